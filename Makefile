@@ -11,6 +11,7 @@ BIN := $(VENV)/bin
 BOOK_READY := $(VENV)/.book-ready
 READY := $(VENV)/.ready
 COLAB_READY := $(COLAB)/.ready
+NODE_READY := frontend/node_modules/.ready
 # Tests of one file stay together: they share what they made. Files keep the order that tests/conftest.py gives them.
 # Three processes keep two processors busy: those that drive a browser or a kernel mostly wait.
 WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
@@ -65,18 +66,19 @@ test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with 
 test-gpu: $(READY)  ## run what needs a GPU, or NVIDIA's compiler: kernels against the interpreter, PTX (no part of `make test`)
 	@$(BIN)/python -m pytest tests/gpu
 
-lint: $(READY)  ## check style and types
+lint: $(READY) $(NODE_READY)  ## check style and types, of Python and of the front end (needs node)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+	@cd frontend && npm run --silent lint && npm run --silent format:check
 
-format: $(READY)  ## format the Python sources and mend what the linter can
+format: $(READY) $(NODE_READY)  ## format the sources and mend what the linters can (needs node)
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
+	@cd frontend && npm run --silent lint -- --fix ; npm run --silent format
 
 views:  ## derive the front end's types, decoder and list of views from the views' dataclasses
 	@PYTHONPATH=. $(BIN)/python -m tools.view_contract
 
-frontend: views  ## bundle the explorers' front end (needs node)
-	@tools/install_system.sh npm=npm
-	@cd frontend && npm ci --no-audit --no-fund --silent && npm run --silent build
+frontend: views $(NODE_READY)  ## bundle the explorers' front end (needs node)
+	@cd frontend && npm run --silent build
 
 figures: $(BOOK_READY)  ## draw the printed figures
 	@tools/install_system.sh
@@ -117,4 +119,9 @@ $(COLAB_READY): requirements-colab.txt pyproject.toml
 	@test -x $(COLAB)/bin/python || { python=$$(PYTHON="$(COLAB_PYTHON)" tools/find_python.sh 3.13) && echo "Making $(COLAB) with $$python" && $$python -m venv $(COLAB); }
 	@$(COLAB)/bin/python $(PIP) -r requirements-colab.txt
 	@$(COLAB)/bin/python $(PIP) --no-deps --editable .
+	@touch $@
+
+$(NODE_READY): frontend/package-lock.json
+	@tools/install_system.sh npm=npm
+	@cd frontend && npm ci --no-audit --no-fund --silent
 	@touch $@

@@ -13,14 +13,22 @@ const styles = {
   name: "styles",
   setup(b) {
     b.onLoad({ filter: /\.css$/ }, async ({ path }) => {
-      const out = await transform(readFileSync(path, "utf8"), { loader: "css", minify: true, target: TARGETS });
+      const out = await transform(readFileSync(path, "utf8"), {
+        loader: "css",
+        minify: true,
+        target: TARGETS,
+      });
       return { contents: out.code.trim(), loader: "text" };
     });
   },
 };
 
 function licences(inputs) {
-  const names = new Set(Object.keys(inputs).map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]).filter(Boolean));
+  const names = new Set(
+    Object.keys(inputs)
+      .map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1])
+      .filter(Boolean),
+  );
   const parts = [...names].sort().map((name) => {
     const folder = join(here, "node_modules", name);
     const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -42,9 +50,13 @@ const result = await build({
   plugins: [styles],
   banner: { js: "/* relay_explorer front end, Apache-2.0; its libraries: relay_explorer.licenses.txt */" },
 });
-const files = { "relay_explorer.js": result.outputFiles[0].text, "relay_explorer.licenses.txt": licences(result.metafile.inputs) };
+const files = {
+  "relay_explorer.js": result.outputFiles[0].text,
+  "relay_explorer.licenses.txt": licences(result.metafile.inputs),
+};
 // Inside a page the bundle stands in a <script>; a closing tag in one of its strings would end it.
-if (/<\/script/i.test(files["relay_explorer.js"])) throw new Error("the bundle contains a closing script tag");
+if (/<\/script/i.test(files["relay_explorer.js"]))
+  throw new Error("the bundle contains a closing script tag");
 
 let stale = false;
 mkdirSync(target, { recursive: true });
@@ -54,7 +66,9 @@ for (const [name, text] of Object.entries(files)) {
   else writeFileSync(path, text);
 }
 if (stale) {
-  console.error("The committed bundle is not the one that these sources make: run `npm run build` in frontend/.");
+  console.error(
+    "The committed bundle is not the one that these sources make: run `npm run build` in frontend/.",
+  );
   process.exit(1);
 }
 console.log(`relay_explorer.js: ${(files["relay_explorer.js"].length / 1000).toFixed(1)} kB`);

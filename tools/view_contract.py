@@ -356,9 +356,9 @@ def registry() -> str:
     """The JavaScript module that names all drawings: `src/views/KIND/view.js` exports `mountKind`."""
     drawn = sorted(path.parent.name for path in DRAWINGS.glob("*/view.js"))
     imports = [f'import {{ mount{n.capitalize()} }} from "../views/{n}/view.js";' for n in drawn]
-    pairs = ", ".join(f'["{n}", mount{n.capitalize()}]' for n in drawn)
+    pairs = "\n".join(f'  ["{n}", mount{n.capitalize()}],' for n in drawn)
     lines = [f"// {NOTE}", *imports, "", "/** view name → mount(root, view, ctx) */"]
-    return "\n".join([*lines, f"export const VIEWS = new Map([{pairs}]);", ""])
+    return "\n".join([*lines, f"export const VIEWS = new Map([\n{pairs}\n]);", ""])
 
 
 def files() -> dict[str, str]:

@@ -12,7 +12,12 @@ function mountOne(host) {
   try {
     const data = host.querySelector('script[type="application/json"]');
     if (!data) throw new Error("This explorer has no data in the page.");
-    const explorer = mount(host, JSON.parse(data.textContent), { name, address, token: linked ?? host.dataset.state ?? "", operators: operatorsOf(host) });
+    const explorer = mount(host, JSON.parse(data.textContent), {
+      name,
+      address,
+      token: linked ?? host.dataset.state ?? "",
+      operators: operatorsOf(host),
+    });
     explorers.set(name, { host, explorer });
     if (linked !== null) host.scrollIntoView({ block: "start" });
   } catch (error) {
@@ -59,7 +64,12 @@ function render({ model, el }) {
     explorer?.destroy();
     explorer = null;
     try {
-      explorer = mount(host, model.get("view"), { name: model.get("name") ?? "", token: model.get("state") ?? "", onState: tell, onAsk: ask });
+      explorer = mount(host, model.get("view"), {
+        name: model.get("name") ?? "",
+        token: model.get("state") ?? "",
+        onState: tell,
+        onAsk: ask,
+      });
     } catch (error) {
       refuse(host, error);
     }
@@ -74,7 +84,10 @@ function render({ model, el }) {
     model.save_changes?.();
   }
   const refused = () => explorer?.tell("problem", model.get("problem") ?? "");
-  const restate = () => { if (explorer && (model.get("state") ?? "") !== explorer.token()) explorer.restore(model.get("state") ?? ""); };
+  const restate = () => {
+    if (explorer && (model.get("state") ?? "") !== explorer.token())
+      explorer.restore(model.get("state") ?? "");
+  };
   draw();
   model.on?.("change:view", draw);
   model.on?.("change:state", restate);

@@ -14,7 +14,8 @@ const VERSION = 1;
 /** Why this cannot be drawn, or null. */
 export function problem(view) {
   if (view?.format !== "relay-explorer") return "This is not a view of relay_explorer.";
-  if (view.version !== VERSION) return `This view has version ${view.version}; this page draws version ${VERSION}. Make it again with the same relay_explorer.`;
+  if (view.version !== VERSION)
+    return `This view has version ${view.version}; this page draws version ${VERSION}. Make it again with the same relay_explorer.`;
   if (!VIEWS.has(view.view)) return `This page cannot draw a view called “${view.view}”.`;
   return null;
 }
@@ -24,7 +25,11 @@ export function problem(view) {
  * the start), `address` (whether the page's address may hold the state), `onState(token)` after each change.
  * `operators`: where a page describes operators, `{ name: address }`. `onAsk(question)` where a kernel can answer. Returns `{ token(), restore(token), tell(event, value), destroy() }`.
  */
-export function mount(host, view, { name = "", token = "", address = false, operators = null, onState = () => {}, onAsk = null } = {}) {
+export function mount(
+  host,
+  view,
+  { name = "", token = "", address = false, operators = null, onState = () => {}, onAsk = null } = {},
+) {
   const wrong = problem(view);
   if (wrong) throw new Error(wrong);
   const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -51,7 +56,10 @@ export function mount(host, view, { name = "", token = "", address = false, oper
     ask: onAsk,
     reduced: reducedMotion,
     color: (property) => getComputedStyle(root).getPropertyValue(property).trim(),
-    link: () => ({ token: tokenNow(), url: address ? new URL(formatHash(name, tokenNow()), window.location.href).href : null }),
+    link: () => ({
+      token: tokenNow(),
+      url: address ? new URL(formatHash(name, tokenNow()), window.location.href).href : null,
+    }),
     // Browsers limit how often an address may change, and holding a key changes the state far more often.
     changed() {
       clearTimeout(timer);
@@ -68,7 +76,9 @@ export function mount(host, view, { name = "", token = "", address = false, oper
   } catch (error) {
     stopTheme();
     if (error instanceof Damage) throw error;
-    throw new Error("This view cannot be drawn: its data is damaged. Make it again with relay_explorer.", { cause: error });
+    throw new Error("This view cannot be drawn: its data is damaged. Make it again with relay_explorer.", {
+      cause: error,
+    });
   }
   return {
     root,
@@ -89,13 +99,24 @@ export function refuse(host, error) {
   const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   shadow.replaceChildren();
   styleRoot(shadow);
-  shadow.append(h("div", { class: "rx", "data-theme": currentTheme() }, h("p", { class: "notice", role: "alert" }, error.message)), h("slot"));
+  shadow.append(
+    h(
+      "div",
+      { class: "rx", "data-theme": currentTheme() },
+      h("p", { class: "notice", role: "alert" }, error.message),
+    ),
+    h("slot"),
+  );
 }
 
 /** Whether the fragment of the page's own address may be used: not inside a frame, nor in a made-up page. */
 export function ownsAddress() {
   try {
-    return window.top === window && /^(https?|file):$/.test(window.location.protocol) && !document.querySelector("[data-jp-theme-light], [data-vscode-theme-kind], marimo-island, colab-app");
+    return (
+      window.top === window &&
+      /^(https?|file):$/.test(window.location.protocol) &&
+      !document.querySelector("[data-jp-theme-light], [data-vscode-theme-kind], marimo-island, colab-app")
+    );
   } catch {
     return false;
   }

@@ -42,7 +42,10 @@ test("whatever is put in the place of a value, the view is refused or still repl
           continue;
         }
         const replay = createReplay(data);
-        data.steps.forEach((_, step) => { classes(replay.seek(step)); becauseChain(data, step); });
+        data.steps.forEach((_, step) => {
+          classes(replay.seek(step));
+          becauseChain(data, step);
+        });
       }
     }
   }
@@ -50,5 +53,8 @@ test("whatever is put in the place of a value, the view is refused or still repl
 });
 
 test("the message says where", () => {
-  assert.throws(() => check(put(waiting(), ["steps", "5", "4", "0", "1"], 99)), { message: "This view cannot be drawn: its data is damaged (steps[5].changes[0].variable). Make it again with relay_explorer." });
+  assert.throws(() => check(put(waiting(), ["steps", "5", "4", "0", "1"], 99)), {
+    message:
+      "This view cannot be drawn: its data is damaged (steps[5].changes[0].variable). Make it again with relay_explorer.",
+  });
 });

@@ -1,7 +1,15 @@
 // The shell's arithmetic: tokens, sentences, rows, bins, lanes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatHash, formatList, formatToken, integer, parseHash, parseList, parseToken } from "../src/core/links.js";
+import {
+  formatHash,
+  formatList,
+  formatToken,
+  integer,
+  parseHash,
+  parseList,
+  parseToken,
+} from "../src/core/links.js";
 import { enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } from "../src/core/rowmodel.js";
 import { parts, sentenceText } from "../src/core/sentence.js";
 import { binSteps } from "../src/core/timeline.js";
@@ -41,7 +49,12 @@ test("numbers and lists of a token", () => {
 });
 
 test("sentences: code, strong, arguments inside strong, missing arguments", () => {
-  assert.deepEqual(parts("{0} is **not {1}**.", ["a", "b"]), [{ code: "a" }, " is ", { strong: ["not ", { code: "b" }] }, "."]);
+  assert.deepEqual(parts("{0} is **not {1}**.", ["a", "b"]), [
+    { code: "a" },
+    " is ",
+    { strong: ["not ", { code: "b" }] },
+    ".",
+  ]);
   assert.deepEqual(parts("{4}", ["a"]), [{ code: "{4}" }]);
   assert.deepEqual(parts("give `%x` a type", []), ["give ", { code: "%x" }, " a type"]);
   assert.deepEqual(parts("one ` alone", []), ["one ` alone"]);
@@ -58,20 +71,34 @@ test("folding hides a block but its first line; filtering opens blocks", () => {
   const { rows } = waiting();
   assert.deepEqual(visibleRows(rows, new Set([1])), [0, 1, 5, 6, 7, 8]);
   assert.deepEqual(visibleRows(rows, new Set([0, 1])), [0]);
-  assert.deepEqual(visibleRows(rows, new Set([1]), (row) => row % 2 === 0), [0, 2, 4, 6, 8]);
+  assert.deepEqual(
+    visibleRows(rows, new Set([1]), (row) => row % 2 === 0),
+    [0, 2, 4, 6, 8],
+  );
   assert.deepEqual([...enclosing(rows)], [-1, 0, 1, 1, 1, 0, 0, 0, 0]);
   assert.equal(rowText(rows[2]), "%0 = tanh(%a);");
 });
 
 test("a long run of parameters becomes one block, a short one stays", () => {
   const row = (kind, end = -1) => ({ kind, depth: 1, tokens: [], node: -1, end });
-  const rows = [row(1, 21), ...Array.from({ length: 12 }, () => row(2)), row(3), ...Array.from({ length: 5 }, () => row(2)), row(3), row(3), row(6)];
+  const rows = [
+    row(1, 21),
+    ...Array.from({ length: 12 }, () => row(2)),
+    row(3),
+    ...Array.from({ length: 5 }, () => row(2)),
+    row(3),
+    row(3),
+    row(6),
+  ];
   const folded = foldParameters(rows);
   assert.deepEqual(folded.heads, [1]);
   assert.equal(folded.rows[1].end, 12);
   assert.equal(rows[1].end, -1, "the data is left as it was");
   assert.deepEqual(foldParameters(rows, Infinity).heads, []);
-  assert.deepEqual(visibleRows(folded.rows, new Set(folded.heads)), [0, 1, 13, 14, 15, 16, 17, 18, 19, 20, 21]);
+  assert.deepEqual(
+    visibleRows(folded.rows, new Set(folded.heads)),
+    [0, 1, 13, 14, 15, 16, 17, 18, 19, 20, 21],
+  );
 });
 
 test("offsets and their inverse agree", () => {
@@ -95,14 +122,29 @@ test("bins cover every step once and name the commonest mark", () => {
 });
 
 test("marks differ in shape, not in colour alone", () => {
-  const shapes = ["dot", "link", "bar", "square", "triangle", "cross", "flag"].map((shape) => glyphPath(shape, 0, 0, 5));
+  const shapes = ["dot", "link", "bar", "square", "triangle", "cross", "flag"].map((shape) =>
+    glyphPath(shape, 0, 0, 5),
+  );
   assert.equal(new Set(shapes).size, 7);
 });
 
 test("brackets that overlap stand on different lanes, others share one", () => {
-  const placed = lanes([[0, 1], [2, 3], [4, 5]], (v) => [0, 100, 50, 150, 200, 300][v]);
-  assert.deepEqual(placed.map(({ lane }) => lane), [0, 1, 0]);
-  assert.deepEqual(lanes([[0, 1]], (v) => (v ? null : 5)), []);
+  const placed = lanes(
+    [
+      [0, 1],
+      [2, 3],
+      [4, 5],
+    ],
+    (v) => [0, 100, 50, 150, 200, 300][v],
+  );
+  assert.deepEqual(
+    placed.map(({ lane }) => lane),
+    [0, 1, 0],
+  );
+  assert.deepEqual(
+    lanes([[0, 1]], (v) => (v ? null : 5)),
+    [],
+  );
 });
 
 test("play is slow enough to read a short run and ends a long one", () => {

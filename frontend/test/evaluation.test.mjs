@@ -12,7 +12,9 @@ import { alternatives, skippedRows } from "../src/views/evaluation/rows.js";
 import { MARK, createRun, lastAt } from "../src/views/evaluation/run.js";
 
 const folder = new URL("./data/", import.meta.url);
-const NAMES = readdirSync(folder).filter((name) => name.startsWith("evaluation_")).map((name) => name.slice(11, -5));
+const NAMES = readdirSync(folder)
+  .filter((name) => name.startsWith("evaluation_"))
+  .map((name) => name.slice(11, -5));
 const raw = (name) => JSON.parse(readFileSync(new URL(`evaluation_${name}.json`, folder), "utf8"));
 const check = (view) => decode(view);
 const load = (name) => check(raw(name));
@@ -46,7 +48,13 @@ test("what is looked up is what replaying gives, at every step", () => {
     replay(view).forEach((state, step) => {
       assert.deepEqual(run.stack(step), state.stack, `${name}, step ${step + 1}`);
       assert.equal(run.height(step), state.stack.length);
-      for (let frame = 0; frame < view.frames.length; frame++) for (let n = 0; n < view.names.length; n++) assert.equal(run.value(frame, n, step), state.values.get(`${frame} ${n}`), `${name}, step ${step + 1}`);
+      for (let frame = 0; frame < view.frames.length; frame++)
+        for (let n = 0; n < view.names.length; n++)
+          assert.equal(
+            run.value(frame, n, step),
+            state.values.get(`${frame} ${n}`),
+            `${name}, step ${step + 1}`,
+          );
       for (const [cell, value] of state.cells) assert.equal(run.held(cell, step).at(-1).value, value);
     });
   }
@@ -75,13 +83,28 @@ test("a cell keeps its history, oldest first", () => {
   const said = run.held(cell, view.steps.length).map(({ value }) => run.say(value));
   assert.ok(said.length >= 2, said.join());
   assert.ok(run.say(cell, view.steps.length).includes(said.at(-1)));
-  assert.equal(run.held(cell, view.objects[cell].step).length, 1, "when it is made it holds its first value only");
+  assert.equal(
+    run.held(cell, view.objects[cell].step).length,
+    1,
+    "when it is made it holds its first value only",
+  );
 });
 
 test("branches that were not taken are known, for if and for match", () => {
   //                kind, depth, tokens, node, end
-  const rows = [[1, 0, [], -1, 10], [5, 1, [], -1, 3], [5, 2, [], -1, -1], [7, 1, [], -1, 5], [5, 2, [], -1, -1], [6, 1, [], -1, -1],
-    [5, 1, [], -1, 9], [7, 2, [], -1, 7], [7, 2, [], -1, 8], [6, 1, [], -1, -1], [6, 0, [], -1, -1]].map(([kind, depth, tokens, node, end]) => ({ kind, depth, tokens, node, end }));
+  const rows = [
+    [1, 0, [], -1, 10],
+    [5, 1, [], -1, 3],
+    [5, 2, [], -1, -1],
+    [7, 1, [], -1, 5],
+    [5, 2, [], -1, -1],
+    [6, 1, [], -1, -1],
+    [5, 1, [], -1, 9],
+    [7, 2, [], -1, 7],
+    [7, 2, [], -1, 8],
+    [6, 1, [], -1, -1],
+    [6, 0, [], -1, -1],
+  ].map(([kind, depth, tokens, node, end]) => ({ kind, depth, tokens, node, end }));
   rows[7].end = 7; // a clause without rows of its own opens no block
   const others = alternatives(rows);
   assert.deepEqual([...others.keys()].sort(), [1, 3]);
@@ -90,7 +113,9 @@ test("branches that were not taken are known, for if and for match", () => {
   assert.deepEqual([...skippedRows(rows, others, [])], []);
   const view = load("tree");
   const run = createRun(view);
-  const leaf = view.steps.findIndex(({ mark }, step) => mark === MARK.choice && run.blockOf(view.steps[step].frame, step).length > 0);
+  const leaf = view.steps.findIndex(
+    ({ mark }, step) => mark === MARK.choice && run.blockOf(view.steps[step].frame, step).length > 0,
+  );
   const frame = view.steps[leaf].frame;
   const skipped = skippedRows(view.rows, alternatives(view.rows), run.blockOf(frame, leaf));
   assert.ok(skipped.size > 1);
@@ -100,9 +125,18 @@ test("branches that were not taken are known, for if and for match", () => {
 test("a deep stack shows its ends and the shown frame", () => {
   const stack = Array.from({ length: 50 }, (_, i) => i);
   const short = shortStack(stack, 20);
-  assert.deepEqual(short.map((item) => item.frame ?? `…${item.hidden.length}`), [0, 1, "…18", 20, "…22", 43, 44, 45, 46, 47, 48, 49]);
-  assert.equal(short.reduce((sum, item) => sum + (item.hidden?.length ?? 1), 0), 50);
-  assert.deepEqual(shortStack([4, 5], 5), [{ frame: 4, height: 1 }, { frame: 5, height: 2 }]);
+  assert.deepEqual(
+    short.map((item) => item.frame ?? `…${item.hidden.length}`),
+    [0, 1, "…18", 20, "…22", 43, 44, 45, 46, 47, 48, 49],
+  );
+  assert.equal(
+    short.reduce((sum, item) => sum + (item.hidden?.length ?? 1), 0),
+    50,
+  );
+  assert.deepEqual(shortStack([4, 5], 5), [
+    { frame: 4, height: 1 },
+    { frame: 5, height: 2 },
+  ]);
 });
 
 test("the tree is drawn whole while it is used up: taken apart, still needed, done with", () => {
@@ -112,12 +146,21 @@ test("the tree is drawn whole while it is used up: taken apart, still needed, do
   let gone = 0;
   view.steps.forEach(({ mark, frame }, step) => {
     const at = picture(view, run, step, frame, { width: 400 });
-    for (const cell of at.cells) for (const other of at.cells) {
-      const apart = cell === other || cell.x + cell.w <= other.x || other.x + other.w <= cell.x || cell.y + cell.h <= other.y || other.y + other.h <= cell.y;
-      assert.ok(apart, `step ${step + 1}: boxes lie on each other`);
-    }
+    for (const cell of at.cells)
+      for (const other of at.cells) {
+        const apart =
+          cell === other ||
+          cell.x + cell.w <= other.x ||
+          other.x + other.w <= cell.x ||
+          cell.y + cell.h <= other.y ||
+          other.y + other.h <= cell.y;
+        assert.ok(apart, `step ${step + 1}: boxes lie on each other`);
+      }
     if (mark !== MARK.choice) return;
-    assert.ok(at.cells.some((cell) => at.state(cell.id).includes("now")), `step ${step + 1}: what is looked at is in the picture`);
+    assert.ok(
+      at.cells.some((cell) => at.state(cell.id).includes("now")),
+      `step ${step + 1}: what is looked at is in the picture`,
+    );
     size.add(at.place.size);
     gone = Math.max(gone, at.cells.filter((cell) => at.state(cell.id).includes("gone")).length);
   });
@@ -130,7 +173,9 @@ test("an object stands in the picture once, however many hold it", () => {
     const view = load(name);
     const run = createRun(view);
     view.steps.forEach(({ frame }, step) => {
-      const ids = picture(view, run, step, frame, { width: 300 }).cells.map((cell) => cell.id).filter((id) => id >= 0);
+      const ids = picture(view, run, step, frame, { width: 300 })
+        .cells.map((cell) => cell.id)
+        .filter((id) => id >= 0);
       assert.equal(new Set(ids).size, ids.length, `${name}, step ${step + 1}`);
     });
   }
@@ -148,7 +193,10 @@ test("finding: by the line, by a name, by a value that it gave", () => {
 
 test("lastAt is the last entry at or before a step", () => {
   const list = [1, 4, 4, 9].map((step) => ({ step }));
-  assert.deepEqual([0, 1, 3, 4, 8, 9, 99].map((step) => lastAt(list, step)), [-1, 0, 0, 2, 2, 3, 3]);
+  assert.deepEqual(
+    [0, 1, 3, 4, 8, 9, 99].map((step) => lastAt(list, step)),
+    [-1, 0, 0, 2, 2, 3, 3],
+  );
 });
 
 // --- damage ---------------------------------------------------------------------------------------
@@ -162,7 +210,9 @@ test("whatever is put in the place of a value, the view is refused or can still 
   let refused = 0;
   for (const name of ["map", "cells", "unmatched"]) {
     const text = JSON.stringify(raw(name));
-    for (const path of leaves(raw(name)).filter(([first]) => !["strings", "format", "version", "view", "title", "summary"].includes(first))) {
+    for (const path of leaves(raw(name)).filter(
+      ([first]) => !["strings", "format", "version", "view", "title", "summary"].includes(first),
+    )) {
       for (const value of [-7000, 1e9, 0.5, "x", null, {}]) {
         const view = JSON.parse(text);
         let at = view;

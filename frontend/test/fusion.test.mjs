@@ -8,13 +8,23 @@ import { checkFusion } from "../src/views/fusion/check.js";
 import { amount, size } from "../src/views/fusion/columns.js";
 import { share } from "../src/views/fusion/foot.js";
 import { functionView, regrouped } from "../src/views/fusion/functions.js";
-import { AGAIN, FIRST, SECOND, groupLanes, groupName, rowGroups, wholeKernel } from "../src/views/fusion/groups.js";
+import {
+  AGAIN,
+  FIRST,
+  SECOND,
+  groupLanes,
+  groupName,
+  rowGroups,
+  wholeKernel,
+} from "../src/views/fusion/groups.js";
 import { layoutLanes, spanLanes } from "../src/views/fusion/lanes.js";
 import { createModel, difference, sameStep, startOf } from "../src/views/fusion/model.js";
 import { treeLines, treeWindow } from "../src/views/fusion/tree.js";
 
 const folder = new URL("./data/", import.meta.url);
-const NAMES = readdirSync(folder).filter((name) => name.startsWith("fusion_")).map((name) => name.slice(7, -5));
+const NAMES = readdirSync(folder)
+  .filter((name) => name.startsWith("fusion_"))
+  .map((name) => name.slice(7, -5));
 const raw = (name) => JSON.parse(readFileSync(new URL(`fusion_${name}.json`, folder), "utf8"));
 const check = (view) => {
   const data = decode(view);
@@ -39,7 +49,11 @@ test("the merges of every variant lead to its kernels, and the totals to its tot
       const { members, root } = variant.groups.seek(data.steps.length - 1);
       for (const kernel of variant.kernels) {
         const group = members[root[kernel.members[0]]];
-        assert.deepEqual(group.filter((n) => variant.kernelOf[n] >= 0).sort((a, b) => a - b), kernel.members, name);
+        assert.deepEqual(
+          group.filter((n) => variant.kernelOf[n] >= 0).sort((a, b) => a - b),
+          kernel.members,
+          name,
+        );
         assert.equal(groupName(m.nodes, group), kernel.name, name);
         assert.equal(wholeKernel(variant, group, m.drawn), kernel, name);
       }
@@ -72,7 +86,10 @@ test("a group is named where it begins, and again where it goes on after another
   assert.equal(variant.lanes, 1);
   const diamond = model("diamond");
   const whole = rowGroups(diamond, diamond.variant(0), diamond.variant(0).groups.seek(5));
-  assert.deepEqual(whole.slice(3, 8).map(({ part }) => part), [FIRST, SECOND, 4, 4, 4]);
+  assert.deepEqual(
+    whole.slice(3, 8).map(({ part }) => part),
+    [FIRST, SECOND, 4, 4, 4],
+  );
   assert.equal(diamond.variant(0).lanes, 0);
 });
 
@@ -85,7 +102,8 @@ test("at every step of every variant, an operator has another tint than the grou
         const seen = rowGroups(m, variant, variant.groups.seek(step)).filter(({ root }) => root >= 0);
         seen.forEach((entry, at) => {
           const above = seen[at - 1];
-          if (above && above.root !== entry.root) assert.notEqual(entry.tint, above.tint, `${name}, ${i}, step ${step + 1}`);
+          if (above && above.root !== entry.root)
+            assert.notEqual(entry.tint, above.tint, `${name}, ${i}, step ${step + 1}`);
         });
       });
     });
@@ -134,31 +152,78 @@ test("on random graphs every use is a line or two stubs, and no two lines are on
   const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
   for (let round = 0; round < 200; round++) {
     const count = 2 + random(60);
-    const users = Array.from({ length: count }, (_, n) => Array.from({ length: random(4) }, () => n + 1 + random(Math.max(1, round % 2 ? 6 : count))).filter((user) => user < count));
-    holds(users.map((_, node) => ({ node, row: 2 * node })), (n) => users[n], 1 + random(6), 10 + random(60));
+    const users = Array.from({ length: count }, (_, n) =>
+      Array.from({ length: random(4) }, () => n + 1 + random(Math.max(1, round % 2 ? 6 : count))).filter(
+        (user) => user < count,
+      ),
+    );
+    holds(
+      users.map((_, node) => ({ node, row: 2 * node })),
+      (n) => users[n],
+      1 + random(6),
+      10 + random(60),
+    );
   }
 });
 
 test("what is used far away ends in stubs, and what is cut for want of lanes too", () => {
   const chain = Array.from({ length: 100 }, (_, n) => (n === 0 ? [1, 99] : n < 99 ? [n + 1] : []));
-  const far = holds(chain.map((_, node) => ({ node, row: node })), (n) => chain[n], 5, 40);
+  const far = holds(
+    chain.map((_, node) => ({ node, row: node })),
+    (n) => chain[n],
+    5,
+    40,
+  );
   assert.deepEqual(far.out.get(0), [99]);
   const wide = Array.from({ length: 8 }, (_, n) => (n < 7 ? [7] : []));
-  const cut = holds(wide.map((_, node) => ({ node, row: node })), (n) => wide[n], 3, 40);
+  const cut = holds(
+    wide.map((_, node) => ({ node, row: node })),
+    (n) => wide[n],
+    3,
+    40,
+  );
   assert.ok(cut.out.size >= 3);
 });
 
 test("lanes of spans: those that overlap are on different ones, and what has no room has none", () => {
-  assert.deepEqual(spanLanes([[0, 5], [2, 3], [4, 9], [6, 7]], 2), [0, 1, 1, 0]);
-  assert.deepEqual(spanLanes([[0, 5], [1, 5], [2, 5]], 2), [0, 1, -1]);
+  assert.deepEqual(
+    spanLanes(
+      [
+        [0, 5],
+        [2, 3],
+        [4, 9],
+        [6, 7],
+      ],
+      2,
+    ),
+    [0, 1, 1, 0],
+  );
+  assert.deepEqual(
+    spanLanes(
+      [
+        [0, 5],
+        [1, 5],
+        [2, 5],
+      ],
+      2,
+    ),
+    [0, 1, -1],
+  );
 });
 
 test("the tree has the result on top, and a chain is a column", () => {
   const m = model("diamond");
   const lines = treeLines(m, m.variant(0));
   assert.equal(m.title(lines[0].node), "sqrt");
-  for (const { node, parent } of lines) assert.equal(parent < 0 ? -1 : lines[parent].node, m.variant(0).above[node]);
-  assert.deepEqual(titles(m, lines.filter(({ depth }) => depth === 0).map(({ node }) => node)).slice(0, 3), ["sqrt", "%5 mean", "%4 add"]);
+  for (const { node, parent } of lines)
+    assert.equal(parent < 0 ? -1 : lines[parent].node, m.variant(0).above[node]);
+  assert.deepEqual(
+    titles(
+      m,
+      lines.filter(({ depth }) => depth === 0).map(({ node }) => node),
+    ).slice(0, 3),
+    ["sqrt", "%5 mean", "%4 add"],
+  );
   assert.equal(lines.length, 7);
   const long = Array.from({ length: 500 }, (_, node) => ({ node, depth: 0, parent: node - 1 }));
   const { from, to } = treeWindow(long, [300, 310]);
@@ -168,18 +233,31 @@ test("the tree has the result on top, and a chain is a column", () => {
 test("the way to the post-dominator has all the nodes between, in the order of the rows", () => {
   const m = model("diamond");
   const [conv, add] = [m.named.get("%0 nn.conv2d"), m.named.get("%4 add")];
-  assert.deepEqual(titles(m, m.way(conv, add)), ["%0 nn.conv2d", "%1 nn.relu", "%2 exp", "%3 tanh", "%4 add"]);
+  assert.deepEqual(titles(m, m.way(conv, add)), [
+    "%0 nn.conv2d",
+    "%1 nn.relu",
+    "%2 exp",
+    "%3 tanh",
+    "%4 add",
+  ]);
   assert.deepEqual(titles(m, m.way(conv, -1)), ["%0 nn.conv2d"]);
   assert.deepEqual(m.way(-1, -1), []);
 });
 
 test("a row has one dot, which stands for all that its line defines", () => {
   const m = model("bound");
-  assert.ok(m.allOn.some((list) => list.length > 1), "a let has several nodes on its row");
+  assert.ok(
+    m.allOn.some((list) => list.length > 1),
+    "a let has several nodes on its row",
+  );
   assert.ok(m.onRow.every((list) => list.length <= 1));
   assert.equal(m.items.length, m.allOn.filter((list) => list.length > 0).length);
   const exp = m.named.get("%y exp");
-  assert.equal(m.onRow[m.nodes[exp].row][0], exp, "what computes stands for the variable that it is bound to");
+  assert.equal(
+    m.onRow[m.nodes[exp].row][0],
+    exp,
+    "what computes stands for the variable that it is bound to",
+  );
   assert.deepEqual(titles(m, m.users[exp]).sort(), ["%a nn.relu", "a call", "add"].sort());
   for (const { node } of m.items) assert.ok(m.users[node].every((user) => m.drawn(user) && user !== node));
 });
@@ -207,14 +285,23 @@ test("another variant is entered at the same question, or at the last one before
 test("what a variant changes are the kernels that only one of the two has", () => {
   const m = model("diamond");
   const { gone, fresh } = difference(m.variant(0), variantNamed(m, "mean were injective"));
-  assert.deepEqual(gone.map(({ name }) => name), ["mean", "sqrt"]);
-  assert.deepEqual(fresh.map(({ name }) => name), ["mean·sqrt"]);
+  assert.deepEqual(
+    gone.map(({ name }) => name),
+    ["mean", "sqrt"],
+  );
+  assert.deepEqual(
+    fresh.map(({ name }) => name),
+    ["mean·sqrt"],
+  );
 });
 
 test("numbers are said shortly", () => {
   assert.deepEqual([0, 999, 1024, 74752, 4784128].map(amount), ["0", "999", "1.02 k", "74.8 k", "4.78 M"]);
   assert.deepEqual([768, 8192].map(size), ["768 B", "8.19 kB"]);
-  assert.deepEqual([share(100, 27), share(100, 100), share(100, 250), share(0, 0)], ["−73 %", "±0 %", "+150 %", ""]);
+  assert.deepEqual(
+    [share(100, 27), share(100, 100), share(100, 250), share(0, 0)],
+    ["−73 %", "±0 %", "+150 %", ""],
+  );
 });
 
 function leaves(value, path = []) {
@@ -257,7 +344,14 @@ test("whatever is put in the place of a value, the view is refused or has a mode
 test("in the other order the rows of a kernel stand together, and every use after what it uses", () => {
   const whole = load("apart");
   const view = functionView(whole, 0);
-  const texts = (v) => v.rows.map(({ tokens }) => tokens.map(({ text }) => text).join("").split(" =")[0]);
+  const texts = (v) =>
+    v.rows.map(
+      ({ tokens }) =>
+        tokens
+          .map(({ text }) => text)
+          .join("")
+          .split(" =")[0],
+    );
   assert.deepEqual(texts(view).slice(4, 7), ["%0", "%1", "%2"]);
   const other = regrouped(view, 0);
   assert.deepEqual(texts(other).slice(4, 7), ["%1", "%0", "%2"]);
@@ -270,12 +364,17 @@ test("in the other order the rows of a kernel stand together, and every use afte
 
 test("a function's view names the nodes of that function only", () => {
   const whole = load("called");
-  assert.deepEqual(whole.functions.map(({ name }) => name), ["@main", "@step"]);
+  assert.deepEqual(
+    whole.functions.map(({ name }) => name),
+    ["@main", "@step"],
+  );
   whole.functions.forEach(({ first, last }, chosen) => {
     const view = functionView(whole, chosen);
     view.rows.forEach(({ tokens }, row) => {
       const refs = tokens.map(({ ref }) => ref).filter((ref) => ref >= 0);
-      assert.ok(row >= first && row <= last ? refs.every((ref) => ref < view.nodes.length) : refs.length === 0);
+      assert.ok(
+        row >= first && row <= last ? refs.every((ref) => ref < view.nodes.length) : refs.length === 0,
+      );
     });
     assert.ok(createModel(view).items.every(({ row }) => row >= first && row <= last));
   });

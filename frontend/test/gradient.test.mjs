@@ -9,7 +9,9 @@ import { addedOperators, forwardEdges, graphWindow, keptEdges } from "../src/vie
 import { createModel, keeping } from "../src/views/gradient/model.js";
 
 const folder = new URL("./data/", import.meta.url);
-const NAMES = readdirSync(folder).filter((name) => name.startsWith("gradient_")).map((name) => name.slice(9, -5));
+const NAMES = readdirSync(folder)
+  .filter((name) => name.startsWith("gradient_"))
+  .map((name) => name.slice(9, -5));
 const raw = (name) => JSON.parse(readFileSync(new URL(`gradient_${name}.json`, folder), "utf8"));
 const check = (view) => decode(view);
 const load = (name) => check(raw(name));
@@ -24,8 +26,12 @@ test("the samples are whole", () => {
 test("every line is added once, and a use is gone back at most once", () => {
   for (const name of NAMES) {
     const m = model(name);
-    assert.ok(m.addedAt.every((step) => step < m.never), name);
-    for (const [v, { users }] of m.values.entries()) for (const user of users) assert.ok(m.wentBack(v, user) >= -1, name);
+    assert.ok(
+      m.addedAt.every((step) => step < m.never),
+      name,
+    );
+    for (const [v, { users }] of m.values.entries())
+      for (const user of users) assert.ok(m.wentBack(v, user) >= -1, name);
   }
 });
 
@@ -40,7 +46,10 @@ test("what is kept is held, used, and freed", () => {
   const m = model("layer");
   const [y, q, x] = ["%y", "%q", "%x"].map((name) => valueNamed(m, name));
   const used = m.freedAt[y];
-  assert.deepEqual([0, used - 1, used, used + 1].map((step) => keeping(m, y, step)), ["held", "held", "now", "freed"]);
+  assert.deepEqual(
+    [0, used - 1, used, used + 1].map((step) => keeping(m, y, step)),
+    ["held", "held", "now", "freed"],
+  );
   assert.equal(keeping(m, q, 0), "shape");
   assert.equal(keeping(m, x, 0), "given");
 });
@@ -49,7 +58,9 @@ test("the bytes still needed are those of the values that are held", () => {
   for (const name of NAMES) {
     const m = model(name);
     m.steps.forEach(({ kept }, step) => {
-      const held = m.values.filter(({ given }, v) => !given && m.freedAt[v] > step).reduce((sum, { bytes }) => sum + bytes, 0);
+      const held = m.values
+        .filter(({ given }, v) => !given && m.freedAt[v] > step)
+        .reduce((sum, { bytes }) => sum + bytes, 0);
       assert.equal(held, kept, `${name}, step ${step}`);
     });
   }
@@ -80,17 +91,40 @@ test("the two graphs: who uses whom, what is added, what is kept in between", ()
   const m = model("fork");
   const place = new Map(m.items.map(({ node }, i) => [node, i]));
   const name = (v) => m.values[v].name;
-  assert.deepEqual(forwardEdges(m, place).map(({ source, user, span }) => [name(source), name(user), span]), [["%a", "%b", 1], ["%a", "%c", 2], ["%b", "%d", 2], ["%c", "%d", 1], ["%d", "%x1", 1]]);
+  assert.deepEqual(
+    forwardEdges(m, place).map(({ source, user, span }) => [name(source), name(user), span]),
+    [
+      ["%a", "%b", 1],
+      ["%a", "%c", 2],
+      ["%b", "%d", 2],
+      ["%c", "%d", 1],
+      ["%d", "%x1", 1],
+    ],
+  );
   assert.equal(addedOperators(m, valueNamed(m, "%b")), "multiply ×2, collapse_sum_like");
   assert.equal(addedOperators(m, valueNamed(m, "%d")), "");
-  assert.deepEqual(keptEdges(m, place).map(({ value, from, to }) => [name(value), from, to]), [["%a", 0, 0], ["%a", 0, 1], ["%c", 2, 2]]);
+  assert.deepEqual(
+    keptEdges(m, place).map(({ value, from, to }) => [name(value), from, to]),
+    [
+      ["%a", 0, 0],
+      ["%a", 0, 1],
+      ["%c", 2, 2],
+    ],
+  );
 });
 
 test("of a long program the graphs show what is around the visited one", () => {
   const items = Array.from({ length: 100 }, (_, node) => ({ node }));
   assert.deepEqual(graphWindow(items.slice(0, 30), 3), { from: 0, to: 30 });
   assert.deepEqual(graphWindow(items, 50), { from: 30, to: 70 });
-  assert.deepEqual([graphWindow(items, 2), graphWindow(items, 99), graphWindow(items, -1)], [{ from: 0, to: 40 }, { from: 60, to: 100 }, { from: 0, to: 40 }]);
+  assert.deepEqual(
+    [graphWindow(items, 2), graphWindow(items, 99), graphWindow(items, -1)],
+    [
+      { from: 0, to: 40 },
+      { from: 60, to: 100 },
+      { from: 0, to: 40 },
+    ],
+  );
 });
 
 test("damage is refused with its place", () => {
@@ -100,8 +134,28 @@ test("damage is refused with its place", () => {
     return () => check(view);
   };
   const says = (part) => (error) => error instanceof Damage && error.message.includes(part);
-  assert.throws(broken((view) => { view.values[4][8] = [1]; }), says("values[4].users[0]"));
-  assert.throws(broken((view) => { view.lines[2][0] = 99; }), says("lines[2].value"));
-  assert.throws(broken((view) => { view.steps[3][6] = [0]; }), says("steps[3].to"));
-  assert.throws(broken((view) => { delete view.totals.kept; }), says("kept"));
+  assert.throws(
+    broken((view) => {
+      view.values[4][8] = [1];
+    }),
+    says("values[4].users[0]"),
+  );
+  assert.throws(
+    broken((view) => {
+      view.lines[2][0] = 99;
+    }),
+    says("lines[2].value"),
+  );
+  assert.throws(
+    broken((view) => {
+      view.steps[3][6] = [0];
+    }),
+    says("steps[3].to"),
+  );
+  assert.throws(
+    broken((view) => {
+      delete view.totals.kept;
+    }),
+    says("kept"),
+  );
 });

@@ -22,7 +22,12 @@ const labels = (model, ids) => [...ids].map((g) => `${model.groups[g].label} × 
 test("equal blocks that follow each other are one run", () => {
   const model = createModel(resnet());
   const runs = [...model.groups.keys()].filter((g) => model.groups[g].kind === 3);
-  assert.deepEqual(labels(model, runs), ["stage 1, block 2 × 2", "stage 2, block 2 × 3", "stage 3, block 2 × 5", "stage 4, block 2 × 2"]);
+  assert.deepEqual(labels(model, runs), [
+    "stage 1, block 2 × 2",
+    "stage 2, block 2 × 3",
+    "stage 3, block 2 × 5",
+    "stage 4, block 2 × 2",
+  ]);
   for (const run of runs) {
     const members = model.groups.filter((g) => g.parent === run);
     assert.equal(members.length, model.groups[run].times);
@@ -33,7 +38,10 @@ test("equal blocks that follow each other are one run", () => {
 test("weights are side inputs, the network's input is not", () => {
   const model = createModel(resnet());
   assert.equal(model.aside[0], 0);
-  assert.equal(model.aside.reduce((a, b) => a + b), 267);
+  assert.equal(
+    model.aside.reduce((a, b) => a + b),
+    267,
+  );
   assert.equal(asideAtStart(model), true);
   assert.equal(asideAtStart(createModel(tiny())), false);
 });
@@ -58,7 +66,13 @@ test("operands keep their order, users are named once, names come from the rows"
 
 test("damaged edges and groups are refused", () => {
   const damages = [
-    (view) => view.edges.push(99, 0, 0), (view) => view.edges.push(0, -4, 1), (view) => view.groups.push([0, 2, 0, 4, 1, 0]), (view) => view.groups.push([0, 77, 3, 5, 1, 0]), (view) => { view.nodes[3][9] = 55; },
+    (view) => view.edges.push(99, 0, 0),
+    (view) => view.edges.push(0, -4, 1),
+    (view) => view.groups.push([0, 2, 0, 4, 1, 0]),
+    (view) => view.groups.push([0, 77, 3, 5, 1, 0]),
+    (view) => {
+      view.nodes[3][9] = 55;
+    },
   ];
   for (const damage of damages) {
     const view = raw.tiny();
@@ -71,7 +85,8 @@ test("a first frame of ResNet-50 shows each kind of block once, a small program 
   const model = createModel(resnet());
   const folded = foldAtStart(model);
   const shown = layout(specOf(model, { folded, aside: true }));
-  const nodes = shown.x.filter((x) => !Number.isNaN(x)).length, cards = shown.boxes.filter((b) => b && !b.open).length;
+  const nodes = shown.x.filter((x) => !Number.isNaN(x)).length,
+    cards = shown.boxes.filter((b) => b && !b.open).length;
   assert.equal(cards, 8);
   assert.equal(nodes, 6 + 5);
   assert.equal(foldAtStart(createModel(tiny())).size, 0);
@@ -85,14 +100,24 @@ test("where folding leaves one card, the first of the repeated blocks is open", 
   view.groups.forEach((g) => (g[5] = g[4] === 1 ? names : g[5]));
   // Leave only the blocks: what stands before and after them joins the first and the last.
   const blocks = view.groups.map((g, i) => i).filter((i) => view.groups[i][4] === 1);
-  view.nodes.forEach((n, i) => (n[9] = n[9] === 0 && view.edges.some((to, k) => k % 3 === 1 && to === i) ? (i < 300 ? blocks[0] : blocks.at(-1)) : n[9]));
+  view.nodes.forEach(
+    (n, i) =>
+      (n[9] =
+        n[9] === 0 && view.edges.some((to, k) => k % 3 === 1 && to === i)
+          ? i < 300
+            ? blocks[0]
+            : blocks.at(-1)
+          : n[9]),
+  );
   const model = createModel(decode(view));
   const open = [...model.groups.keys()].filter((g) => !foldAtStart(model).has(g));
   assert.deepEqual(labels(model, open), ["@main × 1", "stage 1, block 1 × 1", "stage 1, block 1 × 16"]);
 });
 
 test("what is folded in the rows is what is folded in the graph", () => {
-  const view = resnet(), model = createModel(view), program = deriveProgram(view, model);
+  const view = resnet(),
+    model = createModel(view),
+    program = deriveProgram(view, model);
   const { rows } = program.view;
   for (const [g, row] of program.groupRow) {
     assert.ok(rows[row].end > row, `${model.groups[g].label} folds`);
@@ -106,7 +131,9 @@ test("what is folded in the rows is what is folded in the graph", () => {
 });
 
 test("every row still has its own text, and blocks nest", () => {
-  const view = resnet(), program = deriveProgram(view, createModel(view)), open = [];
+  const view = resnet(),
+    program = deriveProgram(view, createModel(view)),
+    open = [];
   program.view.rows.forEach((row, i) => {
     while (open.length && open.at(-1) < i) open.pop();
     if (row.end > i) {
@@ -118,12 +145,29 @@ test("every row still has its own text, and blocks nest", () => {
 });
 
 test("scopes that overlap have lanes of their own", () => {
-  const { rows, lanes } = scopeLanes([[3, 4, 5], [0, 1, 9], [6, 7, 8]].map(([row, first, last]) => ({ row, first, last })), Int32Array.from({ length: 10 }, (_, i) => i), 10);
+  const { rows, lanes } = scopeLanes(
+    [
+      [3, 4, 5],
+      [0, 1, 9],
+      [6, 7, 8],
+    ].map(([row, first, last]) => ({ row, first, last })),
+    Int32Array.from({ length: 10 }, (_, i) => i),
+    10,
+  );
   assert.equal(lanes, 2);
   assert.deepEqual(rows[0], [[0, "start"]]);
-  assert.deepEqual(rows[4], [[0, "in"], [1, "in"]]);
-  assert.deepEqual(rows[5], [[0, "in"], [1, "end"]]);
-  assert.deepEqual(rows[7], [[0, "in"], [1, "in"]]);
+  assert.deepEqual(rows[4], [
+    [0, "in"],
+    [1, "in"],
+  ]);
+  assert.deepEqual(rows[5], [
+    [0, "in"],
+    [1, "end"],
+  ]);
+  assert.deepEqual(rows[7], [
+    [0, "in"],
+    [1, "in"],
+  ]);
 });
 
 test("a neighbourhood grows by one edge a radius", () => {
@@ -133,16 +177,23 @@ test("a neighbourhood grows by one edge a radius", () => {
 });
 
 test("sums of groups", () => {
-  const model = createModel(resnet()), totals = groupTotals(model);
+  const model = createModel(resnet()),
+    totals = groupTotals(model);
   assert.equal(totals[0].calls, model.view.totals.calls);
   assert.equal(totals[0].flops, model.view.totals.flops);
   const run = model.groups.findIndex((g) => g.kind === 3);
   const members = [...model.groups.keys()].filter((g) => model.groups[g].parent === run);
-  assert.equal(totals[run].params, members.reduce((sum, g) => sum + totals[g].params, 0));
+  assert.equal(
+    totals[run].params,
+    members.reduce((sum, g) => sum + totals[g].params, 0),
+  );
 });
 
 test("numbers are short and right", () => {
-  assert.deepEqual([0, 12, 999, 1000, 25557032, 8.2e9, 999999].map((n) => short(n)), ["0", "12", "999", "1.00 k", "25.6 M", "8.20 G", "1.00 M"]);
+  assert.deepEqual(
+    [0, 12, 999, 1000, 25557032, 8.2e9, 999999].map((n) => short(n)),
+    ["0", "12", "999", "1.00 k", "25.6 M", "8.20 G", "1.00 M"],
+  );
   assert.deepEqual([short(12, "FLOP"), short(3.2e6, "B")], ["12 FLOP", "3.20 MB"]);
 });
 
@@ -151,12 +202,14 @@ test("every family shape has an outline that stays in its box", () => {
     const text = outlineText(shape, 1, 1, 60, 28);
     assert.ok(/^M/.test(text), shape);
     assert.equal(/NaN|undefined/.test(text), false, shape);
-    for (const [, x, y] of text.matchAll(/[ML](-?[\d.]+) (-?[\d.]+)/g)) assert.ok(x >= 1 && x <= 61 && y >= 1 && y <= 29, `${shape} ${x} ${y}`);
+    for (const [, x, y] of text.matchAll(/[ML](-?[\d.]+) (-?[\d.]+)/g))
+      assert.ok(x >= 1 && x <= 61 && y >= 1 && y <= 29, `${shape} ${x} ${y}`);
   }
 });
 
 test("the camera: the whole when it can be read, else the beginning; zooming keeps the place under the pointer", () => {
-  const small = { x: -50, y: 0, w: 100, h: 200 }, tall = { x: -50, y: 0, w: 100, h: 20000 };
+  const small = { x: -50, y: 0, w: 100, h: 200 },
+    tall = { x: -50, y: 0, w: 100, h: 20000 };
   const whole = fitCamera(small, 500, 500);
   assert.ok(small.h * whole.k <= 500 && Math.abs(-50 * whole.k + whole.x + 50 * whole.k - 250) < 1);
   const top = fitCamera(tall, 500, 500, { least: 0.5 });
@@ -169,8 +222,10 @@ test("the camera: the whole when it can be read, else the beginning; zooming kee
 });
 
 test("the scene finds what is under a place, and what lies in a box", () => {
-  const model = createModel(resnet()), folded = foldAtStart(model);
-  const l = layout(specOf(model, { folded, aside: true })), scene = createScene(model, l);
+  const model = createModel(resnet()),
+    folded = foldAtStart(model);
+  const l = layout(specOf(model, { folded, aside: true })),
+    scene = createScene(model, l);
   for (const item of scene.items) {
     if (!item.frame) assert.equal(scene.hit(item.x + item.w / 2, item.y + item.h / 2).id, item.id);
   }
@@ -184,11 +239,13 @@ test("the scene finds what is under a place, and what lies in a box", () => {
 });
 
 test("groups nested without end are drawn to a depth, and nothing is lost", () => {
-  const depth = 5000, damaged = raw.ofSize(depth + 10);
+  const depth = 5000,
+    damaged = raw.ofSize(depth + 10);
   damaged.groups = Array.from({ length: depth }, (_, g) => [0, g - 1, g, depth, 0, 0]);
   damaged.nodes.forEach((n, i) => (n[9] = Math.min(i, depth - 1)));
   const view = decode(damaged);
-  const model = createModel(view), l = layout(specOf(model, { folded: new Set(), aside: false }));
+  const model = createModel(view),
+    l = layout(specOf(model, { folded: new Set(), aside: false }));
   assert.equal(l.boxes.filter(Boolean).length, 23, "one function is the whole, the others have frames");
   assert.equal(l.x.some(Number.isNaN), false);
   assert.equal(deriveProgram(view, model).groupRow.size, 24);
@@ -197,6 +254,20 @@ test("groups nested without end are drawn to a depth, and nothing is lost", () =
 test("a weight is counted where it is, or where it is read, and once", () => {
   const nothing = () => 0;
   // A weight of a function, read by a call within a block and by one outside of it.
-  const model = { count: 3, groups: [{ parent: -1 }, { parent: 0 }], group: [0, 1, 0], operands: [[], [0], [0, 1]], params: () => 10, flops: nothing, bytes: nothing };
-  assert.deepEqual(groupTotals(model).map(({ calls, params }) => [calls, params]), [[2, 10], [1, 10]]);
+  const model = {
+    count: 3,
+    groups: [{ parent: -1 }, { parent: 0 }],
+    group: [0, 1, 0],
+    operands: [[], [0], [0, 1]],
+    params: () => 10,
+    flops: nothing,
+    bytes: nothing,
+  };
+  assert.deepEqual(
+    groupTotals(model).map(({ calls, params }) => [calls, params]),
+    [
+      [2, 10],
+      [1, 10],
+    ],
+  );
 });

@@ -9,7 +9,9 @@ import { createMatcher } from "../src/views/machine/find.js";
 import { createRun, ranges } from "../src/views/machine/run.js";
 
 const folder = new URL("./data/", import.meta.url);
-const NAMES = readdirSync(folder).filter((name) => name.startsWith("machine_")).map((name) => name.slice(8, -5));
+const NAMES = readdirSync(folder)
+  .filter((name) => name.startsWith("machine_"))
+  .map((name) => name.slice(8, -5));
 const raw = (name) => JSON.parse(readFileSync(new URL(`machine_${name}.json`, folder), "utf8"));
 const check = (view) => {
   const data = decode(view);
@@ -29,7 +31,8 @@ test("what a register holds is looked up, and is what replaying the changes give
     const run = createRun(view);
     const registers = new Map();
     view.steps.forEach(({ changes }, step) => {
-      for (const { tag, frame, register, value } of changes) if (tag === "w") registers.set(`${frame} ${register}`, value);
+      for (const { tag, frame, register, value } of changes)
+        if (tag === "w") registers.set(`${frame} ${register}`, value);
       for (const [key, value] of registers) {
         const [frame, register] = key.split(" ").map(Number);
         assert.equal(run.register(frame, register, step).value, value, `${name}, step ${step}`);
@@ -42,7 +45,9 @@ test("what has gone is in no register of a frame on the stack", () => {
   for (const name of NAMES) {
     const view = load(name);
     const run = createRun(view);
-    for (let step = 0; step < view.steps.length - 1; step++) for (const object of run.holders(step).keys()) assert.ok(run.seen(object, step) && !run.gone(object, step), `${name}, step ${step}: #${object}`);
+    for (let step = 0; step < view.steps.length - 1; step++)
+      for (const object of run.holders(step).keys())
+        assert.ok(run.seen(object, step) && !run.gone(object, step), `${name}, step ${step}: #${object}`);
   }
 });
 
@@ -88,8 +93,28 @@ test("damage is refused with its place", () => {
     change(view);
     return () => check(view);
   };
-  assert.throws(broken((view) => { view.steps[2][1] = 99; }), Damage);
-  assert.throws(broken((view) => { view.functions[0][4][0][3] = [77]; }), /functions\[0\]\.code\[0\]\.reads/);
-  assert.throws(broken((view) => { view.objects[3][3] = 3; }), /objects\[3\]/);
-  assert.throws(broken((view) => { view.steps[1][6].push(["w", 0, 50, 0]); }), /steps\[1\]/);
+  assert.throws(
+    broken((view) => {
+      view.steps[2][1] = 99;
+    }),
+    Damage,
+  );
+  assert.throws(
+    broken((view) => {
+      view.functions[0][4][0][3] = [77];
+    }),
+    /functions\[0\]\.code\[0\]\.reads/,
+  );
+  assert.throws(
+    broken((view) => {
+      view.objects[3][3] = 3;
+    }),
+    /objects\[3\]/,
+  );
+  assert.throws(
+    broken((view) => {
+      view.steps[1][6].push(["w", 0, 50, 0]);
+    }),
+    /steps\[1\]/,
+  );
 });

@@ -11,7 +11,8 @@ const raw = (name) => JSON.parse(readFileSync(new URL(`data/partial_${name}.json
 const sample = (name) => decode(raw(name));
 const models = new Map();
 const model = (name) => models.get(name) ?? models.set(name, createModel(sample(name))).get(name);
-const rowOf = ({ texts, split }, start) => texts.findIndex((text, row) => row < split && text.startsWith(start));
+const rowOf = ({ texts, split }, start) =>
+  texts.findIndex((text, row) => row < split && text.startsWith(start));
 const steps = ({ steps: all }, mark) => all.map((_, at) => at).filter((at) => all[at].mark === mark);
 
 test("a row has a value of its own in every round", () => {
@@ -36,21 +37,32 @@ test("rows belong to the innermost frame that has them; the first row of a funct
 test("the program and what remains are apart, each with blocks of its own", () => {
   const m = model("tree");
   assert.equal(m.program.rows.length + m.remains.rows.length, m.texts.length);
-  for (const { rows } of [m.program, m.remains]) for (const [at, { end }] of rows.entries()) assert.ok(end === -1 || (end > at && end < rows.length));
+  for (const { rows } of [m.program, m.remains])
+    for (const [at, { end }] of rows.entries()) assert.ok(end === -1 || (end > at && end < rows.length));
   assert.equal(m.text(m.split), "def @main(");
 });
 
 test("what remains knows the row that it came of, and the step that made it", () => {
   const m = model("tree");
   const made = m.of[rowOf(m, "exp(%v)")];
-  assert.deepEqual(made.map((row) => m.text(m.split + row)), ["let %x8 = exp(%x1);", "let %x9 = exp(%b);"]);
+  assert.deepEqual(
+    made.map((row) => m.text(m.split + row)),
+    ["let %x8 = exp(%x1);", "let %x9 = exp(%b);"],
+  );
   for (const row of made) assert.equal(MARKS[m.steps[m.madeBy(row)].mark].id, "kept");
 });
 
 test("effects are numbered in the order of what remains, and apart in a function", () => {
   const m = model("tree");
-  const effects = m.residual.flatMap(({ effect }, row) => (effect ? [`${effect} ${m.text(m.split + row)}`] : []));
-  assert.deepEqual(effects, ["1 let %cell = ref(%a);", "1 let %w = ref_write(%cell, %z);", "2 let %w1 = ref_write(%cell, %b);", "3 let %x13 = ref_read(%cell);"]);
+  const effects = m.residual.flatMap(({ effect }, row) =>
+    effect ? [`${effect} ${m.text(m.split + row)}`] : [],
+  );
+  assert.deepEqual(effects, [
+    "1 let %cell = ref(%a);",
+    "1 let %w = ref_write(%cell, %z);",
+    "2 let %w1 = ref_write(%cell, %b);",
+    "3 let %x13 = ref_read(%cell);",
+  ]);
 });
 
 test("cells are as the last change left them", () => {
@@ -71,7 +83,10 @@ test("over a call and out of it", () => {
 
 test("what a frame was given", () => {
   const m = model("power");
-  assert.deepEqual(m.given(2), [{ name: "%x", state: 2, text: "%x" }, { name: "%n", state: 0, text: "2" }]);
+  assert.deepEqual(m.given(2), [
+    { name: "%x", state: 2, text: "%x" },
+    { name: "%n", state: 0, text: "2" },
+  ]);
 });
 
 test("data that is damaged is refused with the place", () => {
@@ -82,15 +97,66 @@ test("data that is damaged is refused with the place", () => {
   };
   checkPartial(sample("gap"));
   for (const [change, where] of [
-    [(v) => { v.split = 1000; }, /rows|split|residual/],
-    [(v) => { v.residual[1] = v.split; }, /residual\[0\]\.source/],
-    [(v) => { v.residual.pop(); }, /residual/],
-    [(v) => { v.frames[1][3] = 1; }, /frames\[1\]/],
-    [(v) => { v.steps[3][0] = 13; }, /steps\[3\]\.mark/],
-    [(v) => { v.steps[1][5] = [["b", 0, 0, 9, 0, -1]]; }, /steps\[1\]/],
-    [(v) => { v.steps[1][5] = [["b"]]; }, /steps\[1\]/],
-    [(v) => { v.steps = []; }, /steps|born/],
-    [(v) => { v.start = -1; }, /start/],
-    [(v) => { v.gap = [1]; }, /gap/],
-  ]) assert.throws(damaged(change), where);
+    [
+      (v) => {
+        v.split = 1000;
+      },
+      /rows|split|residual/,
+    ],
+    [
+      (v) => {
+        v.residual[1] = v.split;
+      },
+      /residual\[0\]\.source/,
+    ],
+    [
+      (v) => {
+        v.residual.pop();
+      },
+      /residual/,
+    ],
+    [
+      (v) => {
+        v.frames[1][3] = 1;
+      },
+      /frames\[1\]/,
+    ],
+    [
+      (v) => {
+        v.steps[3][0] = 13;
+      },
+      /steps\[3\]\.mark/,
+    ],
+    [
+      (v) => {
+        v.steps[1][5] = [["b", 0, 0, 9, 0, -1]];
+      },
+      /steps\[1\]/,
+    ],
+    [
+      (v) => {
+        v.steps[1][5] = [["b"]];
+      },
+      /steps\[1\]/,
+    ],
+    [
+      (v) => {
+        v.steps = [];
+      },
+      /steps|born/,
+    ],
+    [
+      (v) => {
+        v.start = -1;
+      },
+      /start/,
+    ],
+    [
+      (v) => {
+        v.gap = [1];
+      },
+      /gap/,
+    ],
+  ])
+    assert.throws(damaged(change), where);
 });

@@ -12,7 +12,9 @@ import { createModel } from "../src/views/pipeline/model.js";
 import { assignSlots, createPlaces, graphItems } from "../src/views/pipeline/slots.js";
 
 const folder = new URL("./data/", import.meta.url);
-const NAMES = readdirSync(folder).filter((name) => name.startsWith("pipeline_")).map((name) => name.slice(9, -5));
+const NAMES = readdirSync(folder)
+  .filter((name) => name.startsWith("pipeline_"))
+  .map((name) => name.slice(9, -5));
 const raw = (name) => JSON.parse(readFileSync(new URL(`pipeline_${name}.json`, folder), "utf8"));
 const check = (view) => {
   const data = decode(view);
@@ -51,14 +53,22 @@ test("what changed is counted as rows, and one that moved is one", () => {
   assert.deepEqual(stages[1].counts.slice(1), [1, 0, 2, 0]);
   const view = load("small");
   const { first } = view.stages[1];
-  view.stages[1].align = [[0, -1, MOVED], [1, first + 1, KEPT], [-1, first, MOVED]].map(([before, after, fate]) => ({ before, after, fate }));
+  view.stages[1].align = [
+    [0, -1, MOVED],
+    [1, first + 1, KEPT],
+    [-1, first, MOVED],
+  ].map(([before, after, fate]) => ({ before, after, fate }));
   assert.equal(createModel(view).stages[1].counts[MOVED], 1);
 });
 
 test("the first frame is a pass that changed a row", () => {
   assert.equal(model("small").start, 1);
   const shared = model("shared");
-  assert.equal(shared.stages[shared.pipelines[0].list[shared.start]].name, "FoldConstant", "the pass before it changes no row");
+  assert.equal(
+    shared.stages[shared.pipelines[0].list[shared.start]].name,
+    "FoldConstant",
+    "the pass before it changes no row",
+  );
   const view = load("small");
   view.pipelines = [{ ...view.pipelines[0], stages: [0] }];
   assert.equal(createModel(view).start, 0);
@@ -74,17 +84,28 @@ test("an empty program has a stage without rows", () => {
 });
 
 test("runs of kept rows fold, but for the row beside a change", () => {
-  const pairs = [..."kkkkkk~kkk+kkkkkkk"].map((sign) => ({ mark: { k: KEPT, "~": REWRITTEN, "+": ADDED }[sign] }));
-  assert.deepEqual(stretches(pairs), [[0, 4], [12, 17]]);
+  const pairs = [..."kkkkkk~kkk+kkkkkkk"].map((sign) => ({
+    mark: { k: KEPT, "~": REWRITTEN, "+": ADDED }[sign],
+  }));
+  assert.deepEqual(stretches(pairs), [
+    [0, 4],
+    [12, 17],
+  ]);
   assert.deepEqual(stretches(pairs.slice(0, 6)), [], "a stage without changes stays open");
-  assert.deepEqual(stretches(pairs, (pair) => pair === pairs[12])[1], [13, 17], "a blank row does not stand for others");
+  assert.deepEqual(
+    stretches(pairs, (pair) => pair === pairs[12])[1],
+    [13, 17],
+    "a blank row does not stand for others",
+  );
   const m = model("power");
   const stage = m.stages[2];
   const blocks = stretches(stage.pairs);
   const program = alignedView(m.view, stage.pairs, blocks);
   const shown = visibleRows(program.rows, new Set(blocks.map(([from]) => from)));
   assert.ok(shown.length < stage.pairs.length);
-  stage.pairs.forEach(({ mark }, i) => { if (mark !== KEPT) assert.ok(shown.includes(i), "no change is ever folded away"); });
+  stage.pairs.forEach(({ mark }, i) => {
+    if (mark !== KEPT) assert.ok(shown.includes(i), "no change is ever folded away");
+  });
 });
 
 test("only what is new in a row is marked, and another number is not new", () => {
@@ -92,19 +113,34 @@ test("only what is new in a row is marked, and another number is not new", () =>
   const { before, after } = m.stages[1].pairs.find(({ mark }) => mark === REWRITTEN);
   const [left, right] = [tokensOf(m.view, before), tokensOf(m.view, after)];
   const marked = differing(left, right, m.related);
-  assert.deepEqual(left.filter((_, t) => marked[0][t]).map(({ text }) => text), ["%scale"]);
-  assert.deepEqual(right.filter((_, t) => marked[1][t]).map(({ text }) => text), ["14f"]);
-  assert.notEqual(left.find(({ kind }) => kind === 2).text, right.find(({ kind }) => kind === 2).text, "%1 is called %0 now");
+  assert.deepEqual(
+    left.filter((_, t) => marked[0][t]).map(({ text }) => text),
+    ["%scale"],
+  );
+  assert.deepEqual(
+    right.filter((_, t) => marked[1][t]).map(({ text }) => text),
+    ["14f"],
+  );
+  assert.notEqual(
+    left.find(({ kind }) => kind === 2).text,
+    right.find(({ kind }) => kind === 2).text,
+    "%1 is called %0 now",
+  );
 });
 
 test("the tokens that are not marked are the same on both sides", () => {
   let seed = 11;
   const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
   for (let round = 0; round < 300; round++) {
-    const make = () => Array.from({ length: random(14) }, () => ({ kind: 1, text: "abc"[random(3)], ref: -1 }));
+    const make = () =>
+      Array.from({ length: random(14) }, () => ({ kind: 1, text: "abc"[random(3)], ref: -1 }));
     const [left, right] = [make(), make()];
     const [a, b] = differing(left, right, () => false);
-    const kept = (list, marked) => list.filter((_, t) => !marked[t]).map(({ text }) => text).join("");
+    const kept = (list, marked) =>
+      list
+        .filter((_, t) => !marked[t])
+        .map(({ text }) => text)
+        .join("");
     assert.equal(kept(left, a), kept(right, b));
     assert.ok(left.length === 0 || kept(left, differing(left, left, () => false)[0]).length === left.length);
   }
@@ -113,8 +149,14 @@ test("the tokens that are not marked are the same on both sides", () => {
 test("an expression is followed by the names it has, to where it became nothing", () => {
   const m = model("small");
   const relu = life(m, itemOn(m, 0, "nn.relu"));
-  assert.deepEqual(relu.map(({ items }) => m.title(items[0])), ["%1 nn.relu", "%0 nn.relu", "%1 nn.relu", "%1 nn.relu"]);
-  assert.deepEqual(relu.map(({ mark }) => mark), [null, KEPT, KEPT, KEPT]);
+  assert.deepEqual(
+    relu.map(({ items }) => m.title(items[0])),
+    ["%1 nn.relu", "%0 nn.relu", "%1 nn.relu", "%1 nn.relu"],
+  );
+  assert.deepEqual(
+    relu.map(({ mark }) => mark),
+    [null, KEPT, KEPT, KEPT],
+  );
   const unused = life(m, itemOn(m, 0, "let %unused"));
   assert.equal(m.title(unused[0].items[0]), "%unused exp");
   assert.deepEqual(unused.at(-1), { stage: 3, items: [], mark: REMOVED });
@@ -135,7 +177,9 @@ test("followed from the end, it is the same expression", () => {
 test("a name that was numbered is told as it is printed", () => {
   const m = model("power");
   assert.equal(m.title(itemOn(m, 1, "let %x2")), "%x2 equal");
-  assert.ok(life(m, itemOn(m, 1, "let %x6")).every(({ items }) => items.every((i) => !/%x\d* %/.test(m.title(i)))));
+  assert.ok(
+    life(m, itemOn(m, 1, "let %x6")).every(({ items }) => items.every((i) => !/%x\d* %/.test(m.title(i)))),
+  );
 });
 
 test("what is followed in one pipeline is followed in the other, and in stages that changed nothing", () => {
@@ -166,7 +210,9 @@ test("whatever is put in the place of a value, the view is refused or has a mode
   let refused = 0;
   for (const name of ["small", "orders"]) {
     const text = JSON.stringify(raw(name));
-    for (const path of leaves(raw(name)).filter(([first]) => ["items", "stages", "pipelines"].includes(first))) {
+    for (const path of leaves(raw(name)).filter(([first]) =>
+      ["items", "stages", "pipelines"].includes(first),
+    )) {
       for (const value of [-2, 1e9, 0.5, "x", null, {}]) {
         const view = JSON.parse(text);
         let at = view;
@@ -195,8 +241,15 @@ test("every value of the graph has a place of its own, and each operand a line",
     const { slot, x, y, paths } = createPlaces(m);
     for (const stage of m.stages) {
       const own = graphItems(m, stage.index);
-      assert.equal(new Set(own.map((i) => `${x[slot[i]]} ${y[slot[i]]}`)).size, own.length, `${name}: ${stage.name}`);
-      for (const i of own) for (const operand of m.items[i].operands) if (slot[operand] >= 0 && slot[operand] !== slot[i]) assert.ok(paths.has(`${slot[operand]} ${slot[i]}`), `${name}: ${stage.name}`);
+      assert.equal(
+        new Set(own.map((i) => `${x[slot[i]]} ${y[slot[i]]}`)).size,
+        own.length,
+        `${name}: ${stage.name}`,
+      );
+      for (const i of own)
+        for (const operand of m.items[i].operands)
+          if (slot[operand] >= 0 && slot[operand] !== slot[i])
+            assert.ok(paths.has(`${slot[operand]} ${slot[i]}`), `${name}: ${stage.name}`);
     }
   }
 });
@@ -208,7 +261,14 @@ test("what is kept stays in its place", () => {
     for (const stage of m.stages) {
       for (const i of graphItems(m, stage.index)) {
         const { mark, from, label } = m.items[i];
-        if (mark === KEPT && from.length === 1 && slot[from[0]] >= 0 && m.into[from[0]].filter((other) => m.items[other].part && m.items[other].label === label).length === 1) assert.equal(slot[i], slot[from[0]], `${name}: ${stage.name}, ${label}`);
+        if (
+          mark === KEPT &&
+          from.length === 1 &&
+          slot[from[0]] >= 0 &&
+          m.into[from[0]].filter((other) => m.items[other].part && m.items[other].label === label).length ===
+            1
+        )
+          assert.equal(slot[i], slot[from[0]], `${name}: ${stage.name}, ${label}`);
       }
     }
   }
@@ -216,8 +276,17 @@ test("what is kept stays in its place", () => {
 
 test("a pipeline's ends are a stage that stands after the other's", () => {
   const m = model("orders");
-  assert.deepEqual(m.ends.titles, ["the passes: after EliminateCommonSubexpr", "against: after FoldConstant"]);
+  assert.deepEqual(m.ends.titles, [
+    "the passes: after EliminateCommonSubexpr",
+    "against: after FoldConstant",
+  ]);
   assert.ok(m.ends.pairs.every(({ mark }) => mark === KEPT));
   assert.equal(model("small").ends, null);
-  assert.deepEqual([ADDED, REMOVED].map((mark) => [wordOf(m.ends, mark), wordOf(m.stages[1], mark)]), [["only right", "added"], ["only left", "removed"]]);
+  assert.deepEqual(
+    [ADDED, REMOVED].map((mark) => [wordOf(m.ends, mark), wordOf(m.stages[1], mark)]),
+    [
+      ["only right", "added"],
+      ["only left", "removed"],
+    ],
+  );
 });

@@ -8,7 +8,9 @@ import { checkSharing } from "../src/views/sharing/check.js";
 import { createModel, size } from "../src/views/sharing/model.js";
 
 const folder = new URL("./data/", import.meta.url);
-const NAMES = readdirSync(folder).filter((name) => name.startsWith("sharing_")).map((name) => name.slice(8, -5));
+const NAMES = readdirSync(folder)
+  .filter((name) => name.startsWith("sharing_"))
+  .map((name) => name.slice(8, -5));
 const raw = (name) => JSON.parse(readFileSync(new URL(`sharing_${name}.json`, folder), "utf8"));
 const check = (view) => {
   const data = decode(view);
@@ -22,7 +24,12 @@ test("the samples are whole, and every line of a form is its own", () => {
   for (const name of NAMES) {
     const view = load(name);
     for (const form of createModel(view).forms) {
-      form.rows.forEach((row, at) => assert.ok(row.end === -1 || (row.end >= at && row.end < form.rows.length), `${name}: a block ends in its form`));
+      form.rows.forEach((row, at) =>
+        assert.ok(
+          row.end === -1 || (row.end >= at && row.end < form.rows.length),
+          `${name}: a block ends in its form`,
+        ),
+      );
     }
   }
 });
@@ -31,8 +38,15 @@ test("what is shared is evaluated once in two forms, and as often as it is used 
   const view = load("shared");
   const model = createModel(view);
   const exp = view.keys.findIndex(({ what }) => what === "exp(%x)");
-  assert.deepEqual(model.runsOf(exp), [{ runs: 1, copies: 1 }, { runs: 1, copies: 1 }, { runs: 4, copies: 4 }]);
-  assert.deepEqual(model.forms.map((form) => form.runs), [4, 4, 9]);
+  assert.deepEqual(model.runsOf(exp), [
+    { runs: 1, copies: 1 },
+    { runs: 1, copies: 1 },
+    { runs: 4, copies: 4 },
+  ]);
+  assert.deepEqual(
+    model.forms.map((form) => form.runs),
+    [4, 4, 9],
+  );
   assert.equal(model.start.key, exp, "first the key that the forms differ in most");
   assert.deepEqual(model.start.step, model.forms[2].peak.step);
 });
@@ -42,9 +56,16 @@ test("live bytes are no more than what the bars show", () => {
     const model = createModel(load(name));
     for (const form of model.forms) {
       form.live.forEach((bytes, step) => {
-        const alive = form.items.reduce((sum, item) => sum + item.bytes * item.lives.filter(({ made, last }) => made <= step && step <= last).length, 0);
-// A value that two lines give (a branch and its `if`) is counted once, so that the sum of the lines can be more.
-        assert.ok(bytes <= alive && (name !== "shared" || bytes === alive), `${name}, ${form.name}, step ${step + 1}`);
+        const alive = form.items.reduce(
+          (sum, item) =>
+            sum + item.bytes * item.lives.filter(({ made, last }) => made <= step && step <= last).length,
+          0,
+        );
+        // A value that two lines give (a branch and its `if`) is counted once, so that the sum of the lines can be more.
+        assert.ok(
+          bytes <= alive && (name !== "shared" || bytes === alive),
+          `${name}, ${form.name}, step ${step + 1}`,
+        );
       });
       if (form.live.length) assert.equal(Math.max(...form.live), form.peak.bytes, `${name}, ${form.name}`);
     }
@@ -54,14 +75,24 @@ test("live bytes are no more than what the bars show", () => {
 test("what a step makes is found by the step", () => {
   const model = createModel(load("shared"));
   model.forms.forEach((form, index) => {
-    const found = Array.from({ length: form.steps }, (_, step) => model.made(index, step).length).reduce((a, b) => a + b, 0);
+    const found = Array.from({ length: form.steps }, (_, step) => model.made(index, step).length).reduce(
+      (a, b) => a + b,
+      0,
+    );
     assert.equal(found, form.runs);
   });
   assert.deepEqual(model.made(0, 999), []);
 });
 
 test("sizes are said shortly", () => {
-  assert.deepEqual([0, 640, 9999, 15_360, 4_000_000, 2e9].map(size), ["0 B", "640 B", "10,000 B", "15.4 kB", "4 MB", "2 GB"]);
+  assert.deepEqual([0, 640, 9999, 15_360, 4_000_000, 2e9].map(size), [
+    "0 B",
+    "640 B",
+    "10,000 B",
+    "15.4 kB",
+    "4 MB",
+    "2 GB",
+  ]);
 });
 
 function leaves(value, path = []) {

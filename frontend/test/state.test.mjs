@@ -1,7 +1,15 @@
 // Replay: what the format promises about the state after a step, and that seeking keeps the promise.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { becauseChain, classes, createReplay, finalState, membersOf, touched, uniqueNames } from "../src/views/types/state.js";
+import {
+  becauseChain,
+  classes,
+  createReplay,
+  finalState,
+  membersOf,
+  touched,
+  uniqueNames,
+} from "../src/views/types/state.js";
 import { nextStep } from "../src/core/steps.js";
 import { decode } from "../src/core/decode.js";
 import * as fixtures from "./fixtures/learner.js";
@@ -11,7 +19,8 @@ const waiting = () => decode(fixtures.waiting());
 const failing = () => decode(fixtures.failing());
 const large = (...sizes) => decode(big.large(...sizes));
 
-const plain = (state) => JSON.stringify(state, (_, value) => (ArrayBuffer.isView(value) ? [...value] : value));
+const plain = (state) =>
+  JSON.stringify(state, (_, value) => (ArrayBuffer.isView(value) ? [...value] : value));
 const names = (view, group) => group.map((v) => view.variables[v].name).join(" ");
 
 test("the waiting program: classes, queue and knowledge at each turn of its story", () => {
@@ -19,8 +28,14 @@ test("the waiting program: classes, queue and knowledge at each turn of its stor
   const replay = createReplay(view);
   const at = (step) => replay.seek(step);
   assert.deepEqual(classes(at(4)), []);
-  assert.deepEqual(classes(at(5)).map((group) => names(view, group)), ["α ε", "γ δ"]);
-  assert.deepEqual(classes(at(6)).map((group) => names(view, group)), ["α β ε", "γ δ"]);
+  assert.deepEqual(
+    classes(at(5)).map((group) => names(view, group)),
+    ["α ε", "γ δ"],
+  );
+  assert.deepEqual(
+    classes(at(6)).map((group) => names(view, group)),
+    ["α β ε", "γ δ"],
+  );
   assert.deepEqual(at(7).queue, [2, 1]);
   const known = at(8);
   assert.equal(known.known[known.lead[3]], 2, "β is known through its class");
@@ -52,14 +67,25 @@ test("the rings of members and the leaders tell the same classes", () => {
   const state = createReplay(waiting()).seek(8);
   state.lead.forEach((lead, v) => {
     const same = [...state.lead.keys()].filter((other) => state.lead[other] === lead);
-    assert.deepEqual([...membersOf(state, v)].sort((a, b) => a - b), same);
+    assert.deepEqual(
+      [...membersOf(state, v)].sort((a, b) => a - b),
+      same,
+    );
   });
 });
 
 test("a union keeps the better known type, whichever side it comes from", () => {
-  for (const [first, second] of [[0, 1], [1, 0]]) {
+  for (const [first, second] of [
+    [0, 1],
+    [1, 0],
+  ]) {
     const row = { name: "α", row: 0, what: "%0" };
-    const changes = [{ tag: "v", variable: 0 }, { tag: "v", variable: 1 }, { tag: "t", variable: 1, short: "s", full: "f", known: 2 }, { tag: "u", first, second }];
+    const changes = [
+      { tag: "v", variable: 0 },
+      { tag: "v", variable: 1 },
+      { tag: "t", variable: 1, short: "s", full: "f", known: 2 },
+      { tag: "u", first, second },
+    ];
     const view = { variables: [row, row], relations: [], steps: [{ changes }] };
     const state = createReplay(view).seek(0);
     assert.equal(state.lead[0], first);
@@ -71,7 +97,10 @@ test("a union keeps the better known type, whichever side it comes from", () => 
 test("the because-chain goes back to the program, each step once", () => {
   const { chain, more } = becauseChain(waiting(), 10);
   assert.equal(more, 0);
-  assert.deepEqual(chain.map(({ step }) => step).sort((a, b) => a - b), [0, 1, 2, 3, 4, 5, 6, 8, 9, 10]);
+  assert.deepEqual(
+    chain.map(({ step }) => step).sort((a, b) => a - b),
+    [0, 1, 2, 3, 4, 5, 6, 8, 9, 10],
+  );
   assert.equal(chain.find(({ step }) => step === 9).depth, 1);
 });
 
@@ -80,16 +109,39 @@ test("causes that are not earlier steps are left out, and a long chain is cut wi
   const { chain, more } = becauseChain({ steps }, 99, 40);
   assert.equal(chain.length, 40);
   assert.equal(more, 60);
-  assert.deepEqual(chain.slice(0, 3).map(({ step }) => step), [99, 98, 97]);
+  assert.deepEqual(
+    chain.slice(0, 3).map(({ step }) => step),
+    [99, 98, 97],
+  );
 });
 
 test("a name that two variables share names neither", () => {
-  const names = uniqueNames({ variables: [{ name: "α", what: "%0" }, { name: "β", what: "%0" }, { name: "%0", what: "%0" }] });
-  assert.deepEqual([...names], [["α", 0], ["%0", -1], ["β", 1]]);
+  const names = uniqueNames({
+    variables: [
+      { name: "α", what: "%0" },
+      { name: "β", what: "%0" },
+      { name: "%0", what: "%0" },
+    ],
+  });
+  assert.deepEqual(
+    [...names],
+    [
+      ["α", 0],
+      ["%0", -1],
+      ["β", 1],
+    ],
+  );
 });
 
 test("what a step touches", () => {
-  const { vars, rels } = touched([{ tag: "v", variable: 1 }, { tag: "u", first: 2, second: 3 }, { tag: "t", variable: 4 }, { tag: "r", relation: 5, status: 4 }, { tag: "p", relation: 5 }, { tag: "f", relation: 6 }]);
+  const { vars, rels } = touched([
+    { tag: "v", variable: 1 },
+    { tag: "u", first: 2, second: 3 },
+    { tag: "t", variable: 4 },
+    { tag: "r", relation: 5, status: 4 },
+    { tag: "p", relation: 5 },
+    { tag: "f", relation: 6 },
+  ]);
   assert.deepEqual([...vars], [1, 2, 3, 4]);
   assert.deepEqual([...rels], [5, 6]);
 });

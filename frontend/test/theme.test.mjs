@@ -8,11 +8,15 @@ const css = readFileSync(new URL("../src/core/theme.css", import.meta.url), "utf
 function tokens(selector) {
   const from = css.indexOf(selector + " {");
   const block = css.slice(from, css.indexOf("}", from));
-  return Object.fromEntries([...block.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/g)].map(([, name, value]) => [name, value]));
+  return Object.fromEntries(
+    [...block.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/g)].map(([, name, value]) => [name, value]),
+  );
 }
 
 function luminance(hex) {
-  const [r, g, b] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  const [r, g, b] = [1, 3, 5]
+    .map((i) => parseInt(hex.slice(i, i + 2), 16) / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
@@ -23,21 +27,41 @@ const contrast = (a, b) => {
 
 const HUES = ["blue", "orange", "teal", "red", "purple", "olive", "sky", "pink", "brown", "grey"];
 const PAIRS = [
-  ...["ink", "soft", "accent"].flatMap((name) => ["paper", "panel", "now", "hover"].map((ground) => [name, ground])),
-  ...["keyword", "global", "op", "type", "literal", "attr", "ctor", "comment"].flatMap((name) => ["paper", "now", "hover"].map((ground) => [`tok-${name}`, ground])),
-  ...["unknown", "partial", "known", "queued", "run", "bad"].flatMap((name) => [[name, "paper"], ...(name === "unknown" ? [] : [[name, `${name}-bg`]])]),
-  ...HUES.flatMap((hue) => [[`hue-${hue}`, "paper"], [`hue-${hue}`, `hue-${hue}-fill`], ["ink", `hue-${hue}-fill`]]),
+  ...["ink", "soft", "accent"].flatMap((name) =>
+    ["paper", "panel", "now", "hover"].map((ground) => [name, ground]),
+  ),
+  ...["keyword", "global", "op", "type", "literal", "attr", "ctor", "comment"].flatMap((name) =>
+    ["paper", "now", "hover"].map((ground) => [`tok-${name}`, ground]),
+  ),
+  ...["unknown", "partial", "known", "queued", "run", "bad"].flatMap((name) => [
+    [name, "paper"],
+    ...(name === "unknown" ? [] : [[name, `${name}-bg`]]),
+  ]),
+  ...HUES.flatMap((hue) => [
+    [`hue-${hue}`, "paper"],
+    [`hue-${hue}`, `hue-${hue}-fill`],
+    ["ink", `hue-${hue}-fill`],
+  ]),
   ["accent-ink", "accent"],
 ];
 
-for (const [theme, selector] of [["light", ".rx"], ["dark", '.rx[data-theme="dark"]']]) {
+for (const [theme, selector] of [
+  ["light", ".rx"],
+  ["dark", '.rx[data-theme="dark"]'],
+]) {
   test(`${theme}: text stands out from its ground by 4.5 or more`, () => {
     const values = tokens(selector);
-    const low = PAIRS.map(([text, ground]) => [text, ground, contrast(values[text], values[ground])]).filter(([, , ratio]) => !(ratio >= 4.5));
+    const low = PAIRS.map(([text, ground]) => [text, ground, contrast(values[text], values[ground])]).filter(
+      ([, , ratio]) => !(ratio >= 4.5),
+    );
     assert.deepEqual(low, []);
   });
   test(`${theme}: lines that carry meaning stand out by 3 or more`, () => {
     const values = tokens(selector);
-    for (const ground of ["paper", "panel", "now"]) assert.ok(contrast(values.edge, values[ground]) >= 3, `edge on ${ground}: ${contrast(values.edge, values[ground])}`);
+    for (const ground of ["paper", "panel", "now"])
+      assert.ok(
+        contrast(values.edge, values[ground]) >= 3,
+        `edge on ${ground}: ${contrast(values.edge, values[ground])}`,
+      );
   });
 }

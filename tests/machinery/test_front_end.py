@@ -1,4 +1,4 @@
-"""The committed bundle is what the front end's sources give, and the front end's own tests pass."""
+"""The front end's sources are clean, the committed bundle is built from them, and their own tests pass."""
 
 from __future__ import annotations
 
@@ -35,3 +35,9 @@ def test_bundle_is_what_the_sources_give(frontend: Path) -> None:
 @pytest.mark.slow
 def test_its_own_tests(frontend: Path) -> None:
     run(["npm", "test"], frontend)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["lint", "format:check"])
+def test_sources_are_clean(frontend: Path, script: str) -> None:
+    run(["npm", "run", script], frontend)

@@ -11,7 +11,9 @@ const isInteger = Number.isInteger;
 function sizeOf(type, value) {
   if (type[0] === "count" && isInteger(value)) return value;
   if (!Array.isArray(value) || type[1]?.[0] === "index") return undefined;
-  return type[0] === "list" && type[2] ? value.length / SCHEMA.records[type[1][1]].fields.length : value.length;
+  return type[0] === "list" && type[2]
+    ? value.length / SCHEMA.records[type[1][1]].fields.length
+    : value.length;
 }
 
 class Decoder {
@@ -21,7 +23,12 @@ class Decoder {
   }
 
   fail() {
-    throw new Damage(this.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`)).join("").slice(1) || "the whole");
+    throw new Damage(
+      this.path
+        .map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`))
+        .join("")
+        .slice(1) || "the whole",
+    );
   }
 
   need(condition) {
@@ -52,22 +59,45 @@ class Decoder {
 
   value(type, value, scope, place = -1) {
     switch (type[0]) {
-      case "text": return this.text(value);
-      case "index": return this.index(value, type, scope, place);
-      case "count": this.need(isInteger(value) && value >= (type[1] ?? 0)); return value;
-      case "integer": this.need(isInteger(value)); return value;
-      case "number": this.need(Number.isFinite(value)); return value;
-      case "enum": this.need(isInteger(value) && value >= 0 && value < type[1]); return value;
-      case "flag": this.need(value === 0 || value === 1 || typeof value === "boolean"); return Boolean(value);
-      case "word": this.need(typeof value === "string" && (type.length === 1 || type.indexOf(value, 1) > 0)); return value;
-      case "say": return this.list(value, (part) => this.text(part), type[1] ? 0 : 1);
-      case "entity": return value < 0 ? this.text(-1 - value) : this.index(value, type, scope, place);
-      case "optional": return value === null || value === undefined ? null : this.value(type[1], value, scope, place);
-      case "map": return this.map(type[1], value, scope);
-      case "record": return this.record(SCHEMA.records[type[1]], value, scope, place);
-      case "union": return this.member(type, value, scope, place);
-      case "view": this.need(value?.view === type[1]); return this.nested(value);
-      default: return this.elements(type, value, scope);
+      case "text":
+        return this.text(value);
+      case "index":
+        return this.index(value, type, scope, place);
+      case "count":
+        this.need(isInteger(value) && value >= (type[1] ?? 0));
+        return value;
+      case "integer":
+        this.need(isInteger(value));
+        return value;
+      case "number":
+        this.need(Number.isFinite(value));
+        return value;
+      case "enum":
+        this.need(isInteger(value) && value >= 0 && value < type[1]);
+        return value;
+      case "flag":
+        this.need(value === 0 || value === 1 || typeof value === "boolean");
+        return Boolean(value);
+      case "word":
+        this.need(typeof value === "string" && (type.length === 1 || type.indexOf(value, 1) > 0));
+        return value;
+      case "say":
+        return this.list(value, (part) => this.text(part), type[1] ? 0 : 1);
+      case "entity":
+        return value < 0 ? this.text(-1 - value) : this.index(value, type, scope, place);
+      case "optional":
+        return value === null || value === undefined ? null : this.value(type[1], value, scope, place);
+      case "map":
+        return this.map(type[1], value, scope);
+      case "record":
+        return this.record(SCHEMA.records[type[1]], value, scope, place);
+      case "union":
+        return this.member(type, value, scope, place);
+      case "view":
+        this.need(value?.view === type[1]);
+        return this.nested(value);
+      default:
+        return this.elements(type, value, scope);
     }
   }
 
@@ -82,7 +112,7 @@ class Decoder {
     return result;
   }
 
-  elements([, of, flat, spread, size = "", least = 0], value, scope) {
+  elements([, of, flat, , size = "", least = 0], value, scope) {
     const records = flat ? this.split(value, SCHEMA.records[of[1]].fields.length) : value;
     const result = this.list(records, (part, i) => this.value(of, part, scope, i), least);
     if (size) this.need(result.length === this.limit(size, scope));
@@ -98,7 +128,9 @@ class Decoder {
 
   map(of, value, scope) {
     this.need(value !== null && typeof value === "object");
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, this.value(of, part, scope)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [name, this.value(of, part, scope)]),
+    );
   }
 
   member([, ...names], value, scope, place) {
@@ -111,10 +143,15 @@ class Decoder {
     this.need(value !== null && typeof value === "object" && Array.isArray(value) === !object);
     const last = fields.at(-1)?.[1];
     const spread = !object && last?.[0] === "list" && last[3];
-    const wire = object ? this.named(fields, value) : spread ? [...value.slice(0, fields.length - 1), value.slice(fields.length - 1)] : value;
+    const wire = object
+      ? this.named(fields, value)
+      : spread
+        ? [...value.slice(0, fields.length - 1), value.slice(fields.length - 1)]
+        : value;
     this.need(wire.length === fields.length);
     const scope = {
-      up, at: place >= 0 ? place : up?.at ?? -1,
+      up,
+      at: place >= 0 ? place : (up?.at ?? -1),
       count(of) {
         const i = fields.findIndex(([name]) => name === of);
         return i < 0 ? undefined : sizeOf(fields[i][1], wire[i]);

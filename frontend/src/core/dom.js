@@ -26,7 +26,8 @@ export function set(node, key, value) {
   else if (FORBIDDEN.test(key)) throw new Error(`attribute ${key} must be a function`);
   else if (typeof value === "boolean" && key.startsWith("aria-")) set(node, key, String(value));
   else if (value === null || value === undefined || value === false) node.removeAttribute(key);
-  else if (key === "style" && typeof value === "object") for (const [k, v] of Object.entries(value)) node.style.setProperty(k, v);
+  else if (key === "style" && typeof value === "object")
+    for (const [k, v] of Object.entries(value)) node.style.setProperty(k, v);
   else {
     const text = value === true ? "" : String(value);
     if (node.getAttribute(key) !== text) node.setAttribute(key, text);

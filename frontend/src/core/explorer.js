@@ -25,7 +25,11 @@ export class Explorer {
     this.build();
     this.restore(this.ctx.state);
     this.ready = true;
-    return { token: () => this.token(), restore: (state) => this.restore(state), destroy: () => this.destroy() };
+    return {
+      token: () => this.token(),
+      restore: (state) => this.restore(state),
+      destroy: () => this.destroy(),
+    };
   }
 
   // --- building -------------------------------------------------------------------------------------
@@ -39,7 +43,13 @@ export class Explorer {
   }
 
   timelineOf(options) {
-    return createTimeline({ marks: this.marks, label: "step", valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`, onSeek: (step) => this.seek(step), ...options });
+    return createTimeline({
+      marks: this.marks,
+      label: "step",
+      valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
+      onSeek: (step) => this.seek(step),
+      ...options,
+    });
   }
 
   /** A button of the bar; without `name`, a screen reader reads its title up to the key. */
@@ -49,13 +59,30 @@ export class Explorer {
 
   /** The last buttons of the bar, after those that only this explorer has. */
   tools(own = null, find = true) {
-    return h("span", { class: "group tools" }, own, find && this.button("find", "find (/)", () => this.search.open()),
-      this.button("link", "link: to this state (copied)", () => showLink(this.shell, this.ctx)), this.button("?", "keys (?)", () => this.help()));
+    return h(
+      "span",
+      { class: "group tools" },
+      own,
+      find && this.button("find", "find (/)", () => this.search.open()),
+      this.button("link", "link: to this state (copied)", () => showLink(this.shell, this.ctx)),
+      this.button("?", "keys (?)", () => this.help()),
+    );
   }
 
   /** The most useful keys, for the foot: `[[keys, label], …]`. */
   hints(list) {
-    return h("span", { class: "keys" }, list.map(([keys, label]) => h("span", null, keys.map((key) => [h("kbd", null, key), " "]), label)));
+    return h(
+      "span",
+      { class: "keys" },
+      list.map(([keys, label]) =>
+        h(
+          "span",
+          null,
+          keys.map((key) => [h("kbd", null, key), " "]),
+          label,
+        ),
+      ),
+    );
   }
 
   /** Takes up the keyboard, and where there is a `resized()`, looks at the explorer's width. */
@@ -113,7 +140,9 @@ export class Explorer {
   }
 
   move(name) {
-    const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[name];
+    const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[
+      name
+    ];
     const to = nextStep(this.kept(), from[0], from[1], this.count);
     if (to === this.step || to < 0 || to >= this.count) return false;
     this.moved?.();
@@ -166,7 +195,9 @@ export class Explorer {
   /** What had the focus and was drawn anew has it again, or the keys would go to the page; `names`: what its data tell it by. */
   refocus(before, names) {
     if (!before || before.isConnected) return;
-    const same = names.filter((name) => before.dataset[name]).map((name) => `[class~="${before.classList[0]}"][data-${name}="${before.dataset[name]}"]`);
+    const same = names
+      .filter((name) => before.dataset[name])
+      .map((name) => `[class~="${before.classList[0]}"][data-${name}="${before.dataset[name]}"]`);
     ((same.length && this.root.querySelector(same.join())) || this.root).focus({ preventScroll: true });
   }
 
@@ -174,7 +205,8 @@ export class Explorer {
   back() {
     if (this.shell.closePopover()) return undefined;
     const { search } = this;
-    if (!search || !(search.input.value || (!search.el.hidden && search.el.contains(this.active)))) return this.leave();
+    if (!search || !(search.input.value || (!search.el.hidden && search.el.contains(this.active))))
+      return this.leave();
     if (this.finder?.close) this.finder.close();
     else search.close();
     this.focus();

@@ -9,7 +9,11 @@ import { fill, h, uid } from "./dom.js";
 export function createFrame(root, { title, what, summary }) {
   const head = uid("title");
   const about = uid("about");
-  const bar = h("div", { class: "bar", role: "toolbar", "aria-label": `${what}: controls` }, h("span", { class: "name", id: head, title }, title));
+  const bar = h(
+    "div",
+    { class: "bar", role: "toolbar", "aria-label": `${what}: controls` },
+    h("span", { class: "name", id: head, title }, title),
+  );
   const say = h("div", { class: "say sentence", role: "group", "aria-label": "what happened" });
   const body = h("div", { class: "body" });
   const foot = h("div", { class: "foot" });
@@ -24,12 +28,25 @@ export function createFrame(root, { title, what, summary }) {
   let pop = null;
   let closed = null;
   let before = null;
-  const frame = { root, bar, say, body, foot, announce, popover, closePopover, popoverOpen: () => pop !== null, destroy };
+  const frame = {
+    root,
+    bar,
+    say,
+    body,
+    foot,
+    announce,
+    popover,
+    closePopover,
+    popoverOpen: () => pop !== null,
+    destroy,
+  };
 
   /** Says `message` once the reader pauses: while a step key is held, only the last one is spoken. */
   function announce(message) {
     clearTimeout(timer);
-    timer = setTimeout(() => { live.textContent = message; }, 180);
+    timer = setTimeout(() => {
+      live.textContent = message;
+    }, 180);
   }
 
   /** `onClose` is called once the popover is gone. */
@@ -38,8 +55,18 @@ export function createFrame(root, { title, what, summary }) {
     closed = onClose;
     before = root.getRootNode().activeElement;
     const id = uid("pop");
-    const close = h("button", { class: "btn close", type: "button", "aria-label": "close", onclick: closePopover }, "✕");
-    pop = h("div", { class: "pop", role: "dialog", "aria-labelledby": id }, h("p", { class: "heading", id }, heading), nodes, close);
+    const close = h(
+      "button",
+      { class: "btn close", type: "button", "aria-label": "close", onclick: closePopover },
+      "✕",
+    );
+    pop = h(
+      "div",
+      { class: "pop", role: "dialog", "aria-labelledby": id },
+      h("p", { class: "heading", id }, heading),
+      nodes,
+      close,
+    );
     root.append(pop);
     (pop.querySelector("input") ?? close).focus({ preventScroll: true });
     return pop;
@@ -67,13 +94,24 @@ export function createFrame(root, { title, what, summary }) {
 export function showLink(frame, ctx) {
   const { url, token } = ctx.link();
   const value = url ?? `explore(…, state=${JSON.stringify(token)})`;
-  const input = h("input", { readonly: true, value, "aria-label": url ? "link" : "token", onfocus: () => input.select() });
+  const input = h("input", {
+    readonly: true,
+    value,
+    "aria-label": url ? "link" : "token",
+    onfocus: () => input.select(),
+  });
   const told = h("p", { "aria-live": "polite" });
-  const why = url ? "This address opens the page on exactly this state." : "In a notebook, hand this state to explore: it opens there again.";
+  const why = url
+    ? "This address opens the page on exactly this state."
+    : "In a notebook, hand this state to explore: it opens there again.";
   frame.popover("Share this state", [input, h("p", null, why), told]);
   navigator.clipboard?.writeText(value).then(
-    () => { told.textContent = "Copied."; },
-    () => { told.textContent = "Copy it with Ctrl+C."; },
+    () => {
+      told.textContent = "Copied.";
+    },
+    () => {
+      told.textContent = "Copy it with Ctrl+C.";
+    },
   );
 }
 
@@ -81,7 +119,15 @@ export function showLink(frame, ctx) {
 export function showHelp(frame, bindings, notes = []) {
   const list = h("dl");
   for (const { shown, keys, label } of bindings) {
-    if (label) list.append(h("dt", null, (shown ?? keys).map((key) => [h("kbd", null, key), " "])), h("dd", null, label));
+    if (label)
+      list.append(
+        h(
+          "dt",
+          null,
+          (shown ?? keys).map((key) => [h("kbd", null, key), " "]),
+        ),
+        h("dd", null, label),
+      );
   }
   frame.popover("Keys", [list, ...notes]);
 }

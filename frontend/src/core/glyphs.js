@@ -11,9 +11,11 @@ const SHAPES = {
   cross: (x, y, r) => `M${x - r} ${y - r}L${x + r} ${y + r}M${x + r} ${y - r}L${x - r} ${y + r}`,
   down: (x, y, r) => `M${x} ${y + r * 1.1}L${x + r} ${y - r * 0.8}L${x - r} ${y - r * 0.8}Z`,
   diamond: (x, y, r) => `M${x} ${y - r * 1.15}L${x + r} ${y}L${x} ${y + r * 1.15}L${x - r} ${y}Z`,
-  turn: (x, y, r) => `M${x + r * 0.9} ${y - r * 0.5}A${r} ${r} 0 1 0 ${x + r * 0.95} ${y + r * 0.4}M${x + r * 1.15} ${y - r * 1.2}V${y - r * 0.35}H${x + r * 0.3}`,
+  turn: (x, y, r) =>
+    `M${x + r * 0.9} ${y - r * 0.5}A${r} ${r} 0 1 0 ${x + r * 0.95} ${y + r * 0.4}M${x + r * 1.15} ${y - r * 1.2}V${y - r * 0.35}H${x + r * 0.3}`,
   dots: (x, y, r) => circle(x - r, y, r * 0.35) + circle(x, y, r * 0.35) + circle(x + r, y, r * 0.35),
-  flag: (x, y, r) => `M${x - r * 0.7} ${y + r * 1.4}V${y - r * 1.4}L${x + r} ${y - r * 0.6}L${x - r * 0.7} ${y + r * 0.1}`,
+  flag: (x, y, r) =>
+    `M${x - r * 0.7} ${y + r * 1.4}V${y - r * 1.4}L${x + r} ${y - r * 0.6}L${x - r * 0.7} ${y + r * 0.1}`,
 };
 
 function circle(x, y, r) {
@@ -30,6 +32,9 @@ export function glyphPath(shape, x, y, r) {
 
 /** A small SVG of one mark, for legends. */
 export function glyph(mark, size = 15) {
-  const path = s("path", { class: `mark m-${mark.id}`, d: glyphPath(mark.shape, size / 2, size / 2, size * 0.27) });
+  const path = s("path", {
+    class: `mark m-${mark.id}`,
+    d: glyphPath(mark.shape, size / 2, size / 2, size * 0.27),
+  });
   return s("svg", { width: size, height: size, viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" }, path);
 }

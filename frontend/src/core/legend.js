@@ -6,6 +6,20 @@ import { glyph } from "./glyphs.js";
 export function createLegend({ marks, kinds, onMark }) {
   const counts = marks.map(() => 0);
   for (const kind of kinds) if (counts[kind] !== undefined) counts[kind] += 1;
-  return h("span", { class: "legend", role: "group", "aria-label": "marks: go to the next" },
-    marks.map((mark, i) => counts[i] > 0 && h("button", { type: "button", title: `go to the next “${mark.label}”`, onclick: () => onMark(i) }, glyph(mark), mark.label, " ", h("span", { class: "n" }, String(counts[i])))));
+  return h(
+    "span",
+    { class: "legend", role: "group", "aria-label": "marks: go to the next" },
+    marks.map(
+      (mark, i) =>
+        counts[i] > 0 &&
+        h(
+          "button",
+          { type: "button", title: `go to the next “${mark.label}”`, onclick: () => onMark(i) },
+          glyph(mark),
+          mark.label,
+          " ",
+          h("span", { class: "n" }, String(counts[i])),
+        ),
+    ),
+  );
 }

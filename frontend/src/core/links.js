@@ -18,7 +18,8 @@ export function parseToken(token) {
 
 /** The inverse; empty values are left out, keys keep their order. */
 export function formatToken(state) {
-  const escape = (value) => encodeURIComponent(value).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  const escape = (value) =>
+    encodeURIComponent(value).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
   return Object.entries(state)
     .filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false)
     .map(([key, value]) => `${escape(key)}=${escape(value === true ? "1" : value)}`)
@@ -40,4 +41,10 @@ export function integer(value, fallback) {
 
 /** Lists of indices, `3.5-9`, as used by `fold`. */
 export const formatList = (numbers) => [...numbers].sort((a, b) => a - b).join(".");
-export const parseList = (value) => (value ? value.split(".").map((n) => integer(n, -1)).filter((n) => n >= 0) : []);
+export const parseList = (value) =>
+  value
+    ? value
+        .split(".")
+        .map((n) => integer(n, -1))
+        .filter((n) => n >= 0)
+    : [];

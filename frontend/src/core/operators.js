@@ -16,5 +16,15 @@ export const operatorAddress = ({ reference }, name) => reference?.get(name) ?? 
 export function tokenElement(view, kind, text, attributes) {
   const href = kind === OPERATOR ? operatorAddress(view, text) : null;
   if (!href) return h("span", attributes, text);
-  return h("a", { ...attributes, class: `${attributes.class} op`, href, tabindex: -1, title: `${text}: in the operator reference` }, text);
+  return h(
+    "a",
+    {
+      ...attributes,
+      class: `${attributes.class} op`,
+      href,
+      tabindex: -1,
+      title: `${text}: in the operator reference`,
+    },
+    text,
+  );
 }

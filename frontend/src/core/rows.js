@@ -17,7 +17,17 @@ const WIDEST = 420;
  * wide as its longest line, within reason, and the others share the rest; with `foldLists` long runs of parameters
  * fold. `title` stands above the program's own column; `note(row, hidden)` is what a folded block says of its hidden rows.
  */
-export function createRows({ view, label, columns = [], hooks = {}, lineHeight = 27, fit = false, foldLists = false, title = "program", note = null }) {
+export function createRows({
+  view,
+  label,
+  columns = [],
+  hooks = {},
+  lineHeight = 27,
+  fit = false,
+  foldLists = false,
+  title = "program",
+  note = null,
+}) {
   const { rows, heads } = foldParameters(view.rows, foldLists ? undefined : Infinity);
   const parent = enclosing(rows);
   const folded = new Set(heads);
@@ -41,11 +51,18 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   const head = h("div", { class: "grid-head", role: "row", "aria-rowindex": 1 });
   const inner = h("div", { class: "rows", role: "presentation" });
   const scroller = h("div", { class: "scroller", role: "rowgroup" }, inner);
-  const el = h("div", { class: "grid", role: "treegrid", "aria-label": label }, h("div", { role: "rowgroup" }, head), scroller);
+  const el = h(
+    "div",
+    { class: "grid", role: "treegrid", "aria-label": label },
+    h("div", { role: "rowgroup" }, head),
+    scroller,
+  );
 
   const lines = (row) => {
     const counts = shownColumns.map((column) => column.lines?.(row) ?? 1);
-    return stacked ? 1 + shownColumns.reduce((sum, column) => sum + (column.lines?.(row) ?? 0), 0) : Math.max(1, ...counts);
+    return stacked
+      ? 1 + shownColumns.reduce((sum, column) => sum + (column.lines?.(row) ?? 0), 0)
+      : Math.max(1, ...counts);
   };
   const heightOf = (row) => lines(row) * lineHeight + (lines(row) > 1 ? 4 : 0);
 
@@ -56,16 +73,51 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
 
   function make(row) {
     const { depth, tokens, end } = rows[row];
-    const code = h("div", { class: "cell code", role: "gridcell", title: rowText(rows[row]), style: { "--depth": depth } });
+    const code = h("div", {
+      class: "cell code",
+      role: "gridcell",
+      title: rowText(rows[row]),
+      style: { "--depth": depth },
+    });
     code.append(...tokens.map(token));
-    const node = h("div", { class: "row", role: "row", "aria-level": depth + 1, "data-row": row, tabindex: row === selected ? 0 : -1, "aria-selected": row === selected }, code);
+    const node = h(
+      "div",
+      {
+        class: "row",
+        role: "row",
+        "aria-level": depth + 1,
+        "data-row": row,
+        tabindex: row === selected ? 0 : -1,
+        "aria-selected": row === selected,
+      },
+      code,
+    );
     if (end > row) {
       const open = !folded.has(row);
-      code.prepend(h("button", { class: "twist", type: "button", tabindex: -1, "aria-label": open ? "fold" : "unfold", "aria-expanded": open }, open ? "▾" : "▸"));
+      code.prepend(
+        h(
+          "button",
+          {
+            class: "twist",
+            type: "button",
+            tabindex: -1,
+            "aria-label": open ? "fold" : "unfold",
+            "aria-expanded": open,
+          },
+          open ? "▾" : "▸",
+        ),
+      );
       node.setAttribute("aria-expanded", String(open));
       if (!open && !keep) {
         // First in the cell, since it floats: a long line ends before it.
-        code.prepend(h("span", { class: "folded-note" }, note?.(row, end - row) ?? `${end - row} ${rows[row + 1].kind === rows[row].kind ? "more" : "rows"}`));
+        code.prepend(
+          h(
+            "span",
+            { class: "folded-note" },
+            note?.(row, end - row) ??
+              `${end - row} ${rows[row + 1].kind === rows[row].kind ? "more" : "rows"}`,
+          ),
+        );
       }
     }
     for (const column of shownColumns) {
@@ -92,7 +144,11 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     const [from, to] = range();
     const wanted = new Set(visible.slice(from, to));
     if (selected >= 0 && indexOf[selected] >= 0) wanted.add(selected);
-    for (const [row, node] of mounted) if (!wanted.has(row)) { node.remove(); mounted.delete(row); }
+    for (const [row, node] of mounted)
+      if (!wanted.has(row)) {
+        node.remove();
+        mounted.delete(row);
+      }
     const fresh = document.createDocumentFragment();
     for (const row of wanted) {
       let node = mounted.get(row);
@@ -116,8 +172,11 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     if (!drawn) return;
     visible = visibleRows(rows, folded, keep);
     indexOf = new Int32Array(rows.length).fill(-1);
-    visible.forEach((row, i) => { indexOf[row] = i; });
-    for (const entry of marks.values()) entry.shown = new Set(entry.asked.map(anchor).filter((row) => row >= 0));
+    visible.forEach((row, i) => {
+      indexOf[row] = i;
+    });
+    for (const entry of marks.values())
+      entry.shown = new Set(entry.asked.map(anchor).filter((row) => row >= 0));
     y = offsets(visible, heightOf);
     for (const node of mounted.values()) node.remove();
     mounted.clear();
@@ -126,7 +185,11 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     look();
     // Where the page's order must be the rows' order, start from nothing: it is cheap and right.
     render();
-    if (visible.length === 0) fill(inner, h("p", { class: "empty-note" }, rows.length === 0 ? "The program is empty." : "No row matches."));
+    if (visible.length === 0)
+      fill(
+        inner,
+        h("p", { class: "empty-note" }, rows.length === 0 ? "The program is empty." : "No row matches."),
+      );
     else inner.querySelector(".empty-note")?.remove();
   }
 
@@ -163,12 +226,16 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
   function select(row, { focus = false, byReader = false, quiet = false } = {}) {
     const previous = selected;
     selected = row;
-    for (const [at, on] of [[previous, false], [row, true]]) {
+    for (const [at, on] of [
+      [previous, false],
+      [row, true],
+    ]) {
       const node = mounted.get(at);
       if (!node) continue;
       node.setAttribute("aria-selected", String(on));
       node.tabIndex = on ? 0 : -1;
-      for (const inside of node.querySelectorAll(".cell:not(.code) button, a.op")) inside.tabIndex = on ? 0 : -1;
+      for (const inside of node.querySelectorAll(".cell:not(.code) button, a.op"))
+        inside.tabIndex = on ? 0 : -1;
     }
     if (row >= 0) scrollTo(row);
     if (focus) mounted.get(row)?.focus({ preventScroll: true });
@@ -204,8 +271,14 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     if (hit.target.closest(".twist")) toggle(hit.row);
     else if (!hit.target.closest("button, a")) select(hit.row, { focus: true, byReader: true });
   });
-  inner.addEventListener("dblclick", (event) => { const hit = at(event); if (hit) hooks.activate?.(hit.row); });
-  inner.addEventListener("pointerover", (event) => { const hit = at(event); hooks.hover?.(hit); });
+  inner.addEventListener("dblclick", (event) => {
+    const hit = at(event);
+    if (hit) hooks.activate?.(hit.row);
+  });
+  inner.addEventListener("pointerover", (event) => {
+    const hit = at(event);
+    hooks.hover?.(hit);
+  });
   el.addEventListener("pointerleave", () => hooks.hover?.(null));
   scroller.addEventListener("scroll", () => {
     look();
@@ -237,12 +310,28 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     el.classList.toggle("stacked", under);
     const own = fit && shownColumns.length ? `minmax(220px, ${fitting()}px)` : "minmax(0, 1fr)";
     el.style.setProperty("--cols", [own, ...shownColumns.map((column) => column.width)].join(" "));
-    fill(head, h("span", { role: "columnheader" }, title), shownColumns.map((column) => h("span", { role: "columnheader", class: `h-${column.id}` }, column.title)));
+    fill(
+      head,
+      h("span", { role: "columnheader" }, title),
+      shownColumns.map((column) =>
+        h("span", { role: "columnheader", class: `h-${column.id}` }, column.title),
+      ),
+    );
     relayout();
   }
 
   return {
-    el, scroller, inner, mark, select, move, scrollTo, anchor, setColumns, relayout, toggle,
+    el,
+    scroller,
+    inner,
+    mark,
+    select,
+    move,
+    scrollTo,
+    anchor,
+    setColumns,
+    relayout,
+    toggle,
     /** Shows only rows for which `predicate(row)` holds; null shows all. */
     filter(predicate) {
       if (keep === null && predicate === null) return;
@@ -270,11 +359,16 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     /** Lights every token that names one of `refs`. */
     light(refs) {
       for (const node of inner.querySelectorAll(".is-lit[data-ref]")) node.classList.remove("is-lit");
-      for (const ref of refs) for (const node of inner.querySelectorAll(`[data-ref="${Number(ref)}"]`)) node.classList.add("is-lit");
+      for (const ref of refs)
+        for (const node of inner.querySelectorAll(`[data-ref="${Number(ref)}"]`))
+          node.classList.add("is-lit");
     },
     node: (row) => mounted.get(row) ?? null,
     /** `{ top, height }` of a shown row inside `inner`, or null. */
-    place(row) { const i = indexOf[row]; return i < 0 ? null : { top: y[i], height: y[i + 1] - y[i] }; },
+    place(row) {
+      const i = indexOf[row];
+      return i < 0 ? null : { top: y[i], height: y[i + 1] - y[i] };
+    },
     /** Whether exactly the long runs of parameters are folded, as at the start. */
     foldedAsAtFirst: () => folded.size === heads.length && heads.every((row) => folded.has(row)),
     text: (row) => rowText(rows[row]),
@@ -282,8 +376,18 @@ export function createRows({ view, label, columns = [], hooks = {}, lineHeight =
     /** The rows now in the window. */
     window: () => visible.slice(indexAt(y, port.top), indexAt(y, port.top + port.height) + 1),
     /** `{ top, height }` of the window, in the rows' own pixels. */
-    get port() { return port; },
-    get selected() { return selected; }, get visible() { return visible; }, get folded() { return folded; },
+    get port() {
+      return port;
+    },
+    get selected() {
+      return selected;
+    },
+    get visible() {
+      return visible;
+    },
+    get folded() {
+      return folded;
+    },
     destroy() {
       cancelAnimationFrame(frame);
       sizes.disconnect();

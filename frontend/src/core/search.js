@@ -5,14 +5,48 @@ import { h } from "./dom.js";
  * `scopes` is a list of `{ id, label }`; `onChange({ query, scope, only })` returns the number of hits;
  * `onMove(by)` goes to the next or the last one. Returns `{ el, input, set(state), state(), close() }`.
  */
-export function createSearch({ scopes, onChange, onMove, extra = [], onlyLabel = "only these rows", placeholder = "find" }) {
-  const input = h("input", { type: "search", placeholder, "aria-label": "find in the program", autocomplete: "off", spellcheck: "false" });
-  const scope = h("select", { "aria-label": "where to look" }, scopes.map((item) => h("option", { value: item.id }, item.label)));
+export function createSearch({
+  scopes,
+  onChange,
+  onMove,
+  extra = [],
+  onlyLabel = "only these rows",
+  placeholder = "find",
+}) {
+  const input = h("input", {
+    type: "search",
+    placeholder,
+    "aria-label": "find in the program",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const scope = h(
+    "select",
+    { "aria-label": "where to look" },
+    scopes.map((item) => h("option", { value: item.id }, item.label)),
+  );
   const only = h("input", { type: "checkbox" });
   const hits = h("span", { class: "hits", role: "status" });
-  const previous = h("button", { class: "btn", type: "button", "aria-label": "previous match", onclick: () => onMove(-1) }, "↑");
-  const next = h("button", { class: "btn", type: "button", "aria-label": "next match", onclick: () => onMove(1) }, "↓");
-  const el = h("div", { class: "find", role: "search", hidden: true }, input, scope, extra, h("span", { class: "group" }, previous, next), h("label", null, only, onlyLabel), hits);
+  const previous = h(
+    "button",
+    { class: "btn", type: "button", "aria-label": "previous match", onclick: () => onMove(-1) },
+    "↑",
+  );
+  const next = h(
+    "button",
+    { class: "btn", type: "button", "aria-label": "next match", onclick: () => onMove(1) },
+    "↓",
+  );
+  const el = h(
+    "div",
+    { class: "find", role: "search", hidden: true },
+    input,
+    scope,
+    extra,
+    h("span", { class: "group" }, previous, next),
+    h("label", null, only, onlyLabel),
+    hits,
+  );
 
   const state = () => ({ query: input.value.trim(), scope: scope.value, only: only.checked });
   function run() {
@@ -31,8 +65,15 @@ export function createSearch({ scopes, onChange, onMove, extra = [], onlyLabel =
   });
 
   return {
-    el, input, state, run,
-    open() { el.hidden = false; input.focus({ preventScroll: true }); input.select(); },
+    el,
+    input,
+    state,
+    run,
+    open() {
+      el.hidden = false;
+      input.focus({ preventScroll: true });
+      input.select();
+    },
     /** Empties and hides the search; false when there was nothing to close. */
     close() {
       if (el.hidden) return false;

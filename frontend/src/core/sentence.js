@@ -24,14 +24,17 @@ export function parts(template, args) {
 /** The sentence as plain text, for announcements and titles. */
 export function sentenceText(say) {
   const [template = "", ...args] = say ?? [];
-  const flat = (list) => list.map((p) => (typeof p === "string" ? p : p.code ?? flat(p.strong))).join("");
+  const flat = (list) => list.map((p) => (typeof p === "string" ? p : (p.code ?? flat(p.strong)))).join("");
   return flat(parts(template, args)).replace(/\s*\n\s*/g, " ");
 }
 
 /** The sentence as nodes; `code(text)` may return its own element for an argument. */
 export function sentence(say, code = (value) => h("code", null, value)) {
   const [template = "", ...args] = say ?? [];
-  const draw = (list) => list.map((p) => (typeof p === "string" ? p : p.strong ? h("strong", null, draw(p.strong)) : code(p.code)));
+  const draw = (list) =>
+    list.map((p) =>
+      typeof p === "string" ? p : p.strong ? h("strong", null, draw(p.strong)) : code(p.code),
+    );
   const [first, ...rest] = template.split("\n");
   const nodes = draw(parts(first, args));
   for (const line of rest) nodes.push(h("small", null, draw(parts(line, args))));

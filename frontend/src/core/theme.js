@@ -1,10 +1,18 @@
 // Which theme the page shows. Pages say it in different ways; the system's preference comes last.
 
-const MARKS = ["data-theme", "data-jp-theme-light", "data-bs-theme", "data-vscode-theme-kind", "theme", "class"];
+const MARKS = [
+  "data-theme",
+  "data-jp-theme-light",
+  "data-bs-theme",
+  "data-vscode-theme-kind",
+  "theme",
+  "class",
+];
 
 function declared(node) {
   const get = (name) => node.getAttribute(name)?.toLowerCase() ?? "";
-  if (node.hasAttribute("data-jp-theme-light")) return get("data-jp-theme-light") === "false" ? "dark" : "light";
+  if (node.hasAttribute("data-jp-theme-light"))
+    return get("data-jp-theme-light") === "false" ? "dark" : "light";
   for (const name of ["data-theme", "data-bs-theme", "data-vscode-theme-kind", "theme"]) {
     const value = get(name);
     if (/dark|high-contrast$/.test(value)) return "dark";
@@ -17,7 +25,10 @@ function declared(node) {
 
 /** "light" or "dark": what the page declares on `html` or `body`, else what the system prefers. */
 export function currentTheme(doc = document, win = window) {
-  const told = [doc.body, doc.documentElement].filter(Boolean).map(declared).find((theme) => theme !== null);
+  const told = [doc.body, doc.documentElement]
+    .filter(Boolean)
+    .map(declared)
+    .find((theme) => theme !== null);
   return told ?? (win.matchMedia?.("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 }
 

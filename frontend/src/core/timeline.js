@@ -32,7 +32,19 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek, profile
   const playhead = s("g", { class: "playhead" });
   const tip = h("span", { class: "tip", hidden: true });
   const last = Math.max(0, kinds.length - 1);
-  const el = h("div", { class: "time", role: "slider", tabindex: 0, "aria-label": label, "aria-valuemin": 1, "aria-valuemax": last + 1 }, svg, tip);
+  const el = h(
+    "div",
+    {
+      class: "time",
+      role: "slider",
+      tabindex: 0,
+      "aria-label": label,
+      "aria-valuemin": 1,
+      "aria-valuemax": last + 1,
+    },
+    svg,
+    tip,
+  );
   let width = 0;
   let step = 0;
   let keep = null;
@@ -45,11 +57,17 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek, profile
   const y = (at) => (profile ? 27 - 19 * rise(at) : MIDDLE);
 
   const x = (at) => PAD + (last ? (at / last) * (width - 2 * PAD) : 0);
-  const stepAt = (px) => Math.max(0, Math.min(last, Math.round(((px - PAD) / Math.max(1, width - 2 * PAD)) * last)));
+  const stepAt = (px) =>
+    Math.max(0, Math.min(last, Math.round(((px - PAD) / Math.max(1, width - 2 * PAD)) * last)));
   const dense = () => (width - 2 * PAD) / Math.max(1, last) < ROOM;
 
   function drawMarks() {
-    return kinds.map((kind, at) => s("path", { class: `mark m-${marks[kind].id}${keep && !keep(at) ? " dim" : ""}`, d: glyphPath(marks[kind].shape, x(at), y(at), 4.6) }));
+    return kinds.map((kind, at) =>
+      s("path", {
+        class: `mark m-${marks[kind].id}${keep && !keep(at) ? " dim" : ""}`,
+        d: glyphPath(marks[kind].shape, x(at), y(at), 4.6),
+      }),
+    );
   }
 
   /** The line that the marks follow: one stair for each step. */
@@ -69,7 +87,15 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek, profile
         tall = 0;
         for (let at = bin.from; at < bin.to; at++) tall = Math.max(tall, 4 + 18 * rise(at));
       }
-      out.push(s("rect", { class: `bin m-${marks[bin.mark].id}${kept ? "" : " dim"}`, x: x(bin.from), y: MIDDLE + 11 - tall, width: Math.max(1.5, x(bin.to) - x(bin.from) - 0.6), height: tall }));
+      out.push(
+        s("rect", {
+          class: `bin m-${marks[bin.mark].id}${kept ? "" : " dim"}`,
+          x: x(bin.from),
+          y: MIDDLE + 11 - tall,
+          width: Math.max(1.5, x(bin.to) - x(bin.from) - 0.6),
+          height: tall,
+        }),
+      );
     }
     let free = -Infinity;
     for (let at = 0; at < kinds.length; at++) {
@@ -85,14 +111,27 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek, profile
     width = el.clientWidth;
     if (!width) return;
     const rail = dense() ? 30.5 : MIDDLE;
-    fill(svg, profile && !dense() ? drawProfile() : s("line", { class: "rail", x1: PAD, x2: width - PAD, y1: rail, y2: rail }), dense() ? drawBins() : drawMarks(), playhead);
+    fill(
+      svg,
+      profile && !dense()
+        ? drawProfile()
+        : s("line", { class: "rail", x1: PAD, x2: width - PAD, y1: rail, y2: rail }),
+      dense() ? drawBins() : drawMarks(),
+      playhead,
+    );
     place();
   }
 
   function place() {
     const at = x(step);
-    if (dense()) fill(playhead, s("line", { x1: at, x2: at, y1: 1, y2: 33 }), s("rect", { x: at - 4, y: 25, width: 8, height: 9, rx: 3 }));
-    else fill(playhead, s("rect", { class: "halo", x: at - 8, y: y(step) - 12, width: 16, height: 24, rx: 5 }));
+    if (dense())
+      fill(
+        playhead,
+        s("line", { x1: at, x2: at, y1: 1, y2: 33 }),
+        s("rect", { x: at - 4, y: 25, width: 8, height: 9, rx: 3 }),
+      );
+    else
+      fill(playhead, s("rect", { class: "halo", x: at - 8, y: y(step) - 12, width: 16, height: 24, rx: 5 }));
   }
 
   function hint(at, show) {
@@ -111,9 +150,14 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek, profile
     hint(at, kinds.length > 0);
     if (dragging && at !== step) onSeek(at);
   });
-  for (const name of ["pointerup", "pointercancel"]) el.addEventListener(name, () => { dragging = false; });
+  for (const name of ["pointerup", "pointercancel"])
+    el.addEventListener(name, () => {
+      dragging = false;
+    });
   el.addEventListener("pointerleave", () => hint(step, false));
-  const sizes = new ResizeObserver(() => { if (el.clientWidth !== width) draw(); });
+  const sizes = new ResizeObserver(() => {
+    if (el.clientWidth !== width) draw();
+  });
   sizes.observe(el);
 
   return {
@@ -125,7 +169,12 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek, profile
       if (width) place();
     },
     /** Dims the steps for which `predicate` does not hold; null dims none. */
-    setKeep(predicate) { keep = predicate; draw(); },
-    destroy() { sizes.disconnect(); },
+    setKeep(predicate) {
+      keep = predicate;
+      draw();
+    },
+    destroy() {
+      sizes.disconnect();
+    },
   };
 }

@@ -1,2 +1,6 @@
 /** Mixtures of two colours without mixing, for Safari before 16.2: the first, or where it is little, a light ground. */
-export const unmixed = (css) => css.replace(/color-mix\(in srgb, ?(var\([\w-]+\)) (\d+)%, ?(?:var\([\w-]+\)|transparent)\)/g, (_, colour, part) => (Number(part) < 30 ? "var(--hover)" : colour));
+export const unmixed = (css) =>
+  css.replace(
+    /color-mix\(in srgb, ?(var\([\w-]+\)) (\d+)%, ?(?:var\([\w-]+\)|transparent)\)/g,
+    (_, colour, part) => (Number(part) < 30 ? "var(--hover)" : colour),
+  );

@@ -14,4 +14,18 @@ import { mountSharing } from "../views/sharing/view.js";
 import { mountTypes } from "../views/types/view.js";
 
 /** view name → mount(root, view, ctx) */
-export const VIEWS = new Map([["costs", mountCosts], ["evaluation", mountEvaluation], ["fusion", mountFusion], ["gradient", mountGradient], ["ir", mountIr], ["lowering", mountLowering], ["machine", mountMachine], ["memory", mountMemory], ["partial", mountPartial], ["pipeline", mountPipeline], ["run", mountRun], ["sharing", mountSharing], ["types", mountTypes]]);
+export const VIEWS = new Map([
+  ["costs", mountCosts],
+  ["evaluation", mountEvaluation],
+  ["fusion", mountFusion],
+  ["gradient", mountGradient],
+  ["ir", mountIr],
+  ["lowering", mountLowering],
+  ["machine", mountMachine],
+  ["memory", mountMemory],
+  ["partial", mountPartial],
+  ["pipeline", mountPipeline],
+  ["run", mountRun],
+  ["sharing", mountSharing],
+  ["types", mountTypes],
+]);

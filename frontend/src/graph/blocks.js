@@ -13,16 +13,30 @@ const MAX_BESIDE = 40; // lanes side by side in one layer
 export function makeBlocks(level, layering, sorted, adj) {
   const chains = link(level, layering, sorted, adj);
   layLanes(level, layering, chains);
-  const blocks = [], of = new Int32Array(level.items.length).fill(-1);
+  const blocks = [],
+    of = new Int32Array(level.items.length).fill(-1);
   const add = (top) => {
-    const block = { id: blocks.length, pieces: [], items: [], nets: [], top, bottom: top, parent: -1, side: 0, children: [], from: top, to: top, x: 0 };
+    const block = {
+      id: blocks.length,
+      pieces: [],
+      items: [],
+      nets: [],
+      top,
+      bottom: top,
+      parent: -1,
+      side: 0,
+      children: [],
+      from: top,
+      to: top,
+      x: 0,
+    };
     blocks.push(block);
     return block;
   };
   for (let v = 0; v < of.length; v++) {
     if (chains.up[v] >= 0) continue;
     const block = add(layering.layer[v]);
-    for (let u = v, last = v; u >= 0; last = u, u = chains.down[u]) {
+    for (let u = v; u >= 0; u = chains.down[u]) {
       const net = chains.via[u];
       if (net >= 0) addLane(block, level, layering, net);
       addItem(block, level, layering, u);
@@ -45,7 +59,8 @@ function addItem(block, level, layering, v) {
 }
 
 function addLane(block, level, layering, k) {
-  const net = level.nets[k], first = layering.layer[net.from] + 1;
+  const net = level.nets[k],
+    first = layering.layer[net.from] + 1;
   net.block = block.id;
   block.nets.push(k);
   block.pieces.push([first, net.lane, LANE, LANE]);
@@ -64,13 +79,18 @@ function extend(block, level, layering, v) {
 /** Pairs each item with the one below it that goes on furthest, and each with the operand that comes from furthest. */
 function link(level, { layer }, sorted, { preds, succs }) {
   const n = level.items.length;
-  const up = new Int32Array(n).fill(-1), down = new Int32Array(n).fill(-1), via = new Int32Array(n).fill(-1);
-  const depth = new Int32Array(n), above = new Int32Array(n);
-  for (let i = n - 1; i >= 0; i--) for (const t of succs[sorted[i]]) depth[sorted[i]] = Math.max(depth[sorted[i]], depth[t] + 1);
+  const up = new Int32Array(n).fill(-1),
+    down = new Int32Array(n).fill(-1),
+    via = new Int32Array(n).fill(-1);
+  const depth = new Int32Array(n),
+    above = new Int32Array(n);
+  for (let i = n - 1; i >= 0; i--)
+    for (const t of succs[sorted[i]]) depth[sorted[i]] = Math.max(depth[sorted[i]], depth[t] + 1);
   for (const v of sorted) for (const u of preds[v]) above[v] = Math.max(above[v], above[u] + 1);
   const last = new Int32Array(n);
   for (let u = 0; u < n; u++) for (const t of succs[u]) last[u] = Math.max(last[u], layer[t]);
-  const fits = (u, v) => layer[v] === layer[u] + 1 || (layer[v] === last[u] && layer[v] - layer[u] <= MAX_SPAN);
+  const fits = (u, v) =>
+    layer[v] === layer[u] + 1 || (layer[v] === last[u] && layer[v] - layer[u] <= MAX_SPAN);
   const join = (u, v) => {
     down[u] = v;
     up[v] = u;
@@ -113,7 +133,8 @@ function layLanes(level, layering, { via, up }) {
   });
   wanting.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   for (const [span, k, far] of wanting) {
-    const net = level.nets[k], first = layer[net.from] + 1;
+    const net = level.nets[k],
+      first = layer[net.from] + 1;
     let fits = true;
     for (let l = first; l <= far && fits && span >= 0; l++) fits = beside[l] < MAX_BESIDE;
     if (!fits) {
@@ -138,8 +159,12 @@ export function hang(level, { blocks, of, up }) {
     meet(from, net.block);
     for (const [i, t] of net.to.entries()) if (!net.stub[i]) meet(net.block >= 0 ? net.block : from, of[t]);
   }
-  const bySize = blocks.map((b) => b.id).sort((a, b) => blocks[b].items.length - blocks[a].items.length || a - b);
-  const seen = new Uint8Array(blocks.length), roots = [], inOrder = [];
+  const bySize = blocks
+    .map((b) => b.id)
+    .sort((a, b) => blocks[b].items.length - blocks[a].items.length || a - b);
+  const seen = new Uint8Array(blocks.length),
+    roots = [],
+    inOrder = [];
   for (const root of bySize) {
     if (seen[root]) continue;
     roots.push(blocks[root]);

@@ -1,12 +1,16 @@
 // Where the reader looks: screen = world × k + (x, y). Drag, wheel, pinch and keys move it.
 
-const MIN = 0.008, MAX = 4;
+const MIN = 0.008,
+  MAX = 4;
 
 export const clampZoom = (k) => Math.max(MIN, Math.min(MAX, k));
 
 /** The camera that shows all of `bounds` in a window, at most at `most`; what is too tall or wide to be read when whole starts at its top. */
 export function fitCamera(bounds, width, height, { most = 1.15, least = 0, pad = 18 } = {}) {
-  const whole = Math.min((width - 2 * pad) / Math.max(1, bounds.w), (height - 2 * pad) / Math.max(1, bounds.h));
+  const whole = Math.min(
+    (width - 2 * pad) / Math.max(1, bounds.w),
+    (height - 2 * pad) / Math.max(1, bounds.h),
+  );
   const k = clampZoom(Math.min(most, Math.max(whole, least)));
   const x = bounds.w * k <= width - 2 * pad + 1 ? (width - bounds.w * k) / 2 : pad;
   const y = bounds.h * k <= height - 2 * pad + 1 ? (height - bounds.h * k) / 2 : pad;
@@ -15,21 +19,28 @@ export function fitCamera(bounds, width, height, { most = 1.15, least = 0, pad =
 
 /** Zooms by `factor` about a point of the screen. */
 export function zoomAbout(camera, factor, sx, sy) {
-  const k = clampZoom(camera.k * factor), f = k / camera.k;
+  const k = clampZoom(camera.k * factor),
+    f = k / camera.k;
   return { k, x: sx - (sx - camera.x) * f, y: sy - (sy - camera.y) * f };
 }
 
 /** Keeps at least a strip of the drawing in the window. */
 export function keepInView(camera, bounds, width, height) {
   const margin = Math.min(80, width / 3, height / 3);
-  const clamp = (at, from, size, room) => Math.max(margin - (from + size) * camera.k, Math.min(room - margin - from * camera.k, at));
-  return { k: camera.k, x: clamp(camera.x, bounds.x, bounds.w, width), y: clamp(camera.y, bounds.y, bounds.h, height) };
+  const clamp = (at, from, size, room) =>
+    Math.max(margin - (from + size) * camera.k, Math.min(room - margin - from * camera.k, at));
+  return {
+    k: camera.k,
+    x: clamp(camera.x, bounds.x, bounds.w, width),
+    y: clamp(camera.y, bounds.y, bounds.h, height),
+  };
 }
 
 /** Listens on `node`. `host` has `camera`, `move(camera, how)`, `press()` and `wheelAllowed(event)`; `how` is "drag" or "zoom". `tap(x, y, event)` is a press without a move. */
 export function bindGestures(node, host, { tap, hover, refused }) {
   const fingers = new Map();
-  let moved = 0, start = null;
+  let moved = 0,
+    start = null;
   const at = (event) => {
     const box = node.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -49,11 +60,16 @@ export function bindGestures(node, host, { tap, hover, refused }) {
   // The press itself must not take the focus that `press` gave.
   node.addEventListener("mousedown", (event) => event.preventDefault());
   node.addEventListener("pointermove", (event) => {
-    const last = fingers.get(event.pointerId), now = at(event);
+    const last = fingers.get(event.pointerId),
+      now = at(event);
     if (!last) return hover?.(...now, event);
     fingers.set(event.pointerId, now);
     moved += Math.abs(now[0] - last[0]) + Math.abs(now[1] - last[1]);
-    if (fingers.size === 1 && moved > 4) host.move({ ...host.camera, x: host.camera.x + now[0] - last[0], y: host.camera.y + now[1] - last[1] }, "drag");
+    if (fingers.size === 1 && moved > 4)
+      host.move(
+        { ...host.camera, x: host.camera.x + now[0] - last[0], y: host.camera.y + now[1] - last[1] },
+        "drag",
+      );
     if (fingers.size !== 2) return undefined;
     const s = spread();
     const zoomed = zoomAbout(host.camera, s.d / Math.max(1, start.d), s.x, s.y);
@@ -69,11 +85,22 @@ export function bindGestures(node, host, { tap, hover, refused }) {
   node.addEventListener("pointerup", lift);
   node.addEventListener("pointercancel", lift);
   node.addEventListener("pointerleave", (event) => !fingers.size && hover?.(NaN, NaN, event));
-  node.addEventListener("wheel", (event) => {
-    if (!host.wheelAllowed(event)) return refused?.();
-    event.preventDefault();
-    const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
-    host.move(zoomAbout(host.camera, Math.exp(-event.deltaY * unit * (event.ctrlKey ? 0.008 : 0.0016)), ...at(event)), "zoom");
-    return undefined;
-  }, { passive: false });
+  node.addEventListener(
+    "wheel",
+    (event) => {
+      if (!host.wheelAllowed(event)) return refused?.();
+      event.preventDefault();
+      const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
+      host.move(
+        zoomAbout(
+          host.camera,
+          Math.exp(-event.deltaY * unit * (event.ctrlKey ? 0.008 : 0.0016)),
+          ...at(event),
+        ),
+        "zoom",
+      );
+      return undefined;
+    },
+    { passive: false },
+  );
 }

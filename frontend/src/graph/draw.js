@@ -31,16 +31,36 @@ class GraphView {
     this.minimap = createMinimap(this);
     this.proxy = createProxy({ describe: hooks.describe, pick: (id) => this.#pick(id) });
     this.tip = h("div", { class: "gtip", "aria-hidden": "true", hidden: true });
-    this.hint = h("div", { class: "hint", "aria-hidden": "true", hidden: true }, "Press the graph first, then the wheel zooms.");
-    this.el = h("div", { class: "graph" }, this.proxy.el, this.base, this.top, this.minimap.el, this.#controls(), this.tip, this.hint);
+    this.hint = h(
+      "div",
+      { class: "hint", "aria-hidden": "true", hidden: true },
+      "Press the graph first, then the wheel zooms.",
+    );
+    this.el = h(
+      "div",
+      { class: "graph" },
+      this.proxy.el,
+      this.base,
+      this.top,
+      this.minimap.el,
+      this.#controls(),
+      this.tip,
+      this.hint,
+    );
     this.palette = readPalette(ctx, model);
     this.#listen();
   }
 
   #controls() {
-    const button = (label, sign, run) => h("button", { class: "btn", type: "button", "aria-label": label, title: label, onclick: run }, sign);
-    return h("div", { class: "zoom group", role: "group", "aria-label": "zoom" },
-      button("zoom in", "+", () => this.zoom(1.4)), button("zoom out", "−", () => this.zoom(1 / 1.4)), button("show all", "⤢", () => this.fit(true)));
+    const button = (label, sign, run) =>
+      h("button", { class: "btn", type: "button", "aria-label": label, title: label, onclick: run }, sign);
+    return h(
+      "div",
+      { class: "zoom group", role: "group", "aria-label": "zoom" },
+      button("zoom in", "+", () => this.zoom(1.4)),
+      button("zoom out", "−", () => this.zoom(1 / 1.4)),
+      button("show all", "⤢", () => this.fit(true)),
+    );
   }
 
   #listen() {
@@ -98,9 +118,16 @@ class GraphView {
     this.tiles.reset();
     this.minimap.show(this.scene, (g, scale, box) => this.#paint(g, scale, box));
     if (before && after) {
-      this.camera = { ...this.camera, x: this.camera.x + (before.cx - after.cx) * this.camera.k, y: this.camera.y + (before.y - after.y) * this.camera.k };
+      this.camera = {
+        ...this.camera,
+        x: this.camera.x + (before.cx - after.cx) * this.camera.k,
+        y: this.camera.y + (before.y - after.y) * this.camera.k,
+      };
     }
-    this.proxy.show(this.scene.items.map((it) => it.id).sort((a, b) => this.#rank(a) - this.#rank(b)), label);
+    this.proxy.show(
+      this.scene.items.map((it) => it.id).sort((a, b) => this.#rank(a) - this.#rank(b)),
+      label,
+    );
     this.setState(this.state);
     this.#resized();
   }
@@ -112,7 +139,10 @@ class GraphView {
   /** `selected`, `hovered`: ids or -1; `matches`: ids. */
   setState(change) {
     Object.assign(this.state, change);
-    const lit = (id) => (this.scene?.byId.has(id) && !this.scene.byId.get(id).frame ? edgesOf(id, this.scene, this.near, this.model) : []);
+    const lit = (id) =>
+      this.scene?.byId.has(id) && !this.scene.byId.get(id).frame
+        ? edgesOf(id, this.scene, this.near, this.model)
+        : [];
     this.state.lit = lit(this.state.selected);
     this.state.hoverLit = this.state.hovered === this.state.selected ? [] : lit(this.state.hovered);
     this.proxy.select(this.state.selected);
@@ -135,7 +165,17 @@ class GraphView {
   }
 
   #paint(g, scale, box) {
-    paint(g, { scene: this.scene, model: this.model, palette: this.palette, scale, dim: (item) => Boolean(item) && this.dimmed(item) }, box);
+    paint(
+      g,
+      {
+        scene: this.scene,
+        model: this.model,
+        palette: this.palette,
+        scale,
+        dim: (item) => Boolean(item) && this.dimmed(item),
+      },
+      box,
+    );
   }
 
   // ---- looking around
@@ -168,7 +208,10 @@ class GraphView {
     const [w, height] = this.size();
     if (!this.scene || !w || !height) return;
     const all = fitCamera(this.scene.bounds, w, height);
-    this.move(whole || all.k > READABLE * 0.88 ? all : fitCamera(this.scene.bounds, w, height, { least: READABLE }), "step");
+    this.move(
+      whole || all.k > READABLE * 0.88 ? all : fitCamera(this.scene.bounds, w, height, { least: READABLE }),
+      "step",
+    );
     this.atFit = !whole;
   }
 
@@ -184,14 +227,20 @@ class GraphView {
 
   /** Brings an item into the window; moves only when it is not well inside. */
   reveal(id, { centre = false } = {}) {
-    const item = this.scene?.byId.get(id), [w, height] = this.size();
+    const item = this.scene?.byId.get(id),
+      [w, height] = this.size();
     if (!item) return;
     if (!w) {
       this.awaited = id;
       return;
     }
-    const { k, x, y } = this.camera, { bounds } = this.scene;
-    const inside = (b, pad) => b.x * k + x >= pad && b.y * k + y >= pad && (b.x + b.w) * k + x <= w - pad && (b.y + b.h) * k + y <= height - pad;
+    const { k, x, y } = this.camera,
+      { bounds } = this.scene;
+    const inside = (b, pad) =>
+      b.x * k + x >= pad &&
+      b.y * k + y >= pad &&
+      (b.x + b.w) * k + x <= w - pad &&
+      (b.y + b.h) * k + y <= height - pad;
     const head = { ...item, h: Math.min(item.h, 60) };
     if (!centre && (inside(bounds, 0) || inside(head, Math.min(40, w / 8, height / 8)))) return;
     const to = Math.max(k, READABLE);
@@ -199,11 +248,13 @@ class GraphView {
   }
 
   #glide(to) {
-    const from = this.camera, start = performance.now();
+    const from = this.camera,
+      start = performance.now();
     cancelAnimationFrame(this.gliding);
     if (this.ctx.reduced() || from.k !== to.k) return this.move(to, "step");
     const step = (now) => {
-      const t = Math.min(1, (now - start) / 220), e = 1 - (1 - t) ** 3;
+      const t = Math.min(1, (now - start) / 220),
+        e = 1 - (1 - t) ** 3;
       this.move({ k: to.k, x: from.x + (to.x - from.x) * e, y: from.y + (to.y - from.y) * e });
       if (t < 1) this.gliding = requestAnimationFrame(step);
     };
@@ -249,11 +300,17 @@ class GraphView {
   }
 
   #hover(sx, sy) {
-    const stub = Number.isNaN(sx) ? null : this.#stubAt(sx, sy), item = Number.isNaN(sx) ? null : this.#at(sx, sy);
+    const stub = Number.isNaN(sx) ? null : this.#stubAt(sx, sy),
+      item = Number.isNaN(sx) ? null : this.#at(sx, sy);
     const id = item?.id ?? -1;
     this.top.style.cursor = item || stub ? "pointer" : "grab";
     if (id !== this.state.hovered) this.hooks.hover(id);
-    const lines = stub?.to >= 0 ? ["a long edge: press to jump to", ...this.hooks.tip(stub.to).slice(0, 1)] : id >= 0 ? this.hooks.tip(id) : [];
+    const lines =
+      stub?.to >= 0
+        ? ["a long edge: press to jump to", ...this.hooks.tip(stub.to).slice(0, 1)]
+        : id >= 0
+          ? this.hooks.tip(id)
+          : [];
     this.tip.hidden = !lines.length;
     if (!lines.length) return;
     this.tip.replaceChildren(...lines.map((line, i) => h(i ? "div" : "b", null, line)));
@@ -268,10 +325,13 @@ class GraphView {
     if (!item) return this.proxy.next(-1, 0);
     if (way === "home" || way === "end") return this.proxy.next(id, way === "home" ? -Infinity : Infinity);
     if (way === "up" || way === "down") {
-      const list = this.near(id)[way === "up" ? "operands" : "users"].map((n) => this.scene.byId.get(n)).filter(Boolean);
+      const { operands, users } = this.near(id);
+      const list = (way === "up" ? operands : users).map((n) => this.scene.byId.get(n)).filter(Boolean);
       return list.sort((a, b) => Math.abs(a.cx - item.cx) - Math.abs(b.cx - item.cx))[0]?.id ?? id;
     }
-    const beside = this.scene.itemsIn(-1e9, item.y, 1e9, item.y + 1).filter((it) => !it.frame && it.y === item.y && it.id !== id);
+    const beside = this.scene
+      .itemsIn(-1e9, item.y, 1e9, item.y + 1)
+      .filter((it) => !it.frame && it.y === item.y && it.id !== id);
     const side = beside.filter((it) => (way === "left" ? it.cx < item.cx : it.cx > item.cx));
     return side.sort((a, b) => Math.abs(a.cx - item.cx) - Math.abs(b.cx - item.cx))[0]?.id ?? id;
   }
@@ -295,13 +355,19 @@ class GraphView {
       canvas.height = Math.round(height * dpr);
     }
     const complete = this.tiles.draw(this.base.getContext("2d"), this.camera, w, height, dpr, this.zooming);
-    const g = this.top.getContext("2d"), { k, x, y } = this.camera;
+    const g = this.top.getContext("2d"),
+      { k, x, y } = this.camera;
     g.setTransform(1, 0, 0, 1, 0, 0);
     g.clearRect(0, 0, this.top.width, this.top.height);
     g.setTransform(k * dpr, 0, 0, k * dpr, Math.round(x * dpr), Math.round(y * dpr));
     const focus = this.el.getRootNode().activeElement === this.proxy.el;
-    const seen = (it) => it.x * k + x < w && (it.x + it.w) * k + x > 0 && it.y * k + y < height && (it.y + it.h) * k + y > 0;
-    drawOverlay(g, { scene: this.scene, model: this.model, palette: this.palette, scale: k, focus, ...this.state }, seen);
+    const seen = (it) =>
+      it.x * k + x < w && (it.x + it.w) * k + x > 0 && it.y * k + y < height && (it.y + it.h) * k + y > 0;
+    drawOverlay(
+      g,
+      { scene: this.scene, model: this.model, palette: this.palette, scale: k, focus, ...this.state },
+      seen,
+    );
     this.minimap.draw(this.palette.accent);
     if (!complete) this.refresh();
     else if (!this.marked) {
@@ -327,7 +393,8 @@ function neighbours(model, layout) {
     return made.get(id);
   };
   for (let k = 0; k < model.edges.length; k += 2) {
-    const s = layout.rep[model.edges[k]], t = layout.rep[model.edges[k + 1]];
+    const s = layout.rep[model.edges[k]],
+      t = layout.rep[model.edges[k + 1]];
     if (s < 0 || t < 0 || s === t) continue;
     of(t).operands.add(s);
     of(s).users.add(t);

@@ -10,7 +10,9 @@ export function order(level) {
   for (const net of level.nets) net.back = net.to.map(() => false);
   const waiting = new Int32Array(n);
   level.ins.forEach((nets, v) => (waiting[v] = nets.length));
-  const sorted = [], done = new Uint8Array(n), ready = new MinHeap();
+  const sorted = [],
+    done = new Uint8Array(n),
+    ready = new MinHeap();
   const rank = (v) => (level.kind[v] === PORT_IN ? v - n : level.kind[v] === PORT_OUT ? v + n : v);
   for (let v = 0; v < n; v++) if (!waiting[v]) ready.push(rank(v), v);
   let next = 0;
@@ -40,7 +42,8 @@ function cut(level, v, done) {
 
 /** The operands and users of each item, cut edges left out. */
 export function adjacency(level) {
-  const preds = level.items.map(() => []), succs = level.items.map(() => []);
+  const preds = level.items.map(() => []),
+    succs = level.items.map(() => []);
   for (const net of level.nets) {
     net.to.forEach((t, i) => {
       if (!net.back[i]) succs[net.from].push(t);
@@ -54,7 +57,8 @@ export function adjacency(level) {
 
 /** Longest path from the top; then what depends on nothing (a constant, and a chain made of it alone) sinks to just above its first use. */
 export function freshLayers(level, sorted, { preds, succs }, shelfWidth) {
-  const layer = new Int32Array(level.items.length), movable = new Uint8Array(level.items.length);
+  const layer = new Int32Array(level.items.length),
+    movable = new Uint8Array(level.items.length);
   let deepest = 0;
   for (const v of sorted) {
     if (level.kind[v] !== ITEM) continue;
@@ -80,11 +84,14 @@ export function freshLayers(level, sorted, { preds, succs }, shelfWidth) {
 
 /** Items that nothing connects (the functions of a module) are set in rows, like words in a paragraph. */
 function shelve(level, layer, preds, succs, deepest, shelfWidth) {
-  const loose = [...level.items.keys()].filter((v) => level.kind[v] === ITEM && !preds[v].length && !succs[v].length);
+  const loose = [...level.items.keys()].filter(
+    (v) => level.kind[v] === ITEM && !preds[v].length && !succs[v].length,
+  );
   if (loose.length < 2) return deepest;
   const area = loose.reduce((sum, v) => sum + (level.left[v] + level.right[v]) * level.height[v], 0);
   const widest = Math.max(shelfWidth, Math.sqrt(area * 1.6));
-  let row = deepest > 0 && loose.length < level.items.length ? deepest + 1 : 1, x = 0;
+  let row = deepest > 0 && loose.length < level.items.length ? deepest + 1 : 1,
+    x = 0;
   for (const v of loose) {
     const w = level.left[v] + level.right[v];
     if (x > 0 && x + w > widest) {
@@ -100,10 +107,12 @@ function shelve(level, layer, preds, succs, deepest, shelfWidth) {
 /** Layers that keep every known item in the layer it had; new layers open between old ones, and a few that emptied stay. */
 export function keptLayers(level, sorted, { preds, succs }, previous) {
   const n = level.items.length;
-  const pos = new Float64Array(n), old = level.refs.map((ref) => previous.items.get(ref));
+  const pos = new Float64Array(n),
+    old = level.refs.map((ref) => previous.items.get(ref));
   for (const v of sorted) {
     if (level.kind[v] !== ITEM) continue;
-    let above = 0, below = Infinity;
+    let above = 0,
+      below = Infinity;
     for (const u of preds[v]) above = Math.max(above, pos[u]);
     for (const t of succs[v]) if (level.kind[t] === ITEM && old[t]) below = Math.min(below, old[t].layer);
     const open = Math.floor(above / SUB) + 1;
@@ -122,7 +131,9 @@ export function keptLayers(level, sorted, { preds, succs }, previous) {
   for (const p of empty) if (ranks.has(p)) heights[ranks.get(p)] = previous.heights[p / SUB];
   const from = new Int32Array(count).fill(-1);
   for (const [p, l] of ranks) if (p % SUB === 0 && p / SUB < previous.heights.length) from[l] = p / SUB;
-  const layer = Int32Array.from(pos, (p, v) => (level.kind[v] === PORT_IN ? 0 : level.kind[v] === PORT_OUT ? count - 1 : ranks.get(p)));
+  const layer = Int32Array.from(pos, (p, v) =>
+    level.kind[v] === PORT_IN ? 0 : level.kind[v] === PORT_OUT ? count - 1 : ranks.get(p),
+  );
   return { layer, count, heights, old: from };
 }
 
@@ -132,7 +143,8 @@ class MinHeap {
   #v = [];
 
   push(priority, value) {
-    const p = this.#p, v = this.#v;
+    const p = this.#p,
+      v = this.#v;
     let i = p.length;
     p.push(priority);
     v.push(value);
@@ -148,9 +160,12 @@ class MinHeap {
   }
 
   pop() {
-    const p = this.#p, v = this.#v;
+    const p = this.#p,
+      v = this.#v;
     if (!p.length) return undefined;
-    const top = v[0], priority = p.pop(), value = v.pop();
+    const top = v[0],
+      priority = p.pop(),
+      value = v.pop();
     const n = p.length;
     if (!n) return top;
     let i = 0;

@@ -3,12 +3,24 @@
 // A level is the inside of one open group (or of the whole graph). Its items are the leaves and groups that are seen directly in it. An edge that
 // crosses the border of a group passes through a port, one a source, so that a value used five times in a block enters the block once.
 
-export const ITEM = 0, PORT_IN = 1, PORT_OUT = 2;
+export const ITEM = 0,
+  PORT_IN = 1,
+  PORT_OUT = 2;
 
 /** What `layout` draws from: sizes in pixels, `edges` flat [from, to, …] in the order of the operands of each `to`. */
 export function makeSpec({
-  count, edges = [], width = null, height = null, group = null, parents = [], folded = null, hidden = null,
-  keys = null, groupKeys = null, foldedWidth = null, foldedHeight = null,
+  count,
+  edges = [],
+  width = null,
+  height = null,
+  group = null,
+  parents = [],
+  folded = null,
+  hidden = null,
+  keys = null,
+  groupKeys = null,
+  foldedWidth = null,
+  foldedHeight = null,
 }) {
   return {
     count,
@@ -68,9 +80,21 @@ export function representatives(spec) {
 
 function newLevel(group, depth) {
   return {
-    group, depth, items: [], kind: [], local: new Map(), first: [],
-    nets: [], netOf: new Map(), ins: [], outs: [],
-    left: null, right: null, height: null, portIn: null, portOut: null,
+    group,
+    depth,
+    items: [],
+    kind: [],
+    local: new Map(),
+    first: [],
+    nets: [],
+    netOf: new Map(),
+    ins: [],
+    outs: [],
+    left: null,
+    right: null,
+    height: null,
+    portIn: null,
+    portOut: null,
   };
 }
 
@@ -96,7 +120,7 @@ export function buildLevels(spec) {
     return byGroup.get(g);
   };
   for (const i of computedFirst(spec)) {
-    for (let item = rep[i]; item >= 0 && !seen[item]; ) {
+    for (let item = rep[i]; item >= 0 && !seen[item];) {
       seen[item] = 1;
       const inside = item < count ? spec.group[item] : parents[item - count];
       home[item] = inside;
@@ -122,7 +146,8 @@ function connect(spec, rep, home, byGroup) {
   const total = count + spec.parents.length;
   const seen = new Set();
   for (let k = 0; k + 1 < edges.length; k += 2) {
-    const s = rep[edges[k]], t = rep[edges[k + 1]];
+    const s = rep[edges[k]],
+      t = rep[edges[k + 1]];
     if (s === undefined || t === undefined || s < 0 || t < 0 || s === t) continue;
     const key = s * total + t;
     if (seen.has(key)) continue;
@@ -133,8 +158,10 @@ function connect(spec, rep, home, byGroup) {
 
 /** The pieces of an edge, one a level: [group, from item or -1 for the port, to item or -1 for the port]. */
 export function route(s, t, count, home, byGroup) {
-  const up = [], down = [];
-  let a = s, b = t;
+  const up = [],
+    down = [];
+  let a = s,
+    b = t;
   while (home[a] !== home[b]) {
     if (byGroup.get(home[a]).depth >= byGroup.get(home[b]).depth) {
       up.push([home[a], a, -1]);

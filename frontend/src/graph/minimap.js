@@ -2,16 +2,23 @@
 
 import { h } from "../core/dom.js";
 
-const WIDE = 120, TALL = 150;
+const WIDE = 120,
+  TALL = 150;
 
 /** `host` has `camera`, `size()` → [width, height] and `move(camera, how)`. */
 export function createMinimap(host) {
   const canvas = h("canvas", { class: "minimap", "aria-hidden": "true" });
-  let picture = null, scene = null, k = 1, paintPart = null, holding = false;
+  let picture = null,
+    scene = null,
+    k = 1,
+    paintPart = null,
+    holding = false;
 
   function place(event) {
-    const box = canvas.getBoundingClientRect(), [w, height] = host.size();
-    const x = (event.clientX - box.left) / k + scene.bounds.x, y = (event.clientY - box.top) / k + scene.bounds.y;
+    const box = canvas.getBoundingClientRect(),
+      [w, height] = host.size();
+    const x = (event.clientX - box.left) / k + scene.bounds.x,
+      y = (event.clientY - box.top) / k + scene.bounds.y;
     host.move({ k: host.camera.k, x: w / 2 - x * host.camera.k, y: height / 2 - y * host.camera.k }, "drag");
   }
   canvas.addEventListener("pointerdown", (event) => {
@@ -36,7 +43,9 @@ export function createMinimap(host) {
     },
     draw(colour) {
       if (!scene) return;
-      const [w, height] = host.size(), { bounds } = scene, { camera } = host;
+      const [w, height] = host.size(),
+        { bounds } = scene,
+        { camera } = host;
       const whole = bounds.w * camera.k <= w + 1 && bounds.h * camera.k <= height + 1;
       canvas.hidden = whole || w < 260;
       if (canvas.hidden) return;
@@ -53,10 +62,18 @@ export function createMinimap(host) {
       g.setTransform(dpr, 0, 0, dpr, 0, 0);
       g.strokeStyle = colour;
       g.lineWidth = 1.5;
-      const x = (-camera.x / camera.k - bounds.x) * k, y = (-camera.y / camera.k - bounds.y) * k;
-      const vw = (w / camera.k) * k, vh = (height / camera.k) * k;
-      const x0 = Math.max(1, x), y0 = Math.max(1, y);
-      g.strokeRect(x0, y0, Math.max(4, Math.min(size[0] - 1, x + vw) - x0), Math.max(4, Math.min(size[1] - 1, y + vh) - y0));
+      const x = (-camera.x / camera.k - bounds.x) * k,
+        y = (-camera.y / camera.k - bounds.y) * k;
+      const vw = (w / camera.k) * k,
+        vh = (height / camera.k) * k;
+      const x0 = Math.max(1, x),
+        y0 = Math.max(1, y);
+      g.strokeRect(
+        x0,
+        y0,
+        Math.max(4, Math.min(size[0] - 1, x + vw) - x0),
+        Math.max(4, Math.min(size[1] - 1, y + vh) - y0),
+      );
     },
   };
 
@@ -66,7 +83,12 @@ export function createMinimap(host) {
     out.height = Math.round(height * dpr);
     const g = out.getContext("2d");
     g.setTransform(k * dpr, 0, 0, k * dpr, -scene.bounds.x * k * dpr, -scene.bounds.y * k * dpr);
-    paintPart(g, Math.min(k, 0.15), [scene.bounds.x, scene.bounds.y, scene.bounds.x + scene.bounds.w, scene.bounds.y + scene.bounds.h]);
+    paintPart(g, Math.min(k, 0.15), [
+      scene.bounds.x,
+      scene.bounds.y,
+      scene.bounds.x + scene.bounds.w,
+      scene.bounds.y + scene.bounds.h,
+    ]);
     return out;
   }
 }

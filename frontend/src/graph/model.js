@@ -14,12 +14,14 @@ export function createModel(view) {
   const { nodes } = view;
   const count = nodes.length;
   const edges = inOrder(view.edges);
-  const operands = Array.from({ length: count }, () => []), users = Array.from({ length: count }, () => []);
+  const operands = Array.from({ length: count }, () => []),
+    users = Array.from({ length: count }, () => []);
   for (const [from, to] of edges) {
     operands[to].push(from);
     if (users[from].at(-1) !== to) users[from].push(to);
   }
-  const groups = soundGroups(view), within = shallow(groups);
+  const groups = soundGroups(view),
+    within = shallow(groups);
   const group = Int32Array.from(nodes, (n) => (n.group >= 0 ? within[n.group] : -1));
   const aside = findAside(count, edges, operands);
   if (count - aside.reduce((n, a) => n + a, 0) > RUNS_ABOVE) addRuns(groups, group, operands);
@@ -29,12 +31,27 @@ export function createModel(view) {
     if (row.node >= 0 && row.node < count) nodeOfRow[i] = row.node;
   });
   return {
-    view, count, groups, group, operands, users, aside, nodeOfRow,
+    view,
+    count,
+    groups,
+    group,
+    operands,
+    users,
+    aside,
+    nodeOfRow,
     edges: Int32Array.from(edges.flatMap(([from, to]) => [from, to])),
     families: view.families,
-    label: (i) => nodes[i].label, type: (i) => nodes[i].type, short: (i) => nodes[i].short, attributes: (i) => nodes[i].attributes, detail: (i) => nodes[i].detail,
-    family: (i) => nodes[i].family, row: (i) => nodes[i].row, uses: (i) => nodes[i].uses,
-    params: (i) => nodes[i].params, flops: (i) => nodes[i].flops, bytes: (i) => nodes[i].bytes,
+    label: (i) => nodes[i].label,
+    type: (i) => nodes[i].type,
+    short: (i) => nodes[i].short,
+    attributes: (i) => nodes[i].attributes,
+    detail: (i) => nodes[i].detail,
+    family: (i) => nodes[i].family,
+    row: (i) => nodes[i].row,
+    uses: (i) => nodes[i].uses,
+    params: (i) => nodes[i].params,
+    flops: (i) => nodes[i].flops,
+    bytes: (i) => nodes[i].bytes,
     /** The name that the program gives the node's value: the first name token of its row that means it. */
     name(i) {
       return view.rows[nodes[i].row]?.tokens.find(({ kind, ref }) => kind === 2 && ref === i)?.text ?? "";
@@ -44,7 +61,9 @@ export function createModel(view) {
 
 /** [from, to] in the order of `to`, then of the operands. */
 function inOrder(edges) {
-  return [...edges].sort((a, b) => a.target - b.target || a.operand - b.operand).map(({ source, target }) => [source, target]);
+  return [...edges]
+    .sort((a, b) => a.target - b.target || a.operand - b.operand)
+    .map(({ source, target }) => [source, target]);
 }
 
 function soundGroups({ groups }) {
@@ -56,7 +75,8 @@ function soundGroups({ groups }) {
 
 /** For each group the one that stands for it: itself, or, where groups nest deeper than a drawing can show, the last one that it shows. The rest become empty. */
 function shallow(groups) {
-  const depth = new Int32Array(groups.length), within = new Int32Array(groups.length).fill(-2);
+  const depth = new Int32Array(groups.length),
+    within = new Int32Array(groups.length).fill(-2);
   for (let start = 0; start < groups.length; start++) {
     const walk = [];
     for (let g = start; g >= 0 && within[g] === -2; g = groups[g].parent) walk.push(g);
@@ -89,7 +109,7 @@ function drawIn(groups, group, operands, users, aside) {
   const fed = fedGroups(groups, group, operands);
   for (let i = 0; i < group.length; i++) {
     if (operands[i].length || !users[i].length) continue;
-    let common = path(group[users[i][0]]);
+    const common = path(group[users[i][0]]);
     for (const t of users[i]) {
       const other = new Set(path(group[t]));
       while (common.length && !other.has(common.at(-1))) common.pop();
@@ -117,7 +137,8 @@ function fedGroups(groups, group, operands) {
 /** Where blocks with the same key follow each other, a group around them, so that "the same block, five times" is one thing to see and to fold. */
 function addRuns(groups, group, operands) {
   const last = new Map(); // parent → the run in progress
-  const seen = new Set(), complete = [];
+  const seen = new Set(),
+    complete = [];
   for (let i = 0; i < group.length; i++) {
     if (!operands[i].length) continue;
     let item = -1;
@@ -130,7 +151,14 @@ function addRuns(groups, group, operands) {
   for (const { parent, members } of [...complete, ...last.values()]) {
     if (members.length < 2) continue;
     members.sort((a, b) => groups[a].first - groups[b].first);
-    const id = groups.push({ ...groups[members[0]], kind: RUN, times: members.length, last: groups[members.at(-1)].last, parent }) - 1;
+    const id =
+      groups.push({
+        ...groups[members[0]],
+        kind: RUN,
+        times: members.length,
+        last: groups[members.at(-1)].last,
+        parent,
+      }) - 1;
     for (const g of members) groups[g].parent = id;
   }
 

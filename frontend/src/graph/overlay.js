@@ -6,9 +6,11 @@ const MOST = 400; // edges lit at once
 
 /** The lit edges of item `id`: [{path, out, operand}], its operands' first. */
 export function edgesOf(id, scene, near, model) {
-  const out = [], { users, operands } = near(id);
+  const out = [],
+    { users, operands } = near(id);
   const add = (from, to, outgoing) => {
-    for (const i of scene.layout.pathsOf(from, to)) out.push({ path: scene.layout.paths[i], outgoing, operand: operandsOf(model, from, to) });
+    for (const i of scene.layout.pathsOf(from, to))
+      out.push({ path: scene.layout.paths[i], outgoing, operand: operandsOf(model, from, to) });
   };
   for (const u of operands.slice(0, MOST)) add(u, id, false);
   for (const t of users.slice(0, MOST)) add(id, t, true);
@@ -16,7 +18,11 @@ export function edgesOf(id, scene, near, model) {
 }
 
 /** Draws on `g`, which is in the scene's units. `lit`: what `edgesOf` gave for the selection and for what is hovered. */
-export function drawOverlay(g, { scene, model, palette, scale, selected, hovered, focus, matches, lit, hoverLit }, seen) {
+export function drawOverlay(
+  g,
+  { scene, model, palette, scale, selected, hovered, focus, matches, lit, hoverLit },
+  seen,
+) {
   for (const id of matches) {
     const item = scene.byId.get(id);
     if (item && seen(item)) halo(g, item, palette.now, 9 / Math.min(1, scale) ** 0.6, palette.accent, scale);
@@ -29,7 +35,9 @@ export function drawOverlay(g, { scene, model, palette, scale, selected, hovered
     done.add(path.source);
     g.font = `${Math.max(10.5, 9.5 / scale)}px ${palette.mono}`;
     g.textBaseline = "middle";
-    beside(g, scene, path.source, path.points, (x) => label(g, model.short(path.source), x, path.points[1] + 9, palette, palette.ink));
+    beside(g, scene, path.source, path.points, (x) =>
+      label(g, model.short(path.source), x, path.points[1] + 9, palette, palette.ink),
+    );
   }
   for (const { path, operand } of scale > 0.5 ? lit : []) number(g, path, operand, palette, scale);
   ring(g, scene.byId.get(hovered), palette.soft, 1.6, scale);
@@ -71,7 +79,9 @@ function edges(g, list, palette, scale, alpha) {
 
 function number(g, path, operand, palette, scale) {
   if (!operand || path.to < 0) return;
-  const size = Math.max(9.5, 8.5 / scale), x = path.points.at(-2) + 9, y = path.points.at(-1) - 8;
+  const size = Math.max(9.5, 8.5 / scale),
+    x = path.points.at(-2) + 9,
+    y = path.points.at(-1) - 8;
   g.font = `700 ${size}px ${palette.ui}`;
   g.textAlign = "left";
   g.textBaseline = "middle";

@@ -8,8 +8,28 @@ const SMALLEST = 8.5; // a label below this height on the screen is left out
 
 /** The colours of the current theme, read once from the tokens. */
 export function readPalette(ctx, model) {
-  const c = ctx.color, palette = { families: model.families.map(({ hue }) => ({ line: c(`--hue-${hue}`) || c("--edge"), fill: c(`--hue-${hue}-fill`) || c("--panel") })) };
-  for (const name of ["paper", "panel", "ink", "soft", "line", "edge", "accent", "run", "now", "queued", "mono", "ui"]) palette[name] = c(`--${name}`);
+  const c = ctx.color,
+    palette = {
+      families: model.families.map(({ hue }) => ({
+        line: c(`--hue-${hue}`) || c("--edge"),
+        fill: c(`--hue-${hue}-fill`) || c("--panel"),
+      })),
+    };
+  for (const name of [
+    "paper",
+    "panel",
+    "ink",
+    "soft",
+    "line",
+    "edge",
+    "accent",
+    "run",
+    "now",
+    "queued",
+    "mono",
+    "ui",
+  ])
+    palette[name] = c(`--${name}`);
   return palette;
 }
 
@@ -35,7 +55,8 @@ function density(g, items, model, palette, dim, scale) {
   for (const item of items) {
     if (item.frame) continue;
     g.globalAlpha = dim(item) ? 0.15 : 1;
-    g.fillStyle = item.group >= 0 ? palette.soft : palette.families[model.family(item.id)]?.line ?? palette.edge;
+    g.fillStyle =
+      item.group >= 0 ? palette.soft : (palette.families[model.family(item.id)]?.line ?? palette.edge);
     g.fillRect(item.x, item.y, Math.max(item.w, grow), Math.max(item.h, grow));
   }
   g.globalAlpha = 1;
@@ -56,7 +77,8 @@ export function trace(g, p) {
 const shared = (model, source) => source < model.count && model.uses(source) > 1;
 
 function paths(g, scene, model, palette, scale, box, dim) {
-  const plain = [], many = [];
+  const plain = [],
+    many = [];
   for (const i of scene.pathsIn(...box)) {
     const path = scene.layout.paths[i];
     (shared(model, path.source) ? many : plain).push(path);
@@ -195,12 +217,31 @@ function folded(g, item, model, palette, scale) {
   for (const shift of group.times > 1 ? [6, 3, 0] : [0]) {
     g.fillStyle = palette.panel;
     g.beginPath();
-    g.roundRect(item.x + shift, item.y + shift, item.w - (group.times > 1 ? 6 : 0), item.h - (group.times > 1 ? 6 : 0), 6);
+    g.roundRect(
+      item.x + shift,
+      item.y + shift,
+      item.w - (group.times > 1 ? 6 : 0),
+      item.h - (group.times > 1 ? 6 : 0),
+      6,
+    );
     g.fill();
     g.stroke();
   }
-  const h = item.h - (group.times > 1 ? 6 : 0), w = item.w - (group.times > 1 ? 6 : 0);
-  caption(g, palette, scale, item.x, item.y, w, h, `▸ ${group.label}`, group.times > 1 ? `× ${group.times}` : "", palette.ink, true);
+  const h = item.h - (group.times > 1 ? 6 : 0),
+    w = item.w - (group.times > 1 ? 6 : 0);
+  caption(
+    g,
+    palette,
+    scale,
+    item.x,
+    item.y,
+    w,
+    h,
+    `▸ ${group.label}`,
+    group.times > 1 ? `× ${group.times}` : "",
+    palette.ink,
+    true,
+  );
 }
 
 function caption(g, palette, scale, x, y, w, h, text, note, colour, strong = false) {
@@ -220,7 +261,8 @@ function caption(g, palette, scale, x, y, w, h, text, note, colour, strong = fal
 function node(g, item, model, palette, scale) {
   const family = model.families[model.family(item.id)] ?? { shape: "rect" };
   const colours = palette.families[model.family(item.id)] ?? { line: palette.edge, fill: palette.panel };
-  const { x, y, w, h } = item, uses = model.uses(item.id);
+  const { x, y, w, h } = item,
+    uses = model.uses(item.id);
   g.lineWidth = Math.max(1.2, 0.7 / scale);
   g.strokeStyle = colours.line;
   if (uses > 1 && scale > 0.3) {

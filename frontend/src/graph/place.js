@@ -8,11 +8,14 @@ export function placeFresh(roots, layers) {
   for (const root of roots) {
     const all = around(root);
     let shift = edge[0] === -Infinity && root === roots[0] ? 0 : -Infinity;
-    for (const b of all) for (const [from, to, left] of b.pieces) for (let l = from; l <= to; l++) shift = Math.max(shift, edge[l] - (b.x - left));
+    for (const b of all)
+      for (const [from, to, left] of b.pieces)
+        for (let l = from; l <= to; l++) shift = Math.max(shift, edge[l] - (b.x - left));
     if (shift === -Infinity) shift = 0;
     for (const b of all) {
       b.x += shift;
-      for (const [from, to, , right] of b.pieces) for (let l = from; l <= to; l++) edge[l] = Math.max(edge[l], b.x + right + GAP);
+      for (const [from, to, , right] of b.pieces)
+        for (let l = from; l <= to; l++) edge[l] = Math.max(edge[l], b.x + right + GAP);
     }
   }
 }
@@ -20,7 +23,8 @@ export function placeFresh(roots, layers) {
 /** The blocks of a component around its spine: each as near to what it hangs on as there is room, on its side. */
 function around(root) {
   root.x = 0;
-  const out = [root], slots = new Slots(root.from, root.to);
+  const out = [root],
+    slots = new Slots(root.from, root.to);
   slots.takeAll(root.pieces, 0);
   for (const side of [1, -1]) {
     for (const [block, near] of walk(root, side)) {
@@ -39,7 +43,12 @@ function* walk(root, half) {
   const open = (block, isRoot, near) => {
     const children = isRoot ? block.children.filter((c) => c.side === half) : block.children;
     const outer = children.filter((c) => isRoot || c.side === half).sort(byReach);
-    const inner = isRoot ? [] : children.filter((c) => c.side !== half).sort(byReach).reverse();
+    const inner = isRoot
+      ? []
+      : children
+          .filter((c) => c.side !== half)
+          .sort(byReach)
+          .reverse();
     for (const c of outer.reverse()) stack.push([c, false, block]);
     if (!isRoot) stack.push([block, true, near]);
     for (const c of inner.reverse()) stack.push([c, false, near]);
@@ -60,16 +69,22 @@ export function placeKept(level, layering, made, previous) {
   x.forEach((at, v) => Number.isNaN(at) || rows[layering.layer[v]].push(v));
   makeRoom(level, rows, x);
   const slots = new Slots(0, layering.count - 1);
-  rows.forEach((row, l) => row.forEach((v) => slots.take(l, l, x[v] - level.left[v] - GAP, x[v] + level.right[v] + GAP)));
+  rows.forEach((row, l) =>
+    row.forEach((v) => slots.take(l, l, x[v] - level.left[v] - GAP, x[v] + level.right[v] + GAP)),
+  );
   const lanes = new Float64Array(level.nets.length).fill(NaN);
   const wanted = (v) => {
-    const near = [...level.ins[v].map((k) => level.nets[k].from), ...level.outs[v].flatMap((k) => level.nets[k].to)].filter((u) => !Number.isNaN(x[u]));
+    const near = [
+      ...level.ins[v].map((k) => level.nets[k].from),
+      ...level.outs[v].flatMap((k) => level.nets[k].to),
+    ].filter((u) => !Number.isNaN(x[u]));
     return near.length ? near.reduce((sum, u) => sum + x[u], 0) / near.length : 0;
   };
   const sorted = [...x.keys()].sort((a, b) => layering.layer[a] - layering.layer[b] || a - b);
   for (const v of sorted) {
     if (!Number.isNaN(x[v])) continue;
-    const up = made.up[v] >= 0 ? x[made.up[v]] : NaN, l = layering.layer[v];
+    const up = made.up[v] >= 0 ? x[made.up[v]] : NaN,
+      l = layering.layer[v];
     const piece = [[l, l, level.left[v] + GAP, level.right[v] + GAP]];
     x[v] = slots.nearest(piece, Number.isNaN(up) ? wanted(v) : up);
     slots.takeAll(piece, x[v]);
@@ -87,7 +102,8 @@ export function placeKept(level, layering, made, previous) {
 function makeRoom(level, rows, x) {
   for (const row of rows) row.sort((a, b) => x[a] - x[b] || a - b);
   for (let pass = 0; pass < 40; pass++) {
-    let worst = 0, at = 0;
+    let worst = 0,
+      at = 0;
     for (const row of rows) {
       for (let i = 1; i < row.length; i++) {
         const [a, b] = [row[i - 1], row[i]];
@@ -102,7 +118,8 @@ function makeRoom(level, rows, x) {
 }
 
 function spread(level, row, x) {
-  for (let i = 1; i < row.length; i++) x[row[i]] = Math.max(x[row[i]], x[row[i - 1]] + level.right[row[i - 1]] + 2 * GAP + level.left[row[i]]);
+  for (let i = 1; i < row.length; i++)
+    x[row[i]] = Math.max(x[row[i]], x[row[i - 1]] + level.right[row[i - 1]] + 2 * GAP + level.left[row[i]]);
 }
 
 /** Which stretches of each layer are taken: sorted, and apart. */
@@ -125,7 +142,8 @@ class Slots {
 
   /** The index of the first stretch that ends beyond `a`. */
   #after(row, a) {
-    let low = 0, high = row.length;
+    let low = 0,
+      high = row.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (row[middle][1] > a + 1e-6) high = middle;
@@ -137,11 +155,12 @@ class Slots {
   /** The first x from `start` on, to the right (`side` 1) or left (-1), at which all `pieces` are free. */
   towards(pieces, start, side) {
     let x = start;
-    for (let moved = true; moved; ) {
+    for (let moved = true; moved;) {
       moved = false;
       for (const [from, to, left, right] of pieces) {
         for (let l = from; l <= to; l++) {
-          const row = this.rows[l - this.first], hit = row[this.#after(row, x - left)];
+          const row = this.rows[l - this.first],
+            hit = row[this.#after(row, x - left)];
           if (!hit || hit[0] >= x + right - 1e-6) continue;
           x = side > 0 ? hit[1] + left : hit[0] - right;
           moved = true;
@@ -153,7 +172,8 @@ class Slots {
 
   /** The x nearest to `wish` at which all `pieces` are free. */
   nearest(pieces, wish) {
-    const r = this.towards(pieces, wish, 1), l = this.towards(pieces, wish, -1);
+    const r = this.towards(pieces, wish, 1),
+      l = this.towards(pieces, wish, -1);
     return r - wish <= wish - l ? r : l;
   }
 }

@@ -2,13 +2,17 @@
 
 import { fill, h, uid } from "../core/dom.js";
 
-const WHOLE = 300, WINDOW = 40; // a list longer than WHOLE holds only the current item's neighbours
+const WHOLE = 300,
+  WINDOW = 40; // a list longer than WHOLE holds only the current item's neighbours
 
 /** `describe(id)` is what is read aloud of an item; `pick(id)` is called when assistive technology presses one. */
 export function createProxy({ describe, pick }) {
   const el = h("ul", { class: "proxy", role: "listbox", tabindex: 0, "aria-label": "graph" });
   const prefix = uid("node");
-  let order = [], at = new Map(), current = -1, made = new Map();
+  let order = [],
+    at = new Map(),
+    current = -1,
+    made = new Map();
 
   el.addEventListener("click", (event) => {
     const id = Number(event.target.closest?.("[data-id]")?.dataset.id);
@@ -18,9 +22,23 @@ export function createProxy({ describe, pick }) {
   function render() {
     const centre = at.get(current) ?? 0;
     const part = order.length <= WHOLE ? order : order.slice(Math.max(0, centre - WINDOW), centre + WINDOW);
-    made = new Map(part.map((id) => [id, h("li", {
-      id: `${prefix}-${id}`, role: "option", "data-id": id, "aria-selected": id === current, "aria-setsize": order.length, "aria-posinset": at.get(id) + 1,
-    }, describe(id))]));
+    made = new Map(
+      part.map((id) => [
+        id,
+        h(
+          "li",
+          {
+            id: `${prefix}-${id}`,
+            role: "option",
+            "data-id": id,
+            "aria-selected": id === current,
+            "aria-setsize": order.length,
+            "aria-posinset": at.get(id) + 1,
+          },
+          describe(id),
+        ),
+      ]),
+    );
     fill(el, [...made.values()]);
     mark();
   }

@@ -10,18 +10,27 @@ export function routeLevel(level, paths, stubs) {
   for (const [k, net] of level.nets.entries()) {
     for (const [i, t] of net.to.entries()) {
       const to = level.kind[t] === PORT_OUT ? -1 : level.items[t];
-      const piece = { level: level.group, source: net.source, from: level.kind[net.from] === PORT_IN ? -1 : level.items[net.from], to };
-      const tx = level.ox + arrive(t, k), ty = level.oy + level.tops[level.layering.layer[t]];
+      const piece = {
+        level: level.group,
+        source: net.source,
+        from: level.kind[net.from] === PORT_IN ? -1 : level.items[net.from],
+        to,
+      };
+      const tx = level.ox + arrive(t, k),
+        ty = level.oy + level.tops[level.layering.layer[t]];
       const start = departure(level, net, k, t);
-      if (net.stub[i]) stubs.push({ ...piece, x: level.ox + start.x, y: level.oy + start.y, tx, ty, back: net.back[i] });
+      if (net.stub[i])
+        stubs.push({ ...piece, x: level.ox + start.x, y: level.oy + start.y, tx, ty, back: net.back[i] });
       else paths.push({ ...piece, ...course(level, net, k, t, start, tx, ty) });
     }
   }
 }
 
 function course(level, net, k, t, start, tx, ty) {
-  const { layer } = level.layering, { ox, oy, tops, bottoms } = level;
-  const lf = layer[net.from], lt = layer[t];
+  const { layer } = level.layering,
+    { ox, oy, tops, bottoms } = level;
+  const lf = layer[net.from],
+    lt = layer[t];
   const points = [ox + start.x, oy + start.y];
   const go = (x, y) => {
     if (points.at(-1) === y && points.at(-2) === x) return;
@@ -40,13 +49,18 @@ function course(level, net, k, t, start, tx, ty) {
 
 /** Where a value leaves: below the middle, or, where the chain goes on there, beside it towards its lane. From a box: at the value's port. */
 function departure(level, net, k, t) {
-  const v = net.from, l = level.layering.layer[v];
+  const v = net.from,
+    l = level.layering.layer[v];
   if (level.kind[v] === PORT_IN) return { x: level.x[v], y: 0 };
-  const inner = level.inner[v], y = level.tops[l] + level.height[v];
+  const inner = level.inner[v],
+    y = level.tops[l] + level.height[v];
   if (inner) return { x: level.x[v] + inner.x[inner.local.get(`out${net.source}`)], y };
   if (net.stub[net.at.get(t)]) return { x: level.x[v] + Math.min(9, level.right[v] / 2), y };
   const lane = level.layering.layer[t] > l + 1 && net.lane ? level.lanes[k] : NaN;
-  const aside = Number.isNaN(lane) || Math.abs(lane - level.x[v]) < 1 ? 0 : Math.sign(lane - level.x[v]) * Math.min(9, level.right[v] / 2);
+  const aside =
+    Number.isNaN(lane) || Math.abs(lane - level.x[v]) < 1
+      ? 0
+      : Math.sign(lane - level.x[v]) * Math.min(9, level.right[v] / 2);
   return { x: level.x[v] + aside, y };
 }
 
@@ -54,10 +68,16 @@ function departure(level, net, k, t) {
 function arrivals(level) {
   const places = new Map();
   const { layer } = level.layering;
-  const approach = (k, t) => (level.nets[k].stub[level.nets[k].at.get(t)] ? Infinity : layer[t] > layer[level.nets[k].from] + 1 && level.nets[k].lane ? level.lanes[k] : leaving(level, level.nets[k]));
+  const approach = (k, t) =>
+    level.nets[k].stub[level.nets[k].at.get(t)]
+      ? Infinity
+      : layer[t] > layer[level.nets[k].from] + 1 && level.nets[k].lane
+        ? level.lanes[k]
+        : leaving(level, level.nets[k]);
   const spread = (t) => {
     const nets = level.ins[t].map((k) => [approach(k, t) - level.x[t], k]).sort((a, b) => a[0] - b[0]);
-    const left = nets.filter(([x]) => x < -0.5), right = nets.filter(([x]) => x > 0.5);
+    const left = nets.filter(([x]) => x < -0.5),
+      right = nets.filter(([x]) => x > 0.5);
     const step = (side, half) => Math.min(11, (half - 6) / Math.max(1, side.length));
     const place = new Map(nets.map(([, k]) => [k, 0]));
     const alone = nets.length === 1;

@@ -13,23 +13,49 @@ export function createScene(model, layout) {
     return d;
   };
   layout.boxes.forEach((b, g) => {
-    if (b) items.push({ id: model.count + g, group: g, frame: b.open, depth: depth(g), x: b.x, y: b.y, w: b.w, h: b.h, cx: b.cx });
+    if (b)
+      items.push({
+        id: model.count + g,
+        group: g,
+        frame: b.open,
+        depth: depth(g),
+        x: b.x,
+        y: b.y,
+        w: b.w,
+        h: b.h,
+        cx: b.cx,
+      });
   });
   items.sort((a, b) => b.frame - a.frame || a.depth - b.depth || a.id - b.id);
   for (let i = 0; i < model.count; i++) {
     if (Number.isNaN(layout.x[i])) continue;
-    const w = layout.spec.width[i], h = layout.spec.height[i];
-    items.push({ id: i, group: -1, frame: false, depth: 0, x: layout.x[i] - w / 2, y: layout.y[i], w, h, cx: layout.x[i] });
+    const w = layout.spec.width[i],
+      h = layout.spec.height[i];
+    items.push({
+      id: i,
+      group: -1,
+      frame: false,
+      depth: 0,
+      x: layout.x[i] - w / 2,
+      y: layout.y[i],
+      w,
+      h,
+      cx: layout.x[i],
+    });
   }
   const byId = new Map(items.map((item) => [item.id, item]));
   const grid = new Grid();
   const frames = items.filter((item) => item.frame);
-  items.forEach((item, i) => item.frame || grid.add("items", i, item.x, item.y, item.x + item.w, item.y + item.h));
+  items.forEach(
+    (item, i) => item.frame || grid.add("items", i, item.x, item.y, item.x + item.w, item.y + item.h),
+  );
   layout.paths.forEach((path, i) => addPath(grid, i, path.points));
   const unique = (list) => [...new Set(list)].sort((a, b) => a - b);
   const right = busyOnTheRight(layout);
   return {
-    layout, items, byId,
+    layout,
+    items,
+    byId,
     bounds: { x: layout.left, y: 0, w: layout.width, h: layout.height },
     // Frames hold much and are few: they are looked through one by one.
     itemsIn: (x0, y0, x1, y1) => [
@@ -40,7 +66,15 @@ export function createScene(model, layout) {
     /** The topmost item at a place: a node or a folded group; or, on its head, an open one. */
     hit(x, y, reach = 0) {
       const found = this.itemsIn(x - reach, y - reach, x + reach, y + reach).reverse();
-      return found.find((it) => x >= it.x - reach && x <= it.x + it.w + reach && y >= it.y - reach && y <= it.y + (it.frame ? 24 : it.h) + reach) ?? null;
+      return (
+        found.find(
+          (it) =>
+            x >= it.x - reach &&
+            x <= it.x + it.w + reach &&
+            y >= it.y - reach &&
+            y <= it.y + (it.frame ? 24 : it.h) + reach,
+        ) ?? null
+      );
     },
     /** The stub at a place: {from, to} in the direction of a jump. */
     stubAt(x, y, reach) {
@@ -66,12 +100,15 @@ function busyOnTheRight({ paths }) {
     for (const { source, from, to, points: p } of paths) {
       if (from !== source) continue;
       if (!own.has(source)) own.set(source, [false, false, false]);
-      const x = p[2] === p[0] ? p[4] ?? p[2] : p[2], seen = own.get(source);
+      const x = p[2] === p[0] ? (p[4] ?? p[2]) : p[2],
+        seen = own.get(source);
       if (x < p[0] - 1) seen[0] = true;
       else if (x > p[0] + 1) seen[1] = true;
       else seen[2] ||= arrives.has(to);
     }
-    found = new Set([...own].filter(([, [left, right, meets]]) => right || (meets && !left)).map(([source]) => source));
+    found = new Set(
+      [...own].filter(([, [left, right, meets]]) => right || (meets && !left)).map(([source]) => source),
+    );
     return found;
   };
 }
@@ -79,7 +116,14 @@ function busyOnTheRight({ paths }) {
 /** Long lanes are indexed piece by piece, so that a tile far from their ends does not draw them all. */
 function addPath(grid, i, p) {
   for (let k = 2; k < p.length; k += 2) {
-    grid.add("paths", i, Math.min(p[k - 2], p[k]) - 8, p[k - 1] - 2, Math.max(p[k - 2], p[k]) + 8, p[k + 1] + 2);
+    grid.add(
+      "paths",
+      i,
+      Math.min(p[k - 2], p[k]) - 8,
+      p[k - 1] - 2,
+      Math.max(p[k - 2], p[k]) + 8,
+      p[k + 1] + 2,
+    );
   }
 }
 
@@ -102,8 +146,11 @@ class Grid {
   }
 
   near(kind, x0, y0, x1, y1) {
-    const cells = this.#cells[kind], out = [];
-    const squares = (Math.floor(x1 / CELL) - Math.floor(x0 / CELL) + 1) * (Math.floor(y1 / CELL) - Math.floor(y0 / CELL) + 1);
+    const cells = this.#cells[kind],
+      out = [];
+    const squares =
+      (Math.floor(x1 / CELL) - Math.floor(x0 / CELL) + 1) *
+      (Math.floor(y1 / CELL) - Math.floor(y0 / CELL) + 1);
     if (squares > cells.size) for (const list of cells.values()) for (const i of list) out.push(i);
     else for (const key of this.#covered(x0, y0, x1, y1)) for (const i of cells.get(key) ?? []) out.push(i);
     return out;

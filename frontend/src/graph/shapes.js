@@ -6,10 +6,38 @@ const OUTLINES = {
   rect: (p, x, y, w, h) => p.roundRect(x, y, w, h, Math.min(4, h / 5)),
   round: (p, x, y, w, h) => p.roundRect(x, y, w, h, h / 2),
   circle: (p, x, y, w, h) => p.ellipse(x + w / 2, y + h / 2, w / 2, h / 2, 0, 0, 2 * Math.PI),
-  hex: (p, x, y, w, h) => polygon(p, x, y, w, h, [[0, 0.5], [POINT, 0], [-POINT, 0], [-0, 0.5], [-POINT, 1], [POINT, 1]]),
-  diamond: (p, x, y, w, h) => polygon(p, x, y, w, h, [[0, 0.5], [1.8 * POINT, 0], [-1.8 * POINT, 0], [-0, 0.5], [-1.8 * POINT, 1], [1.8 * POINT, 1]]),
-  trapezium: (p, x, y, w, h) => polygon(p, x, y, w, h, [[0, 0], [-0, 0], [-POINT, 1], [POINT, 1]]),
-  parallelogram: (p, x, y, w, h) => polygon(p, x, y, w, h, [[POINT, 0], [-0, 0], [-POINT, 1], [0, 1]]),
+  hex: (p, x, y, w, h) =>
+    polygon(p, x, y, w, h, [
+      [0, 0.5],
+      [POINT, 0],
+      [-POINT, 0],
+      [-0, 0.5],
+      [-POINT, 1],
+      [POINT, 1],
+    ]),
+  diamond: (p, x, y, w, h) =>
+    polygon(p, x, y, w, h, [
+      [0, 0.5],
+      [1.8 * POINT, 0],
+      [-1.8 * POINT, 0],
+      [-0, 0.5],
+      [-1.8 * POINT, 1],
+      [1.8 * POINT, 1],
+    ]),
+  trapezium: (p, x, y, w, h) =>
+    polygon(p, x, y, w, h, [
+      [0, 0],
+      [-0, 0],
+      [-POINT, 1],
+      [POINT, 1],
+    ]),
+  parallelogram: (p, x, y, w, h) =>
+    polygon(p, x, y, w, h, [
+      [POINT, 0],
+      [-0, 0],
+      [-POINT, 1],
+      [0, 1],
+    ]),
   bar: (p, x, y, w, h) => {
     p.rect(x, y, w, h);
     p.moveTo(x + 5 * Math.min(1, h / 28), y);
@@ -49,9 +77,12 @@ export function outlineText(shape, x, y, w, h) {
     lineTo: (a, b) => parts.push(`L${a} ${b}`),
     closePath: () => parts.push("Z"),
     rect: (a, b, c, d) => parts.push(`M${a} ${b}h${c}v${d}h${-c}Z`),
-    roundRect: (a, b, c, d, r) => parts.push(
-      `M${a + r} ${b}h${c - 2 * r}a${r} ${r} 0 0 1 ${r} ${r}v${d - 2 * r}a${r} ${r} 0 0 1 ${-r} ${r}h${2 * r - c}a${r} ${r} 0 0 1 ${-r} ${-r}v${2 * r - d}a${r} ${r} 0 0 1 ${r} ${-r}Z`),
-    ellipse: (cx, cy, rx, ry) => parts.push(`M${cx - rx} ${cy}a${rx} ${ry} 0 1 1 ${2 * rx} 0a${rx} ${ry} 0 1 1 ${-2 * rx} 0Z`),
+    roundRect: (a, b, c, d, r) =>
+      parts.push(
+        `M${a + r} ${b}h${c - 2 * r}a${r} ${r} 0 0 1 ${r} ${r}v${d - 2 * r}a${r} ${r} 0 0 1 ${-r} ${r}h${2 * r - c}a${r} ${r} 0 0 1 ${-r} ${-r}v${2 * r - d}a${r} ${r} 0 0 1 ${r} ${-r}Z`,
+      ),
+    ellipse: (cx, cy, rx, ry) =>
+      parts.push(`M${cx - rx} ${cy}a${rx} ${ry} 0 1 1 ${2 * rx} 0a${rx} ${ry} 0 1 1 ${-2 * rx} 0Z`),
   };
   outline(pen, shape, x, y, w, h);
   return parts.join("");

@@ -6,19 +6,27 @@ const KEEP = 72; // squares at one device pixel per pixel
 
 /** `paint(context, scale, box)` draws a box of the scene; the context is in the scene's units. */
 export function createTiles(paint) {
-  let squares = new Map(), scale = 0, ratio = 1;
+  let squares = new Map(),
+    scale = 0,
+    ratio = 1;
   let ghost = null; // the squares of the last scale, shown stretched until the new ones are there
   const spare = [];
 
   function square(i, j) {
-    const side = SIDE * ratio, canvas = spare.pop() ?? document.createElement("canvas");
+    const side = SIDE * ratio,
+      canvas = spare.pop() ?? document.createElement("canvas");
     if (canvas.width !== side) canvas.width = canvas.height = side;
     const g = canvas.getContext("2d");
     g.setTransform(1, 0, 0, 1, 0, 0);
     g.clearRect(0, 0, side, side);
     g.setTransform(scale * ratio, 0, 0, scale * ratio, -i * side, -j * side);
     const rim = 14 / scale;
-    paint(g, scale, [(i * SIDE) / scale - rim, (j * SIDE) / scale - rim, ((i + 1) * SIDE) / scale + rim, ((j + 1) * SIDE) / scale + rim]);
+    paint(g, scale, [
+      (i * SIDE) / scale - rim,
+      (j * SIDE) / scale - rim,
+      ((i + 1) * SIDE) / scale + rim,
+      ((j + 1) * SIDE) / scale + rim,
+    ]);
     return canvas;
   }
 
@@ -66,12 +74,15 @@ export function createTiles(paint) {
         return true;
       }
       const range = (offset, room) => [Math.floor(-offset / SIDE), Math.floor((room - offset) / SIDE)];
-      const [i0, i1] = range(camera.x, width), [j0, j1] = range(camera.y, height);
-      const wanted = new Set(), missing = [];
-      for (let j = j0; j <= j1; j++) for (let i = i0; i <= i1; i++) {
-        wanted.add(`${i} ${j}`);
-        if (!squares.has(`${i} ${j}`)) missing.push([i, j]);
-      }
+      const [i0, i1] = range(camera.x, width),
+        [j0, j1] = range(camera.y, height);
+      const wanted = new Set(),
+        missing = [];
+      for (let j = j0; j <= j1; j++)
+        for (let i = i0; i <= i1; i++) {
+          wanted.add(`${i} ${j}`);
+          if (!squares.has(`${i} ${j}`)) missing.push([i, j]);
+        }
       const end = performance.now() + BUDGET;
       let painted = 0;
       for (const [i, j] of missing) {
@@ -80,13 +91,16 @@ export function createTiles(paint) {
         painted++;
       }
       if (painted < missing.length && ghost) stretched(g, ghost.squares, ghost.scale, camera, width, height);
-      const x = Math.round(camera.x * dpr), y = Math.round(camera.y * dpr);
-      for (let j = j0; j <= j1; j++) for (let i = i0; i <= i1; i++) {
-        const canvas = squares.get(`${i} ${j}`);
-        if (!canvas) continue;
-        if (ghost && painted < missing.length) g.clearRect(x + i * SIDE * dpr, y + j * SIDE * dpr, SIDE * dpr, SIDE * dpr);
-        g.drawImage(canvas, x + i * SIDE * dpr, y + j * SIDE * dpr);
-      }
+      const x = Math.round(camera.x * dpr),
+        y = Math.round(camera.y * dpr);
+      for (let j = j0; j <= j1; j++)
+        for (let i = i0; i <= i1; i++) {
+          const canvas = squares.get(`${i} ${j}`);
+          if (!canvas) continue;
+          if (ghost && painted < missing.length)
+            g.clearRect(x + i * SIDE * dpr, y + j * SIDE * dpr, SIDE * dpr, SIDE * dpr);
+          g.drawImage(canvas, x + i * SIDE * dpr, y + j * SIDE * dpr);
+        }
       if (painted === missing.length) {
         drop(ghost?.squares);
         ghost = null;
@@ -100,7 +114,8 @@ export function createTiles(paint) {
     const side = (SIDE * camera.k * ratio) / was;
     for (const [key, canvas] of map) {
       const [i, j] = key.split(" ").map(Number);
-      const x = camera.x * ratio + i * side, y = camera.y * ratio + j * side;
+      const x = camera.x * ratio + i * side,
+        y = camera.y * ratio + j * side;
       if (x + side < 0 || y + side < 0 || x > width * ratio || y > height * ratio) continue;
       g.drawImage(canvas, x, y, side, side);
     }

@@ -17,8 +17,17 @@ addStyle(`
 @container rx (max-width: 620px) { .cost-bar { display: none; } .cost-table :is(th, td) { padding-inline-end: 8px; font-size: 12px; } }
 `);
 
-const UNITS = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
-const KEYS = [[["↑", "↓"], "line"], [["Esc"], "back"], [["?"], "keys"]];
+const UNITS = [
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+];
+const KEYS = [
+  [["↑", "↓"], "line"],
+  [["Esc"], "back"],
+  [["?"], "keys"],
+];
 
 /** "25.6 M", "812". */
 export function amount(value) {
@@ -26,7 +35,8 @@ export function amount(value) {
   return sign ? `${Number((value / unit).toPrecision(3))} ${sign}` : value.toLocaleString("en");
 }
 
-const intensity = ({ flops, bytes }) => (bytes ? Number((flops / bytes).toPrecision(2)).toLocaleString("en") : "");
+const intensity = ({ flops, bytes }) =>
+  bytes ? Number((flops / bytes).toPrecision(2)).toLocaleString("en") : "";
 
 /** @param {import("../../generated/costs.js").CostsView} view */
 export function mountCosts(root, view, ctx) {
@@ -41,37 +51,90 @@ class CostsExplorer extends Explorer {
     this.frameOf("Costs, call by call");
     this.shell.bar.append(this.tools(null, false));
     const most = Math.max(1, ...view.calls.map(({ flops }) => flops));
-    const column = (id, title, write) => ({ id, title, width: "minmax(58px, 0.4fr)", draw: (row, cell) => { const call = this.byRow.get(row); fill(cell, call && write(call)); } });
+    const column = (id, title, write) => ({
+      id,
+      title,
+      width: "minmax(58px, 0.4fr)",
+      draw: (row, cell) => {
+        const call = this.byRow.get(row);
+        fill(cell, call && write(call));
+      },
+    });
     this.rows = createRows({
-      view, label: `program of ${view.title}, with what each call computes and moves`, fit: true, foldLists: true,
+      view,
+      label: `program of ${view.title}, with what each call computes and moves`,
+      fit: true,
+      foldLists: true,
       columns: [
-        column("flops", "FLOPs", (call) => [h("i", { class: "cost-bar", style: { "--share": `${(100 * call.flops) / most}%` } }), amount(call.flops)]),
-        column("bytes", "bytes", ({ bytes }) => amount(bytes)), column("intensity", "FLOPs a byte", intensity),
+        column("flops", "FLOPs", (call) => [
+          h("i", { class: "cost-bar", style: { "--share": `${(100 * call.flops) / most}%` } }),
+          amount(call.flops),
+        ]),
+        column("bytes", "bytes", ({ bytes }) => amount(bytes)),
+        column("intensity", "FLOPs a byte", intensity),
       ],
       hooks: { select: (row, byReader) => byReader && this.choose(this.byRow.get(row)?.operator ?? -1) },
     });
-    this.lines = view.operators.map((operator, i) => h("tr", { "aria-selected": false },
-      h("td", null, h("button", { class: "link", type: "button", onclick: () => this.choose(i === this.operator ? -1 : i) }, operator.name)),
-      [operator.calls.toLocaleString("en"), amount(operator.flops), amount(operator.bytes), intensity(operator)].map((text) => h("td", null, text))));
-    const head = ["operator", "calls", "FLOPs", "bytes", "FLOPs a byte"].map((text) => h("th", { scope: "col" }, text));
+    this.lines = view.operators.map((operator, i) =>
+      h(
+        "tr",
+        { "aria-selected": false },
+        h(
+          "td",
+          null,
+          h(
+            "button",
+            { class: "link", type: "button", onclick: () => this.choose(i === this.operator ? -1 : i) },
+            operator.name,
+          ),
+        ),
+        [
+          operator.calls.toLocaleString("en"),
+          amount(operator.flops),
+          amount(operator.bytes),
+          intensity(operator),
+        ].map((text) => h("td", null, text)),
+      ),
+    );
+    const head = ["operator", "calls", "FLOPs", "bytes", "FLOPs a byte"].map((text) =>
+      h("th", { scope: "col" }, text),
+    );
     this.rows.el.classList.add("cost-grid");
     this.shell.body.append(this.rows.el);
     this.shell.foot.append(
-      h("div", { class: "cost-scroll", tabindex: 0, role: "region", "aria-label": "costs by operator" },
-        h("table", { class: "cost-table" }, h("thead", null, h("tr", null, head)), h("tbody", null, this.lines))),
-      this.hints(KEYS));
+      h(
+        "div",
+        { class: "cost-scroll", tabindex: 0, role: "region", "aria-label": "costs by operator" },
+        h(
+          "table",
+          { class: "cost-table" },
+          h("thead", null, h("tr", null, head)),
+          h("tbody", null, this.lines),
+        ),
+      ),
+      this.hints(KEYS),
+    );
     fill(this.shell.say, view.summary);
     this.rows.setColumns();
     this.listen([
-      { keys: ["ArrowDown", "ArrowUp"], shown: ["↑", "↓"], label: "move along the program", run: (event) => this.rows.move(event.key === "ArrowDown" ? 1 : -1, Math.max(0, this.rows.selected)) },
-      { keys: ["Escape"], shown: ["Esc"], label: "back", run: () => this.back() }, { keys: ["?"], label: "these keys", run: () => this.help() },
+      {
+        keys: ["ArrowDown", "ArrowUp"],
+        shown: ["↑", "↓"],
+        label: "move along the program",
+        run: (event) => this.rows.move(event.key === "ArrowDown" ? 1 : -1, Math.max(0, this.rows.selected)),
+      },
+      { keys: ["Escape"], shown: ["Esc"], label: "back", run: () => this.back() },
+      { keys: ["?"], label: "these keys", run: () => this.help() },
     ]);
   }
 
   /** Marks the calls of an operator; -1: of none. */
   choose(operator) {
     this.operator = operator;
-    this.rows.mark("same", this.view.calls.filter((call) => call.operator === operator).map(({ row }) => row));
+    this.rows.mark(
+      "same",
+      this.view.calls.filter((call) => call.operator === operator).map(({ row }) => row),
+    );
     this.lines.forEach((line, i) => line.setAttribute("aria-selected", String(i === operator)));
     this.ctx.changed();
   }
@@ -82,7 +145,10 @@ class CostsExplorer extends Explorer {
 
   restore(state) {
     const [operator, row] = [integer(state.op, -1), integer(state.row, -1)];
-    const costliest = this.view.calls.reduce((best, call) => (call.flops > best.flops ? call : best), { row: -1, flops: 0 });
+    const costliest = this.view.calls.reduce((best, call) => (call.flops > best.flops ? call : best), {
+      row: -1,
+      flops: 0,
+    });
     this.rows.select(this.view.rows[row] ? row : -1, { quiet: true });
     if (!this.view.rows[row] && costliest.row >= 0) this.rows.scrollTo(costliest.row);
     this.choose(this.view.operators[operator] ? operator : -1);

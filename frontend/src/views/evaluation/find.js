@@ -2,7 +2,11 @@
 import { rowText } from "../../core/rowmodel.js";
 import { createSearch } from "../../core/search.js";
 
-const SCOPES = [{ id: "all", label: "anywhere" }, { id: "name", label: "names" }, { id: "value", label: "values" }];
+const SCOPES = [
+  { id: "all", label: "anywhere" },
+  { id: "name", label: "names" },
+  { id: "value", label: "values" },
+];
 /** From this many rows on, the search is there without being asked for. */
 const MANY_ROWS = 80;
 
@@ -12,12 +16,19 @@ export function createMatcher(view, run) {
   const texts = rows.map((row) => rowText(row).toLowerCase());
   const names = rows.map(() => []);
   for (const { name, row } of view.names) if (row >= 0) names[row].push(name.toLowerCase());
-  const gave = (row, wanted) => run.lines[row].some(({ value }) => run.say(value).toLowerCase().includes(wanted));
+  const gave = (row, wanted) =>
+    run.lines[row].some(({ value }) => run.say(value).toLowerCase().includes(wanted));
   const called = (row, wanted) => names[row].some((name) => name.includes(wanted));
-  const inside = { name: called, value: gave, all: (row, wanted) => texts[row].includes(wanted) || called(row, wanted) || gave(row, wanted) };
+  const inside = {
+    name: called,
+    value: gave,
+    all: (row, wanted) => texts[row].includes(wanted) || called(row, wanted) || gave(row, wanted),
+  };
   return (query, scope) => {
     const wanted = query.toLowerCase();
-    return wanted ? rows.map((_, row) => row).filter((row) => (inside[scope] ?? inside.all)(row, wanted)) : [];
+    return wanted
+      ? rows.map((_, row) => row).filter((row) => (inside[scope] ?? inside.all)(row, wanted))
+      : [];
   };
 }
 
@@ -27,7 +38,12 @@ export function createFinder(explorer) {
   const match = createMatcher(view, run);
   const always = view.rows.length >= MANY_ROWS;
   const finder = { search: null, keep: null, matches: [], restore, close };
-  finder.search = createSearch({ scopes: SCOPES, placeholder: "find a line, a name, a value", onChange: filter, onMove: move });
+  finder.search = createSearch({
+    scopes: SCOPES,
+    placeholder: "find a line, a name, a value",
+    onChange: filter,
+    onMove: move,
+  });
   finder.search.el.hidden = !always;
 
   function filter({ query, scope, only }) {
@@ -45,7 +61,10 @@ export function createFinder(explorer) {
     const { matches } = finder;
     if (!matches.length) return;
     const at = explorer.rows.selected;
-    const next = by > 0 ? matches.find((row) => row > at) ?? matches[0] : matches.findLast((row) => row < at) ?? matches.at(-1);
+    const next =
+      by > 0
+        ? (matches.find((row) => row > at) ?? matches[0])
+        : (matches.findLast((row) => row < at) ?? matches.at(-1));
     explorer.rows.reveal(next);
     explorer.rows.select(next, { byReader: true });
   }

@@ -17,7 +17,8 @@ const SHORTEST_LABEL = 8;
 export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 function sizeSeg(seg, most) {
-  const whole = seg.kind === "text" && seg.name ? `${seg.name}=${seg.text}` : seg.kind === "dot" ? seg.name : seg.text;
+  const whole =
+    seg.kind === "text" && seg.name ? `${seg.name}=${seg.text}` : seg.kind === "dot" ? seg.name : seg.text;
   seg.shown = cut(whole, seg.kind === "label" ? Math.max(most, SHORTEST_LABEL) : most);
   if (seg.kind === "dot") return 20 + (seg.shown ? seg.shown.length * CHARACTER + 5 : 0);
   return seg.shown.length * CHARACTER + 10;
@@ -64,8 +65,12 @@ function settle(unit, width, most) {
     const inner = settle(child.unit, width, most);
     const wish = anchor(unit, child) - middle(child.unit);
     let x = wish;
-    inner.forEach(([left], level) => { if (filled[level] !== undefined) x = Math.max(x, filled[level] + APART - left); });
-    inner.forEach(([, right], level) => { filled[level] = x + right; });
+    inner.forEach(([left], level) => {
+      if (filled[level] !== undefined) x = Math.max(x, filled[level] + APART - left);
+    });
+    inner.forEach(([, right], level) => {
+      filled[level] = x + right;
+    });
     drift += x - wish;
     return { child, inner, x };
   });
@@ -92,10 +97,17 @@ function spread(unit, x, y, out) {
     for (const seg of cell.segs) {
       const piece = { x: box.x + seg.x, y: box.y, w: seg.w, h: CELL };
       if (seg.list !== undefined && !out.place.has(seg.list)) out.place.set(seg.list, piece);
-      if (seg.kind === "text" && seg.id >= 0 && seg.id !== cell.id && !out.place.has(seg.id)) out.place.set(seg.id, piece);
+      if (seg.kind === "text" && seg.id >= 0 && seg.id !== cell.id && !out.place.has(seg.id))
+        out.place.set(seg.id, piece);
     }
     const next = unit.cells[i + 1];
-    if (next && next.line === cell.line) out.edges.push({ kind: "chain", from: cell.id, to: next.id, d: `M${box.x + cell.w} ${box.y + CELL / 2}h${GAP}` });
+    if (next && next.line === cell.line)
+      out.edges.push({
+        kind: "chain",
+        from: cell.id,
+        to: next.id,
+        d: `M${box.x + cell.w} ${box.y + CELL / 2}h${GAP}`,
+      });
   }
   for (const child of unit.children) {
     const from = { x: x + anchor(unit, child), y: y + CELL / 2 };
@@ -103,7 +115,12 @@ function spread(unit, x, y, out) {
     const curve = path();
     curve.moveTo(from.x, from.y);
     curve.bezierCurveTo(from.x, from.y + 26, to.x, to.y - 24, to.x, to.y);
-    out.edges.push({ kind: "tree", from: unit.cells[child.cell].id, to: child.unit.cells[0].id, d: curve.toString() });
+    out.edges.push({
+      kind: "tree",
+      from: unit.cells[child.cell].id,
+      to: child.unit.cells[0].id,
+      d: curve.toString(),
+    });
     spread(child.unit, x + child.x, y + LEVEL, out);
   }
 }
@@ -111,7 +128,10 @@ function spread(unit, x, y, out) {
 /** A curve to a value that is drawn elsewhere: it arrives from above, or from below where that is the way, with an arrow. */
 function across(from, box) {
   const down = box.y + box.h >= from.y - CELL ? 1 : -1;
-  const to = { x: Math.max(box.x + 10, Math.min(box.x + box.w - 10, from.x)), y: down > 0 ? box.y - 2 : box.y + box.h + 2 };
+  const to = {
+    x: Math.max(box.x + 10, Math.min(box.x + box.w - 10, from.x)),
+    y: down > 0 ? box.y - 2 : box.y + box.h + 2,
+  };
   const curve = path();
   curve.moveTo(from.x, from.y);
   const dip = down * Math.max(22, Math.abs(to.y - from.y) / 2);
@@ -142,7 +162,8 @@ function arrange({ units, links }, width, most) {
     const left = Math.min(...outline.map(([at]) => at));
     const right = Math.max(...outline.map(([, at]) => at));
     const lines = Math.max(...unit.cells.map((cell) => cell.line));
-    const height = TOP + (outline.length > unit.levels ? (outline.length - 1) * LEVEL : lines * LINE) + CELL + 10;
+    const height =
+      TOP + (outline.length > unit.levels ? (outline.length - 1) * LEVEL : lines * LINE) + CELL + 10;
     if (x > 0 && x + right - left > width - 4) {
       x = 0;
       y += tall;
@@ -158,7 +179,10 @@ function arrange({ units, links }, width, most) {
     const piece = unit.cells[cell].segs[seg];
     const box = out.place.get(to);
     if (!box) continue;
-    const from = { x: unit.at.x + unit.cells[cell].x + piece.x + piece.w - 10, y: unit.at.y + unit.cells[cell].line * LINE + CELL / 2 };
+    const from = {
+      x: unit.at.x + unit.cells[cell].x + piece.x + piece.w - 10,
+      y: unit.at.y + unit.cells[cell].line * LINE + CELL / 2,
+    };
     out.edges.push({ kind: "shared", from: unit.cells[cell].id, to, d: across(from, box) });
   }
   return out;

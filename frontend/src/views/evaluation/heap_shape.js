@@ -27,7 +27,12 @@ export function reach(get, roots) {
     if (inner.has(root)) continue;
     const seen = new Set([root]);
     const open = [root];
-    while (open.length && seen.size < SEARCHED) for (const part of partsOf(get, open.pop())) if (!seen.has(part.id)) { seen.add(part.id); open.push(part.id); }
+    while (open.length && seen.size < SEARCHED)
+      for (const part of partsOf(get, open.pop()))
+        if (!seen.has(part.id)) {
+          seen.add(part.id);
+          open.push(part.id);
+        }
     // What a root reaches is no root itself; in a ring the first one stays.
     for (const id of seen) if (id !== root) inner.add(id);
   }
@@ -49,14 +54,20 @@ export function reach(get, roots) {
 /** Everything on the way from the roots to what matters. */
 function ways(holder, wanted) {
   const out = new Set();
-  for (const id of wanted) for (let at = id; at >= 0 && holder.has(at) && !out.has(at); at = holder.get(at)) out.add(at);
+  for (const id of wanted)
+    for (let at = id; at >= 0 && holder.has(at) && !out.has(at); at = holder.get(at)) out.add(at);
   return out;
 }
 
 /** The values of a chain from `first` on, as long as each is held first by the one before. */
 function chainFrom(get, holder, first) {
   const chain = [first];
-  for (let rest = restOf(get, first); rest && holder.get(rest.id) === chain.at(-1) && chain.length < SEARCHED; rest = restOf(get, rest.id)) chain.push(rest.id);
+  for (
+    let rest = restOf(get, first);
+    rest && holder.get(rest.id) === chain.at(-1) && chain.length < SEARCHED;
+    rest = restOf(get, rest.id)
+  )
+    chain.push(rest.id);
   return chain;
 }
 
@@ -64,7 +75,9 @@ function chainFrom(get, holder, first) {
 function shorten(chain, matters) {
   if (chain.length <= LONG) return chain.map((id) => ({ id, gap: 0 }));
   const keep = new Set([0, 1, 2, chain.length - 2, chain.length - 1]);
-  chain.forEach((id, i) => { if (matters(id)) for (let near = i - AROUND; near <= i + AROUND; near++) keep.add(near); });
+  chain.forEach((id, i) => {
+    if (matters(id)) for (let near = i - AROUND; near <= i + AROUND; near++) keep.add(near);
+  });
   const out = [];
   chain.forEach((id, i) => {
     if (keep.has(i)) out.push({ id, gap: 0 });
@@ -104,9 +117,17 @@ export function shape(get, roots, wanted = new Set(), most = MOST) {
   let count = 0;
   let left = 0;
   const asked = new Set();
-  const ask = (id, put) => asked.add(id) && (way.has(id) ? queue.unshift({ id, put }) : queue.push({ id, put }));
+  const ask = (id, put) =>
+    asked.add(id) && (way.has(id) ? queue.unshift({ id, put }) : queue.push({ id, put }));
   const units = [];
-  for (const root of top) queue.push({ id: root, put: (unit) => units.push(unit), skip: () => { left += below(get, holder, root); } });
+  for (const root of top)
+    queue.push({
+      id: root,
+      put: (unit) => units.push(unit),
+      skip: () => {
+        left += below(get, holder, root);
+      },
+    });
 
   function pieces(unit, at, cell, owner, rest) {
     for (const text of get(owner).past ?? []) cell.segs.push({ id: owner, text, kind: "past", name: "" });
@@ -139,7 +160,10 @@ export function shape(get, roots, wanted = new Set(), most = MOST) {
 
   /** A list of subtrees stands inside its node: a piece for each member. */
   function members(unit, at, cell, first) {
-    for (const { id, gap } of shorten(chainFrom(get, holder, first), (one) => way.has(one) && !way.has(restOf(get, one)?.id))) {
+    for (const { id, gap } of shorten(
+      chainFrom(get, holder, first),
+      (one) => way.has(one) && !way.has(restOf(get, one)?.id),
+    )) {
       if (gap) cell.segs.push({ id: -1, text: `…${gap}`, kind: "text", name: "" });
       else {
         drawn.add(id);

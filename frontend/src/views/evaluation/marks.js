@@ -17,5 +17,9 @@ export const MARKS = [
 
 /** By an object's kind: the sign before its number, and the word that is heard. */
 export const KINDS = [
-  { id: "tensor", word: "tensor" }, { id: "tuple", word: "tuple" }, { id: "data", word: "constructed value" }, { id: "ref", word: "reference" }, { id: "closure", word: "function" },
+  { id: "tensor", word: "tensor" },
+  { id: "tuple", word: "tuple" },
+  { id: "data", word: "constructed value" },
+  { id: "ref", word: "reference" },
+  { id: "closure", word: "function" },
 ];

@@ -10,7 +10,11 @@ const TYPE = 8;
 export function alternatives(rows) {
   const out = new Map();
   const add = (a, b) => {
-    for (const [one, other] of [[a, b], [b, a]]) out.set(one, [...(out.get(one) ?? []), other]);
+    for (const [one, other] of [
+      [a, b],
+      [b, a],
+    ])
+      out.set(one, [...(out.get(one) ?? []), other]);
   };
   const open = [];
   rows.forEach((row, at) => {
@@ -22,7 +26,8 @@ export function alternatives(rows) {
       for (const other of parent.clauses) add(other, at);
       parent.clauses.push(at);
     }
-    if (row.end > at && row.kind !== BRANCH && rows[row.end].kind !== BRANCH) open.push({ end: row.end, clauses: [] });
+    if (row.end > at && row.kind !== BRANCH && rows[row.end].kind !== BRANCH)
+      open.push({ end: row.end, clauses: [] });
   });
   return out;
 }
@@ -34,7 +39,8 @@ export function skippedRows(rows, others, taken) {
     for (const other of others.get(block) ?? []) {
       if (taken.includes(other)) continue;
       // The line of an `if` was evaluated whichever way it went on; a pattern, or an `else`, was not.
-      for (let row = rows[other].kind === BRANCH ? other : other + 1; row < rows[other].end; row++) out.add(row);
+      for (let row = rows[other].kind === BRANCH ? other : other + 1; row < rows[other].end; row++)
+        out.add(row);
     }
   }
   return out;
@@ -45,16 +51,32 @@ export function valueChip(explorer, value, { fresh = false, note = "", tabbable 
   const { run, view } = explorer;
   const object = isObject(value);
   const said = run.say(value, explorer.step);
-  if (!object) return h("span", { class: `val plain${fresh ? " fresh" : ""}`, title: `${said}${note && `\n${note}`}` }, h("span", null, said));
+  if (!object)
+    return h(
+      "span",
+      { class: `val plain${fresh ? " fresh" : ""}`, title: `${said}${note && `\n${note}`}` },
+      h("span", null, said),
+    );
   const kind = KINDS[view.objects[value].kind];
   // A tensor's numbers, or what is said of them, stand after its shape, as far as there is room.
   const numbers = view.objects[value].kind === KIND.tensor ? view.objects[value].text : "";
   const all = numbers ? `${said} ${numbers}` : said;
   const gone = run.consumed(value, explorer.step);
-  return h("button", {
-    class: `val k-${kind.id}${fresh ? " fresh" : ""}${gone ? " gone" : ""}`, type: "button", "data-object": value, tabindex: tabbable ? 0 : -1,
-    title: `${kind.word} #${value}\n${all}${gone ? "\nno longer needed" : ""}${note && `\n${note}`}`, "aria-label": `#${value} ${all}, ${kind.word}${gone ? ", no longer needed" : ""}${note && `, ${note}`}`,
-  }, h("span", { class: "id" }, `#${value} `), numbers ? [h("span", { class: "shape" }, `${said} `), h("span", { class: "numbers" }, numbers)] : h("span", null, said));
+  return h(
+    "button",
+    {
+      class: `val k-${kind.id}${fresh ? " fresh" : ""}${gone ? " gone" : ""}`,
+      type: "button",
+      "data-object": value,
+      tabindex: tabbable ? 0 : -1,
+      title: `${kind.word} #${value}\n${all}${gone ? "\nno longer needed" : ""}${note && `\n${note}`}`,
+      "aria-label": `#${value} ${all}, ${kind.word}${gone ? ", no longer needed" : ""}${note && `, ${note}`}`,
+    },
+    h("span", { class: "id" }, `#${value} `),
+    numbers
+      ? [h("span", { class: "shape" }, `${said} `), h("span", { class: "numbers" }, numbers)]
+      : h("span", null, said),
+  );
 }
 
 /** What stands beside the rows: `face(row)` says it, `changed()` lists the rows whose face is not the drawn one. */
@@ -62,7 +84,9 @@ export function createValues(explorer) {
   const { view, run } = explorer;
   const rows = view.rows;
   const namesOn = rows.map(() => []);
-  view.names.forEach(({ row }, name) => { if (row >= 0) namesOn[row].push(name); });
+  view.names.forEach(({ row }, name) => {
+    if (row >= 0) namesOn[row].push(name);
+  });
   const others = alternatives(rows);
   const drawn = new Map();
   let memo = { key: "", waiting: null, skipped: null, live: null };
@@ -78,7 +102,12 @@ export function createValues(explorer) {
       const { caller, call_row: row } = view.frames[at];
       if (caller === frame && row >= 0) waiting.set(row, at);
     }
-    memo = { key, waiting, live: [...stack].reverse(), skipped: frame >= 0 ? skippedRows(rows, others, run.blockOf(frame, step)) : new Set() };
+    memo = {
+      key,
+      waiting,
+      live: [...stack].reverse(),
+      skipped: frame >= 0 ? skippedRows(rows, others, run.blockOf(frame, step)) : new Set(),
+    };
     return memo;
   }
 
@@ -99,7 +128,15 @@ export function createValues(explorer) {
       const name = namesOn[row].findLast((n) => run.value(from, n, step) !== undefined);
       const fresh = run.events[step]?.names.some((n) => n.frame === from && n.name === name) ?? false;
       const value = run.value(from, name, step);
-      return { kind: "value", value, own: from === frame, from, fresh, gone: isObject(value) && run.consumed(value, step), said: run.say(value, step) };
+      return {
+        kind: "value",
+        value,
+        own: from === frame,
+        from,
+        fresh,
+        gone: isObject(value) && run.consumed(value, step),
+        said: run.say(value, step),
+      };
     }
     if (waiting.has(row)) return { kind: "waits", for: waiting.get(row) };
     return { kind: skipped.has(row) ? "skipped" : "none" };
@@ -116,13 +153,32 @@ export function createValues(explorer) {
       fill(cell, valueChip(explorer, now.value, { fresh: now.fresh, note: where, tabbable }));
     } else if (now.kind === "waits") {
       const name = run.frameName(now.for);
-      fill(cell, h("button", { class: "val waits", type: "button", "data-frame": now.for, tabindex: tabbable ? 0 : -1, title: `waits for ${name}: show that frame` }, h("span", null, `… waits for ${name}`)));
+      fill(
+        cell,
+        h(
+          "button",
+          {
+            class: "val waits",
+            type: "button",
+            "data-frame": now.for,
+            tabindex: tabbable ? 0 : -1,
+            title: `waits for ${name}: show that frame`,
+          },
+          h("span", null, `… waits for ${name}`),
+        ),
+      );
     } else fill(cell);
     set(cell, "data-own", now.kind === "value" && !now.own ? "no" : null);
   }
 
   return {
-        column: { id: "value", title: "value at this line", width: "minmax(150px, 1fr)", lines: (row) => (namesOn[row].length && rows[row].kind !== TYPE ? 1 : 0), draw },
+    column: {
+      id: "value",
+      title: "value at this line",
+      width: "minmax(150px, 1fr)",
+      lines: (row) => (namesOn[row].length && rows[row].kind !== TYPE ? 1 : 0),
+      draw,
+    },
     /** The rows whose cells must be drawn again. */
     changed: () => [...drawn.keys()].filter((row) => drawn.get(row) !== sign(face(row))),
     skipped: () => context().skipped,

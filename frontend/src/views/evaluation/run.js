@@ -1,7 +1,19 @@
 // A recorded run, indexed: what every frame, cell and object was after any step. Nothing is replayed: names get
 // their values once in a frame, so the state is looked up.
 
-export const MARK = { begin: 0, value: 1, call: 2, tail: 3, return: 4, choice: 5, closure: 6, cell: 7, failure: 8, end: 9, gap: 10 };
+export const MARK = {
+  begin: 0,
+  value: 1,
+  call: 2,
+  tail: 3,
+  return: 4,
+  choice: 5,
+  closure: 6,
+  cell: 7,
+  failure: 8,
+  end: 9,
+  gap: 10,
+};
 /** A value is an object, by its index, or a text. */
 export const isObject = (value) => typeof value === "number";
 
@@ -23,27 +35,44 @@ export function lastAt(list, step) {
 function collect(view) {
   const perFrame = (make) => view.frames.map(make);
   const run = {
-    bound: perFrame(() => new Map()), captured: perFrame(() => new Map()), taken: perFrame(() => []), opened: perFrame(() => []),
-    written: new Map(), stacks: [], lines: view.rows.map(() => []), events: view.steps.map(() => ({ names: [], objects: [], matched: [] })),
+    bound: perFrame(() => new Map()),
+    captured: perFrame(() => new Map()),
+    taken: perFrame(() => []),
+    opened: perFrame(() => []),
+    written: new Map(),
+    stacks: [],
+    lines: view.rows.map(() => []),
+    events: view.steps.map(() => ({ names: [], objects: [], matched: [] })),
   };
   let stack = null;
   const push = (frame, below) => ({ frame, below, height: (below?.height ?? 0) + 1 });
   view.steps.forEach(({ frame: here, changes }, step) => {
     const event = run.events[step];
-    const bind = (into) => ({ frame, name, value }) => {
-      if (!into[frame].has(name)) into[frame].set(name, []);
-      into[frame].get(name).push({ step, value });
-      const row = view.names[name].row;
-      if (row >= 0 && into === run.bound) run.lines[row].push({ step, frame, name, value });
-      event.names.push({ frame, name, value });
-    };
+    const bind =
+      (into) =>
+      ({ frame, name, value }) => {
+        if (!into[frame].has(name)) into[frame].set(name, []);
+        into[frame].get(name).push({ step, value });
+        const row = view.names[name].row;
+        if (row >= 0 && into === run.bound) run.lines[row].push({ step, frame, name, value });
+        event.names.push({ frame, name, value });
+      };
     const apply = {
       o: ({ object }) => event.objects.push(object),
-      f: ({ frame }) => { stack = push(frame, stack); },
-      g: ({ frame }) => { stack = push(frame, stack?.below ?? null); },
-      r: ({ frame }) => { if (stack?.frame === frame) stack = stack.below; },
-      x: () => { stack = null; },
-      b: bind(run.bound), e: bind(run.captured),
+      f: ({ frame }) => {
+        stack = push(frame, stack);
+      },
+      g: ({ frame }) => {
+        stack = push(frame, stack?.below ?? null);
+      },
+      r: ({ frame }) => {
+        if (stack?.frame === frame) stack = stack.below;
+      },
+      x: () => {
+        stack = null;
+      },
+      b: bind(run.bound),
+      e: bind(run.captured),
       k: ({ frame, row }) => run.taken[frame].push({ step, row }),
       m: ({ objects }) => {
         event.matched = objects;
@@ -86,7 +115,10 @@ export function createRun(view) {
   /** What a frame knows: `[{ name, value, step, captured }]`, in the order in which it came to know it. */
   function environment(frame, step) {
     const out = [];
-    for (const [from, captured] of [[run.captured, true], [run.bound, false]]) {
+    for (const [from, captured] of [
+      [run.captured, true],
+      [run.bound, false],
+    ]) {
       for (const [name, list] of from[frame] ?? []) {
         const at = lastAt(list, step);
         if (at >= 0) out.push({ name, value: list[at].value, step: list[at].step, captured });
@@ -99,12 +131,18 @@ export function createRun(view) {
   function held(object, step) {
     const [first] = objects[object].parts;
     const list = run.written.get(object) ?? [];
-    return [...(first ? [{ value: first.value, step: objects[object].step }] : []), ...list.slice(0, lastAt(list, step) + 1)];
+    return [
+      ...(first ? [{ value: first.value, step: objects[object].step }] : []),
+      ...list.slice(0, lastAt(list, step) + 1),
+    ];
   }
 
   /** The parts of an object now: `[{ name, value, role }]`; of a cell, what it holds. */
   function parts(object, step) {
-    if (objects[object].kind === KIND.ref) return held(object, step).slice(-1).map((now) => ({ name: "", value: now.value, role: 0 }));
+    if (objects[object].kind === KIND.ref)
+      return held(object, step)
+        .slice(-1)
+        .map((now) => ({ name: "", value: now.value, role: 0 }));
     return objects[object].parts;
   }
 
@@ -113,7 +151,8 @@ export function createRun(view) {
     const open = new Set();
     for (const frame of stack(step)) {
       const list = run.opened[frame];
-      for (let at = lastAt(list, step); at >= 0; at--) for (const object of list[at].objects) open.add(object);
+      for (let at = lastAt(list, step); at >= 0; at--)
+        for (const object of list[at].objects) open.add(object);
     }
     return { open, now: new Set(run.events[step].matched) };
   }
@@ -135,7 +174,8 @@ export function createRun(view) {
     return at;
   }
 
-  const blockOf = (frame, step) => run.taken[frame].slice(0, lastAt(run.taken[frame], step) + 1).map(({ row }) => row);
+  const blockOf = (frame, step) =>
+    run.taken[frame].slice(0, lastAt(run.taken[frame], step) + 1).map(({ row }) => row);
 
   /** "3", "Cons(1, Nil)", "(3, 4) f32", "ref(3)": a value in one line; of a cell, what it holds at `step`. */
   function say(v, step = steps.length) {
@@ -162,7 +202,18 @@ export function createRun(view) {
   }
 
   return {
-    ...run, height, stack, value, environment, held, parts, opened, standsAt, origin, blockOf, find,
+    ...run,
+    height,
+    stack,
+    value,
+    environment,
+    held,
+    parts,
+    opened,
+    standsAt,
+    origin,
+    blockOf,
+    find,
     seen: (object, step) => objects[object].step <= step,
     /** Whether nothing that is still to be evaluated can reach the object. */
     consumed: (object, step) => step > objects[object].last,

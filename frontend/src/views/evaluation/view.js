@@ -23,11 +23,28 @@ import heapCss from "./heap.css";
 addStyle(css);
 addStyle(heapCss);
 
-const TABS = [{ id: "program", label: "Program" }, { id: "values", label: "Values" }, { id: "stack", label: "Stack" }, { id: "heap", label: "Heap" }, { id: "why", label: "Why" }];
-const SIDE = [{ id: "stack", label: "Stack" }, { id: "why", label: "Why" }];
-const KEYS = [[["←", "→"], "step"], [["o"], "over"], [["u"], "out"], [["w"], "why"], [["?"], "keys"]];
+const TABS = [
+  { id: "program", label: "Program" },
+  { id: "values", label: "Values" },
+  { id: "stack", label: "Stack" },
+  { id: "heap", label: "Heap" },
+  { id: "why", label: "Why" },
+];
+const SIDE = [
+  { id: "stack", label: "Stack" },
+  { id: "why", label: "Why" },
+];
+const KEYS = [
+  [["←", "→"], "step"],
+  [["o"], "over"],
+  [["u"], "out"],
+  [["w"], "why"],
+  [["?"], "keys"],
+];
 const JUMPS = [
-  ["over", "over", "step over a call: on to where it has come back (o)"], ["out", "out", "out of this call (u)"], ["row", "same row", "the next step in this row (n)"],
+  ["over", "over", "step over a call: on to where it has come back (o)"],
+  ["out", "out", "out of this call (u)"],
+  ["row", "same row", "the next step in this row (n)"],
 ];
 
 export function mountEvaluation(root, view, ctx) {
@@ -56,22 +73,51 @@ class EvaluationExplorer extends Explorer {
   build() {
     const { view, ctx, run } = this;
     this.frameOf("Evaluation, step by step");
-    this.timeline = this.timelineOf({ kinds: view.steps.map(({ mark }) => mark), profile: view.steps.map((_, step) => run.height(step)) });
-    this.jumps = JUMPS.map(([kind, label, title]) => h("button", { class: "btn", type: "button", title, onclick: () => this.jumpTo(kind, 1) }, label));
+    this.timeline = this.timelineOf({
+      kinds: view.steps.map(({ mark }) => mark),
+      profile: view.steps.map((_, step) => run.height(step)),
+    });
+    this.jumps = JUMPS.map(([kind, label, title]) =>
+      h("button", { class: "btn", type: "button", title, onclick: () => this.jumpTo(kind, 1) }, label),
+    );
     this.live = createAsk(view, ctx, this.shell);
     this.shell.bar.classList.add("has-jumps");
-    this.shell.bar.append(this.transport.el, h("span", { class: "group jumps", role: "group", "aria-label": "go" }, this.jumps),
-      h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools(this.live && this.button("run again", "run again with other arguments", this.live)));
-    this.failure = h("div", { class: "conflict failure", role: "group", "aria-label": "failure", hidden: true });
+    this.shell.bar.append(
+      this.transport.el,
+      h("span", { class: "group jumps", role: "group", "aria-label": "go" }, this.jumps),
+      h("span", { class: "grow" }, this.timeline.el),
+      this.counter,
+      this.tools(this.live && this.button("run again", "run again with other arguments", this.live)),
+    );
+    this.failure = h("div", {
+      class: "conflict failure",
+      role: "group",
+      "aria-label": "failure",
+      hidden: true,
+    });
     this.buildRows();
     this.buildSides();
     this.finder = createFinder(this);
     this.search = this.finder.search;
     const parts = view.objects.some((_, object) => structured(view, object));
-    this.body = h("div", { class: parts ? "eval-body" : "eval-body no-heap" }, this.rows.el, this.side, this.heapBox);
+    this.body = h(
+      "div",
+      { class: parts ? "eval-body" : "eval-body no-heap" },
+      this.rows.el,
+      this.side,
+      this.heapBox,
+    );
     this.narrowTabs.hide("heap", !parts);
     this.shell.body.append(this.failure, this.search.el, this.narrowTabs.el, this.body);
-    this.shell.foot.append(h("span", { class: "sums" }, this.sums()), createLegend({ marks: MARKS, kinds: view.steps.map(({ mark }) => mark), onMark: (mark) => this.nextMark(mark) }), this.hints(KEYS));
+    this.shell.foot.append(
+      h("span", { class: "sums" }, this.sums()),
+      createLegend({
+        marks: MARKS,
+        kinds: view.steps.map(({ mark }) => mark),
+        onMark: (mark) => this.nextMark(mark),
+      }),
+      this.hints(KEYS),
+    );
     this.failed = Boolean(view.failure) && drawFailure(view, this.failure);
     this.listen(bindings(this));
     this.root.addEventListener("click", (event) => this.clicked(event));
@@ -82,7 +128,11 @@ class EvaluationExplorer extends Explorer {
   buildRows() {
     this.values = createValues(this);
     this.rows = createRows({
-      view: this.view, label: `program of ${this.view.title}, with values`, fit: true, foldLists: true, columns: [this.values.column],
+      view: this.view,
+      label: `program of ${this.view.title}, with values`,
+      fit: true,
+      foldLists: true,
+      columns: [this.values.column],
       hooks: {
         select: (row, byReader) => {
           if (!byReader) return;
@@ -98,28 +148,65 @@ class EvaluationExplorer extends Explorer {
   }
 
   buildSides() {
-    this.panes = { stack: h("div", { class: "pane stack-pane", tabindex: 0 }), why: h("div", { class: "pane why-pane", tabindex: 0 }) };
+    this.panes = {
+      stack: h("div", { class: "pane stack-pane", tabindex: 0 }),
+      why: h("div", { class: "pane why-pane", tabindex: 0 }),
+    };
     this.heap = h("div", { class: "pane heap-pane", role: "group", "aria-label": "heap" });
     this.tabs = createTabs({
-      label: "what to show beside the program", selected: "stack", items: SIDE.map((item) => ({ ...item, pane: this.panes[item.id] })),
-      onSelect: (id, byReader) => { if (byReader) { this.drawSides(); this.ctx.changed(); } },
+      label: "what to show beside the program",
+      selected: "stack",
+      items: SIDE.map((item) => ({ ...item, pane: this.panes[item.id] })),
+      onSelect: (id, byReader) => {
+        if (byReader) {
+          this.drawSides();
+          this.ctx.changed();
+        }
+      },
     });
     this.side = h("div", { class: "side-box" }, this.tabs.el, Object.values(this.panes));
-    this.heapBox = h("div", { class: "heap-box" }, h("div", { class: "pane-head" }, h("b", null, "heap"), h("span", { class: "key" }, this.legend())), this.heap);
+    this.heapBox = h(
+      "div",
+      { class: "heap-box" },
+      h("div", { class: "pane-head" }, h("b", null, "heap"), h("span", { class: "key" }, this.legend())),
+      this.heap,
+    );
     this.narrowTabs = createTabs({
-      label: "what to show", className: "narrow", selected: "values", items: TABS,
-      onSelect: (id, byReader) => { if (byReader) { this.place(id); this.ctx.changed(); } },
+      label: "what to show",
+      className: "narrow",
+      selected: "values",
+      items: TABS,
+      onSelect: (id, byReader) => {
+        if (byReader) {
+          this.place(id);
+          this.ctx.changed();
+        }
+      },
     });
   }
 
   legend() {
-    return [["now", "looked at now"], ["open", "opened"], ["gone", "not needed any more"]].map(([mark, label]) => h("span", { class: `mark-${mark}` }, label));
+    return [
+      ["now", "looked at now"],
+      ["open", "opened"],
+      ["gone", "not needed any more"],
+    ].map(([mark, label]) => h("span", { class: `mark-${mark}` }, label));
   }
 
   sums() {
     const { totals } = this.view;
-    const said = (name, one) => (Number.isInteger(totals[name]) ? `${totals[name].toLocaleString("en")} ${totals[name] === 1 ? one : name}` : "");
-    return [said("steps", "step"), said("calls", "call"), totals["tail calls"] ? said("tail calls", "tail call") : "", said("objects", "object")].filter(Boolean).join(" · ");
+    const said = (name, one) =>
+      Number.isInteger(totals[name])
+        ? `${totals[name].toLocaleString("en")} ${totals[name] === 1 ? one : name}`
+        : "";
+    return [
+      said("steps", "step"),
+      said("calls", "call"),
+      totals["tail calls"] ? said("tail calls", "tail call") : "",
+      said("objects", "object"),
+    ]
+      .filter(Boolean)
+      .join(" · ");
   }
 
   // --- state ----------------------------------------------------------------------------------------
@@ -128,16 +215,23 @@ class EvaluationExplorer extends Explorer {
     const { kind, at } = this.question;
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step + 1, frame: this.pinned ? this.frame : "", sel: { row: `r${at}`, object: `o${at}` }[kind] ?? "", row: this.selected(),
-      pane: this.tabs.selected === "stack" ? "" : this.tabs.selected, tab: this.narrow && tab !== "values" ? tab : "",
-      ...this.searched(), fold: this.folded(),
+      step: this.step + 1,
+      frame: this.pinned ? this.frame : "",
+      sel: { row: `r${at}`, object: `o${at}` }[kind] ?? "",
+      row: this.selected(),
+      pane: this.tabs.selected === "stack" ? "" : this.tabs.selected,
+      tab: this.narrow && tab !== "values" ? tab : "",
+      ...this.searched(),
+      fold: this.folded(),
     };
   }
 
   restore(state) {
     const [, kind, digits] = /^([ro])(\d{1,7})$/.exec(state.sel ?? "") ?? [];
     const list = { r: this.view.rows, o: this.view.objects }[kind];
-    this.question = list?.[Number(digits)] ? { kind: kind === "r" ? "row" : "object", at: Number(digits) } : { kind: "step", at: -1 };
+    this.question = list?.[Number(digits)]
+      ? { kind: kind === "r" ? "row" : "object", at: Number(digits) }
+      : { kind: "step", at: -1 };
     if (SIDE.some(({ id }) => id === state.pane)) this.tabs.select(state.pane);
     this.narrowTabs.select(TABS.some(({ id }) => id === state.tab) ? state.tab : "values");
     this.place(this.narrowTabs.selected);
@@ -166,7 +260,14 @@ class EvaluationExplorer extends Explorer {
   jumpTo(kind, by) {
     const to = this.run.jump(kind, this.step, by, this.asked());
     if (to >= 0) this.jump(to);
-    else this.shell.announce({ over: "Nothing follows on this level.", out: "No call is around this.", row: "This row is not evaluated again." }[kind]);
+    else
+      this.shell.announce(
+        {
+          over: "Nothing follows on this level.",
+          out: "No call is around this.",
+          row: "This row is not evaluated again.",
+        }[kind],
+      );
   }
 
   /** Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
@@ -179,10 +280,11 @@ class EvaluationExplorer extends Explorer {
     const { row, frame, say } = this.view.steps[to];
     if (row >= 0) this.rows.scrollTo(row);
     this.step = to;
-    this.frame = frame >= 0 ? frame : this.run.stack(to).at(-1) ?? -1;
+    this.frame = frame >= 0 ? frame : (this.run.stack(to).at(-1) ?? -1);
     this.pinned = false;
     // Who asked about a step asks about the step that is shown; a line or a value stays asked about.
-    if (this.question.kind === "object" && !this.run.seen(this.question.at, to)) this.question = { kind: "step", at: -1 };
+    if (this.question.kind === "object" && !this.run.seen(this.question.at, to))
+      this.question = { kind: "step", at: -1 };
     this.rows.mark("now", row >= 0 ? [row] : []);
     fill(this.shell.say, sentence(say));
     text(this.counter, `${to + 1} / ${this.count}`);
@@ -191,7 +293,9 @@ class EvaluationExplorer extends Explorer {
     this.failure.hidden = !(failed && this.failed);
     this.shell.say.classList.toggle("bad", Boolean(failed));
     this.rows.mark("failed", failed && row >= 0 ? [row] : []);
-    JUMPS.forEach(([kind], i) => { this.jumps[i].disabled = this.run.jump(kind, to, 1, this.asked(row)) < 0; });
+    JUMPS.forEach(([kind], i) => {
+      this.jumps[i].disabled = this.run.jump(kind, to, 1, this.asked(row)) < 0;
+    });
     this.draw();
     if (quiet) return;
     this.shell.announce(`Step ${to + 1} of ${this.count}. ${this.spoken(to)}`);
@@ -276,7 +380,8 @@ class EvaluationExplorer extends Explorer {
     else if (hit("step") !== undefined) this.jump(Number(hit("step")));
     else if (hit("frame") !== undefined) this.showFrame(Number(hit("frame")));
     else if (hit("follow") !== undefined) this.go(this.step);
-    else if (event.target.closest?.(".link[data-row]")) this.rows.select(Number(hit("row")), { byReader: true, focus: true });
+    else if (event.target.closest?.(".link[data-row]"))
+      this.rows.select(Number(hit("row")), { byReader: true, focus: true });
   }
 
   /** Linked highlighting: the same value wherever it stands. */
@@ -287,7 +392,9 @@ class EvaluationExplorer extends Explorer {
     if (id === this.lit) return;
     this.lit = id;
     for (const node of this.root.querySelectorAll("[data-object].is-lit")) node.classList.remove("is-lit");
-    if (id !== null) for (const node of this.root.querySelectorAll(`[data-object="${Number(id)}"]`)) node.classList.add("is-lit");
+    if (id !== null)
+      for (const node of this.root.querySelectorAll(`[data-object="${Number(id)}"]`))
+        node.classList.add("is-lit");
   }
 
   // --- keyboard -------------------------------------------------------------------------------------

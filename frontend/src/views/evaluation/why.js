@@ -13,8 +13,14 @@ const LONGEST = 40;
 export function stepEntry(explorer, step, note = "") {
   const { view } = explorer;
   const { mark, say } = view.steps[step];
-  return h("button", { class: "entry", type: "button", "data-step": step },
-    glyph(MARKS[mark]), h("span", { class: "at" }, String(step + 1)), h("span", { class: "sentence" }, sentence(say)), note && h("span", { class: "note" }, note));
+  return h(
+    "button",
+    { class: "entry", type: "button", "data-step": step },
+    glyph(MARKS[mark]),
+    h("span", { class: "at" }, String(step + 1)),
+    h("span", { class: "sentence" }, sentence(say)),
+    note && h("span", { class: "note" }, note),
+  );
 }
 
 function causes(explorer, pane) {
@@ -22,11 +28,19 @@ function causes(explorer, pane) {
   const { chain, more } = causeChain((at) => view.steps[at]?.because ?? [], step, LONGEST);
   const ordered = [...chain].sort((a, b) => b.step - a.step);
   const notes = ["", "direct cause"];
-  fill(pane,
+  fill(
+    pane,
     h("p", { class: "ask" }, "Why could this step happen?"),
     chain.length === 1 && h("p", { class: "soft" }, "It rests on the program and its arguments alone."),
-    h("ol", { class: "chain" }, ordered.map(({ step: at, depth }) => h("li", { class: at === step ? "here" : "" }, stepEntry(explorer, at, notes[depth] ?? "")))),
-    more > 0 && h("p", { class: "soft" }, `and ${more} earlier steps`));
+    h(
+      "ol",
+      { class: "chain" },
+      ordered.map(({ step: at, depth }) =>
+        h("li", { class: at === step ? "here" : "" }, stepEntry(explorer, at, notes[depth] ?? "")),
+      ),
+    ),
+    more > 0 && h("p", { class: "soft" }, `and ${more} earlier steps`),
+  );
 }
 
 /** Every time that a line was evaluated, near the cursor if they are many. */
@@ -36,14 +50,33 @@ function line(explorer, pane, row) {
   const at = lastAt(all, step);
   const from = Math.max(0, Math.min(at - LONGEST / 2, all.length - LONGEST));
   const shown = all.slice(from, from + LONGEST);
-  const one = ({ step: when, frame, value }) => h("li", { class: when === step ? "here" : "" },
-    h("button", { class: "entry", type: "button", "data-step": when }, h("span", { class: "at" }, String(when + 1)), h("code", { class: "who" }, run.frameName(frame)), h("span", { class: "sentence" }, run.say(value))));
-  fill(pane,
+  const one = ({ step: when, frame, value }) =>
+    h(
+      "li",
+      { class: when === step ? "here" : "" },
+      h(
+        "button",
+        { class: "entry", type: "button", "data-step": when },
+        h("span", { class: "at" }, String(when + 1)),
+        h("code", { class: "who" }, run.frameName(frame)),
+        h("span", { class: "sentence" }, run.say(value)),
+      ),
+    );
+  fill(
+    pane,
     h("p", { class: "ask" }, "What did ", h("code", null, explorer.rows.text(row)), " give, each time?"),
-    h("p", { class: "soft" }, all.length === 0 ? "No value was recorded for this line." : `${all.length} ${all.length === 1 ? "time" : "times"}, ${at + 1} up to this step.`),
+    h(
+      "p",
+      { class: "soft" },
+      all.length === 0
+        ? "No value was recorded for this line."
+        : `${all.length} ${all.length === 1 ? "time" : "times"}, ${at + 1} up to this step.`,
+    ),
     from > 0 && h("p", { class: "soft" }, `${from} earlier ones`),
     h("ol", { class: "chain" }, shown.map(one)),
-    from + shown.length < all.length && h("p", { class: "soft" }, `and ${all.length - from - shown.length} later ones`));
+    from + shown.length < all.length &&
+      h("p", { class: "soft" }, `and ${all.length - from - shown.length} later ones`),
+  );
 }
 
 /** What is known of an object: all of its text, when it was made and when it can go, and what a cell has held. */
@@ -52,18 +85,71 @@ function story(explorer, pane, object) {
   const { kind, text: whole, type, row, step: made, last, bytes } = view.objects[object];
   const count = view.steps.length;
   const held = kind === KIND.ref ? run.held(object, step) : [];
-  const times = held.map(({ value, step: when }, i) => h("li", { class: i === held.length - 1 ? "here" : "" },
-    h("button", { class: "entry", type: "button", "data-step": when }, h("span", { class: "at" }, String(when + 1)), h("span", { class: `sentence${i < held.length - 1 ? " past" : ""}` }, i < held.length - 1 ? h("s", null, run.say(value)) : run.say(value)))));
+  const times = held.map(({ value, step: when }, i) =>
+    h(
+      "li",
+      { class: i === held.length - 1 ? "here" : "" },
+      h(
+        "button",
+        { class: "entry", type: "button", "data-step": when },
+        h("span", { class: "at" }, String(when + 1)),
+        h(
+          "span",
+          { class: `sentence${i < held.length - 1 ? " past" : ""}` },
+          i < held.length - 1 ? h("s", null, run.say(value)) : run.say(value),
+        ),
+      ),
+    ),
+  );
   const parts = kind === KIND.ref ? [] : run.parts(object, step);
-  fill(pane,
+  fill(
+    pane,
     h("p", { class: "ask" }, `What is #${object}?`),
     h("p", { class: "whole" }, h("code", null, whole)),
-    h("p", { class: "soft" }, `A ${KINDS[kind].word}`, type && [" of type ", h("code", null, type)], bytes > 0 && `, ${bytes} bytes`, ". ",
-      h("button", { class: "link", type: "button", "data-step": Math.min(made, count - 1) }, `Made at step ${made + 1}`),
-      row >= 0 && [" by ", h("button", { class: "link", type: "button", "data-row": row }, explorer.rows.text(row))], ". ",
-      last >= count ? "It is needed to the end." : last < made ? "Nothing needs it." : [step > last ? "Not needed since " : "Needed until ", h("button", { class: "link", type: "button", "data-step": Math.min(last, count - 1) }, `step ${last + 1}`), "."]),
+    h(
+      "p",
+      { class: "soft" },
+      `A ${KINDS[kind].word}`,
+      type && [" of type ", h("code", null, type)],
+      bytes > 0 && `, ${bytes} bytes`,
+      ". ",
+      h(
+        "button",
+        { class: "link", type: "button", "data-step": Math.min(made, count - 1) },
+        `Made at step ${made + 1}`,
+      ),
+      row >= 0 && [
+        " by ",
+        h("button", { class: "link", type: "button", "data-row": row }, explorer.rows.text(row)),
+      ],
+      ". ",
+      last >= count
+        ? "It is needed to the end."
+        : last < made
+          ? "Nothing needs it."
+          : [
+              step > last ? "Not needed since " : "Needed until ",
+              h(
+                "button",
+                { class: "link", type: "button", "data-step": Math.min(last, count - 1) },
+                `step ${last + 1}`,
+              ),
+              ".",
+            ],
+    ),
     held.length > 0 && [h("p", { class: "ask" }, "What it has held:"), h("ol", { class: "chain" }, times)],
-    parts.length > 0 && h("dl", { class: "env" }, parts.slice(0, LONGEST).map(({ name, value }) => [h("dt", null, h("code", null, name)), h("dd", null, valueChip(explorer, value))])));
+    parts.length > 0 &&
+      h(
+        "dl",
+        { class: "env" },
+        parts
+          .slice(0, LONGEST)
+          .map(({ name, value }) => [
+            h("dt", null, h("code", null, name)),
+            h("dd", null, valueChip(explorer, value)),
+          ]),
+      ),
+  );
 }
 
 /** Answers what the reader asked: `question` is `{ kind: "step" | "row" | "object", at }`. */
@@ -74,16 +160,37 @@ export function drawWhy(explorer, pane) {
   else causes(explorer, pane);
 }
 
-const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+const plain = (text) =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
 
 /** What a failure has to say beyond its step's own sentence; false where that is nothing. */
 export function drawFailure(view, el) {
   const { step, say, notes, tries: attempts } = view.failure;
   const told = plain(sentenceText(view.steps[step].say)).includes(plain(sentenceText(say)));
   if (told && notes.length + attempts.length === 0) return false;
-  fill(el,
+  fill(
+    el,
     !told && h("p", { class: "lead sentence" }, h("strong", null, "It stops here. "), sentence(say)),
-    notes.length > 0 && h("ul", { class: "notes sentence" }, notes.map((note) => h("li", null, sentence(note)))),
-    attempts.length > 0 && h("div", { class: "try sentence" }, h("strong", null, "What to try"), h("ul", null, attempts.map((one) => h("li", null, sentence(one))))));
+    notes.length > 0 &&
+      h(
+        "ul",
+        { class: "notes sentence" },
+        notes.map((note) => h("li", null, sentence(note))),
+      ),
+    attempts.length > 0 &&
+      h(
+        "div",
+        { class: "try sentence" },
+        h("strong", null, "What to try"),
+        h(
+          "ul",
+          null,
+          attempts.map((one) => h("li", null, sentence(one))),
+        ),
+      ),
+  );
   return true;
 }

@@ -46,10 +46,13 @@ export const choices = {
     this.rebuild();
     this.go(step, true, true);
     this.rows.scrollTo(Math.max(0, this.cursorRow()), true);
-    this.shell.announce(on ? "The rows of each kernel are together, in another order in which the program means the same." : "The rows are as they are printed.");
+    this.shell.announce(
+      on
+        ? "The rows of each kernel are together, in another order in which the program means the same."
+        : "The rows are as they are printed.",
+    );
     this.ctx.changed();
   },
-
 
   /** Another variant, with the cursor at the same question where there is one. */
   inquire(what) {
@@ -58,9 +61,12 @@ export const choices = {
     // From where the reader last stood, not from where an earlier answer put the cursor.
     const { anchor } = this;
     const to = this.model.variant(what);
-    const step = anchor.what === what ? anchor.step : sameStep(this.model.variant(anchor.what), anchor.step, to);
+    const step =
+      anchor.what === what ? anchor.step : sameStep(this.model.variant(anchor.what), anchor.step, to);
     // Focus on a button that is drawn anew would fall to the page.
-    const inside = this.question.contains(this.root.getRootNode().activeElement) || this.questions.contains(this.root.getRootNode().activeElement);
+    const inside =
+      this.question.contains(this.root.getRootNode().activeElement) ||
+      this.questions.contains(this.root.getRootNode().activeElement);
     this.past.push({ step: this.step, what: this.what });
     this.what = what;
     if (this.grouped) this.rebuild();
@@ -69,8 +75,11 @@ export const choices = {
     this.anchor = anchor;
     this.keepSteps();
     if (this.finder.search.state().query) this.finder.search.run();
-    if (inside) (this.questions.querySelector('[aria-pressed="true"]') ?? this.root).focus({ preventScroll: true });
-    this.shell.announce(`${what > 0 ? this.question.querySelector("span").textContent : "As it is."} ${this.spoken(this.step)}`);
+    if (inside)
+      (this.questions.querySelector('[aria-pressed="true"]') ?? this.root).focus({ preventScroll: true });
+    this.shell.announce(
+      `${what > 0 ? this.question.querySelector("span").textContent : "As it is."} ${this.spoken(this.step)}`,
+    );
     this.ctx.changed();
   },
 

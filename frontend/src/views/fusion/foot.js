@@ -20,28 +20,77 @@ export function drawTotals(el, { variant, launches, bytes }) {
   const { before, after } = variant.bytes;
   const width = (value) => `${before ? Math.min(100, (100 * value) / before) : 0}%`;
   const now = launches !== b;
-  fill(el,
-    h("span", { class: "total" }, "launches ", h("b", null, `${number(a)} → ${number(b)}`), now && h("span", { class: "at-step" }, ` now ${number(launches)}`)),
-    h("span", { class: "total" }, "memory traffic ",
-      h("span", { class: "bars", role: "img", "aria-label": `${size(before)} before, ${size(bytes)} now, ${size(after)} after` }, h("i", { class: "before" }), h("i", { class: "now", style: { width: width(bytes) } }), h("i", { class: "after", style: { left: width(after) } })),
-      h("span", { class: "sizes" }, `${size(before)} → ${size(after)} `), h("b", null, share(before, after))));
+  fill(
+    el,
+    h(
+      "span",
+      { class: "total" },
+      "launches ",
+      h("b", null, `${number(a)} → ${number(b)}`),
+      now && h("span", { class: "at-step" }, ` now ${number(launches)}`),
+    ),
+    h(
+      "span",
+      { class: "total" },
+      "memory traffic ",
+      h(
+        "span",
+        {
+          class: "bars",
+          role: "img",
+          "aria-label": `${size(before)} before, ${size(bytes)} now, ${size(after)} after`,
+        },
+        h("i", { class: "before" }),
+        h("i", { class: "now", style: { width: width(bytes) } }),
+        h("i", { class: "after", style: { left: width(after) } }),
+      ),
+      h("span", { class: "sizes" }, `${size(before)} → ${size(after)} `),
+      h("b", null, share(before, after)),
+    ),
+  );
 }
 
 /** The what-if questions, as buttons; the chosen one is pressed. */
 export function drawQuestions(el, view, chosen, choose) {
   const name = (i) => view.variants[i].name;
-  fill(el, view.variants.length > 1 && ["what if: ", view.variants.map((_, i) => h("button", { class: "link", type: "button", "aria-pressed": i === chosen, onclick: () => choose(i) }, i === 0 ? `as it is (${name(0)})` : name(i)))]);
+  fill(
+    el,
+    view.variants.length > 1 && [
+      "what if: ",
+      view.variants.map((_, i) =>
+        h(
+          "button",
+          { class: "link", type: "button", "aria-pressed": i === chosen, onclick: () => choose(i) },
+          i === 0 ? `as it is (${name(0)})` : name(i),
+        ),
+      ),
+    ],
+  );
 }
 
-const names = (kernels) => [kernels.slice(0, NAMED).map(({ name }, i) => [i > 0 && ", ", h("code", null, name)]), kernels.length > NAMED && ` and ${kernels.length - NAMED} more`];
+const names = (kernels) => [
+  kernels.slice(0, NAMED).map(({ name }, i) => [i > 0 && ", ", h("code", null, name)]),
+  kernels.length > NAMED && ` and ${kernels.length - NAMED} more`,
+];
 
 /** What the variant changes, in a sentence. */
 export function whatIf(asked, other) {
   const [launches, was] = [other.launches.after, asked.launches.after];
   const [bytes, moved] = [other.bytes.after, asked.bytes.after];
   const { gone, fresh } = difference(asked, other);
-  if (!gone.length && !fresh.length) return [h("strong", null, `What if: ${other.name}. `), "Nothing changes: the kernels are the same."];
-  const more = launches === was ? [counted(launches, "launch", "launches"), ", as before"] : [h("b", null, counted(launches, "launch", "launches")), ` instead of ${was.toLocaleString("en")}`];
-  return [h("strong", null, `What if: ${other.name}. `), more, ", ", h("b", null, size(bytes)), ` of memory traffic instead of ${size(moved)} (${share(moved, bytes)}). `,
-    fresh.length > 0 && ["New: ", names(fresh), ". "], gone.length > 0 && ["Gone: ", names(gone), "."]];
+  if (!gone.length && !fresh.length)
+    return [h("strong", null, `What if: ${other.name}. `), "Nothing changes: the kernels are the same."];
+  const more =
+    launches === was
+      ? [counted(launches, "launch", "launches"), ", as before"]
+      : [h("b", null, counted(launches, "launch", "launches")), ` instead of ${was.toLocaleString("en")}`];
+  return [
+    h("strong", null, `What if: ${other.name}. `),
+    more,
+    ", ",
+    h("b", null, size(bytes)),
+    ` of memory traffic instead of ${size(moved)} (${share(moved, bytes)}). `,
+    fresh.length > 0 && ["New: ", names(fresh), ". "],
+    gone.length > 0 && ["Gone: ", names(gone), "."],
+  ];
 }

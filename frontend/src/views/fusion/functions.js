@@ -15,7 +15,9 @@ export function regrouped(view, variant) {
   const { order } = view.variants[variant];
   if (!order.length) return view;
   const place = new Int32Array(order.length);
-  order.forEach((row, at) => { place[row] = at; });
+  order.forEach((row, at) => {
+    place[row] = at;
+  });
   const moved = (row) => (row < 0 ? row : place[row]);
   const rows = order.map((row) => ({ ...view.rows[row], end: moved(view.rows[row].end) }));
   return { ...view, rows, nodes: view.nodes.map((node) => ({ ...node, row: moved(node.row) })) };

@@ -4,7 +4,10 @@ import { spanLanes } from "./lanes.js";
 import { TINTS } from "./marks.js";
 
 /** What a row of a group draws: its name, its numbers, the start of a later piece, or only its tint. */
-export const FIRST = 1, SECOND = 2, AGAIN = 3, INNER = 4;
+export const FIRST = 1,
+  SECOND = 2,
+  AGAIN = 3,
+  INNER = 4;
 
 /**
  * The rows' groups: `{ root, part, size, tint, lower, upper, piece }` for each row. `root` is the group, or -1 for none;
@@ -49,7 +52,9 @@ export function rowGroups(model, variant, { root, members }) {
 /** While groups form, a single operator may stand beside a group of its own tint: it takes another one. */
 function tellApart(entries) {
   entries.forEach((entry, i) => {
-    const near = [entries[i - 1], entries[i + 1]].filter((other) => other && other.root !== entry.root).map(({ tint }) => tint);
+    const near = [entries[i - 1], entries[i + 1]]
+      .filter((other) => other && other.root !== entry.root)
+      .map(({ tint }) => tint);
     if (entry.size > 1 || !near.includes(entry.tint)) return;
     for (let by = 1; by < TINTS; by++) {
       const other = (entry.tint + by) % TINTS;
@@ -70,8 +75,13 @@ export function groupLanes({ items, nodes }, { root, members }, most) {
     if (span) Object.assign(span, { last: at, end: row, count: span.count + 1 });
     else spans.set(r, { first: at, last: at, start: row, end: row, count: 1 });
   });
-  const apart = [...spans].filter(([r, { first, last, count }]) => last - first + 1 > count && members[r].some((n) => nodes[n].part));
-  const lanes = spanLanes(apart.map(([, { start, end }]) => [start, end]), most);
+  const apart = [...spans].filter(
+    ([r, { first, last, count }]) => last - first + 1 > count && members[r].some((n) => nodes[n].part),
+  );
+  const lanes = spanLanes(
+    apart.map(([, { start, end }]) => [start, end]),
+    most,
+  );
   return new Map(apart.map(([r], i) => [r, lanes[i]]).filter(([, lane]) => lane >= 0));
 }
 
@@ -84,7 +94,12 @@ export function wholeKernel(variant, members, drawn) {
 }
 
 /** What a group is called so far. */
-export const groupName = (nodes, members) => [...members].sort((a, b) => a - b).map((n) => nodes[n].part).filter(Boolean).join("·");
+export const groupName = (nodes, members) =>
+  [...members]
+    .sort((a, b) => a - b)
+    .map((n) => nodes[n].part)
+    .filter(Boolean)
+    .join("·");
 
 /** Marks the rows with the tints of their groups, and draws those anew that differ from `before`; all where it is null. */
 export function paint(rows, entries, before) {
@@ -100,4 +115,10 @@ export function paint(rows, entries, before) {
 }
 
 /** Whether two entries of rowGroups are drawn alike. */
-const alike = (a, b) => a.root === b.root && a.tint === b.tint && a.part === b.part && a.size === b.size && a.lower === b.lower && a.upper === b.upper;
+const alike = (a, b) =>
+  a.root === b.root &&
+  a.tint === b.tint &&
+  a.part === b.part &&
+  a.size === b.size &&
+  a.lower === b.lower &&
+  a.upper === b.upper;

@@ -38,11 +38,15 @@ export function layoutLanes(items, usersOf, { lanes = LANES, far = FAR } = {}) {
     if (at < 0) at = active.findIndex((trunk) => trunk === null || last(trunk) <= t);
     if (at < 0) at = evict(t);
     lane.set(node, at);
-    const users = [...new Set(usersOf(node))].filter((user) => time.has(user)).sort((a, b) => time.get(a) - time.get(b));
+    const users = [...new Set(usersOf(node))]
+      .filter((user) => time.has(user))
+      .sort((a, b) => time.get(a) - time.get(b));
     const near = users.filter((user) => time.get(user) > t && items[time.get(user)].row - row <= far);
     for (const user of users) if (!near.includes(user)) cut(node, user);
     const trunk = { node, lane: at, users: near };
-    active.forEach((other, i) => { if (other && last(other) <= t) active[i] = null; });
+    active.forEach((other, i) => {
+      if (other && last(other) <= t) active[i] = null;
+    });
     active[at] = trunk;
     trunks.push(trunk);
   });

@@ -10,7 +10,12 @@ export const MARKS = [
   { id: "finish", shape: "flag", label: "end", rare: true },
 ];
 /** The marks for a timeline of `steps`: refusals stand above the others only where they are few. */
-export const marksOf = (steps) => MARKS.map((mark, i) => (i === REFUSED ? { ...mark, rare: steps.filter(({ mark: at }) => at === REFUSED).length * 4 < steps.length } : mark));
+export const marksOf = (steps) =>
+  MARKS.map((mark, i) =>
+    i === REFUSED
+      ? { ...mark, rare: steps.filter(({ mark: at }) => at === REFUSED).length * 4 < steps.length }
+      : mark,
+  );
 
 export const MERGED = 1;
 export const REFUSED = 2;

@@ -18,16 +18,35 @@ export function createModel(view) {
   const onRow = allOn.map((list) => list.filter(drawn));
   const items = onRow.flatMap((list, row) => list.map((node) => ({ node, row })));
   const place = new Int32Array(nodes.length).fill(-1);
-  items.forEach(({ node }, at) => { place[node] = at; });
+  items.forEach(({ node }, at) => {
+    place[node] = at;
+  });
   const users = nodes.map(() => []);
-  for (const { node, row } of items) users[node] = [...new Set(allOn[row].flatMap((n) => nodes[n].uses).map(face))].filter((user) => user >= 0 && user !== node);
+  for (const { node, row } of items)
+    users[node] = [...new Set(allOn[row].flatMap((n) => nodes[n].uses).map(face))].filter(
+      (user) => user >= 0 && user !== node,
+    );
   const sources = nodes.map(() => []);
-  users.forEach((list, n) => { for (const user of list) sources[user].push(n); });
+  users.forEach((list, n) => {
+    for (const user of list) sources[user].push(n);
+  });
   const patterns = new Map(view.patterns.map((pattern) => [pattern.number, pattern]));
-  const title = (n) => (nodes[n].name && nodes[n].name !== nodes[n].label ? `${nodes[n].name} ${nodes[n].label}` : nodes[n].label);
+  const title = (n) =>
+    nodes[n].name && nodes[n].name !== nodes[n].label ? `${nodes[n].name} ${nodes[n].label}` : nodes[n].label;
   const variants = view.variants.map(() => null);
   const model = {
-    view, nodes, users, sources, drawn, face, onRow, allOn, items, place, patterns, title,
+    view,
+    nodes,
+    users,
+    sources,
+    drawn,
+    face,
+    onRow,
+    allOn,
+    items,
+    place,
+    patterns,
+    title,
     lanes: layoutLanes(items, (n) => users[n], { lanes: LANES, far: FAR }),
     variant: (index) => (variants[index] ??= createVariant(model, view.variants[index])),
     /** The node that a sentence calls so, where only one is called so. */
@@ -43,7 +62,9 @@ export function createModel(view) {
  */
 function facesOf(view, nodes) {
   const allOn = view.rows.map(() => []);
-  nodes.forEach(({ row }, n) => { if (row >= 0 && view.rows[row].kind !== PARAMETER) allOn[row].push(n); });
+  nodes.forEach(({ row }, n) => {
+    if (row >= 0 && view.rows[row].kind !== PARAMETER) allOn[row].push(n);
+  });
   const asked = new Set(view.variants.flatMap(({ steps }) => steps.map(({ node }) => node)));
   const weight = (n) => (nodes[n].part ? 2 : asked.has(n) ? 1 : 0);
   const faces = new Int32Array(nodes.length).fill(-1);
@@ -73,7 +94,9 @@ function way({ nodes, face }, node, target) {
       open.push(user);
     }
   }
-  return [...new Set([...seen].map((n) => (face(n) < 0 && n === node ? n : face(n))))].filter((n) => n >= 0).sort((a, b) => nodes[a].row - nodes[b].row || a - b);
+  return [...new Set([...seen].map((n) => (face(n) < 0 && n === node ? n : face(n))))]
+    .filter((n) => n >= 0)
+    .sort((a, b) => nodes[a].row - nodes[b].row || a - b);
 }
 
 function createVariant(model, data) {
@@ -81,12 +104,23 @@ function createVariant(model, data) {
   const pattern = nodes.map((node) => node.pattern);
   for (const other of data.patterns) pattern[other.node] = other.pattern;
   const kernels = data.kernels.map(({ name, nodes: members, read, written, flops, result }) => ({
-    name, members, read, written, flops, result, alone: members.reduce((sum, n) => sum + nodes[n].read + nodes[n].written, 0), launches: members.filter((n) => nodes[n].part).length,
+    name,
+    members,
+    read,
+    written,
+    flops,
+    result,
+    alone: members.reduce((sum, n) => sum + nodes[n].read + nodes[n].written, 0),
+    launches: members.filter((n) => nodes[n].part).length,
   }));
   const kernelOf = new Int32Array(nodes.length).fill(-1);
-  kernels.forEach(({ members }, k) => { for (const n of members) kernelOf[n] = k; });
+  kernels.forEach(({ members }, k) => {
+    for (const n of members) kernelOf[n] = k;
+  });
   const stepsOf = nodes.map(() => []);
-  data.steps.forEach(({ node }, step) => { if (node >= 0) stepsOf[node].push(step); });
+  data.steps.forEach(({ node }, step) => {
+    if (node >= 0) stepsOf[node].push(step);
+  });
   // Among those that are drawn: the first on the way up that stands in another row.
   const above = nodes.map((_, n) => {
     let at = drawn(n) ? data.dominators[n] : -1;
@@ -94,10 +128,23 @@ function createVariant(model, data) {
     return at < 0 ? -1 : model.face(at);
   });
   const children = nodes.map(() => []);
-  above.forEach((at, n) => { if (at >= 0) children[at].push(n); });
+  above.forEach((at, n) => {
+    if (at >= 0) children[at].push(n);
+  });
   const variant = {
-    name: data.name, say: data.say, steps: data.steps, launches: data.launches, bytes: data.bytes, above, pattern, kernels, kernelOf, stepsOf, children,
-    changed: new Set(data.patterns.map(({ node }) => node)), groups: createGroups(nodes, data.steps),
+    name: data.name,
+    say: data.say,
+    steps: data.steps,
+    launches: data.launches,
+    bytes: data.bytes,
+    above,
+    pattern,
+    kernels,
+    kernelOf,
+    stepsOf,
+    children,
+    changed: new Set(data.patterns.map(({ node }) => node)),
+    groups: createGroups(nodes, data.steps),
   };
   variant.tint = tints(model, variant);
   variant.lanes = lanesNeeded(model, variant);
@@ -110,7 +157,8 @@ function lanesNeeded(model, { steps, groups }) {
   let most = 0;
   steps.forEach((_, step) => {
     if (step % every > 0 && step < steps.length - 1) return;
-    for (const lane of groupLanes(model, groups.seek(step), GROUP_LANES).values()) most = Math.max(most, lane + 1);
+    for (const lane of groupLanes(model, groups.seek(step), GROUP_LANES).values())
+      most = Math.max(most, lane + 1);
   });
   return most;
 }
@@ -173,7 +221,14 @@ function tints({ nodes, items }, { kernels, kernelOf }) {
   // While they are groups of their own, the other operators have other tints than what they come into.
   const alone = shown.filter((node) => nodes[node].part);
   alone.forEach((node, i) => {
-    if (tint[node] < 0) tint[node] = pick(next++, new Set([ofKernel[kernelOf[node]], ...[alone[i - 1], alone[i + 1]].filter((n) => n !== undefined).map((n) => tint[n])]));
+    if (tint[node] < 0)
+      tint[node] = pick(
+        next++,
+        new Set([
+          ofKernel[kernelOf[node]],
+          ...[alone[i - 1], alone[i + 1]].filter((n) => n !== undefined).map((n) => tint[n]),
+        ]),
+      );
   });
   for (const { node } of items) if (tint[node] < 0) tint[node] = 0;
   return tint;
@@ -183,8 +238,13 @@ function tints({ nodes, items }, { kernels, kernelOf }) {
 export function startOf(variant) {
   const { steps } = variant;
   const merged = steps.findIndex(({ mark }) => mark === MERGED);
-  const refused = merged < 0 ? -1 : steps.findIndex(({ mark, target }, i) => i > merged && mark === REFUSED && target >= 0);
-  return refused >= 0 ? refused : merged >= 0 ? steps.findLastIndex(({ mark }) => mark === MERGED) : steps.length - 1;
+  const refused =
+    merged < 0 ? -1 : steps.findIndex(({ mark, target }, i) => i > merged && mark === REFUSED && target >= 0);
+  return refused >= 0
+    ? refused
+    : merged >= 0
+      ? steps.findLastIndex(({ mark }) => mark === MERGED)
+      : steps.length - 1;
 }
 
 /** The step of `to` where the cursor best goes from `step` of `from`: the same question, one about the same operator, or what was decided last before it. */
@@ -194,7 +254,9 @@ export function sameStep(from, step, to) {
   const same = to.stepsOf[node];
   if (same.length) return same.find((at) => to.steps[at].phase === phase) ?? same[0];
   // Nothing was asked about this operator: stay with the decisions before it.
-  const before = from.steps.slice(0, step).findLast((entry) => entry.node >= 0 && to.stepsOf[entry.node].length > 0);
+  const before = from.steps
+    .slice(0, step)
+    .findLast((entry) => entry.node >= 0 && to.stepsOf[entry.node].length > 0);
   return before ? to.stepsOf[before.node][0] : to.steps.length - 1;
 }
 
@@ -202,5 +264,8 @@ export function sameStep(from, step, to) {
 export function difference(from, to) {
   const key = (kernel) => kernel.members.join(" ");
   const [a, b] = [from, to].map((variant) => new Map(variant.kernels.map((kernel) => [key(kernel), kernel])));
-  return { gone: [...a].filter(([k]) => !b.has(k)).map(([, kernel]) => kernel), fresh: [...b].filter(([k]) => !a.has(k)).map(([, kernel]) => kernel) };
+  return {
+    gone: [...a].filter(([k]) => !b.has(k)).map(([, kernel]) => kernel),
+    fresh: [...b].filter(([k]) => !a.has(k)).map(([, kernel]) => kernel),
+  };
 }

@@ -10,11 +10,14 @@ const MOST_KERNELS = 400;
 const TREE_LINE = 24;
 const TREE_STEP = 15;
 
-const role = (n, { asked, target, obstacle }) => (n === obstacle ? PARTS.obstacle : n === asked ? PARTS.asked : n === target ? PARTS.target : PARTS.way);
+const role = (n, { asked, target, obstacle }) =>
+  n === obstacle ? PARTS.obstacle : n === asked ? PARTS.asked : n === target ? PARTS.target : PARTS.way;
 
 function letter(model, variant, n) {
   const kind = model.patterns.get(variant.pattern[n]);
-  return kind ? h("b", { class: "letter", title: `${kind.name}: ${kind.what}`, "aria-hidden": "true" }, kind.letter) : null;
+  return kind
+    ? h("b", { class: "letter", title: `${kind.name}: ${kind.what}`, "aria-hidden": "true" }, kind.letter)
+    : null;
 }
 
 /** The decision laid out: the nodes on the way with their patterns, what stands in it, the rule. */
@@ -29,24 +32,42 @@ export function drawWhy(model, pane, state, onNode) {
   const entry = (n) => {
     const part = role(n, state);
     const kind = model.patterns.get(variant.pattern[n]);
-    return h("li", { class: part.id }, h("button", { class: "entry", type: "button", onclick: () => onNode(n) },
-      h("span", { class: `sign ${part.id}`, "aria-hidden": "true" }, part.sign), letter(model, variant, n), h("code", null, model.title(n)), h("span", { class: "note" }, part.id === "way" ? kind?.name ?? "" : part.word)));
+    return h(
+      "li",
+      { class: part.id },
+      h(
+        "button",
+        { class: "entry", type: "button", onclick: () => onNode(n) },
+        h("span", { class: `sign ${part.id}`, "aria-hidden": "true" }, part.sign),
+        letter(model, variant, n),
+        h("code", null, model.title(n)),
+        h("span", { class: "note" }, part.id === "way" ? (kind?.name ?? "") : part.word),
+      ),
+    );
   };
   const kinds = [...new Set([asked, obstacle, target].filter((n) => n >= 0).map((n) => variant.pattern[n]))];
-  fill(pane,
+  fill(
+    pane,
     h("p", { class: "ask" }, target >= 0 ? "The way to where all uses meet" : "What it is"),
     h("ol", { class: "chain way" }, way.map(entry)),
     state.way.length > way.length && h("p", { class: "soft" }, `and ${state.way.length - way.length} more`),
     rule.length > 0 && h("p", { class: "rule soft" }, sentence(rule)),
-    patternList(model, kinds));
+    patternList(model, kinds),
+  );
 }
 
 /** Patterns with what they mean. */
 export function patternList(model, only = [...model.patterns.keys()]) {
-  return h("dl", { class: "patterns" }, only.filter((number) => model.patterns.has(number)).map((number) => {
-    const { letter: sign, name, what } = model.patterns.get(number);
-    return [h("dt", null, h("b", { class: "letter" }, sign), name), h("dd", null, what)];
-  }));
+  return h(
+    "dl",
+    { class: "patterns" },
+    only
+      .filter((number) => model.patterns.has(number))
+      .map((number) => {
+        const { letter: sign, name, what } = model.patterns.get(number);
+        return [h("dt", null, h("b", { class: "letter" }, sign), name), h("dd", null, what)];
+      }),
+  );
 }
 
 /** The tree of post-dominators around the node in question, the result on top. */
@@ -54,35 +75,77 @@ export function drawTree(model, pane, state, onNode) {
   const { variant, asked, target } = state;
   const lines = (variant.tree ??= treeLines(model, variant));
   if (!variant.above.some((at) => at >= 0)) {
-    fill(pane, h("p", { class: "soft" }, "Here the pass asked nothing, so no post-dominators were looked for."));
+    fill(
+      pane,
+      h("p", { class: "soft" }, "Here the pass asked nothing, so no post-dominators were looked for."),
+    );
     return;
   }
-  const { from, to } = treeWindow(lines, [asked, target].filter((n) => n >= 0));
+  const { from, to } = treeWindow(
+    lines,
+    [asked, target].filter((n) => n >= 0),
+  );
   const shown = lines.slice(from, to);
   const deepest = shown.reduce((most, line) => Math.max(most, line.depth), 0);
   const x = (line) => 8 + line.depth * TREE_STEP;
   const y = (i) => (i - from) * TREE_LINE + TREE_LINE / 2;
-  const svg = s("svg", { class: "tree-lines", width: 16 + deepest * TREE_STEP, height: shown.length * TREE_LINE, "aria-hidden": "true" });
+  const svg = s("svg", {
+    class: "tree-lines",
+    width: 16 + deepest * TREE_STEP,
+    height: shown.length * TREE_LINE,
+    "aria-hidden": "true",
+  });
   shown.forEach((line, at) => {
     if (line.parent < 0) return;
     const hot = line.node === asked && lines[line.parent].node === target;
     const [x1, y1, x2, y2] = [x(lines[line.parent]), y(line.parent), x(line), y(at + from)];
-    svg.append(s("path", { class: `tree-edge${hot ? " hot" : ""}`, d: x1 === x2 ? `M${x1} ${y1}V${y2}` : `M${x1} ${y1}V${y2 - 7}Q${x1} ${y2} ${x1 + 7} ${y2}H${x2}` }));
+    svg.append(
+      s("path", {
+        class: `tree-edge${hot ? " hot" : ""}`,
+        d: x1 === x2 ? `M${x1} ${y1}V${y2}` : `M${x1} ${y1}V${y2 - 7}Q${x1} ${y2} ${x1 + 7} ${y2}H${x2}`,
+      }),
+    );
   });
   shown.forEach((line, at) => {
     const name = line.node === asked ? "asked" : line.node === target ? "target" : "";
-    svg.append(s("circle", { class: `dot ${name}`, cx: x(line), cy: y(at + from), r: name === "target" ? 5.6 : 4 }));
-    if (name === "target") svg.append(s("circle", { class: "dot target core", cx: x(line), cy: y(at + from), r: 2.2 }));
+    svg.append(
+      s("circle", { class: `dot ${name}`, cx: x(line), cy: y(at + from), r: name === "target" ? 5.6 : 4 }),
+    );
+    if (name === "target")
+      svg.append(s("circle", { class: "dot target core", cx: x(line), cy: y(at + from), r: 2.2 }));
   });
   const entry = (line) => {
     const up = variant.above[line.node];
     const part = line.node === asked ? PARTS.asked : line.node === target ? PARTS.target : null;
-    return h("li", null, h("button", { class: `name${part ? ` ${part.id}` : ""}`, type: "button", style: { "--at": `${24 + line.depth * TREE_STEP}px` }, "aria-current": part?.id === "asked" ? "step" : null, "aria-label": `${model.title(line.node)}${up >= 0 ? `, post-dominated by ${model.title(up)}` : ""}${part ? `, ${part.word}` : ""}`, onclick: () => onNode(line.node) }, h("code", null, model.title(line.node))));
+    return h(
+      "li",
+      null,
+      h(
+        "button",
+        {
+          class: `name${part ? ` ${part.id}` : ""}`,
+          type: "button",
+          style: { "--at": `${24 + line.depth * TREE_STEP}px` },
+          "aria-current": part?.id === "asked" ? "step" : null,
+          "aria-label": `${model.title(line.node)}${up >= 0 ? `, post-dominated by ${model.title(up)}` : ""}${part ? `, ${part.word}` : ""}`,
+          onclick: () => onNode(line.node),
+        },
+        h("code", null, model.title(line.node)),
+      ),
+    );
   };
-  fill(pane, h("p", { class: "soft" }, "Below each, those whose uses all meet in it."),
+  fill(
+    pane,
+    h("p", { class: "soft" }, "Below each, those whose uses all meet in it."),
     from > 0 && h("p", { class: "soft" }, `… ${from} above`),
-    h("div", { class: "tree-box" }, svg, h("ol", { class: "tree-names", "aria-label": "tree of post-dominators" }, shown.map(entry))),
-    to < lines.length && h("p", { class: "soft" }, `… ${lines.length - to} below`));
+    h(
+      "div",
+      { class: "tree-box" },
+      svg,
+      h("ol", { class: "tree-names", "aria-label": "tree of post-dominators" }, shown.map(entry)),
+    ),
+    to < lines.length && h("p", { class: "soft" }, `… ${lines.length - to} below`),
+  );
   if (asked >= 0) reveal(pane, pane.querySelector("button.asked") ?? pane.querySelector("button.target"));
 }
 
@@ -110,21 +173,85 @@ function drawTable(model, pane, variant, onNode) {
   const row = (kernel) => {
     const { name, launches, alone, read, written, flops, result } = kernel;
     const bytes = read + written;
-    return h("tbody", null,
-      h("tr", null, h("th", { scope: "rowgroup", colspan: 4 }, h("button", { class: "entry", type: "button", title: name, onclick: () => onNode(result) }, h("span", { class: `swatch k${variant.tint[result]}`, "aria-hidden": "true" }), h("code", null, name)))),
-      h("tr", null, h("td", { class: "bar-cell" }, meter(alone, bytes, longest)), h("td", null, launches > 1 ? `${launches} → 1` : "1"), h("td", null, traffic(alone, bytes)), h("td", null, amount(flops))));
+    return h(
+      "tbody",
+      null,
+      h(
+        "tr",
+        null,
+        h(
+          "th",
+          { scope: "rowgroup", colspan: 4 },
+          h(
+            "button",
+            { class: "entry", type: "button", title: name, onclick: () => onNode(result) },
+            h("span", { class: `swatch k${variant.tint[result]}`, "aria-hidden": "true" }),
+            h("code", null, name),
+          ),
+        ),
+      ),
+      h(
+        "tr",
+        null,
+        h("td", { class: "bar-cell" }, meter(alone, bytes, longest)),
+        h("td", null, launches > 1 ? `${launches} → 1` : "1"),
+        h("td", null, traffic(alone, bytes)),
+        h("td", null, amount(flops)),
+      ),
+    );
   };
   const head = (text, title) => h("th", { scope: "col", title }, text);
-  fill(pane, h("table", { class: "kernels" },
-    h("caption", { class: "soft" }, `At the end: ${counted(kernels.length, "kernel")}. Before: each operator alone.`),
-    h("thead", null, h("tr", null, head("kernel"), head("launches", "before → after"), head("bytes", "read and written: before → after"), head("flops", "operations on numbers"))),
-    kernels.slice(0, MOST_KERNELS).map(row),
-    h("tfoot", null, h("tr", null, h("th", { scope: "row" }, kernels.length > MOST_KERNELS ? `all, ${kernels.length - MOST_KERNELS} not shown` : "all"), h("td", null, `${launches.before} → ${launches.after}`), h("td", null, traffic(bytes.before, bytes.after)), h("td", null, amount(kernels.reduce((sum, { flops }) => sum + flops, 0)))))));
+  fill(
+    pane,
+    h(
+      "table",
+      { class: "kernels" },
+      h(
+        "caption",
+        { class: "soft" },
+        `At the end: ${counted(kernels.length, "kernel")}. Before: each operator alone.`,
+      ),
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          head("kernel"),
+          head("launches", "before → after"),
+          head("bytes", "read and written: before → after"),
+          head("flops", "operations on numbers"),
+        ),
+      ),
+      kernels.slice(0, MOST_KERNELS).map(row),
+      h(
+        "tfoot",
+        null,
+        h(
+          "tr",
+          null,
+          h(
+            "th",
+            { scope: "row" },
+            kernels.length > MOST_KERNELS ? `all, ${kernels.length - MOST_KERNELS} not shown` : "all",
+          ),
+          h("td", null, `${launches.before} → ${launches.after}`),
+          h("td", null, traffic(bytes.before, bytes.after)),
+          h("td", null, amount(kernels.reduce((sum, { flops }) => sum + flops, 0))),
+        ),
+      ),
+    ),
+  );
 }
 
 const traffic = (before, after) => (before === after ? size(after) : `${size(before)} → ${size(after)}`);
 
 function meter(before, after, longest) {
   const bar = (bytes) => `${Math.max(2, (100 * bytes) / longest)}%`;
-  return h("span", { class: "meter", "aria-hidden": "true" }, h("i", { class: "before", style: { width: bar(before) } }), h("i", { class: "after", style: { width: bar(after) } }));
+  return h(
+    "span",
+    { class: "meter", "aria-hidden": "true" },
+    h("i", { class: "before", style: { width: bar(before) } }),
+    h("i", { class: "after", style: { width: bar(after) } }),
+  );
 }

@@ -21,7 +21,9 @@ export function treeLines(model, variant) {
   while (open.length) {
     const line = open.pop();
     const at = lines.push(line) - 1;
-    const below = children[line.node].filter((node) => inTree.has(node)).sort((a, b) => weight.get(b) - weight.get(a) || b - a);
+    const below = children[line.node]
+      .filter((node) => inTree.has(node))
+      .sort((a, b) => weight.get(b) - weight.get(a) || b - a);
     // The last on the stack comes first: the light ones, then the heavy one at this depth.
     below.forEach((node, i) => open.push({ node, depth: line.depth + (i === 0 ? 0 : 1), parent: at }));
   }

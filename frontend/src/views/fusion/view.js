@@ -25,7 +25,15 @@ import css from "./style.css";
 addStyle(css);
 
 const LINE = 30;
-const KEYS = [[["←", "→"], "step"], [["n"], "refusal"], [["m"], "merge"], [["v"], "what if"], [["w"], "why"], [["/"], "find"], [["?"], "keys"]];
+const KEYS = [
+  [["←", "→"], "step"],
+  [["n"], "refusal"],
+  [["m"], "merge"],
+  [["v"], "what if"],
+  [["w"], "why"],
+  [["/"], "find"],
+  [["?"], "keys"],
+];
 
 export function mountFusion(root, view, ctx) {
   checkFusion(view);
@@ -58,7 +66,15 @@ class FusionExplorer extends Explorer {
     if (this.grouped) this.view = regrouped(this.view, this.what);
     this.model = createModel(this.view);
     this.step = startOf(this.variant);
-    this.entries = this.view.rows.map(() => ({ root: -1, part: 0, size: 0, tint: -1, lower: -1, upper: -1, piece: false }));
+    this.entries = this.view.rows.map(() => ({
+      root: -1,
+      part: 0,
+      size: 0,
+      tint: -1,
+      lower: -1,
+      upper: -1,
+      piece: false,
+    }));
     this.groups = this.variant.groups.seek(0);
     this.told = null;
   }
@@ -66,7 +82,7 @@ class FusionExplorer extends Explorer {
   // --- building -------------------------------------------------------------------------------------
 
   build() {
-    const { view, ctx } = this;
+    const { ctx } = this;
     this.frameOf("Fusion, decision by decision");
     this.time = h("span", { class: "grow" });
     this.legend = h("span", null);
@@ -75,12 +91,38 @@ class FusionExplorer extends Explorer {
     this.finder = createFinder(this);
     this.search = this.finder.search;
     const { functions } = this.whole;
-    this.chooser = functions.length > 1 && h("select", { class: "chooser", "aria-label": "function", onchange: () => this.choose(Number(this.chooser.value)) },
-      functions.map(({ name }, i) => h("option", { value: i, title: functions[i].summary }, name)));
-    this.groupButton = this.button("by kernel", "the rows of each kernel together (g)", () => this.regroup(!this.grouped));
+    this.chooser =
+      functions.length > 1 &&
+      h(
+        "select",
+        {
+          class: "chooser",
+          "aria-label": "function",
+          onchange: () => this.choose(Number(this.chooser.value)),
+        },
+        functions.map(({ name }, i) => h("option", { value: i, title: functions[i].summary }, name)),
+      );
+    this.groupButton = this.button("by kernel", "the rows of each kernel together (g)", () =>
+      this.regroup(!this.grouped),
+    );
     this.groupButton.removeAttribute("aria-label");
-    this.shell.bar.append(...(this.chooser ? [this.chooser] : []), this.transport.el, this.time, this.counter, this.tools(this.groupButton));
-    const beside = createAside({ onPane: () => { this.drawPane(); ctx.changed(); }, onTab: (id) => { this.place(id); ctx.changed(); } });
+    this.shell.bar.append(
+      ...(this.chooser ? [this.chooser] : []),
+      this.transport.el,
+      this.time,
+      this.counter,
+      this.tools(this.groupButton),
+    );
+    const beside = createAside({
+      onPane: () => {
+        this.drawPane();
+        ctx.changed();
+      },
+      onTab: (id) => {
+        this.place(id);
+        ctx.changed();
+      },
+    });
     Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs });
     this.body = h("div", { class: "fusion-body on-rows" }, this.rows.el, beside.el);
     this.shell.body.append(this.question, this.search.el, this.narrowTabs.el, this.body);
@@ -94,11 +136,18 @@ class FusionExplorer extends Explorer {
   buildRows() {
     const now = () => ({ variant: this.variant, groups: this.groups, entries: this.entries });
     this.rows = createRows({
-      view: this.view, label: `program of ${this.view.title}, with uses, patterns and kernels`, lineHeight: LINE, foldLists: true,
+      view: this.view,
+      label: `program of ${this.view.title}, with uses, patterns and kernels`,
+      lineHeight: LINE,
+      foldLists: true,
       columns: fusionColumns(this.model, now, (row) => this.visit(row)),
       hooks: {
         select: (row, byReader) => byReader && this.ctx.changed(),
-        hover: (hit) => this.hovered(hit ? (hit.ref >= 0 ? hit.ref : this.model.onRow[hit.row]?.at(-1) ?? -1) : -1, hit?.row ?? -1),
+        hover: (hit) =>
+          this.hovered(
+            hit ? (hit.ref >= 0 ? hit.ref : (this.model.onRow[hit.row]?.at(-1) ?? -1)) : -1,
+            hit?.row ?? -1,
+          ),
         layout: () => {
           this.wires?.moved();
           this.wire();
@@ -115,16 +164,37 @@ class FusionExplorer extends Explorer {
   suppose() {
     const { variant, view, model } = this;
     this.timeline?.destroy();
-    this.timeline = this.timelineOf({ kinds: variant.steps.map(({ mark }) => mark), marks: marksOf(variant.steps), label: "decision" });
+    this.timeline = this.timelineOf({
+      kinds: variant.steps.map(({ mark }) => mark),
+      marks: marksOf(variant.steps),
+      label: "decision",
+    });
     fill(this.time, this.timeline.el);
-    fill(this.legend, createLegend({ marks: MARKS, kinds: variant.steps.map(({ mark }) => mark), onMark: (mark) => this.nextMark(mark) }));
+    fill(
+      this.legend,
+      createLegend({
+        marks: MARKS,
+        kinds: variant.steps.map(({ mark }) => mark),
+        onMark: (mark) => this.nextMark(mark),
+      }),
+    );
     drawQuestions(this.questions, view, this.what, (what) => this.inquire(what));
     this.question.hidden = this.what === 0;
-    fill(this.question, this.what > 0 && [h("span", null, whatIf(model.variant(0), variant)), h("button", { class: "btn", type: "button", onclick: () => this.inquire(0) }, "as it is")]);
+    fill(
+      this.question,
+      this.what > 0 && [
+        h("span", null, whatIf(model.variant(0), variant)),
+        h("button", { class: "btn", type: "button", onclick: () => this.inquire(0) }, "as it is"),
+      ],
+    );
     const order = this.whole.functions[this.function].variants[this.what].order.length > 0;
-    this.groupButton.hidden = !this.whole.functions.some(({ variants }) => variants.some(({ order: other }) => other.length > 0));
+    this.groupButton.hidden = !this.whole.functions.some(({ variants }) =>
+      variants.some(({ order: other }) => other.length > 0),
+    );
     this.groupButton.disabled = !order;
-    this.groupButton.title = order ? "the rows of each kernel together (g)" : "the rows of each kernel are together";
+    this.groupButton.title = order
+      ? "the rows of each kernel together (g)"
+      : "the rows of each kernel are together";
     this.groupButton.setAttribute("aria-pressed", String(this.grouped && order));
     if (this.chooser) this.chooser.value = String(this.function);
     this.rows.el.style.setProperty("--kernel-lanes", variant.lanes);
@@ -136,8 +206,14 @@ class FusionExplorer extends Explorer {
   token() {
     const tab = this.narrowTabs.selected;
     return {
-      fn: this.function || "", by: this.grouped ? "kernel" : "", step: this.step + 1, what: this.what || "", row: this.selected(), pane: this.tabs.selected === "why" ? "" : this.tabs.selected,
-      tab: this.narrow && tab !== "kernel" ? tab : "", ...this.searched(),
+      fn: this.function || "",
+      by: this.grouped ? "kernel" : "",
+      step: this.step + 1,
+      what: this.what || "",
+      row: this.selected(),
+      pane: this.tabs.selected === "why" ? "" : this.tabs.selected,
+      tab: this.narrow && tab !== "kernel" ? tab : "",
+      ...this.searched(),
       fold: this.folded(),
     };
   }
@@ -159,7 +235,7 @@ class FusionExplorer extends Explorer {
     this.rows.select(this.view.rows[row] ? row : -1, { quiet: true });
     // Before the first decision, and after the last, the first operator: before it there may be other functions.
     const at = this.cursorRow();
-    if (this.rows.selected < 0) this.rows.scrollTo(at < 0 ? this.model.items[0]?.row ?? -1 : at, at >= 0);
+    if (this.rows.selected < 0) this.rows.scrollTo(at < 0 ? (this.model.items[0]?.row ?? -1) : at, at >= 0);
     this.drawPane();
   }
 
@@ -177,7 +253,7 @@ class FusionExplorer extends Explorer {
   rowOf(step) {
     const { node, target } = this.variant.steps[step];
     const { nodes } = this.model;
-    return nodes[node]?.row >= 0 ? nodes[node].row : nodes[target]?.row ?? -1;
+    return nodes[node]?.row >= 0 ? nodes[node].row : (nodes[target]?.row ?? -1);
   }
 
   cursorRow() {
@@ -199,7 +275,7 @@ class FusionExplorer extends Explorer {
 
   /** Shows the groups after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row. */
   go(step, quiet = false, anew = false) {
-    const { variant, view } = this;
+    const { variant } = this;
     this.step = Math.max(0, Math.min(this.count - 1, step));
     this.anchor = { what: this.what, step: this.step };
     const { mark, node, target, say, rule, obstacle, launches, bytes } = variant.steps[this.step];
@@ -211,21 +287,36 @@ class FusionExplorer extends Explorer {
     }
     this.groups = variant.groups.seek(this.step);
     const { face } = this.model;
-    this.told = { step: this.step, variant, groups: this.groups, groupLanes: groupLanes(this.model, this.groups, variant.lanes), asked: face(node) < 0 ? node : face(node), target: face(target), obstacle: face(obstacle), way: this.model.way(node, target) };
+    this.told = {
+      step: this.step,
+      variant,
+      groups: this.groups,
+      groupLanes: groupLanes(this.model, this.groups, variant.lanes),
+      asked: face(node) < 0 ? node : face(node),
+      target: face(target),
+      obstacle: face(obstacle),
+      way: this.model.way(node, target),
+    };
     this.tint(anew);
     const at = (n) => (n >= 0 && this.model.nodes[n].row >= 0 ? [this.model.nodes[n].row] : []);
     this.rows.mark("now", row >= 0 ? [row] : []);
     this.rows.mark("target", at(target));
     this.rows.mark("obstacle", at(obstacle));
     this.shell.say.dataset.mark = MARKS[mark].id;
-    fill(this.shell.say, sentence(say, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule)));
+    fill(
+      this.shell.say,
+      sentence(say, (name) => this.named(name)),
+      rule.length > 0 && h("small", null, sentence(rule)),
+    );
     text(this.counter, `${this.step + 1} / ${this.count}`);
     this.timeline.setStep(this.step);
     drawTotals(this.totals, { variant, launches, bytes });
     this.wire();
     this.drawPane();
     if (quiet) return;
-    this.shell.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)} ${launches} launches.`);
+    this.shell.announce(
+      `Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)} ${launches} launches.`,
+    );
     this.ctx.changed();
   }
 
@@ -313,7 +404,16 @@ class FusionExplorer extends Explorer {
     const n = this.model.face(this.model.named.get(name) ?? -1);
     if (n < 0) return h("code", null, name);
     const { row } = this.model.nodes[n];
-    return h("code", { class: "named", onpointerenter: () => this.hovered(n, row), onpointerleave: () => this.hovered(-1, -1), onclick: () => this.visit(row) }, name);
+    return h(
+      "code",
+      {
+        class: "named",
+        onpointerenter: () => this.hovered(n, row),
+        onpointerleave: () => this.hovered(-1, -1),
+        onclick: () => this.visit(row),
+      },
+      name,
+    );
   }
 
   /** Linked highlighting: an operator, what it uses and who uses it. */
@@ -323,7 +423,10 @@ class FusionExplorer extends Explorer {
     this.hover = n;
     const { nodes, sources, users, face } = this.model;
     const near = face(n) < 0 ? [] : [...sources[face(n)], ...users[face(n)]];
-    this.rows.mark("linked", near.map((other) => nodes[other].row));
+    this.rows.mark(
+      "linked",
+      near.map((other) => nodes[other].row),
+    );
     this.rows.light(n < 0 ? [] : [n]);
   }
 

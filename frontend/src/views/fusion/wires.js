@@ -73,10 +73,14 @@ export function createWires(model, rows, lineHeight) {
 
   function dot(n, state) {
     const [at, up] = [x(n), y(nodes[n].row)];
-    const name = n === state.obstacle ? "obstacle" : n === state.asked ? "asked" : n === state.target ? "target" : "";
-    const out = [s("circle", { class: `dot ${name}`, cx: at, cy: up, r: name === "target" ? DOT + 1.6 : DOT })];
+    const name =
+      n === state.obstacle ? "obstacle" : n === state.asked ? "asked" : n === state.target ? "target" : "";
+    const out = [
+      s("circle", { class: `dot ${name}`, cx: at, cy: up, r: name === "target" ? DOT + 1.6 : DOT }),
+    ];
     if (name === "target") out.push(s("circle", { class: "dot target core", cx: at, cy: up, r: 2.4 }));
-    if (name === "obstacle") out.push(s("path", { class: "obstacle-cross", d: glyphPath("cross", at, up, 5) }));
+    if (name === "obstacle")
+      out.push(s("path", { class: "obstacle-cross", d: glyphPath("cross", at, up, 5) }));
     return out;
   }
 
@@ -91,13 +95,17 @@ export function createWires(model, rows, lineHeight) {
     const bow = 60;
     const down = to > from ? 1 : -1;
     line.moveTo(x1, from);
-    if (Math.abs(to - from) < SHORT) line.bezierCurveTo(out - 4, from + down * 4, out - 4, to - down * 4, x2, to);
+    if (Math.abs(to - from) < SHORT)
+      line.bezierCurveTo(out - 4, from + down * 4, out - 4, to - down * 4, x2, to);
     else {
       line.bezierCurveTo(out, from + down * bow * 0.1, out, from + down * bow * 0.4, out, from + down * bow);
       line.lineTo(out, to - down * bow);
       line.bezierCurveTo(out, to - down * bow * 0.4, out, to - down * bow * 0.1, x2, to);
     }
-    return [s("path", { class: "dominator", d: line.toString() }), s("path", { class: "dominator head", d: `M${x2 + 1} ${to}l-7.5 ${-3.4 - down}l2.2 ${3.4}l-1 ${4}Z` })];
+    return [
+      s("path", { class: "dominator", d: line.toString() }),
+      s("path", { class: "dominator head", d: `M${x2 + 1} ${to}l-7.5 ${-3.4 - down}l2.2 ${3.4}l-1 ${4}Z` }),
+    ];
   }
 
   /** The groups that are not together: a line along all their rows, a foot at each. */
@@ -105,10 +113,17 @@ export function createWires(model, rows, lineHeight) {
     const out = [];
     for (const [root, lane] of groupLanes) {
       const at = edges.kernel + KERNEL_LEFT + lane * KERNEL_LANE;
-      const ys = groups.members[root].filter(drawn).map((n) => y(nodes[n].row)).filter((up) => up !== null).sort((a, b) => a - b);
+      const ys = groups.members[root]
+        .filter(drawn)
+        .map((n) => y(nodes[n].row))
+        .filter((up) => up !== null)
+        .sort((a, b) => a - b);
       if (ys.length < 2 || far(ys[0], ys.at(-1))) continue;
       const name = `kernel-line k${variant.tint[root]}`;
-      out.push(s("path", { class: name, d: `M${at} ${ys[0]}V${ys.at(-1)}` }), s("path", { class: `${name} foot`, d: ys.map((up) => `M${at} ${up - 9}v18`).join("") }));
+      out.push(
+        s("path", { class: name, d: `M${at} ${ys[0]}V${ys.at(-1)}` }),
+        s("path", { class: `${name} foot`, d: ys.map((up) => `M${at} ${up - 9}v18`).join("") }),
+      );
     }
     return out;
   }
@@ -124,8 +139,13 @@ export function createWires(model, rows, lineHeight) {
     const far = (a, b) => b < top || a > bottom;
     if (edges.uses !== null) {
       const hot = new Set(state.way);
-      const wires = lanes.trunks.flatMap((trunk) => trunkPaths(trunk, hot, far)).sort((a, b) => Number(a[0]) - Number(b[0]));
-      svg.append(...wires.map(([, wire]) => wire), ...(state.target >= 0 ? arc(state.asked, state.target) : []));
+      const wires = lanes.trunks
+        .flatMap((trunk) => trunkPaths(trunk, hot, far))
+        .sort((a, b) => Number(a[0]) - Number(b[0]));
+      svg.append(
+        ...wires.map(([, wire]) => wire),
+        ...(state.target >= 0 ? arc(state.asked, state.target) : []),
+      );
       for (const { node, row } of items) {
         const at = y(row);
         if (at !== null && !far(at, at)) svg.append(...dot(node, state));
@@ -133,5 +153,10 @@ export function createWires(model, rows, lineHeight) {
     }
     if (edges.kernel !== null) svg.append(...kernelLines(state, far));
   }
-  return { draw, moved: () => { known = false; } };
+  return {
+    draw,
+    moved: () => {
+      known = false;
+    },
+  };
 }

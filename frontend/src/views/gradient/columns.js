@@ -10,7 +10,15 @@ const SIGNS = { held: "■", now: "■", freed: "□", given: "", shape: "" };
 /** A line of the way back, as tokens. */
 export function lineCode(model, n) {
   const { tokens } = model.lines[n];
-  return h("code", null, tokens.map(({ kind, text, ref }) => (kind === 0 && ref < 0 ? text : h("span", { class: `t${kind}`, "data-ref": ref >= 0 ? ref : null }, text))));
+  return h(
+    "code",
+    null,
+    tokens.map(({ kind, text, ref }) =>
+      kind === 0 && ref < 0
+        ? text
+        : h("span", { class: `t${kind}`, "data-ref": ref >= 0 ? ref : null }, text),
+    ),
+  );
 }
 
 /** `now()` gives the step that is shown; `jump(row)` goes to a row. */
@@ -19,7 +27,19 @@ export function gradientColumns(model, now, jump) {
 
   function stub(sign, others, word) {
     const told = `${word} ${others.map(model.title).join(", ")}, far from here`;
-    return h("button", { class: "stub", type: "button", tabindex: -1, title: told, "aria-label": told, onclick: () => jump(values[others[0]].row) }, sign, others.length > 1 ? String(others.length) : "");
+    return h(
+      "button",
+      {
+        class: "stub",
+        type: "button",
+        tabindex: -1,
+        title: told,
+        "aria-label": told,
+        onclick: () => jump(values[others[0]].row),
+      },
+      sign,
+      others.length > 1 ? String(others.length) : "",
+    );
   }
 
   function uses(row, cell) {
@@ -27,7 +47,16 @@ export function gradientColumns(model, now, jump) {
     if (v < 0) return;
     const [into, out] = [lanes.into.get(v) ?? [], lanes.out.get(v) ?? []];
     const { users } = values[v];
-    fill(cell, users.length > 0 && h("span", { class: "sr" }, `used by ${users.map(model.title).join(", ")}`), h("span", { class: "stubs" }, into.length > 0 && stub("↑", into, "uses"), out.length > 0 && stub("↓", out, "is used by")));
+    fill(
+      cell,
+      users.length > 0 && h("span", { class: "sr" }, `used by ${users.map(model.title).join(", ")}`),
+      h(
+        "span",
+        { class: "stubs" },
+        into.length > 0 && stub("↑", into, "uses"),
+        out.length > 0 && stub("↓", out, "is used by"),
+      ),
+    );
   }
 
   function kept(row, cell) {
@@ -35,37 +64,86 @@ export function gradientColumns(model, now, jump) {
     const state = v < 0 ? "" : keeping(model, v, now());
     cell.className = `cell c-kept ${state}`;
     if (!state) return fill(cell);
-    if (state === "shape") return fill(cell, h("span", { class: "soft", title: "only its shape is used on the way back" }, "shape"));
+    if (state === "shape")
+      return fill(
+        cell,
+        h("span", { class: "soft", title: "only its shape is used on the way back" }, "shape"),
+      );
     const told = `${WORDS[state]}: ${state === "given" ? "its numbers are used on the way back, and the caller holds them" : `${size(values[v].bytes)} of numbers`}`;
-    fill(cell, h("span", { class: "sign", "aria-hidden": "true" }, SIGNS[state]), h("span", { title: told }, state === "given" ? "given" : size(values[v].bytes), state !== "given" && h("span", { class: "sr" }, `, ${WORDS[state]}`)));
+    fill(
+      cell,
+      h("span", { class: "sign", "aria-hidden": "true" }, SIGNS[state]),
+      h(
+        "span",
+        { title: told },
+        state === "given" ? "given" : size(values[v].bytes),
+        state !== "given" && h("span", { class: "sr" }, `, ${WORDS[state]}`),
+      ),
+    );
   }
 
   function whole(row, cell) {
     const v = onRow[row];
     const there = v >= 0 && model.wholeAt[v] <= now();
     cell.className = `cell c-whole${there ? "" : " later"}`;
-    if (v < 0 || model.wholeAt[v] === model.never) return fill(cell, v >= 0 && h("span", { class: "soft", title: "no derivative: the result does not move with it" }, "–"));
+    if (v < 0 || model.wholeAt[v] === model.never)
+      return fill(
+        cell,
+        v >= 0 && h("span", { class: "soft", title: "no derivative: the result does not move with it" }, "–"),
+      );
     const { line } = values[v];
-    fill(cell, line < 0 ? h("span", { class: "soft" }, there ? "in parts" : "·") : h("code", { "data-ref": values.length + line, title: `the derivative by ${values[v].name}` }, lines[line].name));
+    fill(
+      cell,
+      line < 0
+        ? h("span", { class: "soft" }, there ? "in parts" : "·")
+        : h(
+            "code",
+            { "data-ref": values.length + line, title: `the derivative by ${values[v].name}` },
+            lines[line].name,
+          ),
+    );
   }
 
   function added(row, cell) {
     const v = onRow[row];
     const step = now();
-    fill(cell, v >= 0 && beside[v].map((n) => {
-      const at = model.addedAt[n];
-      const state = at > step ? "later" : at === step ? "now" : "there";
-      const role = ["begins", "sum", "", "zeros"][lines[n].role];
-      return h("div", { class: `line ${state}`, "data-ref": values.length + n, title: `${lines[n].name}: ${lines[n].type}` },
-        h("span", { class: "tag" }, role === "sum" ? "+" : role === "zeros" ? "0" : role === "begins" ? "1" : ""), lineCode(model, n), state === "later" && h("span", { class: "sr" }, " (later)"));
-    }));
+    fill(
+      cell,
+      v >= 0 &&
+        beside[v].map((n) => {
+          const at = model.addedAt[n];
+          const state = at > step ? "later" : at === step ? "now" : "there";
+          const role = ["begins", "sum", "", "zeros"][lines[n].role];
+          return h(
+            "div",
+            {
+              class: `line ${state}`,
+              "data-ref": values.length + n,
+              title: `${lines[n].name}: ${lines[n].type}`,
+            },
+            h(
+              "span",
+              { class: "tag" },
+              role === "sum" ? "+" : role === "zeros" ? "0" : role === "begins" ? "1" : "",
+            ),
+            lineCode(model, n),
+            state === "later" && h("span", { class: "sr" }, " (later)"),
+          );
+        }),
+    );
   }
 
   return [
     { id: "uses", title: "uses", width: "var(--w-uses)", draw: uses },
     { id: "kept", title: "kept", width: "var(--w-kept)", draw: kept },
     { id: "whole", title: "derivative", width: "var(--w-whole)", draw: whole },
-    { id: "added", title: "the way back ↑", width: "var(--w-added)", lines: (row) => (onRow[row] < 0 ? 0 : beside[onRow[row]].length), draw: added },
+    {
+      id: "added",
+      title: "the way back ↑",
+      width: "var(--w-added)",
+      lines: (row) => (onRow[row] < 0 ? 0 : beside[onRow[row]].length),
+      draw: added,
+    },
   ];
 }
 

@@ -3,18 +3,34 @@ import { rowText } from "../../core/rowmodel.js";
 import { createSearch } from "../../core/search.js";
 import { NUMBERS } from "./marks.js";
 
-const SCOPES = [{ id: "all", label: "anywhere" }, { id: "op", label: "operators" }, { id: "back", label: "the way back" }, { id: "kept", label: "what is kept" }];
+const SCOPES = [
+  { id: "all", label: "anywhere" },
+  { id: "op", label: "operators" },
+  { id: "back", label: "the way back" },
+  { id: "kept", label: "what is kept" },
+];
 
 /** The search of a GradientExplorer: `keep` is null or the set of the rows that are shown. */
 export function createFinder(explorer) {
   const { view, model } = explorer;
   const { rows } = view;
   const finder = { search: null, keep: null, matches: [], restore };
-  finder.search = createSearch({ scopes: SCOPES, placeholder: "find an operator, a derivative", onChange: filter, onMove: move });
+  finder.search = createSearch({
+    scopes: SCOPES,
+    placeholder: "find an operator, a derivative",
+    onChange: filter,
+    onMove: move,
+  });
 
   const texts = rows.map((row) => rowText(row).toLowerCase());
-  const textOf = (n) => model.lines[n].tokens.map(({ text }) => text).join("").toLowerCase();
-  const back = rows.map((_, row) => (model.onRow[row] < 0 ? "" : model.beside[model.onRow[row]].map(textOf).join("\n")));
+  const textOf = (n) =>
+    model.lines[n].tokens
+      .map(({ text }) => text)
+      .join("")
+      .toLowerCase();
+  const back = rows.map((_, row) =>
+    model.onRow[row] < 0 ? "" : model.beside[model.onRow[row]].map(textOf).join("\n"),
+  );
   const value = (row) => model.values[model.onRow[row]];
 
   function hit(row, wanted, scope) {
@@ -39,7 +55,10 @@ export function createFinder(explorer) {
     const { matches } = finder;
     if (!matches.length) return;
     const at = explorer.rows.selected;
-    const next = by > 0 ? matches.find((row) => row > at) ?? matches[0] : matches.findLast((row) => row < at) ?? matches.at(-1);
+    const next =
+      by > 0
+        ? (matches.find((row) => row > at) ?? matches[0])
+        : (matches.findLast((row) => row < at) ?? matches.at(-1));
     explorer.rows.reveal(next);
     explorer.rows.select(next, { byReader: true });
   }

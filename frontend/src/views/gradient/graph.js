@@ -32,7 +32,10 @@ export function addedOperators(model, v) {
 /** The part of `items` to draw: all of a short program, else those around `at`: `{ from, to }`. */
 export function graphWindow(items, at, most = MOST) {
   if (items.length <= most) return { from: 0, to: items.length };
-  const middle = Math.max(0, items.findIndex(({ node }) => node === at));
+  const middle = Math.max(
+    0,
+    items.findIndex(({ node }) => node === at),
+  );
   const from = Math.max(0, Math.min(items.length - most, middle - (most >> 1)));
   return { from, to: from + most };
 }
@@ -40,7 +43,10 @@ export function graphWindow(items, at, most = MOST) {
 /** Who uses what, between the boxes that are drawn: `[{ from, to, span }]`, places instead of values. */
 export function forwardEdges(model, place) {
   const out = [];
-  for (const [v, at] of place) for (const user of model.values[v].users) if (place.has(user)) out.push({ source: v, user, from: at, to: place.get(user), span: place.get(user) - at });
+  for (const [v, at] of place)
+    for (const user of model.values[v].users)
+      if (place.has(user))
+        out.push({ source: v, user, from: at, to: place.get(user), span: place.get(user) - at });
   return out;
 }
 
@@ -48,7 +54,12 @@ export function forwardEdges(model, place) {
 export function keptEdges(model, place) {
   const out = [];
   for (const [owner, at] of place) {
-    const used = new Set(model.beside[owner].flatMap((n) => model.lines[n].uses).filter(({ value, how }) => how === NUMBERS && !model.values[value].given).map(({ value }) => value));
+    const used = new Set(
+      model.beside[owner]
+        .flatMap((n) => model.lines[n].uses)
+        .filter(({ value, how }) => how === NUMBERS && !model.values[value].given)
+        .map(({ value }) => value),
+    );
     for (const value of used) if (place.has(value)) out.push({ value, from: place.get(value), to: at });
   }
   return out;
@@ -75,7 +86,14 @@ export function drawGraph(model, pane, step, onValue) {
     const name = `edge ${back ? "back" : "forward"} ${state}`;
     const [a, b] = [y(edge.from), y(edge.to)];
     const middle = (side.x + side.right) / 2;
-    if (edge.span === 1) return [s("path", { class: name, d: `M${middle} ${a + TALL / 2}V${b - TALL / 2}` }), s("path", { class: `${name} point`, d: back ? arrow(middle, a + TALL / 2, true) : arrow(middle, b - TALL / 2, false) })];
+    if (edge.span === 1)
+      return [
+        s("path", { class: name, d: `M${middle} ${a + TALL / 2}V${b - TALL / 2}` }),
+        s("path", {
+          class: `${name} point`,
+          d: back ? arrow(middle, a + TALL / 2, true) : arrow(middle, b - TALL / 2, false),
+        }),
+      ];
     const deep = Math.min(DEEPEST - 4, BOW + 2 * edge.span) * (back ? 1 : -1);
     const x = back ? side.right : side.x;
     const line = path();
@@ -91,11 +109,19 @@ export function drawGraph(model, pane, step, onValue) {
     const middle = (left.right + right.x) / 2;
     line.moveTo(left.right, a);
     line.bezierCurveTo(middle, a, middle, b, right.x - 6, b);
-    return [s("path", { class: `edge keeps ${state}`, d: line.toString() }), s("path", { class: `edge keeps point ${state}`, d: `M${right.x} ${b}l-7 -3.8v7.6Z` })];
+    return [
+      s("path", { class: `edge keeps ${state}`, d: line.toString() }),
+      s("path", { class: `edge keeps point ${state}`, d: `M${right.x} ${b}l-7 -3.8v7.6Z` }),
+    ];
   }
   const edges = forwardEdges(model, place);
-  const svg = s("svg", { class: "graph-lines", width, height: shown.length * STEP, "aria-hidden": "true" },
-    edges.map((edge) => use(edge, false)), edges.filter(({ source, user }) => model.wentBack(source, user) >= 0).map((edge) => use(edge, true)), keptEdges(model, place).map(kept));
+  const svg = s(
+    "svg",
+    { class: "graph-lines", width, height: shown.length * STEP, "aria-hidden": "true" },
+    edges.map((edge) => use(edge, false)),
+    edges.filter(({ source, user }) => model.wentBack(source, user) >= 0).map((edge) => use(edge, true)),
+    keptEdges(model, place).map(kept),
+  );
 
   const { value: now, to: handed } = steps[step];
   const targets = new Set(handed.map(({ value }) => value));
@@ -103,15 +129,47 @@ export function drawGraph(model, pane, step, onValue) {
     const added = back ? addedOperators(model, v) : "";
     const reached = model.wholeAt[v] <= step;
     const state = v === now ? "now" : targets.has(v) ? "target" : reached ? "reached" : "";
-    const label = back ? added || (model.wholeAt[v] === model.never ? "–" : "as it is") : model.title(v).replace(/ [\w.]*\./, " ");
-    const told = back ? `${label}: the way back through ${model.title(v)}` : `${label}${values[v].kept === NUMBERS ? `, ${size(values[v].bytes)} kept` : ""}`;
-    return h("button", { class: `box ${back ? "back" : "forward"} ${state}${back && !reached ? " later" : ""}`, type: "button", title: told, "aria-label": told, "aria-current": v === now ? "step" : null, style: { left: `${back ? right.x : left.x}px`, top: `${i * STEP}px`, width: `${wide}px` }, onclick: () => onValue(v) }, h("code", null, label));
+    const label = back
+      ? added || (model.wholeAt[v] === model.never ? "–" : "as it is")
+      : model.title(v).replace(/ [\w.]*\./, " ");
+    const told = back
+      ? `${label}: the way back through ${model.title(v)}`
+      : `${label}${values[v].kept === NUMBERS ? `, ${size(values[v].bytes)} kept` : ""}`;
+    return h(
+      "button",
+      {
+        class: `box ${back ? "back" : "forward"} ${state}${back && !reached ? " later" : ""}`,
+        type: "button",
+        title: told,
+        "aria-label": told,
+        "aria-current": v === now ? "step" : null,
+        style: { left: `${back ? right.x : left.x}px`, top: `${i * STEP}px`, width: `${wide}px` },
+        onclick: () => onValue(v),
+      },
+      h("code", null, label),
+    );
   };
-  fill(pane,
+  fill(
+    pane,
     from > 0 && h("p", { class: "soft" }, `… ${from} above`),
-    h("div", { class: "graph-heads soft", "aria-hidden": "true", style: { width: `${width}px` } }, h("span", null, "forward ↓"), h("span", null, "kept ⇢"), h("span", null, "the way back ↑")),
-    h("div", { class: "graph-box", style: { width: `${width}px`, height: `${shown.length * STEP - (STEP - TALL)}px` } }, svg, shown.map(({ node }, i) => [box(node, i, false), box(node, i, true)])),
-    to < items.length && h("p", { class: "soft" }, `… ${items.length - to} below`));
+    h(
+      "div",
+      { class: "graph-heads soft", "aria-hidden": "true", style: { width: `${width}px` } },
+      h("span", null, "forward ↓"),
+      h("span", null, "kept ⇢"),
+      h("span", null, "the way back ↑"),
+    ),
+    h(
+      "div",
+      {
+        class: "graph-box",
+        style: { width: `${width}px`, height: `${shown.length * STEP - (STEP - TALL)}px` },
+      },
+      svg,
+      shown.map(({ node }, i) => [box(node, i, false), box(node, i, true)]),
+    ),
+    to < items.length && h("p", { class: "soft" }, `… ${items.length - to} below`),
+  );
   const current = pane.querySelector(".box.now");
   if (!current) return;
   const [a, b] = [pane.getBoundingClientRect(), current.getBoundingClientRect()];

@@ -9,7 +9,9 @@ export function createModel(view) {
   const steps = view.steps.map(({ lines: added, ...step }) => ({ ...step, added }));
   const never = steps.length;
   const onRow = view.rows.map(() => -1);
-  values.forEach(({ row }, v) => { onRow[row] = v; });
+  values.forEach(({ row }, v) => {
+    onRow[row] = v;
+  });
   const beside = values.map(() => []);
   lines.forEach(({ value }, n) => beside[value].push(n));
   // When a line is there, when a value's derivative is whole, until when its numbers are used.
@@ -30,16 +32,37 @@ export function createModel(view) {
     for (const { value: target } of to) back.set(`${target} ${value}`, step);
   });
   // Lanes leave out parameters and constants, as everywhere.
-  const items = values.map(({ row, given }, node) => ({ node, row, given })).filter(({ given }) => !given).sort((a, b) => a.row - b.row);
-  const title = (v) => (values[v].given || values[v].label.startsWith(".") ? values[v].name : `${values[v].name} ${values[v].label}`);
+  const items = values
+    .map(({ row, given }, node) => ({ node, row, given }))
+    .filter(({ given }) => !given)
+    .sort((a, b) => a.row - b.row);
+  const title = (v) =>
+    values[v].given || values[v].label.startsWith(".")
+      ? values[v].name
+      : `${values[v].name} ${values[v].label}`;
   return {
-    view, values, lines, steps, onRow, beside, addedAt, wholeAt, freedAt, usedBy, items, title, never,
-    lanes: layoutLanes(items, (v) => values[v].users.filter((user) => !values[user].given), { lanes: LANES, far: FAR }),
+    view,
+    values,
+    lines,
+    steps,
+    onRow,
+    beside,
+    addedAt,
+    wholeAt,
+    freedAt,
+    usedBy,
+    items,
+    title,
+    never,
+    lanes: layoutLanes(items, (v) => values[v].users.filter((user) => !values[user].given), {
+      lanes: LANES,
+      far: FAR,
+    }),
     /** The step at which the way back goes from `user` to `source`, or -1. */
     wentBack: (source, user) => back.get(`${source} ${user}`) ?? -1,
     /** What a name in a sentence, or a reference of a token, belongs to: a value's number, or that of the value beside which a line stands. */
     named: names(values, lines, title),
-    ownerOf: (ref) => (ref < values.length ? ref : lines[ref - values.length]?.value ?? -1),
+    ownerOf: (ref) => (ref < values.length ? ref : (lines[ref - values.length]?.value ?? -1)),
     start: startOf(steps, lines, values),
   };
 }
@@ -47,14 +70,18 @@ export function createModel(view) {
 /** Text → reference, as in a token: a value, or from `values.length` on a line. */
 function names(values, lines, title) {
   const found = new Map();
-  values.forEach(({ name }, v) => { found.set(title(v), v); found.set(name, v); });
+  values.forEach(({ name }, v) => {
+    found.set(title(v), v);
+    found.set(name, v);
+  });
   lines.forEach(({ name }, n) => found.set(name, values.length + n));
   return found;
 }
 
 /** The step that tells the story in the first frame: the first rule that uses what the forward pass kept, else the first rule. */
 export function startOf(steps, lines, values) {
-  const uses = ({ added }) => added.some((n) => lines[n].uses.some(({ value, how }) => how === NUMBERS && !values[value].given));
+  const uses = ({ added }) =>
+    added.some((n) => lines[n].uses.some(({ value, how }) => how === NUMBERS && !values[value].given));
   const kept = steps.findIndex((step) => step.mark === RULE && uses(step));
   const rule = steps.findIndex(({ mark }) => mark === RULE);
   return kept >= 0 ? kept : rule >= 0 ? rule : steps.length - 1;

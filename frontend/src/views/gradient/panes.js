@@ -6,8 +6,16 @@ import { lineCode } from "./columns.js";
 import { NUMBERS } from "./marks.js";
 import { keeping } from "./model.js";
 
-export const PANES = [{ id: "graph", label: "Graphs" }, { id: "why", label: "Why" }, { id: "kept", label: "Kept" }];
-export const ON_ROWS = [{ id: "added", label: "Way back" }, { id: "keep", label: "Kept" }, { id: "uses", label: "Uses" }];
+export const PANES = [
+  { id: "graph", label: "Graphs" },
+  { id: "why", label: "Why" },
+  { id: "kept", label: "Kept" },
+];
+export const ON_ROWS = [
+  { id: "added", label: "Way back" },
+  { id: "keep", label: "Kept" },
+  { id: "uses", label: "Uses" },
+];
 /** The columns that a tab on a phone shows. */
 export const COLUMNS = { added: ["added"], keep: ["kept", "whole"], uses: ["uses"] };
 const SHORT = { kept: "List" };
@@ -17,11 +25,14 @@ const MOST = 200;
 export function createAside({ onPane, onTab }) {
   const panes = Object.fromEntries(PANES.map(({ id }) => [id, h("div", { class: "pane", tabindex: 0 })]));
   const tabs = createTabs({
-    label: "what to show beside the program", items: PANES.map((item) => ({ ...item, pane: panes[item.id] })),
+    label: "what to show beside the program",
+    items: PANES.map((item) => ({ ...item, pane: panes[item.id] })),
     onSelect: (id, byReader) => byReader && onPane(id),
   });
   const narrowTabs = createTabs({
-    label: "what to show", className: "narrow", items: [...ON_ROWS, ...PANES].map(({ id, label }) => ({ id, label: SHORT[id] ?? label })),
+    label: "what to show",
+    className: "narrow",
+    items: [...ON_ROWS, ...PANES].map(({ id, label }) => ({ id, label: SHORT[id] ?? label })),
     onSelect: (id, byReader) => byReader && onTab(id),
   });
   return { el: h("div", { class: "aside" }, tabs.el, Object.values(panes)), panes, tabs, narrowTabs };
@@ -31,17 +42,68 @@ export function createAside({ onPane, onTab }) {
 export function drawWhy(model, pane, at, onValue) {
   const { values, lines, steps } = model;
   const { value, came, to, added } = steps[at];
-  const entry = (sign, v, note) => h("li", null, h("button", { class: "entry", type: "button", onclick: () => onValue(v) }, h("span", { class: `sign ${sign[1]}`, "aria-hidden": "true" }, sign[0]), h("code", null, model.title(v)), h("span", { class: "note" }, note)));
-  const part = (title, list) => list.length > 0 && [h("p", { class: "ask" }, title), h("ol", { class: "chain way" }, list)];
+  const entry = (sign, v, note) =>
+    h(
+      "li",
+      null,
+      h(
+        "button",
+        { class: "entry", type: "button", onclick: () => onValue(v) },
+        h("span", { class: `sign ${sign[1]}`, "aria-hidden": "true" }, sign[0]),
+        h("code", null, model.title(v)),
+        h("span", { class: "note" }, note),
+      ),
+    );
+  const part = (title, list) =>
+    list.length > 0 && [h("p", { class: "ask" }, title), h("ol", { class: "chain way" }, list)];
   const used = new Map();
-  for (const n of added) for (const { value: v, how } of lines[n].uses) used.set(v, Math.min(how, used.get(v) ?? how));
-  const words = (v, how) => (how !== NUMBERS ? "its shape" : values[v].given ? "given" : `kept, ${size(values[v].bytes)}`);
-  fill(pane,
-    value < 0 && h("p", { class: "soft" }, at === 0 ? "Step on: the way back begins at the result, at the bottom." : "Every parameter has its derivative; the result row names them."),
-    part("What came, and from where", came.map((v) => entry(["▲", "asked"], v, ""))),
-    part("What it adds", added.slice(0, MOST).map((n) => h("li", { class: "added" }, lineCode(model, n), h("span", { class: "note" }, lines[n].type, lines[n].flops > 0 && `, ${amount(lines[n].flops)} FLOP`)))),
-    part("What it uses of the forward pass", [...used].map(([v, how]) => entry([how === NUMBERS && !values[v].given ? "■" : "·", "kept"], v, words(v, how)))),
-    part("Where it goes on", to.map(({ value: v, line }) => entry(["▲", "target"], v, line >= 0 ? lines[line].name : "as it is"))));
+  for (const n of added)
+    for (const { value: v, how } of lines[n].uses) used.set(v, Math.min(how, used.get(v) ?? how));
+  const words = (v, how) =>
+    how !== NUMBERS ? "its shape" : values[v].given ? "given" : `kept, ${size(values[v].bytes)}`;
+  fill(
+    pane,
+    value < 0 &&
+      h(
+        "p",
+        { class: "soft" },
+        at === 0
+          ? "Step on: the way back begins at the result, at the bottom."
+          : "Every parameter has its derivative; the result row names them.",
+      ),
+    part(
+      "What came, and from where",
+      came.map((v) => entry(["▲", "asked"], v, "")),
+    ),
+    part(
+      "What it adds",
+      added
+        .slice(0, MOST)
+        .map((n) =>
+          h(
+            "li",
+            { class: "added" },
+            lineCode(model, n),
+            h(
+              "span",
+              { class: "note" },
+              lines[n].type,
+              lines[n].flops > 0 && `, ${amount(lines[n].flops)} FLOP`,
+            ),
+          ),
+        ),
+    ),
+    part(
+      "What it uses of the forward pass",
+      [...used].map(([v, how]) =>
+        entry([how === NUMBERS && !values[v].given ? "■" : "·", "kept"], v, words(v, how)),
+      ),
+    ),
+    part(
+      "Where it goes on",
+      to.map(({ value: v, line }) => entry(["▲", "target"], v, line >= 0 ? lines[line].name : "as it is")),
+    ),
+  );
 }
 
 /** What the forward pass keeps, in the order of the program, and until when. */
@@ -52,23 +114,95 @@ export function drawKept(model, pane, at, onValue) {
   const row = (v) => {
     const state = keeping(model, v, at);
     const until = freedAt[v] >= 0 && steps[freedAt[v]].value >= 0 ? model.title(steps[freedAt[v]].value) : "";
-    return h("tbody", { class: state },
-      h("tr", null, h("th", { scope: "row" }, h("button", { class: "entry", type: "button", onclick: () => onValue(v) }, h("span", { class: "sign", "aria-hidden": "true" }, state === "freed" ? "□" : "■"), h("code", null, model.title(v)))), h("td", null, size(values[v].bytes))),
-      h("tr", null, h("td", { class: "until" }, state === "now" ? "used now" : state === "freed" ? "freed" : "", until && `${state === "held" ? "" : ", "}last needed by ${until}`), h("td", { class: "bar-cell" }, h("span", { class: "meter", "aria-hidden": "true" }, h("i", { class: "after", style: { width: `${Math.max(3, (100 * values[v].bytes) / most)}%` } })))));
+    return h(
+      "tbody",
+      { class: state },
+      h(
+        "tr",
+        null,
+        h(
+          "th",
+          { scope: "row" },
+          h(
+            "button",
+            { class: "entry", type: "button", onclick: () => onValue(v) },
+            h("span", { class: "sign", "aria-hidden": "true" }, state === "freed" ? "□" : "■"),
+            h("code", null, model.title(v)),
+          ),
+        ),
+        h("td", null, size(values[v].bytes)),
+      ),
+      h(
+        "tr",
+        null,
+        h(
+          "td",
+          { class: "until" },
+          state === "now" ? "used now" : state === "freed" ? "freed" : "",
+          until && `${state === "held" ? "" : ", "}last needed by ${until}`,
+        ),
+        h(
+          "td",
+          { class: "bar-cell" },
+          h(
+            "span",
+            { class: "meter", "aria-hidden": "true" },
+            h("i", { class: "after", style: { width: `${Math.max(3, (100 * values[v].bytes) / most)}%` } }),
+          ),
+        ),
+      ),
+    );
   };
-  fill(pane, kept.length === 0 ? h("p", { class: "soft" }, "Nothing is kept: the way back uses no computed value.")
-    : h("table", { class: "kept-list" }, h("caption", { class: "soft" }, `${counted(kept.length, "value")} wait${kept.length === 1 ? "s" : ""} for the way back; ${size(steps[at].kept)} still needed after this step.`), kept.slice(0, MOST).map(row)),
-    kept.length > MOST && h("p", { class: "soft" }, `and ${kept.length - MOST} more`));
+  fill(
+    pane,
+    kept.length === 0
+      ? h("p", { class: "soft" }, "Nothing is kept: the way back uses no computed value.")
+      : h(
+          "table",
+          { class: "kept-list" },
+          h(
+            "caption",
+            { class: "soft" },
+            `${counted(kept.length, "value")} wait${kept.length === 1 ? "s" : ""} for the way back; ${size(steps[at].kept)} still needed after this step.`,
+          ),
+          kept.slice(0, MOST).map(row),
+        ),
+    kept.length > MOST && h("p", { class: "soft" }, `and ${kept.length - MOST} more`),
+  );
 }
 
 const ratio = (back, forward) => (forward ? ` (×${Number((back / forward).toPrecision(2))})` : "");
 
 /** The foot: what is kept, now and at first; work forward and back. */
 export function drawTotals(el, { forward, backward, kept: all }, kept) {
-  fill(el,
-    h("span", { class: "total" }, "kept ",
-      h("span", { class: "bars", role: "img", "aria-label": `${size(all.bytes)} at first, ${size(kept)} now` }, h("i", { class: "before" }), h("i", { class: "now", style: { width: `${all.bytes ? (100 * kept) / all.bytes : 0}%` } })),
-      h("b", null, size(kept)), ` of ${size(all.bytes)}`),
-    h("span", { class: "total" }, "forward ", h("b", null, counted(forward.calls, "operator")), ` ${amount(forward.flops)} FLOP`),
-    h("span", { class: "total" }, "back ", h("b", null, counted(backward.calls, "operator")), ` ${amount(backward.flops)} FLOP${ratio(backward.flops, forward.flops)}`));
+  fill(
+    el,
+    h(
+      "span",
+      { class: "total" },
+      "kept ",
+      h(
+        "span",
+        { class: "bars", role: "img", "aria-label": `${size(all.bytes)} at first, ${size(kept)} now` },
+        h("i", { class: "before" }),
+        h("i", { class: "now", style: { width: `${all.bytes ? (100 * kept) / all.bytes : 0}%` } }),
+      ),
+      h("b", null, size(kept)),
+      ` of ${size(all.bytes)}`,
+    ),
+    h(
+      "span",
+      { class: "total" },
+      "forward ",
+      h("b", null, counted(forward.calls, "operator")),
+      ` ${amount(forward.flops)} FLOP`,
+    ),
+    h(
+      "span",
+      { class: "total" },
+      "back ",
+      h("b", null, counted(backward.calls, "operator")),
+      ` ${amount(backward.flops)} FLOP${ratio(backward.flops, forward.flops)}`,
+    ),
+  );
 }

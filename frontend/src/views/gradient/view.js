@@ -20,7 +20,16 @@ import css from "./style.css";
 addStyle(css);
 
 const LINE = 26;
-const KEYS = [[["←", "→"], "step"], [["s"], "sum"], [["r"], "rule"], [["g"], "graphs"], [["w"], "why"], [["k"], "kept"], [["/"], "find"], [["?"], "keys"]];
+const KEYS = [
+  [["←", "→"], "step"],
+  [["s"], "sum"],
+  [["r"], "rule"],
+  [["g"], "graphs"],
+  [["w"], "why"],
+  [["k"], "kept"],
+  [["/"], "find"],
+  [["?"], "keys"],
+];
 
 export function mountGradient(root, view, ctx) {
   return new GradientExplorer(root, view, ctx).begin();
@@ -48,12 +57,27 @@ class GradientExplorer extends Explorer {
     this.search = this.finder.search;
     const kinds = model.steps.map(({ mark }) => mark);
     this.timeline = this.timelineOf({
-      kinds, label: "the way back",
+      kinds,
+      label: "the way back",
       // The marks fall as what was kept is used up.
       profile: view.kept.bytes > 0 ? model.steps.map(({ kept }) => kept) : null,
     });
-    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools());
-    const beside = createAside({ onPane: () => { this.drawPane(); ctx.changed(); }, onTab: (id) => { this.place(id); ctx.changed(); } });
+    this.shell.bar.append(
+      this.transport.el,
+      h("span", { class: "grow" }, this.timeline.el),
+      this.counter,
+      this.tools(),
+    );
+    const beside = createAside({
+      onPane: () => {
+        this.drawPane();
+        ctx.changed();
+      },
+      onTab: (id) => {
+        this.place(id);
+        ctx.changed();
+      },
+    });
     Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs });
     this.body = h("div", { class: "fusion-body gradient-body on-rows" }, this.rows.el, beside.el);
     this.shell.body.append(this.search.el, this.narrowTabs.el, this.body);
@@ -65,8 +89,16 @@ class GradientExplorer extends Explorer {
 
   buildRows() {
     this.rows = createRows({
-      view: this.view, label: `program of ${this.view.title}, with what is kept and the way back`, lineHeight: LINE, foldLists: true, title: "forward ↓",
-      columns: gradientColumns(this.model, () => this.step, (row) => this.visit(row)),
+      view: this.view,
+      label: `program of ${this.view.title}, with what is kept and the way back`,
+      lineHeight: LINE,
+      foldLists: true,
+      title: "forward ↓",
+      columns: gradientColumns(
+        this.model,
+        () => this.step,
+        (row) => this.visit(row),
+      ),
       hooks: {
         select: (row, byReader) => byReader && this.ctx.changed(),
         hover: (hit) => this.hovered(hit),
@@ -87,8 +119,11 @@ class GradientExplorer extends Explorer {
   token() {
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step + 1, row: this.selected(), pane: this.tabs.selected === PANES[0].id ? "" : this.tabs.selected,
-      tab: this.narrow && tab !== "added" ? tab : "", ...this.searched(),
+      step: this.step + 1,
+      row: this.selected(),
+      pane: this.tabs.selected === PANES[0].id ? "" : this.tabs.selected,
+      tab: this.narrow && tab !== "added" ? tab : "",
+      ...this.searched(),
       fold: this.folded(),
     };
   }
@@ -148,9 +183,16 @@ class GradientExplorer extends Explorer {
     }
     for (const at of anew ? view.rows.keys() : changedRows(model, before, this.step)) this.rows.update(at);
     this.rows.mark("now", row >= 0 ? [row] : []);
-    this.rows.mark("target", to.map(({ value }) => model.values[value].row));
+    this.rows.mark(
+      "target",
+      to.map(({ value }) => model.values[value].row),
+    );
     this.shell.say.dataset.mark = MARKS[mark].id;
-    fill(this.shell.say, sentence(say, (name) => this.named(name)), rule.length > 0 && h("small", null, sentence(rule)));
+    fill(
+      this.shell.say,
+      sentence(say, (name) => this.named(name)),
+      rule.length > 0 && h("small", null, sentence(rule)),
+    );
     text(this.counter, `${this.step + 1} / ${this.count}`);
     this.timeline.setStep(this.step);
     drawTotals(this.totals, view, kept);
@@ -164,7 +206,8 @@ class GradientExplorer extends Explorer {
   /** The step that comes to the value of a row; asked again, the next one. */
   ask(row) {
     const v = this.model.onRow[row];
-    const steps = v < 0 ? [] : [...this.model.steps.keys()].filter((step) => this.model.steps[step].value === v);
+    const steps =
+      v < 0 ? [] : [...this.model.steps.keys()].filter((step) => this.model.steps[step].value === v);
     if (!steps.length) return false;
     this.jump(steps.find((step) => step > this.step) ?? steps[0]);
     return true;
@@ -229,7 +272,16 @@ class GradientExplorer extends Explorer {
     const ref = this.model.named.get(name) ?? -1;
     if (ref < 0) return h("code", null, name);
     const { row } = this.model.values[this.model.ownerOf(ref)];
-    return h("code", { class: "named", onpointerenter: () => this.hovered({ row, ref }), onpointerleave: () => this.hovered(null), onclick: () => this.visit(row) }, name);
+    return h(
+      "code",
+      {
+        class: "named",
+        onpointerenter: () => this.hovered({ row, ref }),
+        onpointerleave: () => this.hovered(null),
+        onclick: () => this.visit(row),
+      },
+      name,
+    );
   }
 
   /** Linked highlighting: a value or a line wherever it is named, and the row beside which it stands. */
@@ -245,7 +297,9 @@ class GradientExplorer extends Explorer {
     }
     const linked = [...refs].map((ref) => values[this.model.ownerOf(ref)].row);
     // A value's rule uses others: their rows too.
-    for (const ref of refs) if (ref < values.length) for (const n of beside[ref]) for (const use of lines[n].uses) linked.push(values[use.value].row);
+    for (const ref of refs)
+      if (ref < values.length)
+        for (const n of beside[ref]) for (const use of lines[n].uses) linked.push(values[use.value].row);
     this.rows.mark("linked", linked);
     this.rows.light([...refs]);
   }

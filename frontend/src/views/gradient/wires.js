@@ -58,7 +58,8 @@ export function createWires(model, rows, lineHeight) {
         const state = went < 0 ? "idle" : went === step ? "hot" : went < step ? "gone" : "";
         const at = x(trunk.node);
         out.push([state, s("path", { class: `use ${state}`, d: branch(at, from, x(user), to) })]);
-        if (state === "hot") out.push([state, s("path", { class: "head", d: `M${at} ${from + DOT}l-4.4 8h8.8Z` })]);
+        if (state === "hot")
+          out.push([state, s("path", { class: "head", d: `M${at} ${from + DOT}l-4.4 8h8.8Z` })]);
       }
     }
     const order = ["idle", "", "gone", "hot"];
@@ -80,9 +81,17 @@ export function createWires(model, rows, lineHeight) {
     for (const { node } of items) {
       const up = y(node);
       if (up === null || far(up, up)) continue;
-      const state = node === at ? "asked" : handed.has(node) ? "target" : model.wholeAt[node] <= step ? "reached" : "";
-      svg.append(s("circle", { class: `dot ${state}`, cx: x(node), cy: up, r: state === "target" ? DOT + 1.4 : DOT }));
+      const state =
+        node === at ? "asked" : handed.has(node) ? "target" : model.wholeAt[node] <= step ? "reached" : "";
+      svg.append(
+        s("circle", { class: `dot ${state}`, cx: x(node), cy: up, r: state === "target" ? DOT + 1.4 : DOT }),
+      );
     }
   }
-  return { draw, moved: () => { known = false; } };
+  return {
+    draw,
+    moved: () => {
+      known = false;
+    },
+  };
 }

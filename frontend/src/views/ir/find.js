@@ -2,19 +2,28 @@
 
 import { createSearch } from "../../core/search.js";
 
-const SCOPES = [{ id: "all", label: "anywhere" }, { id: "op", label: "operator" }, { id: "name", label: "name" }, { id: "type", label: "type" }];
+const SCOPES = [
+  { id: "all", label: "anywhere" },
+  { id: "op", label: "operator" },
+  { id: "name", label: "name" },
+  { id: "type", label: "type" },
+];
 const MOST_MARKED = 4000;
 
 export function createFinder(explorer) {
   const { model, rows } = explorer;
   const finder = { found: [], at: -1, state: () => finder.search.state(), restore };
   const fields = {
-    op: (i) => model.label(i), name: (i) => model.name(i), type: (i) => model.type(i),
+    op: (i) => model.label(i),
+    name: (i) => model.name(i),
+    type: (i) => model.type(i),
     all: (i) => `${model.label(i)} ${model.name(i)} ${model.type(i)} ${model.attributes(i)}`,
   };
 
   function matches(query, scope) {
-    const wanted = query.toLowerCase(), field = fields[scope] ?? fields.all, out = [];
+    const wanted = query.toLowerCase(),
+      field = fields[scope] ?? fields.all,
+      out = [];
     if (!wanted) return out;
     for (let i = 0; i < model.count; i++) if (field(i).toLowerCase().includes(wanted)) out.push(i);
     return out;
@@ -45,6 +54,11 @@ export function createFinder(explorer) {
     finder.search.el.hidden = !q;
   }
 
-  finder.search = createSearch({ scopes: SCOPES, onChange: run, onMove: move, placeholder: "operator, name or type" });
+  finder.search = createSearch({
+    scopes: SCOPES,
+    onChange: run,
+    onMove: move,
+    placeholder: "operator, name or type",
+  });
   return finder;
 }

@@ -7,7 +7,8 @@ export function keyBindings(explorer) {
   const inRows = () => rows.el.contains(active()) || active() === explorer.root;
 
   function walk(way) {
-    const from = explorer.shownId(explorer.chosen.sel), to = graph.step(from, way);
+    const from = explorer.shownId(explorer.chosen.sel),
+      to = graph.step(from, way);
     if (to === undefined) return;
     explorer.select(to, { from: "keys" });
   }
@@ -49,20 +50,50 @@ export function keyBindings(explorer) {
   }
 
   return [
-    { keys: ["ArrowUp"], shown: ["↑"], label: "the row above; in the graph, an operand", run: vertical("up", -1) },
-    { keys: ["ArrowDown"], shown: ["↓"], label: "the row below; in the graph, a user", run: vertical("down", 1) },
-    { keys: ["ArrowLeft"], shown: ["←"], label: "fold; in the graph, the node to the left", run: horizontal("left", false) },
-    { keys: ["ArrowRight"], shown: ["→"], label: "unfold; in the graph, the node to the right", run: horizontal("right", true) },
+    {
+      keys: ["ArrowUp"],
+      shown: ["↑"],
+      label: "the row above; in the graph, an operand",
+      run: vertical("up", -1),
+    },
+    {
+      keys: ["ArrowDown"],
+      shown: ["↓"],
+      label: "the row below; in the graph, a user",
+      run: vertical("down", 1),
+    },
+    {
+      keys: ["ArrowLeft"],
+      shown: ["←"],
+      label: "fold; in the graph, the node to the left",
+      run: horizontal("left", false),
+    },
+    {
+      keys: ["ArrowRight"],
+      shown: ["→"],
+      label: "unfold; in the graph, the node to the right",
+      run: horizontal("right", true),
+    },
     { keys: ["Home"], label: "the first", run: ends("home", -Infinity) },
     { keys: ["End"], label: "the last", run: ends("end", Infinity) },
     { keys: ["Enter"], label: "focus the node in the graph, or fold a group", run: enter },
     { keys: ["g"], label: "between program and graph", run: across },
-    { keys: ["n"], label: "only the neighbours: 1, 2, 3 edges away, then all again", run: () => explorer.setNear(((explorer.chosen.near?.radius ?? 0) + 1) % 4) },
+    {
+      keys: ["n"],
+      label: "only the neighbours: 1, 2, 3 edges away, then all again",
+      run: () => explorer.setNear(((explorer.chosen.near?.radius ?? 0) + 1) % 4),
+    },
     { keys: ["+", "="], shown: ["+"], label: "zoom in", run: () => graph.zoom(1.3) },
     { keys: ["-"], label: "zoom out", run: () => graph.zoom(1 / 1.3) },
     { keys: ["0"], label: "show the whole graph", run: () => graph.fit(true) },
     { keys: ["/"], label: "find", run: () => explorer.finder.search.open() },
-    { keys: ["Escape"], shown: ["Esc"], label: "back: close, leave the neighbours, choose nothing", typing: true, run: back },
+    {
+      keys: ["Escape"],
+      shown: ["Esc"],
+      label: "back: close, leave the neighbours, choose nothing",
+      typing: true,
+      run: back,
+    },
     { keys: ["?"], label: "these keys", run: () => explorer.help() },
   ];
 }

@@ -1,17 +1,29 @@
 // The rows of the IR explorer: the view's own, with a line above each repeated block and each long list of parameters, so that rows fold where the graph does.
 
-const PARAMETER = 2, NOTE = 9;
+const PARAMETER = 2,
+  NOTE = 9;
 const MANY = 8; // parameters in a row that are folded at the start
 
 /** `{ view, shownOf, groupRow, groupOfRow, lists }`: the view with those rows; the shown row of a data row; of a group, and back; the rows that head lists of parameters. */
 export function deriveProgram(view, model) {
   const { rows } = view;
   const heads = headings(view, model);
-  const out = [], shownOf = new Int32Array(rows.length), ends = [];
-  const groupRow = new Map(), groupOfRow = new Map(), lists = [];
+  const out = [],
+    shownOf = new Int32Array(rows.length),
+    ends = [];
+  const groupRow = new Map(),
+    groupOfRow = new Map(),
+    lists = [];
   rows.forEach((row, i) => {
     for (const head of heads.get(i) ?? []) {
-      const at = out.push({ kind: NOTE, depth: row.depth, tokens: [{ kind: NOTE, text: head.text, ref: -1 }], node: -1, end: -1 }) - 1;
+      const at =
+        out.push({
+          kind: NOTE,
+          depth: row.depth,
+          tokens: [{ kind: NOTE, text: head.text, ref: -1 }],
+          node: -1,
+          end: -1,
+        }) - 1;
       ends.push([at, head.last]);
       if (head.group >= 0) tie(head.group, at);
       else lists.push(at);
@@ -31,16 +43,21 @@ export function deriveProgram(view, model) {
     groupRow.set(group, at);
     groupOfRow.set(at, group);
   }
-  const nodeOfRow = new Map(out.flatMap((row, i) => (row.node >= 0 && row.node < model.count ? [[i, row.node]] : [])));
+  const nodeOfRow = new Map(
+    out.flatMap((row, i) => (row.node >= 0 && row.node < model.count ? [[i, row.node]] : [])),
+  );
   return { view: { ...view, rows: out }, shownOf, groupRow, groupOfRow, nodeOfRow, lists };
 }
 
 /** Data row → the lines to put above it, outermost first. */
 function headings(view, model) {
-  const rows = view.rows, heads = new Map();
+  const rows = view.rows,
+    heads = new Map();
   const add = (row, head) => heads.set(row, [...(heads.get(row) ?? []), head]);
   const depth = (g) => (g < 0 ? 0 : 1 + depth(model.groups[g].parent));
-  const blocks = [...model.groups.keys()].filter((g) => [1, 3].includes(model.groups[g].kind) && rows[model.groups[g].first] && rows[model.groups[g].last]);
+  const blocks = [...model.groups.keys()].filter(
+    (g) => [1, 3].includes(model.groups[g].kind) && rows[model.groups[g].first] && rows[model.groups[g].last],
+  );
   for (const g of blocks.sort((a, b) => depth(a) - depth(b))) {
     const { label, times, first, last } = model.groups[g];
     if (last > first) add(first, { text: times > 1 ? `${label} × ${times}` : label, last, group: g });
@@ -57,7 +74,8 @@ function headings(view, model) {
 
 /** For each shown row the lanes of the `let` scopes that cover it: [[lane, "start" | "in"], …]; at most `most` lanes. */
 export function scopeLanes(scopes, shownOf, rowCount, most = 6) {
-  const rows = Array.from({ length: rowCount }, () => []), busy = [];
+  const rows = Array.from({ length: rowCount }, () => []),
+    busy = [];
   let lanes = 0;
   for (const { row, first, last } of [...scopes].sort((a, b) => a.row - b.row)) {
     if (shownOf[row] === undefined || shownOf[last] === undefined || last < first) continue;
@@ -67,7 +85,8 @@ export function scopeLanes(scopes, shownOf, rowCount, most = 6) {
     busy[lane] = last;
     lanes = Math.max(lanes, lane + 1);
     rows[shownOf[row]].push([lane, "start"]);
-    for (let at = shownOf[first]; at <= shownOf[last]; at++) rows[at].push([lane, at === shownOf[last] ? "end" : "in"]);
+    for (let at = shownOf[first]; at <= shownOf[last]; at++)
+      rows[at].push([lane, at === shownOf[last] ? "end" : "in"]);
   }
   return { rows, lanes };
 }

@@ -7,7 +7,8 @@ const same = (a, b) => a.size === b.size && [...a].every((x) => b.has(x));
 export function writeState(explorer) {
   const { chosen, model, startFolds, graph, tabs, finder } = explorer;
   const { query, scope, only } = finder.state();
-  const { k, x, y } = graph.camera, [w, height] = graph.size();
+  const { k, x, y } = graph.camera,
+    [w, height] = graph.size();
   const looked = graph.placed && !graph.atFit && w > 0;
   return {
     sel: chosen.sel < 0 ? "" : chosen.sel < model.count ? chosen.sel : `g${chosen.sel - model.count}`,
@@ -15,9 +16,13 @@ export function writeState(explorer) {
     near: chosen.near ? `${chosen.near.root}.${chosen.near.radius}` : "",
     weights: chosen.aside === explorer.startAside ? "" : chosen.aside ? "0" : "1",
     fam: formatList(chosen.families),
-    zoom: looked ? [k.toFixed(3), Math.round((w / 2 - x) / k), Math.round((height / 2 - y) / k)].join("_") : "",
+    zoom: looked
+      ? [k.toFixed(3), Math.round((w / 2 - x) / k), Math.round((height / 2 - y) / k)].join("_")
+      : "",
     tab: tabs.selected === "graph" ? "" : tabs.selected,
-    q: query, in: query && scope !== "all" ? scope : "", only: only ? 1 : "",
+    q: query,
+    in: query && scope !== "all" ? scope : "",
+    only: only ? 1 : "",
   };
 }
 
@@ -28,7 +33,10 @@ export function readState(explorer, state) {
   chosen.sel = chosenId(state.sel, model);
   chosen.near = nearOf(state.near, model);
   chosen.aside = state.weights === "1" ? false : state.weights === "0" ? true : explorer.startAside;
-  const folded = state.fold === undefined || state.fold === "" ? startFolds : new Set(parseList(state.fold === "none" ? "" : state.fold).filter((g) => g < count));
+  const folded =
+    state.fold === undefined || state.fold === ""
+      ? startFolds
+      : new Set(parseList(state.fold === "none" ? "" : state.fold).filter((g) => g < count));
   explorer.rows.setFolded(explorer.program.lists);
   explorer.finder.restore(state);
   explorer.setFolded(new Set(folded));

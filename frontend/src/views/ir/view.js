@@ -21,11 +21,19 @@ import css from "./style.css";
 
 addStyle(css);
 
-const TABS = [{ id: "program", label: "Program" }, { id: "graph", label: "Graph" }, { id: "details", label: "Details" }];
+const TABS = [
+  { id: "program", label: "Program" },
+  { id: "graph", label: "Graph" },
+  { id: "details", label: "Details" },
+];
 
 export function mountIr(root, view, ctx) {
   const explorer = new IrExplorer(root, view, ctx);
-  return { token: () => writeState(explorer), restore: (state) => explorer.restore(state), destroy: () => explorer.destroy() };
+  return {
+    token: () => writeState(explorer),
+    restore: (state) => explorer.restore(state),
+    destroy: () => explorer.destroy(),
+  };
 }
 
 class IrExplorer {
@@ -35,7 +43,13 @@ class IrExplorer {
     this.totals = groupTotals(this.model);
     this.program = deriveProgram(view, this.model);
     this.startFolds = foldAtStart(this.model);
-    this.chosen = { sel: -1, folded: new Set(this.startFolds), near: null, aside: asideAtStart(this.model), families: new Set() };
+    this.chosen = {
+      sel: -1,
+      folded: new Set(this.startFolds),
+      near: null,
+      aside: asideAtStart(this.model),
+      families: new Set(),
+    };
     this.build();
     this.restore(ctx.state);
   }
@@ -44,11 +58,16 @@ class IrExplorer {
 
   build() {
     const { view, ctx, model } = this;
-    this.frame = createFrame(this.root, { title: view.title, what: "Program and graph", summary: view.summary });
+    this.frame = createFrame(this.root, {
+      title: view.title,
+      what: "Program and graph",
+      summary: view.summary,
+    });
     this.frame.say.setAttribute("aria-label", "what is chosen");
     this.buildRows();
     this.graph = createGraph({
-      model, ctx,
+      model,
+      ctx,
       hooks: {
         select: (id) => this.select(id, { from: "graph" }),
         hover: (id) => this.hover(id),
@@ -59,7 +78,12 @@ class IrExplorer {
         moved: () => this.ready && ctx.changed(),
       },
     });
-    this.details = createDetails({ model, totals: this.totals, go: (id) => this.go(id), toggle: (g) => this.toggle(g) });
+    this.details = createDetails({
+      model,
+      totals: this.totals,
+      go: (id) => this.go(id),
+      toggle: (g) => this.toggle(g),
+    });
     this.finder = createFinder(this);
     this.tools = createTools(this);
     this.legend = createLegend(this);
@@ -68,10 +92,33 @@ class IrExplorer {
       graph: h("div", { class: "ir-pane pane-graph" }, this.graph.el),
       details: h("div", { class: "ir-pane pane-details" }, this.details.el),
     };
-    this.tabs = createTabs({ label: "what to show", className: "narrow", items: TABS, selected: "graph", onSelect: (id, byReader) => this.showTab(id, byReader) });
+    this.tabs = createTabs({
+      label: "what to show",
+      className: "narrow",
+      items: TABS,
+      selected: "graph",
+      onSelect: (id, byReader) => this.showTab(id, byReader),
+    });
     this.frame.bar.append(this.tools.el);
-    this.frame.body.append(this.finder.search.el, this.tabs.el, h("div", { class: "ir" }, Object.values(this.panes)));
-    this.frame.foot.append(this.legend.el, h("span", { class: "keys" }, [["↑↓", "move"], ["g", "program or graph"], ["n", "neighbours"], ["/", "find"], ["?", "keys"]].map(([k, what]) => h("span", null, h("kbd", null, k), ` ${what}`))));
+    this.frame.body.append(
+      this.finder.search.el,
+      this.tabs.el,
+      h("div", { class: "ir" }, Object.values(this.panes)),
+    );
+    this.frame.foot.append(
+      this.legend.el,
+      h(
+        "span",
+        { class: "keys" },
+        [
+          ["↑↓", "move"],
+          ["g", "program or graph"],
+          ["n", "neighbours"],
+          ["/", "find"],
+          ["?", "keys"],
+        ].map(([k, what]) => h("span", null, h("kbd", null, k), ` ${what}`)),
+      ),
+    );
     this.keys = keyBindings(this);
     this.unbind = bindKeys(this.root, this.keys);
   }
@@ -80,10 +127,24 @@ class IrExplorer {
     const { model, program } = this;
     const scopes = scopeLanes(this.view.scopes, program.shownOf, program.view.rows.length);
     const columns = [];
-    if (scopes.lanes) columns.push({ id: "scope", title: "let", width: `${Math.max(38, 8 * scopes.lanes + 6)}px`, draw: (row, cell) => drawScope(scopes.rows[row], cell) });
-    if (this.view.nodes.some((_, i) => model.uses(i) > 1)) columns.push({ id: "uses", title: "uses", width: "54px", draw: (row, cell) => this.drawUses(row, cell) });
+    if (scopes.lanes)
+      columns.push({
+        id: "scope",
+        title: "let",
+        width: `${Math.max(38, 8 * scopes.lanes + 6)}px`,
+        draw: (row, cell) => drawScope(scopes.rows[row], cell),
+      });
+    if (this.view.nodes.some((_, i) => model.uses(i) > 1))
+      columns.push({
+        id: "uses",
+        title: "uses",
+        width: "54px",
+        draw: (row, cell) => this.drawUses(row, cell),
+      });
     this.rows = createRows({
-      view: program.view, label: `program of ${this.view.title}`, columns,
+      view: program.view,
+      label: `program of ${this.view.title}`,
+      columns,
       hooks: {
         select: (row, byReader) => byReader && this.select(this.idOfRow(row), { from: "rows" }),
         hover: (hit) => this.hover(hit ? (hit.ref >= 0 ? hit.ref : this.idOfRow(hit.row)) : -1, "rows"),
@@ -95,8 +156,17 @@ class IrExplorer {
   }
 
   drawUses(row, cell) {
-    const node = this.program.nodeOfRow.get(row), uses = node === undefined ? 0 : this.model.uses(node);
-    fill(cell, uses > 1 ? [h("b", { "aria-hidden": "true", title: `used ${uses} times` }, `×${uses}`), h("span", { class: "sr" }, `used ${uses} times`)] : null);
+    const node = this.program.nodeOfRow.get(row),
+      uses = node === undefined ? 0 : this.model.uses(node);
+    fill(
+      cell,
+      uses > 1
+        ? [
+            h("b", { "aria-hidden": "true", title: `used ${uses} times` }, `×${uses}`),
+            h("span", { class: "sr" }, `used ${uses} times`),
+          ]
+        : null,
+    );
   }
 
   idOfRow(row) {
@@ -108,7 +178,9 @@ class IrExplorer {
 
   rowOf(id) {
     if (id < 0) return -1;
-    return id < this.model.count ? this.program.shownOf[this.model.row(id)] ?? -1 : this.program.groupRow.get(id - this.model.count) ?? -1;
+    return id < this.model.count
+      ? (this.program.shownOf[this.model.row(id)] ?? -1)
+      : (this.program.groupRow.get(id - this.model.count) ?? -1);
   }
 
   // --- folding and layout
@@ -119,7 +191,8 @@ class IrExplorer {
     const shown = near && neighbourhood(this.model, near.root, near.radius);
     const spec = specOf(this.model, { folded, aside: aside && !near, near: shown });
     const kind = near ? `near ${near.root} ${near.radius}` : "whole";
-    this.layout = fresh || !this.layout || this.layoutKind !== kind ? layout(spec) : relayout(this.layout, spec);
+    this.layout =
+      fresh || !this.layout || this.layoutKind !== kind ? layout(spec) : relayout(this.layout, spec);
     const fit = this.layoutKind !== kind;
     this.layoutKind = kind;
     const label = near ? `graph around ${this.model.label(near.root)}` : `graph of ${this.view.title}`;
@@ -140,7 +213,10 @@ class IrExplorer {
   setFolded(folded, { keep = -1 } = {}) {
     this.chosen.folded = folded;
     const lists = this.program.lists.filter((row) => this.rows.folded.has(row));
-    this.rows.setFolded([...[...folded].map((g) => this.program.groupRow.get(g)).filter((row) => row !== undefined), ...lists]);
+    this.rows.setFolded([
+      ...[...folded].map((g) => this.program.groupRow.get(g)).filter((row) => row !== undefined),
+      ...lists,
+    ]);
     this.draw({ keep });
     if (this.ready) this.ctx.changed();
   }
@@ -155,7 +231,13 @@ class IrExplorer {
   }
 
   foldAll(fold) {
-    const all = this.startFolds.size ? this.startFolds : new Set([...this.model.groups.keys()].filter((g) => this.model.groups[g].parent >= 0 || this.model.groups[g].kind !== 0));
+    const all = this.startFolds.size
+      ? this.startFolds
+      : new Set(
+          [...this.model.groups.keys()].filter(
+            (g) => this.model.groups[g].parent >= 0 || this.model.groups[g].kind !== 0,
+          ),
+        );
     this.setFolded(new Set(fold ? all : []));
     this.graph.fit();
   }
@@ -166,7 +248,8 @@ class IrExplorer {
   shownId(id) {
     if (id < 0) return -1;
     if (id >= this.model.count) {
-      for (let g = id - this.model.count; g >= 0; g = this.model.groups[g].parent) if (this.layout.boxes[g]) return this.model.count + g;
+      for (let g = id - this.model.count; g >= 0; g = this.model.groups[g].parent)
+        if (this.layout.boxes[g]) return this.model.count + g;
       return -1;
     }
     const rep = this.layout.rep[id];
@@ -186,7 +269,12 @@ class IrExplorer {
     this.mark();
     if (from !== "graph") this.graph.reveal(this.shownId(id));
     this.details.show(id, this.chosen.folded.has(id - this.model.count));
-    const words = id < 0 ? sayAll(this) : id < this.model.count ? sayNode(this, id) : sayGroup(this, id - this.model.count);
+    const words =
+      id < 0
+        ? sayAll(this)
+        : id < this.model.count
+          ? sayNode(this, id)
+          : sayGroup(this, id - this.model.count);
     fill(this.frame.say, words);
     this.tools.update();
     if (quiet) return;
@@ -203,21 +291,28 @@ class IrExplorer {
   }
 
   open(id) {
-    const folded = new Set(this.chosen.folded), before = folded.size;
+    const folded = new Set(this.chosen.folded),
+      before = folded.size;
     const { groups, group, count } = this.model;
-    for (let g = id < count ? group[id] : groups[id - count]?.parent ?? -1; g >= 0; g = groups[g].parent) folded.delete(g);
+    for (let g = id < count ? group[id] : (groups[id - count]?.parent ?? -1); g >= 0; g = groups[g].parent)
+      folded.delete(g);
     if (folded.size !== before) this.setFolded(folded, { keep: this.shownId(id) });
     this.rows.reveal(this.rowOf(id));
   }
 
   mark() {
-    const { sel } = this.chosen, { model } = this, node = sel >= 0 && sel < model.count;
+    const { sel } = this.chosen,
+      { model } = this,
+      node = sel >= 0 && sel < model.count;
     const rowsOf = (ids) => ids.map((i) => this.rowOf(i)).filter((r) => r >= 0);
     this.rows.mark("now", sel >= 0 ? [this.rowOf(sel)].filter((r) => r >= 0) : []);
     this.rows.mark("operand", node ? rowsOf(model.operands[sel]) : []);
     this.rows.mark("user", node ? rowsOf(model.users[sel]) : []);
     this.rows.light(node ? [sel] : []);
-    this.graph.setState({ selected: this.shownId(sel), matches: [...new Set(this.finder.found.map((i) => this.shownId(i)))] });
+    this.graph.setState({
+      selected: this.shownId(sel),
+      matches: [...new Set(this.finder.found.map((i) => this.shownId(i)))],
+    });
   }
 
   hover(id, from = "graph") {
@@ -252,12 +347,21 @@ class IrExplorer {
     this.chosen.families = families;
     const { model } = this;
     const has = (id) => families.has(model.family(id));
-    this.graph.dim(families.size === 0 ? () => false : (item) => {
-      if (item.group < 0) return !has(item.id);
-      return !item.frame && !this.membersOf(item.group).some(has);
-    });
-    const rows = families.size ? [...this.program.nodeOfRow].filter(([, i]) => !has(i)).map(([row]) => row) : [];
-    this.rows.mark("faded", rows.filter((row) => this.rows.anchor(row) === row));
+    this.graph.dim(
+      families.size === 0
+        ? () => false
+        : (item) => {
+            if (item.group < 0) return !has(item.id);
+            return !item.frame && !this.membersOf(item.group).some(has);
+          },
+    );
+    const rows = families.size
+      ? [...this.program.nodeOfRow].filter(([, i]) => !has(i)).map(([row]) => row)
+      : [];
+    this.rows.mark(
+      "faded",
+      rows.filter((row) => this.rows.anchor(row) === row),
+    );
     this.legend.update();
     if (this.ready) this.ctx.changed();
   }
@@ -265,7 +369,8 @@ class IrExplorer {
   membersOf(group) {
     this.members ??= this.model.groups.map(() => []);
     if (!this.members.filled) {
-      for (let i = 0; i < this.model.count; i++) for (let g = this.model.group[i]; g >= 0; g = this.model.groups[g].parent) this.members[g].push(i);
+      for (let i = 0; i < this.model.count; i++)
+        for (let g = this.model.group[i]; g >= 0; g = this.model.groups[g].parent) this.members[g].push(i);
       this.members.filled = true;
     }
     return this.members[group];
@@ -277,7 +382,13 @@ class IrExplorer {
   }
 
   help() {
-    showHelp(this.frame, this.keys, [h("p", null, "In the graph, arrows follow edges: ↑ to an operand, ↓ to a user, ← → to what stands beside. Drag to move; the wheel zooms once the graph was pressed.")]);
+    showHelp(this.frame, this.keys, [
+      h(
+        "p",
+        null,
+        "In the graph, arrows follow edges: ↑ to an operand, ↓ to a user, ← → to what stands beside. Drag to move; the wheel zooms once the graph was pressed.",
+      ),
+    ]);
   }
 
   share() {
@@ -299,6 +410,9 @@ class IrExplorer {
 }
 
 function drawScope(lanes, cell) {
-  fill(cell, lanes.map(([lane, part]) => h("i", { class: part, style: { left: `${4 + lane * 8}px` } })),
-    lanes.some(([, part]) => part === "start") ? h("span", { class: "sr" }, "a let begins here") : null);
+  fill(
+    cell,
+    lanes.map(([lane, part]) => h("i", { class: part, style: { left: `${4 + lane * 8}px` } })),
+    lanes.some(([, part]) => part === "start") ? h("span", { class: "sr" }, "a let begins here") : null,
+  );
 }

@@ -5,31 +5,60 @@ import { KIND_NAMES } from "../../graph/model.js";
 import { short } from "./details.js";
 
 const code = (text) => h("code", null, text);
-const listed = (parts) => parts.flatMap((part, i) => (i === 0 ? [part] : [i === parts.length - 1 ? " and " : ", ", part]));
-const few = (list, most = 4) => (list.length > most ? [...list.slice(0, most), `${list.length - most} more`] : list);
+const listed = (parts) =>
+  parts.flatMap((part, i) => (i === 0 ? [part] : [i === parts.length - 1 ? " and " : ", ", part]));
+const few = (list, most = 4) =>
+  list.length > most ? [...list.slice(0, most), `${list.length - most} more`] : list;
 const times = (n) => (n === 1 ? "once" : n === 2 ? "twice" : `${n} times`);
 
 /** The whole, as the first frame says it. */
 export function sayAll({ view, chosen, model }) {
   const folded = chosen.folded.size ? " Press ▸ to open a block." : "";
-  return [view.summary, h("small", null, model.count ? `Choose a line or a node to see its type and cost.${folded}` : "There is nothing in it.")];
+  return [
+    view.summary,
+    h(
+      "small",
+      null,
+      model.count ? `Choose a line or a node to see its type and cost.${folded}` : "There is nothing in it.",
+    ),
+  ];
 }
 
 export function sayNode({ model }, id) {
-  const name = model.name(id), from = [...new Set(model.operands[id])];
+  const name = model.name(id),
+    from = [...new Set(model.operands[id])];
   const call = model.label(id);
   const what = name && name !== call ? [code(name), " is ", code(call)] : [code(call)];
-  const operands = from.length ? [" of ", ...listed(few(from.map((u) => model.name(u) || model.label(u))).map(code))] : [];
-  const users = model.users[id].length, uses = model.uses(id);
-  const used = users ? `It is computed once and used ${times(uses)}${uses > 1 && users !== uses ? `, in ${users} place${users === 1 ? "" : "s"}` : ""}.` : "Nothing here uses it: it is a result.";
-  return [...what, ...operands, ": ", code(model.type(id)), ".", h("small", null, uses > 1 || !users ? used : "", uses > 1 || !users ? " " : "", model.detail(id))];
+  const operands = from.length
+    ? [" of ", ...listed(few(from.map((u) => model.name(u) || model.label(u))).map(code))]
+    : [];
+  const users = model.users[id].length,
+    uses = model.uses(id);
+  const used = users
+    ? `It is computed once and used ${times(uses)}${uses > 1 && users !== uses ? `, in ${users} place${users === 1 ? "" : "s"}` : ""}.`
+    : "Nothing here uses it: it is a result.";
+  return [
+    ...what,
+    ...operands,
+    ": ",
+    code(model.type(id)),
+    ".",
+    h("small", null, uses > 1 || !users ? used : "", uses > 1 || !users ? " " : "", model.detail(id)),
+  ];
 }
 
 export function sayGroup({ model, totals, chosen }, g) {
-  const { label, kind, times: n } = model.groups[g], sum = totals[g];
+  const { label, kind, times: n } = model.groups[g],
+    sum = totals[g];
   return [
-    h("strong", null, label), kind === 3 ? `: the same block, ${times(n)} in a row` : `: a ${KIND_NAMES[kind] ?? "group"}`, `, ${sum.calls} calls in all.`,
-    h("small", null, `${short(sum.params)} parameters, ${short(sum.flops, "FLOP")}. ${chosen.folded.has(g) ? "Enter opens it." : "Enter folds it."}`),
+    h("strong", null, label),
+    kind === 3 ? `: the same block, ${times(n)} in a row` : `: a ${KIND_NAMES[kind] ?? "group"}`,
+    `, ${sum.calls} calls in all.`,
+    h(
+      "small",
+      null,
+      `${short(sum.params)} parameters, ${short(sum.flops, "FLOP")}. ${chosen.folded.has(g) ? "Enter opens it." : "Enter folds it."}`,
+    ),
   ];
 }
 
@@ -37,12 +66,19 @@ export function sayGroup({ model, totals, chosen }, g) {
 export function tip({ model, totals }, id) {
   if (id >= model.count) {
     const g = id - model.count;
-    return [model.groups[g].label + (model.groups[g].times > 1 ? ` × ${model.groups[g].times}` : ""), `${totals[g].calls} calls, ${short(totals[g].flops, "FLOP")}`];
+    return [
+      model.groups[g].label + (model.groups[g].times > 1 ? ` × ${model.groups[g].times}` : ""),
+      `${totals[g].calls} calls, ${short(totals[g].flops, "FLOP")}`,
+    ];
   }
-  const name = model.name(id), aside = model.operands[id].filter((u) => model.aside[u]).length, uses = model.uses(id);
+  const name = model.name(id),
+    aside = model.operands[id].filter((u) => model.aside[u]).length,
+    uses = model.uses(id);
   return [
-    name && name !== model.label(id) ? `${name} = ${model.label(id)}` : model.label(id), model.short(id),
-    ...(uses > 1 ? [`computed once, used ${times(uses)}`] : []), ...(aside ? [`reads ${aside} parameter${aside === 1 ? "" : "s"}`] : []),
+    name && name !== model.label(id) ? `${name} = ${model.label(id)}` : model.label(id),
+    model.short(id),
+    ...(uses > 1 ? [`computed once, used ${times(uses)}`] : []),
+    ...(aside ? [`reads ${aside} parameter${aside === 1 ? "" : "s"}`] : []),
   ];
 }
 
@@ -52,8 +88,11 @@ export function describe({ model, totals, chosen }, id) {
     const g = id - model.count;
     return `${model.groups[g].label}, ${KIND_NAMES[model.groups[g].kind] ?? "group"}${model.groups[g].times > 1 ? `, ${model.groups[g].times} times` : ""}, ${totals[g].calls} calls, ${chosen.folded.has(g) ? "folded" : "open"}`;
   }
-  const called = (u) => [model.label(u), model.name(u) === model.label(u) ? "" : model.name(u)].filter(Boolean).join(" ");
-  const operands = model.operands[id].length ? `, operands ${few(model.operands[id].map(called)).join(", ")}` : "";
+  const called = (u) =>
+    [model.label(u), model.name(u) === model.label(u) ? "" : model.name(u)].filter(Boolean).join(" ");
+  const operands = model.operands[id].length
+    ? `, operands ${few(model.operands[id].map(called)).join(", ")}`
+    : "";
   const uses = model.uses(id);
   return `${called(id)}, ${model.type(id)}${operands}, ${uses ? `used ${times(uses)}` : "a result"}`;
 }

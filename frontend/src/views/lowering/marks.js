@@ -8,5 +8,10 @@ export const MARKS = [
 ];
 
 /** The sign and the word for a loop that is not serial. */
-const WAYS = { parallel: ["‖", "parallel"], vectorized: ["▥", "vector"], unrolled: ["≡", "unrolled"], serial: ["", ""] };
+const WAYS = {
+  parallel: ["‖", "parallel"],
+  vectorized: ["▥", "vector"],
+  unrolled: ["≡", "unrolled"],
+  serial: ["", ""],
+};
 export const wayOf = (how) => WAYS[how] ?? ["▦", how];

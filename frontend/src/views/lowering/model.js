@@ -6,21 +6,41 @@ export const levelsOf = (view) => ["relay", "te", "loops", ...(view.codes.length
 export function createModel(view) {
   const operators = view.operators.map((operator, index) => ({ ...operator, index }));
   const byRow = new Map(operators.map(({ row, index }) => [row, index]));
-  const relay = view.rows.map(({ depth, tokens }, row) => ({ row, depth, tokens, owners: byRow.has(row) ? [byRow.get(row)] : [] }));
+  const relay = view.rows.map(({ depth, tokens }, row) => ({
+    row,
+    depth,
+    tokens,
+    owners: byRow.has(row) ? [byRow.get(row)] : [],
+  }));
   const te = view.stages.map(({ operator, text }) => ({ text, owners: operator < 0 ? [] : [operator] }));
-  const steps = view.steps.map((step) => ({ ...step, nest: step.nest.map(({ is_block: block, operators: owners, ...part }) => ({ ...part, block, owners })) }));
+  const steps = view.steps.map((step) => ({
+    ...step,
+    nest: step.nest.map(({ is_block: block, operators: owners, ...part }) => ({ ...part, block, owners })),
+  }));
   const codes = view.codes.map(({ name, purposes, blocks, lines, others, cut }) => ({
-    name, purposes, others, cut,
+    name,
+    purposes,
+    others,
+    cut,
     lines: lines.map((line) => ({ ...line, owners: line.block < 0 ? [] : blocks[line.block] })),
   }));
   const longest = Math.max(2, ...steps.flatMap(({ nest }) => nest.map(({ extent }) => extent)));
 
   return {
-    times: view.times, flops: view.flops,
-    operators, relay, te, steps,
+    times: view.times,
+    flops: view.flops,
+    operators,
+    relay,
+    te,
+    steps,
     codes: Object.fromEntries(codes.map((code, i) => [i === codes.length - 1 ? "code" : "ir", code])),
     gpu: codes[0].name === "CUDA C",
-    kernel: { name: view.name, target: view.target, rule: view.rule, choice: view.choice.map(({ name, value }) => `${name} ${value}`) },
+    kernel: {
+      name: view.name,
+      target: view.target,
+      rule: view.rule,
+      choice: view.choice.map(({ name, value }) => `${name} ${value}`),
+    },
     /** How long the bar of a loop is, from 0 to 1: by the logarithm of its turns. */
     share: (extent) => (extent <= 1 ? 0 : Math.log2(extent) / Math.log2(longest)),
   };
@@ -29,13 +49,16 @@ export function createModel(view) {
 /** How many instructions there are for each purpose, of the chosen operators; of all, where none is chosen. */
 export function tally(lines, purposes, chosen) {
   const counts = Array.from({ length: purposes }, () => 0);
-  for (const { purpose, owners } of lines) if (purpose >= 0 && (chosen.length === 0 || meets(owners, chosen))) counts[purpose] += 1;
+  for (const { purpose, owners } of lines)
+    if (purpose >= 0 && (chosen.length === 0 || meets(owners, chosen))) counts[purpose] += 1;
   return counts;
 }
 
 /** The first line of the innermost loop that multiplies and adds, or, where nothing does, of any that computes. */
 export function hottest(lines, fused) {
-  const computes = lines.some(({ purpose }) => purpose === fused) ? ({ purpose }) => purpose === fused : ({ owners }) => owners.length > 0;
+  const computes = lines.some(({ purpose }) => purpose === fused)
+    ? ({ purpose }) => purpose === fused
+    : ({ owners }) => owners.length > 0;
   const deepest = lines.reduce((most, line) => (computes(line) ? Math.max(most, line.depth) : most), 0);
   return lines.findIndex((line) => computes(line) && line.depth === deepest);
 }
@@ -54,21 +77,38 @@ export function changed(now, before, [less, more]) {
 }
 
 /** A number in words: 812 · 16,992 · 3.17 million. */
-export const amount = (n) => (n >= 1e9 ? `${Number((n / 1e9).toPrecision(3))} billion` : n >= 1e6 ? `${Number((n / 1e6).toPrecision(3))} million` : n.toLocaleString("en"));
+export const amount = (n) =>
+  n >= 1e9
+    ? `${Number((n / 1e9).toPrecision(3))} billion`
+    : n >= 1e6
+      ? `${Number((n / 1e6).toPrecision(3))} million`
+      : n.toLocaleString("en");
 
 /** Bytes in words. */
-export const bytes = (n) => (n >= 1e9 ? `${Number((n / 1e9).toPrecision(3))} GB` : n >= 1e6 ? `${Number((n / 1e6).toPrecision(3))} MB` : n >= 1e3 ? `${Number((n / 1e3).toPrecision(3))} KB` : `${n} bytes`);
+export const bytes = (n) =>
+  n >= 1e9
+    ? `${Number((n / 1e9).toPrecision(3))} GB`
+    : n >= 1e6
+      ? `${Number((n / 1e6).toPrecision(3))} MB`
+      : n >= 1e3
+        ? `${Number((n / 1e3).toPrecision(3))} KB`
+        : `${n} bytes`;
 
 /** What a step changed of the time: "2.1× faster", "as fast as before" (within a tenth), or "" at the first. */
 export function faster(times, step) {
   if (step === 0 || !times.length) return "";
   const ratio = times[step - 1] / times[step];
   if (ratio < 1.1 && ratio > 1 / 1.1) return "as fast as before";
-  return ratio > 1 ? `${Number(ratio.toPrecision(2))}× faster` : `${Number((1 / ratio).toPrecision(2))}× slower`;
+  return ratio > 1
+    ? `${Number(ratio.toPrecision(2))}× faster`
+    : `${Number((1 / ratio).toPrecision(2))}× slower`;
 }
 
 /** Whether a line belongs to one of the operators. */
 export const meets = (owners, chosen) => owners.some((owner) => chosen.includes(owner));
 
 /** The first line of a run of lines with the same owners: there the operators' numbers are written. */
-export const heads = (lines) => lines.map(({ owners }, at) => owners.length > 0 && (at === 0 || lines[at - 1].owners.join() !== owners.join()));
+export const heads = (lines) =>
+  lines.map(
+    ({ owners }, at) => owners.length > 0 && (at === 0 || lines[at - 1].owners.join() !== owners.join()),
+  );

@@ -5,12 +5,23 @@ import { heads } from "./model.js";
 import { wayOf } from "./marks.js";
 
 const stripes = (hues) => {
-  const stops = hues.map((hue, i) => `var(--hue-${hue}) ${(100 * i) / hues.length}% ${(100 * (i + 1)) / hues.length}%`);
+  const stops = hues.map(
+    (hue, i) => `var(--hue-${hue}) ${(100 * i) / hues.length}% ${(100 * (i + 1)) / hues.length}%`,
+  );
   return `linear-gradient(to right, ${stops.join(", ")})`;
 };
 
 /** An operator's number in its colour. */
-export const badge = ({ index, hue }) => h("span", { class: "op-badge", style: { "--hue": `var(--hue-${hue})`, "--fill": `var(--hue-${hue}-fill)` }, "aria-hidden": "true" }, String(index + 1));
+export const badge = ({ index, hue }) =>
+  h(
+    "span",
+    {
+      class: "op-badge",
+      style: { "--hue": `var(--hue-${hue})`, "--fill": `var(--hue-${hue}-fill)` },
+      "aria-hidden": "true",
+    },
+    String(index + 1),
+  );
 
 export function createPanels(model, view, hooks) {
   const names = (owners) => owners.map((owner) => model.operators[owner].name).join(", ");
@@ -18,38 +29,89 @@ export function createPanels(model, view, hooks) {
   /** A line of a level; `first`: the numbers of its operators are written. */
   function line(level, at, owners, first, content, attributes = {}) {
     const hues = owners.map((owner) => model.operators[owner].hue);
-    const stripe = h("span", { class: "stripe", style: hues.length ? { background: stripes(hues), "--many": String(Math.min(4, hues.length)) } : null, "aria-hidden": "true" });
-    const badges = h("span", { class: "badges" }, first && owners.map((owner) => badge(model.operators[owner])));
-    return h("div", {
-      ...attributes, class: `lv-line ${attributes.class ?? ""}`, role: "option", tabindex: -1, "aria-selected": false, "data-level": level, "data-at": at,
-      title: owners.length ? names(owners) : null,
-    }, stripe, badges, content, owners.length > 0 && first && h("span", { class: "sr" }, ` (${names(owners)})`));
+    const stripe = h("span", {
+      class: "stripe",
+      style: hues.length ? { background: stripes(hues), "--many": String(Math.min(4, hues.length)) } : null,
+      "aria-hidden": "true",
+    });
+    const badges = h(
+      "span",
+      { class: "badges" },
+      first && owners.map((owner) => badge(model.operators[owner])),
+    );
+    return h(
+      "div",
+      {
+        ...attributes,
+        class: `lv-line ${attributes.class ?? ""}`,
+        role: "option",
+        tabindex: -1,
+        "aria-selected": false,
+        "data-level": level,
+        "data-at": at,
+        title: owners.length ? names(owners) : null,
+      },
+      stripe,
+      badges,
+      content,
+      owners.length > 0 && first && h("span", { class: "sr" }, ` (${names(owners)})`),
+    );
   }
 
   function relay() {
     const first = heads(model.relay);
     return model.relay.map(({ row, depth, tokens, owners }) => {
       const parts = tokens.map(({ kind, text }) => tokenElement(view, kind, text, { class: `t${kind}` }));
-      return line("relay", row, owners, first[row], h("code", { class: "text", style: { "--in": String(depth) } }, parts));
+      return line(
+        "relay",
+        row,
+        owners,
+        first[row],
+        h("code", { class: "text", style: { "--in": String(depth) } }, parts),
+      );
     });
   }
 
   function te() {
     const first = heads(model.te);
-    return model.te.map(({ text, owners }, at) => line("te", at, owners, first[at], h("code", { class: `text${owners.length ? "" : " given"}` }, text)));
+    return model.te.map(({ text, owners }, at) =>
+      line("te", at, owners, first[at], h("code", { class: `text${owners.length ? "" : " given"}` }, text)),
+    );
   }
 
   function loops(step) {
     return model.steps[step].nest.map((part, at) => {
       const { block, depth, name, text, extent, how, owners, touched } = part;
-      const attributes = { class: `${block ? "is-block" : "is-loop"}${touched ? " is-touched" : ""} way-${how || "block"}`, style: { "--in": String(depth) } };
-      if (block) return line("loops", at, owners, true, h("code", { class: "text" }, text || name), attributes);
+      const attributes = {
+        class: `${block ? "is-block" : "is-loop"}${touched ? " is-touched" : ""} way-${how || "block"}`,
+        style: { "--in": String(depth) },
+      };
+      if (block)
+        return line("loops", at, owners, true, h("code", { class: "text" }, text || name), attributes);
       const [sign, word] = wayOf(how);
       const turns = extent < 0 ? "?" : extent.toLocaleString("en");
-      const content = h("span", { class: "loop" },
-        h("span", { class: "sr" }, "loop "), h("span", { class: "loop-name" }, (name.match(/[^_]*_|[^_]+/g) ?? []).map((part) => [part, h("wbr")])), h("span", { class: "loop-turns" }, ` × ${turns}`),
+      const content = h(
+        "span",
+        { class: "loop" },
+        h("span", { class: "sr" }, "loop "),
+        h(
+          "span",
+          { class: "loop-name" },
+          (name.match(/[^_]*_|[^_]+/g) ?? []).map((part) => [part, h("wbr")]),
+        ),
+        h("span", { class: "loop-turns" }, ` × ${turns}`),
         word && h("span", { class: "loop-way" }, h("span", { "aria-hidden": "true" }, sign), ` ${word}`),
-        h("span", { class: "sr" }, `, depth ${depth + 1}${touched ? ", what this step is about" : ""} (${names(owners)})`), h("span", { class: "loop-bar", style: { "--share": String(model.share(extent)) }, "aria-hidden": "true" }));
+        h(
+          "span",
+          { class: "sr" },
+          `, depth ${depth + 1}${touched ? ", what this step is about" : ""} (${names(owners)})`,
+        ),
+        h("span", {
+          class: "loop-bar",
+          style: { "--share": String(model.share(extent)) },
+          "aria-hidden": "true",
+        }),
+      );
       return line("loops", at, owners, false, content, attributes);
     });
   }
@@ -59,27 +121,66 @@ export function createPanels(model, view, hooks) {
     const first = heads(lines);
     const rows = lines.map(({ text, purpose, depth, owners }, at) => {
       const kind = purposes[purpose];
-      const content = purpose < 0 ? h("code", { class: "text label" }, text) : h("code", { class: "text" }, wordsOf(text, kind));
-      return line(level, at, owners, first[at], content, { style: { "--in": String(depth) }, class: depth > 0 ? "in-loop" : "" });
+      const content =
+        purpose < 0
+          ? h("code", { class: "text label" }, text)
+          : h("code", { class: "text" }, wordsOf(text, kind));
+      return line(level, at, owners, first[at], content, {
+        style: { "--in": String(depth) },
+        class: depth > 0 ? "in-loop" : "",
+      });
     });
-    if (cut) rows.push(h("div", { class: "lv-line note", role: "option", "aria-selected": false }, `… ${cut.toLocaleString("en")} more lines`));
+    if (cut)
+      rows.push(
+        h(
+          "div",
+          { class: "lv-line note", role: "option", "aria-selected": false },
+          `… ${cut.toLocaleString("en")} more lines`,
+        ),
+      );
     return rows;
   };
 
   /** A line of code with the word in colour that says what it does: what it begins with, or, in LLVM's text, what follows `=`. */
   function wordsOf(text, kind) {
-    const [, before, word, rest] = /^((?:%[\w.$-]+ = )?(?:@!?%p\d+ )?)([\w.]+)(.*)$/s.exec(text) ?? [null, "", "", text];
+    const [, before, word, rest] = /^((?:%[\w.$-]+ = )?(?:@!?%p\d+ )?)([\w.]+)(.*)$/s.exec(text) ?? [
+      null,
+      "",
+      "",
+      text,
+    ];
     return [before, h("span", { class: `mnemonic p-${kind}` }, word), rest];
   }
 
   const made = { relay, te, loops, ir: code("ir"), code: code("code") };
   /** A level as a list that has a line for each part. */
   function panel(level, title, note) {
-    const list = h("div", { class: "lv-list", role: "listbox", "aria-label": title, onfocusin: (event) => hooks.focus(level, event.target.closest(".lv-line")), onclick: (event) => hooks.click(level, event.target.closest(".lv-line")),
-      onpointerover: (event) => hooks.hover(level, event.target.closest(".lv-line")), onpointerleave: () => hooks.hover(level, null) });
-    const head = h("p", { class: "lv-head" }, h("strong", null, title), note && h("span", { class: "lv-note" }, note));
+    const list = h("div", {
+      class: "lv-list",
+      role: "listbox",
+      "aria-label": title,
+      onfocusin: (event) => hooks.focus(level, event.target.closest(".lv-line")),
+      onclick: (event) => hooks.click(level, event.target.closest(".lv-line")),
+      onpointerover: (event) => hooks.hover(level, event.target.closest(".lv-line")),
+      onpointerleave: () => hooks.hover(level, null),
+    });
+    const head = h(
+      "p",
+      { class: "lv-head" },
+      h("strong", null, title),
+      note && h("span", { class: "lv-note" }, note),
+    );
     const el = h("section", { class: `lv-panel lv-${level}`, "aria-label": title }, head, list);
-    return { el, list, head, draw: (step) => { fill(list, made[level](step)); const [top] = list.children; if (top) top.tabIndex = 0; } };
+    return {
+      el,
+      list,
+      head,
+      draw: (step) => {
+        fill(list, made[level](step));
+        const [top] = list.children;
+        if (top) top.tabIndex = 0;
+      },
+    };
   }
   return { panel };
 }

@@ -8,7 +8,18 @@ import { sentence } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
 import { createTabs } from "../../core/tabs.js";
 import { checkLowering } from "./check.js";
-import { amount, bytes, changed, createModel, duration, faster, hottest, levelsOf, meets, tally } from "./model.js";
+import {
+  amount,
+  bytes,
+  changed,
+  createModel,
+  duration,
+  faster,
+  hottest,
+  levelsOf,
+  meets,
+  tally,
+} from "./model.js";
 import { MARKS } from "./marks.js";
 import { badge, createPanels } from "./panels.js";
 import css from "./style.css";
@@ -16,12 +27,18 @@ import css from "./style.css";
 addStyle(css);
 
 const TITLES = { relay: "Relay", te: "Tensor expressions", loops: "Loops", code: "Code" };
-const COUNTED = "Counted in the loops, not measured. Instructions: arithmetic, loads, stores, and two for each turn of a loop; a vector counts as one, and so does the question whether an element lies within its array; what unrolled loops settle costs nothing; what does not depend on the innermost loops is counted before them, but a sum in an array is loaded and stored each time; pieces are divided by the cores.";
+const COUNTED =
+  "Counted in the loops, not measured. Instructions: arithmetic, loads, stores, and two for each turn of a loop; a vector counts as one, and so does the question whether an element lies within its array; what unrolled loops settle costs nothing; what does not depend on the innermost loops is counted before them, but a sum in an array is loaded and stored each time; pieces are divided by the cores.";
 const ESTIMATED = {
   cpu: `${COUNTED} Bytes: a cache holds what the innermost loops touch that fit into it, and what lies further out comes anew, in lines of 64 bytes; what fits altogether is there from the run before. Cycles: of each nest the most of instructions / 3, 4 for each sum that waits for the one before, bytes from the second cache / 64, bytes from beyond it / 32. Addresses, slow arithmetic and the start of threads are left out, and so is what LLVM makes of loops by itself. Convolutions of whole models came out within half to twice of what was measured.`,
   gpu: `${COUNTED} Bytes are those of the arrays that each nest reads and writes. Addresses, caches and waiting are left out.`,
 };
-const KEYS = [[["←", "→"], "step"], [["↑", "↓"], "line"], [["1", "…", "9"], "operator"], [["?"], "keys"]];
+const KEYS = [
+  [["←", "→"], "step"],
+  [["↑", "↓"], "line"],
+  [["1", "…", "9"], "operator"],
+  [["?"], "keys"],
+];
 const onButton = (event) => event.target.closest("button, [role=tab]") !== null;
 
 export function mountLowering(root, view, ctx) {
@@ -51,25 +68,56 @@ class LoweringExplorer extends Explorer {
     this.frameOf("Lowering: one kernel at every level");
     const kinds = model.steps.map(({ mark }) => mark);
     this.timeline = this.timelineOf({
-      kinds, label: "the schedule",
+      kinds,
+      label: "the schedule",
       profile: model.times.length > 0 ? model.times.map(Math.log) : null, // the marks go down as the kernel gets faster
     });
-    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools(null, false));
-    this.chips = model.operators.map((operator) => h("button", {
-      class: "op-chip", type: "button", "aria-pressed": false, title: operator.detail || operator.name, style: { "--hue": `var(--hue-${operator.hue})`, "--fill": `var(--hue-${operator.hue}-fill)` },
-      onclick: () => this.toggle(operator.index), onpointerenter: () => this.point([operator.index]), onpointerleave: () => this.point(null),
-    }, badge(operator), h("span", null, operator.name)));
+    this.shell.bar.append(
+      this.transport.el,
+      h("span", { class: "grow" }, this.timeline.el),
+      this.counter,
+      this.tools(null, false),
+    );
+    this.chips = model.operators.map((operator) =>
+      h(
+        "button",
+        {
+          class: "op-chip",
+          type: "button",
+          "aria-pressed": false,
+          title: operator.detail || operator.name,
+          style: { "--hue": `var(--hue-${operator.hue})`, "--fill": `var(--hue-${operator.hue}-fill)` },
+          onclick: () => this.toggle(operator.index),
+          onpointerenter: () => this.point([operator.index]),
+          onpointerleave: () => this.point(null),
+        },
+        badge(operator),
+        h("span", null, operator.name),
+      ),
+    );
     const panels = createPanels(model, view, {
-      focus: (level, line) => line && this.focused(level, line), click: (level, line) => line && this.click(level, line), hover: (level, line) => this.point(line ? this.ownersOf(level, line) : null),
+      focus: (level, line) => line && this.focused(level, line),
+      click: (level, line) => line && this.click(level, line),
+      hover: (level, line) => this.point(line ? this.ownersOf(level, line) : null),
     });
-    this.tallies = Object.fromEntries(Object.keys(model.codes).map((level) => [level, h("span", { class: "lv-tally" })]));
+    this.tallies = Object.fromEntries(
+      Object.keys(model.codes).map((level) => [level, h("span", { class: "lv-tally" })]),
+    );
     this.loopNote = h("span", null);
     const notes = { loops: this.loopNote, ...this.tallies };
-    const titles = { ...TITLES, ...Object.fromEntries(Object.entries(model.codes).map(([level, { name }]) => [level, name])) };
-    this.panels = Object.fromEntries(this.levels.map((level) => [level, panels.panel(level, titles[level], notes[level])]));
+    const titles = {
+      ...TITLES,
+      ...Object.fromEntries(Object.entries(model.codes).map(([level, { name }]) => [level, name])),
+    };
+    this.panels = Object.fromEntries(
+      this.levels.map((level) => [level, panels.panel(level, titles[level], notes[level])]),
+    );
     if (model.codes.ir) this.addSwitches(titles);
     this.tabs = createTabs({
-      label: "which level", className: "narrow", selected: "loops", items: this.levels.map((id) => ({ id, label: id === "te" ? "TE" : titles[id] })),
+      label: "which level",
+      className: "narrow",
+      selected: "loops",
+      items: this.levels.map((id) => ({ id, label: id === "te" ? "TE" : titles[id] })),
       onSelect: (id, byReader) => {
         this.showLevel(id);
         if (byReader) {
@@ -79,9 +127,30 @@ class LoweringExplorer extends Explorer {
         }
       },
     });
-    this.body = h("div", { class: model.codes.ir ? "lowering-body has-ir" : "lowering-body", "data-on": "loops", "data-code": "code" }, this.levels.map((level) => this.panels[level].el));
+    this.body = h(
+      "div",
+      {
+        class: model.codes.ir ? "lowering-body has-ir" : "lowering-body",
+        "data-on": "loops",
+        "data-code": "code",
+      },
+      this.levels.map((level) => this.panels[level].el),
+    );
     this.showLevel(this.tabs.selected);
-    this.shell.body.append(h("div", { class: "lowering-ops", role: "group", "aria-label": "operators: choose one to see it at every level" }, h("span", { class: "what" }, "operators"), this.chips), this.tabs.el, this.body);
+    this.shell.body.append(
+      h(
+        "div",
+        {
+          class: "lowering-ops",
+          role: "group",
+          "aria-label": "operators: choose one to see it at every level",
+        },
+        h("span", { class: "what" }, "operators"),
+        this.chips,
+      ),
+      this.tabs.el,
+      this.body,
+    );
     this.effect = h("span", { class: "lowering-effect" });
     const legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) });
     this.shell.foot.append(this.effect, legend, this.hints(KEYS));
@@ -98,11 +167,34 @@ class LoweringExplorer extends Explorer {
     return [
       { keys: ["ArrowRight"], shown: ["→"], label: "next primitive of the schedule", run: go("forward") },
       { keys: ["ArrowLeft"], shown: ["←"], label: "previous one", run: go("back") },
-      { keys: ["Home", "End"], label: "first and last step", run: (event) => go(event.key === "Home" ? "first" : "last")() },
-      { keys: [" "], shown: ["space"], label: "play or pause", run: (event) => (onButton(event) ? false : this.transport.toggle()) },
-      { keys: numbers, shown: ["1", "…", "9"], label: "light an operator at every level, or no longer", run: (event) => this.toggle(Number(event.key) - 1) },
-      { keys: ["ArrowDown", "ArrowUp"], shown: ["↑", "↓"], label: "move along a level", run: (event) => this.walk(event.key === "ArrowDown" ? 1 : -1) },
-      { keys: ["[", "]"], label: "the level before, the level after", run: (event) => this.otherLevel(event.key === "[" ? -1 : 1) },
+      {
+        keys: ["Home", "End"],
+        label: "first and last step",
+        run: (event) => go(event.key === "Home" ? "first" : "last")(),
+      },
+      {
+        keys: [" "],
+        shown: ["space"],
+        label: "play or pause",
+        run: (event) => (onButton(event) ? false : this.transport.toggle()),
+      },
+      {
+        keys: numbers,
+        shown: ["1", "…", "9"],
+        label: "light an operator at every level, or no longer",
+        run: (event) => this.toggle(Number(event.key) - 1),
+      },
+      {
+        keys: ["ArrowDown", "ArrowUp"],
+        shown: ["↑", "↓"],
+        label: "move along a level",
+        run: (event) => this.walk(event.key === "ArrowDown" ? 1 : -1),
+      },
+      {
+        keys: ["[", "]"],
+        label: "the level before, the level after",
+        run: (event) => this.otherLevel(event.key === "[" ? -1 : 1),
+      },
       { keys: ["Enter"], label: "choose the operators of this line", run: (event) => this.enter(event) },
       { keys: ["?"], label: "these keys", run: () => this.help() },
       { keys: ["Escape"], shown: ["Esc"], label: "no operator", typing: true, run: () => this.back() },
@@ -112,7 +204,11 @@ class LoweringExplorer extends Explorer {
   // --- state ----------------------------------------------------------------------------------------
 
   token() {
-    return { step: this.step + 1, op: formatList(this.chosen), tab: this.tabs.selected === "loops" ? "" : this.tabs.selected };
+    return {
+      step: this.step + 1,
+      op: formatList(this.chosen),
+      tab: this.tabs.selected === "loops" ? "" : this.tabs.selected,
+    };
   }
 
   restore(state) {
@@ -138,8 +234,24 @@ class LoweringExplorer extends Explorer {
   /** Where there is room for one of the two codes, which one. */
   addSwitches(titles) {
     this.switches = ["ir", "code"].flatMap((at) => {
-      const buttons = ["ir", "code"].map((level) => h("button", { class: "lv-switch", type: "button", "data-level": level, onclick: () => { this.tabs.select(level, true); this.panels[level].el.querySelector(".lv-switch[aria-pressed=true]")?.focus(); } }, titles[level]));
-      this.panels[at].head.prepend(h("span", { class: "lv-switches", role: "group", "aria-label": "which code" }, buttons));
+      const buttons = ["ir", "code"].map((level) =>
+        h(
+          "button",
+          {
+            class: "lv-switch",
+            type: "button",
+            "data-level": level,
+            onclick: () => {
+              this.tabs.select(level, true);
+              this.panels[level].el.querySelector(".lv-switch[aria-pressed=true]")?.focus();
+            },
+          },
+          titles[level],
+        ),
+      );
+      this.panels[at].head.prepend(
+        h("span", { class: "lv-switches", role: "group", "aria-label": "which code" }, buttons),
+      );
       return buttons;
     });
   }
@@ -148,7 +260,8 @@ class LoweringExplorer extends Explorer {
     if (!this.body) return;
     this.body.dataset.on = id;
     if (this.model.codes[id]) this.body.dataset.code = id;
-    for (const button of this.switches ?? []) button.setAttribute("aria-pressed", String(button.dataset.level === this.body.dataset.code));
+    for (const button of this.switches ?? [])
+      button.setAttribute("aria-pressed", String(button.dataset.level === this.body.dataset.code));
   }
 
   // --- the schedule ---------------------------------------------------------------------------------
@@ -162,7 +275,7 @@ class LoweringExplorer extends Explorer {
   }
 
   go(step, quiet = false) {
-    const { model, view } = this;
+    const { model } = this;
     this.step = Math.max(0, Math.min(this.count - 1, step));
     const { mark, primitive, say, why } = model.steps[this.step];
     this.shell.say.dataset.mark = MARKS[mark].id;
@@ -172,10 +285,16 @@ class LoweringExplorer extends Explorer {
     const { list } = this.panels.loops;
     const kept = list.contains(this.active) ? this.active.dataset.at : null;
     this.panels.loops.draw(this.step);
-    if (kept !== null) (list.children[Math.min(Number(kept), list.children.length - 1)] ?? this.root).focus({ preventScroll: true });
+    if (kept !== null)
+      (list.children[Math.min(Number(kept), list.children.length - 1)] ?? this.root).focus({
+        preventScroll: true,
+      });
     const first = list.querySelector(".is-touched");
     if (first) this.show(list, first);
-    text(this.loopNote, primitive || (mark === 0 ? "as they follow from the expressions" : "as they are compiled"));
+    text(
+      this.loopNote,
+      primitive || (mark === 0 ? "as they follow from the expressions" : "as they are compiled"),
+    );
     this.drawEffect();
     this.light();
     if (quiet) return;
@@ -187,9 +306,32 @@ class LoweringExplorer extends Explorer {
   drawEffect() {
     const { effect } = this.model.steps[this.step];
     const before = this.model.steps[Math.max(0, this.step - 1)].effect;
-    const part = (key, words) => h("span", { class: effect[key] === before[key] ? "" : "changed" }, words[0], h("b", null, effect[key].toLocaleString("en")), words[1]);
-    fill(this.effect, part("nests", ["", effect.nests === 1 ? " nest" : " nests"]), part("tasks", ["", this.model.gpu ? (effect.tasks === 1 ? " thread" : " threads") : effect.tasks === 1 ? " piece: one core" : " pieces for the cores"]),
-      part("lanes", ["", effect.lanes === 1 ? " number at a time" : " numbers in a vector"]), part("copies", ["written ", effect.copies === 1 ? " time" : " times"]), this.estimated(effect, before), this.measured());
+    const part = (key, words) =>
+      h(
+        "span",
+        { class: effect[key] === before[key] ? "" : "changed" },
+        words[0],
+        h("b", null, effect[key].toLocaleString("en")),
+        words[1],
+      );
+    fill(
+      this.effect,
+      part("nests", ["", effect.nests === 1 ? " nest" : " nests"]),
+      part("tasks", [
+        "",
+        this.model.gpu
+          ? effect.tasks === 1
+            ? " thread"
+            : " threads"
+          : effect.tasks === 1
+            ? " piece: one core"
+            : " pieces for the cores",
+      ]),
+      part("lanes", ["", effect.lanes === 1 ? " number at a time" : " numbers in a vector"]),
+      part("copies", ["written ", effect.copies === 1 ? " time" : " times"]),
+      this.estimated(effect, before),
+      this.measured(),
+    );
   }
 
   /** What a run costs with these loops, counted, and what this step changed of it. */
@@ -198,14 +340,32 @@ class LoweringExplorer extends Explorer {
     const { gpu } = this.model;
     const part = (key, words, ...content) => {
       const told = changed(effect[key], before[key], words);
-      return h("span", { class: told ? "changed estimated" : "estimated", title: this.counted }, content, told && `, ${told}`);
+      return h(
+        "span",
+        { class: told ? "changed estimated" : "estimated", title: this.counted },
+        content,
+        told && `, ${told}`,
+      );
     };
     const many = ["fewer", "more"];
     const instructions = h("b", null, amount(effect.instructions));
-    if (gpu) return [part("instructions", many, "estimated ", instructions, " instructions of a thread"), part("traffic", many, h("b", null, bytes(effect.traffic)), " read and written")];
+    if (gpu)
+      return [
+        part("instructions", many, "estimated ", instructions, " instructions of a thread"),
+        part("traffic", many, h("b", null, bytes(effect.traffic)), " read and written"),
+      ];
     return [
-      part("cycles", many, "estimated ", h("b", null, amount(effect.cycles)), " cycles of the busiest core"), part("instructions", many, instructions, " instructions"),
-      effect.near > 0 ? part("near", many, "fetched ", h("b", null, bytes(effect.near)), effect.far > 0 && [", ", h("b", null, bytes(effect.far)), " from beyond the second cache"]) : part("near", many, "all in the first cache"),
+      part("cycles", many, "estimated ", h("b", null, amount(effect.cycles)), " cycles of the busiest core"),
+      part("instructions", many, instructions, " instructions"),
+      effect.near > 0
+        ? part(
+            "near",
+            many,
+            "fetched ",
+            h("b", null, bytes(effect.near)),
+            effect.far > 0 && [", ", h("b", null, bytes(effect.far)), " from beyond the second cache"],
+          )
+        : part("near", many, "all in the first cache"),
     ];
   }
 
@@ -219,14 +379,23 @@ class LoweringExplorer extends Explorer {
     if (times.length === 0) return null;
     const told = faster(times, this.step);
     const rate = flops > 0 ? `, ${Number((flops / times[this.step]).toPrecision(3))} GFLOP/s` : "";
-    return h("span", { class: told.includes("×") ? "changed measured" : "measured" }, "measured ", h("b", null, duration(times[this.step])), rate, told && `, ${told}`);
+    return h(
+      "span",
+      { class: told.includes("×") ? "changed measured" : "measured" },
+      "measured ",
+      h("b", null, duration(times[this.step])),
+      rate,
+      told && `, ${told}`,
+    );
   }
 
   // --- one operator at every level ------------------------------------------------------------------
 
   ownersOf(level, line) {
     const at = Number(line.dataset.at);
-    const lines = this.model.codes[level]?.lines ?? { relay: this.model.relay, te: this.model.te, loops: this.model.steps[this.step].nest }[level];
+    const lines =
+      this.model.codes[level]?.lines ??
+      { relay: this.model.relay, te: this.model.te, loops: this.model.steps[this.step].nest }[level];
     return lines[at]?.owners ?? [];
   }
 
@@ -260,26 +429,38 @@ class LoweringExplorer extends Explorer {
     const lit = this.pointed ?? this.chosen;
     this.body.classList.toggle("has-lit", lit.length > 0);
     for (const level of this.levels) {
-      for (const line of this.panels[level].list.children) line.classList.toggle("is-lit", line.dataset.at !== undefined && meets(this.ownersOf(level, line), lit));
+      for (const line of this.panels[level].list.children)
+        line.classList.toggle(
+          "is-lit",
+          line.dataset.at !== undefined && meets(this.ownersOf(level, line), lit),
+        );
     }
-    for (const [op, chip] of this.chips.entries()) chip.setAttribute("aria-pressed", String(this.chosen.includes(op)));
+    for (const [op, chip] of this.chips.entries())
+      chip.setAttribute("aria-pressed", String(this.chosen.includes(op)));
     for (const [level, { lines, purposes }] of Object.entries(this.model.codes)) {
-      const counts = tally(lines, purposes.length, lit).map((n, i) => (n > 0 ? `${n} ${purposes[i]}` : "")).filter(Boolean);
-      text(this.tallies[level], (this.step < this.count - 1 ? "of the finished schedule: " : "") + counts.join(" · "));
+      const counts = tally(lines, purposes.length, lit)
+        .map((n, i) => (n > 0 ? `${n} ${purposes[i]}` : ""))
+        .filter(Boolean);
+      text(
+        this.tallies[level],
+        (this.step < this.count - 1 ? "of the finished schedule: " : "") + counts.join(" · "),
+      );
     }
   }
 
   reveal(level) {
     const { list } = this.panels[level];
     // Of loops around several operators, the statement of this one says more.
-    const line = this.chosen.length > 0 && (list.querySelector(".is-lit.is-block") ?? list.querySelector(".is-lit"));
+    const line =
+      this.chosen.length > 0 && (list.querySelector(".is-lit.is-block") ?? list.querySelector(".is-lit"));
     if (line) this.show(list, line);
   }
 
   /** Scrolls a list, and nothing around it, until a line of it is in view. */
   show(list, line) {
     const top = line.offsetTop - list.offsetTop;
-    if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 40) list.scrollTop = Math.max(0, top - list.clientHeight / 4);
+    if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 40)
+      list.scrollTop = Math.max(0, top - list.clientHeight / 4);
   }
 
   // --- keyboard -------------------------------------------------------------------------------------
@@ -302,7 +483,9 @@ class LoweringExplorer extends Explorer {
   walk(by) {
     const at = this.at();
     const { list } = this.panels[at?.level ?? this.tabs.selected];
-    const line = at ? list.children[[...list.children].indexOf(at.line) + by] : list.querySelector('[tabindex="0"]');
+    const line = at
+      ? list.children[[...list.children].indexOf(at.line) + by]
+      : list.querySelector('[tabindex="0"]');
     if (!line || line.dataset.at === undefined) return;
     line.focus({ preventScroll: true });
     this.show(list, line);

@@ -7,7 +7,8 @@ export function checkMachine({ functions, frames, steps, plan }) {
   const of = (frame) => functions[frames[frame].function];
   steps.forEach(({ frame, number, following, changes }, i) => {
     need(number < of(frame).code.length && following < of(frame).code.length, `steps[${i}]`);
-    for (const change of changes) need(change.tag !== "w" || change.register < of(change.frame).registers, `steps[${i}].changes`);
+    for (const change of changes)
+      need(change.tag !== "w" || change.register < of(change.frame).registers, `steps[${i}].changes`);
   });
   if (plan) checkMemory(plan);
 }

@@ -2,7 +2,11 @@
 import { rowText } from "../../core/rowmodel.js";
 import { createSearch } from "../../core/search.js";
 
-const SCOPES = [{ id: "all", label: "anywhere" }, { id: "line", label: "program" }, { id: "ins", label: "instructions" }];
+const SCOPES = [
+  { id: "all", label: "anywhere" },
+  { id: "line", label: "program" },
+  { id: "ins", label: "instructions" },
+];
 /** From this many rows on, the search is there without being asked for. */
 const MANY_ROWS = 80;
 
@@ -14,7 +18,9 @@ export function createMatcher(view, run) {
     const wanted = query.toLowerCase();
     const instructions = new Set();
     if (!wanted) return { rows: [], lines: new Set(), instructions };
-    const lines = new Set(scope === "ins" ? [] : texts.flatMap((text, row) => (text.includes(wanted) ? [row] : [])));
+    const lines = new Set(
+      scope === "ins" ? [] : texts.flatMap((text, row) => (text.includes(wanted) ? [row] : [])),
+    );
     const found = new Set(lines);
     if (scope !== "line") {
       for (const fn of run.functions) {
@@ -35,14 +41,22 @@ export function createFinder(explorer) {
   const match = createMatcher(view, run);
   const always = view.rows.length >= MANY_ROWS;
   const finder = { search: null, keep: null, matches: [], restore, close };
-  finder.search = createSearch({ scopes: SCOPES, placeholder: "find a line, an instruction", onlyLabel: "only these steps", onChange: filter, onMove: move });
+  finder.search = createSearch({
+    scopes: SCOPES,
+    placeholder: "find a line, an instruction",
+    onlyLabel: "only these steps",
+    onChange: filter,
+    onMove: move,
+  });
   finder.search.el.hidden = !always;
 
   function filter({ query, scope, only }) {
     const found = match(query, scope);
     finder.matches = found.rows;
     const rows = new Set(found.rows);
-    const about = (step) => found.instructions.has(`${view.frames[view.steps[step].frame].function} ${view.steps[step].number}`) || run.rowsOf(step).some((row) => found.lines.has(row));
+    const about = (step) =>
+      found.instructions.has(`${view.frames[view.steps[step].frame].function} ${view.steps[step].number}`) ||
+      run.rowsOf(step).some((row) => found.lines.has(row));
     finder.keep = only && query ? about : null;
     explorer.rows.filter(only && query ? (row) => rows.has(row) : null);
     explorer.rows.mark("match", query && !only ? finder.matches : []);
@@ -55,7 +69,10 @@ export function createFinder(explorer) {
     const { matches } = finder;
     if (!matches.length) return;
     const at = explorer.rows.selected;
-    const next = by > 0 ? matches.find((row) => row > at) ?? matches[0] : matches.findLast((row) => row < at) ?? matches.at(-1);
+    const next =
+      by > 0
+        ? (matches.find((row) => row > at) ?? matches[0])
+        : (matches.findLast((row) => row < at) ?? matches.at(-1));
     explorer.rows.reveal(next);
     explorer.rows.select(next, { byReader: true });
   }

@@ -6,31 +6,43 @@ import { mountMemory } from "../memory/view.js";
 
 const BINDINGS = [3, 4];
 /** The kernels, which are written out in the program, are folded at first: their values never leave them. */
-const folded = (view) => formatList(view.rows.flatMap((row, i) => (BINDINGS.includes(row.kind) && row.end > i ? [i] : [])));
+const folded = (view) =>
+  formatList(view.rows.flatMap((row, i) => (BINDINGS.includes(row.kind) && row.end > i ? [i] : [])));
 
-const FORMS = [{ id: "vm", label: "virtual machine" }, { id: "graph", label: "graph executor: storage plan" }];
+const FORMS = [
+  { id: "vm", label: "virtual machine" },
+  { id: "graph", label: "graph executor: storage plan" },
+];
 
 /** Mounts `mountMachine(root, view, ctx)`, and the memory explorer of the plan beside it, one at a time. */
 export function mountForms(root, view, ctx, mountMachine) {
   const stage = h("div", { class: "rx" });
   let drawn = null;
   let form = "";
-  const dress = (theme) => { stage.dataset.theme = theme; };
+  const dress = (theme) => {
+    stage.dataset.theme = theme;
+  };
 
   function show(id, state) {
     form = id;
     drawn?.destroy();
     stage.replaceChildren();
-    for (const name of [...stage.getAttributeNames()]) if (name !== "class" && name !== "data-theme") stage.removeAttribute(name);
+    for (const name of [...stage.getAttributeNames()])
+      if (name !== "class" && name !== "data-theme") stage.removeAttribute(name);
     const own = { ...ctx, state: id === "graph" ? { fold: folded(view.plan), ...state } : state };
     drawn = id === "graph" ? mountMemory(stage, view.plan, own) : mountMachine(stage, view, own);
   }
 
-  const tabs = createTabs({ label: "which executor", className: "forms", items: FORMS, onSelect: (id, byReader) => {
-    if (!byReader || id === form) return;
-    show(id, {});
-    ctx.changed();
-  } });
+  const tabs = createTabs({
+    label: "which executor",
+    className: "forms",
+    items: FORMS,
+    onSelect: (id, byReader) => {
+      if (!byReader || id === form) return;
+      show(id, {});
+      ctx.changed();
+    },
+  });
   root.classList.add("has-forms");
   root.append(tabs.el, stage);
   dress(root.dataset.theme ?? "light");

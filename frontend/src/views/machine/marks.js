@@ -19,6 +19,10 @@ export const MARKS = [
 
 /** By an object's kind: how its value is drawn, and the word that is heard. */
 export const KINDS = [
-  { id: "storage", word: "storage" }, { id: "tensor", word: "tensor" }, { id: "tuple", word: "tuple" }, { id: "data", word: "constructed value" },
-  { id: "closure", word: "closure" }, { id: "ref", word: "reference" },
+  { id: "storage", word: "storage" },
+  { id: "tensor", word: "tensor" },
+  { id: "tuple", word: "tuple" },
+  { id: "data", word: "constructed value" },
+  { id: "closure", word: "closure" },
+  { id: "ref", word: "reference" },
 ];

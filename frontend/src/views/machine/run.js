@@ -2,27 +2,46 @@
 import { lastAt } from "../evaluation/run.js";
 import { KINDS, MARKS } from "./marks.js";
 
-export const STORAGE = 0, TENSOR = 1, CELL = 5;
+export const STORAGE = 0,
+  TENSOR = 1,
+  CELL = 5;
 const CALL = MARKS.findIndex(({ id }) => id === "call");
 
 /** Everything that the changes say, by what it is about. */
 function collect(view) {
   const run = {
-    registers: view.frames.map(() => new Map()), texts: view.objects.map(() => []), stacks: [],
-    events: view.steps.map(() => ({ written: new Map(), made: [], freed: [], filled: [] })), done: new Map(),
+    registers: view.frames.map(() => new Map()),
+    texts: view.objects.map(() => []),
+    stacks: [],
+    events: view.steps.map(() => ({ written: new Map(), made: [], freed: [], filled: [] })),
+    done: new Map(),
   };
   let stack = null;
   const push = (frame, below) => ({ frame, below, height: (below?.height ?? 0) + 1 });
   view.steps.forEach(({ frame, number, changes }, step) => {
     const event = run.events[step];
     const apply = {
-      o: ({ object, text }) => { event.made.push(object); run.texts[object].push({ step, text }); },
-      t: ({ object, text }) => { event.filled.push(object); run.texts[object].push({ step, text }); },
+      o: ({ object, text }) => {
+        event.made.push(object);
+        run.texts[object].push({ step, text });
+      },
+      t: ({ object, text }) => {
+        event.filled.push(object);
+        run.texts[object].push({ step, text });
+      },
       d: ({ object }) => event.freed.push(object),
-      f: ({ frame: at }) => { stack = push(at, stack); },
-      g: ({ frame: at }) => { stack = push(at, stack?.below ?? null); },
-      r: ({ frame: at }) => { if (stack?.frame === at) stack = stack.below; },
-      x: () => { stack = null; },
+      f: ({ frame: at }) => {
+        stack = push(at, stack);
+      },
+      g: ({ frame: at }) => {
+        stack = push(at, stack?.below ?? null);
+      },
+      r: ({ frame: at }) => {
+        if (stack?.frame === at) stack = stack.below;
+      },
+      x: () => {
+        stack = null;
+      },
       w: ({ frame: at, register, value }) => {
         if (!run.registers[at].has(register)) run.registers[at].set(register, []);
         run.registers[at].get(register).push({ step, value });
@@ -91,7 +110,8 @@ export function createRun(view) {
     for (let at = run.stacks[step], n = 0; at && n < most; at = at.below, n++) {
       for (let r = 0; r < functions[frames[at.frame].function].registers; r++) {
         const value = register(at.frame, r, step)?.value;
-        if (typeof value === "number") out.set(value, [...(out.get(value) ?? []), { frame: at.frame, register: r }]);
+        if (typeof value === "number")
+          out.set(value, [...(out.get(value) ?? []), { frame: at.frame, register: r }]);
       }
     }
     return out;
@@ -105,7 +125,11 @@ export function createRun(view) {
     const all = stack(step);
     const at = all.indexOf(frame);
     if (at < 0) return -1;
-    return at < all.length - 1 ? frames[all[at + 1]].at : steps[step].frame === frame ? steps[step].following : -1;
+    return at < all.length - 1
+      ? frames[all[at + 1]].at
+      : steps[step].frame === frame
+        ? steps[step].following
+        : -1;
   }
 
   /** The rows that a step is about, the first one leading. */
@@ -113,7 +137,7 @@ export function createRun(view) {
     const { frame, number } = steps[step];
     const fn = functions[frames[frame].function];
     if (number >= 0) return fn.code[number].rows;
-    const from = fn.row >= 0 ? [fn.row] : fn.code[0]?.rows ?? [];
+    const from = fn.row >= 0 ? [fn.row] : (fn.code[0]?.rows ?? []);
     return from.slice(0, 1);
   }
 
@@ -126,7 +150,12 @@ export function createRun(view) {
   /** Where "over", "out" and "again" (the same instruction) lead from `step`; -1 where they lead nowhere. */
   function jump(kind, step, by) {
     const { mark, frame, number } = steps[step];
-    if (kind === "again") return find(step, by, (at) => steps[at].number === number && frames[steps[at].frame].function === frames[frame].function);
+    if (kind === "again")
+      return find(
+        step,
+        by,
+        (at) => steps[at].number === number && frames[steps[at].frame].function === frames[frame].function,
+      );
     // The step of a call stands inside it already; over it means to where it has come back.
     const base = height(step) - (mark === CALL && by > 0 ? 1 : 0);
     return find(step, by, kind === "over" ? (at) => height(at) <= base : (at) => height(at) < height(step));
@@ -141,12 +170,31 @@ export function createRun(view) {
   /** Bytes of storage and of tensors with memory of their own that are held after a step. */
   function bytes(step) {
     let sum = 0;
-    for (const { bytes: size, storage, given, made, freed } of objects) if (storage < 0 && !given && made <= step && step < freed) sum += size;
+    for (const { bytes: size, storage, given, made, freed } of objects)
+      if (storage < 0 && !given && made <= step && step < freed) sum += size;
     return sum;
   }
 
   return {
-    ...run, functions, fromRow, height, stack, register, textOf, seen, gone, idle, say, holders, tenants, standsAt, rowsOf, find, jump, next, bytes,
+    ...run,
+    functions,
+    fromRow,
+    height,
+    stack,
+    register,
+    textOf,
+    seen,
+    gone,
+    idle,
+    say,
+    holders,
+    tenants,
+    standsAt,
+    rowsOf,
+    find,
+    jump,
+    next,
+    bytes,
     functionOf: (frame) => functions[frames[frame]?.function],
     frameName: (frame) => functions[frames[frame].function].name,
     kind: (object) => KINDS[objects[object].kind],

@@ -19,11 +19,23 @@ import css from "./style.css";
 
 addStyle(css);
 
-const KEYS = [[["←", "→"], "instruction"], [["o"], "over"], [["u"], "out"], [["w"], "why"], [["?"], "keys"]];
-const JUMPS = [
-  ["over", "over", "step over a call: on to where it has come back (o)"], ["out", "out", "out of this call (u)"], ["again", "again", "the next time that this instruction runs (n)"],
+const KEYS = [
+  [["←", "→"], "instruction"],
+  [["o"], "over"],
+  [["u"], "out"],
+  [["w"], "why"],
+  [["?"], "keys"],
 ];
-const NOWHERE = { over: "Nothing follows on this level.", out: "No call is around this.", again: "This instruction does not run again." };
+const JUMPS = [
+  ["over", "over", "step over a call: on to where it has come back (o)"],
+  ["out", "out", "out of this call (u)"],
+  ["again", "again", "the next time that this instruction runs (n)"],
+];
+const NOWHERE = {
+  over: "Nothing follows on this level.",
+  out: "No call is around this.",
+  again: "This instruction does not run again.",
+};
 
 export function mountMachine(root, view, ctx) {
   checkMachine(view);
@@ -53,21 +65,38 @@ class MachineExplorer extends Explorer {
   // --- building -------------------------------------------------------------------------------------
 
   build() {
-    const { view, ctx, run } = this;
+    const { view, run } = this;
     this.frameOf("The virtual machine, instruction by instruction");
     const kinds = view.steps.map(({ mark }) => mark);
     this.timeline = this.timelineOf({ kinds, profile: view.steps.map((_, step) => run.height(step)) });
-    this.jumps = JUMPS.map(([kind, label, title]) => h("button", { class: "btn", type: "button", title, onclick: () => this.jumpTo(kind, 1) }, label));
+    this.jumps = JUMPS.map(([kind, label, title]) =>
+      h("button", { class: "btn", type: "button", title, onclick: () => this.jumpTo(kind, 1) }, label),
+    );
     this.shell.bar.classList.add("has-jumps");
-    this.shell.bar.append(this.transport.el, h("span", { class: "group jumps", role: "group", "aria-label": "go" }, this.jumps), h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools());
-    this.failure = h("div", { class: "conflict failure", role: "group", "aria-label": "failure", hidden: true });
+    this.shell.bar.append(
+      this.transport.el,
+      h("span", { class: "group jumps", role: "group", "aria-label": "go" }, this.jumps),
+      h("span", { class: "grow" }, this.timeline.el),
+      this.counter,
+      this.tools(),
+    );
+    this.failure = h("div", {
+      class: "conflict failure",
+      role: "group",
+      "aria-label": "failure",
+      hidden: true,
+    });
     this.buildRows();
     this.buildPanes();
     this.finder = createFinder(this);
     this.search = this.finder.search;
     this.shell.body.append(this.failure, this.search.el, this.narrowTabs.el, this.body);
-    this.shell.foot.append(h("span", { class: "sums" }, this.sums()), createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) }), this.hints(KEYS),
-      ...(view.without.length ? [h("span", { class: "without sentence" }, sentence(view.without))] : []));
+    this.shell.foot.append(
+      h("span", { class: "sums" }, this.sums()),
+      createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) }),
+      this.hints(KEYS),
+      ...(view.without.length ? [h("span", { class: "without sentence" }, sentence(view.without))] : []),
+    );
     this.listen(bindings(this));
     this.root.addEventListener("click", (event) => this.clicked(event));
     this.root.addEventListener("pointerover", (event) => this.hovered(event));
@@ -76,7 +105,11 @@ class MachineExplorer extends Explorer {
 
   buildRows() {
     this.rows = createRows({
-      view: this.view, label: `program of ${this.view.title}, with the instructions of each line`, fit: true, foldLists: true, columns: [instructionsColumn(this)],
+      view: this.view,
+      label: `program of ${this.view.title}, with the instructions of each line`,
+      fit: true,
+      foldLists: true,
+      columns: [instructionsColumn(this)],
       hooks: {
         select: (row, byReader) => {
           if (!byReader) return;
@@ -92,18 +125,43 @@ class MachineExplorer extends Explorer {
   }
 
   buildPanes() {
-    Object.assign(this, createBoxes(this, {
-      onFunction: (fn) => this.showFunction(fn), onSide: () => { this.drawSide(); this.ctx.changed(); }, onTab: (id) => { this.place(id); this.ctx.changed(); },
-    }));
+    Object.assign(
+      this,
+      createBoxes(this, {
+        onFunction: (fn) => this.showFunction(fn),
+        onSide: () => {
+          this.drawSide();
+          this.ctx.changed();
+        },
+        onTab: (id) => {
+          this.place(id);
+          this.ctx.changed();
+        },
+      }),
+    );
     const bare = this.view.rows.length === 0; // a program that was loaded is bytecode alone
     this.narrowTabs.hide("program", bare);
-    this.body = h("div", { class: bare ? "vm-body bare" : "vm-body", "data-on": "code" }, this.rows.el, this.boxes);
+    this.body = h(
+      "div",
+      { class: bare ? "vm-body bare" : "vm-body", "data-on": "code" },
+      this.rows.el,
+      this.boxes,
+    );
   }
 
   sums() {
     const { totals } = this.view;
-    const said = (name, one, many) => `${totals[name].toLocaleString("en")} ${totals[name] === 1 ? one : many}`;
-    return [said("steps", "step", "steps"), said("calls", "call", "calls"), totals["tail calls"] > 0 && said("tail calls", "tail call", "tail calls"), said("kernels", "kernel launch", "kernel launches"), said("storage", "byte set aside", "bytes set aside")].filter(Boolean).join(" · ");
+    const said = (name, one, many) =>
+      `${totals[name].toLocaleString("en")} ${totals[name] === 1 ? one : many}`;
+    return [
+      said("steps", "step", "steps"),
+      said("calls", "call", "calls"),
+      totals["tail calls"] > 0 && said("tail calls", "tail call", "tail calls"),
+      said("kernels", "kernel launch", "kernel launches"),
+      said("storage", "byte set aside", "bytes set aside"),
+    ]
+      .filter(Boolean)
+      .join(" · ");
   }
 
   // --- state ----------------------------------------------------------------------------------------
@@ -112,16 +170,25 @@ class MachineExplorer extends Explorer {
     const { kind, at } = this.question;
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step + 1, frame: this.pinned ? this.frame : "", fn: this.fn === this.run.functionOf(this.frame) ? "" : this.fn.index, sel: { row: `r${at}`, object: `o${at}` }[kind] ?? "", row: this.selected(),
-      pane: this.tabs.selected === "stack" ? "" : this.tabs.selected, tab: this.narrow && tab !== "code" ? tab : "", all: this.all ? 1 : "",
-      ...this.searched(), fold: this.folded(),
+      step: this.step + 1,
+      frame: this.pinned ? this.frame : "",
+      fn: this.fn === this.run.functionOf(this.frame) ? "" : this.fn.index,
+      sel: { row: `r${at}`, object: `o${at}` }[kind] ?? "",
+      row: this.selected(),
+      pane: this.tabs.selected === "stack" ? "" : this.tabs.selected,
+      tab: this.narrow && tab !== "code" ? tab : "",
+      all: this.all ? 1 : "",
+      ...this.searched(),
+      fold: this.folded(),
     };
   }
 
   restore(state) {
     const [, kind, digits] = /^([ro])(\d{1,7})$/.exec(state.sel ?? "") ?? [];
     const list = { r: this.view.rows, o: this.view.objects }[kind];
-    this.question = list?.[Number(digits)] ? { kind: kind === "r" ? "row" : "object", at: Number(digits) } : { kind: "step", at: -1 };
+    this.question = list?.[Number(digits)]
+      ? { kind: kind === "r" ? "row" : "object", at: Number(digits) }
+      : { kind: "step", at: -1 };
     this.all = state.all === "1";
     this.tabs.select(SIDE.some(({ id }) => id === state.pane) ? state.pane : "stack");
     this.narrowTabs.select(TABS.some(({ id }) => id === state.tab) ? state.tab : "code");
@@ -160,7 +227,8 @@ class MachineExplorer extends Explorer {
     this.frame = run.stack(to).at(-1) ?? frame;
     this.pinned = false;
     this.setFunction(run.functionOf(frame));
-    if (this.question.kind === "object" && !run.seen(this.question.at, to)) this.question = { kind: "step", at: -1 };
+    if (this.question.kind === "object" && !run.seen(this.question.at, to))
+      this.question = { kind: "step", at: -1 };
     const rows = run.rowsOf(to);
     if (rows.length) this.rows.scrollTo(rows[0]);
     this.rows.mark("now", rows);
@@ -171,7 +239,9 @@ class MachineExplorer extends Explorer {
     this.shell.say.classList.toggle("bad", failed);
     this.rows.mark("failed", failed ? rows.slice(0, 1) : []);
     this.failure.hidden = !(failed && this.drawFailure());
-    JUMPS.forEach(([kind], i) => { this.jumps[i].disabled = run.jump(kind, to, 1) < 0; });
+    JUMPS.forEach(([kind], i) => {
+      this.jumps[i].disabled = run.jump(kind, to, 1) < 0;
+    });
     this.draw();
     if (quiet) return;
     this.shell.announce(`Step ${to + 1} of ${this.count}. ${this.spoken(to)}`);
@@ -180,8 +250,17 @@ class MachineExplorer extends Explorer {
 
   drawFailure() {
     const { notes, tries: attempts } = this.view.failure;
-    const list = (lines) => h("ul", { class: "notes sentence" }, lines.map((line) => h("li", null, sentence(line))));
-    fill(this.failure, notes.length > 0 && list(notes), attempts.length > 0 && [h("strong", null, "What to try"), list(attempts)]);
+    const list = (lines) =>
+      h(
+        "ul",
+        { class: "notes sentence" },
+        lines.map((line) => h("li", null, sentence(line))),
+      );
+    fill(
+      this.failure,
+      notes.length > 0 && list(notes),
+      attempts.length > 0 && [h("strong", null, "What to try"), list(attempts)],
+    );
     return notes.length + attempts.length > 0;
   }
 
@@ -222,12 +301,15 @@ class MachineExplorer extends Explorer {
     const before = this.active;
     const tab = this.narrowTabs.selected;
     const waits = this.pinned ? this.run.standsAt(this.frame, this.step) : -1;
-    const rows = waits >= 0 ? this.run.functionOf(this.frame).code[waits]?.rows.slice(0, 1) ?? [] : [];
+    const rows = waits >= 0 ? (this.run.functionOf(this.frame).code[waits]?.rows.slice(0, 1) ?? []) : [];
     this.rows.mark("waits", rows);
     if (rows.length) this.rows.scrollTo(rows[0]);
     if (!this.narrow || tab === "code") drawCode(this, this.codePane);
     if (!this.narrow || tab === "regs") drawRegisters(this, this.regsPane);
-    text(this.regsHead, this.frame < 0 ? "" : `of ${this.run.frameName(this.frame)}${this.pinned ? ", which waits" : ""}`);
+    text(
+      this.regsHead,
+      this.frame < 0 ? "" : `of ${this.run.frameName(this.frame)}${this.pinned ? ", which waits" : ""}`,
+    );
     this.drawSide(before);
   }
 
@@ -263,7 +345,9 @@ class MachineExplorer extends Explorer {
   }
 
   clicked(event) {
-    const at = event.target.closest?.("[data-object], [data-ins], [data-step], [data-frame], [data-follow], [data-all]");
+    const at = event.target.closest?.(
+      "[data-object], [data-ins], [data-step], [data-frame], [data-follow], [data-all]",
+    );
     if (!at) return;
     const { object, ins, fn, step, frame, follow, all } = at.dataset;
     if (object !== undefined) this.ask("object", Number(object));
@@ -297,13 +381,20 @@ class MachineExplorer extends Explorer {
     if (id === this.lit) return;
     this.lit = id;
     for (const node of this.root.querySelectorAll("[data-object].is-lit")) node.classList.remove("is-lit");
-    if (id !== null) for (const node of this.root.querySelectorAll(`[data-object="${Number(id)}"]`)) node.classList.add("is-lit");
+    if (id !== null)
+      for (const node of this.root.querySelectorAll(`[data-object="${Number(id)}"]`))
+        node.classList.add("is-lit");
   }
 
   light(row) {
     this.rows.mark("hover", row >= 0 ? [row] : []);
-    const own = new Set((this.run.fromRow.get(row) ?? []).filter(({ fn }) => fn === this.fn.index).map(({ number }) => String(number)));
-    for (const line of this.codePane.querySelectorAll(".vm-line")) line.classList.toggle("is-lit", own.has(line.dataset.at));
+    const own = new Set(
+      (this.run.fromRow.get(row) ?? [])
+        .filter(({ fn }) => fn === this.fn.index)
+        .map(({ number }) => String(number)),
+    );
+    for (const line of this.codePane.querySelectorAll(".vm-line"))
+      line.classList.toggle("is-lit", own.has(line.dataset.at));
   }
 
   // --- keyboard -------------------------------------------------------------------------------------

@@ -2,14 +2,31 @@
 import { h } from "../../core/dom.js";
 import { createTabs } from "../../core/tabs.js";
 
-export const PANES = [{ id: "arena", label: "Arena" }, { id: "use", label: "In use" }];
-export const ON_ROWS = [{ id: "life", label: "Lives" }, { id: "place", label: "Where" }];
+export const PANES = [
+  { id: "arena", label: "Arena" },
+  { id: "use", label: "In use" },
+];
+export const ON_ROWS = [
+  { id: "life", label: "Lives" },
+  { id: "place", label: "Where" },
+];
 
 /** `onPane()` and `onTab(id)` are called when the reader chooses a pane, or a tab on a phone. */
 export function createAside({ onPane, onTab }) {
-  const panes = Object.fromEntries(PANES.map(({ id }) => [id, h("div", { class: `pane ${id}-pane`, tabindex: 0 })]));
-  const tabs = createTabs({ label: "what to show beside the program", items: PANES.map((item) => ({ ...item, pane: panes[item.id] })), onSelect: (_, byReader) => byReader && onPane() });
-  const narrowTabs = createTabs({ label: "what to show", className: "narrow", items: [...ON_ROWS, ...PANES], onSelect: (id, byReader) => byReader && onTab(id) });
+  const panes = Object.fromEntries(
+    PANES.map(({ id }) => [id, h("div", { class: `pane ${id}-pane`, tabindex: 0 })]),
+  );
+  const tabs = createTabs({
+    label: "what to show beside the program",
+    items: PANES.map((item) => ({ ...item, pane: panes[item.id] })),
+    onSelect: (_, byReader) => byReader && onPane(),
+  });
+  const narrowTabs = createTabs({
+    label: "what to show",
+    className: "narrow",
+    items: [...ON_ROWS, ...PANES],
+    onSelect: (id, byReader) => byReader && onTab(id),
+  });
   return { el: h("div", { class: "aside" }, tabs.el, Object.values(panes)), panes, tabs, narrowTabs };
 }
 

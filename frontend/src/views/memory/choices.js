@@ -8,13 +8,51 @@ import { size } from "../fusion/columns.js";
  */
 export function drawChoices(el, model, chosen, choose, time) {
   const now = model.at(chosen);
-  const zoom = (whole, word) => h("button", { class: "btn", type: "button", "aria-pressed": whole === time.whole, onclick: () => time.set(whole) }, word);
-  fill(el, model.axes.map(({ name, choices }, axis) => choices.length > 1 && h("span", { class: "choice", role: "group", "aria-label": name }, h("span", { class: "axis-name" }, name),
-    h("span", { class: "group" }, choices.map((choice, i) => {
-      const on = i === chosen[axis];
-      const same = !on && model.at(chosen.map((at, k) => (k === axis ? i : at))) === now;
-      return h("button", { class: `btn${same ? " alike" : ""}`, type: "button", "aria-pressed": on, title: same ? "here it is the same plan" : null, "data-axis": axis, onclick: () => choose(axis, i) }, choice);
-    })))), time && h("span", { class: "choice", role: "group", "aria-label": "steps shown" }, h("span", { class: "axis-name" }, "steps"), h("span", { class: "group" }, zoom(false, "around this one"), zoom(true, "all"))));
+  const zoom = (whole, word) =>
+    h(
+      "button",
+      { class: "btn", type: "button", "aria-pressed": whole === time.whole, onclick: () => time.set(whole) },
+      word,
+    );
+  fill(
+    el,
+    model.axes.map(
+      ({ name, choices }, axis) =>
+        choices.length > 1 &&
+        h(
+          "span",
+          { class: "choice", role: "group", "aria-label": name },
+          h("span", { class: "axis-name" }, name),
+          h(
+            "span",
+            { class: "group" },
+            choices.map((choice, i) => {
+              const on = i === chosen[axis];
+              const same = !on && model.at(chosen.map((at, k) => (k === axis ? i : at))) === now;
+              return h(
+                "button",
+                {
+                  class: `btn${same ? " alike" : ""}`,
+                  type: "button",
+                  "aria-pressed": on,
+                  title: same ? "here it is the same plan" : null,
+                  "data-axis": axis,
+                  onclick: () => choose(axis, i),
+                },
+                choice,
+              );
+            }),
+          ),
+        ),
+    ),
+    time &&
+      h(
+        "span",
+        { class: "choice", role: "group", "aria-label": "steps shown" },
+        h("span", { class: "axis-name" }, "steps"),
+        h("span", { class: "group" }, zoom(false, "around this one"), zoom(true, "all")),
+      ),
+  );
 }
 
 /** The sizes, one below the other as bars, each with its share of the largest. */
@@ -22,12 +60,36 @@ export function drawTotals(el, variant, first) {
   const { peak, packed, arena, total } = variant.totals;
   const most = Math.max(total, first.totals.total, 1);
   const differs = (bytes, was) => size(bytes) !== size(was);
-  const line = (word, bytes, what, was) => h("span", { class: "total", title: what },
-    h("span", { class: "word" }, word), h("span", { class: "meter", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * bytes) / most}%` } }), differs(bytes, was) && h("u", { style: { left: `${(100 * was) / most}%` } })),
-    h("b", null, size(bytes)), differs(bytes, was) && h("span", { class: "was" }, ` was ${size(was)}`));
-  fill(el,
-    line("peak", peak, "the most that is needed at once: no plan for this order takes less", first.totals.peak),
-    packed !== null && line("by address", packed, "what would do if a value could lie anywhere, and not only in a whole buffer: the largest first, each as low as it fits", first.totals.packed ?? packed),
+  const line = (word, bytes, what, was) =>
+    h(
+      "span",
+      { class: "total", title: what },
+      h("span", { class: "word" }, word),
+      h(
+        "span",
+        { class: "meter", "aria-hidden": "true" },
+        h("i", { style: { width: `${(100 * bytes) / most}%` } }),
+        differs(bytes, was) && h("u", { style: { left: `${(100 * was) / most}%` } }),
+      ),
+      h("b", null, size(bytes)),
+      differs(bytes, was) && h("span", { class: "was" }, ` was ${size(was)}`),
+    );
+  fill(
+    el,
+    line(
+      "peak",
+      peak,
+      "the most that is needed at once: no plan for this order takes less",
+      first.totals.peak,
+    ),
+    packed !== null &&
+      line(
+        "by address",
+        packed,
+        "what would do if a value could lie anywhere, and not only in a whole buffer: the largest first, each as low as it fits",
+        first.totals.packed ?? packed,
+      ),
     line("buffers", arena, "what the buffers take together", first.totals.arena),
-    line("a place each", total, "what it would take if no buffer were used again", first.totals.total));
+    line("a place each", total, "what it would take if no buffer were used again", first.totals.total),
+  );
 }

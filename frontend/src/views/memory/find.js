@@ -3,17 +3,30 @@ import { rowText } from "../../core/rowmodel.js";
 import { createSearch } from "../../core/search.js";
 import { bufferName } from "./columns.js";
 
-const SCOPES = [{ id: "all", label: "anywhere" }, { id: "op", label: "operators" }, { id: "buffer", label: "buffers" }];
+const SCOPES = [
+  { id: "all", label: "anywhere" },
+  { id: "op", label: "operators" },
+  { id: "buffer", label: "buffers" },
+];
 
 /** The search of a MemoryExplorer: `keep` is null or the set of the rows that are shown. */
 export function createFinder(explorer) {
   const { view, model } = explorer;
   const { rows } = view;
   const finder = { search: null, keep: null, matches: [], restore };
-  finder.search = createSearch({ scopes: SCOPES, placeholder: "find an operator, a name, a buffer (b2)", onChange: filter, onMove: move });
+  finder.search = createSearch({
+    scopes: SCOPES,
+    placeholder: "find an operator, a name, a buffer (b2)",
+    onChange: filter,
+    onMove: move,
+  });
   const texts = rows.map((row) => rowText(row).toLowerCase());
   const ops = (row) => model.onRow[row].map((n) => model.values[n].label.toLowerCase());
-  const buffers = (row) => model.onRow[row].map((n) => explorer.variant.lives[explorer.variant.lifeOf[n]]).filter(Boolean).map(({ buffer }) => bufferName(buffer));
+  const buffers = (row) =>
+    model.onRow[row]
+      .map((n) => explorer.variant.lives[explorer.variant.lifeOf[n]])
+      .filter(Boolean)
+      .map(({ buffer }) => bufferName(buffer));
   const hit = {
     all: (row, wanted) => texts[row].includes(wanted) || buffers(row).includes(wanted),
     op: (row, wanted) => ops(row).some((label) => label.includes(wanted)),
@@ -35,7 +48,10 @@ export function createFinder(explorer) {
     const { matches } = finder;
     if (!matches.length) return;
     const at = explorer.rows.selected;
-    const next = by > 0 ? matches.find((row) => row > at) ?? matches[0] : matches.findLast((row) => row < at) ?? matches.at(-1);
+    const next =
+      by > 0
+        ? (matches.find((row) => row > at) ?? matches[0])
+        : (matches.findLast((row) => row < at) ?? matches.at(-1));
     explorer.rows.reveal(next);
     explorer.rows.select(next, { byReader: true });
   }

@@ -8,13 +8,23 @@ const PARAMETER = 1;
 export function createModel(view) {
   const { values, axes } = view;
   const onRow = view.rows.map(() => []);
-  values.forEach(({ row }, n) => { if (row >= 0) onRow[row].push(n); });
+  values.forEach(({ row }, n) => {
+    if (row >= 0) onRow[row].push(n);
+  });
   const same = new Map();
   for (const { row, value } of view.same) same.set(row, value);
   const variants = view.variants.map(() => null);
-  const title = (n) => (values[n].origin === PARAMETER || !values[n].name ? values[n].name || values[n].label : `${values[n].name} ${values[n].label}`);
+  const title = (n) =>
+    values[n].origin === PARAMETER || !values[n].name
+      ? values[n].name || values[n].label
+      : `${values[n].name} ${values[n].label}`;
   const model = {
-    view, values, onRow, same, axes, title,
+    view,
+    values,
+    onRow,
+    same,
+    axes,
+    title,
     variant: (index) => (variants[index] ??= createVariant(model, view.variants[index], index)),
     /** The variant of a list of choices, one for each axis. */
     at: (choices) => view.grid[axes.reduce((sum, axis, i) => sum * axis.choices.length + choices[i], 0)],
@@ -43,22 +53,49 @@ function unique(values, title) {
 function createVariant(model, data, index) {
   const { values, view } = model;
   const lives = data.lives.map((life) => ({ ...life, rule: view.rules[life.rule], reads: [], after: -1 }));
-  lives.forEach(({ before }, i) => { if (before >= 0) lives[before].after = i; });
+  lives.forEach(({ before }, i) => {
+    if (before >= 0) lives[before].after = i;
+  });
   const lifeOf = new Int32Array(values.length).fill(-1);
-  lives.forEach(({ value }, i) => { if (value >= 0) lifeOf[value] = i; });
+  lives.forEach(({ value }, i) => {
+    if (value >= 0) lifeOf[value] = i;
+  });
   const inside = new Map();
   for (const { value, step } of data.inside) inside.set(value, step);
   const steps = data.steps.map(({ values: about, ...step }) => ({ ...step, about }));
-  steps.forEach(({ reads }, step) => { for (const life of reads) lives[life].reads.push(step); });
-  const buffers = data.buffers.map(({ offset, size }, number) => ({ number, offset, size, tint: number % TINTS, lives: [] }));
+  steps.forEach(({ reads }, step) => {
+    for (const life of reads) lives[life].reads.push(step);
+  });
+  const buffers = data.buffers.map(({ offset, size }, number) => ({
+    number,
+    offset,
+    size,
+    tint: number % TINTS,
+    lives: [],
+  }));
   lives.forEach(({ buffer }, i) => buffers[buffer].lives.push(i));
   const stepsOf = values.map(() => []);
-  steps.forEach(({ about, makes }, step) => { for (const n of new Set([...about, ...makes.map((life) => lives[life].value)])) stepsOf[n]?.push(step); });
+  steps.forEach(({ about, makes }, step) => {
+    for (const n of new Set([...about, ...makes.map((life) => lives[life].value)])) stepsOf[n]?.push(step);
+  });
   return {
-    index, say: data.say, steps, lives, buffers, inside, lifeOf, stepsOf, live: data.live, totals: data.totals,
+    index,
+    say: data.say,
+    steps,
+    lives,
+    buffers,
+    inside,
+    lifeOf,
+    stepsOf,
+    live: data.live,
+    totals: data.totals,
     peak: data.live.indexOf(data.totals.peak),
     /** The lives that are in use at a step, the largest first. */
-    inUse: (step) => lives.map((_, i) => i).filter((i) => lives[i].made <= step && lives[i].last >= step).sort((a, b) => lives[b].bytes - lives[a].bytes || a - b),
+    inUse: (step) =>
+      lives
+        .map((_, i) => i)
+        .filter((i) => lives[i].made <= step && lives[i].last >= step)
+        .sort((a, b) => lives[b].bytes - lives[a].bytes || a - b),
   };
 }
 
@@ -66,7 +103,8 @@ function createVariant(model, data, index) {
 export function sameStep(from, step, to) {
   if (step === from.peak) return to.peak;
   if (step === from.steps.length - 1) return to.steps.length - 1;
-  for (const value of [...from.steps[step].about].reverse()) if (to.stepsOf[value].length) return to.stepsOf[value][0];
+  for (const value of [...from.steps[step].about].reverse())
+    if (to.stepsOf[value].length) return to.stepsOf[value][0];
   return Math.min(step, to.steps.length - 1);
 }
 
@@ -87,8 +125,15 @@ export function arenaBoxes(variant, width, height, least = 3) {
   }
   const column = width / variant.steps.length;
   const boxes = variant.lives.map(({ made, last, buffer, bytes }) => ({
-    x: made * column, y: tops[buffer], w: (last - made + 1) * column,
-    h: Math.max(Math.min(least, heights[buffer]), variant.buffers[buffer].size ? (heights[buffer] * bytes) / variant.buffers[buffer].size : heights[buffer]),
+    x: made * column,
+    y: tops[buffer],
+    w: (last - made + 1) * column,
+    h: Math.max(
+      Math.min(least, heights[buffer]),
+      variant.buffers[buffer].size
+        ? (heights[buffer] * bytes) / variant.buffers[buffer].size
+        : heights[buffer],
+    ),
   }));
   return { boxes, bands: heights.map((each, i) => ({ y: tops[i], h: each })), column };
 }

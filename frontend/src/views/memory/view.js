@@ -21,7 +21,14 @@ import css from "./style.css";
 addStyle(css);
 
 const LINE = 30;
-const KEYS = [[["←", "→"], "step"], [["p"], "peak"], [["v"], "other plan"], [["w"], "why"], [["/"], "find"], [["?"], "keys"]];
+const KEYS = [
+  [["←", "→"], "step"],
+  [["p"], "peak"],
+  [["v"], "other plan"],
+  [["w"], "why"],
+  [["/"], "find"],
+  [["?"], "keys"],
+];
 
 export function mountMemory(root, view, ctx) {
   checkMemory(view);
@@ -58,11 +65,25 @@ class MemoryExplorer extends Explorer {
     this.plan = h("p", { class: "plan", hidden: true });
     this.choices = h("div", { class: "choices-of-plan", role: "group", "aria-label": "which plan" });
     this.rows = createRows({
-      view, label: `program of ${view.title}, with how long each value is needed and where it is`, lineHeight: LINE, fit: true, foldLists: true,
-      columns: memoryColumns(model, () => this.variant, (value) => this.visit(model.values[value].row)),
+      view,
+      label: `program of ${view.title}, with how long each value is needed and where it is`,
+      lineHeight: LINE,
+      fit: true,
+      foldLists: true,
+      columns: memoryColumns(
+        model,
+        () => this.variant,
+        (value) => this.visit(model.values[value].row),
+      ),
       hooks: {
-        select: (row, byReader) => byReader && ctx.changed(), fold: () => ctx.changed(), activate: (row) => this.ask(row),
-        hover: (hit) => this.hovered(hit ? (hit.ref >= 0 ? hit.ref : model.onRow[hit.row]?.[0] ?? -1) : -1, hit?.row ?? -1),
+        select: (row, byReader) => byReader && ctx.changed(),
+        fold: () => ctx.changed(),
+        activate: (row) => this.ask(row),
+        hover: (hit) =>
+          this.hovered(
+            hit ? (hit.ref >= 0 ? hit.ref : (model.onRow[hit.row]?.[0] ?? -1)) : -1,
+            hit?.row ?? -1,
+          ),
       },
     });
     this.rows.el.classList.add("memory-grid");
@@ -78,12 +99,33 @@ class MemoryExplorer extends Explorer {
   }
 
   buildAside() {
-    const beside = createAside({ onPane: () => { this.drawPane(); this.ctx.changed(); }, onTab: (id) => { this.place(id); this.ctx.changed(); } });
-    Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs, aside: beside.el });
+    const beside = createAside({
+      onPane: () => {
+        this.drawPane();
+        this.ctx.changed();
+      },
+      onTab: (id) => {
+        this.place(id);
+        this.ctx.changed();
+      },
+    });
+    Object.assign(this, {
+      panes: beside.panes,
+      tabs: beside.tabs,
+      narrowTabs: beside.narrowTabs,
+      aside: beside.el,
+    });
     this.onLife = (life) => this.visit(this.model.values[this.variant.lives[life].value]?.row ?? -1);
     this.arena = createArena(this.model, this.panes.arena, {
-      onLife: this.onLife, onSeek: (step) => { this.transport.stop(); this.go(step); },
-      onHover: (life) => { const value = life < 0 ? -1 : this.variant.lives[life].value; this.hovered(value, this.model.values[value]?.row ?? -1, life); },
+      onLife: this.onLife,
+      onSeek: (step) => {
+        this.transport.stop();
+        this.go(step);
+      },
+      onHover: (life) => {
+        const value = life < 0 ? -1 : this.variant.lives[life].value;
+        this.hovered(value, this.model.values[value]?.row ?? -1, life);
+      },
     });
   }
 
@@ -92,9 +134,25 @@ class MemoryExplorer extends Explorer {
     const { variant, model } = this;
     const kinds = variant.steps.map(({ mark }) => mark);
     this.timeline?.destroy();
-    this.timeline = this.timelineOf({ kinds, profile: variant.live, valueText: (step) => `step ${step} of ${this.count - 1}: ${this.spoken(step)}` });
+    this.timeline = this.timelineOf({
+      kinds,
+      profile: variant.live,
+      valueText: (step) => `step ${step} of ${this.count - 1}: ${this.spoken(step)}`,
+    });
     const share = variant.peak / (this.count - 1);
-    fill(this.time, this.timeline.el, h("span", { class: "peak-mark", style: { left: `calc(9px + ${share} * (100% - 18px))` }, "aria-hidden": "true" }, h("span", { class: share > 0.85 ? "left" : "" }, "peak")));
+    fill(
+      this.time,
+      this.timeline.el,
+      h(
+        "span",
+        {
+          class: "peak-mark",
+          style: { left: `calc(9px + ${share} * (100% - 18px))` },
+          "aria-hidden": "true",
+        },
+        h("span", { class: share > 0.85 ? "left" : "" }, "peak"),
+      ),
+    );
     fill(this.legend, createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) }));
     this.drawChoices();
     drawTotals(this.totals, variant, model.variant(0));
@@ -106,7 +164,13 @@ class MemoryExplorer extends Explorer {
 
   drawChoices() {
     const time = this.count > WINDOW && { whole: this.whole, set: (whole) => this.setWhole(whole) };
-    drawChoices(this.choices, this.model, this.chosen, (axis, choice) => this.choose(this.chosen.map((at, i) => (i === axis ? choice : at))), time);
+    drawChoices(
+      this.choices,
+      this.model,
+      this.chosen,
+      (axis, choice) => this.choose(this.chosen.map((at, i) => (i === axis ? choice : at))),
+      time,
+    );
   }
 
   /** All steps beside the rows, or those around the one that is shown. */
@@ -115,7 +179,8 @@ class MemoryExplorer extends Explorer {
     const inside = this.choices.contains(this.active);
     this.whole = whole;
     this.drawChoices();
-    if (inside) this.choices.querySelector('.choice:last-child [aria-pressed="true"]')?.focus({ preventScroll: true });
+    if (inside)
+      this.choices.querySelector('.choice:last-child [aria-pressed="true"]')?.focus({ preventScroll: true });
     this.placeTime();
     this.ctx.changed();
   }
@@ -123,7 +188,12 @@ class MemoryExplorer extends Explorer {
   placeTime() {
     const { first, span } = timeWindow(this.from, this.step, this.count, this.whole);
     this.from = first;
-    for (const [name, value] of [["first", first], ["span", span], ["step", this.step]]) this.rows.el.style.setProperty(`--${name}`, String(value));
+    for (const [name, value] of [
+      ["first", first],
+      ["span", span],
+      ["step", this.step],
+    ])
+      this.rows.el.style.setProperty(`--${name}`, String(value));
   }
 
   // --- state ----------------------------------------------------------------------------------------
@@ -131,15 +201,22 @@ class MemoryExplorer extends Explorer {
   token() {
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step, time: this.whole ? "all" : "", plan: this.chosen.some((choice) => choice > 0) ? this.chosen.join(".") : "", row: this.selected(),
-      pane: this.tabs.selected === "arena" ? "" : this.tabs.selected, tab: this.narrow && tab !== "life" ? tab : "",
-      ...this.searched(), fold: this.folded(),
+      step: this.step,
+      time: this.whole ? "all" : "",
+      plan: this.chosen.some((choice) => choice > 0) ? this.chosen.join(".") : "",
+      row: this.selected(),
+      pane: this.tabs.selected === "arena" ? "" : this.tabs.selected,
+      tab: this.narrow && tab !== "life" ? tab : "",
+      ...this.searched(),
+      fold: this.folded(),
     };
   }
 
   restore(state) {
     const asked = (state.plan ?? "").split(".").map((part) => integer(part, 0));
-    this.chosen = this.model.axes.map(({ choices }, i) => (asked[i] > 0 && asked[i] < choices.length ? asked[i] : 0));
+    this.chosen = this.model.axes.map(({ choices }, i) =>
+      asked[i] > 0 && asked[i] < choices.length ? asked[i] : 0,
+    );
     this.whole = state.time === "all";
     this.tabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : "arena");
     this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "life");
@@ -188,7 +265,7 @@ class MemoryExplorer extends Explorer {
 
   /** Shows the memory during `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
   go(step, quiet = false) {
-    const { variant, view } = this;
+    const { variant } = this;
     this.step = Math.max(0, Math.min(this.count - 1, step));
     const { mark, say } = variant.steps[this.step];
     const row = this.cursorRow();
@@ -198,7 +275,10 @@ class MemoryExplorer extends Explorer {
     }
     this.markRows();
     this.shell.say.dataset.mark = MARKS[mark].id;
-    fill(this.shell.say, sentence(say, (name) => this.named(name)));
+    fill(
+      this.shell.say,
+      sentence(say, (name) => this.named(name)),
+    );
     text(this.counter, `${this.step} / ${this.count - 1}`);
     this.timeline.setStep(this.step);
     this.arena.seek(this.step);
@@ -212,10 +292,18 @@ class MemoryExplorer extends Explorer {
   markRows() {
     const { variant, model, rows, step } = this;
     const { about, reads, frees } = variant.steps[step];
-    const rowsOf = (lives) => lives.map((life) => model.values[variant.lives[life].value]?.row ?? -1).filter((row) => row >= 0);
+    const rowsOf = (lives) =>
+      lives.map((life) => model.values[variant.lives[life].value]?.row ?? -1).filter((row) => row >= 0);
     const there = variant.inUse(step);
-    for (let tint = 0; tint < 6; tint++) rows.mark(`k${tint}`, rowsOf(there.filter((life) => variant.buffers[variant.lives[life].buffer].tint === tint)));
-    rows.mark("now", about.map((n) => model.values[n].row).filter((row) => row >= 0));
+    for (let tint = 0; tint < 6; tint++)
+      rows.mark(
+        `k${tint}`,
+        rowsOf(there.filter((life) => variant.buffers[variant.lives[life].buffer].tint === tint)),
+      );
+    rows.mark(
+      "now",
+      about.map((n) => model.values[n].row).filter((row) => row >= 0),
+    );
     rows.mark("read", rowsOf(reads));
     rows.mark("freed", rowsOf(frees));
     this.placeTime();
@@ -224,8 +312,14 @@ class MemoryExplorer extends Explorer {
   /** The step that makes the value of a row; asked again, the next one that has to do with it. */
   ask(row) {
     const { variant, model } = this;
-    const values = model.onRow[row]?.length ? model.onRow[row] : [model.same.get(row)].filter((n) => n !== undefined);
-    const steps = [...new Set(values.flatMap((n) => [...variant.stepsOf[n], ...(variant.lives[variant.lifeOf[n]]?.reads ?? [])]))].sort((a, b) => a - b);
+    const values = model.onRow[row]?.length
+      ? model.onRow[row]
+      : [model.same.get(row)].filter((n) => n !== undefined);
+    const steps = [
+      ...new Set(
+        values.flatMap((n) => [...variant.stepsOf[n], ...(variant.lives[variant.lifeOf[n]]?.reads ?? [])]),
+      ),
+    ].sort((a, b) => a - b);
     if (!steps.length) return false;
     this.jump(steps.find((step) => step > this.step) ?? steps[0]);
     return true;
@@ -245,7 +339,10 @@ class MemoryExplorer extends Explorer {
     this.go(from === this.variant ? this.step : sameStep(from, this.step, this.variant), true);
     this.keepSteps();
     if (this.search.state().query) this.search.run();
-    if (inside !== null) this.choices.querySelector(`[data-axis="${inside}"][aria-pressed="true"]`)?.focus({ preventScroll: true });
+    if (inside !== null)
+      this.choices
+        .querySelector(`[data-axis="${inside}"][aria-pressed="true"]`)
+        ?.focus({ preventScroll: true });
     this.shell.announce(`${sentenceText(this.variant.say)} ${this.spoken(this.step)}`);
     this.ctx.changed();
   }
@@ -264,7 +361,8 @@ class MemoryExplorer extends Explorer {
   }
 
   drawPane() {
-    if (this.pane() === "use") drawInUse(this.model, this.panes.use, { variant: this.variant, step: this.step }, this.onLife);
+    if (this.pane() === "use")
+      drawInUse(this.model, this.panes.use, { variant: this.variant, step: this.step }, this.onLife);
     else this.arena.draw(this.variant);
   }
 
@@ -278,8 +376,9 @@ class MemoryExplorer extends Explorer {
   /** Why: who had the buffer before; asked again, who had it before that one. */
   why() {
     const { variant, model } = this;
-    const own = model.onRow[this.rows.selected]?.map((n) => variant.lifeOf[n]).find((life) => life >= 0) ?? -1;
-    const life = own >= 0 ? own : variant.steps[this.step].makes[0] ?? -1;
+    const own =
+      model.onRow[this.rows.selected]?.map((n) => variant.lifeOf[n]).find((life) => life >= 0) ?? -1;
+    const life = own >= 0 ? own : (variant.steps[this.step].makes[0] ?? -1);
     const before = variant.lives[life]?.before ?? -1;
     if (before < 0) return false;
     this.visit(model.values[variant.lives[before].value]?.row ?? -1);
@@ -315,7 +414,16 @@ class MemoryExplorer extends Explorer {
     const n = this.model.named.get(name) ?? -1;
     const row = this.model.values[n]?.row ?? -1;
     if (row < 0) return h("code", null, name);
-    return h("code", { class: "named", onpointerenter: () => this.hovered(n, row), onpointerleave: () => this.hovered(-1, -1), onclick: () => this.visit(row) }, name);
+    return h(
+      "code",
+      {
+        class: "named",
+        onpointerenter: () => this.hovered(n, row),
+        onpointerleave: () => this.hovered(-1, -1),
+        onclick: () => this.visit(row),
+      },
+      name,
+    );
   }
 
   /** Linked highlighting: a value, and all others that have its buffer. */
@@ -324,8 +432,14 @@ class MemoryExplorer extends Explorer {
     if (life === this.hover) return;
     this.hover = life;
     const { lives, buffers } = this.variant;
-    const together = life < 0 ? [] : buffers[lives[life].buffer].lives.map((other) => this.model.values[lives[other].value]?.row ?? -1);
-    this.rows.mark("linked", together.filter((other) => other >= 0));
+    const together =
+      life < 0
+        ? []
+        : buffers[lives[life].buffer].lives.map((other) => this.model.values[lives[other].value]?.row ?? -1);
+    this.rows.mark(
+      "linked",
+      together.filter((other) => other >= 0),
+    );
     this.rows.light(value < 0 ? [] : [value]);
     this.arena.light(life);
   }

@@ -5,6 +5,7 @@ import { need } from "../../core/check.js";
 export function checkPartial({ split, rows, residual, steps }) {
   need(split <= rows.length && residual.length === rows.length - split, "residual");
   steps.forEach(({ changes }, i) => {
-    for (const change of changes) need(change.tag !== "b" || change.row === -1 || change.row >= split, `steps[${i}].changes`);
+    for (const change of changes)
+      need(change.tag !== "b" || change.row === -1 || change.row >= split, `steps[${i}].changes`);
   });
 }

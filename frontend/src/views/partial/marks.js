@@ -17,7 +17,10 @@ export const MARKS = [
   { id: "finish", shape: "flag", label: "end", rare: true },
   { id: "gap", shape: "dots", label: "left out", rare: true, always: true },
 ];
-export const KEPT = 3, EFFECT = 4, INLINED = 5, UNROLLED = 6;
+export const KEPT = 3,
+  EFFECT = 4,
+  INLINED = 5,
+  UNROLLED = 6;
 
 /** By the state of a value. */
 export const STATES = [

@@ -10,7 +10,12 @@ export function createModel(view) {
   const { split, steps } = view;
   const all = view.rows;
   const texts = all.map((row) => rowText(row));
-  const frames = view.frames.map((frame, number) => ({ ...frame, number, depth: 0, asked: frame.call < 0 && frame.caller >= 0 }));
+  const frames = view.frames.map((frame, number) => ({
+    ...frame,
+    number,
+    depth: 0,
+    asked: frame.call < 0 && frame.caller >= 0,
+  }));
   for (const frame of frames) frame.depth = frame.caller < 0 ? 0 : frames[frame.caller].depth + 1;
 
   /** By row: its values, in the order of the steps. */
@@ -50,17 +55,34 @@ export function createModel(view) {
     entry.effect = orders.get(at);
   });
   const of = all.slice(0, split).map(() => []);
-  residual.forEach(({ source }, row) => { if (source >= 0) of[source].push(row); });
+  residual.forEach(({ source }, row) => {
+    if (source >= 0) of[source].push(row);
+  });
   /** The rows of the residual program that bind something that is needed. */
   const bindings = residual.map((_, row) => row).filter((row) => residual[row].binds && residual[row].needed);
 
-  const half = (from, to) => ({ reference: view.reference, rows: all.slice(from, to).map((row) => ({ ...row, end: row.end < 0 ? -1 : row.end - from })) });
+  const half = (from, to) => ({
+    reference: view.reference,
+    rows: all.slice(from, to).map((row) => ({ ...row, end: row.end < 0 ? -1 : row.end - from })),
+  });
   const stepsOf = all.slice(0, split).map(() => []);
-  steps.forEach(({ row }, at) => { if (row >= 0) stepsOf[row].push(at); });
+  steps.forEach(({ row }, at) => {
+    if (row >= 0) stepsOf[row].push(at);
+  });
 
   return {
-    view, split, steps, frames, values, residual, of, bindings, stepsOf, texts,
-    program: half(0, split), remains: half(split, all.length),
+    view,
+    split,
+    steps,
+    frames,
+    values,
+    residual,
+    of,
+    bindings,
+    stepsOf,
+    texts,
+    program: half(0, split),
+    remains: half(split, all.length),
     items: view.items,
     text: (row) => texts[row] ?? "",
     /** The frames from the one of `step` outwards. */
@@ -72,11 +94,13 @@ export function createModel(view) {
     /** For every row the frame whose values are shown after `step`: the innermost that has the row; -1 for others. */
     owner(step) {
       const owner = new Int32Array(split).fill(-1);
-      for (const { number, first, last } of this.stack(step).reverse()) if (first >= 0) owner.fill(number, first + 1, last + 1);
+      for (const { number, first, last } of this.stack(step).reverse())
+        if (first >= 0) owner.fill(number, first + 1, last + 1);
       return owner;
     },
     /** The value of a row in a frame after `step`, or null. */
-    value: (row, frame, step) => values[row].findLast((value) => value.at <= step && value.frame === frame) ?? null,
+    value: (row, frame, step) =>
+      values[row].findLast((value) => value.at <= step && value.frame === frame) ?? null,
     /** How often, up to `step`, the row's value was known, known in part, not known. */
     tally(row, step) {
       const counts = STATES.map(() => 0);
@@ -94,7 +118,9 @@ export function createModel(view) {
     /** What a frame was given: its parameters' values. */
     given(frame) {
       const { begins } = frames[frame];
-      return steps[begins].changes.filter(({ tag }) => tag === "b").map(({ at, state, text }) => ({ name: paramName(texts[at]), state, text }));
+      return steps[begins].changes
+        .filter(({ tag }) => tag === "b")
+        .map(({ at, state, text }) => ({ name: paramName(texts[at]), state, text }));
     },
     /** The step that made a row of the residual program. */
     madeBy: (row) => made.get(row) ?? residual[row].born,

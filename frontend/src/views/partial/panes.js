@@ -15,19 +15,59 @@ export function drawCalls(el, model, step, go) {
   const line = (frame) => {
     const given = frame.asked ? [] : model.given(frame.number);
     const state = frame.number === here ? "now" : inside.has(frame.number) ? "waits" : "done";
-    return h("li", { class: `call ${state}`, style: { "--level": Math.min(frame.depth, 12) } },
-      h("button", { type: "button", class: "link-row", "aria-current": state === "now" ? "true" : null, onclick: () => go(frame.begins) },
-        h("b", null, frame.name), frame.turn > 0 && h("span", { class: "turn" }, `round ${frame.turn}`), frame.asked && h("span", { class: "turn" }, "written"),
-        h("span", { class: "args" }, given.map(({ name, state: known, text }, i) => [i > 0 && ", ", h("span", { class: `s-${STATES[known].id}` }, h("i", { "aria-hidden": "true" }, STATES[known].sign), name, h("span", { class: "is" }, known === 2 ? "" : ` = ${text}`))])),
-        h("span", { class: "sr" }, state === "waits" ? ", waits" : state === "done" ? ", done" : ", here")));
+    return h(
+      "li",
+      { class: `call ${state}`, style: { "--level": Math.min(frame.depth, 12) } },
+      h(
+        "button",
+        {
+          type: "button",
+          class: "link-row",
+          "aria-current": state === "now" ? "true" : null,
+          onclick: () => go(frame.begins),
+        },
+        h("b", null, frame.name),
+        frame.turn > 0 && h("span", { class: "turn" }, `round ${frame.turn}`),
+        frame.asked && h("span", { class: "turn" }, "written"),
+        h(
+          "span",
+          { class: "args" },
+          given.map(({ name, state: known, text }, i) => [
+            i > 0 && ", ",
+            h(
+              "span",
+              { class: `s-${STATES[known].id}` },
+              h("i", { "aria-hidden": "true" }, STATES[known].sign),
+              name,
+              h("span", { class: "is" }, known === 2 ? "" : ` = ${text}`),
+            ),
+          ]),
+        ),
+        h("span", { class: "sr" }, state === "waits" ? ", waits" : state === "done" ? ", done" : ", here"),
+      ),
+    );
   };
   const top = el.scrollTop;
-  fill(el, h("p", { class: "heading" }, "Calls, in place", h("span", { class: "soft" }, ` ${begun.length.toLocaleString("en")} so far`)),
-    from > 0 && h("p", { class: "soft" }, `${from.toLocaleString("en")} before these`), h("ol", { class: "calls" }, shown.map(line)),
-    from + shown.length < begun.length && h("p", { class: "soft" }, `${(begun.length - from - shown.length).toLocaleString("en")} after these`));
+  fill(
+    el,
+    h(
+      "p",
+      { class: "heading" },
+      "Calls, in place",
+      h("span", { class: "soft" }, ` ${begun.length.toLocaleString("en")} so far`),
+    ),
+    from > 0 && h("p", { class: "soft" }, `${from.toLocaleString("en")} before these`),
+    h("ol", { class: "calls" }, shown.map(line)),
+    from + shown.length < begun.length &&
+      h("p", { class: "soft" }, `${(begun.length - from - shown.length).toLocaleString("en")} after these`),
+  );
   el.scrollTop = top;
   const now = el.querySelector(".call.now");
-  if (now && (now.offsetTop < el.scrollTop || now.offsetTop + now.offsetHeight > el.scrollTop + el.clientHeight)) el.scrollTop = Math.max(0, now.offsetTop - el.clientHeight / 2);
+  if (
+    now &&
+    (now.offsetTop < el.scrollTop || now.offsetTop + now.offsetHeight > el.scrollTop + el.clientHeight)
+  )
+    el.scrollTop = Math.max(0, now.offsetTop - el.clientHeight / 2);
 }
 
 /** What cells are known to hold, and how much of the work is done. */
@@ -35,11 +75,44 @@ export function drawStore(el, model, step) {
   const held = model.cells(step);
   const { totals } = model.view;
   const count = (marks) => model.steps.slice(0, step + 1).filter(({ mark }) => marks.includes(mark)).length;
-  const total = (name, done, all) => h("tr", null, h("th", { scope: "row" }, name), h("td", null, done.toLocaleString("en")), h("td", null, all.toLocaleString("en")));
+  const total = (name, done, all) =>
+    h(
+      "tr",
+      null,
+      h("th", { scope: "row" }, name),
+      h("td", null, done.toLocaleString("en")),
+      h("td", null, all.toLocaleString("en")),
+    );
   const born = model.bindings.filter((row) => model.residual[row].born <= step).length;
-  fill(el, h("p", { class: "heading" }, "Cells, as far as known"),
-    held.length ? h("dl", { class: "cells" }, held.map(({ cell, text }) => [h("dt", null, cell), h("dd", null, h("span", { class: "soft" }, "holds "), h("code", null, text))]))
+  fill(
+    el,
+    h("p", { class: "heading" }, "Cells, as far as known"),
+    held.length
+      ? h(
+          "dl",
+          { class: "cells" },
+          held.map(({ cell, text }) => [
+            h("dt", null, cell),
+            h("dd", null, h("span", { class: "soft" }, "holds "), h("code", null, text)),
+          ]),
+        )
       : h("p", { class: "soft" }, "Nothing is known of any cell here."),
-    h("table", { class: "work" }, h("thead", null, h("tr", null, h("td"), h("th", { scope: "col" }, "so far"), h("th", { scope: "col" }, "in all"))),
-      h("tbody", null, total("operators computed", count([1]), totals.computed), total("choices decided", count([8]), totals.decided), total("calls done in place", count([5, 6]), totals.inlined), total("bindings that remain", born, Math.max(totals.needed, model.bindings.length)))));
+    h(
+      "table",
+      { class: "work" },
+      h(
+        "thead",
+        null,
+        h("tr", null, h("td"), h("th", { scope: "col" }, "so far"), h("th", { scope: "col" }, "in all")),
+      ),
+      h(
+        "tbody",
+        null,
+        total("operators computed", count([1]), totals.computed),
+        total("choices decided", count([8]), totals.decided),
+        total("calls done in place", count([5, 6]), totals.inlined),
+        total("bindings that remain", born, Math.max(totals.needed, model.bindings.length)),
+      ),
+    ),
+  );
 }

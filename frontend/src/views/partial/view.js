@@ -20,8 +20,21 @@ import css from "./style.css";
 addStyle(css);
 
 const LINE = 28;
-const TABS = [{ id: "program", label: "Program" }, { id: "remains", label: "What remains" }, { id: "calls", label: "Calls" }, { id: "store", label: "Cells" }];
-const KEYS = [[["←", "→"], "step"], [["o"], "over"], [["r"], "call"], [["n"], "left"], [["a"], "all"], [["/"], "find"], [["?"], "keys"]];
+const TABS = [
+  { id: "program", label: "Program" },
+  { id: "remains", label: "What remains" },
+  { id: "calls", label: "Calls" },
+  { id: "store", label: "Cells" },
+];
+const KEYS = [
+  [["←", "→"], "step"],
+  [["o"], "over"],
+  [["r"], "call"],
+  [["n"], "left"],
+  [["a"], "all"],
+  [["/"], "find"],
+  [["?"], "keys"],
+];
 
 export function mountPartial(root, view, ctx) {
   checkPartial(view);
@@ -47,23 +60,60 @@ class PartialExplorer extends Explorer {
   // --- building -------------------------------------------------------------------------------------
 
   build() {
-    const { view, ctx, model } = this;
+    const { ctx, model } = this;
     this.frameOf("Partial evaluation, step by step");
     this.buildRows();
     this.finder = createFinder(this);
     this.search = this.finder.search;
     const kinds = model.steps.map(({ mark }) => mark);
     this.timeline = this.timelineOf({ kinds, profile: this.profile() });
-    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools(this.button("over", "over the call that begins here (o)", () => this.jump(model.over(this.step)))));
-    this.panes = { calls: h("section", { class: "pane", tabindex: 0, "aria-label": "calls done in place" }), store: h("section", { class: "pane", tabindex: 0, "aria-label": "cells, and what is done" }) };
-    this.tabs = createTabs({ label: "what to show", className: "narrow", items: TABS, onSelect: (id, byReader) => { this.body?.setAttribute("data-on", id); if (byReader) { this.drawPanes(); ctx.changed(); } } });
-    this.allButton = h("button", { class: "link all", type: "button", onclick: () => this.setAll(!this.all) });
+    this.shell.bar.append(
+      this.transport.el,
+      h("span", { class: "grow" }, this.timeline.el),
+      this.counter,
+      this.tools(
+        this.button("over", "over the call that begins here (o)", () => this.jump(model.over(this.step))),
+      ),
+    );
+    this.panes = {
+      calls: h("section", { class: "pane", tabindex: 0, "aria-label": "calls done in place" }),
+      store: h("section", { class: "pane", tabindex: 0, "aria-label": "cells, and what is done" }),
+    };
+    this.tabs = createTabs({
+      label: "what to show",
+      className: "narrow",
+      items: TABS,
+      onSelect: (id, byReader) => {
+        this.body?.setAttribute("data-on", id);
+        if (byReader) {
+          this.drawPanes();
+          ctx.changed();
+        }
+      },
+    });
+    this.allButton = h("button", {
+      class: "link all",
+      type: "button",
+      onclick: () => this.setAll(!this.all),
+    });
     this.newest = h("p", { class: "newest" });
-    this.body = h("div", { class: "partial-body", "data-on": "program" }, this.newest,
-      h("div", { class: "side side-program" }, this.rows.el), h("div", { class: "side side-remains" }, this.remains.el), h("div", { class: "panes" }, this.panes.calls, this.panes.store));
+    this.body = h(
+      "div",
+      { class: "partial-body", "data-on": "program" },
+      this.newest,
+      h("div", { class: "side side-program" }, this.rows.el),
+      h("div", { class: "side side-remains" }, this.remains.el),
+      h("div", { class: "panes" }, this.panes.calls, this.panes.store),
+    );
     this.shell.body.append(this.search.el, this.tabs.el, this.body);
     this.legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) });
-    const states = h("span", { class: "states" }, STATES.map(({ id, sign, word }) => h("span", { class: `s-${id}` }, h("i", { "aria-hidden": "true" }, sign), ` ${word}`)));
+    const states = h(
+      "span",
+      { class: "states" },
+      STATES.map(({ id, sign, word }) =>
+        h("span", { class: `s-${id}` }, h("i", { "aria-hidden": "true" }, sign), ` ${word}`),
+      ),
+    );
     this.shell.foot.append(states, this.allButton, this.legend, this.hints(KEYS));
     this.listen(bindings(this));
   }
@@ -80,14 +130,35 @@ class PartialExplorer extends Explorer {
     const { model, view } = this;
     const now = () => ({ step: this.step, owner: this.owner });
     this.rows = createRows({
-      view: model.program, label: `${view.title}: the program, and what is known of it`, lineHeight: LINE, foldLists: true, title: "the program",
+      view: model.program,
+      label: `${view.title}: the program, and what is known of it`,
+      lineHeight: LINE,
+      foldLists: true,
+      title: "the program",
       columns: programColumns(model, now),
-      hooks: { select: (_, byReader) => byReader && this.chose(this.rows), hover: (hit) => this.hovered(hit?.row ?? -1, -1, hit?.ref ?? -1), activate: () => this.ask(), fold: () => { this.tint(); this.ctx.changed(); } },
+      hooks: {
+        select: (_, byReader) => byReader && this.chose(this.rows),
+        hover: (hit) => this.hovered(hit?.row ?? -1, -1, hit?.ref ?? -1),
+        activate: () => this.ask(),
+        fold: () => {
+          this.tint();
+          this.ctx.changed();
+        },
+      },
     });
     this.remains = createRows({
-      view: model.remains, label: `${view.title}: what remains`, lineHeight: LINE, foldLists: true, title: "what remains",
+      view: model.remains,
+      label: `${view.title}: what remains`,
+      lineHeight: LINE,
+      foldLists: true,
+      title: "what remains",
       columns: residualColumns(model),
-      hooks: { select: (_, byReader) => byReader && this.chose(this.remains), hover: (hit) => this.hovered(-1, hit?.row ?? -1, hit?.ref ?? -1), activate: () => this.ask(), fold: () => this.grow() },
+      hooks: {
+        select: (_, byReader) => byReader && this.chose(this.remains),
+        hover: (hit) => this.hovered(-1, hit?.row ?? -1, hit?.ref ?? -1),
+        activate: () => this.ask(),
+        fold: () => this.grow(),
+      },
     });
     this.rows.el.classList.add("partial-grid", "program-grid");
     this.remains.el.classList.add("partial-grid", "remains-grid");
@@ -101,8 +172,13 @@ class PartialExplorer extends Explorer {
   token() {
     const tab = this.tabs.selected;
     return {
-      step: this.step + 1, row: this.selected(), out: this.remains.selected >= 0 ? this.remains.selected : "", all: this.all ? 1 : "",
-      tab: tab === "program" ? "" : tab, ...this.searched(), fold: this.folded(),
+      step: this.step + 1,
+      row: this.selected(),
+      out: this.remains.selected >= 0 ? this.remains.selected : "",
+      all: this.all ? 1 : "",
+      tab: tab === "program" ? "" : tab,
+      ...this.searched(),
+      fold: this.folded(),
     };
   }
 
@@ -131,7 +207,7 @@ class PartialExplorer extends Explorer {
 
   /** Shows what was known, and what remained, after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
   go(step, quiet = false) {
-    const { model, view } = this;
+    const { model } = this;
     this.step = Math.max(0, Math.min(this.count - 1, step));
     const { mark, row, say, block, changes } = model.steps[this.step];
     this.owner = model.owner(this.step);
@@ -141,7 +217,9 @@ class PartialExplorer extends Explorer {
     }
     this.refresh();
     this.tint();
-    const bound = changes.filter(({ tag, row }) => tag === "b" && row >= 0).map(({ row }) => row - model.split);
+    const bound = changes
+      .filter(({ tag, row }) => tag === "b" && row >= 0)
+      .map(({ row }) => row - model.split);
     const there = (list) => list.filter((at) => this.remains.anchor(at) === at);
     const fresh = model.residual.map((_, at) => at).filter((at) => model.residual[at].born === this.step);
     this.rows.mark("now", row >= 0 ? [row] : []);
@@ -153,7 +231,11 @@ class PartialExplorer extends Explorer {
     if (to !== undefined) this.remains.scrollTo(to);
     // On a phone what remains is behind a tab: the line that is new stands above the program.
     const line = fresh.find((at) => model.residual[at].binds && this.isShown(at + model.split));
-    fill(this.newest, h("span", { class: "soft" }, "what remains: "), line === undefined ? "nothing new" : h("code", null, model.text(line + model.split)));
+    fill(
+      this.newest,
+      h("span", { class: "soft" }, "what remains: "),
+      line === undefined ? "nothing new" : h("code", null, model.text(line + model.split)),
+    );
     this.shell.say.dataset.mark = MARKS[mark].id;
     fill(this.shell.say, sentence(say));
     text(this.counter, `${this.step + 1} / ${this.count}`);
@@ -191,9 +273,18 @@ class PartialExplorer extends Explorer {
   grow() {
     const { residual } = this.model;
     const shown = residual.map((_, row) => row).filter((row) => this.remains.anchor(row) === row);
-    this.remains.mark("unborn", shown.filter((row) => residual[row].born > this.step));
-    this.remains.mark("spare", shown.filter((row) => !residual[row].needed));
-    this.remains.mark("effect", shown.filter((row) => residual[row].effect > 0));
+    this.remains.mark(
+      "unborn",
+      shown.filter((row) => residual[row].born > this.step),
+    );
+    this.remains.mark(
+      "spare",
+      shown.filter((row) => !residual[row].needed),
+    );
+    this.remains.mark(
+      "effect",
+      shown.filter((row) => residual[row].effect > 0),
+    );
   }
 
   // --- rows -----------------------------------------------------------------------------------------
@@ -247,7 +338,8 @@ class PartialExplorer extends Explorer {
   /** Brings a row, counted over both programs, into the window and selects it. */
   visit(row) {
     const { split } = this.model;
-    const [rows, at, tab] = row < split ? [this.rows, row, "program"] : [this.remains, row - split, "remains"];
+    const [rows, at, tab] =
+      row < split ? [this.rows, row, "program"] : [this.remains, row - split, "remains"];
     this.tabs.select(tab);
     rows.reveal(at);
     rows.select(at, { byReader: true });
@@ -272,7 +364,9 @@ class PartialExplorer extends Explorer {
     this.keep = [program, remains];
     this.rows.filter(program);
     const spare = residual.some(({ needed }) => !needed) && !this.all;
-    this.remains.filter(spare || remains ? (row) => (this.all || residual[row].needed) && (!remains || remains(row)) : null);
+    this.remains.filter(
+      spare || remains ? (row) => (this.all || residual[row].needed) && (!remains || remains(row)) : null,
+    );
     this.grow();
   }
 

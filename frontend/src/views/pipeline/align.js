@@ -41,13 +41,18 @@ export const tokensOf = (view, row) => view.rows[row].tokens;
  * Two local names are the same where `same(ref, ref)` says that one came from the other, whatever their numbers.
  */
 export function differing(left, right, same) {
-  const equal = (a, b) => a.kind === b.kind && (a.text === b.text || (a.kind === LOCAL && same(a.ref, b.ref)));
+  const equal = (a, b) =>
+    a.kind === b.kind && (a.text === b.text || (a.kind === LOCAL && same(a.ref, b.ref)));
   const [n, m] = [left.length, right.length];
   const changed = [left.map(() => true), right.map(() => true)];
   if (n > MOST_TOKENS || m > MOST_TOKENS) return changed;
   // The longest common subsequence, from the end.
   const best = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1));
-  for (let i = n - 1; i >= 0; i--) for (let j = m - 1; j >= 0; j--) best[i][j] = equal(left[i], right[j]) ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
+  for (let i = n - 1; i >= 0; i--)
+    for (let j = m - 1; j >= 0; j--)
+      best[i][j] = equal(left[i], right[j])
+        ? best[i + 1][j + 1] + 1
+        : Math.max(best[i + 1][j], best[i][j + 1]);
   for (let i = 0, j = 0; i < n && j < m;) {
     if (equal(left[i], right[j])) {
       changed[0][i++] = false;

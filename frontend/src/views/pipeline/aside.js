@@ -3,16 +3,52 @@ import { h } from "../../core/dom.js";
 import { createTabs } from "../../core/tabs.js";
 import { createGraphPane } from "./graph.js";
 
-export const PANES = [{ id: "rewrites", label: "Rewrites" }, { id: "history", label: "History" }, { id: "totals", label: "Totals" }];
-export const ON_ROWS = [{ id: "before", label: "Before" }, { id: "after", label: "After" }, { id: "uses", label: "Uses" }, { id: "cost", label: "Cost" }];
+export const PANES = [
+  { id: "rewrites", label: "Rewrites" },
+  { id: "history", label: "History" },
+  { id: "totals", label: "Totals" },
+];
+export const ON_ROWS = [
+  { id: "before", label: "Before" },
+  { id: "after", label: "After" },
+  { id: "uses", label: "Uses" },
+  { id: "cost", label: "Cost" },
+];
 export const TABS = [...ON_ROWS, PANES[0], { id: "graph", label: "Graph" }, ...PANES.slice(1)];
 
 /** `onPane(id)` and `onTab(id)` are called when the reader chooses a pane, or a tab on a phone; `onPick(item)` and `onHover(item)` in the graph. */
 export function createAside(model, { onPane, onTab, onPick, onHover }) {
-  const panes = Object.fromEntries(PANES.map(({ id, label }) => [id, h("section", { class: `pane ${id}`, tabindex: 0, "aria-label": label.toLowerCase() })]));
-  const tabs = createTabs({ label: "about this pass", className: "pane-tabs", items: PANES.map((item) => ({ ...item, pane: panes[item.id] })), onSelect: (id, byReader) => byReader && onPane(id) });
-  const narrowTabs = createTabs({ label: "what to show", className: "narrow tight", items: TABS, selected: "after", onSelect: (id, byReader) => byReader && onTab(id) });
+  const panes = Object.fromEntries(
+    PANES.map(({ id, label }) => [
+      id,
+      h("section", { class: `pane ${id}`, tabindex: 0, "aria-label": label.toLowerCase() }),
+    ]),
+  );
+  const tabs = createTabs({
+    label: "about this pass",
+    className: "pane-tabs",
+    items: PANES.map((item) => ({ ...item, pane: panes[item.id] })),
+    onSelect: (id, byReader) => byReader && onPane(id),
+  });
+  const narrowTabs = createTabs({
+    label: "what to show",
+    className: "narrow tight",
+    items: TABS,
+    selected: "after",
+    onSelect: (id, byReader) => byReader && onTab(id),
+  });
   const graph = createGraphPane(model, { onPick, onHover });
-  const graphPane = h("section", { class: "pane graph-pane", "aria-label": "graph" }, h("p", { class: "heading" }, "The values, each in its place"), graph.el);
-  return { el: h("div", { class: "panes" }, h("div", { class: "side" }, tabs.el, Object.values(panes)), graphPane), panes, tabs, narrowTabs, graph };
+  const graphPane = h(
+    "section",
+    { class: "pane graph-pane", "aria-label": "graph" },
+    h("p", { class: "heading" }, "The values, each in its place"),
+    graph.el,
+  );
+  return {
+    el: h("div", { class: "panes" }, h("div", { class: "side" }, tabs.el, Object.values(panes)), graphPane),
+    panes,
+    tabs,
+    narrowTabs,
+    graph,
+  };
 }

@@ -12,7 +12,11 @@ export function pipelineColumns(model, stage, folded, uses) {
 
   function mark(i, cell) {
     const { id, sign } = MARKS[pairs[i].mark];
-    fill(cell, h("span", { class: `sign s-${id}`, "aria-hidden": "true" }, sign), h("span", { class: id === "kept" ? "sr" : "word" }, wordOf(stage, pairs[i].mark)));
+    fill(
+      cell,
+      h("span", { class: `sign s-${id}`, "aria-hidden": "true" }, sign),
+      h("span", { class: id === "kept" ? "sr" : "word" }, wordOf(stage, pairs[i].mark)),
+    );
   }
 
   function after(i, cell) {
@@ -22,14 +26,28 @@ export function pipelineColumns(model, stage, folded, uses) {
     cell.title = model.text(row);
     cell.style.setProperty("--depth", view.rows[row].depth);
     const tokens = tokensOf(view, row);
-    const fresh = before >= 0 && before !== row ? differing(tokensOf(view, before), tokens, model.related)[1] : [];
+    const fresh =
+      before >= 0 && before !== row ? differing(tokensOf(view, before), tokens, model.related)[1] : [];
     const hidden = folded(i);
-    fill(cell, hidden > 0 && h("span", { class: "folded-note" }, noteOf(hidden)),
-      tokens.map(({ kind, text, ref }, t) => (kind === 0 && ref < 0 ? text : tokenElement(view, kind, text, { class: `t${kind}${fresh[t] ? " new-token" : ""}`, "data-ref": ref >= 0 ? ref : null }))));
+    fill(
+      cell,
+      hidden > 0 && h("span", { class: "folded-note" }, noteOf(hidden)),
+      tokens.map(({ kind, text, ref }, t) =>
+        kind === 0 && ref < 0
+          ? text
+          : tokenElement(view, kind, text, {
+              class: `t${kind}${fresh[t] ? " new-token" : ""}`,
+              "data-ref": ref >= 0 ? ref : null,
+            }),
+      ),
+    );
   }
 
   const costs = { flops: { show: amount, most: 1 }, bytes: { show: size, most: 1 } };
-  for (const { before, after: row } of pairs) for (const id of ["flops", "bytes"]) for (const side of [before, row]) if (side >= 0) costs[id].most = Math.max(costs[id].most, model.cost[side][id]);
+  for (const { before, after: row } of pairs)
+    for (const id of ["flops", "bytes"])
+      for (const side of [before, row])
+        if (side >= 0) costs[id].most = Math.max(costs[id].most, model.cost[side][id]);
 
   const drawCost = (id) => (i, cell) => {
     const { before, after: row, mark: how } = pairs[i];
@@ -42,8 +60,21 @@ export function pipelineColumns(model, stage, folded, uses) {
     const width = (value) => ({ width: value ? `${Math.max(3, (100 * value) / most)}%` : "0" });
     const said = was === now || how === MOVED ? show(now) : `${show(was)} before, ${show(now)} after`;
     const gone = !now;
-    fill(cell, h("span", { class: "meter", title: `${id}: ${said}`, "aria-hidden": "true" }, h("i", { class: "before", style: width(was) }), h("i", { class: "after", style: width(now) })),
-      h("span", { class: `amount${gone ? " gone" : ""}`, "aria-hidden": "true" }, gone ? `−${show(was)}` : show(now)), h("span", { class: "sr" }, said));
+    fill(
+      cell,
+      h(
+        "span",
+        { class: "meter", title: `${id}: ${said}`, "aria-hidden": "true" },
+        h("i", { class: "before", style: width(was) }),
+        h("i", { class: "after", style: width(now) }),
+      ),
+      h(
+        "span",
+        { class: `amount${gone ? " gone" : ""}`, "aria-hidden": "true" },
+        gone ? `−${show(was)}` : show(now),
+      ),
+      h("span", { class: "sr" }, said),
+    );
   };
 
   return [
@@ -65,5 +96,7 @@ export function markOld(model, { before, after }, cell) {
   const old = differing(tokens, tokensOf(model.view, after), model.related)[0];
   // Only tokens that have an element of their own can be marked; plain commas need no mark.
   const own = tokens.map((token, t) => ({ ...token, t })).filter(({ kind, ref }) => kind !== 0 || ref >= 0);
-  [...cell.querySelectorAll(":scope > :is(span:not(.folded-note), a)")].forEach((node, k) => node.classList.toggle("old-token", Boolean(own[k] && old[own[k].t])));
+  [...cell.querySelectorAll(":scope > :is(span:not(.folded-note), a)")].forEach((node, k) =>
+    node.classList.toggle("old-token", Boolean(own[k] && old[own[k].t])),
+  );
 }

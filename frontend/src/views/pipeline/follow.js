@@ -7,7 +7,9 @@ export const following = {
     const ref = event.target.closest("[data-ref]");
     const { before, after } = this.stage.pairs[Number(node.dataset.row)];
     const { model } = this;
-    const [first, second] = event.target.closest(".cell.code:not(.c-after)") ? [before, after] : [after, before];
+    const [first, second] = event.target.closest(".cell.code:not(.c-after)")
+      ? [before, after]
+      : [after, before];
     const item = ref ? Number(ref.dataset.ref) : model.main(first >= 0 ? first : second);
     if (model.items[item]) this.followItem(item);
   },
@@ -15,7 +17,8 @@ export const following = {
   followRow(i) {
     const pair = this.stage.pairs[i];
     if (!pair) return false;
-    const item = [pair.after, pair.before].map((row) => this.model.main(row)).find((found) => found >= 0) ?? -1;
+    const item =
+      [pair.after, pair.before].map((row) => this.model.main(row)).find((found) => found >= 0) ?? -1;
     if (item < 0) return false;
     this.followItem(item);
     return true;
@@ -40,7 +43,11 @@ export const following = {
     this.mark();
     this.drawPanes();
     const stages = this.lives[this.pipe].filter(({ items }) => items.length).length;
-    this.shell.announce(item < 0 ? "No expression is followed." : `${this.model.title(item)} is followed: it is in ${stages} of ${this.list.length} stages.`);
+    this.shell.announce(
+      item < 0
+        ? "No expression is followed."
+        : `${this.model.title(item)} is followed: it is in ${stages} of ${this.list.length} stages.`,
+    );
     this.ctx.changed();
   },
 
@@ -56,7 +63,9 @@ export const following = {
   rowsOfKin(all = this.kin) {
     if (!all.size) return [];
     const held = new Set([...all].map((i) => this.model.items[i].row));
-    return this.stage.pairs.map((_, i) => i).filter((i) => held.has(this.stage.pairs[i].before) || held.has(this.stage.pairs[i].after));
+    return this.stage.pairs
+      .map((_, i) => i)
+      .filter((i) => held.has(this.stage.pairs[i].before) || held.has(this.stage.pairs[i].after));
   },
 
   mark() {
@@ -81,7 +90,10 @@ export const following = {
 
   hovered(hit) {
     const pair = hit ? this.stage.pairs[hit.row] : null;
-    this.point(!hit ? -1 : hit.ref >= 0 ? hit.ref : this.model.main(pair.after >= 0 ? pair.after : pair.before), hit ? hit.row : -1);
+    this.point(
+      !hit ? -1 : hit.ref >= 0 ? hit.ref : this.model.main(pair.after >= 0 ? pair.after : pair.before),
+      hit ? hit.row : -1,
+    );
   },
 
   /** Linked highlighting, from a row or from the graph. */
@@ -104,7 +116,12 @@ export const following = {
 
   drawGraph() {
     const rewrite = this.stage.rewrites[this.rewrite];
-    this.graph.draw({ stage: this.stage, kin: this.kin, pointed: this.pointed, lit: new Set(rewrite ? [...rewrite.before, ...rewrite.after] : []) });
+    this.graph.draw({
+      stage: this.stage,
+      kin: this.kin,
+      pointed: this.pointed,
+      lit: new Set(rewrite ? [...rewrite.before, ...rewrite.after] : []),
+    });
   },
 
   /** Goes to a moment of the life of what is followed: Esc comes back. */
@@ -113,7 +130,9 @@ export const following = {
     this.transport.stop();
     this.go(pipe, this.model.pipelines[pipe].list.indexOf(stage));
     const row = this.model.items[item]?.row ?? -1;
-    this.visit(this.stage.pairs.findIndex(({ before, after }) => (row >= 0 ? after === row : this.rowOfKin(before))));
+    this.visit(
+      this.stage.pairs.findIndex(({ before, after }) => (row >= 0 ? after === row : this.rowOfKin(before))),
+    );
   },
 
   rowOfKin(row) {

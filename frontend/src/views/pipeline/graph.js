@@ -14,10 +14,26 @@ const TINTS = 6;
 /** `onPick(item)`, `onHover(item | -1)`. `draw({ stage, kin, lit, pointed })` shows a stage; `look(items)` brings one of them into the window. */
 export function createGraphPane(model, { onPick, onHover }) {
   const svg = s("svg", { class: "flow", role: "img" });
-  const scroller = h("div", { class: "flow-window", tabindex: 0, role: "group", "aria-label": "graph: scroll it" }, svg);
-  const button = (sign, label, run) => h("button", { class: "btn", type: "button", title: label, "aria-label": label, onclick: run }, sign);
+  const scroller = h(
+    "div",
+    { class: "flow-window", tabindex: 0, role: "group", "aria-label": "graph: scroll it" },
+    svg,
+  );
+  const button = (sign, label, run) =>
+    h("button", { class: "btn", type: "button", title: label, "aria-label": label, onclick: run }, sign);
   const note = h("p", { class: "soft flow-note", hidden: true });
-  const el = h("div", { class: "flow-box" }, scroller, h("div", { class: "group flow-zoom", role: "group", "aria-label": "zoom" }, button("+", "zoom in", () => zoom(1.25)), button("−", "zoom out", () => zoom(0.8))), note);
+  const el = h(
+    "div",
+    { class: "flow-box" },
+    scroller,
+    h(
+      "div",
+      { class: "group flow-zoom", role: "group", "aria-label": "zoom" },
+      button("+", "zoom in", () => zoom(1.25)),
+      button("−", "zoom out", () => zoom(0.8)),
+    ),
+    note,
+  );
   let places = null;
   let state = null;
   let shown = new Map();
@@ -32,14 +48,21 @@ export function createGraphPane(model, { onPick, onHover }) {
     const room = scroller.clientWidth - 2 * PAD;
     if (room <= 0) return false;
     // All of it, where it can still be read then.
-    const whole = Math.min(1, room / Math.max(1, bounds.w), (scroller.clientHeight - 3 * PAD) / Math.max(1, bounds.h));
+    const whole = Math.min(
+      1,
+      room / Math.max(1, bounds.w),
+      (scroller.clientHeight - 3 * PAD) / Math.max(1, bounds.h),
+    );
     scale ||= Math.max(0.62, whole);
     return true;
   }
 
   function zoom(by) {
     if (!fit()) return;
-    const [x, y] = [scroller.scrollLeft + scroller.clientWidth / 2, scroller.scrollTop + scroller.clientHeight / 2].map((at) => at / scale);
+    const [x, y] = [
+      scroller.scrollLeft + scroller.clientWidth / 2,
+      scroller.scrollTop + scroller.clientHeight / 2,
+    ].map((at) => at / scale);
     scale = Math.max(LEAST, Math.min(MOST_ZOOM, scale * by));
     paint();
     scroller.scrollTo(x * scale - scroller.clientWidth / 2, y * scale - scroller.clientHeight / 2);
@@ -51,16 +74,20 @@ export function createGraphPane(model, { onPick, onHover }) {
     const { items } = model;
     const found = new Map();
     const before = new Map(stage.before < 0 ? [] : graphItems(model, stage.before).map((i) => [slot[i], i]));
-    const moved = new Set(stage.pairs.filter(({ mark, after }) => mark === MOVED && after >= 0).map(({ after }) => after));
+    const moved = new Set(
+      stage.pairs.filter(({ mark, after }) => mark === MOVED && after >= 0).map(({ after }) => after),
+    );
     const fate = (i) => {
       const other = before.get(slot[i]);
       if (stage.before < 0) return KEPT;
       if (other === undefined) return ADDED;
       if (other === i) return KEPT;
-      if (stage.compared ? items[other].label !== items[i].label : items[i].mark === REWRITTEN) return REWRITTEN;
+      if (stage.compared ? items[other].label !== items[i].label : items[i].mark === REWRITTEN)
+        return REWRITTEN;
       return moved.has(items[i].row) ? MOVED : KEPT;
     };
-    for (const i of graphItems(model, stage.shown)) found.set(slot[i], { item: i, mark: fate(i), ghost: false });
+    for (const i of graphItems(model, stage.shown))
+      found.set(slot[i], { item: i, mark: fate(i), ghost: false });
     for (const [at, i] of before) if (!found.has(at)) found.set(at, { item: i, mark: REMOVED, ghost: true });
     return found;
   }
@@ -93,9 +120,12 @@ export function createGraphPane(model, { onPick, onHover }) {
     const add = (i, ghost) => {
       for (const operand of items[i].operands) {
         const points = paths.get(`${slot[operand]} ${slot[i]}`);
-        if (!points || !inside(Math.min(points[1], points.at(-1)), Math.max(points[1], points.at(-1)))) continue;
+        if (!points || !inside(Math.min(points[1], points.at(-1)), Math.max(points[1], points.at(-1))))
+          continue;
         const hot = state.kin.has(i) && state.kin.has(operand);
-        out.push(s("path", { class: `flow-edge${ghost ? " ghost" : ""}${hot ? " hot" : ""}`, d: course(points) }));
+        out.push(
+          s("path", { class: `flow-edge${ghost ? " ghost" : ""}${hot ? " hot" : ""}`, d: course(points) }),
+        );
       }
     };
     for (const { item, ghost } of shown.values()) add(item, ghost);
@@ -106,25 +136,44 @@ export function createGraphPane(model, { onPick, onHover }) {
     const { slot, x, y, width, height } = known();
     const { label, part, kernel } = model.items[i];
     const at = slot[i];
-    const number = ghost ? 0 : state.kernels.get(kernel) ?? 0;
+    const number = ghost ? 0 : (state.kernels.get(kernel) ?? 0);
     const names = [
-      "flow-node", `n-${MARKS[mark].id}`, part === COMPUTED ? "" : "given", number ? `k${(number - 1) % TINTS}` : "", state.kin.has(i) ? "is-kin" : "",
-      state.lit.has(i) ? "is-rewrite" : "", state.pointed === i ? "is-hover" : "",
+      "flow-node",
+      `n-${MARKS[mark].id}`,
+      part === COMPUTED ? "" : "given",
+      number ? `k${(number - 1) % TINTS}` : "",
+      state.kin.has(i) ? "is-kin" : "",
+      state.lit.has(i) ? "is-rewrite" : "",
+      state.pointed === i ? "is-hover" : "",
     ];
     const w = width[at];
-    const text = (key, tx, value, anchor = "middle") => s("text", { class: key, x: tx, y: height / 2, "text-anchor": anchor }, value);
+    const text = (key, tx, value, anchor = "middle") =>
+      s("text", { class: key, x: tx, y: height / 2, "text-anchor": anchor }, value);
     const title = `${model.title(i)}${mark === KEPT ? "" : `: ${wordOf(state.stage, mark)}`}${number ? `, in kernel ${number}` : ""}`;
-    return s("g", { class: names.filter(Boolean).join(" "), "data-item": i, transform: `translate(${x[at] - w / 2} ${y[at]})` },
-      s("title", null, title), s("rect", { width: w, height, rx: part === COMPUTED ? 6 : 13 }), text("flow-label", w / 2, short(label)),
-      MARKS[mark].sign && s("text", { class: `flow-sign s-${MARKS[mark].id}`, x: 4, y: -3 }, MARKS[mark].sign),
-      number > 0 && s("text", { class: "flow-kernel", x: w - 3, y: -3, "text-anchor": "end" }, `k${number}`));
+    return s(
+      "g",
+      {
+        class: names.filter(Boolean).join(" "),
+        "data-item": i,
+        transform: `translate(${x[at] - w / 2} ${y[at]})`,
+      },
+      s("title", null, title),
+      s("rect", { width: w, height, rx: part === COMPUTED ? 6 : 13 }),
+      text("flow-label", w / 2, short(label)),
+      MARKS[mark].sign &&
+        s("text", { class: `flow-sign s-${MARKS[mark].id}`, x: 4, y: -3 }, MARKS[mark].sign),
+      number > 0 && s("text", { class: "flow-kernel", x: w - 3, y: -3, "text-anchor": "end" }, `k${number}`),
+    );
   }
 
   function paint() {
     if (!state || el.closest("[hidden]") || !fit()) return;
     const { bounds, slot, y, height, count } = known();
     note.hidden = count <= MOST;
-    note.textContent = count > MOST ? `The graph has ${count.toLocaleString("en")} places: too many to be drawn. The rows have them all.` : "";
+    note.textContent =
+      count > MOST
+        ? `The graph has ${count.toLocaleString("en")} places: too many to be drawn. The rows have them all.`
+        : "";
     if (count > MOST) return void fill(svg);
     const [w, tall] = [bounds.w + 2 * PAD, bounds.h + 2 * PAD + 6];
     svg.setAttribute("width", w * scale);
@@ -134,7 +183,10 @@ export function createGraphPane(model, { onPick, onHover }) {
     const bottom = (scroller.scrollTop + scroller.clientHeight) / scale + AROUND;
     const inside = (from, to) => to >= top && from <= bottom;
     const seen = [...shown.values()].filter(({ item }) => inside(y[slot[item]], y[slot[item]] + height));
-    svg.replaceChildren(...edges(inside), ...seen.sort((a, b) => Number(b.ghost) - Number(a.ghost)).map(node));
+    svg.replaceChildren(
+      ...edges(inside),
+      ...seen.sort((a, b) => Number(b.ghost) - Number(a.ghost)).map(node),
+    );
   }
 
   function draw(next) {
@@ -143,8 +195,13 @@ export function createGraphPane(model, { onPick, onHover }) {
     if (!again) shown = occupants(state);
     const here = [...shown.values()];
     const counts = MARKS.map((_, mark) => here.filter((entry) => entry.mark === mark).length);
-    const told = MARKS.map((_, mark) => (mark > 0 && counts[mark] ? `, ${counts[mark]} ${wordOf(next.stage, mark)}` : "")).join("");
-    svg.setAttribute("aria-label", `graph of ${here.filter(({ ghost }) => !ghost).length} values${told}; the rows say the same in words`);
+    const told = MARKS.map((_, mark) =>
+      mark > 0 && counts[mark] ? `, ${counts[mark]} ${wordOf(next.stage, mark)}` : "",
+    ).join("");
+    svg.setAttribute(
+      "aria-label",
+      `graph of ${here.filter(({ ghost }) => !ghost).length} values${told}; the rows say the same in words`,
+    );
     paint();
   }
 
@@ -155,7 +212,11 @@ export function createGraphPane(model, { onPick, onHover }) {
     const item = items.find((i) => slot[i] >= 0);
     if (item === undefined) return;
     const [cx, cy] = [(x[slot[item]] - bounds.x + PAD) * scale, (y[slot[item]] + PAD) * scale];
-    const apart = cy < scroller.scrollTop + 10 || cy > scroller.scrollTop + scroller.clientHeight - 40 || cx < scroller.scrollLeft + 20 || cx > scroller.scrollLeft + scroller.clientWidth - 20;
+    const apart =
+      cy < scroller.scrollTop + 10 ||
+      cy > scroller.scrollTop + scroller.clientHeight - 40 ||
+      cx < scroller.scrollLeft + 20 ||
+      cx > scroller.scrollLeft + scroller.clientWidth - 20;
     if (apart) scroller.scrollTo(cx - scroller.clientWidth / 2, cy - scroller.clientHeight / 2);
     paint();
   }
@@ -164,7 +225,10 @@ export function createGraphPane(model, { onPick, onHover }) {
     const found = event.target.closest?.(".flow-node");
     return found ? Number(found.dataset.item) : -1;
   };
-  svg.addEventListener("click", (event) => { const item = itemAt(event); if (item >= 0) onPick(item); });
+  svg.addEventListener("click", (event) => {
+    const item = itemAt(event);
+    if (item >= 0) onPick(item);
+  });
   svg.addEventListener("pointerover", (event) => onHover(itemAt(event)));
   svg.addEventListener("pointerleave", () => onHover(-1));
   scroller.addEventListener("scroll", () => {
@@ -174,9 +238,16 @@ export function createGraphPane(model, { onPick, onHover }) {
   const sizes = new ResizeObserver(() => paint());
   sizes.observe(scroller);
   return {
-    el, draw, look, paint,
+    el,
+    draw,
+    look,
+    paint,
     /** The first changed value of the stage that is drawn, in the order of the program. */
-    firstChange: () => [...shown.values()].filter(({ mark }) => mark !== KEPT).map(({ item }) => item).sort((a, b) => a - b),
+    firstChange: () =>
+      [...shown.values()]
+        .filter(({ mark }) => mark !== KEPT)
+        .map(({ item }) => item)
+        .sort((a, b) => a - b),
     destroy() {
       cancelAnimationFrame(frame);
       sizes.disconnect();

@@ -17,7 +17,9 @@ export const inside = {
     this.rewrite = to;
     const found = rewrites[to];
     this.mark();
-    const rows = [...this.rewriteRows("before", found), ...this.rewriteRows("after", found)].sort((a, b) => a - b);
+    const rows = [...this.rewriteRows("before", found), ...this.rewriteRows("after", found)].sort(
+      (a, b) => a - b,
+    );
     const first = rows.find((i) => pairs[i].mark !== KEPT) ?? rows[0];
     if (first !== undefined) {
       this.rows.reveal(first);
@@ -35,7 +37,9 @@ export const inside = {
 
   /** The pairs of rows in which a rewrite's expressions stand, on one side. */
   rewriteRows(side, rewrite) {
-    const held = new Set((rewrite?.[side] ?? []).map((i) => this.model.items[i].row).filter((row) => row >= 0));
+    const held = new Set(
+      (rewrite?.[side] ?? []).map((i) => this.model.items[i].row).filter((row) => row >= 0),
+    );
     return this.stage.pairs.map((_, i) => i).filter((i) => held.has(this.stage.pairs[i][side]));
   },
 };

@@ -12,7 +12,11 @@ function pairsOf(stage) {
   const { align, first, last } = stage;
   if (align.length) return marked(align);
   // The first stage, and one that changed nothing: each row beside itself.
-  return Array.from({ length: last - first + 1 }, (_, i) => ({ before: first + i, after: first + i, mark: KEPT }));
+  return Array.from({ length: last - first + 1 }, (_, i) => ({
+    before: first + i,
+    after: first + i,
+    mark: KEPT,
+  }));
 }
 
 function countsOf(pairs) {
@@ -25,7 +29,16 @@ function countsOf(pairs) {
 
 function stageOf(stage, index) {
   const pairs = pairsOf(stage);
-  return { ...stage, index, shown: index, items: index, pairs, counts: countsOf(pairs), titles: null, compared: false };
+  return {
+    ...stage,
+    index,
+    shown: index,
+    items: index,
+    pairs,
+    counts: countsOf(pairs),
+    titles: null,
+    compared: false,
+  };
 }
 
 /** The last programs of two pipelines as if one were the stage after the other; null where there is one pipeline. */
@@ -35,8 +48,23 @@ function endsOf(view, stages, pipelines) {
   const last = stages[view.ends.after];
   const titles = pipelines.map(({ name, list }) => `${name}: after ${stages[list.at(-1)].name}`);
   return {
-    ...last, index: -1, shown: view.ends.after, name: "both ends", what: "", source: "", before: view.ends.before, same: false, say: view.ends.say, pairs, counts: countsOf(pairs), gone: [], ms: null,
-    rewrites: [], told: 0, titles, compared: true,
+    ...last,
+    index: -1,
+    shown: view.ends.after,
+    name: "both ends",
+    what: "",
+    source: "",
+    before: view.ends.before,
+    same: false,
+    say: view.ends.say,
+    pairs,
+    counts: countsOf(pairs),
+    gone: [],
+    ms: null,
+    rewrites: [],
+    told: 0,
+    titles,
+    compared: true,
   };
 }
 
@@ -49,7 +77,10 @@ function reach(from, next) {
 
 /** The position that is shown first: the first pass that changed a row, or else anything. */
 function startOf(list) {
-  const changed = [({ counts }) => counts.some((n, mark) => mark !== KEPT && n > 0), ({ before, same }) => before >= 0 && !same].map((test) => list.findIndex(test));
+  const changed = [
+    ({ counts }) => counts.some((n, mark) => mark !== KEPT && n > 0),
+    ({ before, same }) => before >= 0 && !same,
+  ].map((test) => list.findIndex(test));
   return changed.find((at) => at > 0) ?? Math.min(1, list.length - 1);
 }
 
@@ -69,7 +100,12 @@ export function createModel(view) {
   const ends = endsOf(view, stages, pipelines);
   // Stages that changed nothing share their rows with the one before: what stands on a row counts once.
   const firstOf = (list) => list.filter((i) => items[i].stage === items[list[0]].stage);
-  const cost = rows.map((_, row) => firstOf(onRow[row]).reduce((sum, i) => ({ flops: sum.flops + items[i].flops, bytes: sum.bytes + items[i].bytes }), { flops: 0, bytes: 0 }));
+  const cost = rows.map((_, row) =>
+    firstOf(onRow[row]).reduce(
+      (sum, i) => ({ flops: sum.flops + items[i].flops, bytes: sum.bytes + items[i].bytes }),
+      { flops: 0, bytes: 0 },
+    ),
+  );
 
   /** The expression that a row is about: the first that it names and that stands on it; of a `let`, what is bound to the name. */
   function main(row) {
@@ -82,7 +118,8 @@ export function createModel(view) {
   /** "%3 nn.relu", or what else it is called there: a name of its own is the printed one, since two `%x` may be told apart by a number. */
   function title(i) {
     const { row, label } = items[i];
-    const name = row < 0 ? "" : nameIn(row, i) || (rows[row].kind === LET && main(row) === i ? nameIn(row) : "");
+    const name =
+      row < 0 ? "" : nameIn(row, i) || (rows[row].kind === LET && main(row) === i ? nameIn(row) : "");
     return !name ? label : label.startsWith("%") ? name : `${name} ${label}`;
   }
 
@@ -96,7 +133,9 @@ export function createModel(view) {
     const up = reach([i], (item) => items[item].from);
     const down = reach([i], (item) => into[item]);
     const all = new Set([...up, ...down]);
-    const own = new Set(pipelines.filter(({ list }) => list.includes(items[i].stage)).flatMap(({ list }) => list));
+    const own = new Set(
+      pipelines.filter(({ list }) => list.includes(items[i].stage)).flatMap(({ list }) => list),
+    );
     if (pipelines.some(({ list }) => list.some((stage) => !own.has(stage)))) {
       for (const other of reach(up, (item) => into[item])) if (!own.has(items[other].stage)) all.add(other);
     }
@@ -145,7 +184,10 @@ export function createModel(view) {
     if (marks.has(REWRITTEN) || marks.size > 1) return REWRITTEN;
     const mark = items[here[0]].mark;
     const rowsHere = new Set(here.map((i) => items[i].row));
-    return mark === KEPT && stages[stage].pairs.some((pair) => pair.mark === MOVED && rowsHere.has(pair.after)) ? MOVED : mark;
+    return mark === KEPT &&
+      stages[stage].pairs.some((pair) => pair.mark === MOVED && rowsHere.has(pair.after))
+      ? MOVED
+      : mark;
   }
 
   /** The first expression of the program as given from which one came, or itself. */
@@ -156,10 +198,27 @@ export function createModel(view) {
   }
 
   return {
-    view, items, into, onRow, ends, tree: view.tree,
+    view,
+    items,
+    into,
+    onRow,
+    ends,
+    tree: view.tree,
     /** Whether the second expression is the first, or came from it, or both came from one. */
-    related: (a, b) => a >= 0 && b >= 0 && Boolean(items[a] && items[b]) && (a === b || items[b].from.includes(a) || (items[a].label === items[b].label && root(a) === root(b))),
-    stages, pipelines, cost, main, title, kin, inStage, history, names,
+    related: (a, b) =>
+      a >= 0 &&
+      b >= 0 &&
+      Boolean(items[a] && items[b]) &&
+      (a === b || items[b].from.includes(a) || (items[a].label === items[b].label && root(a) === root(b))),
+    stages,
+    pipelines,
+    cost,
+    main,
+    title,
+    kin,
+    inStage,
+    history,
+    names,
     text: (row) => (row < 0 ? "" : rowText(rows[row])),
     costly: cost.some(({ flops, bytes }) => flops > 0 || bytes > 0),
     /** The position in the first pipeline that is shown first. */

@@ -28,7 +28,10 @@ export function graphItems({ items, stages }, stage) {
     // A parameter that nobody reads is no part of the picture; of many, which are weights, the first is the data.
     const given = own.filter((i) => items[i].part !== COMPUTED && used.has(i));
     const kept = new Set(given.length > PARAMETERS ? given.slice(0, 1) : given);
-    stages.graphs.set(at, own.filter((i) => items[i].part === COMPUTED || kept.has(i)));
+    stages.graphs.set(
+      at,
+      own.filter((i) => items[i].part === COMPUTED || kept.has(i)),
+    );
   }
   return stages.graphs.get(at);
 }
@@ -48,7 +51,8 @@ export function assignSlots(model) {
       slot[i] = at;
       taken.add(at);
     };
-    const old = (i, fits) => items[i].from.find((source) => slot[source] >= 0 && !taken.has(slot[source]) && fits(source));
+    const old = (i, fits) =>
+      items[i].from.find((source) => slot[source] >= 0 && !taken.has(slot[source]) && fits(source));
     for (const fits of [(i, source) => items[source].label === items[i].label, () => true]) {
       for (const i of own) {
         if (slot[i] >= 0) continue;
@@ -94,6 +98,16 @@ export function createPlaces(model) {
   const drawn = layout({ count, edges: edges.flat(), width, height: new Float32Array(count).fill(HEIGHT) });
   const paths = new Map();
   for (const { source, to, points } of drawn.paths) paths.set(`${source} ${to}`, points);
-  for (const { source, to, x, y, tx, ty } of drawn.stubs) if (!paths.has(`${source} ${to}`)) paths.set(`${source} ${to}`, [x, y, tx, ty]);
-  return { slot, count, x: drawn.x, y: drawn.y, width, height: HEIGHT, paths, bounds: { x: drawn.left, w: drawn.width, h: drawn.height } };
+  for (const { source, to, x, y, tx, ty } of drawn.stubs)
+    if (!paths.has(`${source} ${to}`)) paths.set(`${source} ${to}`, [x, y, tx, ty]);
+  return {
+    slot,
+    count,
+    x: drawn.x,
+    y: drawn.y,
+    width,
+    height: HEIGHT,
+    paths,
+    bounds: { x: drawn.left, w: drawn.width, h: drawn.height },
+  };
 }

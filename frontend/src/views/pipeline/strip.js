@@ -4,27 +4,68 @@ import { fill, h, set } from "../../core/dom.js";
 import { MARKS } from "./marks.js";
 
 /** "3 rewritten, 1 added", for a reader who hears it. */
-export const changesInWords = (stage) => (stage.before < 0 ? "as given" : stage.counts.map((n, mark) => (mark > 0 && n > 0 ? `${n} ${MARKS[mark].word}` : "")).filter(Boolean).join(", ") || (stage.same ? "no change" : "no row changed"));
+export const changesInWords = (stage) =>
+  stage.before < 0
+    ? "as given"
+    : stage.counts
+        .map((n, mark) => (mark > 0 && n > 0 ? `${n} ${MARKS[mark].word}` : ""))
+        .filter(Boolean)
+        .join(", ") || (stage.same ? "no change" : "no row changed");
 
 function changes(stage) {
   if (stage.before < 0) return "the start";
   if (stage.same) return "no change";
-  const shown = stage.counts.map((n, mark) => mark > 0 && n > 0 && h("span", { class: `s-${MARKS[mark].id}` }, `${MARKS[mark].sign}${n}`));
+  const shown = stage.counts.map(
+    (n, mark) => mark > 0 && n > 0 && h("span", { class: `s-${MARKS[mark].id}` }, `${MARKS[mark].sign}${n}`),
+  );
   return shown.some(Boolean) ? shown : "no row changed";
 }
 
 /** `onGo(pipe, at)` is called with a pipeline and a position in it. */
 export function createStrip(model, onGo) {
-  const frames = model.pipelines.map(({ list }, pipe) => list.map((index, at) => {
-    const stage = model.stages[index];
-    const tick = h("span", { class: "tick", hidden: true });
-    const followed = h("span", { class: "sr", hidden: true }, "; followed: ");
-    const button = h("button", { class: `shot${stage.same ? " idle" : ""}`, type: "button", tabindex: -1, onclick: () => onGo(pipe, at) },
-      h("span", { class: "shot-name" }, h("span", { class: "number" }, String(at)), h("span", { class: "shot-title" }, stage.name)), h("span", { class: "changes", "aria-hidden": "true" }, changes(stage)), h("span", { class: "sr" }, `, ${changesInWords(stage)}`), followed, tick);
-    return { button, tick, followed, stage, item: h("li", null, button) };
-  }));
-  const el = h("div", { class: `strips${frames.length > 1 ? " several" : ""}`, role: "group", "aria-label": "passes" }, frames.map((list, pipe) =>
-    h("div", { class: "strip" }, frames.length > 1 && h("span", { class: "strip-name" }, model.pipelines[pipe].name), h("ol", { class: "film", "aria-label": model.pipelines[pipe].name }, list.map(({ item }) => item)))));
+  const frames = model.pipelines.map(({ list }, pipe) =>
+    list.map((index, at) => {
+      const stage = model.stages[index];
+      const tick = h("span", { class: "tick", hidden: true });
+      const followed = h("span", { class: "sr", hidden: true }, "; followed: ");
+      const button = h(
+        "button",
+        {
+          class: `shot${stage.same ? " idle" : ""}`,
+          type: "button",
+          tabindex: -1,
+          onclick: () => onGo(pipe, at),
+        },
+        h(
+          "span",
+          { class: "shot-name" },
+          h("span", { class: "number" }, String(at)),
+          h("span", { class: "shot-title" }, stage.name),
+        ),
+        h("span", { class: "changes", "aria-hidden": "true" }, changes(stage)),
+        h("span", { class: "sr" }, `, ${changesInWords(stage)}`),
+        followed,
+        tick,
+      );
+      return { button, tick, followed, stage, item: h("li", null, button) };
+    }),
+  );
+  const el = h(
+    "div",
+    { class: `strips${frames.length > 1 ? " several" : ""}`, role: "group", "aria-label": "passes" },
+    frames.map((list, pipe) =>
+      h(
+        "div",
+        { class: "strip" },
+        frames.length > 1 && h("span", { class: "strip-name" }, model.pipelines[pipe].name),
+        h(
+          "ol",
+          { class: "film", "aria-label": model.pipelines[pipe].name },
+          list.map(({ item }) => item),
+        ),
+      ),
+    ),
+  );
 
   /** Only the film moves, never the page. */
   function bring(chosen) {
@@ -36,17 +77,20 @@ export function createStrip(model, onGo) {
   /** `names[pipe][at]`: how the followed expression is called there ("" where it is not), or null when none is followed. */
   function draw({ pipe, at, names, only, ends }) {
     el.classList.toggle("only", only);
-    frames.forEach((list, p) => list.forEach(({ button, tick, followed, stage }, i) => {
-      const here = ends ? i === list.length - 1 : p === pipe && i === at;
-      const name = names?.[p][i];
-      set(button, "aria-current", here ? "step" : null);
-      button.tabIndex = here && (!ends || p === pipe) ? 0 : -1;
-      tick.hidden = followed.hidden = !names;
-      tick.classList.toggle("absent", !name);
-      fill(tick, name ? h("code", null, name) : "not here");
-      set(button, "title", `${stage.name}: ${changesInWords(stage)}${stage.what ? `\n${stage.what}` : ""}`);
-    }));
-    for (const chosen of ends ? frames.map((list) => list.at(-1).button) : [frames[pipe][at].button]) bring(chosen);
+    frames.forEach((list, p) =>
+      list.forEach(({ button, tick, followed, stage }, i) => {
+        const here = ends ? i === list.length - 1 : p === pipe && i === at;
+        const name = names?.[p][i];
+        set(button, "aria-current", here ? "step" : null);
+        button.tabIndex = here && (!ends || p === pipe) ? 0 : -1;
+        tick.hidden = followed.hidden = !names;
+        tick.classList.toggle("absent", !name);
+        fill(tick, name ? h("code", null, name) : "not here");
+        set(button, "title", `${stage.name}: ${changesInWords(stage)}${stage.what ? `\n${stage.what}` : ""}`);
+      }),
+    );
+    for (const chosen of ends ? frames.map((list) => list.at(-1).button) : [frames[pipe][at].button])
+      bring(chosen);
   }
   return { el, draw, focus: (pipe, at) => frames[pipe][at].button.focus({ preventScroll: true }) };
 }

@@ -5,7 +5,15 @@ import { createWires } from "../fusion/wires.js";
 import { COMPUTED } from "./marks.js";
 
 const SHOWN = 3;
-const NOTHING = { groups: null, variant: null, groupLanes: new Map(), asked: -1, target: -1, obstacle: -1, way: [] };
+const NOTHING = {
+  groups: null,
+  variant: null,
+  groupLanes: new Map(),
+  asked: -1,
+  target: -1,
+  obstacle: -1,
+  way: [],
+};
 
 /** What the lanes of a stage are drawn from: one value a row, that of its main expression. */
 export function usesOf(model, stage) {
@@ -14,7 +22,9 @@ export function usesOf(model, stage) {
   const faces = new Map();
   stage.pairs.forEach(({ after }, row) => {
     if (after < 0) return;
-    const own = model.onRow[after].filter((i) => model.items[i].part === COMPUTED && model.items[i].stage === stage.items);
+    const own = model.onRow[after].filter(
+      (i) => model.items[i].part === COMPUTED && model.items[i].stage === stage.items,
+    );
     const main = model.main(after);
     const node = own.includes(main) ? main : own.at(-1);
     if (node === undefined) return;
@@ -30,23 +40,54 @@ export function usesOf(model, stage) {
     }
   }
   const usersOf = (node) => [...(users.get(node) ?? [])];
-  return { nodes, items, usersOf, drawn: (n) => nodes[n] !== undefined, lanes: layoutLanes(items, usersOf, { lanes: LANES, far: FAR }) };
+  return {
+    nodes,
+    items,
+    usersOf,
+    drawn: (n) => nodes[n] !== undefined,
+    lanes: layoutLanes(items, usersOf, { lanes: LANES, far: FAR }),
+  };
 }
 
 /** The column of the lanes; `jump(row)` goes to a row. */
 export function usesColumn(model, uses, jump) {
   const at = new Map(uses.items.map(({ node, row }) => [row, node]));
-  const list = (nodes) => nodes.slice(0, SHOWN).map((n) => model.title(n)).join(", ") + (nodes.length > SHOWN ? ` and ${nodes.length - SHOWN} more` : "");
+  const list = (nodes) =>
+    nodes
+      .slice(0, SHOWN)
+      .map((n) => model.title(n))
+      .join(", ") + (nodes.length > SHOWN ? ` and ${nodes.length - SHOWN} more` : "");
   const stub = (sign, others, word) => {
     const told = `${word} ${list(others)}, far from here`;
-    return h("button", { class: "stub", type: "button", tabindex: -1, title: told, "aria-label": told, onclick: () => jump(uses.nodes[others[0]].row) }, sign, others.length > 1 ? String(others.length) : "");
+    return h(
+      "button",
+      {
+        class: "stub",
+        type: "button",
+        tabindex: -1,
+        title: told,
+        "aria-label": told,
+        onclick: () => jump(uses.nodes[others[0]].row),
+      },
+      sign,
+      others.length > 1 ? String(others.length) : "",
+    );
   };
   function draw(row, cell) {
     const node = at.get(row);
     if (node === undefined) return void fill(cell);
     const users = uses.usersOf(node);
     const [out, into] = [uses.lanes.out.get(node) ?? [], uses.lanes.into.get(node) ?? []];
-    fill(cell, users.length > 0 && h("span", { class: "sr" }, `used by ${list(users)}`), h("span", { class: "stubs" }, into.length > 0 && stub("↑", into, "uses"), out.length > 0 && stub("↓", out, "is used by")));
+    fill(
+      cell,
+      users.length > 0 && h("span", { class: "sr" }, `used by ${list(users)}`),
+      h(
+        "span",
+        { class: "stubs" },
+        into.length > 0 && stub("↑", into, "uses"),
+        out.length > 0 && stub("↓", out, "is used by"),
+      ),
+    );
   }
   return { id: "uses", title: "uses", width: "var(--w-uses)", draw };
 }

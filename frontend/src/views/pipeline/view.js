@@ -29,7 +29,16 @@ const ROOMY = 860;
 const LINE = 27;
 /** More rows than these begin with what is unchanged folded away. */
 const MANY = 40;
-const KEYS = [[["←", "→"], "pass"], [["n"], "change"], [["r"], "rewrite"], [["f"], "follow"], [["c"], "only changes"], [["u"], "fold"], [["/"], "find"], [["?"], "keys"]];
+const KEYS = [
+  [["←", "→"], "pass"],
+  [["n"], "change"],
+  [["r"], "rewrite"],
+  [["f"], "follow"],
+  [["c"], "only changes"],
+  [["u"], "fold"],
+  [["/"], "find"],
+  [["?"], "keys"],
+];
 
 export function mountPipeline(root, view, ctx) {
   checkPipeline(view);
@@ -63,27 +72,84 @@ class PipelineExplorer extends Explorer {
   // --- building -------------------------------------------------------------------------------------
 
   build() {
-    const { view, ctx, model } = this;
+    const { ctx, model } = this;
     this.frameOf("Pipeline, pass by pass", Math.max(...model.pipelines.map(({ list }) => list.length)));
-    this.strip = createStrip(model, (pipe, at) => { this.transport.stop(); this.go(pipe, at); });
-    const button = (label, title, run, name = title.replace(/ \(.*/, "")) => h("button", { class: "btn", type: "button", title, "aria-label": name, onclick: run }, label);
+    this.strip = createStrip(model, (pipe, at) => {
+      this.transport.stop();
+      this.go(pipe, at);
+    });
     const long = (text) => h("span", { class: "wordy" }, text);
-    this.onlyButton = this.button([long("only"), "changes"], "only the passes that changed something (c)", () => this.setOnly(!this.only), null);
-    this.tightButton = this.button(["fold", long("unchanged")], "fold what is unchanged (u)", () => this.setTight(!this.tight), null);
-    this.lanesButton = this.button("uses", "lanes: who uses what (l)", () => this.setLanes(!this.lanesOn()), null);
+    this.onlyButton = this.button(
+      [long("only"), "changes"],
+      "only the passes that changed something (c)",
+      () => this.setOnly(!this.only),
+      null,
+    );
+    this.tightButton = this.button(
+      ["fold", long("unchanged")],
+      "fold what is unchanged (u)",
+      () => this.setTight(!this.tight),
+      null,
+    );
+    this.lanesButton = this.button(
+      "uses",
+      "lanes: who uses what (l)",
+      () => this.setLanes(!this.lanesOn()),
+      null,
+    );
     this.lanesButton.classList.add("lanes");
-    this.endsButton = model.ends && this.button([long("compare"), "ends"], "the end programs side by side (e)", () => this.compare(!this.comparing), null);
-    const choices = h("span", { class: "group choices" }, this.onlyButton, this.tightButton, this.lanesButton, this.endsButton);
-    this.shell.bar.append(this.transport.el, this.counter, h("span", { class: "filler" }), choices, this.tools());
+    this.endsButton =
+      model.ends &&
+      this.button(
+        [long("compare"), "ends"],
+        "the end programs side by side (e)",
+        () => this.compare(!this.comparing),
+        null,
+      );
+    const choices = h(
+      "span",
+      { class: "group choices" },
+      this.onlyButton,
+      this.tightButton,
+      this.lanesButton,
+      this.endsButton,
+    );
+    this.shell.bar.append(
+      this.transport.el,
+      this.counter,
+      h("span", { class: "filler" }),
+      choices,
+      this.tools(),
+    );
     this.shell.bar.after(this.strip.el);
     this.finder = createFinder(this);
     this.search = this.finder.search;
     this.holder = h("div", { class: "holder" });
-    const aside = createAside(model, { onPane: () => { this.drawPanes(); ctx.changed(); }, onTab: () => { this.place(); ctx.changed(); }, onPick: (item) => this.picked(item), onHover: (item) => this.point(item, -1) });
-    Object.assign(this, { panes: aside.panes, paneTabs: aside.tabs, tabs: aside.narrowTabs, graph: aside.graph });
+    const aside = createAside(model, {
+      onPane: () => {
+        this.drawPanes();
+        ctx.changed();
+      },
+      onTab: () => {
+        this.place();
+        ctx.changed();
+      },
+      onPick: (item) => this.picked(item),
+      onHover: (item) => this.point(item, -1),
+    });
+    Object.assign(this, {
+      panes: aside.panes,
+      paneTabs: aside.tabs,
+      tabs: aside.narrowTabs,
+      graph: aside.graph,
+    });
     this.body = h("div", { class: "pipeline-body" }, this.holder, aside.el);
     this.shell.body.append(this.search.el, this.tabs.el, this.body);
-    this.changes = h("span", { class: "legend changes-here", role: "group", "aria-label": "what this pass changed: go to the next" });
+    this.changes = h("span", {
+      class: "legend changes-here",
+      role: "group",
+      "aria-label": "what this pass changed: go to the next",
+    });
     this.shell.foot.append(this.changes, this.hints(KEYS));
     this.listen(bindings(this));
     this.measure();
@@ -97,16 +163,33 @@ class PipelineExplorer extends Explorer {
     this.rows?.destroy();
     let rows = null;
     this.blocks = stretches(stage.pairs, ({ after }) => model.text(after).trim().length < 2);
-    this.paired = stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].before >= 0 && stage.pairs[i].after >= 0);
+    this.paired = stage.pairs
+      .map((_, i) => i)
+      .filter((i) => stage.pairs[i].before >= 0 && stage.pairs[i].after >= 0);
     const aligned = alignedView(view, stage.pairs, this.blocks);
     const blocks = new Map(this.blocks);
     const before = stage.before >= 0 ? model.stages[stage.before].name : "";
     this.uses = usesOf(model, stage);
     this.lanesDrawn = null;
     this.rows = rows = createRows({
-      view: aligned, label: `${view.title}: ${before ? `before and after ${stage.name}` : stage.name}`, title: stage.titles?.[0] ?? (before ? `before${before === "as given" ? "" : `: after ${before}`}` : stage.name), note: (_, hidden) => noteOf(hidden),
-      columns: pipelineColumns(model, stage, (i) => (rows?.folded.has(i) ? blocks.get(i) - i : 0), usesColumn(model, this.uses, (row) => this.visit(row))),
-      hooks: { select: (row, byReader) => byReader && this.chosen(row), hover: (hit) => this.hovered(hit), activate: (i) => this.followRow(i), layout: () => this.redrawn() },
+      view: aligned,
+      label: `${view.title}: ${before ? `before and after ${stage.name}` : stage.name}`,
+      title:
+        stage.titles?.[0] ??
+        (before ? `before${before === "as given" ? "" : `: after ${before}`}` : stage.name),
+      note: (_, hidden) => noteOf(hidden),
+      columns: pipelineColumns(
+        model,
+        stage,
+        (i) => (rows?.folded.has(i) ? blocks.get(i) - i : 0),
+        usesColumn(model, this.uses, (row) => this.visit(row)),
+      ),
+      hooks: {
+        select: (row, byReader) => byReader && this.chosen(row),
+        hover: (hit) => this.hovered(hit),
+        activate: (i) => this.followRow(i),
+        layout: () => this.redrawn(),
+      },
     });
     rows.el.classList.add("pipeline-grid");
     rows.el.classList.toggle("first", stage.before < 0);
@@ -114,9 +197,20 @@ class PipelineExplorer extends Explorer {
     // Before the columns: with them the rows are drawn, once.
     rows.setFolded(this.tight ? [...blocks.keys()] : []);
     this.columns();
-    MARKS.forEach(({ id }, mark) => rows.mark(id, stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].mark === mark)));
-    rows.mark("void", stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].before < 0));
-    rows.mark("ended", stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].after < 0));
+    MARKS.forEach(({ id }, mark) =>
+      rows.mark(
+        id,
+        stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].mark === mark),
+      ),
+    );
+    rows.mark(
+      "void",
+      stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].before < 0),
+    );
+    rows.mark(
+      "ended",
+      stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].after < 0),
+    );
     fill(this.holder, rows.el);
     if (this.search.state().query) this.finder.run();
     if (inside) this.focus();
@@ -125,7 +219,8 @@ class PipelineExplorer extends Explorer {
   /** Rows were drawn, perhaps others than before: what marks single tokens of them is marked again. */
   redrawn() {
     if (!this.paired) return;
-    for (const i of this.paired) markOld(this.model, this.stage.pairs[i], this.rows.node(i)?.querySelector(".cell.code"));
+    for (const i of this.paired)
+      markOld(this.model, this.stage.pairs[i], this.rows.node(i)?.querySelector(".cell.code"));
     this.lanesDrawn?.draw(this.kin);
     if (this.follow >= 0 || this.pointed >= 0) this.light();
   }
@@ -134,8 +229,17 @@ class PipelineExplorer extends Explorer {
     const cost = this.model.costly ? ["flops", "bytes"] : [];
     const first = this.stage.before < 0;
     const lanes = this.lanesOn() ? ["uses"] : [];
-    if (!this.narrow) this.rows.setColumns(first ? [...lanes, ...cost] : ["mark", "after", ...lanes, ...cost]);
-    else this.rows.setColumns({ before: first ? [] : ["mark"], after: ["mark", "after"], uses: ["after", "uses"], cost: ["after", ...cost] }[this.tabs.selected] ?? ["mark", "after"]);
+    if (!this.narrow)
+      this.rows.setColumns(first ? [...lanes, ...cost] : ["mark", "after", ...lanes, ...cost]);
+    else
+      this.rows.setColumns(
+        {
+          before: first ? [] : ["mark"],
+          after: ["mark", "after"],
+          uses: ["after", "uses"],
+          cost: ["after", ...cost],
+        }[this.tabs.selected] ?? ["mark", "after"],
+      );
     this.lanesButton.setAttribute("aria-pressed", String(this.lanesOn()));
     this.lanesDrawn.moved();
     this.lanesDrawn.draw(this.kin);
@@ -156,10 +260,19 @@ class PipelineExplorer extends Explorer {
     const { only, ...found } = this.searched();
     const tab = this.tabs.selected;
     return {
-      stage: this.at, pipe: this.pipe || "", row: this.selected(), follow: this.follow >= 0 ? this.follow : "",
-      ends: this.comparing ? 1 : "", rw: this.rewrite >= 0 ? this.rewrite + 1 : "", lanes: this.lanes === null ? "" : Number(this.lanes), pane: this.paneTabs.selected === PANES[0].id ? "" : this.paneTabs.selected,
-      only: this.only ? 1 : "", fold: this.tight === this.tightAtFirst ? "" : Number(this.tight), tab: this.narrow && tab !== "after" ? tab : "",
-      ...found, rows: only ? "only" : "",
+      stage: this.at,
+      pipe: this.pipe || "",
+      row: this.selected(),
+      follow: this.follow >= 0 ? this.follow : "",
+      ends: this.comparing ? 1 : "",
+      rw: this.rewrite >= 0 ? this.rewrite + 1 : "",
+      lanes: this.lanes === null ? "" : Number(this.lanes),
+      pane: this.paneTabs.selected === PANES[0].id ? "" : this.paneTabs.selected,
+      only: this.only ? 1 : "",
+      fold: this.tight === this.tightAtFirst ? "" : Number(this.tight),
+      tab: this.narrow && tab !== "after" ? tab : "",
+      ...found,
+      rows: only ? "only" : "",
     };
   }
 
@@ -216,18 +329,27 @@ class PipelineExplorer extends Explorer {
     this.pipe = pipe;
     this.at = Math.max(0, Math.min(this.list.length - 1, at));
     this.show();
-    this.shell.announce(`${this.at} of ${this.list.length - 1}: ${this.stage.name}, ${changesInWords(this.stage)}. ${sentenceText(this.stage.say)}`);
+    this.shell.announce(
+      `${this.at} of ${this.list.length - 1}: ${this.stage.name}, ${changesInWords(this.stage)}. ${sentenceText(this.stage.say)}`,
+    );
     this.ctx.changed();
   }
 
   /** Draws the stage that is shown: its sentence, its rows, where it stands in the strip. */
   show() {
-    const { stage, view } = this;
+    const { stage } = this;
     this.pointed = -1;
     this.rewrite = -1;
     this.buildRows();
     const source = stage.source && sourceLink(this.model.tree, stage.source);
-    const told = h("small", null, plain(stage.what), stage.what && source && " ", source, stage.ms !== null && ` took ${Number(stage.ms.toPrecision(2))} ms`);
+    const told = h(
+      "small",
+      null,
+      plain(stage.what),
+      stage.what && source && " ",
+      source,
+      stage.ms !== null && ` took ${Number(stage.ms.toPrecision(2))} ms`,
+    );
     fill(this.shell.say, sentence(stage.say), told.childNodes.length > 0 && told);
     text(this.counter, this.comparing ? "ends" : `${this.at} / ${this.list.length - 1}`);
     this.endsButton?.setAttribute("aria-pressed", String(this.comparing));
@@ -243,7 +365,9 @@ class PipelineExplorer extends Explorer {
     this.drawStrip();
     this.mark();
     this.drawPanes();
-    this.graph.look([...(this.follow >= 0 ? [...this.kin] : this.graph.firstChange())].filter((i) => this.inSight(i)));
+    this.graph.look(
+      [...(this.follow >= 0 ? [...this.kin] : this.graph.firstChange())].filter((i) => this.inSight(i)),
+    );
   }
 
   /** Whether an expression is of a stage whose graph is drawn. */
@@ -300,12 +424,19 @@ class PipelineExplorer extends Explorer {
   nextChange(by, mark = -1) {
     const { pairs } = this.stage;
     const wanted = (i) => (mark < 0 ? pairs[i].mark !== KEPT : pairs[i].mark === mark);
-    const starts = pairs.map((_, i) => i).filter((i) => wanted(i) && !(i > 0 && wanted(i - 1) && pairs[i - 1].mark === pairs[i].mark));
+    const starts = pairs
+      .map((_, i) => i)
+      .filter((i) => wanted(i) && !(i > 0 && wanted(i - 1) && pairs[i - 1].mark === pairs[i].mark));
     if (!starts.length) return;
     const from = this.rows.selected;
-    const to = by > 0 ? starts.find((i) => i > from) ?? starts[0] : starts.findLast((i) => from < 0 || i < from) ?? starts.at(-1);
+    const to =
+      by > 0
+        ? (starts.find((i) => i > from) ?? starts[0])
+        : (starts.findLast((i) => from < 0 || i < from) ?? starts.at(-1));
     this.visit(to);
-    this.shell.announce(`${wordOf(this.stage, pairs[to].mark)}: ${this.model.text(pairs[to].after >= 0 ? pairs[to].after : pairs[to].before)}`);
+    this.shell.announce(
+      `${wordOf(this.stage, pairs[to].mark)}: ${this.model.text(pairs[to].after >= 0 ? pairs[to].after : pairs[to].before)}`,
+    );
   }
 
   /** Brings a row into the window and selects it. */
@@ -322,21 +453,43 @@ class PipelineExplorer extends Explorer {
   // --- what is shown around -------------------------------------------------------------------------
 
   drawStrip() {
-    this.strip.draw({ pipe: this.pipe, at: this.at, names: this.names, only: this.only, ends: this.comparing });
+    this.strip.draw({
+      pipe: this.pipe,
+      at: this.at,
+      names: this.names,
+      only: this.only,
+      ends: this.comparing,
+    });
   }
 
   drawPanes() {
     const { model, pipe, at } = this;
     const { rewrites, told } = this.stage;
-    this.paneTabs.button("rewrites").textContent = rewrites.length ? `Rewrites ${told.toLocaleString("en")}` : "Rewrites";
-    if (!this.panes.rewrites.hidden) drawRewrites(this.panes.rewrites, { stage: this.stage, tree: model.tree, at: this.rewrite, onGo: (to) => this.goRewrite(to) });
+    this.paneTabs.button("rewrites").textContent = rewrites.length
+      ? `Rewrites ${told.toLocaleString("en")}`
+      : "Rewrites";
+    if (!this.panes.rewrites.hidden)
+      drawRewrites(this.panes.rewrites, {
+        stage: this.stage,
+        tree: model.tree,
+        at: this.rewrite,
+        onGo: (to) => this.goRewrite(to),
+      });
     const stop = () => {
       this.followItem(-1);
       this.focus();
     };
     drawHistory(model, this.panes.history, {
-      lives: this.lives, stage: this.stage.index, follow: this.follow, onStop: stop,
-      onGo: (stage, item) => this.moment(stage, item, this.list.includes(stage) ? pipe : model.pipelines.findIndex(({ list }) => list.includes(stage))),
+      lives: this.lives,
+      stage: this.stage.index,
+      follow: this.follow,
+      onStop: stop,
+      onGo: (stage, item) =>
+        this.moment(
+          stage,
+          item,
+          this.list.includes(stage) ? pipe : model.pipelines.findIndex(({ list }) => list.includes(stage)),
+        ),
     });
     drawTotals(model, this.panes.totals, { pipe, at, onGo: (p, i) => this.go(p, i) });
   }
@@ -377,7 +530,19 @@ class PipelineExplorer extends Explorer {
   }
 
   help() {
-    const marks = h("dl", null, MARKS.filter(({ sign }) => sign).map(({ id, sign, word }) => [h("dt", null, h("span", { class: `sign s-${id}` }, sign)), h("dd", null, word, id === MARKS[MOVED].id && ": the same row, elsewhere; it is there twice, once on each side")]));
+    const marks = h(
+      "dl",
+      null,
+      MARKS.filter(({ sign }) => sign).map(({ id, sign, word }) => [
+        h("dt", null, h("span", { class: `sign s-${id}` }, sign)),
+        h(
+          "dd",
+          null,
+          word,
+          id === MARKS[MOVED].id && ": the same row, elsewhere; it is there twice, once on each side",
+        ),
+      ]),
+    );
     super.help([h("p", { class: "heading second" }, "The marks"), marks]);
   }
 

@@ -14,20 +14,36 @@ export const sizeOf = (share) => 11 + 34 * Math.sqrt(share);
 /** The marks whose numbers can be written without one lying on another; those with more time go first. */
 export function withNumbers(boxes) {
   const kept = [];
-  for (const box of boxes) if (!kept.some((other) => Math.abs(other.x - box.x) < 15 && Math.abs(other.y - box.y) < 12)) kept.push(box);
+  for (const box of boxes)
+    if (!kept.some((other) => Math.abs(other.x - box.x) < 15 && Math.abs(other.y - box.y) < 12))
+      kept.push(box);
   return new Set(kept.map(({ index }) => index));
 }
 
 /** Of some places for a name, the first that is free of marks, else the one that is furthest from any. */
 export function freest(places, boxes, room = 60) {
-  const far = ([px, py]) => Math.min(Infinity, ...boxes.map(({ cx, cy, size }) => Math.hypot(cx - px, cy - py) - size / 2));
-  return places.find((place) => far(place) >= room) ?? places.reduce((best, place) => (far(place) > far(best) ? place : best));
+  const far = ([px, py]) =>
+    Math.min(Infinity, ...boxes.map(({ cx, cy, size }) => Math.hypot(cx - px, cy - py) - size / 2));
+  return (
+    places.find((place) => far(place) >= room) ??
+    places.reduce((best, place) => (far(place) > far(best) ? place : best))
+  );
 }
 
 /** The mark of a rule, for legends and tables. */
 export function markOf(rule, size = 14) {
-  return s("svg", { class: "run-mark", style: hue(rule.hue), width: size, height: size, viewBox: `0 0 ${size} ${size}`, "aria-hidden": "true" },
-    s("path", { d: outlineText(rule.shape, 1, 1, size - 2, size - 2) }));
+  return s(
+    "svg",
+    {
+      class: "run-mark",
+      style: hue(rule.hue),
+      width: size,
+      height: size,
+      viewBox: `0 0 ${size} ${size}`,
+      "aria-hidden": "true",
+    },
+    s("path", { d: outlineText(rule.shape, 1, 1, size - 2, size - 2) }),
+  );
 }
 
 /** A chart that is drawn anew when its size changes; `hooks`: point(kernel, launch), choose(kernel, launch). */
@@ -78,31 +94,109 @@ export function createRoofline(model, hooks) {
     const y = logScale(...ends.y, height - BOTTOM, 12);
     place = { x, y };
     const grid = [
-      logTicks(...ends.x).map((v) => [s("line", { class: "grid", x1: x.at(v), x2: x.at(v), y1: 12, y2: height - BOTTOM }), s("text", { class: "tick", x: x.at(v), y: height - BOTTOM + 15, "text-anchor": "middle" }, short(v))]),
-      logTicks(...ends.y).map((v) => [s("line", { class: "grid", x1: LEFT, x2: width - 10, y1: y.at(v), y2: y.at(v) }), s("text", { class: "tick", x: LEFT - 6, y: y.at(v) + 4, "text-anchor": "end" }, short(v))]),
+      logTicks(...ends.x).map((v) => [
+        s("line", { class: "grid", x1: x.at(v), x2: x.at(v), y1: 12, y2: height - BOTTOM }),
+        s("text", { class: "tick", x: x.at(v), y: height - BOTTOM + 15, "text-anchor": "middle" }, short(v)),
+      ]),
+      logTicks(...ends.y).map((v) => [
+        s("line", { class: "grid", x1: LEFT, x2: width - 10, y1: y.at(v), y2: y.at(v) }),
+        s("text", { class: "tick", x: LEFT - 6, y: y.at(v) + 4, "text-anchor": "end" }, short(v)),
+      ]),
     ];
     const first = Math.max(ends.x[0], ends.y[0] / machine.bandwidth); // where the roof comes into the picture
     const path = `M${x.at(first)} ${y.at(machine.bandwidth * first)}L${x.at(ridge)} ${y.at(machine.flops)}H${width - 10}`;
-    const slope = (Math.atan2(y.at(machine.flops) - y.at(machine.bandwidth * first), x.at(ridge) - x.at(first)) * 180) / Math.PI;
+    const slope =
+      (Math.atan2(y.at(machine.flops) - y.at(machine.bandwidth * first), x.at(ridge) - x.at(first)) * 180) /
+      Math.PI;
     const boxes = computing(model.kernels).map((kernel) => {
       const size = sizeOf(kernel.share);
       const [cx, cy] = [x.at(kernel.intensity), y.at(kernel.rate)];
       return { index: kernel.index, kernel, size, cx, cy, x: size >= 19 ? cx : cx + size / 2 + 8, y: cy };
     });
-    const [mx, my] = freest([0.5, 0.72, 0.28].map((part) => first ** (1 - part) * ridge ** part).map((v) => [x.at(v), y.at(machine.bandwidth * v)]), boxes);
+    const [mx, my] = freest(
+      [0.5, 0.72, 0.28]
+        .map((part) => first ** (1 - part) * ridge ** part)
+        .map((v) => [x.at(v), y.at(machine.bandwidth * v)]),
+      boxes,
+    );
     const numbered = withNumbers(boxes);
-    marks = boxes.map(({ index, kernel, size, cx, cy }) => s("g", { class: `roof-mark${numbered.has(index) ? "" : " unnamed"}`, style: hue(kernel.rule.hue), "data-kernel": index },
-      s("path", { d: outlineText(kernel.rule.shape, cx - size / 2, cy - size / 2, size, size) }),
-      s("text", size >= 19 ? { x: cx, y: cy + 4, "text-anchor": "middle" } : { class: "beside", x: cx + size / 2 + 2, y: cy + 4 }, String(index + 1))));
-    fill(svg, grid, s("path", { class: "under", d: `${path}V${height - BOTTOM}H${x.at(first)}Z` }),
-      s("line", { class: "ridge", x1: x.at(ridge), x2: x.at(ridge), y1: y.at(machine.flops), y2: height - BOTTOM }),
-      s("text", { class: "tick", x: x.at(ridge) + (x.at(ridge) > width - 90 ? -5 : 5), y: height - BOTTOM - 6, "text-anchor": x.at(ridge) > width - 90 ? "end" : "start" }, `ridge: ${short(ridge)}`),
+    marks = boxes.map(({ index, kernel, size, cx, cy }) =>
+      s(
+        "g",
+        {
+          class: `roof-mark${numbered.has(index) ? "" : " unnamed"}`,
+          style: hue(kernel.rule.hue),
+          "data-kernel": index,
+        },
+        s("path", { d: outlineText(kernel.rule.shape, cx - size / 2, cy - size / 2, size, size) }),
+        s(
+          "text",
+          size >= 19
+            ? { x: cx, y: cy + 4, "text-anchor": "middle" }
+            : { class: "beside", x: cx + size / 2 + 2, y: cy + 4 },
+          String(index + 1),
+        ),
+      ),
+    );
+    fill(
+      svg,
+      grid,
+      s("path", { class: "under", d: `${path}V${height - BOTTOM}H${x.at(first)}Z` }),
+      s("line", {
+        class: "ridge",
+        x1: x.at(ridge),
+        x2: x.at(ridge),
+        y1: y.at(machine.flops),
+        y2: height - BOTTOM,
+      }),
+      s(
+        "text",
+        {
+          class: "tick",
+          x: x.at(ridge) + (x.at(ridge) > width - 90 ? -5 : 5),
+          y: height - BOTTOM - 6,
+          "text-anchor": x.at(ridge) > width - 90 ? "end" : "start",
+        },
+        `ridge: ${short(ridge)}`,
+      ),
       s("path", { class: "roof", d: path }),
-      s("text", { class: "roof-name", x: width - 14, y: 24, "text-anchor": "end" }, `arithmetic: ${short(machine.flops)} GFLOP/s`),
-      slope < -8 && mx > LEFT + 40 && s("text", { class: "roof-name", x: mx, y: my - 8, "text-anchor": "middle", transform: `rotate(${slope} ${mx} ${my})` }, `memory: ${short(machine.bandwidth)} GB/s`),
-      s("g", { class: "roof-marks" }, marks), lit,
-      s("text", { class: "axis", x: (LEFT + width) / 2, y: height - 6, "text-anchor": "middle" }, "operations for each byte of arguments and results"),
-      s("text", { class: "axis", x: 13, y: height / 2 - 12, "text-anchor": "middle", transform: `rotate(-90 13 ${height / 2 - 12})` }, "GFLOP/s"));
+      s(
+        "text",
+        { class: "roof-name", x: width - 14, y: 24, "text-anchor": "end" },
+        `arithmetic: ${short(machine.flops)} GFLOP/s`,
+      ),
+      slope < -8 &&
+        mx > LEFT + 40 &&
+        s(
+          "text",
+          {
+            class: "roof-name",
+            x: mx,
+            y: my - 8,
+            "text-anchor": "middle",
+            transform: `rotate(${slope} ${mx} ${my})`,
+          },
+          `memory: ${short(machine.bandwidth)} GB/s`,
+        ),
+      s("g", { class: "roof-marks" }, marks),
+      lit,
+      s(
+        "text",
+        { class: "axis", x: (LEFT + width) / 2, y: height - 6, "text-anchor": "middle" },
+        "operations for each byte of arguments and results",
+      ),
+      s(
+        "text",
+        {
+          class: "axis",
+          x: 13,
+          y: height / 2 - 12,
+          "text-anchor": "middle",
+          transform: `rotate(-90 13 ${height / 2 - 12})`,
+        },
+        "GFLOP/s",
+      ),
+    );
     light(shown);
   }
 
@@ -119,8 +213,16 @@ export function createRoofline(model, hooks) {
     const [from, to] = [place.y.at(kernel.rate), place.y.at(roof(model, kernel.intensity))];
     const away = sizeOf(kernel.share) / 2;
     const gap = Math.abs(from - to) > away + 4;
-    fill(lit, gap && s("line", { class: "way", x1: at, x2: at, y1: from + (from > to ? -away : away), y2: to }), s("circle", { cx: at, cy: to, r: 3.5 }),
-      s("text", { class: "way-name", x: at + (gap ? 7 : away + 4), y: gap ? (from + to) / 2 + 4 : to - 8 }, percent(kernel.reached)));
+    fill(
+      lit,
+      gap && s("line", { class: "way", x1: at, x2: at, y1: from + (from > to ? -away : away), y2: to }),
+      s("circle", { cx: at, cy: to, r: 3.5 }),
+      s(
+        "text",
+        { class: "way-name", x: at + (gap ? 7 : away + 4), y: gap ? (from + to) / 2 + 4 : to - 8 },
+        percent(kernel.reached),
+      ),
+    );
     return lit;
   }
 
@@ -144,18 +246,36 @@ export function createRunTimeline(model, hooks) {
       const [left, right] = [x(bar.start), x(bar.end)];
       const wide = Math.max(0.7, right - left - (right - left > 4 ? 1 : 0));
       const tall = (low - top) * Math.min(1, reached);
-      const el = s("g", { class: "run-bar", style: hue(rule.hue), "data-kernel": bar.kernel, "data-launch": bar.index },
+      const el = s(
+        "g",
+        { class: "run-bar", style: hue(rule.hue), "data-kernel": bar.kernel, "data-launch": bar.index },
         s("rect", { class: "whole", x: left, y: top, width: wide, height: low - top }),
         s("rect", { class: "needed", x: left, y: low - tall, width: wide, height: tall }),
-        wide > 15 && s("text", { x: left + wide / 2, y: top + 14, "text-anchor": "middle" }, String(bar.kernel + 1)));
+        wide > 15 &&
+          s("text", { x: left + wide / 2, y: top + 14, "text-anchor": "middle" }, String(bar.kernel + 1)),
+      );
       return { ...bar, el };
     });
     const unit = model.span >= 2e6 ? [1e6, "ms"] : model.span >= 2e3 ? [1e3, "µs"] : [1, "ns"];
     const axis = ticks(model.span / unit[0], Math.max(2, width / 110)).map((v) => [
       s("line", { class: "grid", x1: x(v * unit[0]), x2: x(v * unit[0]), y1: low, y2: low + 5 }),
-      s("text", { class: "tick", x: x(v * unit[0]), y: height - 6, "text-anchor": v === 0 ? "start" : x(v * unit[0]) > width - 40 ? "end" : "middle" }, v === 0 ? `0 ${unit[1]}` : short(v)),
+      s(
+        "text",
+        {
+          class: "tick",
+          x: x(v * unit[0]),
+          y: height - 6,
+          "text-anchor": v === 0 ? "start" : x(v * unit[0]) > width - 40 ? "end" : "middle",
+        },
+        v === 0 ? `0 ${unit[1]}` : short(v),
+      ),
     ]);
-    fill(svg, s("line", { class: "grid", x1: from, x2: width - 10, y1: low + 0.5, y2: low + 0.5 }), drawn.map(({ el }) => el), axis);
+    fill(
+      svg,
+      s("line", { class: "grid", x1: from, x2: width - 10, y1: low + 0.5, y2: low + 0.5 }),
+      drawn.map(({ el }) => el),
+      axis,
+    );
     light(...marked);
   }
 
@@ -176,9 +296,13 @@ export function createRunTimeline(model, hooks) {
 
 /** The legend of the rules; the kernels of one are lit while it is pointed at. */
 export function createRules(model) {
-  return h("span", { class: "run-rules" }, model.rules.map((rule) => {
-    const mine = model.kernels.filter((kernel) => kernel.rule === rule);
-    const share = mine.reduce((sum, kernel) => sum + kernel.share, 0);
-    return h("span", null, markOf(rule), rule.name, " ", h("b", null, percent(share)));
-  }));
+  return h(
+    "span",
+    { class: "run-rules" },
+    model.rules.map((rule) => {
+      const mine = model.kernels.filter((kernel) => kernel.rule === rule);
+      const share = mine.reduce((sum, kernel) => sum + kernel.share, 0);
+      return h("span", null, markOf(rule), rule.name, " ", h("b", null, percent(share)));
+    }),
+  );
 }

@@ -4,18 +4,48 @@
 export function createModel(view) {
   const { rules, machine } = view;
   const total = view.kernels.reduce((sum, kernel) => sum + kernel.ns, 0);
-  const kernels = view.kernels.map(({ row, name, rule, flops, traffic, ns, calls, least, by_arithmetic: arithmetic, say, why }, index) => ({
-    index, name, tokens: view.rows[row].tokens, rule: rules[rule], flops, traffic, ns, calls, least, arithmetic, say, why,
-    share: ns / total, reached: least / ns, each: ns / calls,
-    rate: (flops * calls) / ns, // GFLOP/s
-    bytes: (traffic * calls) / ns, // GB/s
-    intensity: traffic > 0 ? flops / traffic : 0,
-  }));
+  const kernels = view.kernels.map(
+    ({ row, name, rule, flops, traffic, ns, calls, least, by_arithmetic: arithmetic, say, why }, index) => ({
+      index,
+      name,
+      tokens: view.rows[row].tokens,
+      rule: rules[rule],
+      flops,
+      traffic,
+      ns,
+      calls,
+      least,
+      arithmetic,
+      say,
+      why,
+      share: ns / total,
+      reached: least / ns,
+      each: ns / calls,
+      rate: (flops * calls) / ns, // GFLOP/s
+      bytes: (traffic * calls) / ns, // GB/s
+      intensity: traffic > 0 ? flops / traffic : 0,
+    }),
+  );
   const launches = view.launches.map((launch, index) => ({ ...launch, index }));
   const last = launches[launches.length - 1];
   return {
-    rules, kernels, launches, total, span: last.start + last.ns, ns: view.ns, runs: view.runs, say: view.say, why: view.why, start: view.start,
-    machine: { name: machine.name, target: machine.target, threads: machine.threads, flops: machine.flops / 1e9, bandwidth: machine.bandwidth / 1e9 },
+    rules,
+    kernels,
+    launches,
+    total,
+    span: last.start + last.ns,
+    ns: view.ns,
+    runs: view.runs,
+    say: view.say,
+    why: view.why,
+    start: view.start,
+    machine: {
+      name: machine.name,
+      target: machine.target,
+      threads: machine.threads,
+      flops: machine.flops / 1e9,
+      bandwidth: machine.bandwidth / 1e9,
+    },
     ridge: machine.flops / machine.bandwidth,
     levels: new Map(view.levels.map((level) => [level.kernel, level.view])),
   };
@@ -66,10 +96,12 @@ export function extent(model) {
 export const roof = ({ machine }, intensity) => Math.min(machine.flops, machine.bandwidth * intensity);
 
 /** A share of 1 in words; small ones with one digit behind the point. */
-export const percent = (part) => (part >= 0.0995 ? `${Math.round(part * 100)}%` : part < 0.001 ? "< 0.1%" : `${(part * 100).toFixed(1)}%`);
+export const percent = (part) =>
+  part >= 0.0995 ? `${Math.round(part * 100)}%` : part < 0.001 ? "< 0.1%" : `${(part * 100).toFixed(1)}%`;
 
 /** A number with three digits at most. */
-export const short = (value) => (value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
+export const short = (value) =>
+  value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
 
 /** The launch of a kernel that comes next after `at`, around the end. */
 export function nextLaunch(launches, kernel, at) {
@@ -81,16 +113,37 @@ export function nextLaunch(launches, kernel, at) {
 }
 
 /** An operator's name without what most of a model's have in common. */
-export const shortName = (name) => name.replace(/^nn\./, "").replace(/^contrib_/, "").replace(/_without_weight_transform$/, "");
+export const shortName = (name) =>
+  name
+    .replace(/^nn\./, "")
+    .replace(/^contrib_/, "")
+    .replace(/_without_weight_transform$/, "");
 
 /** The shape of "Tensor[(1, 64), float32]": "1×64"; of several types, all of them. */
-export const shapeOf = (type) => [...type.matchAll(/\(([^()]*)\)/g)].map(([, sizes]) => sizes.split(",").map((n) => n.trim()).filter(Boolean).join("×") || "a number").join(", ") || "a number";
+export const shapeOf = (type) =>
+  [...type.matchAll(/\(([^()]*)\)/g)]
+    .map(
+      ([, sizes]) =>
+        sizes
+          .split(",")
+          .map((n) => n.trim())
+          .filter(Boolean)
+          .join("×") || "a number",
+    )
+    .join(", ") || "a number";
 
 /** The bars of a timeline that is `width` pixels wide: a bar a launch, or, where launches are narrower than `least` pixels,
  * one for several, in the colour of the kernel that has most of their time. `lit` are the kernels in it. */
 export function bars(model, width, least = 2) {
   const { launches, span } = model;
-  const one = ({ index, kernel, start, ns }) => ({ index, last: index, kernel, start, end: start + ns, lit: new Set([kernel]) });
+  const one = ({ index, kernel, start, ns }) => ({
+    index,
+    last: index,
+    kernel,
+    start,
+    end: start + ns,
+    lit: new Set([kernel]),
+  });
   if (launches.length * least <= width) return launches.map(one);
   const found = [];
   let times = null;
@@ -98,7 +151,11 @@ export function bars(model, width, least = 2) {
     const bar = found.at(-1);
     if (bar && launch.start + launch.ns - bar.start <= (least / width) * span) {
       times.set(launch.kernel, (times.get(launch.kernel) ?? 0) + launch.ns);
-      Object.assign(bar, { last: launch.index, end: launch.start + launch.ns, kernel: [...times].reduce((a, b) => (b[1] > a[1] ? b : a))[0] });
+      Object.assign(bar, {
+        last: launch.index,
+        end: launch.start + launch.ns,
+        kernel: [...times].reduce((a, b) => (b[1] > a[1] ? b : a))[0],
+      });
       bar.lit.add(launch.kernel);
     } else {
       found.push(one(launch));

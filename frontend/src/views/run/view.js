@@ -16,12 +16,27 @@ import css from "./style.css";
 
 addStyle(css);
 
-const KEYS = [[["↑", "↓"], "kernel"], [["←", "→"], "launch"], [["Enter"], "its levels"], [["?"], "keys"]];
+const KEYS = [
+  [["↑", "↓"], "kernel"],
+  [["←", "→"], "launch"],
+  [["Enter"], "its levels"],
+  [["?"], "keys"],
+];
 const LISTED = 2000; // launches of the table
 const MERGED = 300; // launches from which on some bars may stand for several
 const OPERATOR = 4;
 const TYPE = 5;
-const COLUMNS = ["", "kernel", "its result", "calls", "time", "of the run", "GFLOP/\u2060s", "operations a byte", "of its limit"];
+const COLUMNS = [
+  "",
+  "kernel",
+  "its result",
+  "calls",
+  "time",
+  "of the run",
+  "GFLOP/\u2060s",
+  "operations a byte",
+  "of its limit",
+];
 
 export function mountRun(root, view, ctx) {
   checkRun(view);
@@ -41,27 +56,70 @@ class RunExplorer extends Explorer {
   // --- building -------------------------------------------------------------------------------------
 
   build() {
-    const { view, ctx, model } = this;
+    const { ctx, model } = this;
     this.frameOf("A run: its kernels and where the time goes");
     this.shell.say.classList.add("run-say"); // of one height, so that nothing moves below a pointer
-    this.facts = h("span", { class: "count grow" }, `${duration(model.ns)} a run · ${model.launches.length.toLocaleString("en")} ${model.launches.length === 1 ? "launch" : "launches"} · ${model.machine.name}`);
+    this.facts = h(
+      "span",
+      { class: "count grow" },
+      `${duration(model.ns)} a run · ${model.launches.length.toLocaleString("en")} ${model.launches.length === 1 ? "launch" : "launches"} · ${model.machine.name}`,
+    );
     this.shell.bar.append(this.facts, this.tools(null, false));
-    const hooks = { point: (kernel, launch) => this.point(kernel, launch), choose: (kernel, launch) => this.choose(kernel, launch), open: (kernel) => this.open(kernel, true) };
+    const hooks = {
+      point: (kernel, launch) => this.point(kernel, launch),
+      choose: (kernel, launch) => this.choose(kernel, launch),
+      open: (kernel) => this.open(kernel, true),
+    };
     this.roofline = createRoofline(model, hooks);
     this.time = createRunTimeline(model, hooks);
     this.rows = model.kernels.map((kernel) => this.row(kernel));
-    const table = h("table", { class: "run-table", role: "grid", "aria-label": "the kernels, those with the most time first" },
-      h("thead", null, h("tr", null, COLUMNS.map((name) => h("th", { scope: "col" }, name || h("span", { class: "sr" }, "number"))))), h("tbody", null, this.rows));
-    const pane = (className, title, note, ...content) => h("section", { class: `run-part ${className}`, "aria-label": title }, h("p", { class: "lv-head" }, h("strong", null, title), h("span", { class: "lv-note" }, note)), content);
-    this.runPane = h("div", { class: "run-body" },
+    const table = h(
+      "table",
+      { class: "run-table", role: "grid", "aria-label": "the kernels, those with the most time first" },
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          COLUMNS.map((name) => h("th", { scope: "col" }, name || h("span", { class: "sr" }, "number"))),
+        ),
+      ),
+      h("tbody", null, this.rows),
+    );
+    const pane = (className, title, note, ...content) =>
+      h(
+        "section",
+        { class: `run-part ${className}`, "aria-label": title },
+        h("p", { class: "lv-head" }, h("strong", null, title), h("span", { class: "lv-note" }, note)),
+        content,
+      );
+    this.runPane = h(
+      "div",
+      { class: "run-body" },
       pane("run-roof", "Roofline", "each mark a kernel; its size: its part of the time", this.roofline.svg),
       pane("run-kernels", "Kernels", "", h("div", { class: "run-scroll" }, table)),
-      pane("run-timeline", "Timeline", `each bar a launch${model.launches.length > MERGED ? ", or several that are too short to be seen" : ""}; filled: the least time that the machine allows`, h("div", { class: "run-wide" }, this.time.svg), this.listed()));
-    this.choices = h("div", { class: "lowering-ops", role: "group", "aria-label": "kernels that this page has at every level" });
+      pane(
+        "run-timeline",
+        "Timeline",
+        `each bar a launch${model.launches.length > MERGED ? ", or several that are too short to be seen" : ""}; filled: the least time that the machine allows`,
+        h("div", { class: "run-wide" }, this.time.svg),
+        this.listed(),
+      ),
+    );
+    this.choices = h("div", {
+      class: "lowering-ops",
+      role: "group",
+      "aria-label": "kernels that this page has at every level",
+    });
     this.host = h("div", { class: "run-inner" });
     this.levelsPane = h("div", { class: "run-levels" }, this.choices, this.host);
     this.tabs = createTabs({
-      label: "the run, or one kernel of it", items: [{ id: "run", label: "The run", pane: this.runPane }, { id: "levels", label: "One kernel at every level", pane: this.levelsPane }],
+      label: "the run, or one kernel of it",
+      items: [
+        { id: "run", label: "The run", pane: this.runPane },
+        { id: "levels", label: "One kernel at every level", pane: this.levelsPane },
+      ],
       onSelect: (id, byReader) => {
         this.shell.foot.hidden = id === "levels"; // the kernel's has its own
         this.shell.say.classList.toggle("is-short", id === "levels");
@@ -79,18 +137,48 @@ class RunExplorer extends Explorer {
     let shape = "";
     for (const { kind, text: value } of kernel.tokens) {
       if (kind === TYPE) shape = shapeOf(value);
-      else if (kind === OPERATOR) parts.push(parts.length > 0 && " · ", tokenElement(this.view, kind, value, { class: "t4" }));
+      else if (kind === OPERATOR)
+        parts.push(parts.length > 0 && " · ", tokenElement(this.view, kind, value, { class: "t4" }));
     }
     for (const part of parts) if (part instanceof Element) part.textContent = shortName(part.textContent);
     const number = (value) => h("td", { class: "n" }, value);
-    return h("tr", {
-      tabindex: kernel.index === 0 ? 0 : -1, "data-kernel": kernel.index, "aria-selected": false, style: { "--hue": `var(--hue-${kernel.rule.hue})`, "--fill": `var(--hue-${kernel.rule.hue}-fill)` },
-      onclick: () => this.choose(kernel.index, -1), ondblclick: () => this.open(kernel.index, true), onpointerenter: () => this.point(kernel.index, -1), onpointerleave: () => this.point(-1, -1),
-      onfocus: () => this.kernel !== kernel.index && this.choose(kernel.index, -1),
-    },
-    h("td", { class: "n which" }, markOf(kernel.rule), " ", String(kernel.index + 1)), h("td", { class: "what" }, h("code", { title: kernel.name }, parts)), h("td", { class: "shape" }, shape), number(String(kernel.calls)), number(duration(kernel.ns)),
-    h("td", { class: "n share" }, h("span", { class: "bar-of", style: { "--share": String(kernel.share / this.model.kernels[0].share) }, "aria-hidden": "true" }), percent(kernel.share)),
-    number(kernel.flops ? short(kernel.rate) : "–"), number(kernel.flops ? short(kernel.intensity) : "–"), h("td", { class: "limit" }, h("b", null, percent(kernel.reached)), h("small", null, kernel.arithmetic ? " arithmetic" : " memory")));
+    return h(
+      "tr",
+      {
+        tabindex: kernel.index === 0 ? 0 : -1,
+        "data-kernel": kernel.index,
+        "aria-selected": false,
+        style: { "--hue": `var(--hue-${kernel.rule.hue})`, "--fill": `var(--hue-${kernel.rule.hue}-fill)` },
+        onclick: () => this.choose(kernel.index, -1),
+        ondblclick: () => this.open(kernel.index, true),
+        onpointerenter: () => this.point(kernel.index, -1),
+        onpointerleave: () => this.point(-1, -1),
+        onfocus: () => this.kernel !== kernel.index && this.choose(kernel.index, -1),
+      },
+      h("td", { class: "n which" }, markOf(kernel.rule), " ", String(kernel.index + 1)),
+      h("td", { class: "what" }, h("code", { title: kernel.name }, parts)),
+      h("td", { class: "shape" }, shape),
+      number(String(kernel.calls)),
+      number(duration(kernel.ns)),
+      h(
+        "td",
+        { class: "n share" },
+        h("span", {
+          class: "bar-of",
+          style: { "--share": String(kernel.share / this.model.kernels[0].share) },
+          "aria-hidden": "true",
+        }),
+        percent(kernel.share),
+      ),
+      number(kernel.flops ? short(kernel.rate) : "–"),
+      number(kernel.flops ? short(kernel.intensity) : "–"),
+      h(
+        "td",
+        { class: "limit" },
+        h("b", null, percent(kernel.reached)),
+        h("small", null, kernel.arithmetic ? " arithmetic" : " memory"),
+      ),
+    );
   }
 
   /** Every launch in order, as a table: what the timeline draws. */
@@ -98,22 +186,91 @@ class RunExplorer extends Explorer {
     const { launches, kernels, total } = this.model;
     let made = false;
     const body = h("div", { class: "run-scroll" });
-    return h("details", { class: "run-list", ontoggle: () => {
-      if (made) return;
-      made = true;
-      fill(body, h("table", { class: "run-table" }, h("thead", null, h("tr", null, ["launch", "kernel", "begins at", "takes", "of the run"].map((name) => h("th", { scope: "col" }, name)))),
-        h("tbody", null, launches.slice(0, LISTED).map(({ index, kernel, start, ns }) => h("tr", null, h("td", { class: "n" }, String(index + 1)), h("td", null, `${kernel + 1} `, h("code", null, kernels[kernel].name)), h("td", { class: "n" }, duration(start)), h("td", { class: "n" }, duration(ns)), h("td", { class: "n" }, percent(ns / total)))))));
-    } }, h("summary", null, launches.length > LISTED ? `The first ${LISTED.toLocaleString("en")} of ${launches.length.toLocaleString("en")} launches as a table` : `The ${launches.length} ${launches.length === 1 ? "launch" : "launches"} as a table`), body);
+    return h(
+      "details",
+      {
+        class: "run-list",
+        ontoggle: () => {
+          if (made) return;
+          made = true;
+          fill(
+            body,
+            h(
+              "table",
+              { class: "run-table" },
+              h(
+                "thead",
+                null,
+                h(
+                  "tr",
+                  null,
+                  ["launch", "kernel", "begins at", "takes", "of the run"].map((name) =>
+                    h("th", { scope: "col" }, name),
+                  ),
+                ),
+              ),
+              h(
+                "tbody",
+                null,
+                launches
+                  .slice(0, LISTED)
+                  .map(({ index, kernel, start, ns }) =>
+                    h(
+                      "tr",
+                      null,
+                      h("td", { class: "n" }, String(index + 1)),
+                      h("td", null, `${kernel + 1} `, h("code", null, kernels[kernel].name)),
+                      h("td", { class: "n" }, duration(start)),
+                      h("td", { class: "n" }, duration(ns)),
+                      h("td", { class: "n" }, percent(ns / total)),
+                    ),
+                  ),
+              ),
+            ),
+          );
+        },
+      },
+      h(
+        "summary",
+        null,
+        launches.length > LISTED
+          ? `The first ${LISTED.toLocaleString("en")} of ${launches.length.toLocaleString("en")} launches as a table`
+          : `The ${launches.length} ${launches.length === 1 ? "launch" : "launches"} as a table`,
+      ),
+      body,
+    );
   }
 
   bindings() {
     const inRun = (run) => (event) => (this.tabs.selected === "run" ? run(event) : false);
     return [
-      { keys: ["ArrowDown", "ArrowUp"], shown: ["↓", "↑"], label: "the next kernel, by its time; the one before", run: inRun((event) => this.walk(event.key === "ArrowDown" ? 1 : -1)) },
-      { keys: ["ArrowRight", "ArrowLeft"], shown: ["→", "←"], label: "the next launch of the run; the one before", run: inRun((event) => this.along(event.key === "ArrowRight" ? 1 : -1)) },
-      { keys: ["Enter"], label: "this kernel at every level", run: inRun((event) => (event.target.closest("button, [role=tab], summary") ? false : this.open(this.kernel, true))) },
+      {
+        keys: ["ArrowDown", "ArrowUp"],
+        shown: ["↓", "↑"],
+        label: "the next kernel, by its time; the one before",
+        run: inRun((event) => this.walk(event.key === "ArrowDown" ? 1 : -1)),
+      },
+      {
+        keys: ["ArrowRight", "ArrowLeft"],
+        shown: ["→", "←"],
+        label: "the next launch of the run; the one before",
+        run: inRun((event) => this.along(event.key === "ArrowRight" ? 1 : -1)),
+      },
+      {
+        keys: ["Enter"],
+        label: "this kernel at every level",
+        run: inRun((event) =>
+          event.target.closest("button, [role=tab], summary") ? false : this.open(this.kernel, true),
+        ),
+      },
       { keys: ["?"], label: "these keys", run: () => this.help() },
-      { keys: ["Escape"], shown: ["Esc"], label: "back to the run; no kernel", typing: true, run: () => this.back() },
+      {
+        keys: ["Escape"],
+        shown: ["Esc"],
+        label: "back to the run; no kernel",
+        typing: true,
+        run: () => this.back(),
+      },
     ];
   }
 
@@ -121,7 +278,12 @@ class RunExplorer extends Explorer {
 
   token() {
     const levels = this.tabs.selected === "levels";
-    return { pane: levels ? "levels" : "", kernel: this.kernel >= 0 ? this.kernel + 1 : "", launch: !levels && this.launch >= 0 ? this.launch + 1 : "", ...(levels && this.inner ? this.inner.token() : {}) };
+    return {
+      pane: levels ? "levels" : "",
+      kernel: this.kernel >= 0 ? this.kernel + 1 : "",
+      launch: !levels && this.launch >= 0 ? this.launch + 1 : "",
+      ...(levels && this.inner ? this.inner.token() : {}),
+    };
   }
 
   restore(state) {
@@ -130,7 +292,10 @@ class RunExplorer extends Explorer {
     if (!kernels[this.kernel]) this.kernel = -1;
     this.launch = integer(state.launch, 0) - 1;
     if (launches[this.launch]?.kernel !== this.kernel) this.launch = -1;
-    if (state.pane === "levels" || (state.pane === undefined && state.kernel === undefined && this.model.start >= 0)) {
+    if (
+      state.pane === "levels" ||
+      (state.pane === undefined && state.kernel === undefined && this.model.start >= 0)
+    ) {
       this.tabs.select("levels");
       this.openAt(this.kernel, state);
     } else this.tabs.select("run");
@@ -150,7 +315,10 @@ class RunExplorer extends Explorer {
     this.launch = launch;
     this.pointed = null;
     this.light();
-    const named = kernel >= 0 ? `${sentenceText(this.model.kernels[kernel].say)} ${sentenceText(this.model.kernels[kernel].why)}` : sentenceText(this.model.say);
+    const named =
+      kernel >= 0
+        ? `${sentenceText(this.model.kernels[kernel].say)} ${sentenceText(this.model.kernels[kernel].why)}`
+        : sentenceText(this.model.say);
     this.shell.announce(launch >= 0 ? `${this.launchText(launch)} ${named}` : named);
     this.ctx.changed();
   }
@@ -172,22 +340,50 @@ class RunExplorer extends Explorer {
     const found = this.model.kernels[kernel];
     const told = found ?? this.model;
     const opens = found && !this.pointed && this.model.levels.has(kernel) && this.tabs.selected === "run";
-    fill(this.shell.say, sentence(told.say), opens && [" ", h("button", { class: "link", type: "button", onclick: () => this.open(kernel, true) }, "See it at every level")],
-      h("small", null, launch >= 0 && found && `${this.launchText(launch)} `, sentence(told.why)));
+    fill(
+      this.shell.say,
+      sentence(told.say),
+      opens && [
+        " ",
+        h(
+          "button",
+          { class: "link", type: "button", onclick: () => this.open(kernel, true) },
+          "See it at every level",
+        ),
+      ],
+      h("small", null, launch >= 0 && found && `${this.launchText(launch)} `, sentence(told.why)),
+    );
   }
 
   walk(by) {
-    const to = Math.max(0, Math.min(this.rows.length - 1, this.kernel < 0 ? (by > 0 ? 0 : this.rows.length - 1) : this.kernel + by));
+    const to = Math.max(
+      0,
+      Math.min(
+        this.rows.length - 1,
+        this.kernel < 0 ? (by > 0 ? 0 : this.rows.length - 1) : this.kernel + by,
+      ),
+    );
     this.choose(to, -1);
     const row = this.rows[to];
     row.focus({ preventScroll: true });
     const list = row.closest(".run-scroll");
-    if (row.offsetTop < list.scrollTop + 24 || row.offsetTop + row.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = row.offsetTop - list.clientHeight / 2;
+    if (
+      row.offsetTop < list.scrollTop + 24 ||
+      row.offsetTop + row.offsetHeight > list.scrollTop + list.clientHeight
+    )
+      list.scrollTop = row.offsetTop - list.clientHeight / 2;
   }
 
   along(by) {
     const { launches } = this.model;
-    const from = this.launch >= 0 ? this.launch + by : this.kernel >= 0 ? nextLaunch(launches, this.kernel, by > 0 ? -1 : launches.length) : by > 0 ? 0 : launches.length - 1;
+    const from =
+      this.launch >= 0
+        ? this.launch + by
+        : this.kernel >= 0
+          ? nextLaunch(launches, this.kernel, by > 0 ? -1 : launches.length)
+          : by > 0
+            ? 0
+            : launches.length - 1;
     const to = Math.max(0, Math.min(launches.length - 1, from));
     this.choose(launches[to].kernel, to);
   }
@@ -197,7 +393,7 @@ class RunExplorer extends Explorer {
   open(kernel, byReader) {
     const { levels } = this.model;
     if (byReader && kernel < 0) return false;
-    const to = kernel >= 0 ? kernel : [...levels.keys()][0] ?? -1;
+    const to = kernel >= 0 ? kernel : ([...levels.keys()][0] ?? -1);
     if (this.tabs.selected !== "levels") this.tabs.select("levels");
     this.openAt(to, {});
     if (byReader) (this.host.firstElementChild ?? this.host).focus?.({ preventScroll: true });
@@ -206,12 +402,23 @@ class RunExplorer extends Explorer {
 
   openAt(kernel, state) {
     const { levels, kernels } = this.model;
-    const to = kernel >= 0 ? kernel : [...levels.keys()][0] ?? -1;
+    const to = kernel >= 0 ? kernel : ([...levels.keys()][0] ?? -1);
     this.kernel = to;
     const chip = (index) => {
       const { rule } = kernels[index];
-      return h("button", { class: "op-chip", type: "button", "aria-pressed": index === to, title: kernels[index].name, style: { "--hue": `var(--hue-${rule.hue})`, "--fill": `var(--hue-${rule.hue}-fill)` }, onclick: () => this.open(index, true) },
-        h("span", { class: "op-badge" }, String(index + 1)), h("span", null, `${percent(kernels[index].share)} of the run`));
+      return h(
+        "button",
+        {
+          class: "op-chip",
+          type: "button",
+          "aria-pressed": index === to,
+          title: kernels[index].name,
+          style: { "--hue": `var(--hue-${rule.hue})`, "--fill": `var(--hue-${rule.hue}-fill)` },
+          onclick: () => this.open(index, true),
+        },
+        h("span", { class: "op-badge" }, String(index + 1)),
+        h("span", null, `${percent(kernels[index].share)} of the run`),
+      );
     };
     fill(this.choices, h("span", { class: "what" }, "kernels"), [...levels.keys()].map(chip));
     this.light();
@@ -223,7 +430,16 @@ class RunExplorer extends Explorer {
     this.opened = to;
     if (!levels.has(to)) {
       if (to >= 0 && this.ask(to)) return;
-      fill(this.host, h("p", { class: "run-none" }, to < 0 ? "This page has no kernel at every level." : `This page does not have kernel ${to + 1} at every level. It has: ${[...levels.keys()].map((n) => n + 1).join(", ") || "none"}. In a notebook, explore takes kernel="${kernels[to].name}" for this one.`));
+      fill(
+        this.host,
+        h(
+          "p",
+          { class: "run-none" },
+          to < 0
+            ? "This page has no kernel at every level."
+            : `This page does not have kernel ${to + 1} at every level. It has: ${[...levels.keys()].map((n) => n + 1).join(", ") || "none"}. In a notebook, explore takes kernel="${kernels[to].name}" for this one.`,
+        ),
+      );
       return;
     }
     const root = h("div", { class: "run-kernel" });
@@ -234,10 +450,16 @@ class RunExplorer extends Explorer {
   /** In a notebook, Python makes the levels of one more kernel; the answer is a new view, which opens here. */
   ask(kernel) {
     if (!this.view.live || !this.ctx.ask) return false;
-    const told = h("p", { class: "run-none", role: "status" }, `Python makes kernel ${kernel + 1} at every level. That takes a second or two.`);
+    const told = h(
+      "p",
+      { class: "run-none", role: "status" },
+      `Python makes kernel ${kernel + 1} at every level. That takes a second or two.`,
+    );
     fill(this.host, told);
     this.stop?.();
-    this.stop = this.ctx.on("problem", (problem) => { if (problem) text(told, problem); });
+    this.stop = this.ctx.on("problem", (problem) => {
+      if (problem) text(told, problem);
+    });
     // The state, which names the kernel, is told a moment after a change: the new view begins with it.
     setTimeout(() => this.ctx.ask({ kernel }), 400);
     return true;
@@ -262,7 +484,13 @@ class RunExplorer extends Explorer {
   }
 
   help() {
-    super.help([h("p", null, "A mark under the roof could be faster; the line from it to the roof says how far. The limits were measured with the run: arithmetic that never leaves the registers, and memory that is read in order. A kernel whose operands lie in the caches can be above the slope.")]);
+    super.help([
+      h(
+        "p",
+        null,
+        "A mark under the roof could be faster; the line from it to the roof says how far. The limits were measured with the run: arithmetic that never leaves the registers, and memory that is read in order. A kernel whose operands lie in the caches can be above the slope.",
+      ),
+    ]);
   }
 
   destroy() {

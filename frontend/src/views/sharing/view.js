@@ -16,8 +16,17 @@ addStyle(css);
 
 const ONE = 899; // explorers that are not wider show one form at a time
 const MARKS = [{ id: "value", shape: "dot", label: "step" }];
-const SCOPES = [{ id: "all", label: "anywhere" }, { id: "key", label: "what is computed" }];
-const KEYS = [[["←", "→"], "step"], [["↑", "↓"], "line"], [["n"], "next copy"], [["/"], "find"], [["?"], "keys"]];
+const SCOPES = [
+  { id: "all", label: "anywhere" },
+  { id: "key", label: "what is computed" },
+];
+const KEYS = [
+  [["←", "→"], "step"],
+  [["↑", "↓"], "line"],
+  [["n"], "next copy"],
+  [["/"], "find"],
+  [["?"], "keys"],
+];
 const onButton = (event) => event.target.closest("button, [role=button], [role=tab]") !== null;
 
 export function mountSharing(root, view, ctx) {
@@ -46,23 +55,57 @@ class SharingExplorer extends Explorer {
   // --- building -------------------------------------------------------------------------------------
 
   build() {
-    const { view, ctx, model } = this;
+    const { ctx, model } = this;
     this.frameOf("Sharing: one computation in several forms");
-    this.timeline = this.timelineOf({ kinds: Array.from({ length: model.steps }, () => 0), valueText: (step) => `step ${step + 1} of ${model.steps}` });
-    this.search = createSearch({ scopes: SCOPES, placeholder: "find a line, or what is computed", onlyLabel: "only these lines", onChange: (asked) => this.filter(asked), onMove: (by) => this.nextMatch(by) });
-    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools());
+    this.timeline = this.timelineOf({
+      kinds: Array.from({ length: model.steps }, () => 0),
+      valueText: (step) => `step ${step + 1} of ${model.steps}`,
+    });
+    this.search = createSearch({
+      scopes: SCOPES,
+      placeholder: "find a line, or what is computed",
+      onlyLabel: "only these lines",
+      onChange: (asked) => this.filter(asked),
+      onMove: (by) => this.nextMatch(by),
+    });
+    this.shell.bar.append(
+      this.transport.el,
+      h("span", { class: "grow" }, this.timeline.el),
+      this.counter,
+      this.tools(),
+    );
     this.forms = model.forms.map((_, index) => createForm(this, index));
     this.tabs = createTabs({
-      label: "which form", className: "form-tabs", items: model.forms.map((form, i) => ({ id: String(i), label: form.written ? `${form.name} · ${form.runs}` : form.name })),
+      label: "which form",
+      className: "form-tabs",
+      items: model.forms.map((form, i) => ({
+        id: String(i),
+        label: form.written ? `${form.name} · ${form.runs}` : form.name,
+      })),
       onSelect: (id, byReader) => {
         if (this.body) this.body.dataset.on = id;
         if (byReader) ctx.changed();
       },
     });
-    this.body = h("div", { class: "sharing-body", "data-on": "0" }, this.forms.map(({ el }) => el));
-    this.body.style.setProperty("--forms", model.forms.map((form) => (form.written ? "minmax(0, 1fr)" : "minmax(0, 0.5fr)")).join(" "));
+    this.body = h(
+      "div",
+      { class: "sharing-body", "data-on": "0" },
+      this.forms.map(({ el }) => el),
+    );
+    this.body.style.setProperty(
+      "--forms",
+      model.forms.map((form) => (form.written ? "minmax(0, 1fr)" : "minmax(0, 0.5fr)")).join(" "),
+    );
     this.shell.body.append(this.search.el, this.tabs.el, this.body);
-    this.shell.foot.append(h("span", { class: "legend-line" }, h("span", { class: "life sample" }), "a value is needed from the step that makes it to the last that uses it"), this.hints(KEYS));
+    this.shell.foot.append(
+      h(
+        "span",
+        { class: "legend-line" },
+        h("span", { class: "life sample" }),
+        "a value is needed from the step that makes it to the last that uses it",
+      ),
+      this.hints(KEYS),
+    );
     this.listen(this.bindings());
     this.resized();
   }
@@ -79,15 +122,48 @@ class SharingExplorer extends Explorer {
     return [
       { keys: ["ArrowRight"], shown: ["→"], label: "next step, in every form", run: go("forward") },
       { keys: ["ArrowLeft"], shown: ["←"], label: "previous step", run: go("back") },
-      { keys: ["Home", "End"], label: "first and last step", run: (event) => go(event.key === "Home" ? "first" : "last")() },
-      { keys: [" "], shown: ["space"], label: "play or pause", run: (event) => (onButton(event) ? false : this.transport.toggle()) },
-      { keys: ["ArrowDown", "ArrowUp"], shown: ["↑", "↓"], label: "move along a form: the same thing is marked in all", run: (event) => this.current().rows?.move(event.key === "ArrowDown" ? 1 : -1) },
-      { keys: ["n", "N"], label: "next and previous line that computes the same", run: (event) => this.nextCopy(event.key === "n" ? 1 : -1) },
-      { keys: ["[", "]"], label: "the form before, the form after", run: (event) => this.otherForm(event.key === "[" ? -1 : 1) },
-      { keys: ["Enter"], label: "choose what this line computes", run: (event) => (onButton(event) ? false : this.choose(this.at(), this.current().rows?.selected ?? -1)) },
+      {
+        keys: ["Home", "End"],
+        label: "first and last step",
+        run: (event) => go(event.key === "Home" ? "first" : "last")(),
+      },
+      {
+        keys: [" "],
+        shown: ["space"],
+        label: "play or pause",
+        run: (event) => (onButton(event) ? false : this.transport.toggle()),
+      },
+      {
+        keys: ["ArrowDown", "ArrowUp"],
+        shown: ["↑", "↓"],
+        label: "move along a form: the same thing is marked in all",
+        run: (event) => this.current().rows?.move(event.key === "ArrowDown" ? 1 : -1),
+      },
+      {
+        keys: ["n", "N"],
+        label: "next and previous line that computes the same",
+        run: (event) => this.nextCopy(event.key === "n" ? 1 : -1),
+      },
+      {
+        keys: ["[", "]"],
+        label: "the form before, the form after",
+        run: (event) => this.otherForm(event.key === "[" ? -1 : 1),
+      },
+      {
+        keys: ["Enter"],
+        label: "choose what this line computes",
+        run: (event) =>
+          onButton(event) ? false : this.choose(this.at(), this.current().rows?.selected ?? -1),
+      },
       { keys: ["/"], label: "find", run: () => this.search.open() },
       { keys: ["?"], label: "these keys", run: () => this.help() },
-      { keys: ["Escape"], shown: ["Esc"], label: "back to where you were", typing: true, run: () => this.back() },
+      {
+        keys: ["Escape"],
+        shown: ["Esc"],
+        label: "back to where you were",
+        typing: true,
+        run: () => this.back(),
+      },
     ];
   }
 
@@ -96,20 +172,25 @@ class SharingExplorer extends Explorer {
   token() {
     const chosen = this.forms.findIndex(({ rows }) => rows?.selected >= 0);
     return {
-      step: this.step === this.model.start.step ? "" : this.step + 1, sel: this.key === this.model.start.key ? "" : this.key >= 0 ? this.key : "none", row: chosen >= 0 ? `${chosen}.${this.forms[chosen].rows.selected}` : "",
-      tab: this.tabs.selected === "0" ? "" : this.tabs.selected, ...this.searched(),
+      step: this.step === this.model.start.step ? "" : this.step + 1,
+      sel: this.key === this.model.start.key ? "" : this.key >= 0 ? this.key : "none",
+      row: chosen >= 0 ? `${chosen}.${this.forms[chosen].rows.selected}` : "",
+      tab: this.tabs.selected === "0" ? "" : this.tabs.selected,
+      ...this.searched(),
     };
   }
 
   restore(state) {
     const { start } = this.model;
-    this.key = state.sel === "none" ? -1 : this.view.keys[integer(state.sel, -1)] ? integer(state.sel, -1) : start.key;
+    this.key =
+      state.sel === "none" ? -1 : this.view.keys[integer(state.sel, -1)] ? integer(state.sel, -1) : start.key;
     this.tabs.select(this.forms[integer(state.tab, -1)] ? state.tab : "0");
     this.search.set({ query: state.q, scope: state.in, only: state.only === "1" });
     if (!state.q) this.search.el.hidden = true;
     this.go(integer(state.step, start.step + 1) - 1, true);
     const [form, row] = (state.row ?? "").split(".").map((part) => integer(part, -1));
-    for (const [i, { rows }] of this.forms.entries()) rows?.select(i === form && this.model.forms[i].rows[row] ? row : -1, { quiet: true });
+    for (const [i, { rows }] of this.forms.entries())
+      rows?.select(i === form && this.model.forms[i].rows[row] ? row : -1, { quiet: true });
     this.mark();
     this.tell();
   }
@@ -128,11 +209,14 @@ class SharingExplorer extends Explorer {
 
   /** What each form evaluates at this step. */
   heard() {
-    return this.model.forms.map((form, i) => {
-      const items = this.model.made(i, this.step);
-      const what = items.map((item) => this.model.what(item.key)).join(", ");
-      return form.written ? `${form.name}: ${what || (this.step >= form.steps ? "done" : "nothing")}` : "";
-    }).filter(Boolean).join(". ");
+    return this.model.forms
+      .map((form, i) => {
+        const items = this.model.made(i, this.step);
+        const what = items.map((item) => this.model.what(item.key)).join(", ");
+        return form.written ? `${form.name}: ${what || (this.step >= form.steps ? "done" : "nothing")}` : "";
+      })
+      .filter(Boolean)
+      .join(". ");
   }
 
   // --- one thing in all forms -----------------------------------------------------------------------
@@ -150,7 +234,8 @@ class SharingExplorer extends Explorer {
 
   choose(index, row) {
     const key = this.model.forms[index]?.keyOf[row] ?? -1;
-    for (const [i, { rows }] of this.forms.entries()) if (i !== index && rows?.selected >= 0) rows.select(-1, { quiet: true });
+    for (const [i, { rows }] of this.forms.entries())
+      if (i !== index && rows?.selected >= 0) rows.select(-1, { quiet: true });
     this.pick(key);
     if (key >= 0) this.shell.announce(this.shell.say.textContent);
   }
@@ -175,7 +260,11 @@ class SharingExplorer extends Explorer {
   /** The sentence on top: what was chosen and how often each form evaluates it; without a choice, the whole. */
   tell() {
     if (this.key < 0) {
-      fill(this.shell.say, this.view.summary, h("small", null, "Choose a line: what computes the same thing is marked in every form."));
+      fill(
+        this.shell.say,
+        this.view.summary,
+        h("small", null, "Choose a line: what computes the same thing is marked in every form."),
+      );
       return;
     }
     const { model } = this;
@@ -186,14 +275,35 @@ class SharingExplorer extends Explorer {
       fill(this.shell.say, shown, ": given, not computed.");
       return;
     }
-    const often = ({ runs, copies }, i) => [i > 0 && ", ", h("strong", null, `${runs} ${runs === 1 ? "time" : "times"}`), ` ${model.forms[i].name}`, copies > 1 && ` (${copies} copies)`];
-    fill(this.shell.say, shown, " is evaluated ", counts.map(often).filter((_, i) => model.forms[i].written), ".",
-      h("small", null, counts.some(({ copies }) => copies > 1) ? "Each copy is evaluated on its own, though all give the same value." : "One expression, one evaluation: whoever uses it uses the same value."));
+    const often = ({ runs, copies }, i) => [
+      i > 0 && ", ",
+      h("strong", null, `${runs} ${runs === 1 ? "time" : "times"}`),
+      ` ${model.forms[i].name}`,
+      copies > 1 && ` (${copies} copies)`,
+    ];
+    fill(
+      this.shell.say,
+      shown,
+      " is evaluated ",
+      counts.map(often).filter((_, i) => model.forms[i].written),
+      ".",
+      h(
+        "small",
+        null,
+        counts.some(({ copies }) => copies > 1)
+          ? "Each copy is evaluated on its own, though all give the same value."
+          : "One expression, one evaluation: whoever uses it uses the same value.",
+      ),
+    );
   }
 
   nextCopy(by) {
     if (this.key < 0) return;
-    const all = this.model.forms.flatMap((form, index) => form.rows.map((_, row) => ({ index, row })).filter(({ row }) => form.on[row].some((item) => item.key === this.key)));
+    const all = this.model.forms.flatMap((form, index) =>
+      form.rows
+        .map((_, row) => ({ index, row }))
+        .filter(({ row }) => form.on[row].some((item) => item.key === this.key)),
+    );
     const now = all.findIndex(({ index, row }) => this.forms[index].rows.selected === row);
     const to = all[(now + by + all.length) % all.length];
     if (to) this.select(to.index, to.row);
@@ -201,7 +311,8 @@ class SharingExplorer extends Explorer {
 
   /** Moves the selection and keeps what was chosen. */
   select(index, row) {
-    for (const [i, { rows }] of this.forms.entries()) if (i !== index && rows?.selected >= 0) rows.select(-1, { quiet: true });
+    for (const [i, { rows }] of this.forms.entries())
+      if (i !== index && rows?.selected >= 0) rows.select(-1, { quiet: true });
     if (this.narrow) this.tabs.select(String(index));
     this.forms[index].rows.select(row, { focus: true, quiet: true });
     this.ctx.changed();
@@ -219,9 +330,20 @@ class SharingExplorer extends Explorer {
 
   filter({ query, scope, only }) {
     const wanted = query.toLowerCase();
-    const key = (form, row) => form.on[row].some((item) => `${this.model.name(item.key)} ${this.model.what(item.key)}`.toLowerCase().includes(wanted));
-    this.matches = !wanted ? [] : this.model.forms.flatMap((form, index) => form.rows.map((_, row) => ({ index, row }))
-      .filter(({ row }) => key(form, row) || (scope !== "key" && rowText(form.rows[row]).toLowerCase().includes(wanted))));
+    const key = (form, row) =>
+      form.on[row].some((item) =>
+        `${this.model.name(item.key)} ${this.model.what(item.key)}`.toLowerCase().includes(wanted),
+      );
+    this.matches = !wanted
+      ? []
+      : this.model.forms.flatMap((form, index) =>
+          form.rows
+            .map((_, row) => ({ index, row }))
+            .filter(
+              ({ row }) =>
+                key(form, row) || (scope !== "key" && rowText(form.rows[row]).toLowerCase().includes(wanted)),
+            ),
+        );
     this.forms.forEach(({ rows }, index) => {
       const own = new Set(this.matches.filter((match) => match.index === index).map(({ row }) => row));
       rows?.filter(only && wanted ? (row) => own.has(row) : null);
@@ -234,7 +356,14 @@ class SharingExplorer extends Explorer {
   nextMatch(by) {
     if (!this.matches.length) return;
     const now = this.matches.findIndex(({ index, row }) => this.forms[index].rows.selected === row);
-    const to = this.matches[now < 0 ? (by > 0 ? 0 : this.matches.length - 1) : (now + by + this.matches.length) % this.matches.length];
+    const to =
+      this.matches[
+        now < 0
+          ? by > 0
+            ? 0
+            : this.matches.length - 1
+          : (now + by + this.matches.length) % this.matches.length
+      ];
     this.select(to.index, to.row);
     this.choose(to.index, to.row);
     this.search.input.focus({ preventScroll: true });

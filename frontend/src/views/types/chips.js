@@ -28,9 +28,17 @@ function drawVariable(view, chip, face, fresh) {
   const beside = face.short ? ` : ${face.short}` : ` ${face.what === face.name ? "" : face.what}`;
   text(chip.children[1], beside);
   chip.children[1].className = face.short ? "type" : "what";
-  set(chip, "title", face.full ? `${face.name}: ${face.full}\n${face.what}` : `${face.name}\n${face.what}: ${kind.word}`);
+  set(
+    chip,
+    "title",
+    face.full ? `${face.name}: ${face.full}\n${face.what}` : `${face.name}\n${face.what}: ${kind.word}`,
+  );
   // The spoken name starts with what is seen, so that it can also be said to a voice control.
-  set(chip, "aria-label", `${face.name}${beside}, ${kind.word}${face.short ? `, type of ${face.what}` : ""}. Why?`);
+  set(
+    chip,
+    "aria-label",
+    `${face.name}${beside}, ${kind.word}${face.short ? `, type of ${face.what}` : ""}. Why?`,
+  );
 }
 
 function drawRelation(view, chip, rel, status, fresh) {
@@ -47,7 +55,14 @@ function drawRelation(view, chip, rel, status, fresh) {
 function fillCell(cell, items, tabbable, name, draw) {
   while (cell.children.length < items.length) {
     const item = items[cell.children.length];
-    cell.append(h("button", { type: "button", tabindex: tabbable ? 0 : -1, [`data-${name}`]: item }, h("span"), h("span")));
+    cell.append(
+      h(
+        "button",
+        { type: "button", tabindex: tabbable ? 0 : -1, [`data-${name}`]: item },
+        h("span"),
+        h("span"),
+      ),
+    );
   }
   items.forEach((item, i) => draw(cell.children[i], item));
 }
@@ -59,17 +74,27 @@ function fillCell(cell, items, tabbable, name, draw) {
 export function typeColumns(view, varsOn, relsOn, now) {
   return [
     {
-      id: "vars", title: "types", width: "minmax(236px, 0.62fr)", lines: (row) => varsOn[row].length,
+      id: "vars",
+      title: "types",
+      width: "minmax(236px, 0.62fr)",
+      lines: (row) => varsOn[row].length,
       draw(row, cell) {
         const { state, fresh, row: selected } = now();
-        fillCell(cell, varsOn[row], row === selected, "var", (chip, v) => drawVariable(view, chip, variableFace(view, state, v), fresh.vars.has(v)));
+        fillCell(cell, varsOn[row], row === selected, "var", (chip, v) =>
+          drawVariable(view, chip, variableFace(view, state, v), fresh.vars.has(v)),
+        );
       },
     },
     {
-      id: "rels", title: "relations", width: "minmax(160px, 0.46fr)", lines: (row) => relsOn[row].length,
+      id: "rels",
+      title: "relations",
+      width: "minmax(160px, 0.46fr)",
+      lines: (row) => relsOn[row].length,
       draw(row, cell) {
         const { state, fresh, row: selected } = now();
-        fillCell(cell, relsOn[row], row === selected, "rel", (chip, rel) => drawRelation(view, chip, rel, state.rel[rel], fresh.rels.has(rel)));
+        fillCell(cell, relsOn[row], row === selected, "rel", (chip, rel) =>
+          drawRelation(view, chip, rel, state.rel[rel], fresh.rels.has(rel)),
+        );
       },
     },
   ];
@@ -83,7 +108,11 @@ export function createDirty(view) {
     const rows = new Set();
     view.variables.forEach(({ row }, v) => {
       const lead = state.lead[v];
-      const face = state.seen[v] | (state.known[lead] << 1) | (Number(fresh.vars.has(v)) << 3) | ((state.short[lead] + 1) << 4);
+      const face =
+        state.seen[v] |
+        (state.known[lead] << 1) |
+        (Number(fresh.vars.has(v)) << 3) |
+        ((state.short[lead] + 1) << 4);
       if (vars.get(v) !== face) rows.add(row);
       vars.set(v, face);
     });

@@ -3,7 +3,10 @@ import { rowText } from "../../core/rowmodel.js";
 
 const OPERATOR = 4;
 export const SCOPES = [
-  { id: "all", label: "anywhere" }, { id: "op", label: "operators" }, { id: "var", label: "variables" }, { id: "type", label: "types" },
+  { id: "all", label: "anywhere" },
+  { id: "op", label: "operators" },
+  { id: "var", label: "variables" },
+  { id: "type", label: "types" },
 ];
 
 /** `match(query, scope)` → the rows that match, in order; types are those of the last state, `final`. */
@@ -16,17 +19,23 @@ export function createMatcher(view, varsOn, relsOn, final) {
     const named = rows[row].tokens.filter(({ kind }) => kind === OPERATOR).map(({ text }) => lower(text));
     return [...relsOn[row].map((rel) => lower(view.relations[rel].name)), ...named];
   }
-  const variables = (row) => varsOn[row].flatMap((v) => [lower(view.variables[v].name), lower(view.variables[v].what)]);
-  const types = (row) => varsOn[row].flatMap((v) => [lower(final.short[final.lead[v]]), lower(final.full[final.lead[v]])]);
+  const variables = (row) =>
+    varsOn[row].flatMap((v) => [lower(view.variables[v].name), lower(view.variables[v].what)]);
+  const types = (row) =>
+    varsOn[row].flatMap((v) => [lower(final.short[final.lead[v]]), lower(final.full[final.lead[v]])]);
   const labels = (row) => relsOn[row].map((rel) => lower(view.relations[rel].label));
   const inside = {
-    op: operators, var: variables, type: types,
+    op: operators,
+    var: variables,
+    type: types,
     all: (row) => [texts[row], ...variables(row), ...labels(row), ...types(row)],
   };
 
   return (query, scope) => {
     const wanted = query.toLowerCase();
     if (!wanted) return [];
-    return rows.map((_, row) => row).filter((row) => (inside[scope] ?? inside.all)(row).some((text) => text.includes(wanted)));
+    return rows
+      .map((_, row) => row)
+      .filter((row) => (inside[scope] ?? inside.all)(row).some((text) => text.includes(wanted)));
   };
 }

@@ -13,10 +13,20 @@ export function createFinder(explorer) {
   const match = createMatcher(view, explorer.varsOn, explorer.relsOn, explorer.final);
   const { functions } = view;
   const always = view.rows.length >= MANY_ROWS;
-  const pick = h("select", { "aria-label": "function", hidden: functions.length < 2 },
-    h("option", { value: -1 }, "every function"), functions.map(({ name }, i) => h("option", { value: i }, name)));
+  const pick = h(
+    "select",
+    { "aria-label": "function", hidden: functions.length < 2 },
+    h("option", { value: -1 }, "every function"),
+    functions.map(({ name }, i) => h("option", { value: i }, name)),
+  );
   const finder = { search: null, keep: null, fn: -1, matches: [], restore, close };
-  finder.search = createSearch({ scopes: SCOPES, extra: [pick], placeholder: "find an operator, a variable, a type", onChange: filter, onMove: move });
+  finder.search = createSearch({
+    scopes: SCOPES,
+    extra: [pick],
+    placeholder: "find an operator, a variable, a type",
+    onChange: filter,
+    onMove: move,
+  });
   finder.search.el.hidden = !always;
   pick.addEventListener("change", () => {
     finder.fn = Number(pick.value);
@@ -41,7 +51,10 @@ export function createFinder(explorer) {
     const { matches } = finder;
     if (!matches.length) return;
     const at = explorer.rows.selected;
-    const next = by > 0 ? matches.find((row) => row > at) ?? matches[0] : matches.findLast((row) => row < at) ?? matches.at(-1);
+    const next =
+      by > 0
+        ? (matches.find((row) => row > at) ?? matches[0])
+        : (matches.findLast((row) => row < at) ?? matches.at(-1));
     explorer.rows.reveal(next);
     explorer.rows.select(next, { byReader: true });
   }

@@ -16,8 +16,14 @@ const CHARACTER = 7.3; // the advance of the monospaced text in the graph, in pi
 /** A step as an entry of a list: its mark, number and sentence; clicking goes there. */
 export function stepEntry(view, step, say, go, note = "") {
   const mark = MARKS[view.steps[step]?.mark] ?? MARKS[0];
-  return h("button", { class: "entry", type: "button", "data-step": step, onclick: () => go(step) },
-    glyph(mark), h("span", { class: "at" }, String(step + 1)), h("span", { class: "sentence" }, sentence(say)), note && h("span", { class: "note" }, note));
+  return h(
+    "button",
+    { class: "entry", type: "button", "data-step": step, onclick: () => go(step) },
+    glyph(mark),
+    h("span", { class: "at" }, String(step + 1)),
+    h("span", { class: "sentence" }, sentence(say)),
+    note && h("span", { class: "note" }, note),
+  );
 }
 
 /** The answer to the question: why a variable is known, what happened to a relation, else why this step could happen. */
@@ -29,11 +35,21 @@ export function drawWhy(view, pane, told) {
 function drawRelationStory(view, pane, { step, question: { rel }, state, stepsOf, go }) {
   const status = STATUS[state.rel[rel]];
   const steps = stepsOf[rel];
-  fill(pane,
+  fill(
+    pane,
     h("p", { class: "ask" }, "What happened to ", h("code", null, view.relations[rel].label), "?"),
     h("p", { class: "soft" }, status ? `After this step: ${status.word}.` : "It does not exist yet."),
-    h("ol", { class: "chain" }, steps.slice(0, LONGEST).map((at) => h("li", { class: at === step ? "here" : "" }, stepEntry(view, at, view.steps[at].say, go)))),
-    steps.length > LONGEST && h("p", { class: "soft" }, `and ${steps.length - LONGEST} more steps`));
+    h(
+      "ol",
+      { class: "chain" },
+      steps
+        .slice(0, LONGEST)
+        .map((at) =>
+          h("li", { class: at === step ? "here" : "" }, stepEntry(view, at, view.steps[at].say, go)),
+        ),
+    ),
+    steps.length > LONGEST && h("p", { class: "soft" }, `and ${steps.length - LONGEST} more steps`),
+  );
 }
 
 /** The chain of causes, latest first. */
@@ -41,14 +57,41 @@ function drawCauses(view, pane, { step, question: { v }, state, since, go }) {
   const face = v >= 0 ? variableFace(view, state, v) : null;
   const from = v >= 0 && since[v] >= 0 ? since[v] : step;
   const head = [];
-  if (face && since[v] >= 0) head.push(h("p", { class: "ask" }, "Why is ", h("code", null, face.name), " known? Since step ", String(from + 1), ":"));
-  else if (face) head.push(h("p", { class: "ask" }, h("code", null, face.name), " never becomes known. What happened here:"));
+  if (face && since[v] >= 0)
+    head.push(
+      h(
+        "p",
+        { class: "ask" },
+        "Why is ",
+        h("code", null, face.name),
+        " known? Since step ",
+        String(from + 1),
+        ":",
+      ),
+    );
+  else if (face)
+    head.push(
+      h("p", { class: "ask" }, h("code", null, face.name), " never becomes known. What happened here:"),
+    );
   else head.push(h("p", { class: "ask" }, "Why could this step happen?"));
-  if (face) head.push(h("p", { class: "soft" }, face.full && [h("code", null, face.full), ", "], `the type of ${face.what}`));
+  if (face)
+    head.push(
+      h("p", { class: "soft" }, face.full && [h("code", null, face.full), ", "], `the type of ${face.what}`),
+    );
   const { chain, more } = becauseChain(view, from, LONGEST);
   const ordered = [...chain].sort((a, b) => b.step - a.step);
   const notes = ["", "direct cause"];
-  const list = h("ol", { class: "chain" }, ordered.map(({ step: at, depth }) => h("li", { class: at === step ? "here" : "" }, stepEntry(view, at, view.steps[at].say, go, notes[depth] ?? ""))));
+  const list = h(
+    "ol",
+    { class: "chain" },
+    ordered.map(({ step: at, depth }) =>
+      h(
+        "li",
+        { class: at === step ? "here" : "" },
+        stepEntry(view, at, view.steps[at].say, go, notes[depth] ?? ""),
+      ),
+    ),
+  );
   if (chain.length === 1) head.push(h("p", { class: "soft" }, "It rests on the program alone."));
   fill(pane, head, list, more > 0 && h("p", { class: "soft" }, `and ${more} earlier steps`));
 }
@@ -59,11 +102,14 @@ export function neighbourhood(view, state, focus, relsOf, window = []) {
   if (rels.length + view.variables.length <= EVERYTHING) return { rels, cut: false };
   const near = new Set(focus.rels);
   // A step that touches nothing, such as the last, shows what the rows on the screen have.
-  if (!focus.rels.size && !focus.vars.size) for (const rel of rels) if (near.size < NEAR && window.includes(view.relations[rel].row)) near.add(rel);
+  if (!focus.rels.size && !focus.vars.size)
+    for (const rel of rels) if (near.size < NEAR && window.includes(view.relations[rel].row)) near.add(rel);
   for (const v of focus.vars) for (const rel of relsOf[v] ?? []) if (state.rel[rel] !== UNSEEN) near.add(rel);
-  for (const rel of [...near]) for (const v of view.relations[rel].variables) for (const other of relsOf[v] ?? []) {
-    if (near.size < NEAR && state.rel[other] !== UNSEEN) near.add(other);
-  }
+  for (const rel of [...near])
+    for (const v of view.relations[rel].variables)
+      for (const other of relsOf[v] ?? []) {
+        if (near.size < NEAR && state.rel[other] !== UNSEEN) near.add(other);
+      }
   return { rels: [...near].slice(0, NEAR).sort((a, b) => a - b), cut: true };
 }
 
@@ -74,11 +120,15 @@ function classNodes(view, state, rels, everything, focus) {
   const leads = new Map();
   const wanted = new Set(rels.flatMap((rel) => view.relations[rel].variables).map((v) => state.lead[v]));
   state.lead.forEach((lead, v) => {
-    if (!state.seen[v] || !(everything || (wanted.has(lead) && (focus.vars.has(v) || !isParameter(view, v))))) return;
+    if (!state.seen[v] || !(everything || (wanted.has(lead) && (focus.vars.has(v) || !isParameter(view, v)))))
+      return;
     if (!leads.has(lead)) leads.set(lead, []);
     leads.get(lead).push(v);
   });
-  return [...leads].map(([lead, members]) => ({ lead, members: [lead, ...members.filter((v) => v !== lead)] }));
+  return [...leads].map(([lead, members]) => ({
+    lead,
+    members: [lead, ...members.filter((v) => v !== lead)],
+  }));
 }
 
 /** Variables left (one node a class), relations right, an edge where a relation mentions a variable. */
@@ -90,25 +140,69 @@ export function drawConstraints(view, pane, { state, focus, relsOf, window, onVa
   const [leftWidth, rightWidth] = [width * 0.5, width * 0.35];
   const spread = (count, i) => 14 + (rows - count) * GAP * 0.5 + i * GAP;
   const yLeft = new Map(left.flatMap((node, i) => node.members.map((v) => [v, spread(left.length, i)])));
-  const svg = s("svg", { class: "bipartite", width, height: rows * GAP + 8, viewBox: `0 0 ${width} ${rows * GAP + 8}`, role: "group", "aria-label": "constraint graph" });
+  const svg = s("svg", {
+    class: "bipartite",
+    width,
+    height: rows * GAP + 8,
+    viewBox: `0 0 ${width} ${rows * GAP + 8}`,
+    role: "group",
+    "aria-label": "constraint graph",
+  });
   rels.forEach((rel, i) => {
     for (const v of new Set(view.relations[rel].variables)) {
       if (!yLeft.has(v)) continue;
-      svg.append(s("path", { class: `wire ${focus.rels.has(rel) ? "hot" : ""}`, d: link(leftWidth, yLeft.get(v), width - rightWidth, spread(rels.length, i)) }));
+      svg.append(
+        s("path", {
+          class: `wire ${focus.rels.has(rel) ? "hot" : ""}`,
+          d: link(leftWidth, yLeft.get(v), width - rightWidth, spread(rels.length, i)),
+        }),
+      );
     }
   });
   left.forEach(({ lead, members }, i) => {
     const face = variableFace(view, state, lead);
     const names = members.map((v) => view.variables[v].name).join(" ");
     const label = face.short ? `${names} : ${face.short}` : names;
-    svg.append(node(0, spread(left.length, i), leftWidth, 11, `var ${KNOWN[face.known].id}${members.some((v) => focus.vars.has(v)) ? " fresh" : ""}`, label, `${label}, ${KNOWN[face.known].word}`, () => onVar(lead)));
+    svg.append(
+      node(
+        0,
+        spread(left.length, i),
+        leftWidth,
+        11,
+        `var ${KNOWN[face.known].id}${members.some((v) => focus.vars.has(v)) ? " fresh" : ""}`,
+        label,
+        `${label}, ${KNOWN[face.known].word}`,
+        () => onVar(lead),
+      ),
+    );
   });
   rels.forEach((rel, i) => {
     const status = STATUS[state.rel[rel]] ?? STATUS[0];
     const name = view.relations[rel].name;
-    svg.append(node(width - rightWidth, spread(rels.length, i), rightWidth, 3, `rel ${status.id}${focus.rels.has(rel) ? " fresh" : ""}`, `${status.sign}${name}`, `${name}, relation, ${status.word}`, () => onRel(rel)));
+    svg.append(
+      node(
+        width - rightWidth,
+        spread(rels.length, i),
+        rightWidth,
+        3,
+        `rel ${status.id}${focus.rels.has(rel) ? " fresh" : ""}`,
+        `${status.sign}${name}`,
+        `${name}, relation, ${status.word}`,
+        () => onRel(rel),
+      ),
+    );
   });
-  fill(pane, h("p", { class: "soft" }, cut ? "What this step is about: variables left, relations right; parameters are left out." : "Variables (left, one node a class) and the relations that mention them."), svg);
+  fill(
+    pane,
+    h(
+      "p",
+      { class: "soft" },
+      cut
+        ? "What this step is about: variables left, relations right; parameters are left out."
+        : "Variables (left, one node a class) and the relations that mention them.",
+    ),
+    svg,
+  );
 }
 
 function node(x, y, width, radius, name, label, spoken, run) {
@@ -119,29 +213,76 @@ function node(x, y, width, radius, name, label, spoken, run) {
     run();
   };
   const cut = 9 + label.length * CHARACTER > width - 6;
-  return s("g", { class: `node ${name}`, transform: `translate(${x} ${y})`, tabindex: 0, role: "button", "aria-label": spoken, onclick: run, onkeydown: press },
-    s("title", null, label), s("rect", { x: 1, y: -11, width: width - 2, height: 22, rx: radius }), // What does not fit is cut by the inner frame, not in the text, which stays the whole name.
+  return s(
+    "g",
+    {
+      class: `node ${name}`,
+      transform: `translate(${x} ${y})`,
+      tabindex: 0,
+      role: "button",
+      "aria-label": spoken,
+      onclick: run,
+      onkeydown: press,
+    },
+    s("title", null, label),
+    s("rect", { x: 1, y: -11, width: width - 2, height: 22, rx: radius }), // What does not fit is cut by the inner frame, not in the text, which stays the whole name.
     s("svg", { x: 0, y: -11, width: width - (cut ? 18 : 6), height: 22 }, s("text", { x: 9, y: 15 }, label)),
-    cut && s("text", { x: width - 17, y: 4, "aria-hidden": "true" }, "…"));
+    cut && s("text", { x: width - 17, y: 4, "aria-hidden": "true" }, "…"),
+  );
 }
 
 /** Each tree of the union-find forest: the representative on top, what joined it below. */
 export function drawClasses(view, pane, { state, focus, onVar }) {
-  const groups = classes(state).sort((a, b) => Number(b.some((v) => focus.vars.has(v))) - Number(a.some((v) => focus.vars.has(v))));
+  const groups = classes(state).sort(
+    (a, b) => Number(b.some((v) => focus.vars.has(v))) - Number(a.some((v) => focus.vars.has(v))),
+  );
   const trees = groups.slice(0, 24).map((members) => {
     const face = variableFace(view, state, members[0]);
     const limited = members.slice(0, 60);
-    const tree = h("div", { class: `tree ${KNOWN[face.known].id}` }, branch(view, state, members[0], new Set(limited), focus, onVar));
-    return h("figure", { class: "class" }, h("figcaption", null, h("span", { class: "mono" }, face.short || KNOWN[face.known].word), ` · ${members.length} variables`), tree);
+    const tree = h(
+      "div",
+      { class: `tree ${KNOWN[face.known].id}` },
+      branch(view, state, members[0], new Set(limited), focus, onVar),
+    );
+    return h(
+      "figure",
+      { class: "class" },
+      h(
+        "figcaption",
+        null,
+        h("span", { class: "mono" }, face.short || KNOWN[face.known].word),
+        ` · ${members.length} variables`,
+      ),
+      tree,
+    );
   });
-  const told = groups.length ? "One tree a class: its root stands for all of them, so one type is stored once." : "No two variables share a class yet.";
-  fill(pane, h("p", { class: "soft" }, told), h("div", { class: "forest" }, trees), groups.length > 24 && h("p", { class: "soft" }, `and ${groups.length - 24} more classes`));
+  const told = groups.length
+    ? "One tree a class: its root stands for all of them, so one type is stored once."
+    : "No two variables share a class yet.";
+  fill(
+    pane,
+    h("p", { class: "soft" }, told),
+    h("div", { class: "forest" }, trees),
+    groups.length > 24 && h("p", { class: "soft" }, `and ${groups.length - 24} more classes`),
+  );
 }
 
 function branch(view, state, v, allowed, focus, onVar) {
   const below = [...allowed].filter((child) => child !== v && state.parent[child] === v);
   const name = view.variables[v].name;
-  return h("div", { class: "branch" },
-    h("button", { class: `leaf${focus.vars.has(v) ? " fresh" : ""}`, type: "button", onclick: () => onVar(v) }, name),
-    below.length > 0 && h("div", { class: "below" }, below.map((child) => branch(view, state, child, allowed, focus, onVar))));
+  return h(
+    "div",
+    { class: "branch" },
+    h(
+      "button",
+      { class: `leaf${focus.vars.has(v) ? " fresh" : ""}`, type: "button", onclick: () => onVar(v) },
+      name,
+    ),
+    below.length > 0 &&
+      h(
+        "div",
+        { class: "below" },
+        below.map((child) => branch(view, state, child, allowed, focus, onVar)),
+      ),
+  );
 }

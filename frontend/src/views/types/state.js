@@ -27,7 +27,8 @@ function empty(vars, rels) {
 
 function copy(state) {
   const out = { ...state, queue: [...state.queue] };
-  for (const [key, value] of Object.entries(state)) if (ArrayBuffer.isView(value) || Array.isArray(value)) out[key] = value.slice();
+  for (const [key, value] of Object.entries(state))
+    if (ArrayBuffer.isView(value) || Array.isArray(value)) out[key] = value.slice();
   return out;
 }
 
@@ -59,11 +60,17 @@ function learn(state, variable, short, full, known) {
 }
 
 const APPLY = {
-  v: (state, { variable }) => { state.seen[variable] = 1; },
+  v: (state, { variable }) => {
+    state.seen[variable] = 1;
+  },
   t: (state, { variable, short, full, known }) => learn(state, variable, short, full, known),
   u: (state, { first, second }) => unite(state, first, second),
-  r: (state, { relation, status }) => { state.rel[relation] = status; },
-  q: (state, { relation: rel }) => { if (!state.queue.includes(rel)) state.queue.push(rel); },
+  r: (state, { relation, status }) => {
+    state.rel[relation] = status;
+  },
+  q: (state, { relation: rel }) => {
+    if (!state.queue.includes(rel)) state.queue.push(rel);
+  },
   f: (state, { relation: rel }) => {
     const at = state.queue.indexOf(rel);
     if (at >= 0) state.queue.splice(at, 1);
@@ -110,7 +117,9 @@ export function classes(state) {
     if (!groups.has(lead)) groups.set(lead, []);
     groups.get(lead).push(v);
   });
-  return [...groups].filter(([, members]) => members.length > 1).map(([lead, members]) => [lead, ...members.filter((v) => v !== lead)]);
+  return [...groups]
+    .filter(([, members]) => members.length > 1)
+    .map(([lead, members]) => [lead, ...members.filter((v) => v !== lead)]);
 }
 
 /** Name → variable, for the names that belong to one variable only, with what it is the type of as a second name. */
@@ -127,14 +136,18 @@ export function uniqueNames(view) {
 /** For each relation the steps that did something to it. */
 export function stepsOf(view) {
   const out = view.relations.map(() => []);
-  view.steps.forEach(({ changes }, step) => { for (const rel of touched(changes).rels) out[rel].push(step); });
+  view.steps.forEach(({ changes }, step) => {
+    for (const rel of touched(changes).rels) out[rel].push(step);
+  });
   return out;
 }
 
 /** For each variable the relations that mention it. */
 export function relationsOf(view) {
   const out = view.variables.map(() => []);
-  view.relations.forEach(({ variables: vars }, rel) => { for (const v of new Set(vars)) out[v]?.push(rel); });
+  view.relations.forEach(({ variables: vars }, rel) => {
+    for (const v of new Set(vars)) out[v]?.push(rel);
+  });
   return out;
 }
 
@@ -154,4 +167,5 @@ export function touched(changes) {
 }
 
 /** Why a step could happen: it, and the steps it rests on, back to the program. */
-export const becauseChain = (view, step, limit = 40) => causeChain((at) => view.steps[at]?.because ?? [], step, limit);
+export const becauseChain = (view, step, limit = 40) =>
+  causeChain((at) => view.steps[at]?.because ?? [], step, limit);

@@ -15,16 +15,35 @@ export function createQueue(view, el, { onRel, reduced }) {
 
   function token(rel, kind, sign, note) {
     const label = view.relations[rel].label;
-    return h("button", { class: `token ${kind}`, type: "button", "data-token": rel, title: label, "aria-label": `${sign}${name(rel)}${note}`, onclick: () => onRel(rel) }, sign, name(rel));
+    return h(
+      "button",
+      {
+        class: `token ${kind}`,
+        type: "button",
+        "data-token": rel,
+        title: label,
+        "aria-label": `${sign}${name(rel)}${note}`,
+        onclick: () => onRel(rel),
+      },
+      sign,
+      name(rel),
+    );
   }
 
-  const places = () => new Map([...el.querySelectorAll("[data-token]")].map((node) => [node.dataset.token, [node, node.offsetLeft]]));
+  const places = () =>
+    new Map(
+      [...el.querySelectorAll("[data-token]")].map((node) => [node.dataset.token, [node, node.offsetLeft]]),
+    );
 
   function slide(before) {
     for (const [rel, [node, x]] of places()) {
       const from = before.get(rel)?.[1];
       if (from === undefined) node.animate([{ opacity: 0 }, { opacity: 1 }], { duration: SLIDE });
-      else if (from !== x) node.animate([{ transform: `translateX(${from - x}px)` }, { transform: "none" }], { duration: SLIDE, easing: "ease-out" });
+      else if (from !== x)
+        node.animate([{ transform: `translateX(${from - x}px)` }, { transform: "none" }], {
+          duration: SLIDE,
+          easing: "ease-out",
+        });
     }
   }
 
@@ -34,13 +53,28 @@ export function createQueue(view, el, { onRel, reduced }) {
     last = now;
     const before = calm ? places() : null;
     const moved = new Set(changes.filter(({ tag }) => tag === "f").map(({ relation }) => relation));
-    const taken = changes.filter(({ tag, relation }) => tag === "p" && !state.queue.includes(relation)).map(({ relation }) => relation);
-    fill(el,
+    const taken = changes
+      .filter(({ tag, relation }) => tag === "p" && !state.queue.includes(relation))
+      .map(({ relation }) => relation);
+    fill(
+      el,
       taken.length > 0 && h("span", { class: "dir" }, "took"),
       taken.map((rel) => token(rel, "left", "▶ ", ", just taken from the queue")),
       h("span", { class: "dir" }, state.queue.length > 1 ? `queue of ${state.queue.length}` : "queue"),
-      state.queue.length === 0 ? h("i", null, "empty") : h("span", { class: "dir", "aria-hidden": "true" }, "front →"),
-      state.queue.slice(0, SHOWN).map((rel) => token(rel, moved.has(rel) ? "moved" : "", moved.has(rel) ? "▲ " : "", moved.has(rel) ? ", moved to the front" : "")));
+      state.queue.length === 0
+        ? h("i", null, "empty")
+        : h("span", { class: "dir", "aria-hidden": "true" }, "front →"),
+      state.queue
+        .slice(0, SHOWN)
+        .map((rel) =>
+          token(
+            rel,
+            moved.has(rel) ? "moved" : "",
+            moved.has(rel) ? "▲ " : "",
+            moved.has(rel) ? ", moved to the front" : "",
+          ),
+        ),
+    );
     if (before?.size) slide(before);
   };
 }
@@ -49,6 +83,9 @@ export function createQueue(view, el, { onRel, reduced }) {
 export function drawFoot(view, el, state) {
   const groups = classes(state);
   const name = (v) => view.variables[v].name;
-  const shown = groups.slice(0, 6).map((members) => `{${members.slice(0, 8).map(name).join(" ")}${members.length > 8 ? " …" : ""}}`).join("  ");
+  const shown = groups
+    .slice(0, 6)
+    .map((members) => `{${members.slice(0, 8).map(name).join(" ")}${members.length > 8 ? " …" : ""}}`)
+    .join("  ");
   text(el, groups.length ? shown + (groups.length > 6 ? `  +${groups.length - 6}` : "") : "none yet");
 }

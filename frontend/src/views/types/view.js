@@ -26,9 +26,22 @@ addStyle(css);
 addStyle(conflictCss);
 
 const LINE = 27;
-const KEYS = [[["←", "→"], "step"], [["w"], "why"], [["/"], "find"], [["?"], "keys"]];
-const PANES = [{ id: "why", label: "Why" }, { id: "graph", label: "Constraints" }, { id: "classes", label: "Classes" }];
-const ON_ROWS = [{ id: "program", label: "Program" }, { id: "types", label: "Types" }, { id: "relations", label: "Relations" }];
+const KEYS = [
+  [["←", "→"], "step"],
+  [["w"], "why"],
+  [["/"], "find"],
+  [["?"], "keys"],
+];
+const PANES = [
+  { id: "why", label: "Why" },
+  { id: "graph", label: "Constraints" },
+  { id: "classes", label: "Classes" },
+];
+const ON_ROWS = [
+  { id: "program", label: "Program" },
+  { id: "types", label: "Types" },
+  { id: "relations", label: "Relations" },
+];
 const COLUMNS = { program: [], types: ["vars"], relations: ["rels"] };
 
 export function mountTypes(root, view, ctx) {
@@ -62,19 +75,41 @@ class TypesExplorer extends Explorer {
     const { view, ctx } = this;
     this.frameOf("Type inference, step by step");
     this.timeline = this.timelineOf({
-      kinds: view.steps.map(({ mark }) => (MARKS[mark] ? mark : 0)), onSeek: (step) => { this.question.clear(); this.seek(step); },
+      kinds: view.steps.map(({ mark }) => (MARKS[mark] ? mark : 0)),
+      onSeek: (step) => {
+        this.question.clear();
+        this.seek(step);
+      },
     });
     this.finder = createFinder(this);
     this.search = this.finder.search;
-    this.shell.bar.append(this.transport.el, h("span", { class: "grow" }, this.timeline.el), this.counter, this.tools());
+    this.shell.bar.append(
+      this.transport.el,
+      h("span", { class: "grow" }, this.timeline.el),
+      this.counter,
+      this.tools(),
+    );
     this.conflict = h("div", { class: "conflict", role: "group", "aria-label": "conflict", hidden: true });
     this.queue = h("div", { class: "queue", role: "group", "aria-label": "queue of relations" });
-    this.drawQueue = createQueue(view, this.queue, { onRel: (rel) => this.question.relation(rel), reduced: ctx.reduced });
+    this.drawQueue = createQueue(view, this.queue, {
+      onRel: (rel) => this.question.relation(rel),
+      reduced: ctx.reduced,
+    });
     this.buildRows();
     this.buildAside();
     this.body = h("div", { class: "types-body on-rows" }, this.rows.el, this.aside);
-    this.shell.body.append(this.conflict, h("div", { class: "queue-strip" }, this.queue), this.search.el, this.narrowTabs.el, this.body);
-    this.legend = createLegend({ marks: MARKS, kinds: view.steps.map(({ mark }) => mark), onMark: (mark) => this.nextMark(mark) });
+    this.shell.body.append(
+      this.conflict,
+      h("div", { class: "queue-strip" }, this.queue),
+      this.search.el,
+      this.narrowTabs.el,
+      this.body,
+    );
+    this.legend = createLegend({
+      marks: MARKS,
+      kinds: view.steps.map(({ mark }) => mark),
+      onMark: (mark) => this.nextMark(mark),
+    });
     this.classes = h("span", { class: "classes" });
     this.shell.foot.append(h("span", null, "same type: ", this.classes), this.legend, this.hints(KEYS));
     if (view.conflict) drawConflict(view, this.conflict, (step) => this.jump(step));
@@ -86,7 +121,11 @@ class TypesExplorer extends Explorer {
     this.fresh = { vars: new Set(), rels: new Set() };
     this.state = this.replay.seek(-1);
     this.rows = createRows({
-      view: this.view, label: `program of ${this.view.title}, with types and relations`, lineHeight: LINE, fit: true, foldLists: true,
+      view: this.view,
+      label: `program of ${this.view.title}, with types and relations`,
+      lineHeight: LINE,
+      fit: true,
+      foldLists: true,
       columns: typeColumns(this.view, this.varsOn, this.relsOn, now),
       hooks: {
         select: (row, byReader) => byReader && this.ctx.changed(),
@@ -114,14 +153,28 @@ class TypesExplorer extends Explorer {
   buildAside() {
     this.panes = Object.fromEntries(PANES.map(({ id }) => [id, h("div", { class: "pane", tabindex: 0 })]));
     this.tabs = createTabs({
-      label: "what to show beside the program", selected: "graph",
+      label: "what to show beside the program",
+      selected: "graph",
       items: PANES.map((item) => ({ ...item, pane: this.panes[item.id] })),
-      onSelect: (id, byReader) => { if (byReader) { this.drawPane(); this.ctx.changed(); } },
+      onSelect: (id, byReader) => {
+        if (byReader) {
+          this.drawPane();
+          this.ctx.changed();
+        }
+      },
     });
     this.aside = h("div", { class: "aside" }, this.tabs.el, Object.values(this.panes));
     this.narrowTabs = createTabs({
-      label: "what to show", className: "narrow", selected: "types", items: [...ON_ROWS, ...PANES],
-      onSelect: (id, byReader) => { if (byReader) { this.place(id); this.ctx.changed(); } },
+      label: "what to show",
+      className: "narrow",
+      selected: "types",
+      items: [...ON_ROWS, ...PANES],
+      onSelect: (id, byReader) => {
+        if (byReader) {
+          this.place(id);
+          this.ctx.changed();
+        }
+      },
     });
   }
 
@@ -134,9 +187,14 @@ class TypesExplorer extends Explorer {
   token() {
     const tab = this.narrowTabs.selected;
     return {
-      step: this.step + 1, sel: this.question.token(), row: this.selected(),
-      pane: this.tabs.selected === "graph" ? "" : this.tabs.selected, tab: this.narrow && tab !== "types" ? tab : "",
-      ...this.searched(), fn: this.finder.fn >= 0 ? this.finder.fn : "", fold: this.folded(),
+      step: this.step + 1,
+      sel: this.question.token(),
+      row: this.selected(),
+      pane: this.tabs.selected === "graph" ? "" : this.tabs.selected,
+      tab: this.narrow && tab !== "types" ? tab : "",
+      ...this.searched(),
+      fn: this.finder.fn >= 0 ? this.finder.fn : "",
+      fold: this.folded(),
     };
   }
 
@@ -174,7 +232,12 @@ class TypesExplorer extends Explorer {
   /** Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
   go(step, quiet = false) {
     if (this.count === 0) {
-      fill(this.shell.say, this.view.rows.length === 0 ? "An empty module: there is nothing to infer." : "No step of this inference was recorded.");
+      fill(
+        this.shell.say,
+        this.view.rows.length === 0
+          ? "An empty module: there is nothing to infer."
+          : "No step of this inference was recorded.",
+      );
       return;
     }
     const to = Math.max(0, Math.min(this.count - 1, step));
@@ -184,7 +247,8 @@ class TypesExplorer extends Explorer {
     this.step = to;
     this.state = this.replay.seek(to);
     this.fresh = touched(changes);
-    for (const at of this.dirty(this.state, this.fresh)) this.rows.update(at < 0 ? this.view.rows.length - 1 : at);
+    for (const at of this.dirty(this.state, this.fresh))
+      this.rows.update(at < 0 ? this.view.rows.length - 1 : at);
     this.rows.mark("now", row >= 0 ? [row] : []);
     const failed = this.view.conflict && to >= this.view.conflict.step;
     this.conflict.hidden = !failed;
@@ -192,7 +256,10 @@ class TypesExplorer extends Explorer {
     const [a, b] = failed ? conflictRows(this.view.conflict) : [[], []];
     this.rows.mark("a", a);
     this.rows.mark("b", b);
-    fill(this.shell.say, sentence(say, (name) => this.named(name)));
+    fill(
+      this.shell.say,
+      sentence(say, (name) => this.named(name)),
+    );
     text(this.counter, `${to + 1} / ${this.count}`);
     this.timeline.setStep(to);
     this.drawQueue(this.state, changes);
@@ -215,7 +282,11 @@ class TypesExplorer extends Explorer {
     const v = this.byName.get(name) ?? -1;
     if (v < 0) return h("code", null, name);
     const enter = () => this.hovered({ row: -1, ref: v });
-    return h("code", { class: "named", onpointerenter: enter, onpointerleave: () => this.hovered(null) }, name);
+    return h(
+      "code",
+      { class: "named", onpointerenter: enter, onpointerleave: () => this.hovered(null) },
+      name,
+    );
   }
 
   // --- what is shown beside ------------------------------------------------------------------------
@@ -223,7 +294,10 @@ class TypesExplorer extends Explorer {
   watched() {
     if (this.hover) return this.hover;
     const { v, rel } = this.question;
-    return { vars: v >= 0 ? new Set([...this.fresh.vars, v]) : this.fresh.vars, rels: rel >= 0 ? new Set([...this.fresh.rels, rel]) : this.fresh.rels };
+    return {
+      vars: v >= 0 ? new Set([...this.fresh.vars, v]) : this.fresh.vars,
+      rels: rel >= 0 ? new Set([...this.fresh.rels, rel]) : this.fresh.rels,
+    };
   }
 
   wire() {
@@ -241,8 +315,24 @@ class TypesExplorer extends Explorer {
     const pane = this.panes[id];
     const onVar = (v) => this.question.why(v);
     const onRel = (rel) => this.question.relation(rel);
-    const shared = { state: this.state, focus: this.watched(), window: this.rows.window(), onVar, onRel, relsOf: this.relsOf, width: this.paneWidth };
-    if (id === "why") drawWhy(this.view, pane, { step: this.step, question: this.question, state: this.state, since: this.since, stepsOf: this.stepsOf, go: (step) => this.jump(step) });
+    const shared = {
+      state: this.state,
+      focus: this.watched(),
+      window: this.rows.window(),
+      onVar,
+      onRel,
+      relsOf: this.relsOf,
+      width: this.paneWidth,
+    };
+    if (id === "why")
+      drawWhy(this.view, pane, {
+        step: this.step,
+        question: this.question,
+        state: this.state,
+        since: this.since,
+        stepsOf: this.stepsOf,
+        go: (step) => this.jump(step),
+      });
     else if (id === "graph") drawConstraints(this.view, pane, shared);
     else drawClasses(this.view, pane, shared);
   }
@@ -284,8 +374,14 @@ class TypesExplorer extends Explorer {
     this.hover = vars.size || rels.size ? { vars, rels, hover: true } : null;
     this.rows.mark("hover", hit && hit.row >= 0 ? [hit.row] : []);
     if (!before && !this.hover) return;
-    const linked = [...[...vars].map((at) => this.view.variables[at].row), ...[...rels].map((at) => this.view.relations[at].row)];
-    this.rows.mark("linked", linked.filter((row) => row >= 0));
+    const linked = [
+      ...[...vars].map((at) => this.view.variables[at].row),
+      ...[...rels].map((at) => this.view.relations[at].row),
+    ];
+    this.rows.mark(
+      "linked",
+      linked.filter((row) => row >= 0),
+    );
     this.rows.light(vars);
     this.wire();
     if (this.pane() === "graph" && this.view.variables.length < 60) this.drawPane();

@@ -12,7 +12,12 @@ export function lanes(groups, placeOf) {
   const free = [];
   const out = [];
   const spans = groups
-    .map((members) => members.map((v) => [v, placeOf(v)]).filter(([, y]) => y !== null).sort((a, b) => a[1] - b[1]))
+    .map((members) =>
+      members
+        .map((v) => [v, placeOf(v)])
+        .filter(([, y]) => y !== null)
+        .sort((a, b) => a[1] - b[1]),
+    )
     .filter((placed) => placed.length > 1)
     .sort((a, b) => a[0][1] - b[0][1]);
   for (const placed of spans) {
@@ -54,7 +59,10 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
 
   /** A wire whose other end is outside the window ends in a stub that points to it. */
   function stub(x, y, up, name) {
-    return s("path", { class: `wire ${name}`, d: `M${x} ${y}C${x - 9} ${y} ${x - 11} ${y + (up ? -4 : 4)} ${x - 11} ${y + (up ? -13 : 13)}` });
+    return s("path", {
+      class: `wire ${name}`,
+      d: `M${x} ${y}C${x - 9} ${y} ${x - 11} ${y + (up ? -4 : 4)} ${x - 11} ${y + (up ? -13 : 13)}`,
+    });
   }
 
   function wire(x1, y1, x2, y2, name) {
@@ -65,7 +73,15 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
     const at = x - 6 - lane * LANE;
     const ys = placed.map(([, y]) => y);
     const spine = `M${x} ${ys[0]}H${at + 4}Q${at} ${ys[0]} ${at} ${ys[0] + 4}V${ys.at(-1) - 4}Q${at} ${ys.at(-1)} ${at + 4} ${ys.at(-1)}H${x}`;
-    return s("path", { class: `same${lit ? " lit" : ""}`, d: spine + ys.slice(1, -1).map((y) => `M${at} ${y}H${x}`).join("") });
+    return s("path", {
+      class: `same${lit ? " lit" : ""}`,
+      d:
+        spine +
+        ys
+          .slice(1, -1)
+          .map((y) => `M${at} ${y}H${x}`)
+          .join(""),
+    });
   }
 
   function shownRelations(state, focus) {
@@ -73,7 +89,8 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
     const out = [];
     for (const [rel, [row]] of slotR) {
       if (state.rel[rel] === UNSEEN) continue;
-      const near = rows_.has(row) || view.relations[rel].variables.some((v) => rows_.has(view.variables[v]?.row));
+      const near =
+        rows_.has(row) || view.relations[rel].variables.some((v) => rows_.has(view.variables[v]?.row));
       if (near || focus.rels.has(rel)) out.push(rel);
     }
     return out;
@@ -97,13 +114,31 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
         const hot = focus.rels.has(rel);
         const name = hot ? (focus.hover ? "lit" : "hot") : "";
         if (far(to)) continue;
-        (hot ? front : back).push(far(from) ? stub(x.rel, to, from < to, name) : wire(x.right, from, x.rel, to, name));
+        (hot ? front : back).push(
+          far(from) ? stub(x.rel, to, from < to, name) : wire(x.right, from, x.rel, to, name),
+        );
       }
     }
     const all = classes(state);
-    const some = view.variables.length <= SMALL ? all : all.filter((members) => members.some((v) => focus.vars.has(v)));
+    const some =
+      view.variables.length <= SMALL ? all : all.filter((members) => members.some((v) => focus.vars.has(v)));
     const brackets = lanes(some, (v) => (slotV.has(v) ? yOf(slotV.get(v)) : null));
-    svg.append(...back, ...front, ...brackets.map((b) => bracket(b, x.left, b.placed.some(([v]) => focus.vars.has(v)))));
+    svg.append(
+      ...back,
+      ...front,
+      ...brackets.map((b) =>
+        bracket(
+          b,
+          x.left,
+          b.placed.some(([v]) => focus.vars.has(v)),
+        ),
+      ),
+    );
   }
-  return { draw, moved: () => { known = null; } };
+  return {
+    draw,
+    moved: () => {
+      known = null;
+    },
+  };
 }
