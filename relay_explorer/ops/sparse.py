@@ -16,7 +16,6 @@ from ..ir.types import Dim, TensorType, TupleType, Type
 from .arguments import computed, expr, int_const, static_ints
 from .create import zeros
 from .declare import declare
-from .index import scatter_nd
 from .join import concatenate
 from .numeric import Array, np, numbers
 from .reduce.folding import max as greatest
@@ -32,6 +31,7 @@ from .relation import (
     vector_length,
 )
 from .reshape import reshape, shape_of
+from .scatter import scatter_nd
 from .slice import slice_like, strided_slice
 from .transform import cast_like, expand_dims
 

@@ -60,12 +60,12 @@ def test_gather_and_scatter(axis: int) -> None:
     places = np.stack([random.permutation(x.shape[axis])[:3] for _ in range(np.prod(extents) // 3)], -1)
     indices = np.moveaxis(places.reshape(3, *np.delete(extents, axis)), 0, axis)
     close(
-        evaluate(lambda v, i: index.gather(v, axis, i), x, indices),
+        evaluate(lambda v, i: relay.gather(v, axis, i), x, indices),
         torch.gather(torch.tensor(x), axis, torch.tensor(indices)),
     )
     updates = numbers(random, tuple(extents))
     wanted = torch.scatter(torch.tensor(x), axis, torch.tensor(indices), torch.tensor(updates))
-    close(evaluate(lambda v, i, u: index.scatter_elements(v, i, u, axis), x, indices, updates), wanted)
+    close(evaluate(lambda v, i, u: relay.scatter_elements(v, i, u, axis), x, indices, updates), wanted)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
@@ -77,18 +77,18 @@ def test_scatter_where_indices_meet(how: str, named: str, dtype: str) -> None:
     x, updates = numbers(random, (4, 3), dtype), numbers(random, (6, 3), dtype)
     indices = random.integers(0, 4, (6, 3))
     wanted = torch.tensor(x).scatter_reduce(0, torch.tensor(indices), torch.tensor(updates), named)
-    close(evaluate(lambda v, i, u: index.scatter_elements(v, i, u, 0, how), x, indices, updates), wanted)
+    close(evaluate(lambda v, i, u: relay.scatter_elements(v, i, u, 0, how), x, indices, updates), wanted)
     flat = np.stack([indices.ravel(), np.tile(np.arange(3), 6)])
-    close(evaluate(lambda v, i, u: index.scatter_nd(v, i, u, how), x, flat, updates.ravel()), wanted)
+    close(evaluate(lambda v, i, u: relay.scatter_nd(v, i, u, how), x, flat, updates.ravel()), wanted)
 
 
 def test_scatter_mean_is_taken_one_update_after_the_other() -> None:
     x, i, u = np.array([4.0, 8.0]), np.array([0, 0, 1]), np.array([2.0, 7.0, 0.0])
     close(
-        evaluate(lambda data, at, new: index.scatter_elements(data, at, new, 0, "mean"), x, i, u), [5.0, 4.0]
+        evaluate(lambda data, at, new: relay.scatter_elements(data, at, new, 0, "mean"), x, i, u), [5.0, 4.0]
     )
     found = evaluate(
-        lambda data, at, new: index.scatter_elements(data, at, new, 0, "mean"),
+        lambda data, at, new: relay.scatter_elements(data, at, new, 0, "mean"),
         *(a.astype("int32") for a in (-x, i, -u)),
     )
     close(found, [-5, -4])
@@ -99,21 +99,21 @@ def test_slices_are_gathered_and_scattered() -> None:
     x = numbers(random, (4, 5, 6))
     indices = np.stack([random.permutation(4)[:3], random.integers(0, 5, 3)])
     wanted = torch.tensor(x)[torch.tensor(indices[0]), torch.tensor(indices[1])]
-    close(evaluate(index.gather_nd, x, indices), wanted)
+    close(evaluate(relay.gather_nd, x, indices), wanted)
     updates = numbers(random, (3, 6))
     put = torch.tensor(x).index_put(tuple(map(torch.tensor, indices)), torch.tensor(updates))
-    close(evaluate(index.scatter_nd, x, indices, updates), put)
+    close(evaluate(relay.scatter_nd, x, indices, updates), put)
 
 
 def test_gather_nd_in_batches() -> None:
     random = rng("nd batches")
     x = numbers(random, (2, 3, 4, 5, 6))
     indices = np.stack([random.integers(0, 4, (2, 3, 7)), random.integers(0, 5, (2, 3, 7))])
-    found = evaluate(lambda v, i: index.gather_nd(v, i, 2), x, indices)
+    found = evaluate(lambda v, i: relay.gather_nd(v, i, 2), x, indices)
     for a, b, n in np.ndindex(2, 3, 7):
         close(found[a, b, n], x[a, b, indices[0, a, b, n], indices[1, a, b, n]])
     rows = np.stack([indices[0, :, 0] % 3, indices[1, :, 0] % 4])
-    found = evaluate(lambda v, i: index.gather_nd(v, i, 1), x, rows)
+    found = evaluate(lambda v, i: relay.gather_nd(v, i, 1), x, rows)
     for a, n in np.ndindex(2, 7):
         close(found[a, n], x[a, rows[0, a, n], rows[1, a, n]])
     assert found.shape == (2, 7, 5, 6)

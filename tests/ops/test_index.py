@@ -67,12 +67,12 @@ def test_take_says_what_does_not_fit(call: Expr, message: str) -> None:
 
 def test_gather() -> None:
     expected = torch.gather(torch.empty(2, 3, 4), 1, torch.zeros(2, 7, 4, dtype=torch.long))
-    assert typed(index.gather(t(2, 3, 4), 1, ints(2, 7, 4))) == shown(expected)
-    error = refused(index.gather(t(2, 3), 1, ints(3, 7)))
+    assert typed(relay.gather(t(2, 3, 4), 1, ints(2, 7, 4))) == shown(expected)
+    error = refused(relay.gather(t(2, 3), 1, ints(3, 7)))
     assert error.message == "`gather`: axis 0 is 2 in the data and 3 in the indices; only axis 1 may differ"
-    error = refused(index.gather(t(2, 3), 1, ints(2)))
+    error = refused(relay.gather(t(2, 3), 1, ints(2)))
     assert error.message == "`gather`: data (2, 3) and indices (2) must have the same number of axes"
-    assert refused(index.gather(t(2), 0, ints(0))).message == "`gather`: indices are empty on axis 0"
+    assert refused(relay.gather(t(2), 0, ints(0))).message == "`gather`: indices are empty on axis 0"
 
 
 @pytest.mark.parametrize(
@@ -89,41 +89,41 @@ def test_gather() -> None:
 def test_gather_nd(
     data: tuple[int, ...], indices: tuple[int, ...], batch: int, expected: tuple[int, ...]
 ) -> None:
-    assert typed(index.gather_nd(t(*data), ints(*indices), batch)) == str(TensorType(expected))
+    assert typed(relay.gather_nd(t(*data), ints(*indices), batch)) == str(TensorType(expected))
 
 
 def test_gather_nd_says_what_does_not_fit() -> None:
-    error = refused(index.gather_nd(t(4, 5), ints(3, 2)))
+    error = refused(relay.gather_nd(t(4, 5), ints(3, 2)))
     assert error.message == (
         "`gather_nd`: indices (3, 2) give 3 coordinates after 0 batch axes, but the data (4, 5) has 2 axes"
     )
-    error = refused(index.gather_nd(t(4, 5), ints(Any(), 2)))
+    error = refused(relay.gather_nd(t(4, 5), ints(Any(), 2)))
     assert error.message == (
         "`gather_nd`: the first axis of indices holds the coordinates, so its extent must be known; "
         "indices are Tensor[(?, 2), int32]"
     )
-    error = refused(index.gather_nd(t(4, 5), ints(1, 3), batch_dims=1))
+    error = refused(relay.gather_nd(t(4, 5), ints(1, 3), batch_dims=1))
     assert error.message == "`gather_nd`: batch axis 0 is 4 in the data and 3 in the indices"
 
 
 def test_scatter() -> None:
     data, updates = t(4, 5), t(2, 5, name="u")
-    assert typed(index.scatter_elements(data, ints(2, 5), updates)) == "Tensor[(4, 5), float32]"
-    assert typed(index.scatter_nd(data, ints(1, 2), updates)) == "Tensor[(4, 5), float32]"
-    assert typed(index.scatter_nd(data, ints(2, 3), t(3, name="u"), "add")) == "Tensor[(4, 5), float32]"
-    error = refused(index.scatter_elements(data, ints(2, 4), updates))
+    assert typed(relay.scatter_elements(data, ints(2, 5), updates)) == "Tensor[(4, 5), float32]"
+    assert typed(relay.scatter_nd(data, ints(1, 2), updates)) == "Tensor[(4, 5), float32]"
+    assert typed(relay.scatter_nd(data, ints(2, 3), t(3, name="u"), "add")) == "Tensor[(4, 5), float32]"
+    error = refused(relay.scatter_elements(data, ints(2, 4), updates))
     assert error.message == (
         "`scatter_elements`: data (4, 5), indices (2, 4) and updates (2, 5) "
         "must have one rank, and indices and updates one shape"
     )
-    error = refused(index.scatter_nd(data, ints(1, 3), updates))
+    error = refused(relay.scatter_nd(data, ints(1, 3), updates))
     assert error.message == (
         "`scatter_nd`: updates (2, 5) must have the shape (3, 5): "
         "the indices' axes after the first, then the data's axes that are not indexed"
     )
-    error = refused(index.scatter_nd(data, ints(3, 2), updates))
+    error = refused(relay.scatter_nd(data, ints(3, 2), updates))
     assert error.message == "`scatter_nd`: indices (3, 2) give 3 coordinates, but the data (4, 5) has 2 axes"
-    error = refused(index.scatter_elements(data, ints(2, 5), updates, reduction="max!"))
+    error = refused(relay.scatter_elements(data, ints(2, 5), updates, reduction="max!"))
     assert error.message == (
         '`scatter_elements`: reduction is "max!", but it is "update", "add", "mul", "mean", "min" or "max"'
     )

@@ -2,58 +2,11 @@
 
 from __future__ import annotations
 
-from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, const
 from ...ir.typed import tensor_type
 from ..calls import relay
-from ..gradient_tools import extents, field_of, zeros_of
-from ..index import gather as looked_up
-from ..index import gather_nd as looked_up_nd
-from ..index import scatter_elements as put
-from ..index import scatter_nd as put_nd
+from ..gradient_tools import field_of, zeros_of
 from ..transform import cast_like
-from .shape import moved
-
-
-def gather(call: Call, grad: Expr) -> list[Expr | None]:
-    data, indices = call.args
-    assert call.attrs is not None
-    dims, taken = extents(data), tensor_type(indices).shape
-    axis = call.attrs["axis"] % len(dims)
-    if all(dim == dims[a] for a, dim in enumerate(taken) if a != axis):
-        return [put(zeros_of(data), indices, grad, axis, "add"), None]
-    return moved(call, grad)
-
-
-def gather_nd(call: Call, grad: Expr) -> list[Expr | None]:
-    assert call.attrs is not None
-    data, indices = call.args
-    if call.attrs["batch_dims"]:
-        return moved(call, grad)
-    return [put_nd(zeros_of(data), indices, grad, "add"), None]
-
-
-def scatter_elements(call: Call, grad: Expr) -> list[Expr | None]:
-    """What is put in takes the place of what was there; of several at one place, the last one counts, which
-    only the program's run can tell: indices must differ.
-    """
-    _, indices, updates = call.args
-    assert call.attrs is not None
-    axis, how = call.attrs["axis"], call.attrs["reduction"]
-    if how not in ("update", "add"):
-        raise _unknown(call, "reduction", how)
-    by_data = grad if how == "add" else put(grad, indices, zeros_of(updates), axis, "update")
-    return [by_data, None, looked_up(grad, axis, indices)]
-
-
-def scatter_nd(call: Call, grad: Expr) -> list[Expr | None]:
-    _, indices, updates = call.args
-    assert call.attrs is not None
-    how = call.attrs["mode"]
-    if how not in ("update", "add"):
-        raise _unknown(call, "mode", how)
-    by_data = grad if how == "add" else put_nd(grad, indices, zeros_of(updates), "update")
-    return [by_data, None, looked_up_nd(grad, indices)]
 
 
 def one_hot(call: Call, grad: Expr) -> list[Expr | None]:
@@ -75,11 +28,4 @@ def topk(call: Call, grad: Expr) -> list[Expr | None]:
     places = Call(call.op, call.args, both)
     axis = call.attrs["axis"] % len(tensor_type(x).shape)
     by_values = field_of(grad, 0) if call.attrs["ret_type"] == "both" else grad
-    return [put(zeros_of(x), places, by_values, axis, "update"), *[None] * len(rest)]
-
-
-def _unknown(call: Call, name: str, value: str) -> RelayError:
-    return RelayError(
-        f'the gradient of `{call.op}` is known for {name}="update" and "add", not for "{value:.20}"',
-        call.span,
-    )
+    return [relay.scatter_elements(zeros_of(x), places, by_values, axis, "update"), *[None] * len(rest)]

@@ -17,6 +17,7 @@ from ..copies import *
 from ..create import *
 from ..dynamic import *
 from ..fixed_point import *
+from ..gather import *
 from ..index import *
 from ..join import *
 from ..masks import *
@@ -25,6 +26,7 @@ from ..reduce.position import *
 from ..reduce.variance import *
 from ..reshape import *
 from ..scan import *
+from ..scatter import *
 from ..slice import *
 from ..sort import *
 from ..sparse import *

@@ -30,7 +30,7 @@ DEFAULT_FOLLOW_LIST = [
     # move elements, or make them
     "squeeze", "transpose", "expand_dims",
     "reshape", "dyn.reshape", "broadcast_to_like", "dyn.broadcast_to", "dyn.strided_slice",
-    "take", "argwhere", "dyn.tile", "scatter", "scatter_elements", "scatter_nd",
+    "dyn.tile",
     "dyn.full", "shape_of", "image.resize2d",
     # give the element type that they are told
     "cast", "cast_like",
