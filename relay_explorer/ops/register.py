@@ -24,6 +24,7 @@ from ..ir.types import Type
 from .relation import known
 
 F = TypeVar("F", bound=Callable[..., Anything])
+V = TypeVar("V")
 
 
 def register(op_name: str, describe: str = "") -> Op:
@@ -104,6 +105,12 @@ def attrs_called(key: str) -> type[Attrs]:
 # -- properties
 
 
+@overload
+def register_op_attr(
+    op_name: str, attr_key: str, value: None = None, level: int = 10
+) -> Callable[[V], V]: ...
+@overload
+def register_op_attr(op_name: str, attr_key: str, value: V, level: int = 10) -> V: ...
 def register_op_attr(op_name: str, attr_key: str, value: Anything = None, level: int = 10) -> Anything:
     """Sets a property of an operator, which is entered where it was not. Without `value`, a decorator for the
     function that is the property.
@@ -118,12 +125,12 @@ def register_op_attr(op_name: str, attr_key: str, value: Anything = None, level:
     return set_it if value is None else set_it(value)
 
 
-def register_pattern(op_name: str, pattern: int, level: int = 10) -> Anything:
+def register_pattern(op_name: str, pattern: int, level: int = 10) -> int:
     """How the operator may be fused, an OpPattern."""
     return register_op_attr(op_name, "TOpPattern", pattern, level)
 
 
-def register_stateful(op_name: str, stateful: bool, level: int = 10) -> Anything:
+def register_stateful(op_name: str, stateful: bool, level: int = 10) -> bool:
     """Whether the operator does more than give a value. Noted; none of this package does."""
     return register_op_attr(op_name, "TOpIsStateful", stateful, level)
 
@@ -154,6 +161,12 @@ def register_legalize(op_name: str, legal_op: Anything = None, level: int = 10) 
     return register_op_attr(op_name, "FTVMLegalize", legal_op, level)
 
 
+@overload
+def register_alter_op_layout(op_name: str, alter_layout: F, level: int = 10) -> F: ...
+@overload
+def register_alter_op_layout(
+    op_name: str, alter_layout: None = None, level: int = 10
+) -> Callable[[F], F]: ...
 def register_alter_op_layout(op_name: str, alter_layout: Anything = None, level: int = 10) -> Anything:
     """What the pass AlterOpLayout makes of the operator: a function of the attributes, arguments, types of
     the arguments, and the type of the result; it gives a call, or None. Without it, a decorator.
@@ -161,6 +174,12 @@ def register_alter_op_layout(op_name: str, alter_layout: Anything = None, level:
     return register_op_attr(op_name, "FTVMAlterOpLayout", alter_layout, level)
 
 
+@overload
+def register_convert_op_layout(op_name: str, convert_layout: F, level: int = 10) -> F: ...
+@overload
+def register_convert_op_layout(
+    op_name: str, convert_layout: None = None, level: int = 10
+) -> Callable[[F], F]: ...
 def register_convert_op_layout(op_name: str, convert_layout: Anything = None, level: int = 10) -> Anything:
     """How the pass ConvertLayout brings the operator to wanted layouts: a function of the attributes,
     arguments, types of the arguments, and the layouts; it gives a call, or None. Without it, a decorator.
@@ -168,6 +187,12 @@ def register_convert_op_layout(op_name: str, convert_layout: Anything = None, le
     return register_op_attr(op_name, "FTVMConvertOpLayout", convert_layout, level)
 
 
+@overload
+def register_infer_correct_layout(op_name: str, infer_layout: F, level: int = 10) -> F: ...
+@overload
+def register_infer_correct_layout(
+    op_name: str, infer_layout: None = None, level: int = 10
+) -> Callable[[F], F]: ...
 def register_infer_correct_layout(op_name: str, infer_layout: Anything = None, level: int = 10) -> Anything:
     """In which layouts the operator works: a function of the attributes, the new layouts of the arguments (or
     None), the old ones, and the old types; it gives an InferCorrectLayoutOutput. Without it, a decorator.

@@ -229,7 +229,7 @@ def test_a_category_of_ones_own() -> None:
     operator = relay.op.get("exp")
     assert operator.get_attr(PROPERTY)(None, "float16")[0] == 2
 
-    @relay.op.register_mixed_precision_conversion("exp", level=11)  # type: ignore[untyped-decorator]  # looked up by name
+    @relay.op.register_mixed_precision_conversion("exp", level=11)
     def always(call: object, target: str) -> list[object]:
         return [MIXED_PRECISION_ALWAYS, target, "float32"]
 
