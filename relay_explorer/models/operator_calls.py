@@ -10,7 +10,6 @@ from ..ir.tuple_wrapper import TupleWrapper
 from ..ops import (
     annotation,
     broadcast,
-    image,
     random,
     reshape,
     sparse,
@@ -60,15 +59,11 @@ TENSOR: list[Example] = [
     annotation.stop_fusion(X),
     annotation.checkpoint(X),
     annotation.on_device(X, "cpu", constrain_result=True),
-    image.resize1d(SIGNAL, 4),
-    image.resize2d(IMAGE, (4, 4), method="cubic", roi=[0.0, 0.0, 0.5, 0.5]),
-    image.resize3d(VOLUME, (4, 4, 4)),
     reshape.reshape(X, ints(2)),
     broadcast.broadcast_to(X, ints(2)),
     strided_slice(X, ints(1), [2]),
     transform.expand_dims(X, ints()),
     transform.squeeze(t(1, 6), ints(1)),
-    image.resize2d(IMAGE, ints(2)),
 ]
 
 NEURAL: list[Example] = [
@@ -105,8 +100,6 @@ NEURAL: list[Example] = [
     nn.deformable_conv2d(
         IMAGE, t(1, 18, 6, 6, name="o"), t(8, 4, 3, 3, name="w"), channels=8, kernel_size=(3, 3)
     ),
-    nn.upsampling(IMAGE, 2, 2),
-    nn.upsampling3d(VOLUME, 2, 2, 2),
 ]
 
 SPARSE = (t(3, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
@@ -118,8 +111,6 @@ MORE: list[Example] = [
     sparse.sparse_to_dense(ints(3, 2), ints(2, name="s"), t(3, name="v")),
     sparse.sparse_reshape(ints(3, 2), [4, 6], [3, -1]),
     sparse.sparse_fill_empty_rows(ints(3, 2), t(3, name="v"), [4, 6], ONE),
-    nn.upsampling(IMAGE, t(name="h"), 2),
-    nn.upsampling3d(VOLUME, t(name="d"), t(name="h"), 2),
 ]  # fmt: skip
 
 PLAIN = [call for call in (_plain(Op.get(name)) for name in Op.list_op_names()) if call is not None]

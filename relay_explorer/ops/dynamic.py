@@ -16,7 +16,7 @@ from .arange import OneHotAttrs
 from .copies import TileAttrs
 from .create import InitOpAttrs
 from .declare import declare
-from .image import Resize2DAttrs
+from .image.resize import Resize2DAttrs
 from .numeric import Array, numbers
 from .relation import UNKNOWN, check_rank, forward, integers, normal_axis, scalar, tensor, vector_length
 from .reshape import ReshapeAttrs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from typing import Any as Anything
 
@@ -11,10 +12,22 @@ from .numeric import Array, along, np
 SLACK = 1e-5  # a place this far below a whole number is that number; TVM's kernels allow for as much
 
 
+@dataclass(frozen=True)
+class Resizing:
+    """How data is resized: those attributes of `image.resize2d` by which elements are interpolated."""
+
+    method: str
+    coordinate_transformation_mode: str
+    rounding_method: str = ""
+    extrapolation_value: float = 0.0
+    cubic_alpha: float = -0.5
+    cubic_exclude: int = 0
+
+
 def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, ...]) -> Array:
     """`x` (batch, channels, space …), its axes of space interpolated to `size`.
 
-    `attrs` are those of image.resize2d; `roi` holds the least corner of the part that
+    `attrs` are those of image.resize2d, or a Resizing; `roi` holds the least corner of the part that
     `tf_crop_and_resize` shows, then the greatest, as shares of the extents.
     """
     axes = len(size)

@@ -168,7 +168,11 @@ def resized(calls: Calls) -> None:
     x16 = calls.numbers((1, 1, 3, 4, 2), "float16")
     for mode in modes:
         for method in ("nearest_neighbor", "linear", "cubic"):
-            how = {"method": method, "coordinate_transformation_mode": mode, "extrapolation_value": 7.0}
+            how: dict[str, Any] = {
+                "method": method,
+                "coordinate_transformation_mode": mode,
+                "extrapolation_value": 7.0,
+            }
             for size in ((7, 3), (1, 9)):
                 calls.add(relay.image.resize2d(x, calls.given(size), roi, **how))
     calls.add(

@@ -10,8 +10,7 @@ import torch
 from torch.nn import functional
 
 from relay_explorer.execute import ExecutionError
-from relay_explorer.ops import image
-from relay_explorer.relay import nn
+from relay_explorer.relay import image, nn
 from tests.ops.meanings import Array, close, evaluate, numbers, rng
 
 SPACE = {1: (7,), 2: (5, 7), 3: (3, 5, 4)}

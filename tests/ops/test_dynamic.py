@@ -10,7 +10,8 @@ from relay_explorer.ir.expr import Call, Expr, const
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import Any
-from relay_explorer.ops import broadcast, create, image, reshape, slice, sort, transform
+from relay_explorer.ops import broadcast, create, reshape, slice, sort, transform
+from relay_explorer.relay import image
 from tests.ops.tensor_programs import ints, refused, t, typed
 
 SHAPE = ints(3, name="shape")

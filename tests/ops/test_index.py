@@ -13,7 +13,8 @@ from relay_explorer.ir.expr import Expr, const
 from relay_explorer.ir.narrow import as_a
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import Any, TensorType
-from relay_explorer.ops import create, image, index, scan, sort
+from relay_explorer.ops import create, index, scan, sort
+from relay_explorer.relay import image
 from tests.ops.tensor_programs import ints, refused, t, typed
 
 SHAPE = st.lists(st.integers(1, 4), min_size=1, max_size=3)

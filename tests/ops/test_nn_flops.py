@@ -17,7 +17,6 @@ from relay_explorer.ops.nn import (
     misc,
     pool,
     softmax,
-    space,
 )
 from relay_explorer.relay import nn
 from tests.ops.nn_programs import operands
@@ -82,8 +81,8 @@ CASES: list[tuple[Expr, int]] = [
     (nn.bias_add(t(2, 3), t(3)), 6),
     (pool.max_pool2d(t(1, 2, 4, 4), 2, 2), 4 * 8),
     (misc.batch_flatten(t(2, 3, 4)), 0),
-    (space.upsampling(t(1, 1, 2, 2), 2, 2), 0),
-    (space.upsampling(t(1, 1, 2, 2), 2, 2, method="bilinear"), 8 * 16),
+    (nn.upsampling(t(1, 1, 2, 2), 2, 2), 0),
+    (nn.upsampling(t(1, 1, 2, 2), 2, 2, method="bilinear"), 8 * 16),
 ]
 
 

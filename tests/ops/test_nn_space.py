@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from relay_explorer.ir.expr import Call, const, var
 from relay_explorer.ir.narrow import as_op
 from relay_explorer.ir.types import Any, SizeVar, TensorType
-from relay_explorer.ops.nn import batch_space, misc, pad, space
+from relay_explorer.ops.nn import batch_space, misc, pad, space, upsampling
 from tests.ops.nn_programs import operands
 from tests.ops.tensor_programs import refused, t, typed
 
@@ -53,7 +53,9 @@ def test_whole_upsampling_is_pytorchs(channels: int, sizes: list[int], factor: i
     data = t(1, channels, *sizes)
     flat = len(sizes) == 2
     call = (
-        space.upsampling(data, factor, factor) if flat else space.upsampling3d(data, factor, factor, factor)
+        upsampling.upsampling(data, factor, factor)
+        if flat
+        else upsampling.upsampling3d(data, factor, factor, factor)
     )
     assert typed(call) == str(TensorType(tuple(expected)))
 
@@ -77,9 +79,12 @@ TYPED: list[tuple[Call, str]] = [
     (pad.pad(t(2, 2), ((1, 1), (0, 0)), var("v", "float32")), "(4, 2)"),
     (pad.dilate(t(3, 4), (2, 1)), "(5, 4)"),
     (pad.dilate(t(3, Any()), (2, 3)), "(5, ?)"),
-    (space.upsampling(t(1, 8, 5, 5), 1.5, 2.0), "(1, 8, 8, 10)"),
-    (space.upsampling(t(1, 2, 4, 4, 8), 2, 2, layout="NCHW8c"), "(1, 2, 8, 8, 8)"),
-    (space.upsampling(t(1, 4, 4, 3), const(2), const(2.0), layout="NHWC", method="bilinear"), "(1, 8, 8, 3)"),
+    (upsampling.upsampling(t(1, 8, 5, 5), 1.5, 2.0), "(1, 8, 8, 10)"),
+    (upsampling.upsampling(t(1, 2, 4, 4, 8), 2, 2, layout="NCHW8c"), "(1, 2, 8, 8, 8)"),
+    (
+        upsampling.upsampling(t(1, 4, 4, 3), const(2), const(2.0), layout="NHWC", method="bilinear"),
+        "(1, 8, 8, 3)",
+    ),
     (space.space_to_depth(t(1, 4, 4, 3), 2, layout="NHWC"), "(1, 2, 2, 12)"),
     (misc.batch_flatten(t(2, 3, 4, 5)), "(2, 60)"),
     (misc.batch_flatten(t(2)), "(2, 1)"),
@@ -137,12 +142,12 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
         ("give one for each axis",),
     ),
     (
-        space.upsampling(t(1, 2, 3, 3), 2, 2, method="cubic"),
+        upsampling.upsampling(t(1, 2, 3, 3), 2, 2, method="cubic"),
         'method="cubic" is not known',
         ("the methods are nearest_neighbor, bilinear, bicubic",),
     ),
     (
-        space.upsampling(t(1, 2, 3, 3), 0, 2),
+        upsampling.upsampling(t(1, 2, 3, 3), 0, 2),
         "scale_h=0.0 must be positive",
         ("a factor of 1 keeps the size",),
     ),

@@ -2,5 +2,7 @@
 
 from __future__ import annotations
 
-from ..image import *
-from ..morphology import *
+from ..image.crop_and_resize import *
+from ..image.grid import *
+from ..image.morphology import *
+from ..image.resize import *

@@ -26,4 +26,5 @@ from ..nn.pool_grad import *
 from ..nn.softmax import *
 from ..nn.space import *
 from ..nn.sparse import *
+from ..nn.upsampling import *
 from ..nn.winograd import *

@@ -15,7 +15,7 @@ from ..numeric import Array, np
 from ..relation import UNKNOWN, forward, integers, same_dim, scalar, tensor
 from .layout import layout_map
 from .pad import PadAttrs
-from .space import UpSampling3DAttrs, UpSamplingAttrs
+from .upsampling import UpSampling3DAttrs, UpSamplingAttrs
 
 __all__ = []
 

@@ -10,29 +10,24 @@ import operator
 from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import product as choices
-from types import SimpleNamespace
 from typing import Any
 
 from ..interpolate import SLACK
 from ..nn.layout import layout_map
 from .library import te
-from .lowered import Lowered, Lowering
-from .places import inside
+from .lowered import Lowered
 from .tensors import (
     Tensor,
     Value,
     View,
     cast,
     clamp,
-    dims,
-    every,
     is_float,
     known,
     laid_out,
     number,
     select,
     some,
-    stage,
 )
 
 REAL = "float64"
@@ -145,17 +140,10 @@ def cubic(part: Value, alpha: float) -> list[Value]:
     return [far(one + part), near(part), near(one - part), far(real(2) - part)]
 
 
-def _resize(axes: str) -> Lowering:
-    def lower(call: Lowered) -> list[Tensor]:
-        attrs, count = call.attrs, len(axes)
-        roi = attrs.roi or (0.0,) * count + (1.0,) * count
-        return [_whole(call, attrs, attrs.size, lambda axis: (roi[axis], roi[axis + count]), "NC" + axes)]
-
-    return lower
-
-
-def _whole(call: Lowered, how: Any, size: Sequence[Any], span: Callable[[int], Any], axes: str) -> Tensor:
-    """The data resized."""
+def resized_tensor(
+    call: Lowered, how: Any, size: Sequence[Any], span: Callable[[int], Any], axes: str
+) -> Tensor:
+    """The data of a call, resized to `size`."""
     layout = layout_map(call.attrs.layout, axes)
     view, dtype = View(call.inputs[0], layout), call.out.dtype
     if _apart(call, view, how, size):
@@ -199,137 +187,3 @@ def _by_axis(view: View, how: Any, size: Sequence[int], dtype: str, name: str) -
         made = laid_out(shape, view.layout, value, name if last else f"{name}_axis{axis}", kept=not last)
         view = View(made, view.layout)
     return view.x
-
-
-resize1d, resize2d, resize3d = _resize("W"), _resize("HW"), _resize("DHW")
-
-
-def _upsample(axes: str, factors: Sequence[str]) -> Lowering:
-    """Resizing by factors, in the words of resizing to a size."""
-    methods = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
-
-    def lower(call: Lowered) -> list[Tensor]:
-        attrs = call.attrs
-        shape = View(call.inputs[0], layout_map(attrs.layout, "NC" + axes)).shape
-        if len(axes) == 2:
-            mode = "align_corners" if attrs.align_corners else "asymmetric"
-        else:
-            mode = attrs.coordinate_transformation_mode
-        how = SimpleNamespace(
-            method=methods.get(attrs.method, attrs.method), coordinate_transformation_mode=mode,
-            rounding_method="", cubic_alpha=-0.5, cubic_exclude=0, extrapolation_value=0.0,
-        )  # fmt: skip
-        size = [_times(dim, attrs[name]) for dim, name in zip(shape[2:], factors, strict=True)]
-        return [_whole(call, how, size, lambda axis: (0, 1), "NC" + axes)]
-
-    return lower
-
-
-def _times(dim: Any, factor: float) -> Any:
-    if isinstance(dim, int):
-        return round(dim * factor)
-    return dim * int(factor) if factor == int(factor) else te.round(real(dim) * real(factor)).astype("int64")
-
-
-upsampling = _upsample("HW", ("scale_h", "scale_w"))
-upsampling3d = _upsample("DHW", ("scale_d", "scale_h", "scale_w"))
-
-
-def crop_and_resize(call: Lowered) -> list[Tensor]:
-    data, boxes, indices = call.inputs
-    attrs, layout = call.attrs, layout_map(call.attrs.layout, "NCHW")
-    view = View(data, layout)
-    how = SimpleNamespace(
-        method="linear" if attrs.method == "bilinear" else attrs.method,
-        coordinate_transformation_mode="tf_crop_and_resize", rounding_method="round",
-        extrapolation_value=attrs.extrapolation_value, cubic_alpha=-0.5, cubic_exclude=0,
-    )  # fmt: skip
-
-    def value(b: Value, c: Value, i: Value, j: Value) -> Value:
-        def read(n: Value, channel: Value, *at: Value) -> Value:
-            return view(inside(indices(b), view.shape[0]), channel, *at)
-
-        def span(axis: int) -> tuple[Value, Value]:
-            return boxes(b, axis), boxes(b, axis + 2)
-
-        return resized(view, attrs.crop_size, how, read, span, call.out.dtype)(b, c, i, j)
-
-    shape = (dims(boxes)[0], view.shape[1], *attrs.crop_size)
-    return [laid_out(shape, layout, value, call.name)]
-
-
-def affine_grid(call: Lowered) -> list[Tensor]:
-    matrices, (rows, columns) = call.inputs[0], call.attrs.target_shape
-
-    def spread(at: Value, count: int) -> Value:
-        step = 2 / (count - 1) if count > 1 else 0.0
-        return at.astype(REAL) * real(step) - real(1)
-
-    def value(n: Value, k: Value, i: Value, j: Value) -> Value:
-        x, y = spread(j, columns), spread(i, rows)
-        total = matrices(n, k, 0).astype(REAL) * x + matrices(n, k, 1).astype(REAL) * y
-        return cast(total + matrices(n, k, 2).astype(REAL), call.out.dtype)
-
-    return [stage((dims(matrices)[0], 2, rows, columns), value, call.name)]
-
-
-def grid_sample(call: Lowered) -> list[Tensor]:
-    (data, grid), attrs = call.inputs, call.attrs
-    layout = layout_map(attrs.layout, {4: "NCHW", 5: "NCDHW"}[len(attrs.layout)])
-    view = View(data, layout)
-    extents = view.shape[2:]
-
-    def value(n: Value, c: Value, *i: Value) -> Value:
-        axes = []
-        for axis, extent in enumerate(extents):
-            coordinate = grid(n, len(extents) - 1 - axis, *i).astype(REAL)
-            place = _unscaled(coordinate, extent, attrs.align_corners)
-            if attrs.method != "bicubic":
-                place = _brought_in(place, extent, attrs)
-            around = _around(place, attrs.method)
-            axes.append([(_brought_in(at, extent, attrs), share) for at, share in around])
-        total: Any = real(0)
-        for corner in choices(*axes):
-            held, weight, place = [], real(1), []
-            for (at, share), extent in zip(corner, extents, strict=True):
-                held += [at >= real(0), at < real(extent)]
-                weight = weight * share
-                place.append(clamp(at, real(0), real(extent - 1)).astype("int32"))
-            term = view(n, c, *place).astype(REAL) * weight
-            total = total + select(every(held), term, real(0))
-        return cast(total, view.dtype)
-
-    return [laid_out((*view.shape[:2], *dims(grid)[2:]), layout, value, call.name)]
-
-
-def _unscaled(coordinate: Value, extent: Any, align_corners: bool) -> Value:
-    """The place on an axis that a coordinate from -1 to 1 names."""
-    one, half = real(1), real(0.5)
-    if align_corners:
-        return (coordinate + one) * half * real(extent - 1)
-    return ((coordinate + one) * real(extent) - one) * half
-
-
-def _around(place: Value, method: str) -> list[Weighted]:
-    """The elements around a place, and how much each counts."""
-    if method == "nearest":
-        return [(te.round(place), real(1))]
-    low = te.floor(place)
-    if method == "bilinear":
-        return [(low, real(1) - (place - low)), (low + real(1), place - low)]
-    return [(low + real(n - 1), share) for n, share in enumerate(cubic(place - low, -0.75))]
-
-
-def _brought_in(place: Value, extent: Any, attrs: Any) -> Value:
-    """`place` brought into the axis as the padding mode says; zeros leave it where it is."""
-    if attrs.padding_mode == "zeros":
-        return place
-    last = real(extent - 1)
-    if attrs.padding_mode == "reflection":
-        low, span = (real(0), last) if attrs.align_corners else (real(-0.5), real(extent))
-        if attrs.align_corners and known(extent) == 1:
-            return real(0)
-        away, turn = te.abs(place - low), span * real(2)
-        within = away - te.floor(away / turn) * turn
-        place = te.min(within, turn - within) + low
-    return clamp(place, real(0), last)

@@ -31,7 +31,7 @@ DEFAULT_FOLLOW_LIST = [
     "squeeze", "transpose", "expand_dims",
     "reshape", "dyn.reshape", "broadcast_to_like", "dyn.broadcast_to", "dyn.strided_slice",
     "dyn.tile",
-    "dyn.full", "shape_of", "image.resize2d",
+    "dyn.full", "shape_of",
     # give the element type that they are told
     "cast", "cast_like",
 ]  # fmt: skip

@@ -1,9 +1,10 @@
-"""The gradients of operators that resize images: along each axis, elements are sums of elements."""
+"""The gradient of operators that resize images: along each axis, elements are sums of elements."""
 
 from __future__ import annotations
 
 from typing import Any as Anything
 
+from ...ir.declaration import Gradient
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Constant, Expr
 from ...ir.ndarray import NDArray
@@ -12,11 +13,9 @@ from ...ir.typed import tensor_type
 from ..calls import relay
 from ..gradient_tools import extents
 from ..nn.layout import layout_map
-from ..reshape import layout_transform
-from ..transform import transpose
 
 
-def resized(call: Call, grad: Expr) -> list[Expr]:
+def _resized(call: Call, grad: Expr) -> list[Expr]:
     """Along an axis, the derivative is multiplied by the transpose of the matrix that resizes it. The
     operator itself says what that matrix is: it is what becomes of the unit vectors.
     """
@@ -30,14 +29,16 @@ def resized(call: Call, grad: Expr) -> list[Expr]:
         )
     axes = "".join(letter for letter in "DHW" if letter in attrs.layout)
     before, after = (_shape_in(e, attrs.layout, "NC" + axes) for e in (x, call))
-    value = grad if attrs.layout == "NC" + axes else layout_transform(grad, attrs.layout, "NC" + axes)
+    value = grad if attrs.layout == "NC" + axes else relay.layout_transform(grad, attrs.layout, "NC" + axes)
     rank, dtype = len(before), tensor_type(x).dtype
     for axis in range(2, rank):
         matrix = _matrix(call, axes, axis, before[axis], after[axis], dtype)
         order = [*[a for a in range(rank) if a != axis], axis]
-        value = relay.nn.dense(transpose(value, order), matrix)
-        value = transpose(value, sorted(range(rank), key=order.__getitem__))
-    return [value if attrs.layout == "NC" + axes else layout_transform(value, "NC" + axes, attrs.layout)]
+        value = relay.nn.dense(relay.transpose(value, order), matrix)
+        value = relay.transpose(value, sorted(range(rank), key=order.__getitem__))
+    return [
+        value if attrs.layout == "NC" + axes else relay.layout_transform(value, "NC" + axes, attrs.layout)
+    ]
 
 
 def _matrix(call: Call, axes: str, axis: int, extent: int, length: int, dtype: str) -> Constant:
@@ -64,3 +65,6 @@ def _matrix(call: Call, axes: str, axis: int, extent: int, length: int, dtype: s
 def _shape_in(value: Expr, now: str, then: str) -> list[int]:
     shape = layout_map(now, then).forward(extents(value, "the gradient of a resized image"), 0, "it")
     return [dim for dim in shape if isinstance(dim, int)]
+
+
+RESIZED = Gradient("dx = Aᵀ dy along each axis, where y = A x is the resizing of that axis", _resized)

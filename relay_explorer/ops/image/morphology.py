@@ -6,26 +6,26 @@ from collections.abc import Sequence
 from typing import Annotated
 from typing import Any as Anything
 
-from ..ir.attrs import Ints, attr
-from ..ir.declaration import NotApplicable, Precision
-from ..ir.expr import Call
-from ..ir.op import RelationError, size_of
-from ..ir.types import TensorType, Type
-from .arguments import Operand
-from .examples import IMAGE, t
-from .layouts.layout import NO_LAYOUT_RULE
-from .nn.layout import layout_map
-from .nn.sliding import sides
-from .nn.window import both_sides, total_padding, window_places
-from .numeric import Array, element_type, np
-from .operator import call, operator
-from .relation import forward, same_dim, same_dtypes, tensor
-from .te.binary import plus
-from .te.convolution import places as te_places
-from .te.convolution import surrounded
-from .te.lowered import Lowered
-from .te.reduce import greatest
-from .te.tensors import Tensor, Value, View, cast, laid_out, number, reduce_axes
+from ...ir.attrs import Ints, attr
+from ...ir.declaration import NotApplicable, Precision
+from ...ir.expr import Call
+from ...ir.op import RelationError, size_of
+from ...ir.types import TensorType, Type
+from ..arguments import Operand
+from ..examples import IMAGE, t
+from ..layouts.layout import NO_LAYOUT_RULE
+from ..nn.layout import layout_map
+from ..nn.sliding import sides
+from ..nn.window import both_sides, total_padding, window_places
+from ..numeric import Array, element_type, np
+from ..operator import call, operator
+from ..relation import forward, same_dim, same_dtypes, tensor
+from ..te.binary import plus
+from ..te.convolution import places as te_places
+from ..te.convolution import surrounded
+from ..te.lowered import Lowered
+from ..te.reduce import greatest
+from ..te.tensors import Tensor, Value, View, cast, laid_out, number, reduce_axes
 
 __all__ = ["dilation2d"]
 

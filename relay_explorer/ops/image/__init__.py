@@ -1,0 +1,1 @@
+"""The operators on images, of `relay.image`."""
