@@ -65,4 +65,5 @@ class Trait(Enum):
     SIZED_BY_VALUES = "the size of the result may depend on the operands' values"
     DIFFERS_IN_TRAINING = "inference computes something else than training, so it is not folded"
     APPROXIMATION = "it approximates the operator of the same name without `fast_`"
+    NON_COMPUTATIONAL = "a mark: the value is the operand's, and no kernel is made for it"
     MULTIPLY_ADD = "every other operation is an addition to a product"

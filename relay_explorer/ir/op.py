@@ -129,7 +129,9 @@ def size_of(type_: Type) -> int:
 
 
 # By TVM's name of a property, how a declaration answers for it; what reads the declaration registers it.
-PROPERTIES: dict[str, Callable[[Op], Anything]] = {}
+PROPERTIES: dict[str, Callable[[Op], Anything]] = {
+    "TNonComputational": lambda op: op.has(Trait.NON_COMPUTATIONAL) or None,
+}
 
 
 class Argument(NamedTuple):

@@ -8,11 +8,8 @@ from ..ir.expr import Call, Expr, const, var
 from ..ir.op import Op
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ops import (
-    annotation,
     broadcast,
-    random,
     reshape,
-    sparse,
     transform,
 )
 from ..ops.examples import IMAGE, SIGNAL, VOLUME, V, X, bools, ints, t
@@ -54,11 +51,6 @@ TENSOR: list[Example] = [
     broadcast.broadcast_to_like(V, X),
     broadcast.collapse_sum_like(X, V),
     broadcast.collapse_sum_to(X, (6,)),
-    annotation.compiler_begin(X, "dsp"),
-    annotation.compiler_end(X, "dsp"),
-    annotation.stop_fusion(X),
-    annotation.checkpoint(X),
-    annotation.on_device(X, "cpu", constrain_result=True),
     reshape.reshape(X, ints(2)),
     broadcast.broadcast_to(X, ints(2)),
     strided_slice(X, ints(1), [2]),
@@ -102,15 +94,7 @@ NEURAL: list[Example] = [
     ),
 ]
 
-SPARSE = (t(3, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
-BLOCKS = (t(3, 1, 2, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
-BOXES = t(1, 5, 6, name="boxes")
-KEY = random.threefry_key(1)
 MORE: list[Example] = [
-    sparse.sparse_to_dense(ints(3, 2), (4, 5), t(3, name="v"), 1.5),
-    sparse.sparse_to_dense(ints(3, 2), ints(2, name="s"), t(3, name="v")),
-    sparse.sparse_reshape(ints(3, 2), [4, 6], [3, -1]),
-    sparse.sparse_fill_empty_rows(ints(3, 2), t(3, name="v"), [4, 6], ONE),
 ]  # fmt: skip
 
 PLAIN = [call for call in (_plain(Op.get(name)) for name in Op.list_op_names()) if call is not None]

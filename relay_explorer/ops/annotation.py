@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any as Anything
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from ..ir.attrs import Attrs, attr, required
-from ..ir.expr import Call, Expr
-from ..ir.op import Op
+from ..ir.declaration import NotApplicable, Precision, Trait
+from ..ir.expr import Call
+from ..ir.nest import leaves
 from ..ir.virtual_device import VirtualDevice
-from .arguments import expr
-from .declare import declare
+from .arguments import Operand
+from .examples import X
+from .gradient_tools import SAME
+from .layouts.layout import NO_LAYOUT_RULE, LayoutRule
+from .layouts.same import elementwise_layout
+from .operator import Example, call, operator
 from .register import SAME_TYPE
+from .te.lowered import Lowered
+from .te.tensors import Tensor
 
 __all__ = ["checkpoint", "compiler_begin", "compiler_end", "on_device", "stop_fusion"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class CompilerAttrs(Attrs, key="relay.attrs.CompilerAttrs"):
@@ -25,65 +36,94 @@ class OnDeviceAttrs(Attrs, key="relay.attrs.OnDeviceAttrs"):
     constrain_body: bool = attr(True, "Whether the argument must be computed on the device.")
 
 
-def _mark(name: str, description: str, attrs: type[Attrs] | None = None) -> Op:
-    """Declares a mark: nothing is computed, in no kernel."""
-    op = declare(
+def _operand_te(call: Lowered) -> list[Tensor]:
+    """The operand's tensors. A tuple of tuples is taken apart."""
+    return leaves(tuple(call.inputs))
+
+
+def _mark(
+    name: str,
+    description: str,
+    example: Example,
+    attrs: type[Attrs] | None = None,
+    layout: LayoutRule | NotApplicable = NO_LAYOUT_RULE,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a mark: nothing is computed, in no kernel."""
+    return operator(
         name,
-        description,
+        description=description,
         formula="y = x",
         relation=SAME_TYPE,
+        reference=lambda attrs, data: data,
+        gradient=SAME,
+        lowering=_operand_te,
+        layout=layout,
+        precision=Precision.UNLISTED,
+        traits={Trait.NON_COMPUTATIONAL},
+        example=example,
         attrs=attrs,
-        family="other",
-        level=10,
-        compute=_itself,
-        gradient="elementwise.same",
-        lowering="annotation.itself",
+        inputs=("data",),
     )
-    op.set_attr("TNonComputational", True)
-    return op
 
 
-def _itself(attrs: Anything, data: Anything) -> Anything:
-    return data
+@_mark(
+    "annotation.compiler_begin",
+    "Marks where a value enters a compiler's region.",
+    lambda build: build(X, "dsp"),
+    CompilerAttrs,
+)
+def compiler_begin(data: Operand, compiler: str) -> Call:
+    """Mark `data` as an input of a region for `compiler`. PartitionGraph cuts out the regions."""
 
 
-_BEGIN = _mark("annotation.compiler_begin", "Marks where a value enters a compiler's region.", CompilerAttrs)
-_END = _mark("annotation.compiler_end", "Marks where a value leaves a compiler's region.", CompilerAttrs)
-_STOP = _mark("annotation.stop_fusion", "Keeps what computes its argument out of the kernel of what uses it.")
-_CHECKPOINT = _mark("annotation.checkpoint", "Marks what is computed again, not kept, for the gradient.")
-_ON_DEVICE = _mark("on_device", "Says on which device its argument is computed.", OnDeviceAttrs)
+@_mark(
+    "annotation.compiler_end",
+    "Marks where a value leaves a compiler's region.",
+    lambda build: build(X, "dsp"),
+    CompilerAttrs,
+)
+def compiler_end(data: Operand, compiler: str) -> Call:
+    """Mark `data` as a result of a region for `compiler`."""
 
 
-def compiler_begin(data: Expr, compiler: str) -> Call:
-    """`data` as an input of a region for `compiler`. Regions are cut out by PartitionGraph."""
-    return Call(_BEGIN, [expr(data)], CompilerAttrs(compiler=compiler))
+@_mark(
+    "annotation.stop_fusion",
+    "Keeps what computes its argument out of the kernel of what uses it.",
+    lambda build: build(X),
+    layout=elementwise_layout,
+)
+def stop_fusion(data: Operand) -> Call:
+    """Mark `data`, which FuseOps then does not compute in one kernel with its users."""
 
 
-def compiler_end(data: Expr, compiler: str) -> Call:
-    """`data` as a result of a region for `compiler`."""
-    return Call(_END, [expr(data)], CompilerAttrs(compiler=compiler))
+@_mark(
+    "annotation.checkpoint",
+    "Marks what is computed again, not kept, for the gradient.",
+    lambda build: build(X),
+)
+def checkpoint(data: Operand) -> Call:
+    """Mark `data`, which a gradient may then compute a second time instead of keeping it."""
 
 
-def stop_fusion(data: Expr) -> Call:
-    """`data`, which FuseOps does not compute in one kernel with what uses it."""
-    return Call(_STOP, [expr(data)])
-
-
-def checkpoint(data: Expr) -> Call:
-    """`data`, marked as what a gradient may compute a second time instead of keeping it."""
-    return Call(_CHECKPOINT, [expr(data)])
-
-
+@_mark(
+    "on_device",
+    "Says on which device its argument is computed.",
+    lambda build: build(X, "cpu", constrain_result=True),
+    OnDeviceAttrs,
+)
 def on_device(
-    body: Expr, device: object, constrain_result: bool = False, constrain_body: bool = True
+    body: Operand, device: object, constrain_result: bool = False, constrain_body: bool = True
 ) -> Call:
-    """`body`, which is to be computed on `device` ("cuda:0", or an object such as `tvm.cuda(0)`).
+    """Mark `body`, to be computed on `device` ("cuda:0", or an object such as `tvm.cuda(0)`).
 
     With `constrain_result` the result must be there as well, and without `constrain_body` the argument may be
     computed anywhere. Here a program runs on one device, so this is only a mark, which passes keep in place.
     """
     place = VirtualDevice.of(device) if constrain_result or constrain_body else ""
-    attrs = OnDeviceAttrs(
-        virtual_device=place, constrain_result=constrain_result, constrain_body=constrain_body
+    return call(
+        "on_device",
+        [body],
+        virtual_device=place,
+        constrain_result=constrain_result,
+        constrain_body=constrain_body,
     )
-    return Call(_ON_DEVICE, [expr(body)], attrs)

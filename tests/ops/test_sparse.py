@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from relay_explorer import relay
 from relay_explorer.execute import ExecutionError
 from relay_explorer.ir.expr import Expr, Var, const
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import Any
-from relay_explorer.ops import sparse
 from relay_explorer.relay import nn
 from tests.ops.meanings import Array, close, evaluate, numbers, rng, shape
 from tests.ops.tensor_programs import ints, refused, t, typed
@@ -31,19 +31,19 @@ def test_sparse_to_dense(seed: int) -> None:
     values = numbers(random, (len(where),), dtype)
     coo = torch.sparse_coo_tensor(torch.tensor(where.T), torch.tensor(values), extents, check_invariants=True)
     wanted = coo.to_dense().numpy()
-    close(evaluate(lambda i, v: sparse.sparse_to_dense(i, extents, v), where, values), wanted)
+    close(evaluate(lambda i, v: relay.sparse_to_dense(i, extents, v), where, values), wanted)
     filled = np.full(extents, 7, dtype)
     filled[tuple(where.T)] = values
     seven = const(7, dtype)
-    close(evaluate(lambda i, v: sparse.sparse_to_dense(i, extents, v, seven), where, values), filled)
+    close(evaluate(lambda i, v: relay.sparse_to_dense(i, extents, v, seven), where, values), filled)
     given = np.array(extents, "int64")
-    close(evaluate(lambda i, v, s: sparse.sparse_to_dense(i, s, v, seven), where, values, given), filled)
+    close(evaluate(lambda i, v, s: relay.sparse_to_dense(i, s, v, seven), where, values, given), filled)
 
 
 def test_one_value_and_one_coordinate_need_no_axes() -> None:
-    one = evaluate(lambda i, v: sparse.sparse_to_dense(i, [4], v, 2), np.array(1), np.array(5.0))
+    one = evaluate(lambda i, v: relay.sparse_to_dense(i, [4], v, 2), np.array(1), np.array(5.0))
     close(one, np.array([2, 5, 2, 2.0]))
-    row = evaluate(lambda i, v: sparse.sparse_to_dense(i, [4], v), np.array([3, 0]), np.array(5))
+    row = evaluate(lambda i, v: relay.sparse_to_dense(i, [4], v), np.array([3, 0]), np.array(5))
     close(row, np.array([5, 0, 0, 5]))
 
 
@@ -51,7 +51,7 @@ def test_an_element_outside_is_an_error() -> None:
     with pytest.raises(
         ExecutionError, match=r"the element at \[1, 4\] lies outside a tensor of shape \[2, 4\]"
     ):
-        evaluate(lambda i, v: sparse.sparse_to_dense(i, [2, 4], v), np.array([[0, 0], [1, 4]]), np.ones(2))
+        evaluate(lambda i, v: relay.sparse_to_dense(i, [2, 4], v), np.array([[0, 0], [1, 4]]), np.ones(2))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_an_element_outside_is_an_error() -> None:
 def test_sparse_reshape(old: tuple[int, ...], new: tuple[int, ...], dtype: str) -> None:
     random = rng(old, new, dtype)
     where = elements(random, old).astype(dtype)
-    found, became = evaluate(sparse.sparse_reshape, where, np.array(old, dtype), np.array(new, dtype))
+    found, became = evaluate(relay.sparse_reshape, where, np.array(old, dtype), np.array(new, dtype))
     dense = np.zeros(old)
     dense[tuple(where.T)] = np.arange(1, len(where) + 1)
     moved = dense.reshape(new)
@@ -72,7 +72,7 @@ def test_sparse_reshape(old: tuple[int, ...], new: tuple[int, ...], dtype: str) 
 
 def test_sparse_reshape_of_nothing_and_into_what_does_not_fit() -> None:
     found, became = evaluate(
-        sparse.sparse_reshape, np.zeros((0, 2), "int32"), np.array([3, 4]), np.array([-1, 2])
+        relay.sparse_reshape, np.zeros((0, 2), "int32"), np.array([3, 4]), np.array([-1, 2])
     )
     assert found.shape == (0, 2)
     assert became.tolist() == [6, 2]
@@ -82,7 +82,7 @@ def test_sparse_reshape_of_nothing_and_into_what_does_not_fit() -> None:
         ([5], "another number"),
     ):
         with pytest.raises(ExecutionError, match=message):
-            evaluate(sparse.sparse_reshape, np.array([[0, 1]]), np.array([3, 4]), np.array(new))
+            evaluate(relay.sparse_reshape, np.array([[0, 1]]), np.array([3, 4]), np.array(new))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -92,7 +92,7 @@ def test_empty_rows_are_filled(seed: int) -> None:
     where = elements(random, extents)[:4].astype("int64")
     values = numbers(random, (len(where),))
     rows, filled, empty = evaluate(
-        lambda i, v: sparse.sparse_fill_empty_rows(i, v, extents, const(9.0)), where, values
+        lambda i, v: relay.sparse_fill_empty_rows(i, v, extents, const(9.0)), where, values
     )
     wanted_rows, wanted_values = [], []
     for row in range(extents[0]):
@@ -102,7 +102,7 @@ def test_empty_rows_are_filled(seed: int) -> None:
         wanted_values += [values[n] for n in here] or [9.0]
     close(rows, np.array(wanted_rows))
     again = evaluate(
-        lambda i, v, d: sparse.sparse_fill_empty_rows(i, v, extents, d),
+        lambda i, v, d: relay.sparse_fill_empty_rows(i, v, extents, d),
         where,
         values,
         np.array([9], "float32"),
@@ -119,13 +119,13 @@ def test_segment_sum(segments: int | None, dtype: str) -> None:
         x, ids = numbers(random, extents, dtype), random.integers(0, 5, 6).astype("int32")
         wanted = torch.zeros(segments or int(ids.max()) + 1, *extents[1:], dtype=torch.tensor(x).dtype)
         wanted.index_add_(0, torch.tensor(ids), torch.tensor(x))
-        close(evaluate(lambda a, b: sparse.segment_sum(a, b, segments), x, ids), wanted)
+        close(evaluate(lambda a, b: relay.segment_sum(a, b, segments), x, ids), wanted)
 
 
 def test_slices_without_a_segment_are_left_out() -> None:
-    found = evaluate(sparse.segment_sum, np.array([[1.0], [2.0], [4.0]]), np.array([1, 1]))
+    found = evaluate(relay.segment_sum, np.array([[1.0], [2.0], [4.0]]), np.array([1, 1]))
     assert found.tolist() == [[0.0], [3.0]]
-    assert typed(sparse.segment_sum(t(Any(), 3), ints(Any()))) == "Tensor[(?, ?), float32]"
+    assert typed(relay.segment_sum(t(Any(), 3), ints(Any()))) == "Tensor[(?, ?), float32]"
 
 
 # Matrices
@@ -190,32 +190,32 @@ I3, P3 = ints(3, name="columns"), ints(3, name="starts")
     ("call", "message"),
     [
         (
-            sparse.sparse_to_dense(ints(2, 3), [4, 5], t(2, name="v")),
+            relay.sparse_to_dense(ints(2, 3), [4, 5], t(2, name="v")),
             "each element has 3 coordinates, but the result (4, 5) has 2 axes",
         ),
         (
-            sparse.sparse_to_dense(ints(2, 2), [4, 5], t(3, name="v")),
+            relay.sparse_to_dense(ints(2, 2), [4, 5], t(3, name="v")),
             "there are 2 elements, but sparse_values has the shape (3)",
         ),
         (
-            sparse.sparse_to_dense(ints(2, 2, 2), [4, 5], t(2, name="v")),
+            relay.sparse_to_dense(ints(2, 2, 2), [4, 5], t(2, name="v")),
             "sparse_indices has 3 axes, but it is a row of coordinates for each element",
         ),
         (
-            sparse.sparse_to_dense(ints(2, 3), ints(2, name="s"), t(2, name="v")),
+            relay.sparse_to_dense(ints(2, 3), ints(2, name="s"), t(2, name="v")),
             "each element has 3 coordinates, but output_shape has 2 numbers",
         ),
         (
-            sparse.sparse_reshape(ints(2, 3), [4, 5], [20]),
+            relay.sparse_reshape(ints(2, 3), [4, 5], [20]),
             "each element has 3 coordinates, but prev_shape has 2 axes",
         ),
         (
-            sparse.sparse_fill_empty_rows(ints(2, 2), t(3, name="v"), [4, 5], const(0.0)),
+            relay.sparse_fill_empty_rows(ints(2, 2), t(3, name="v"), [4, 5], const(0.0)),
             "sparse_indices (2, 2) must have a row for each of the 3 values and a column for each of the 2 "
             "axes",
         ),
         (
-            sparse.sparse_fill_empty_rows(ints(2, 2), t(2, name="v"), [4, 5], t(2, name="d")),
+            relay.sparse_fill_empty_rows(ints(2, 2), t(2, name="v"), [4, 5], t(2, name="d")),
             "default_value must be one number, not Tensor[(2), float32]",
         ),
         (
@@ -231,7 +231,7 @@ I3, P3 = ints(3, name="columns"), ints(3, name="starts")
             "the blocks are empty: their shape is (2, 0)",
         ),
         (
-            sparse.sparse_to_dense(ints(1, 0), [], t(1, name="v")),
+            relay.sparse_to_dense(ints(1, 0), [], t(1, name="v")),
             "output_shape=[] must be the extents of the result, at least one",
         ),
         (

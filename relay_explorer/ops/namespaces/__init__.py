@@ -29,7 +29,10 @@ from ..scan import *
 from ..scatter import *
 from ..slice import *
 from ..sort import *
-from ..sparse import *
+from ..sparse.fill_empty_rows import *
+from ..sparse.reshape import *
+from ..sparse.segment_sum import *
+from ..sparse.to_dense import *
 from ..transform import *
 from ..unary.approximate import *
 from ..unary.exponential import *

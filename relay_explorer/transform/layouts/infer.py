@@ -11,7 +11,6 @@ PROPERTY = "FInferCorrectLayout"
 
 _ELEMENTWISE = (
             "cast",
-    "annotation.stop_fusion",
     )  # fmt: skip
 _CONVOLUTIONS = tuple(f"nn.conv{axes}d" for axes in (1, 2, 3))
 
