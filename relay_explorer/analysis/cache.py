@@ -6,10 +6,10 @@ its set that has not been used for longest. Nothing is estimated: every touch of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache as remembered
 
 from ..ir.errors import RelayError
+from ..ir.lazy_dataclass import dataclass
 
 Tile = tuple[int, int]
 Pair = tuple[int, int]

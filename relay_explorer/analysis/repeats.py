@@ -19,11 +19,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from ..ir.adt import Constructor, Match
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Tuple, TupleGetItem, Var
+from ..ir.lazy_dataclass import dataclass
 from ..ir.op import Op
 from ..ir.walk import children, post_order
 from ..text.printer import program_rows

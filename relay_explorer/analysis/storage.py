@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
 from ..ir.expr import Expr, Function
+from ..ir.lazy_dataclass import dataclass
 from .liveness import Lifetime, Liveness, Step
 from .packing import packed
 from .straight_line import Origin, StraightLine, Tensor

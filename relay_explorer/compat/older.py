@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..ir.adt import Clause, Pattern
 from ..ir.annotate import set_origin
 from ..ir.attrs import Attrs
 from ..ir.expr import Expr, Function, Var
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.ndarray import NDArray
 from ..ir.span import Span

@@ -10,9 +10,8 @@ emitted. A recorder that needs values reads them in its `record`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..ir.errors import RelayError
+from ..ir.lazy_dataclass import dataclass
 from ..ir.recorder import Event
 from .code import Block, Code, Instruction
 from .values import Closure, Value

@@ -10,13 +10,13 @@ A `GraphProgram` is plain data, which can be saved; a `GraphExecutor` runs it wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..analysis import StoragePlan
 from ..analysis.liveness import Step, StepKind
 from ..analysis.straight_line import Origin
 from ..ir.expr import Call, Expr
+from ..ir.lazy_dataclass import dataclass
 from ..ir.nest import leaf_types
 from ..ir.types import TensorType, TupleType, Type
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable
-from pathlib import Path
 
 PAUSE = 0.01  # seconds between two looks
 LEAST = 1 << 28  # bytes that a run may take on the fullest machine
@@ -77,7 +76,8 @@ def _free_of_container() -> int | None:
 def _numbers(path: str) -> list[int]:
     """The numbers of a one-line file; none where there is no such file, or no numbers in it."""
     try:
-        return [int(word) for word in Path(path).read_text("ascii").split()]
+        with open(path, encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
     except (OSError, ValueError):
         return []
 
@@ -85,7 +85,8 @@ def _numbers(path: str) -> list[int]:
 def _field(path: str, name: str) -> int | None:
     """The number after `name` in a file of one such pair a line."""
     try:
-        lines: Iterable[list[str]] = map(str.split, Path(path).read_text("ascii").splitlines())
-        return next((int(words[1]) for words in lines if len(words) > 1 and words[0] == name), None)
+        with open(path, encoding="ascii") as file:
+            lines: Iterable[list[str]] = map(str.split, file)
+            return next((int(words[1]) for words in lines if len(words) > 1 and words[0] == name), None)
     except (OSError, ValueError):
         return None

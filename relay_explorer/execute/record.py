@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any as Anything
 
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, GlobalVar
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.op import Op
 from .bounded import BoundedRecorder, BudgetError, Totals, check_bounds

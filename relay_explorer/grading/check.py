@@ -10,10 +10,11 @@ import random
 import re
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import FrozenInstanceError, dataclass, replace
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from ..ir.lazy_dataclass import dataclass
 from .answer_values import WithheldError, is_ours, repr_of
 from .budget import Allowance, Outcome, OutOfTimeError, limited
 from .feedback import FAILED, PASSED, WAITING, Failure, Feedback, Line, WrongAnswerError

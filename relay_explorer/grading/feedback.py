@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
+
+from ..ir.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from ..ir.module import IRModule

@@ -7,7 +7,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Any as Anything
 
@@ -15,6 +14,7 @@ from ..analysis.well_formed import well_formed, why_ill_formed
 from ..ir.equal import structural_equal
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, const
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.types import TensorType

@@ -9,7 +9,6 @@ default is declared with `required("…")`.
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -83,7 +82,7 @@ class Attrs:
         cls._key = key or cls.__name__
         Attrs._schemas[cls._key] = cls
         fields = dict(cls._fields)
-        for name, annotation in inspect.get_annotations(cls).items():
+        for name, annotation in cls.__annotations__.items():
             # Where annotations are evaluated, as in a notebook's cell, the kind is a class.
             kind = annotation.__name__ if isinstance(annotation, type) else str(annotation)
             if "ClassVar" in kind:

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from .lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from .expr import Call, Expr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any as Anything
 from typing import TypeVar
@@ -258,6 +257,8 @@ class IRModule:
 
 def _suggest(name: str, known: Iterable[str], sigil: str) -> list[str]:
     names = list(known)
+    import difflib
+
     near = difflib.get_close_matches(name[:200], names, n=3, cutoff=0.6)
     if near:
         return [f"did you mean {' or '.join(f'`{sigil}{n}`' for n in near)}?"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from typing import Any as Anything
@@ -272,6 +271,8 @@ class Op(Expr):
         if name not in registry:
             Op.load_all()
         if name not in registry:
+            import difflib
+
             near = difflib.get_close_matches(name[:200], registry, n=3, cutoff=0.6)
             help = [f"did you mean {' or '.join(f'`{n}`' for n in near)}?"] if near else []
             if why := hook("why_left_out")(name):

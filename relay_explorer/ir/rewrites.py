@@ -11,17 +11,17 @@ that a reader's own pass is recorded too.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import CodeType
 from typing import Any as Anything
 
 from .expr import Expr
+from .lazy_dataclass import dataclass
 from .recorder import Event, active
 
-_PACKAGE = Path(__file__).parents[1]
+_FOLDER = os.path.dirname(os.path.dirname(__file__))
 Rule = Callable[..., Anything]
 
 
@@ -87,7 +87,5 @@ def _path(code: CodeType | None) -> str:
     """Return where code stands in the package, `relay_explorer/…`; "" for code outside it."""
     if code is None:
         return ""
-    try:
-        return "/".join((_PACKAGE.name, *Path(code.co_filename).relative_to(_PACKAGE).parts))
-    except ValueError:
-        return ""
+    inside = code.co_filename.removeprefix(_FOLDER + os.sep)
+    return "" if inside == code.co_filename else f"{os.path.basename(_FOLDER)}/{inside.replace(os.sep, '/')}"

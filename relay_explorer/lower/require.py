@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib import metadata, util
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ir.errors import RelayError
 from .targets.threads import use_all_cores
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _importing = threading.RLock()  # of two threads that hide a module, the second would miss it
 INSTALL = 'pip install "relay_explorer[compile]"'
@@ -23,6 +23,8 @@ PINS = {"apache-tvm": "0.27.0", "apache-tvm-ffi": "0.1.14"}  # releases; any pos
 
 def versions() -> dict[str, str]:
     """The installed versions; a RelayError where one is missing, or is not the one that is needed."""
+    from importlib import metadata  # only here, since it imports much
+
     found = {}
     for name, wanted in PINS.items():
         try:
@@ -66,12 +68,17 @@ def runtime() -> Any:
     with _without_torch():
         import tvm_ffi
     if "tvm" not in sys.modules:
+        import ctypes
+
         ctypes.CDLL(str(_library("libtvm_runtime")), ctypes.RTLD_GLOBAL)
     return tvm_ffi
 
 
 def _library(name: str) -> Path:
-    spec = util.find_spec("tvm")
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    spec = find_spec("tvm")
     places = list(spec.submodule_search_locations or ()) if spec is not None else []
     ending = {"darwin": "dylib", "win32": "dll"}.get(sys.platform, "so")
     for place in places:

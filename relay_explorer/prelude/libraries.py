@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
-from string import Template
 
 from ..ir.equal import structural_equal
 from ..ir.errors import ModuleError
@@ -21,6 +19,8 @@ TENSOR_ARRAYS = re.compile(r"tensor_array_(b?float\d+|u?int\d+|bool)\.rly")
 
 def text_of(name: str) -> str:
     """The text of a file of this folder."""
+    from importlib.resources import files  # only here, since it imports much
+
     return files(__package__).joinpath(name).read_text("utf-8")
 
 
@@ -44,6 +44,8 @@ def library(name: str) -> IRModule:
 
 def _tensor_arrays(name: str, dtype: str) -> IRModule:
     """The tensor arrays of an element type; the prelude's functions, which they use, are not in it."""
+    from string import Template
+
     prelude = library("prelude.rly")
     whole = infer_types(parse(Template(text_of("tensor_array.rly")).substitute(d=dtype), name, prelude))
     return IRModule(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..text import parse
 from .infrastructure import Pass, PassContext

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..ir.expr import Call, Expr, Function
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.typed import tensor_type
 from .infrastructure import PassContext

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ..analysis.purity import Purity
 from ..ir.expr import Constant, Expr, Function, Let, RefCreate, RefRead, RefWrite, Var
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.rewrites import emit_rewrite
 from ..ir.walk import children, free_vars, post_order, rebuild

@@ -5,13 +5,13 @@ Higher-Order Programming Languages, 1972).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..ir.adt import Clause, Constructor, Match, PatternConstructor, PatternVar, TypeData, pattern_vars
 from ..ir.annotate import set_origin
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Tuple, Var
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.substitute import substitute_type

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any as Anything
 
 from ..ir.annotate import set_origin
 from ..ir.errors import RelayError, TypeInferenceError
 from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import emit_rewrite

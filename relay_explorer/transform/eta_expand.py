@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..ir.adt import Constructor
 from ..ir.annotate import set_origin
 from ..ir.expr import Call, Expr, Function, GlobalVar, Var, is_complete
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import emit_rewrite

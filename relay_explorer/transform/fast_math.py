@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..ir.declaration import Trait
 from ..ir.expr import Call, Expr, Function
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import rewrite

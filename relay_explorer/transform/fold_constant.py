@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any as Anything
 
 from ..ir.annotate import set_origin
 from ..ir.declaration import Trait
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var, const
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.ndarray import NDArray
 from ..ir.op import Op

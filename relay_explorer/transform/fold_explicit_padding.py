@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..ir.attrs import Attrs
 from ..ir.expr import Call, Constant, Expr, Function
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.typed import tensor_type
 from ..ops.nn.layout import parse_layout

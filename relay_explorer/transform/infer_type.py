@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..typing import infer_type_local, infer_types
 from .infrastructure import Pass, PassContext

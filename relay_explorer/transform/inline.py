@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ..analysis.effects import effects
 from ..ir.annotate import set_origin
 from ..ir.expr import Call, Expr, Function, GlobalVar
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.rewrites import emit_rewrite
 from ..ir.walk import children, post_order, rebuild

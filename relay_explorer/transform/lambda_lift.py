@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..analysis.effects import effects
 from ..ir.annotate import set_origin
 from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.rewrites import emit_rewrite
 from ..ir.types import Type, TypeVar

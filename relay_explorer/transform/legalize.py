@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..ir.annotate import set_origin
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, unwrapped
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import emit_rewrite

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..ir.expr import Expr, GlobalVar
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.rewrites import emit_rewrite
 from ..ir.walk import post_order

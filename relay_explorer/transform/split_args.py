@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from ..ir.annotate import set_origin
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, Tuple
+from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.types import Any, TensorType, Type
 from .infrastructure import AtLeast, PassContext

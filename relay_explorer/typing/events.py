@@ -5,10 +5,10 @@ Explorers replay the events of the real run; there is no second implementation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..ir.expr import Expr, Function, Var
+from ..ir.lazy_dataclass import dataclass
 from ..ir.recorder import Event
 from ..ir.types import Type
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from abc import ABC
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Annotated, Any, ClassVar, NamedTuple
 
+from ..ir.lazy_dataclass import dataclass
 from .encode import Interner, type_writer, writer
 from .schema import Amount, Flat, OneOf, RowOrNone, Sentence, describe, list_of
 

@@ -13,12 +13,12 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, Protocol
 
 from ..ir.errors import RelayError
+from ..ir.lazy_dataclass import dataclass
 from .format import View
 from .source import with_article
 

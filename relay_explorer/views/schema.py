@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator
-from dataclasses import dataclass, is_dataclass
 from dataclasses import fields as dataclass_fields
+from dataclasses import is_dataclass
 from enum import IntEnum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+from ..ir.lazy_dataclass import dataclass
 
 C = TypeVar("C", bound=type)
 

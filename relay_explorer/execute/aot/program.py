@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from ...ir.adt import Constructor
 from ...ir.errors import RelayError
 from ...ir.expr import Function
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
 from ...ir.nest import leaf_types

@@ -8,11 +8,11 @@ refuse, the sizes that have to change with it are those that it must be equal to
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from ...ir.errors import RelayError
 from ...ir.expr import Function, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.types import TensorType, TupleType, Type
 from ...transform.tools.inlining import substituted

@@ -12,12 +12,13 @@ What an instruction writes comes first. See `text` for how it is written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from typing import ClassVar
 
 from ...ir.adt import TypeData
 from ...ir.expr import Expr, Function
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
 from ...ir.span import Span

@@ -7,9 +7,8 @@ are those of the running program; a recorder that needs their values reads them 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...ir.errors import RelayError
+from ...ir.lazy_dataclass import dataclass
 from ...ir.recorder import Event
 from ..values import Value
 from .bytecode import VMFunction

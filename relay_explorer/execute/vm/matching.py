@@ -9,10 +9,10 @@ the clauses, and beyond MOST_STATES clauses are tried one after the other instea
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ...ir.adt import Constructor, Pattern, PatternConstructor, PatternTuple, PatternVar
 from ...ir.expr import Var
+from ...ir.lazy_dataclass import dataclass
 
 MOST_STATES = 500
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 from ...ir.errors import RelayError
+from ...ir.lazy_dataclass import dataclass
 from .. import bounded
 from .bytecode import VMFunction, VMProgram
 from .heap import Change, HeapObject, Reference

@@ -4,12 +4,12 @@ matrices is in the cache when a tile of B has been used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache as remembered
 from html import escape
 from math import log
 
 from ...analysis.cache import Cache, Misses, Product, Simulation, Tile
+from ...ir.lazy_dataclass import dataclass
 
 CELL_W, CELL_H, LEFT, TOP = 46, 24, 56, 46  # pixels of the table
 MOST_SIDES = 6  # powers of two that are looked at

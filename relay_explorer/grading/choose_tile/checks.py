@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...analysis.cache import Cache, Misses, Product, Tile
+from ...ir.lazy_dataclass import dataclass
 from ..answer_values import integer, repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, Property, crashed

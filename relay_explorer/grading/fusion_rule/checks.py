@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any as Anything
 
 from ...analysis.dataflow_graph import DataflowGraph, FlowNode, PostDominators
 from ...ir.expr import Call, Constant, Expr, Tuple, TupleGetItem, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import PATTERN_NAMES, Op
 from ...ir.walk import post_order

@@ -10,11 +10,11 @@ and with neighbours, compiled for this machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any as Anything
 
 from ...ir.attrs import Attrs, attr
 from ...ir.expr import Call, Expr, Function, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern, Relation
 from ...ir.types import TensorType, Type

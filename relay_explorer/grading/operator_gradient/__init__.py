@@ -8,10 +8,10 @@ outside changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any as Anything
 
 from ...ir.expr import Call, Expr, Function, Let, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern
 from ...ir.tuple_wrapper import TupleWrapper

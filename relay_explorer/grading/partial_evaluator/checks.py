@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any as Anything
 
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.walk import post_order

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...analysis.liveness import Liveness
 from ...analysis.straight_line import Origin
 from ...ir.expr import Call, Function
+from ...ir.lazy_dataclass import dataclass
 from ...ir.op import Op
 from ..answer_values import withheld
 

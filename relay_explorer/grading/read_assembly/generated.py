@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from ...ir.lazy_dataclass import dataclass
 
 REGISTERS = {"avx2": 16, "avx512": 32, "neon": 32}
 WIDTHS = {"avx2": (4, 8), "avx512": (4, 8, 16), "neon": (2, 4)}

@@ -5,10 +5,10 @@ them, and what of a tile is kept in registers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from ...ir.lazy_dataclass import dataclass
 from ...lower.require import tvm
 from ...lower.schedules import Scheduled
 

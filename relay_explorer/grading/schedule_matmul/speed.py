@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from ...ir.lazy_dataclass import dataclass
 from ...lower.require import tvm
 from ...lower.schedules import Scheduled, schedule
 from ..machine_code import Loops

@@ -9,12 +9,12 @@ passes. An answer is tried by inferring the types of whole programs with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any as Anything
 
 from ...ir.attrs import Attrs, attr
 from ...ir.errors import TypeInferenceError
 from ...ir.expr import Call, Expr, Function, Let, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern, Relation, RelationError, Reporter, Rule
 from ...ir.types import Any, Dim, IncompleteType, TensorType, TupleType, Type

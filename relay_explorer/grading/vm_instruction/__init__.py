@@ -5,7 +5,7 @@ what a pass over bytecode needs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from ...execute.vm.bytecode import (
@@ -24,6 +24,7 @@ from ...execute.vm.bytecode import (
     written,
 )
 from ...execute.vm.machine import STEP, Machine, Word
+from ...ir.lazy_dataclass import dataclass
 from ..answer_values import withheld
 
 
@@ -107,7 +108,7 @@ class Rules:
 
 
 @withheld
-def combined(code: Sequence[Instruction], rules: Rules = Rules()) -> list[Instruction]:
+def combined(code: Sequence[Instruction], rules: Rules = Rules()) -> list[Instruction]:  # noqa: B008  # frozen
     """The code with runs of `get_field`, each of what the one before has found, as one `get_path` each."""
     entries, later = jumped_to(code), needed(code)
     made: list[Instruction] = []

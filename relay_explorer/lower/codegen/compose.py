@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any as Anything
 
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.nest import leaves, nested
 from ...ir.op import Op, OpPattern

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...ir.lazy_dataclass import dataclass
 from ..codegen.compose import Composed
 from ..codegen.te_text import expression
 from ..require import tvm

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...ir.lazy_dataclass import dataclass
 from ..require import tvm
 from ..schedules import Scheduled
 

@@ -4,9 +4,8 @@ no borders between kernels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...ir.expr import Call, Constant, Expr, Function, Let, Tuple, TupleGetItem, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite

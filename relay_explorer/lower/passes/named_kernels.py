@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...ir.expr import Expr, Function, Let
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.rewrites import emit_rewrite
 from ...ir.walk import children, post_order, rebuild

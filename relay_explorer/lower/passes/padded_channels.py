@@ -4,10 +4,9 @@ are cut off where something else than another such layer reads the result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...ir.declaration import Trait
 from ...ir.expr import Call, Constant, Expr, Function, const
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.typed import tensor_type

@@ -4,9 +4,8 @@ which are cut off again: then they are packed and computed like the others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...ir.expr import Call, Constant, Expr, Function, const
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.typed import tensor_type
 from ...transform.infrastructure import PassContext

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...ir.expr import Call, Expr
+from ...ir.lazy_dataclass import dataclass
 from ...ir.typed import tensor_type
 from ...transform.infrastructure.function_passes import TypedPass
 from ...transform.tools.typed_rewrite import call

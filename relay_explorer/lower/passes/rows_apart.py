@@ -5,11 +5,11 @@ them where they lie, and one kernel serves every row.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from ...analysis.pieces import slice_piece, split_piece
 from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, Function, TupleGetItem
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern
 from ...ir.rewrites import emit_rewrite

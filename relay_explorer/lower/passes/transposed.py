@@ -8,10 +8,10 @@ same in one kernel where the weight is not known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...ir.expr import Call, Expr, Function, const
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.types import TensorType
 from ...ops.nn.sliding import sides

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...execute.tensor_arguments import whole
 from ...ir.errors import RelayError
+from ...ir.lazy_dataclass import dataclass
 from ...ir.types import TensorType
 from ..runtime.kernel import Kernel
 from ..runtime.services import provides

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from ...ir.errors import RelayError
+from ...ir.lazy_dataclass import dataclass
 from ..require import tvm
 from ..targets.target import Target
 from ..targets.threads import threads

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...execute.graph import Launch
 from ...execute.graph_executor import GraphExecutor
+from ...ir.lazy_dataclass import dataclass
 from ..runtime.executable import Executable, GraphExecutable
 from ..runtime.kernel import Kernel
 from ..runtime.services import provides

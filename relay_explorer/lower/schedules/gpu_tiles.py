@@ -10,10 +10,11 @@ global memory. It orders tiles; it does not tell a time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product as every
 from math import prod
 from typing import NamedTuple
+
+from ...ir.lazy_dataclass import dataclass
 
 MULTIPROCESSORS = 108  # of an A100
 UNITS = 128  # multiply-adds of a multiprocessor in a cycle, as many as it takes of 32-bit numbers

@@ -10,9 +10,9 @@ added up at the end. The element-wise stages that follow are applied before the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from ...ir.lazy_dataclass import dataclass
 from ..codegen.compose import Composed
 from ..require import tvm
 from ..targets.target import Target

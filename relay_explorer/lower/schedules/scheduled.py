@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ...ir.lazy_dataclass import dataclass
 from ..codegen.compose import Composed
 
 Choice = Mapping[str, Any]  # the sizes of tiles and the like that a rule is free in, by name

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from ...ir.lazy_dataclass import dataclass
 from ..require import tvm
 from .parts import REDUCED, SPATIAL, Plan, product, static
 

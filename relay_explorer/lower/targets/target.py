@@ -13,11 +13,12 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
 from ...ir.errors import RelayError
+from ...ir.lazy_dataclass import dataclass
 from ..require import tvm
 from .threads import cores
 

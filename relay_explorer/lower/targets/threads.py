@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from ...ir.errors import RelayError
 
@@ -19,9 +18,10 @@ def cores() -> int:
     numbers = allowed(0)
     found = set()
     for number in numbers:
-        path = Path(f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")
+        path = f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list"
         try:
-            found.add(path.read_text("ascii").strip())
+            with open(path, encoding="ascii") as file:
+                found.add(file.read().strip())
         except OSError:
             return len(numbers)
     return len(found) or 1

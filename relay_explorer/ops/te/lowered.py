@@ -13,13 +13,14 @@ result depends on data, say): Python runs its reference implementation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any as Anything
 from typing import Protocol
 
 from ...ir.errors import RelayError
 from ...ir.expr import Call
+from ...ir.lazy_dataclass import dataclass
 from ...ir.op import Op
 from ...ir.size import Any, Applied, Size, SizeVar
 from ...ir.types import Dim, TensorType, Type

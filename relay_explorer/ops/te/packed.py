@@ -8,9 +8,9 @@ they do not, it is joined and split again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...ir.lazy_dataclass import dataclass
 from ..nn.layout import layout_map, parse_layout
 from .convolution import places
 from .library import tvm

@@ -10,7 +10,6 @@ Where TOPI differs from Relay:
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -118,6 +117,8 @@ def _register(name: str) -> None:
         tvm.runtime.convert(lambda a, b: [combine(a[0], b[0])]),
         tvm.runtime.convert(lambda values: [identity(dtype_of(values[0]))]),
     )
+    import ctypes  # only here, since few programs reduce tensors
+
     for function in told:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(function))
     tvm.get_global_func("s_tir.schedule.RegisterReducer")(1, *told)

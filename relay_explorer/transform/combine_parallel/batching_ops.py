@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...ir.lazy_dataclass import dataclass
 from ..infrastructure import Contract, FixedSequential, Pass
 from .batch_matmul import CombineParallelBatchMatmul
 from .conv2d import CombineParallelConv2D

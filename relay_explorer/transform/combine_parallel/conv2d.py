@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 from ...ir.expr import Call
+from ...ir.lazy_dataclass import dataclass
 from ...ir.typed import tensor_type
 from ...ops.nn.layout import parse_layout
 from .groups import CombineParallel, Concatenated, Group, concatenated

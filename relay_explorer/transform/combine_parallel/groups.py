@@ -9,12 +9,12 @@ result.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from ...ir.annotate import set_origin
 from ...ir.declaration import Trait
 from ...ir.expr import Call, Expr, Function, Tuple
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op, OpPattern
 from ...ir.rewrites import emit_rewrite

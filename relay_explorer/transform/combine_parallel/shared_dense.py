@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from ...analysis.pieces import piece_of
 from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, TupleGetItem
+from ...ir.lazy_dataclass import dataclass
 from ...ir.op import Op
 from ...ir.typed import tensor_type
 from ...ir.walk import children

@@ -9,7 +9,6 @@ around the rest once that is translated.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ...dataflow_pattern.typed import infer_expr
 from ...ir.adt import Clause, Constructor, Match, pattern_vars
@@ -29,6 +28,7 @@ from ...ir.expr import (
     TupleGetItem,
     Var,
 )
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.trampoline import Steps, run

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...ir.annotate import set_checked_type, set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, Function, Let, Tuple, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.walk import rewrite_nodes
 from ...ops.gradient_tools import zeros_of

@@ -6,10 +6,9 @@ represents such tensors symbolically, in the type `GradCell` of the library `gra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...ir.annotate import set_origin
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGetItem, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.trampoline import run

@@ -7,11 +7,11 @@ with respect to its arguments. A value that is used several times accumulates th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from ...ir.annotate import set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function, Let, Tuple, TupleGetItem, Var, unwrapped
+from ...ir.lazy_dataclass import dataclass
 from ...ir.op import Op
 from ...ir.recorder import Event, active, unrecorded
 from ...ir.types import TensorType, TupleType, Type

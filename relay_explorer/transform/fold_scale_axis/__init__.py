@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...ir.lazy_dataclass import dataclass
 from ..fold_constant import FoldConstant
 from ..infrastructure import Contract, FixedSequential, Pass
 from .backward import BackwardFoldScaleAxis

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, Function
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.rewrites import emit_rewrite
 from ...ir.typed import tensor_type

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 from ...analysis.dataflow_graph import DataflowGraph
 from ...ir.annotate import set_origin, set_span
 from ...ir.declaration import Trait
 from ...ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...analysis.effects import effects
 from ...ir.expr import Call, Expr, Function
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.rewrites import emit_rewrite
 from ...ir.walk import children, post_order, rebuild

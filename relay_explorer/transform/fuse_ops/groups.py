@@ -12,11 +12,11 @@ post-order, and may be merged into the group of its immediate post-dominator, wi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...analysis.dataflow_graph import DataflowGraph, FlowNode, PostDominators
 from ...ir.expr import Constant
+from ...ir.lazy_dataclass import dataclass
 from ...ir.op import OpPattern
 from ...ir.recorder import Event, active
 from ...ir.rewrites import Rewrite, emit_rewrite

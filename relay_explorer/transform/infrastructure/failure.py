@@ -4,22 +4,23 @@ with which it can be made to happen again.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
-import tempfile
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from ...ir.errors import PassError
 from ...ir.expr import Expr
 from ...ir.module import IRModule
 from ...ir.walk import post_order
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 LONGEST = 200  # characters of an expression in a message
-_PACKAGE = str(Path(__file__).parents[2])
+_PACKAGE = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
 
 def is_ours(error: Exception) -> bool:
@@ -68,6 +69,8 @@ def _short(expr: Expr) -> str:
 
 def _kept(name: str, mod: IRModule, error: Exception) -> Path | None:
     """The file with the program and how to run the pass on it again; None where nothing can be written."""
+    import hashlib
+
     try:
         text = mod.astext()
         path = _private_folder() / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.relay"
@@ -91,6 +94,9 @@ def _private_folder() -> Path:
 
     Its name can be guessed, so another user may have made it first; a new folder is made then.
     """
+    import tempfile
+    from pathlib import Path
+
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir()) / f"relay-explorer-{user}"
     with suppress(FileExistsError):

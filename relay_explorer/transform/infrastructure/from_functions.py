@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any as Anything
 from typing import NamedTuple, overload
 
 from ...ir.errors import TypeInferenceError
 from ...ir.expr import Function
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...typing import infer_types
 from . import registry

@@ -14,11 +14,12 @@ import operator
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from typing import Annotated, Generic, Literal, TypeVar, Union
 from typing import Any as Anything
 
 from ...ir.errors import PassOptionError
+from ...ir.lazy_dataclass import dataclass
 
 K = TypeVar("K")
 V = TypeVar("V", covariant=True)

@@ -7,7 +7,6 @@ when nothing else refers to it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import ref
@@ -71,5 +70,7 @@ def required(name: str) -> Entry | None:
 def nearest(name: str, candidates: Iterable[str]) -> list[str]:
     """List the candidates that `name` may have been meant to be, the nearest first; case does not matter."""
     by_lower = {candidate.lower(): candidate for candidate in candidates}
+    import difflib
+
     close = difflib.get_close_matches(name[:200].lower(), by_lower, n=3, cutoff=0.6)
     return [by_lower[each] for each in close]

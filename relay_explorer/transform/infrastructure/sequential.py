@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ...ir.errors import PassOptionError, RelayError
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from . import registry
 from .context import PassContext

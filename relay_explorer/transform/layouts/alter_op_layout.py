@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any as Anything
 
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...typing import infer_types

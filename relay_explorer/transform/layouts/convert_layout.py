@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from ...ir.errors import PassOptionError, UnknownOperatorError
 from ...ir.expr import Call, Function
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.types import TupleType, Type

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
-from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 from ...ir.adt import Clause, Match
@@ -25,6 +23,7 @@ from ...ir.expr import (
     TupleGetItem,
     Var,
 )
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite
@@ -98,6 +97,8 @@ class ToMixedPrecision(TypedPass):
             )
         for name, count in sorted(missing.items()):
             times = "once" if count == 1 else f"{count} times"
+            import logging
+
             logging.getLogger(__name__).warning(
                 "`%s`, which occurs %s, has no category of mixed precision: it does as its arguments do",
                 name, times,

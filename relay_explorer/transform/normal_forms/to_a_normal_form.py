@@ -6,12 +6,11 @@ The scope of a binding follows Relay's documentation (Introduction to Relay IR).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...analysis.basic_block import blocks_of, evaluated_parts
 from ...ir.adt import Constructor
 from ...ir.annotate import set_origin
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite

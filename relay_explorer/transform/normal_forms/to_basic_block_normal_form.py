@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...ir.expr import Expr, Function
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ..infrastructure import Contract, PassContext
 from ..infrastructure.function_passes import FunctionPass, rewritten

@@ -4,10 +4,9 @@ IR, in Relay's documentation).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...analysis.effects import effects
 from ...ir.expr import Expr, Function, Let, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.rewrites import emit_rewrite
 from ...ir.walk import children, free_vars, post_order, rebuild

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from ...analysis.effects import effects
@@ -10,6 +9,7 @@ from ...ir.adt import Clause, Match, pattern_vars
 from ...ir.annotate import set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, Function, Let, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.node import with_fields
 from ...ir.scopes import LEAVES

@@ -7,9 +7,8 @@ static contents are replaced by the contents. The order of side effects stays th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...ir.expr import Function
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...typing import infer_types
 from ..infrastructure import Contract, Pass, PassContext

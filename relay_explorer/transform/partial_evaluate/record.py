@@ -7,11 +7,11 @@ kept in any case.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any as Anything
 
 from ...ir.adt import Match
 from ...ir.expr import Call, Expr, Function, If, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.recorder import Event, Recorder
 from .values import Known, Measure, StaticFunction, StaticRef, Store, progress
 

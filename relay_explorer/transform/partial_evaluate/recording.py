@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ...ir.errors import RelayError
 from ...ir.expr import Function, GlobalVar
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.recorder import Recorder
 from ...typing import infer_types

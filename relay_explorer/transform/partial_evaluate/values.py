@@ -5,13 +5,13 @@ much further a recursion may be unrolled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any as Anything
 
 from ...ir.adt import Constructor
 from ...ir.annotate import set_origin
 from ...ir.expr import Expr, Function, Let, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.op import Op
 from ...ir.types import Type, TypeVar
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...analysis.annotated_regions import AnnotatedRegion, AnnotatedRegionSet
 from ...ir.expr import Call, Expr, Function, If
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.scopes import Layout, NoNames
 from ...ir.walk import children, post_order, rewrite_nodes

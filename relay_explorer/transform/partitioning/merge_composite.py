@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, cast
 
 from ...dataflow_pattern import DFPattern, partition
 from ...ir.errors import PassOptionError
 from ...ir.expr import Expr, Function
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...typing import infer_types
 from ..infrastructure import Converted, Pass, PassContext

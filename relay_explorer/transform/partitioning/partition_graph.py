@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ...analysis.annotated_regions import AnnotatedRegion, AnnotatedRegionSet
 from ...ir.annotate import set_origin
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGetItem, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.types import TypeVar
 from ...ir.walk import children, rebuild, rewrite_nodes, type_vars_in

@@ -7,11 +7,11 @@ looks at a call whose arguments are simplified already.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ...ir.annotate import set_origin
 from ...ir.expr import Call, Expr, Function, Var
+from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
+from ...ir.lazy_dataclass import dataclass
 from ..format import View
 from ..registry import declare
 from ..schema import Amount, Index, RowIndex

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ...ir.lazy_dataclass import dataclass
 from ...ir.op import OpPattern
 from ...transform.fuse_ops.groups import RULES, Decision, Limits
 from ..format import Sentence

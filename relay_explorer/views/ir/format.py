@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
+from ...ir.lazy_dataclass import dataclass
 from ..format import View
 from ..schema import Amount, Count, Flat, Index, OneOf, RowIndex, RowOrNone, as_object
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
+from ...ir.lazy_dataclass import dataclass
 from ..format import Sentence, View
 from ..schema import Amount, Count, Index, OneOf, RowOrNone, SentenceOrNone, Size, Wire, as_object
 from ..words import counted

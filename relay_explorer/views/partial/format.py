@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
+from ...ir.lazy_dataclass import dataclass
 from ..format import Sentence, View
 from ..schema import (
     Amount,

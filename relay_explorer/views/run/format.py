@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
+from ...ir.lazy_dataclass import dataclass
 from ..format import Sentence, View
 from ..ir.format import Hue, Shape
 from ..lowering.format import LoweringView
