@@ -10,10 +10,8 @@ from ..ir.tuple_wrapper import TupleWrapper
 from ..ops import (
     broadcast,
     reshape,
-    transform,
 )
 from ..ops.examples import IMAGE, SIGNAL, VOLUME, V, X, bools, ints, t
-from ..ops.slice import strided_slice
 from ..relay import nn
 
 Example = Expr | TupleWrapper
@@ -31,16 +29,6 @@ def _plain(op: Op) -> Expr | None:
 
 
 TENSOR: list[Example] = [
-    transform.cast(X, "int8"),
-    transform.cast_like(X, ints()),
-    transform.reinterpret(X, "int32"),
-    transform.transpose(X),
-    transform.transpose(X, [1, 0]),
-    transform.expand_dims(X, 1, 2),
-    transform.squeeze(t(1, 6)),
-    transform.squeeze(t(1, 6), [0]),
-    transform.reverse(X, 1),
-    transform.reverse_sequence(X, ints(2)),
     reshape.reshape(X, (3, -1)),
     reshape.reverse_reshape(X, (-1, 3)),
     reshape.reshape_like(X, t(12, name="y"), rhs_end=1),
@@ -53,9 +41,6 @@ TENSOR: list[Example] = [
     broadcast.collapse_sum_to(X, (6,)),
     reshape.reshape(X, ints(2)),
     broadcast.broadcast_to(X, ints(2)),
-    strided_slice(X, ints(1), [2]),
-    transform.expand_dims(X, ints()),
-    transform.squeeze(t(1, 6), ints(1)),
 ]
 
 NEURAL: list[Example] = [

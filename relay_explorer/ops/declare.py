@@ -12,15 +12,14 @@ DECLARED: set[str] = set()  # the package's own operators, which the book's refe
 
 # The traits of operators whose declarations do not say theirs yet.
 _TRAITS: dict[Trait, str] = {
-    Trait.RESHAPE: "reshape squeeze expand_dims contrib_reverse_reshape dyn.reshape",
-    Trait.TRANSPOSE: "transpose layout_transform",
-    Trait.DISPLACED: "broadcast_to broadcast_to_like dyn.full full full_like "
-    "ones repeat reinterpret tile trilu zeros",
+    Trait.RESHAPE: "reshape contrib_reverse_reshape dyn.reshape",
+    Trait.TRANSPOSE: "layout_transform",
+    Trait.DISPLACED: "broadcast_to broadcast_to_like dyn.full full full_like ones repeat tile trilu zeros",
     Trait.COMMUTATIVE: "",
     Trait.ASSOCIATIVE: "",
     Trait.SHAPE_QUERY: "shape_of ndarray_size",
     Trait.TYPE_OF_FIRST: "zeros_like ones_like full_like shape_of ndarray_size",
-    Trait.TYPE_OF_SECOND: "broadcast_to_like collapse_sum_like reshape_like slice_like cast_like",
+    Trait.TYPE_OF_SECOND: "broadcast_to_like collapse_sum_like reshape_like",
     Trait.SIZED_BY_VALUES: "arange unique full one_hot topk",
     Trait.MULTIPLY_ADD: "nn.conv2d",
 }

@@ -13,6 +13,7 @@ from ..ir.attrs import Attrs, attr
 from ..ir.op import Compute, Op, OpPattern, RelationError, no_flops
 from ..ir.types import Shape, TensorType, TupleType, Type
 from .arange import OneHotAttrs
+from .axes import ExpandDimsAttrs, SqueezeAttrs
 from .copies import TileAttrs
 from .create import InitOpAttrs
 from .declare import declare
@@ -22,7 +23,6 @@ from .relation import UNKNOWN, check_rank, forward, integers, normal_axis, scala
 from .reshape import ReshapeAttrs
 from .slice import StridedSliceAttrs
 from .sort import TopKAttrs
-from .transform import ExpandDimsAttrs, SqueezeAttrs
 
 __all__ = []
 

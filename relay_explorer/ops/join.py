@@ -18,9 +18,15 @@ from .arguments import Operand, Operands
 from .calls import relay
 from .examples import X, Y
 from .gradient_tools import axis_count, extent, typed_field
-from .layouts.axes import concatenate as concatenate_layout
-from .layouts.axes import split as split_layout
-from .layouts.layout import NO_LAYOUT_RULE, LayoutRule
+from .layouts.layout import (
+    NO_LAYOUT_RULE,
+    Answer,
+    InferCorrectLayoutOutput,
+    LayoutRule,
+    Question,
+    alike,
+    unchanged,
+)
 from .numeric import Array, np
 from .operator import Example, call, operator
 from .relation import check_fields, forward, meet_dims, normal_axis, same_dim, tensor, tensor_fields
@@ -171,6 +177,22 @@ def _concatenate_te(lowered: Lowered) -> list[Tensor]:
     return [stage((*first[:axis], starts[-1], *first[axis + 1 :]), value, lowered.name)]
 
 
+def _concatenate_layout(question: Question) -> Answer:
+    """The fields lie alike: in the new layout, where that is the same of all of them."""
+    attrs, old = question.attrs, question.old
+    assert attrs is not None
+    first = next((layout for layout in old if layout is not None), None)
+    if first is None or any(layout not in (None, first) for layout in old):
+        return None
+    count = len(old)
+    if question.new is not None and len(set(question.new)) == 1:
+        new = question.new[0]
+        letter = first[attrs["axis"]] if -len(first) <= attrs["axis"] < len(first) else ""
+        if letter.isupper() and letter in new:
+            return InferCorrectLayoutOutput([new] * count, [new], attrs.replace(axis=new.index_of(letter)))
+    return InferCorrectLayoutOutput([first] * count, [first], attrs)
+
+
 @_joining(
     "concatenate",
     description="Tensors put one after the other along an axis they have.",
@@ -180,7 +202,7 @@ def _concatenate_te(lowered: Lowered) -> list[Tensor]:
     reference=lambda attrs, data: np.concatenate(data, attrs.axis),
     gradient=Gradient("dy is cut where the pieces were joined", _concatenate_gradient),
     lowering=_concatenate_te,
-    layout=concatenate_layout,
+    layout=_concatenate_layout,
     precision=Precision.FOLLOW,
     example=lambda build: build([X, Y], 1),
 )
@@ -318,6 +340,27 @@ def _split_te(lowered: Lowered) -> list[Tensor]:
     return [part(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
+def _split_layout(question: Question) -> Answer:
+    """In blocks, the places are counted in blocks."""
+    old, attrs = question.old[0], question.attrs
+    assert attrs is not None
+    where = attrs["indices_or_sections"]
+    results = where if isinstance(where, int) else len(where) + 1
+    if old is None or question.new is None:
+        return unchanged(question, results)
+    new = question.new[0]
+    letter = old[attrs["axis"]] if -len(old) <= attrs["axis"] < len(old) else ""
+    if not letter.isupper() or letter not in new or old.splits(letter):
+        return unchanged(question, results)
+    if new.splits(letter) and not isinstance(where, int):
+        factor = new.factor_of(letter)
+        if any(index % factor for index in where):
+            return unchanged(question, results)
+        where = [index // factor for index in where]
+    made = attrs.replace(axis=new.index_of(letter), indices_or_sections=where)
+    return alike(new, made, results)
+
+
 @_joining(
     "split",
     description="A tensor cut along an axis into a tuple of parts.",
@@ -327,7 +370,7 @@ def _split_te(lowered: Lowered) -> list[Tensor]:
     reference=lambda attrs, x: _cut(x, attrs.indices_or_sections, attrs.axis),
     gradient=Gradient("the derivatives of the pieces are joined", _split_gradient),
     lowering=_split_te,
-    layout=split_layout,
+    layout=_split_layout,
     precision=Precision.FOLLOW,
     example=lambda build: [build(X, 3, 1), build(X, (1, 4), 1)],
 )

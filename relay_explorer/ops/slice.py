@@ -1,4 +1,4 @@
-"""Operators that cut a box out of a tensor, or put one into it."""
+"""Operators that cut a box out of a tensor."""
 
 from __future__ import annotations
 
@@ -7,26 +7,31 @@ from typing import Annotated
 from typing import Any as Anything
 
 from ..ir.attrs import Attrs, Ints, attr, required
-from ..ir.declaration import Gradient, Precision
+from ..ir.declaration import Precision, Trait
 from ..ir.expr import Call, Expr
 from ..ir.op import OpPattern, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.types import Dim, TensorType, Type
 from .arguments import Operand, computed, int_const, static_ints
-from .calls import relay
 from .examples import X, ints, t
-from .gradient_tools import MOVED, zeros_of
-from .layouts.axes import slice_like as slice_like_layout
-from .layouts.axes import strided_slice as strided_slice_layout
-from .layouts.layout import NO_LAYOUT_RULE
-from .numeric import Array, numbers
+from .gradient_tools import MOVED
+from .layouts.layout import (
+    Answer,
+    InferCorrectLayoutOutput,
+    Question,
+    alike,
+    moved,
+    shape_of_operand,
+    unchanged,
+)
+from .numeric import Array
 from .operator import call, operator
-from .relation import UNKNOWN, forward, integers, normal_axes, normal_axis, same_dtypes, tensor
+from .relation import UNKNOWN, forward, normal_axes, normal_axis, tensor
 from .te.library import te, tirx
 from .te.lowered import Lowered
-from .te.tensors import Tensor, Value, dims, every, guarded, known, number, select, stage
+from .te.tensors import Tensor, Value, dims, known, number, stage
 
-__all__ = ["slice_like", "slice_plan", "strided_set", "strided_slice"]
+__all__ = ["slice_like", "strided_slice"]
 
 Bounds = int | Sequence[int] | Expr
 
@@ -106,7 +111,7 @@ def _strided_slice(attrs: StridedSliceAttrs, data: Type) -> Type:
     return TensorType.of(tuple(shape), x.dtype)
 
 
-def _box(attrs: StridedSliceAttrs, rank: int) -> tuple[slice, ...]:
+def slice_box(attrs: StridedSliceAttrs, rank: int) -> tuple[slice, ...]:
     """The slice of each axis, as Python understands it."""
     slices = [slice(None)] * rank
     for axis, begin, end, stride in slice_plan(attrs, rank):
@@ -154,6 +159,63 @@ def _clipped(bound: int, dim: Anything, low: Anything, high: Anything) -> Anythi
     return tirx.max(tirx.min(bound + dim if bound < 0 else number(bound, "int64"), high), low)
 
 
+def _strided_slice_layout(question: Question) -> Answer:
+    """Begin, end and stride of each axis follow it; in blocks, they are counted in blocks."""
+    old, attrs = question.old[0], question.attrs
+    assert attrs is not None
+    if old is None or question.new is None or attrs["begin"] is None or attrs["end"] is None:
+        return unchanged(question)
+    new = question.new[0]
+    if new == old:
+        return unchanged(question)
+    whole = attrs["slice_mode"] == "end"
+    shape, named = shape_of_operand(question), attrs["axes"]
+    begin, end = list(attrs["begin"]), list(attrs["end"])
+    strides = list(attrs["strides"] or ())
+    strides += [strides[0] if len(strides) == 1 else 1] * (len(begin) - len(strides))
+    if len(shape) != len(old) or any(letter.islower() for letter in old):
+        return unchanged(question)
+    wanted = range(len(old)) if named is None else [axis % len(old) for axis in named]
+    cuts: dict[str, tuple[int, int, int]] = {}
+    for place, axis in enumerate(wanted):
+        size = shape[axis]
+        if place < min(len(begin), len(end)):
+            cut = (begin[place], end[place], strides[place])
+        elif isinstance(size, int):
+            first = begin[place] if place < len(begin) else 0
+            last = end[place] if place < len(end) else (size if whole else -1)
+            cut = (first, last, strides[place] if place < len(strides) else 1)
+        else:
+            return unchanged(question)
+        blocks = _in_blocks(cut, new.factor_of(old[axis]), size) if new.splits(old[axis]) else cut
+        if blocks is None or (new.splits(old[axis]) and not whole):
+            return unchanged(question)
+        cuts[old[axis]] = blocks
+    if named is None:
+        letters = new.letters
+        cuts.update({letter: (0, size, 1) for letter, size in new.axes if letter.islower()})
+    else:
+        letters = [old[axis] for axis in wanted]
+    values = [cuts[letter] for letter in letters]
+    changed: dict[str, Anything] = {
+        "begin": [b for b, _, _ in values],
+        "end": [e for _, e, _ in values],
+        "strides": [s for _, _, s in values],
+    }
+    if named is not None:
+        changed["axes"] = [new.index_of(letter) for letter in letters]
+    return alike(new, attrs.replace(**changed))
+
+
+def _in_blocks(cut: tuple[int, int, int], factor: int, size: object) -> tuple[int, int, int] | None:
+    """A slice in blocks; None where it does not begin and end with one."""
+    begin, end, stride = cut
+    if not isinstance(size, int) or begin < 0 or end < 0 or stride != 1:
+        return None
+    end = min(end, size)
+    return None if begin % factor or end % factor else (begin // factor, end // factor, 1)
+
+
 @operator(
     "strided_slice",
     description="The elements at regular places between a begin and an end on each axis.",
@@ -165,10 +227,10 @@ def _clipped(bound: int, dim: Anything, low: Anything, high: Anything) -> Anythi
     attrs=StridedSliceAttrs,
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
-    reference=lambda attrs, x: x[_box(attrs, x.ndim)],
+    reference=lambda attrs, x: x[slice_box(attrs, x.ndim)],
     gradient=MOVED,
     lowering=_strided_slice_te,
-    layout=strided_slice_layout,
+    layout=_strided_slice_layout,
     precision=Precision.FOLLOW,
     example=lambda build: [
         build(X, [0, 1], [2, 5], [1, 2]),
@@ -219,110 +281,6 @@ def _dynamic_slice(
     )
 
 
-def _strided_set(attrs: None, data: Type, v: Type, begin: Type, end: Type, strides: Type) -> Type:
-    x, value = tensor(data, 0, "data"), tensor(v, 1, "v")
-    same_dtypes(x, value)
-    if len(x.shape) != len(value.shape):
-        raise RelationError(
-            f"the value {show_shape(value.shape)} has another number of axes than the data "
-            f"{show_shape(x.shape)}",
-            "relay.expand_dims adds axes of 1",
-            culprits=(0, 1),
-        )
-    for operand, (name, given) in enumerate((("begin", begin), ("end", end), ("strides", strides)), 2):
-        vector = integers(given, operand, name)
-        if len(vector.shape) != 1 or (isinstance(vector.shape[0], int) and vector.shape[0] > len(x.shape)):
-            raise RelationError(
-                f"{name} must be a vector of at most {len(x.shape)} integers, one an axis, not {vector}",
-                culprits=(operand,),
-            )
-    return x
-
-
-def _set(attrs: None, x: Array, v: Array, begin: Array, end: Array, strides: Array) -> Array:
-    bounds = {"begin": numbers(begin), "end": numbers(end), "strides": numbers(strides)}
-    y = x.copy()
-    y[_box(StridedSliceAttrs(**bounds, axes=None), x.ndim)] = v
-    return y
-
-
-def _strided_set_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    _, value, begin, end, strides = call.args
-    by_data = relay.strided_set(grad, zeros_of(value), begin, end, strides)
-    return [by_data, relay.strided_slice(grad, begin, end, strides), None, None, None]
-
-
-def _strided_set_te(lowered: Lowered) -> list[Tensor]:
-    """Bounds are data: each element asks whether it lies in the box, and reads the value there.
-
-    The values are read at places that they have, also where the box is larger.
-    """
-    x, v, begin, end, strides = lowered.inputs
-
-    def value(*i: Value) -> Value:
-        inside, place = [], []
-        for axis, (at, dim) in enumerate(zip(i, x.shape, strict=True)):
-            step = _bound_of(strides, axis, number(1, "int64"))
-            first, last = _box_te(begin, end, axis, dim, step)
-            offset = select(step > 0, at - first, first - at)
-            size = select(step > 0, step, 0 - step)
-            size = tirx.max(size, number(1, "int64"))
-            within = select(step > 0, tirx.all(at >= first, at < last), tirx.all(at <= first, at > last))
-            inside.append(tirx.all(within, tirx.truncmod(offset, size) == 0))
-            whole = tirx.truncdiv(offset, size)
-            place.append(0 if known(v.shape[axis]) == 1 else tirx.max(tirx.min(whole, v.shape[axis] - 1), 0))
-        return guarded(every(inside), v(*place), x(*i))
-
-    return [stage(x.shape, value, lowered.name)]
-
-
-def _bound_of(vector: Tensor, axis: int, default: Value) -> Value:
-    """A number of a vector that has one for each of the first axes."""
-    return vector(axis).astype("int64") if axis < int(vector.shape[0]) else default
-
-
-def _box_te(begin: Tensor, end: Tensor, axis: int, dim: Anything, step: Value) -> tuple[Value, Value]:
-    """Where the box begins and ends on an axis, as Python's slices do."""
-    size = tirx.Cast("int64", dim)
-    back = step < 0
-    low = select(back, number(-1, "int64"), number(0, "int64"))
-    high = select(back, size - 1, size)
-
-    def clipped(bound: Value) -> Value:
-        return tirx.max(tirx.min(select(bound < 0, bound + size, bound), high), low)
-
-    first = (
-        clipped(_bound_of(begin, axis, tirx.const(0, "int64")))
-        if axis < int(begin.shape[0])
-        else select(back, high, low)
-    )
-    last = clipped(_bound_of(end, axis, size)) if axis < int(end.shape[0]) else select(back, low + 1, high)
-    return first, last
-
-
-@operator(
-    "strided_set",
-    description="The tensor with other values at regular places between a begin and an end on each axis.",
-    formula=r"y_{\mathit{begin} + i \cdot \mathit{stride}} = v_i, \quad y_j = x_j \text{ elsewhere}",
-    family="index",
-    level=4,
-    relation=forward("StridedSet", "{out} = {0}", _strided_set),
-    pattern=OpPattern.INJECTIVE,
-    flops=no_flops,
-    reference=_set,
-    gradient=Gradient("dv = dy inside of the box; dx = dy outside, 0 inside", _strided_set_gradient),
-    lowering=_strided_set_te,
-    layout=NO_LAYOUT_RULE,
-    precision=Precision.UNLISTED,
-    example=lambda build: build(X, t(1, 6, name="y"), [0], [1]),
-    lenient_in_tvm="It looked neither at the value's type nor at those of begin, end and strides.",
-)
-def strided_set(data: Operand, v: Operand, begin: Bounds, end: Bounds, strides: Bounds | None = None) -> Call:
-    """Replace the box of `data` from `begin` to before `end`, by `strides`, by `v`."""
-    bounds = [int_const(bound) for bound in (begin, end, [1] if strides is None else strides)]
-    return call("strided_set", [data, v, *bounds])
-
-
 def _slice_like(attrs: Anything, data: Type, shape_like: Type) -> Type:
     x, like = tensor(data, 0, "data"), tensor(shape_like, 1, "shape_like")
     if attrs.axes is None:
@@ -367,6 +325,21 @@ def _slice_like_te(lowered: Lowered) -> list[Tensor]:
     return [stage(shape, lambda *i: x(*i), lowered.name)]
 
 
+def _slice_like_layout(question: Question) -> Answer:
+    """Both tensors must be known to lie alike."""
+    first, second = question.old
+    attrs = question.attrs
+    assert attrs is not None
+    if first is None or second is None or first != second:
+        return None
+    layout = first
+    if question.new is not None and question.new[0] == question.new[1] and attrs["axes"]:
+        axes = [moved(axis, first, question.new[0]) for axis in attrs["axes"]]
+        if None not in axes:
+            layout, attrs = question.new[0], attrs.replace(axes=axes)
+    return InferCorrectLayoutOutput([layout, layout], [layout], attrs)
+
+
 @operator(
     "slice_like",
     description="The tensor's first elements along each axis, as many as another tensor has.",
@@ -378,8 +351,9 @@ def _slice_like_te(lowered: Lowered) -> list[Tensor]:
     reference=_cut_like,
     gradient=MOVED,
     lowering=_slice_like_te,
-    layout=slice_like_layout,
+    layout=_slice_like_layout,
     precision=Precision.UNLISTED,
+    traits={Trait.TYPE_OF_SECOND},
     example=lambda build: build(X, t(1, 3, name="y"), axes=(0, 1)),
     lenient_in_tvm="It ignored axes that shape_like has beyond those of the data.",
 )

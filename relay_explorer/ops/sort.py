@@ -18,8 +18,7 @@ from .arguments import Operand, computed, static_ints
 from .calls import relay
 from .examples import V, X, ints, t
 from .gradient_tools import ZERO, field_of, zeros_of
-from .layouts.axes import topk as topk_layout
-from .layouts.layout import NO_LAYOUT_RULE, LayoutRule
+from .layouts.layout import NO_LAYOUT_RULE, Answer, LayoutRule, Question, alike, moved, unchanged
 from .numeric import Array, element_type, np
 from .operator import Example, call, operator
 from .relation import forward, normal_axis, same_dim, same_dtypes, tensor
@@ -235,6 +234,18 @@ TOPK_GRADIENT = Gradient(
 )
 
 
+def _topk_layout(question: Question) -> Answer:
+    old, attrs = question.old[0], question.attrs
+    assert attrs is not None
+    results = 2 if attrs["ret_type"] == "both" else 1
+    if old is None or question.new is None:
+        return unchanged(question, results)
+    axis = moved(attrs["axis"], old, question.new[0])
+    if axis is None:
+        return unchanged(question, results)
+    return alike(question.new[0], attrs.replace(axis=axis), results)
+
+
 @_ordering(
     "topk",
     description="The k greatest elements along an axis, and their positions.",
@@ -244,7 +255,7 @@ TOPK_GRADIENT = Gradient(
     reference=_best,
     gradient=TOPK_GRADIENT,
     lowering=_topk_te,
-    layout=topk_layout,
+    layout=_topk_layout,
     example=lambda build: [build(X, 2), build(X, ints())],
     lenient_in_tvm="It let k exceed the axis.",
 )

@@ -155,7 +155,7 @@ def test_strided_slice(
     new = numbers(rng(begin), x[python].shape)
     wanted = x.copy()
     wanted[python] = new
-    close(evaluate(lambda v, u: slice.strided_set(v, u, begin, end, strides), x, new), wanted)
+    close(evaluate(lambda v, u: relay.strided_set(v, u, begin, end, strides), x, new), wanted)
 
 
 def test_slices_by_axes_and_by_size() -> None:

@@ -8,7 +8,7 @@ import torch
 
 from relay_explorer import relay
 from relay_explorer.execute import ExecutionError
-from relay_explorer.ops import broadcast, create, join, reshape, transform
+from relay_explorer.ops import create, join
 from relay_explorer.ops.nn import space
 from tests.ops.meanings import close, evaluate, numbers, rng
 
@@ -58,17 +58,17 @@ def test_cast(dtype: str, to: str) -> None:
     x = numbers(rng(dtype, to), (30,), dtype) * numbers(rng(to), (30,), "bool")
     x = np.abs(x) if to == "uint8" else x
     wanted = torch.tensor(x).to(getattr(torch, to))
-    close(evaluate(transform.cast, x, dtype=to), wanted)
-    close(evaluate(transform.cast_like, x, np.ones(2, to)), wanted)
+    close(evaluate(relay.cast, x, dtype=to), wanted)
+    close(evaluate(relay.cast_like, x, np.ones(2, to)), wanted)
 
 
 def test_casting_drops_the_fraction() -> None:
-    close(evaluate(transform.cast, np.array([-1.9, 1.9], "float32"), dtype="int32"), [-1, 1])
+    close(evaluate(relay.cast, np.array([-1.9, 1.9], "float32"), dtype="int32"), [-1, 1])
 
 
 def test_an_element_type_that_numpy_has_not() -> None:
     with pytest.raises(ExecutionError, match="`cast` went wrong: NumPy has no element type float24"):
-        evaluate(transform.cast, np.ones(2, "float32"), dtype="float24")
+        evaluate(relay.cast, np.ones(2, "float32"), dtype="float24")
 
 
 def test_a_cast_to_bfloat16_rounds_to_its_numbers() -> None:
@@ -77,46 +77,46 @@ def test_a_cast_to_bfloat16_rounds_to_its_numbers() -> None:
     )
     x = x.astype("float32")
     wanted = torch.tensor(x).to(torch.bfloat16).to(torch.float32).numpy()
-    found = evaluate(transform.cast, x, dtype="bfloat16")
+    found = evaluate(relay.cast, x, dtype="bfloat16")
     assert found.dtype == "float32"  # NumPy has no other type that holds them
     np.testing.assert_array_equal(found, wanted)
 
 
 def test_reinterpret_keeps_the_bits() -> None:
     x = numbers(rng("bits"), (3, 4))
-    bits = evaluate(transform.reinterpret, x, dtype="int32")
+    bits = evaluate(relay.reinterpret, x, dtype="int32")
     close(bits, torch.tensor(x).view(torch.int32))
-    close(evaluate(transform.reinterpret, bits, dtype="float32"), x)
-    close(evaluate(transform.reinterpret, np.array(1.0, "float32"), dtype="uint32"), 0x3F800000)
+    close(evaluate(relay.reinterpret, bits, dtype="float32"), x)
+    close(evaluate(relay.reinterpret, np.array(1.0, "float32"), dtype="uint32"), 0x3F800000)
 
 
 def test_axes_are_moved_added_and_dropped() -> None:
     x = numbers(rng("axes"), (2, 3, 4))
-    close(evaluate(transform.transpose, x), torch.tensor(x).permute(2, 1, 0))
-    close(evaluate(transform.transpose, x, axes=(1, -1, 0)), torch.tensor(x).permute(1, 2, 0))
+    close(evaluate(relay.transpose, x), torch.tensor(x).permute(2, 1, 0))
+    close(evaluate(relay.transpose, x, axes=(1, -1, 0)), torch.tensor(x).permute(1, 2, 0))
     for axis in range(-4, 4):
-        close(evaluate(transform.expand_dims, x, axis=axis), torch.tensor(x).unsqueeze(axis))
-    assert evaluate(transform.expand_dims, x, axis=-2, num_newaxis=3).shape == (2, 3, 1, 1, 1, 4)
-    assert evaluate(transform.expand_dims, x, axis=0, num_newaxis=0).shape == (2, 3, 4)
+        close(evaluate(relay.expand_dims, x, axis=axis), torch.tensor(x).unsqueeze(axis))
+    assert evaluate(relay.expand_dims, x, axis=-2, num_newaxis=3).shape == (2, 3, 1, 1, 1, 4)
+    assert evaluate(relay.expand_dims, x, axis=0, num_newaxis=0).shape == (2, 3, 4)
     ones = x.reshape(1, 2, 1, 12)
-    close(evaluate(transform.squeeze, ones), x.reshape(2, 12))
-    close(evaluate(transform.squeeze, ones, axis=[-2]), x.reshape(1, 2, 12))
-    close(evaluate(lambda v, a: transform.squeeze(v, a), ones, np.array([0, 2])), x.reshape(2, 12))
-    found = evaluate(lambda v, a: transform.expand_dims(v, a, 2), x, np.array(-2))
+    close(evaluate(relay.squeeze, ones), x.reshape(2, 12))
+    close(evaluate(relay.squeeze, ones, axis=[-2]), x.reshape(1, 2, 12))
+    close(evaluate(lambda v, a: relay.squeeze(v, a), ones, np.array([0, 2])), x.reshape(2, 12))
+    found = evaluate(lambda v, a: relay.expand_dims(v, a, 2), x, np.array(-2))
     close(found, x.reshape(2, 3, 1, 1, 4))
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_reverse(axis: int) -> None:
     x = numbers(rng(axis), (2, 3, 4))
-    close(evaluate(transform.reverse, x, axis=axis), torch.flip(torch.tensor(x), [axis]))
+    close(evaluate(relay.reverse, x, axis=axis), torch.flip(torch.tensor(x), [axis]))
 
 
 @pytest.mark.parametrize(("seq_axis", "batch_axis"), [(1, 0), (0, 1), (-1, 1)])
 def test_reverse_sequence(seq_axis: int, batch_axis: int) -> None:
     x = numbers(rng(seq_axis), (4, 3, 5))
     lengths = np.arange(x.shape[batch_axis]) % x.shape[seq_axis]
-    found = evaluate(transform.reverse_sequence, x, lengths, seq_axis=seq_axis, batch_axis=batch_axis)
+    found = evaluate(relay.reverse_sequence, x, lengths, seq_axis=seq_axis, batch_axis=batch_axis)
     for at in np.ndindex(x.shape):
         place, length = at[seq_axis], lengths[at[batch_axis]]
         source = list(at)
@@ -126,7 +126,7 @@ def test_reverse_sequence(seq_axis: int, batch_axis: int) -> None:
 
 def test_reverse_sequence_clips_lengths() -> None:
     rows = np.arange(12).reshape(3, 4)
-    reversed_rows = evaluate(transform.reverse_sequence, rows, np.array([-1, 0, 9]), seq_axis=1, batch_axis=0)
+    reversed_rows = evaluate(relay.reverse_sequence, rows, np.array([-1, 0, 9]), seq_axis=1, batch_axis=0)
     assert reversed_rows.tolist() == [[0, 1, 2, 3], [4, 5, 6, 7], [11, 10, 9, 8]]
 
 
@@ -139,21 +139,21 @@ def test_reverse_sequence_clips_lengths() -> None:
 )  # fmt: skip
 def test_reshape(newshape: tuple[int, ...], shape: tuple[int, ...]) -> None:
     x = numbers(rng(newshape), (2, 3, 4))
-    close(evaluate(reshape.reshape, x, newshape=newshape), torch.tensor(x).reshape(shape))
+    close(evaluate(relay.reshape, x, newshape=newshape), torch.tensor(x).reshape(shape))
     if min(newshape) >= -1:
-        found = evaluate(reshape.reshape, x, np.array(newshape))
+        found = evaluate(relay.reshape, x, np.array(newshape))
         close(found, torch.tensor(x).reshape(shape))
 
 
 def test_shapes_as_data() -> None:
     x = numbers(rng("shape"), (2, 3, 4))
-    close(evaluate(reshape.reverse_reshape, x, newshape=(-1, 0)), x.reshape(6, 4))
+    close(evaluate(relay.reverse_reshape, x, newshape=(-1, 0)), x.reshape(6, 4))
     like = np.ones((4, 6), "int8")
-    close(evaluate(reshape.reshape_like, x, like), x.reshape(4, 6))
-    found = evaluate(reshape.reshape_like, x, like.reshape(6, 4), lhs_end=2, rhs_end=1)
+    close(evaluate(relay.reshape_like, x, like), x.reshape(4, 6))
+    found = evaluate(relay.reshape_like, x, like.reshape(6, 4), lhs_end=2, rhs_end=1)
     close(found, x.reshape(6, 4))
-    close(evaluate(reshape.shape_of, x, dtype="int64"), np.array([2, 3, 4]))
-    close(evaluate(reshape.ndarray_size, x), np.array(24))
+    close(evaluate(relay.shape_of, x, dtype="int64"), np.array([2, 3, 4]))
+    close(evaluate(relay.ndarray_size, x), np.array(24))
 
 
 def test_a_shape_that_the_program_computes_and_that_does_not_fit() -> None:
@@ -161,15 +161,15 @@ def test_a_shape_that_the_program_computes_and_that_does_not_fit() -> None:
         ExecutionError,
         match=r"`dyn\.reshape` went wrong: the tensor \(2, 3\) has 6 elements, but the new shape \(4\) has 4",
     ):
-        evaluate(reshape.reshape, np.ones((2, 3), "float32"), np.array([4]))
+        evaluate(relay.reshape, np.ones((2, 3), "float32"), np.array([4]))
 
 
 @pytest.mark.parametrize("dst", ["NHWC", "NCHW4c", "NCHW2n4c", "HWNC", "NHWC8c"])
 def test_layouts_there_and_back(dst: str) -> None:
     x = numbers(rng(dst), (2, 8, 3, 5))
-    there = evaluate(reshape.layout_transform, x, src_layout="NCHW", dst_layout=dst)
-    close(evaluate(reshape.layout_transform, there, src_layout=dst, dst_layout="NCHW"), x)
-    back = evaluate(reshape.layout_transform, there, src_layout=dst, dst_layout="NCHW")
+    there = evaluate(relay.layout_transform, x, src_layout="NCHW", dst_layout=dst)
+    close(evaluate(relay.layout_transform, there, src_layout=dst, dst_layout="NCHW"), x)
+    back = evaluate(relay.layout_transform, there, src_layout=dst, dst_layout="NCHW")
     close(back, x)
     for n, c, h, w in np.ndindex(x.shape):
         at = {
@@ -218,18 +218,18 @@ def test_broadcasting_and_its_gradient(small: tuple[int, ...]) -> None:
     wide = torch.tensor(x, requires_grad=True)
     wanted = wide.broadcast_to(2, 3, 4)
     wanted.backward(torch.tensor(large))
-    close(evaluate(broadcast.broadcast_to, x, shape=(2, 3, 4)), wanted.detach())
-    close(evaluate(broadcast.broadcast_to, x, np.array([2, 3, 4])), wanted.detach())
-    close(evaluate(broadcast.broadcast_to_like, x, large), wanted.detach())
+    close(evaluate(relay.broadcast_to, x, shape=(2, 3, 4)), wanted.detach())
+    close(evaluate(relay.broadcast_to, x, np.array([2, 3, 4])), wanted.detach())
+    close(evaluate(relay.broadcast_to_like, x, large), wanted.detach())
     assert wide.grad is not None
-    close(evaluate(broadcast.collapse_sum_like, large, x), wide.grad)
-    close(evaluate(broadcast.collapse_sum_to, large, shape=small), wide.grad)
+    close(evaluate(relay.collapse_sum_like, large, x), wide.grad)
+    close(evaluate(relay.collapse_sum_to, large, shape=small), wide.grad)
 
 
 def test_the_argument_can_change_after_a_result_was_made_of_it() -> None:
     """The result keeps its value, also where NumPy would have given a view."""
     x = np.arange(6, dtype="float32").reshape(2, 3)
-    results = [evaluate(transform.transpose, x), evaluate(reshape.reshape, x, newshape=(6,))]
+    results = [evaluate(relay.transpose, x), evaluate(relay.reshape, x, newshape=(6,))]
     kept = [result.copy() for result in results]
     x[:] = -1
     for result, old in zip(results, kept, strict=True):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relay_explorer import relay
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call, Function, const, var
 from relay_explorer.ir.module import IRModule
@@ -15,7 +16,6 @@ from relay_explorer.ir.types import Any, SizeVar, TensorType
 from relay_explorer.ops import namespaces as binary
 from relay_explorer.ops import namespaces as logical
 from relay_explorer.ops import namespaces as unary
-from relay_explorer.ops import transform
 from relay_explorer.typing import infer_types
 from tests.ops.tensor_programs import bools, ints, refused, t, typed
 
@@ -172,23 +172,23 @@ def test_where_broadcasts_all_three() -> None:
 
 
 def test_casts() -> None:
-    assert typed(transform.cast(t(2, 3), "int8")) == "Tensor[(2, 3), int8]"
+    assert typed(relay.cast(t(2, 3), "int8")) == "Tensor[(2, 3), int8]"
     assert typed(t(2, 3).astype("int64")) == "Tensor[(2, 3), int64]"
-    assert typed(transform.cast_like(t(2, 3), ints())) == "Tensor[(2, 3), int32]"
-    assert typed(transform.reinterpret(t(2, 3), "int32")) == "Tensor[(2, 3), int32]"
-    error = refused(transform.reinterpret(t(2), "int8"))
+    assert typed(relay.cast_like(t(2, 3), ints())) == "Tensor[(2, 3), int32]"
+    assert typed(relay.reinterpret(t(2, 3), "int32")) == "Tensor[(2, 3), int32]"
+    error = refused(relay.reinterpret(t(2), "int8"))
     assert error.message == "`reinterpret`: float32 has 32 bits an element and int8 has 8"
     assert error.help == ("reinterpret keeps the bits; relay.cast converts the numbers",)
 
 
 def test_element_types_that_do_not_exist() -> None:
     with pytest.raises(RelayError, match="attribute `dtype` takes the name of an element type, not 'banana'"):
-        transform.cast(t(2), "banana")
+        relay.cast(t(2), "banana")
     with pytest.raises(ValueError, match="there is no element type called 'banana'"):
         var("x", shape=(2,), dtype="banana")
-    assert typed(transform.cast(t(2), np.float16)) == "Tensor[(2), float16]"
-    assert typed(transform.cast(t(2), np.dtype("int8"))) == "Tensor[(2), int8]"
-    assert typed(transform.cast(t(2), bool)) == "Tensor[(2), bool]"
+    assert typed(relay.cast(t(2), np.float16)) == "Tensor[(2), float16]"
+    assert typed(relay.cast(t(2), np.dtype("int8"))) == "Tensor[(2), int8]"
+    assert typed(relay.cast(t(2), bool)) == "Tensor[(2), bool]"
 
 
 def test_python_operators_and_numbers() -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relay_explorer import relay
 from relay_explorer.ir.expr import const
 from relay_explorer.ir.types import Any, SizeVar, TensorType
-from relay_explorer.ops import reshape, transform
 from tests.ops.tensor_programs import ints, refused, t, type_of, typed
 
 SHAPE = st.lists(st.integers(1, 4), min_size=1, max_size=4)
@@ -24,11 +24,11 @@ N = SizeVar("n")
 def test_transpose_is_numpys(axes: list[int], negatives: int) -> None:
     given_axes = [a - 4 if negatives >> i & 1 else a for i, a in enumerate(axes)]
     expected = np.transpose(np.empty((2, 3, 4, 5)), axes).shape
-    assert typed(transform.transpose(t(2, 3, 4, 5), given_axes)) == str(TensorType(expected))
+    assert typed(relay.transpose(t(2, 3, 4, 5), given_axes)) == str(TensorType(expected))
 
 
 def test_transpose_without_axes_reverses() -> None:
-    assert typed(transform.transpose(t(2, Any(), 4))) == "Tensor[(4, ?, 2), float32]"
+    assert typed(relay.transpose(t(2, Any(), 4))) == "Tensor[(4, ?, 2), float32]"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_transpose_without_axes_reverses() -> None:
     ],
 )
 def test_transpose_names_every_axis_once(axes: tuple[int, ...], message: str) -> None:
-    assert refused(transform.transpose(t(2, 3, 4), axes)).message == f"`transpose`: {message}"
+    assert refused(relay.transpose(t(2, 3, 4), axes)).message == f"`transpose`: {message}"
 
 
 @settings(max_examples=60, deadline=None)
@@ -48,40 +48,39 @@ def test_transpose_names_every_axis_once(axes: tuple[int, ...], message: str) ->
 def test_expand_dims_is_numpys(shape: list[int], data: st.DataObject) -> None:
     axis = data.draw(st.integers(-len(shape) - 1, len(shape)))
     expected = np.expand_dims(np.empty(shape), axis).shape
-    assert typed(transform.expand_dims(t(*shape), axis)) == str(TensorType(expected))
+    assert typed(relay.expand_dims(t(*shape), axis)) == str(TensorType(expected))
 
 
 def test_expand_dims_by_several() -> None:
-    assert typed(transform.expand_dims(t(2, 3), 1, 2)) == "Tensor[(2, 1, 1, 3), float32]"
-    assert typed(transform.expand_dims(t(2, 3), -1, 3)) == "Tensor[(2, 3, 1, 1, 1), float32]"
-    assert typed(transform.expand_dims(t(2, 3), 1, 0)) == "Tensor[(2, 3), float32]"
-    error = refused(transform.expand_dims(t(2, 3), 3))
+    assert typed(relay.expand_dims(t(2, 3), 1, 2)) == "Tensor[(2, 1, 1, 3), float32]"
+    assert typed(relay.expand_dims(t(2, 3), -1, 3)) == "Tensor[(2, 3, 1, 1, 1), float32]"
+    assert typed(relay.expand_dims(t(2, 3), 1, 0)) == "Tensor[(2, 3), float32]"
+    error = refused(relay.expand_dims(t(2, 3), 3))
     assert (
         error.message == "`expand_dims`: axis 3 is out of range: new axes of the tensor (2, 3) go to -3 to 2"
     )
 
 
 def test_squeeze() -> None:
-    assert typed(transform.squeeze(t(1, 3, 1))) == "Tensor[(3), float32]"
-    assert typed(transform.squeeze(t(1, 3, 1), 2)) == "Tensor[(1, 3), float32]"
-    assert typed(transform.squeeze(t(1, 3, 1), [0, -1])) == "Tensor[(3), float32]"
-    assert typed(transform.squeeze(t(1, 1))) == "float32"
-    assert typed(transform.squeeze(t(Any(), 3), [0])) == "Tensor[(3), float32]"
-    error = refused(transform.squeeze(t(1, 3), [1]))
+    assert typed(relay.squeeze(t(1, 3, 1))) == "Tensor[(3), float32]"
+    assert typed(relay.squeeze(t(1, 3, 1), 2)) == "Tensor[(1, 3), float32]"
+    assert typed(relay.squeeze(t(1, 3, 1), [0, -1])) == "Tensor[(3), float32]"
+    assert typed(relay.squeeze(t(1, 1))) == "float32"
+    assert typed(relay.squeeze(t(Any(), 3), [0])) == "Tensor[(3), float32]"
+    error = refused(relay.squeeze(t(1, 3), [1]))
     assert error.message == "`squeeze`: axis 1 of (1, 3) is 3, and only axes of 1 can be dropped"
-    error = refused(transform.squeeze(t(Any(), 3)))
+    error = refused(relay.squeeze(t(Any(), 3)))
     assert (
         error.message == "`squeeze`: axis 0 of (?, 3) may or may not be 1, so the result's rank is not known"
     )
 
 
 def test_reverse() -> None:
-    assert typed(transform.reverse(t(2, 3), -1)) == "Tensor[(2, 3), float32]"
+    assert typed(relay.reverse(t(2, 3), -1)) == "Tensor[(2, 3), float32]"
     assert (
-        typed(transform.reverse_sequence(t(4, 2), ints(2), seq_axis=0, batch_axis=1))
-        == "Tensor[(4, 2), float32]"
+        typed(relay.reverse_sequence(t(4, 2), ints(2), seq_axis=0, batch_axis=1)) == "Tensor[(4, 2), float32]"
     )
-    error = refused(transform.reverse_sequence(t(4, 2), ints(2), seq_axis=1, batch_axis=0))
+    error = refused(relay.reverse_sequence(t(4, 2), ints(2), seq_axis=1, batch_axis=0))
     assert error.message == (
         "`reverse_sequence`: seq_lengths has the shape (2), but axis 0 of the data, (4, 2), numbers "
         "4 sequences"
@@ -127,11 +126,11 @@ def test_reverse() -> None:
 def test_special_values_of_reshape(
     source: tuple[object, ...], newshape: tuple[int, ...], expected: tuple[object, ...]
 ) -> None:
-    assert type_of(reshape.reshape(t(*source), newshape)) == TensorType(expected)
+    assert type_of(relay.reshape(t(*source), newshape)) == TensorType(expected)
 
 
 def test_zero_can_be_an_extent() -> None:
-    assert typed(reshape.reshape(t(0, 4), (2, 0), allowzero=True)) == "Tensor[(2, 0), float32]"
+    assert typed(relay.reshape(t(0, 4), (2, 0), allowzero=True)) == "Tensor[(2, 0), float32]"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +145,7 @@ def test_zero_can_be_an_extent() -> None:
 def test_reverse_reshape_reads_from_the_right(
     source: tuple[int, ...], newshape: tuple[int, ...], expected: tuple[int, ...]
 ) -> None:
-    assert type_of(reshape.reverse_reshape(t(*source), newshape)) == TensorType(expected)
+    assert type_of(relay.reverse_reshape(t(*source), newshape)) == TensorType(expected)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +165,7 @@ def test_reverse_reshape_reads_from_the_right(
     ],
 )  # fmt: skip
 def test_reshape_says_what_does_not_fit(newshape: tuple[int, ...], message: str) -> None:
-    assert refused(reshape.reshape(t(2, 3), newshape)).message == f"`reshape`: {message}"
+    assert refused(relay.reshape(t(2, 3), newshape)).message == f"`reshape`: {message}"
 
 
 @settings(max_examples=100, deadline=None)
@@ -175,7 +174,7 @@ def test_reshape_is_numpys(shape: list[int], data: st.DataObject) -> None:
     size = int(np.prod(shape))
     newshape = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))
     newshape[data.draw(st.integers(0, len(newshape) - 1))] = -1
-    call = reshape.reshape(t(*shape), newshape)
+    call = relay.reshape(t(*shape), newshape)
     try:
         expected = np.empty(size).reshape(newshape).shape
     except ValueError:
@@ -185,30 +184,30 @@ def test_reshape_is_numpys(shape: list[int], data: st.DataObject) -> None:
 
 
 def test_reshape_takes_constants() -> None:
-    assert typed(reshape.reshape(t(2, 3), const([3, 2]))) == "Tensor[(3, 2), float32]"
-    assert typed(reshape.reshape(t(2, 3), 6)) == "Tensor[(6), float32]"
+    assert typed(relay.reshape(t(2, 3), const([3, 2]))) == "Tensor[(3, 2), float32]"
+    assert typed(relay.reshape(t(2, 3), 6)) == "Tensor[(6), float32]"
 
 
 def test_reshape_like() -> None:
-    assert typed(reshape.reshape_like(t(1, 2, 3, 4), t(6, 4, name="y"))) == "Tensor[(6, 4), float32]"
-    like = reshape.reshape_like(t(1, 2, 3, 4), t(6, 2, 2, 3, name="y"), lhs_begin=1, rhs_end=3)
+    assert typed(relay.reshape_like(t(1, 2, 3, 4), t(6, 4, name="y"))) == "Tensor[(6, 4), float32]"
+    like = relay.reshape_like(t(1, 2, 3, 4), t(6, 2, 2, 3, name="y"), lhs_begin=1, rhs_end=3)
     assert typed(like) == "Tensor[(1, 6, 2, 2), float32]"
-    error = refused(reshape.reshape_like(t(2, 3), t(5, name="y")))
+    error = refused(relay.reshape_like(t(2, 3), t(5, name="y")))
     assert error.message == "`reshape_like`: the tensor (2, 3) has 6 elements, but the new shape (5) has 5"
-    error = refused(reshape.reshape_like(t(2, 3), t(6, name="y"), lhs_begin=3))
+    error = refused(relay.reshape_like(t(2, 3), t(6, name="y"), lhs_begin=3))
     assert error.message == "`reshape_like`: lhs_begin=3 and lhs_end=None are not a range of the 2 axes"
 
 
 def test_layout_transform() -> None:
-    assert typed(reshape.layout_transform(t(1, 32, 7, 8), "NCHW", "NHWC")) == "Tensor[(1, 7, 8, 32), float32]"
-    blocked = reshape.layout_transform(t(1, 32, 7, 8), "NCHW", "NCHW16c")
+    assert typed(relay.layout_transform(t(1, 32, 7, 8), "NCHW", "NHWC")) == "Tensor[(1, 7, 8, 32), float32]"
+    blocked = relay.layout_transform(t(1, 32, 7, 8), "NCHW", "NCHW16c")
     assert typed(blocked) == "Tensor[(1, 2, 7, 8, 16), float32]"
-    assert typed(reshape.layout_transform(blocked, "NCHW16c", "NHWC")) == "Tensor[(1, 7, 8, 32), float32]"
-    assert typed(reshape.layout_transform(t(8, 4, 3, 3), "OIHW", "HWIO")) == "Tensor[(3, 3, 4, 8), float32]"
-    assert "16 does not divide" in refused(reshape.layout_transform(t(1, 3, 7, 8), "NCHW", "NCHW16c")).message
+    assert typed(relay.layout_transform(blocked, "NCHW16c", "NHWC")) == "Tensor[(1, 7, 8, 32), float32]"
+    assert typed(relay.layout_transform(t(8, 4, 3, 3), "OIHW", "HWIO")) == "Tensor[(3, 3, 4, 8), float32]"
+    assert "16 does not divide" in refused(relay.layout_transform(t(1, 3, 7, 8), "NCHW", "NCHW16c")).message
 
 
 def test_shapes_as_data() -> None:
-    assert typed(reshape.shape_of(t(2, Any(), 4))) == "Tensor[(3), int32]"
-    assert typed(reshape.shape_of(t(2), "int64")) == "Tensor[(1), int64]"
-    assert typed(reshape.ndarray_size(t(2, 3))) == "int32"
+    assert typed(relay.shape_of(t(2, Any(), 4))) == "Tensor[(3), int32]"
+    assert typed(relay.shape_of(t(2), "int64")) == "Tensor[(1), int64]"
+    assert typed(relay.ndarray_size(t(2, 3))) == "int32"

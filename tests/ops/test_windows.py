@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from relay_explorer import relay
 from relay_explorer.execute import ExecutionError
 from relay_explorer.ir.expr import Expr
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
@@ -131,6 +132,4 @@ def test_a_short_signal_is_noticed_when_the_program_runs() -> None:
 
 def _hidden(x: Expr) -> Expr:
     """`x`, as a tensor whose length inference does not know."""
-    from relay_explorer.ops.reshape import reshape, shape_of
-
-    return reshape(x, shape_of(x))
+    return relay.reshape(x, relay.shape_of(x))

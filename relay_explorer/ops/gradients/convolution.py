@@ -13,13 +13,14 @@ from typing import NamedTuple
 from ...ir.expr import Call, Expr
 from ...ir.op import Op
 from ...ir.typed import tensor_type
+from ..axes import transpose
+from ..cast import cast_like
 from ..gradient_tools import extents
 from ..nn import conv, conv_other, conv_transpose
 from ..nn.sliding import sides
 from ..nn.transposed_layout import weight_layout
 from ..reshape import layout_transform, reshape
 from ..slice import strided_slice
-from ..transform import cast_like, transpose
 
 _CONVOLUTIONS: dict[int, Anything] = {1: conv.conv1d, 2: conv.conv2d, 3: conv.conv3d}
 _TRANSPOSED: dict[int, Anything] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...ir.expr import Call, Expr, const
 from ...ir.typed import tensor_type
 from ..calls import relay
+from ..cast import cast_like
 from ..gradient_tools import field_of, zeros_of
-from ..transform import cast_like
 
 
 def one_hot(call: Call, grad: Expr) -> list[Expr | None]:

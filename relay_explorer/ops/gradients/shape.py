@@ -5,14 +5,11 @@ from __future__ import annotations
 from ...ir.expr import Call, Expr
 from ..broadcast import broadcast_to_like, collapse_sum_like
 from ..calls import relay
-from ..gradient_tools import axis_count
+from ..cast import cast_like
 from ..gradient_tools import moved as moved
 from ..gradient_tools import moved_field as moved_field
 from ..gradient_tools import reshaped as reshaped
 from ..gradient_tools import typed_field as typed_field
-from ..transform import cast_like
-from ..transform import reverse as reversed_
-from ..transform import transpose as transposed
 
 
 def broadcast(call: Call, grad: Expr) -> list[Expr | None]:
@@ -26,16 +23,3 @@ def collapsed(call: Call, grad: Expr) -> list[Expr | None]:
 def filled(call: Call, grad: Expr) -> list[Expr | None]:
     """Of full: every element is the one that it was given."""
     return [cast_like(relay.sum(grad), call.args[0]), *[None] * (len(call.args) - 1)]
-
-
-def transpose(call: Call, grad: Expr) -> list[Expr]:
-    assert call.attrs is not None
-    rank = axis_count(call.args[0])
-    axes = [axis % rank for axis in call.attrs["axes"] or ()]
-    back = sorted(range(rank), key=axes.__getitem__) if axes else None
-    return [transposed(grad, back)]
-
-
-def reverse(call: Call, grad: Expr) -> list[Expr]:
-    assert call.attrs is not None
-    return [reversed_(grad, call.attrs["axis"])]

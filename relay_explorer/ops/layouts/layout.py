@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...ir.attrs import Attrs
 from ...ir.declaration import NotApplicable
 from ...ir.op import RelationError
-from ...ir.types import Type
+from ...ir.types import TensorType, Type
 from ..nn.layout import parse_layout
 
 Axis = tuple[str, int]  # ("C", 1): an axis, or its count of blocks; ("c", 16): the place in a block of 16
@@ -109,6 +109,23 @@ class Question(NamedTuple):
 Answer = InferCorrectLayoutOutput | None  # None: the operator works in the old layout only
 LayoutRule = Callable[[Question], Answer]
 NO_LAYOUT_RULE = NotApplicable("it is computed in the layout that the program was written in")
+
+
+def alike(layout: Layout, attrs: Attrs | None, results: int = 1) -> InferCorrectLayoutOutput:
+    """Answer that the operand and all results have one layout."""
+    return InferCorrectLayoutOutput([layout], [layout] * results, attrs)
+
+
+def unchanged(question: Question, results: int = 1) -> Answer:
+    """Answer that everything stays in the operand's old layout, if that is known."""
+    old = question.old[0]
+    return None if old is None else alike(old, question.attrs, results)
+
+
+def shape_of_operand(question: Question) -> tuple[object, ...]:
+    """Return the shape of the first operand; () where it is not a tensor."""
+    type_ = question.types[0]
+    return type_.shape if isinstance(type_, TensorType) else ()
 
 
 def moved(axis: int, old: Layout, new: Layout) -> int | None:

@@ -6,12 +6,14 @@ Each file of operators stands in one of these modules: importing this one declar
 from __future__ import annotations
 
 from ..arange import *
+from ..axes import *
 from ..binary.arithmetic import *
 from ..binary.bits import *
 from ..binary.comparison import *
 from ..binary.division import *
 from ..binary.logical import *
 from ..broadcast import *
+from ..cast import *
 from ..contract import *
 from ..copies import *
 from ..create import *
@@ -25,6 +27,7 @@ from ..reduce.folding import *
 from ..reduce.position import *
 from ..reduce.variance import *
 from ..reshape import *
+from ..reverse import *
 from ..scan import *
 from ..scatter import *
 from ..slice import *
@@ -33,7 +36,7 @@ from ..sparse.fill_empty_rows import *
 from ..sparse.reshape import *
 from ..sparse.segment_sum import *
 from ..sparse.to_dense import *
-from ..transform import *
+from ..strided_set import *
 from ..unary.approximate import *
 from ..unary.exponential import *
 from ..unary.predicates import *

@@ -17,7 +17,8 @@ from ..cost import flops_per_output, operations_per_input
 from ..examples import IMAGE, X
 from ..gradient_tools import along as along_axis
 from ..gradient_tools import axis_count, masked, number
-from ..layouts.axes import prelu_layout
+from ..layouts.layout import Answer, Question
+from ..layouts.normalization import normalization
 from ..layouts.same import elementwise_layout
 from ..numeric import Array, along, np
 from ..operator import operator
@@ -157,6 +158,10 @@ def _prelu_gradient(call: Call, grad: Expr) -> list[Expr]:
     return [relay.where(positive, grad, sloped), relay.sum(by_alpha, axis, exclude=True)]
 
 
+def _prelu_layout(question: Question) -> Answer:
+    return normalization(question, vectors=1)
+
+
 @operator(
     "nn.prelu",
     description="Multiplies negative elements by a slope that is learnt for each channel.",
@@ -174,7 +179,7 @@ def _prelu_gradient(call: Call, grad: Expr) -> list[Expr]:
         "dx = dy where x > 0, else alpha · dy; d alpha = dy · x summed where x ≤ 0", _prelu_gradient
     ),
     lowering=_prelu_te,
-    layout=prelu_layout,
+    layout=_prelu_layout,
     precision=Precision.FOLLOW,
     attrs_key="relay.attrs.PReluAttrs",
     example=lambda build: build(IMAGE, var("alpha")),

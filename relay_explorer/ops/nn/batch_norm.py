@@ -19,7 +19,8 @@ from ..examples import IMAGE
 from ..gradient_tools import along as along_axis
 from ..gradient_tools import axis_count, composed
 from ..gradient_tools import number as number_like
-from ..layouts.axes import batch_norm as batch_norm_layout
+from ..layouts.layout import Answer, Question
+from ..layouts.normalization import normalization
 from ..numeric import Array, along, np
 from ..operator import operator
 from ..relation import normal_axis, tensor
@@ -84,6 +85,10 @@ def _batch_norm_te(call: Lowered) -> list[Tensor]:
     return [stage(x.shape, value, call.name), mean, variance]
 
 
+def _batch_norm_layout(question: Question) -> Answer:
+    return normalization(question, vectors=4, results=3)
+
+
 @operator(
     "nn.batch_norm",
     description="Normalizes each channel over the batch; also gives the new moving mean and variance.",
@@ -103,7 +108,7 @@ def _batch_norm_te(call: Lowered) -> list[Tensor]:
         composed(_composition),
     ),
     lowering=_batch_norm_te,
-    layout=batch_norm_layout,
+    layout=_batch_norm_layout,
     precision=Precision.FOLLOW,
     example=lambda build: build(IMAGE, *VECTORS),
     results=3,

@@ -23,9 +23,8 @@ from ..examples import IMAGE, V, X, t
 from ..gradient_tools import along as along_axis
 from ..gradient_tools import axis_count, composed, extents
 from ..gradient_tools import number as number_like
-from ..layouts.axes import instance_norm as instance_norm_layout
-from ..layouts.axes import normalization
-from ..layouts.layout import NO_LAYOUT_RULE, LayoutRule
+from ..layouts.layout import NO_LAYOUT_RULE, Answer, LayoutRule, Question
+from ..layouts.normalization import normalization
 from ..numeric import Array, along, np
 from ..operator import Example, operator
 from ..relation import normal_axis, tensor
@@ -313,6 +312,14 @@ def _gradient(over: str, build: Callable[..., Expr]) -> Gradient:
     )
 
 
+def _instance_norm_layout(question: Question) -> Answer:
+    """The first axis counts the images: it stays where it is."""
+    old, new = question.old[0], question.new
+    if old is not None and new is not None and new[0][0] != old[0]:
+        return None
+    return normalization(question)
+
+
 @_normalization(
     "nn.instance_norm",
     description="Normalizes each channel of each example.",
@@ -321,7 +328,7 @@ def _gradient(over: str, build: Callable[..., Expr]) -> Gradient:
     reference=_instance_normed,
     gradient=_gradient("space", _instance_norm_expr),
     lowering=_instance_norm_te,
-    layout=instance_norm_layout,
+    layout=_instance_norm_layout,
     precision=Precision.UNLISTED,
     example=lambda build: build(IMAGE, *VECTORS[:2]),
 )

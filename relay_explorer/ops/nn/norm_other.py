@@ -21,8 +21,7 @@ from ..cost import operations_per_input, size_of
 from ..examples import IMAGE, X
 from ..gradient_tools import axis_count, composed
 from ..gradient_tools import number as number_like
-from ..layouts.axes import l2_normalize as l2_normalize_layout
-from ..layouts.layout import NO_LAYOUT_RULE
+from ..layouts.layout import NO_LAYOUT_RULE, Answer, Question, alike, moved, unchanged
 from ..numeric import Array, np
 from ..operator import operator
 from ..relation import IDENTITY, normal_axis, tensor
@@ -183,6 +182,17 @@ def _l2_normalize_te(call: Lowered) -> list[Tensor]:
     return [stage(x.shape, value, call.name)]
 
 
+def _l2_normalize_layout(question: Question) -> Answer:
+    old, attrs = question.old[0], question.attrs
+    assert attrs is not None
+    if old is None or question.new is None:
+        return unchanged(question)
+    axes = [moved(axis, old, question.new[0]) for axis in attrs["axis"] or ()]
+    if None in axes or not axes:
+        return unchanged(question)
+    return alike(question.new[0], attrs.replace(axis=axes))
+
+
 @operator(
     "nn.l2_normalize",
     description="Divides by the Euclidean norm along the given axes.",
@@ -197,7 +207,7 @@ def _l2_normalize_te(call: Lowered) -> list[Tensor]:
         composed(_l2_normalize_expr),
     ),
     lowering=_l2_normalize_te,
-    layout=l2_normalize_layout,
+    layout=_l2_normalize_layout,
     precision=Precision.NEVER,
     example=lambda build: build(X, 1e-5, [1]),
     attrs_key="relay.attrs.L2NormalizeAttrs",

@@ -20,8 +20,7 @@ from ..arguments import Operand, static_ints
 from ..calls import relay
 from ..examples import X, ints
 from ..gradient_tools import axis_count, extents, gathered, moved, numbers_of
-from ..layouts.axes import pad as pad_layout
-from ..layouts.layout import NO_LAYOUT_RULE
+from ..layouts.layout import NO_LAYOUT_RULE, Answer, InferCorrectLayoutOutput, Layout, Question
 from ..numeric import Array, np
 from ..operator import call as call_of
 from ..operator import operator
@@ -177,6 +176,23 @@ def _reflected(at: Value, dim: Anything) -> Value:
     return tirx.min(within, turn - within)
 
 
+def _pad_layout(question: Question) -> Answer:
+    """An axis in blocks is not padded."""
+    old, attrs = question.old[0], question.attrs
+    assert attrs is not None
+    if old is None or len(old) != len(attrs["pad_width"]):
+        return None
+    layout = old
+    if question.new is not None and set(old.primal) == set(question.new[0].primal):
+        new = question.new[0]
+        widths = dict(zip(old.letters, attrs["pad_width"], strict=True))
+        blocked = [letter for letter in old.primal if new.splits(letter) and any(widths[letter])]
+        if not blocked:
+            layout = new
+            attrs = attrs.replace(pad_width=[widths.get(letter, (0, 0)) for letter in new])
+    return InferCorrectLayoutOutput([layout, Layout()], [layout], attrs)
+
+
 @operator(
     "nn.pad",
     description="Puts elements around a tensor, on each axis before and after.",
@@ -192,7 +208,7 @@ def _reflected(at: Value, dim: Anything) -> Value:
         _pad_gradient,
     ),
     lowering=_pad_te,
-    layout=pad_layout,
+    layout=_pad_layout,
     precision=Precision.FOLLOW,
     example=lambda build: [build(X, ((0, 0), (1, 2))), build(X, ints(2, 2))],
     attrs=PadAttrs,

@@ -16,7 +16,7 @@ from ...ir.typed import tensor_type
 from ...ir.types import Shape, TensorType, Type
 from ..calls import relay
 from ..gradient_tools import axis_count, extents, is_static, number
-from ..layouts.axes import reduction_layout
+from ..layouts.layout import Answer, InferCorrectLayoutOutput, Layout, Question
 from ..numeric import Array, np, per
 from ..operator import Example, operator
 from ..relation import forward, normal_axes, tensor
@@ -56,6 +56,35 @@ def reduce_type(attrs: ReduceAttrs, data: Type) -> Type:
 REDUCE = forward("Reduce", "{out} = {0} without `axis`", reduce_type)
 
 
+def _reduction_layout(question: Question) -> Answer:
+    """Axes that are summed over, or the like, wherever they lie. An `argmax` numbers the places, so their
+    order must stay. `variance` has the mean as a second argument, whose axes are kept.
+    """
+    old, attrs = question.old[0], question.attrs
+    assert attrs is not None
+    if old is None or any(letter.islower() for letter in old):
+        return None
+    named = list(old) if attrs["axis"] is None else [old[axis % len(old)] for axis in attrs["axis"]]
+    gone = [letter for letter in old if (letter in named) != bool(attrs["exclude"])]
+    layout = old
+    if question.new is not None and question.new[0] != old:
+        new = question.new[0]
+        places = [place for place, (letter, _) in enumerate(new.axes) if letter.upper() in named]
+        order = [letter for letter in new if letter.upper() in gone]
+        if "select_last_index" not in attrs or order == gone:
+            layout = new
+            attrs = attrs if attrs["axis"] is None else attrs.replace(axis=places)
+    inputs = [layout, _reduced(layout, gone, True)][: len(question.old)]
+    return InferCorrectLayoutOutput(inputs, [_reduced(layout, gone, attrs["keepdims"])], attrs)
+
+
+def _reduced(layout: Layout, letters: Sequence[str], keeps: bool) -> Layout:
+    """The layout of the result: without the axes, or with blocks of 1 where they are kept."""
+    if not keeps:
+        return layout.without(letters)
+    return Layout.of([(letter, 1 if letter.upper() in letters else size) for letter, size in layout.axes])
+
+
 def reduction(
     name: str,
     *,
@@ -86,7 +115,7 @@ def reduction(
         reference=reference,
         gradient=gradient,
         lowering=lowering,
-        layout=reduction_layout,
+        layout=_reduction_layout,
         precision=precision,
         example=example,
         inputs=inputs,

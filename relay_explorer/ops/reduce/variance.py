@@ -22,7 +22,6 @@ from ..te.lowered import Lowered
 from ..te.reduce import Folded, wide_type
 from ..te.reduce import per as te_per
 from ..te.tensors import Tensor, Value, cast, dtype_of, stage, summed
-from ..transform import squeeze
 from ..unary.exponential import exp, log, sqrt
 from .declaring import (
     Axes,
@@ -153,7 +152,7 @@ def mean_variance(
     middle: Expr = mean(data, axis, True, exclude)
     spread = variance(data, axis, keepdims, exclude, unbiased, middle)
     if not keepdims:
-        middle = mean(data, axis, False, exclude) if exclude else squeeze(middle, axes_of(axis) or None)
+        middle = mean(data, axis, False, exclude) if exclude else relay.squeeze(middle, axes_of(axis) or None)
     return TupleWrapper(Tuple([middle, spread]), 2)
 
 
@@ -164,7 +163,7 @@ def mean_std(
     middle: Expr = mean(data, axis, True, exclude)
     spread = sqrt(variance(data, axis, keepdims, exclude, unbiased, middle))
     if not keepdims:
-        middle = mean(data, axis, False, exclude) if exclude else squeeze(middle, axes_of(axis) or None)
+        middle = mean(data, axis, False, exclude) if exclude else relay.squeeze(middle, axes_of(axis) or None)
     return TupleWrapper(Tuple([middle, spread]), 2)
 
 
@@ -172,4 +171,4 @@ def logsumexp(data: Operand, axis: Axes = None, keepdims: bool = False) -> Expr:
     """The logarithm of the sum of exponentials of `data` over `axis`, computed without overflow."""
     highest = max(data, axis, True)
     total = add(log(sum(exp(subtract(data, highest)), axis, True)), highest)
-    return total if keepdims else squeeze(total, axes_of(axis) or None)
+    return total if keepdims else relay.squeeze(total, axes_of(axis) or None)

@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..nn.layout import layout_map, parse_layout
-from ..relation import normal_axes
-from .library import tirx
 from .lowered import Lowered
 from .tensors import (
-    Index,
     Shape,
     Tensor,
     Value,
     View,
     dims,
-    dtype_of,
     known,
     laid_out,
     number,
@@ -30,34 +26,7 @@ from .tensors import reshape as with_shape
 # -- element types
 
 
-def cast(call: Lowered) -> list[Tensor]:
-    """`cast` and `cast_like`. A number becomes true where it is not 0, which TVM's cast to bool does not
-    do.
-    """
-    x, dtype = call.inputs[0], call.out.dtype
-    return [stage(x.shape, lambda *i: converted(x(*i), dtype), call.name)]
-
-
-def reinterpret(call: Lowered) -> list[Tensor]:
-    x, dtype = call.inputs[0], call.out.dtype
-    if dtype_of(x) == dtype:
-        return [stage(x.shape, lambda *i: x(*i), call.name)]
-    if dtype_of(x) == "bool":
-        return [stage(x.shape, lambda *i: converted(x(*i), dtype), call.name)]
-    if dtype == "bool":
-        return [stage(x.shape, lambda *i: x(*i) != number(0, dtype_of(x)), call.name)]
-    return [stage(x.shape, lambda *i: tirx.reinterpret(dtype, x(*i)), call.name)]
-
-
 # -- axes and shapes
-
-
-def transpose(call: Lowered) -> list[Tensor]:
-    x, rank = call.inputs[0], len(call.inputs[0].shape)
-    axes = range(rank)[::-1] if call.attrs.axes is None else normal_axes(call.attrs.axes, rank)
-    place = {axis: n for n, axis in enumerate(axes)}  # where each axis of x has gone
-    shape = [x.shape[axis] for axis in axes]
-    return [stage(shape, lambda *i: x(*[i[place[axis]] for axis in range(rank)]), call.name)]
 
 
 def reshape(call: Lowered) -> list[Tensor]:
@@ -126,28 +95,6 @@ def _span(begin: int, end: int | None, rank: int) -> tuple[int, int]:
     return begin % (rank + 1) if begin >= 0 else begin + rank, last if last >= 0 else last + rank
 
 
-def expand_dims(call: Lowered) -> list[Tensor]:
-    x, attrs = call.inputs[0], call.attrs
-    at = attrs.axis if attrs.axis >= 0 else len(x.shape) + attrs.axis + 1
-    shape = (*x.shape[:at], *[1] * attrs.num_newaxis, *x.shape[at:])
-    return [stage(shape, lambda *i: x(*i[:at], *i[at + attrs.num_newaxis :]), call.name)]
-
-
-def squeeze(call: Lowered) -> list[Tensor]:
-    x, rank = call.inputs[0], len(call.inputs[0].shape)
-    if call.attrs.axis is None:
-        dropped = [axis for axis, dim in enumerate(dims(x)) if known(dim) == 1]
-    else:
-        dropped = normal_axes(call.attrs.axis, rank)
-    shape = [dim for axis, dim in enumerate(x.shape) if axis not in dropped]
-
-    def value(*i: Value) -> Value:
-        rest = iter(i)
-        return x(*[0 if axis in dropped else next(rest) for axis in range(rank)])
-
-    return [stage(shape, value, call.name)]
-
-
 def layout_transform(call: Lowered) -> list[Tensor]:
     """Blocks divide the axes: Relay's relation refuses others."""
     attrs = call.attrs
@@ -180,29 +127,3 @@ def ndarray_size(call: Lowered) -> list[Tensor]:
 
 
 # -- order along an axis
-
-
-def _with(index: Index, axis: int, value: Value) -> list[Value]:
-    """An index with another place on `axis`."""
-    return [*index[:axis], value, *index[axis + 1 :]]
-
-
-def reverse(call: Lowered) -> list[Tensor]:
-    x = call.inputs[0]
-    axis = call.attrs.axis % len(x.shape)
-    last = dims(x)[axis] - 1
-    return [stage(x.shape, lambda *i: x(*_with(i, axis, last - i[axis])), call.name)]
-
-
-def reverse_sequence(call: Lowered) -> list[Tensor]:
-    """Reverse a prefix of each sequence: none of it for a length below 1, all of it for one too long."""
-    x, lengths = call.inputs
-    seq, batch = call.attrs.seq_axis % len(x.shape), call.attrs.batch_axis % len(x.shape)
-    extent = dims(x)[seq]
-
-    def value(*i: Value) -> Value:
-        length = converted(lengths(i[batch]), "int64")
-        length = tirx.max(tirx.min(length, number(extent, "int64") if isinstance(extent, int) else extent), 0)
-        return x(*_with(i, seq, select(i[seq] < length, length - 1 - i[seq], converted(i[seq], "int64"))))
-
-    return [stage(x.shape, value, call.name)]

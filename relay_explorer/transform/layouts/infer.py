@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from ...ir.declaration import NotApplicable
 from ...ir.op import Op
-from ...ops.layouts import axes, images, same
+from ...ops.layouts import images
 from ...ops.layouts.layout import Answer, LayoutRule, Question
 
 PROPERTY = "FInferCorrectLayout"
 
-_ELEMENTWISE = (
-            "cast",
-    )  # fmt: skip
 _CONVOLUTIONS = tuple(f"nn.conv{axes}d" for axes in (1, 2, 3))
 
 RULES: dict[str, LayoutRule] = {
-    **dict.fromkeys(_ELEMENTWISE, same.elementwise_layout),
     **dict.fromkeys(_CONVOLUTIONS, images.convolution),
     **{f"{name}_transpose": images.transposed_convolution for name in _CONVOLUTIONS},
     "nn.deformable_conv2d": images.convolution,
@@ -24,8 +20,6 @@ RULES: dict[str, LayoutRule] = {
     "nn.contrib_conv2d_winograd_without_weight_transform": images.transformed,
     "nn.contrib_dense_pack": images.dense_pack,
     "layout_transform": images.layout_transform,
-    "transpose": axes.transpose,
-    "squeeze": axes.squeeze,
 }
 
 

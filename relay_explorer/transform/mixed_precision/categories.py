@@ -28,12 +28,8 @@ DEFAULT_ALWAYS_LIST = [
 ]  # fmt: skip
 DEFAULT_FOLLOW_LIST = [
     # move elements, or make them
-    "squeeze", "transpose", "expand_dims",
     "reshape", "dyn.reshape", "broadcast_to_like", "dyn.broadcast_to", "dyn.strided_slice",
-    "dyn.tile",
-    "dyn.full", "shape_of",
-    # give the element type that they are told
-    "cast", "cast_like",
+    "dyn.tile", "dyn.full", "shape_of",
 ]  # fmt: skip
 DEFAULT_NEVER_LIST: list[str] = []  # every such operator says so in its declaration
 

@@ -15,15 +15,12 @@ _LAW = "relay_explorer/transform/differentiation/reverse_mode.py"
 
 # By the name of a rule: how the derivatives by the arguments follow from `dy`, that by the result `y`.
 FORMULAS = {
-    "elementwise.cast": "dx = dy, in the element type of x",
     "elementwise.none": "the value does not move smoothly with any argument: nothing goes back",
     "elementwise.same": "dx = dy",
     "shape.broadcast": "dx = dy, summed over the axes along which x was stretched",
     "shape.collapsed": "dx = dy, stretched again over the axes that were summed",
     "shape.moved": "each dy goes to where its element came from; what was taken twice gets the sum",
     "shape.reshaped": "dx = dy, in the shape of x",
-    "shape.reverse": "dx = dy, turned round again",
-    "shape.transpose": "dx = dy, with the axes put back",
     "convolution.convolution": "dx = dy convolved with w, transposed; dw = x convolved with dy",
 }  # fmt: skip
 
