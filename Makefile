@@ -68,7 +68,7 @@ test-gpu: $(READY)  ## run what needs a GPU, or NVIDIA's compiler: kernels again
 
 lint: $(READY) $(NODE_READY)  ## check style and types, of Python and of the front end (needs node)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
-	@cd frontend && npm run --silent lint && npm run --silent format:check
+	@cd frontend && npm run --silent lint && npm run --silent types && npm run --silent format:check
 
 format: $(READY) $(NODE_READY)  ## format the sources and mend what the linters can (needs node)
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .

@@ -23,6 +23,10 @@ from relay_explorer.views.format import NAME, VERSION, Row, View
 from relay_explorer.views.schema import Field, Record, Size, Type, describe, records
 
 ROOT = Path(__file__).parents[1]
+SCHEMA_TYPE = (
+    "{ format: string, version: number, views: Record<string, string>, "
+    "records: Record<string, { fields: any[], tag?: string, object?: number }> }"
+)
 TARGET = ROOT / "frontend" / "src" / "generated"
 DRAWINGS = ROOT / "frontend" / "src" / "views"
 NOTE = "Derived from the dataclasses of relay_explorer/views by `make views`."
@@ -357,7 +361,7 @@ def registry() -> str:
     drawn = sorted(path.parent.name for path in DRAWINGS.glob("*/view.js"))
     imports = [f'import {{ mount{n.capitalize()} }} from "../views/{n}/view.js";' for n in drawn]
     pairs = "\n".join(f'  ["{n}", mount{n.capitalize()}],' for n in drawn)
-    lines = [f"// {NOTE}", *imports, "", "/** view name → mount(root, view, ctx) */"]
+    lines = [f"// {NOTE}", *imports, "", '/** @type {Map<string, import("../core/types.js").Mount>} */']
     return "\n".join([*lines, f"export const VIEWS = new Map([\n{pairs}\n]);", ""])
 
 
@@ -365,7 +369,7 @@ def files() -> dict[str, str]:
     """All that is derived, by name."""
     compact = json.dumps(table(), separators=(",", ":"), ensure_ascii=False)
     return {
-        "schema.js": f"// {NOTE}\nexport const SCHEMA = {compact};\n",
+        "schema.js": f"// {NOTE}\n/** @type {{{SCHEMA_TYPE}}} */\nexport const SCHEMA = {compact};\n",
         "registry.js": registry(),
         "view.schema.json": json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n",
         **dict(declarations()),

@@ -38,6 +38,6 @@ def test_its_own_tests(frontend: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", ["lint", "format:check"])
+@pytest.mark.parametrize("script", ["lint", "types", "format:check"])
 def test_sources_are_clean(frontend: Path, script: str) -> None:
     run(["npm", "run", script], frontend)

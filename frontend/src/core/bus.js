@@ -2,13 +2,24 @@
 
 /** A bus of named events; `on` returns the function that unsubscribes. */
 export function createBus() {
+  /** @type {Map<string, Set<(value: any) => void>>} */
   const listeners = new Map();
   return {
+    /**
+     * @param {string} event
+     * @param {(value: any) => void} listener
+     */
     on(event, listener) {
-      if (!listeners.has(event)) listeners.set(event, new Set());
-      listeners.get(event).add(listener);
-      return () => listeners.get(event).delete(listener);
+      const own = listeners.get(event) ?? new Set();
+      listeners.set(event, own.add(listener));
+      return () => {
+        own.delete(listener);
+      };
     },
+    /**
+     * @param {string} event
+     * @param {unknown} value
+     */
     emit(event, value) {
       for (const listener of listeners.get(event) ?? []) listener(value);
     },

@@ -3,11 +3,17 @@
 
 /** Damage in a view's data; its message says where. */
 export class Damage extends Error {
+  /** @param {string} where */
   constructor(where) {
     super(`This view cannot be drawn: its data is damaged (${where}). Make it again with relay_explorer.`);
   }
 }
 
+/**
+ * @param {unknown} condition
+ * @param {string} where
+ * @returns {asserts condition}
+ */
 export function need(condition, where) {
   if (!condition) throw new Damage(where);
 }

@@ -3,11 +3,19 @@
 import { SCHEMA } from "../generated/schema.js";
 import { Damage } from "./check.js";
 
+/** @import { BaseView } from "../generated/common.js" */
+
 /** @typedef {{ up: Scope | null, at: number, count: (name: string) => number | undefined }} Scope */
+/** What a field holds, as the table writes it: its kind, then what the kind asks for. @typedef {readonly any[]} Type */
+/** @typedef {(typeof SCHEMA)["records"][string]} RecordType */
 
 const isInteger = Number.isInteger;
 
-/** The number of elements of what a field holds on the wire, or the number itself. */
+/**
+ * The number of elements of what a field holds on the wire, or the number itself.
+ * @param {Type} type
+ * @param {any} value
+ */
 function sizeOf(type, value) {
   if (type[0] === "count" && isInteger(value)) return value;
   if (!Array.isArray(value) || type[1]?.[0] === "index") return undefined;
@@ -17,11 +25,14 @@ function sizeOf(type, value) {
 }
 
 class Decoder {
+  /** @param {string[]} strings */
   constructor(strings) {
     this.strings = strings;
+    /** @type {(string | number)[]} */
     this.path = [];
   }
 
+  /** @returns {never} */
   fail() {
     throw new Damage(
       this.path
@@ -31,16 +42,23 @@ class Decoder {
     );
   }
 
+  /** @param {unknown} condition */
   need(condition) {
     if (!condition) this.fail();
   }
 
+  /** @param {any} value */
   text(value) {
     this.need(isInteger(value) && value >= 0 && value < this.strings.length);
     return this.strings[value];
   }
 
-  /** How many there are of what an index points into: a field of its own record, or of one around it, that is no list of indices. */
+  /**
+   * How many there are of what an index points into: a field of its own record, or of one around it, that is no list of indices.
+   * @param {string} of
+   * @param {Scope | null} scope
+   * @returns {number}
+   */
   limit(of, scope) {
     if (of === "strings") return this.strings.length;
     for (let at = scope; at; at = at.up) {
@@ -50,6 +68,13 @@ class Decoder {
     return this.fail();
   }
 
+  /**
+   * @param {any} value
+   * @param {Type} type
+   * @param {Scope} scope
+   * @param {number} place
+   * @returns {number}
+   */
   index(value, [, of, none = 0, order = ""], scope, place) {
     const from = order === "later" ? scope.at + 1 : order === "later item" ? place + 1 : 0;
     const to = order === "earlier" ? scope.at : this.limit(of, scope);
@@ -57,6 +82,12 @@ class Decoder {
     return value;
   }
 
+  /**
+   * @param {Type} type
+   * @param {any} value
+   * @param {Scope} scope
+   * @returns {any}
+   */
   value(type, value, scope, place = -1) {
     switch (type[0]) {
       case "text":
@@ -101,10 +132,15 @@ class Decoder {
     }
   }
 
+  /**
+   * @param {any} value
+   * @param {(part: any, index: number) => unknown} decode
+   * @returns {any[]}
+   */
   list(value, decode, least = 0) {
     this.need(Array.isArray(value) && value.length >= least);
     const depth = this.path.length;
-    const result = value.map((part, i) => {
+    const result = value.map((/** @type {any} */ part, /** @type {number} */ i) => {
       this.path[depth] = i;
       return decode(part, i);
     });
@@ -112,20 +148,38 @@ class Decoder {
     return result;
   }
 
+  /**
+   * @param {Type} type
+   * @param {any} value
+   * @param {Scope} scope
+   */
   elements([, of, flat, , size = "", least = 0], value, scope) {
     const records = flat ? this.split(value, SCHEMA.records[of[1]].fields.length) : value;
-    const result = this.list(records, (part, i) => this.value(of, part, scope, i), least);
+    const result = this.list(
+      records,
+      (/** @type {any} */ part, /** @type {number} */ i) => this.value(of, part, scope, i),
+      least,
+    );
     if (size) this.need(result.length === this.limit(size, scope));
     // A change of a kind that this version does not know is passed over.
     return of[0] === "union" ? result.filter((part) => part !== undefined) : result;
   }
 
-  /** A flat list as one of lists. */
+  /**
+   * A flat list as one of lists.
+   * @param {any} value
+   * @param {number} width
+   */
   split(value, width) {
     this.need(Array.isArray(value) && value.length % width === 0);
     return Array.from({ length: value.length / width }, (_, i) => value.slice(i * width, (i + 1) * width));
   }
 
+  /**
+   * @param {Type} of
+   * @param {any} value
+   * @param {Scope} scope
+   */
   map(of, value, scope) {
     this.need(value !== null && typeof value === "object");
     return Object.fromEntries(
@@ -133,12 +187,25 @@ class Decoder {
     );
   }
 
+  /**
+   * @param {Type} type
+   * @param {any} value
+   * @param {Scope} scope
+   * @param {number} place
+   */
   member([, ...names], value, scope, place) {
     this.need(Array.isArray(value));
     const name = names.find((member) => SCHEMA.records[member].tag === value[0]);
     return name === undefined ? undefined : this.record(SCHEMA.records[name], value, scope, place);
   }
 
+  /**
+   * @param {RecordType} type
+   * @param {any} value
+   * @param {Scope} up
+   * @param {number} place
+   * @returns {Record<string, any>}
+   */
   record({ fields, object }, value, up, place) {
     this.need(value !== null && typeof value === "object" && Array.isArray(value) === !object);
     const last = fields.at(-1)?.[1];
@@ -152,11 +219,12 @@ class Decoder {
     const scope = {
       up,
       at: place >= 0 ? place : (up?.at ?? -1),
-      count(of) {
+      count(/** @type {string} */ of) {
         const i = fields.findIndex(([name]) => name === of);
         return i < 0 ? undefined : sizeOf(fields[i][1], wire[i]);
       },
     };
+    /** @type {Record<string, unknown>} */
     const result = {};
     const depth = this.path.length;
     fields.forEach(([name, type], i) => {
@@ -167,7 +235,12 @@ class Decoder {
     return result;
   }
 
-  /** The fields of an object in the order of its record. */
+  /**
+   * The fields of an object in the order of its record.
+   * @param {RecordType["fields"]} fields
+   * @param {any} value
+   * @returns {any[]}
+   */
   named(fields, value) {
     const spans = new Map();
     return fields.map(([name, [kind], [key, inside, span, omitted] = ["", "", "", 0]]) => {
@@ -182,6 +255,7 @@ class Decoder {
     });
   }
 
+  /** @param {any} view */
   nested(view) {
     return decode(view, this.path);
   }
@@ -189,14 +263,16 @@ class Decoder {
 
 /**
  * The objects of a view's JSON; a Damage where it is not what its dataclasses say.
- * @returns {import("../generated/common.js").BaseView & Record<string, any>}
+ * @param {any} view
+ * @param {(string | number)[]} path where it stands, if inside another
+ * @returns {BaseView & Record<string, any>}
  */
 export function decode(view, path = []) {
   const name = SCHEMA.views[view?.view];
   const strings = view?.strings;
   const decoder = new Decoder(Array.isArray(strings) ? strings : []);
   decoder.path = [...path];
-  const need = (condition, where) => {
+  const need = (/** @type {boolean} */ condition, /** @type {string} */ where) => {
     if (!condition) throw new Damage(where);
   };
   need(name !== undefined, "view");
@@ -204,6 +280,7 @@ export function decode(view, path = []) {
   need(Array.isArray(strings) && strings.every((text) => typeof text === "string"), "strings");
   const rows = view.program?.rows;
   need(Array.isArray(rows), "program");
+  /** @type {Scope} */
   const root = { up: null, at: -1, count: (of) => (of === "rows" ? rows.length : undefined) };
   decoder.path.push("rows");
   const decoded = decoder.value(["list", ["record", "common.Row"]], rows, root);

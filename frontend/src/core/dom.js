@@ -1,57 +1,107 @@
 // Elements are made here and nowhere else. Data only ever becomes text nodes and attribute values,
 // so that a program whose names hold markup stays a program.
 
+/** @import { Attributes, Child } from "./types.js" */
+
 const SVG = "http://www.w3.org/2000/svg";
 const FORBIDDEN = /^on|^srcdoc$|^innerhtml$/i;
 
+/**
+ * @template {Element} E
+ * @param {E} node
+ * @param {Attributes | null | undefined} attributes
+ * @param {readonly Child[]} children
+ */
 function build(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes ?? {})) set(node, key, value);
   append(node, children);
   return node;
 }
 
-/** `h("button", { class: "go", onclick: fn }, "text", child)`: an HTML element. */
+/**
+ * Make an HTML element: `h("button", { class: "go", onclick: fn }, "text", child)`.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Attributes | null} [attributes]
+ * @param {...Child} children
+ */
 export function h(tag, attributes, ...children) {
   return build(document.createElement(tag), attributes, children);
 }
 
-/** The same for SVG. */
+/**
+ * Make an SVG element.
+ * @template {keyof SVGElementTagNameMap} T
+ * @param {T} tag
+ * @param {Attributes | null} [attributes]
+ * @param {...Child} children
+ */
 export function s(tag, attributes, ...children) {
   return build(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** Sets one attribute: functions become listeners, `null` and `false` remove, `true` is an empty value, but a word where it is about accessibility. */
+/**
+ * Set one attribute: functions become listeners, `null` and `false` remove, `true` is an empty value, but a word where it is
+ * about accessibility.
+ * @param {Element} node
+ * @param {string} key
+ * @param {unknown} value
+ * @returns {void}
+ */
 export function set(node, key, value) {
-  if (typeof value === "function") node.addEventListener(key.replace(/^on/, ""), value);
+  if (typeof value === "function")
+    node.addEventListener(key.replace(/^on/, ""), /** @type {EventListener} */ (value));
   else if (FORBIDDEN.test(key)) throw new Error(`attribute ${key} must be a function`);
   else if (typeof value === "boolean" && key.startsWith("aria-")) set(node, key, String(value));
   else if (value === null || value === undefined || value === false) node.removeAttribute(key);
   else if (key === "style" && typeof value === "object")
-    for (const [k, v] of Object.entries(value)) node.style.setProperty(k, v);
+    for (const [k, v] of Object.entries(value)) /** @type {HTMLElement} */ (node).style.setProperty(k, v);
   else {
     const text = value === true ? "" : String(value);
     if (node.getAttribute(key) !== text) node.setAttribute(key, text);
   }
 }
 
+/**
+ * @template {Element | DocumentFragment} E
+ * @param {E} node
+ * @param {Child} children
+ */
 export function append(node, children) {
-  for (const child of [children].flat(Infinity)) {
+  for (const child of /** @type {any[]} */ ([children]).flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
     node.append(child instanceof Node ? child : String(child));
   }
   return node;
 }
 
-/** Replaces the children of `node`. */
+/**
+ * Replace the children of `node`.
+ * @template {Element} E
+ * @param {E} node
+ * @param {...Child} children
+ */
 export function fill(node, ...children) {
   node.replaceChildren();
   return append(node, children);
 }
 
-/** Sets the text of `node`, touching the page only when it changes. */
+/**
+ * Set the text of `node`, touching the page only when it changes.
+ * @param {Element} node
+ * @param {string} value
+ */
 export function text(node, value) {
   if (node.textContent !== value) node.textContent = value;
 }
+
+/**
+ * What has the focus, also where `node` stands in a shadow root.
+ * @param {Node} node
+ * @returns {HTMLElement | null}
+ */
+export const activeIn = (node) =>
+  /** @type {HTMLElement | null} */ (/** @type {Document | ShadowRoot} */ (node.getRootNode()).activeElement);
 
 let ids = 0;
 /** A fresh id, for `aria-controls` and the like. */

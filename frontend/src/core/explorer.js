@@ -1,6 +1,6 @@
 // What the explorers share: the frame and the tools in it, the steps and how a reader moves through them, the parts of the
 // state that all of them have, the keyboard, and what is given back at the end.
-import { h } from "./dom.js";
+import { activeIn, h } from "./dom.js";
 import { createFrame, showHelp, showLink } from "./frame.js";
 import { bindKeys } from "./keys.js";
 import { formatList } from "./links.js";
@@ -8,19 +8,93 @@ import { sentenceText } from "./sentence.js";
 import { nextStep } from "./steps.js";
 import { createTimeline } from "./timeline.js";
 import { createTransport } from "./transport.js";
+/** @import { BaseView } from "../generated/common.js" */
+/** @import { Finder } from "./finder.js" */
+/** @import { Binding, Child, Context, Drawing, Frame, Keep, KeyEvent, Mark, Rows, Search, State, Timeline, Token, Transport } from "./types.js" */
+/** @import { Move } from "./transport.js" */
 
 /** Explorers that are not wider than this have tabs, one of which is shown. */
 export const NARROW = 620;
 
+/** What `build()` makes: there once the explorer is mounted. @type {any} */
+const LATER = undefined;
+
 /**
  * An explorer of `view` in `root`. A subclass makes its parts in `build()`, takes up a state in `restore(state)` and tells it
- * in `token()`; one that steps has `count`, `step`, `marks` and `go(step)`. `begin()` is called once the fields are there.
+ * in `token()`; one that steps has `steps`, `marks` and `go(step)`. `begin()` is called once the fields are there.
+ * @template {BaseView} [V=any]
  */
 export class Explorer {
+  /** @type {Frame} */
+  shell = LATER;
+  /** @type {Rows} */
+  rows = LATER;
+  /** @type {Search} */
+  search = LATER;
+  /** @type {Timeline} */
+  timeline = LATER;
+  /** @type {Transport} */
+  transport = LATER;
+  /** @type {HTMLElement} */
+  counter = LATER;
+  /** @type {readonly Binding[]} */
+  keys = [];
+  /** What finds rows, where the explorer has it: a Finder, or what has its `keep`. @type {Finder | null} */
+  finder = null;
+  /** Where jumps led away from: what `here()` gave. @type {any[]} */
+  past = [];
+  step = -1;
+  narrow = false;
+  ready = false;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {V} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx, past: [], narrow: false, ready: false });
+    this.root = root;
+    this.view = view;
+    this.ctx = ctx;
   }
 
+  // --- what a view's explorer gives -----------------------------------------------------------------
+
+  build() {}
+
+  /** @returns {Token} */
+  token() {
+    return {};
+  }
+
+  /** @param {State} _state */
+  restore(_state) {}
+
+  /** @param {number} _step */
+  go(_step) {}
+
+  /** Called before the reader's own step. */
+  moved() {}
+
+  /** Called when the explorer's width changes. */
+  resized() {}
+
+  /** How many steps there are; undefined where the explorer does not step. @returns {number} */
+  get count() {
+    return this.steps?.length;
+  }
+
+  /** The kinds of steps. @returns {readonly Mark[]} */
+  get marks() {
+    return [];
+  }
+
+  /** @returns {readonly { mark: number, row: number, say: readonly string[] }[]} */
+  get steps() {
+    return /** @type {any} */ (this.view).steps;
+  }
+
+  /** @returns {Drawing} */
   begin() {
     this.build();
     this.restore(this.ctx.state);
@@ -34,7 +108,10 @@ export class Explorer {
 
   // --- building -------------------------------------------------------------------------------------
 
-  /** The frame, and where the explorer steps, `transport` and `counter`. */
+  /**
+   * The frame, and where the explorer steps, `transport` and `counter`.
+   * @param {string} what
+   */
   frameOf(what, steps = this.count) {
     const { title, summary } = this.view;
     this.shell = createFrame(this.root, { title, what, summary });
@@ -42,6 +119,7 @@ export class Explorer {
     if (steps !== undefined) this.transport = createTransport({ steps, move: (name) => this.move(name) });
   }
 
+  /** @param {{ kinds: readonly number[] } & Partial<Parameters<typeof createTimeline>[0]>} options */
   timelineOf(options) {
     return createTimeline({
       marks: this.marks,
@@ -52,12 +130,21 @@ export class Explorer {
     });
   }
 
-  /** A button of the bar; without `name`, a screen reader reads its title up to the key. */
+  /**
+   * A button of the bar; without `name`, a screen reader reads its title up to the key.
+   * @param {Child} label
+   * @param {string} title
+   * @param {(event: any) => unknown} onclick
+   * @param {string | null} name
+   */
   button(label, title, onclick, name = title.replace(/ \(.*/, "")) {
     return h("button", { class: "btn", type: "button", title, "aria-label": name, onclick }, label);
   }
 
-  /** The last buttons of the bar, after those that only this explorer has. */
+  /**
+   * The last buttons of the bar, after those that only this explorer has.
+   * @param {Child} own
+   */
   tools(own = null, find = true) {
     return h(
       "span",
@@ -69,7 +156,10 @@ export class Explorer {
     );
   }
 
-  /** The most useful keys, for the foot: `[[keys, label], …]`. */
+  /**
+   * The most useful keys, for the foot: `[[keys, label], …]`.
+   * @param {readonly (readonly [readonly string[], string])[]} list
+   */
   hints(list) {
     return h(
       "span",
@@ -85,11 +175,14 @@ export class Explorer {
     );
   }
 
-  /** Takes up the keyboard, and where there is a `resized()`, looks at the explorer's width. */
+  /**
+   * Takes up the keyboard, and where there is a `resized()`, looks at the explorer's width.
+   * @param {readonly Binding[]} keys
+   */
   listen(keys) {
     this.keys = keys;
     this.unbind = bindKeys(this.root, keys);
-    if (!this.resized) return;
+    if (this.resized === Explorer.prototype.resized) return;
     this.sizes = new ResizeObserver(() => this.resized());
     this.sizes.observe(this.root);
     this.narrow = this.root.clientWidth <= NARROW;
@@ -121,61 +214,104 @@ export class Explorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  /** The kind of a step, an index into `marks`, and what is said of it. */
+  /**
+   * The kind of a step, an index into `marks`.
+   * @param {number} step
+   */
   markOf(step) {
-    return this.view.steps[step]?.mark ?? 0;
+    return this.steps[step]?.mark ?? 0;
   }
 
-  sayOf(step) {
-    return this.view.steps[step].say;
-  }
-
+  /** @param {number} step */
   spoken(step) {
-    return `${this.marks[this.markOf(step)].label}. ${sentenceText(this.sayOf(step))}`;
+    return `${this.marks[this.markOf(step)].label}. ${sentenceText(this.steps[step]?.say)}`;
   }
 
-  /** Null, or which steps a search keeps. */
+  /**
+   * The row that a step is about, or -1.
+   * @param {number} step
+   */
+  rowOf(step) {
+    return this.steps[step]?.row ?? -1;
+  }
+
+  /** The row of the step that is shown, or -1. */
+  cursorRow() {
+    return this.rowOf(this.step);
+  }
+
+  /** The row that keys are about: the selected one, else the one of the step. */
+  rowNow() {
+    return this.rows.selected >= 0 ? this.rows.selected : Math.max(0, this.cursorRow());
+  }
+
+  /**
+   * Null, or which steps a search keeps: those whose row is shown.
+   * @returns {Keep}
+   */
   kept() {
-    return this.finder?.keep ?? null;
+    const keep = this.finder?.keep;
+    return keep ? (step) => keep(this.rowOf(step)) : null;
   }
 
-  move(name) {
+  /** Dims the steps that a search leaves out. */
+  keepSteps() {
+    this.timeline?.setKeep(this.kept());
+  }
+
+  /**
+   * @param {Move} name
+   * @param {KeyEvent} [_event] the key that asked for it
+   * @returns {unknown}
+   */
+  move(name, _event) {
     const from = { first: [-1, 1], last: [this.count, -1], back: [this.step, -1], forward: [this.step, 1] }[
       name
     ];
     const to = nextStep(this.kept(), from[0], from[1], this.count);
     if (to === this.step || to < 0 || to >= this.count) return false;
-    this.moved?.();
+    this.moved();
     this.go(to);
     return true;
   }
 
+  /** @param {number} step */
   seek(step) {
     this.transport.stop();
     this.go(step);
   }
 
+  /** @param {number} by */
   page(by) {
     this.seek(this.step + by * Math.max(5, Math.round(this.count / 20)));
   }
 
-  /** Where Esc comes back to. */
+  /**
+   * Where Esc comes back to.
+   * @returns {any}
+   */
   here() {
     return this.step;
   }
 
-  /** Goes to a step because the reader asked for it: Esc comes back. */
+  /**
+   * Goes to a step because the reader asked for it: Esc comes back.
+   * @param {number} step
+   */
   jump(step) {
     if (step === this.step) return;
     this.past.push(this.here());
     this.seek(step);
   }
 
-  /** To the next step of a kind, or of one of several, around the end. */
+  /**
+   * To the next step of a kind, or of one of several, around the end.
+   * @param {number | number[]} mark
+   */
   nextMark(mark, by = 1) {
     const keep = this.kept();
     const marks = [mark].flat();
-    const found = (step) => marks.includes(this.markOf(step)) && (!keep || keep(step));
+    const found = (/** @type {number} */ step) => marks.includes(this.markOf(step)) && (!keep || keep(step));
     let to = nextStep(found, this.step, by, this.count);
     if (to === this.step) to = nextStep(found, by > 0 ? -1 : this.count, by, this.count);
     if (to >= 0 && to < this.count) this.jump(to);
@@ -185,23 +321,32 @@ export class Explorer {
 
   /** What has the focus, also inside the shadow root. */
   get active() {
-    return this.root.getRootNode().activeElement;
+    return activeIn(this.root);
   }
 
   focus() {
     this.root.focus({ preventScroll: true });
   }
 
-  /** What had the focus and was drawn anew has it again, or the keys would go to the page; `names`: what its data tell it by. */
+  /**
+   * What had the focus and was drawn anew has it again, or the keys would go to the page; `names`: what its data tell it by.
+   * @param {HTMLElement | null} before
+   * @param {readonly string[]} names
+   */
   refocus(before, names) {
     if (!before || before.isConnected) return;
     const same = names
       .filter((name) => before.dataset[name])
       .map((name) => `[class~="${before.classList[0]}"][data-${name}="${before.dataset[name]}"]`);
-    ((same.length && this.root.querySelector(same.join())) || this.root).focus({ preventScroll: true });
+    /** @type {HTMLElement | null} */
+    const again = same.length ? this.root.querySelector(same.join()) : null;
+    (again ?? this.root).focus({ preventScroll: true });
   }
 
-  /** Esc: out of a popover, else out of the search, else `leave()`, which is false where there is nothing to leave. */
+  /**
+   * Esc: out of a popover, else out of the search, else `leave()`, which is false where there is nothing to leave.
+   * @returns {unknown}
+   */
   back() {
     if (this.shell.closePopover()) return undefined;
     const { search } = this;
@@ -213,7 +358,10 @@ export class Explorer {
     return undefined;
   }
 
-  /** Out of where a jump led, else out of a selected row. */
+  /**
+   * Out of where a jump led, else out of a selected row.
+   * @returns {unknown}
+   */
   leave() {
     if (this.past.length) this.go(this.past.pop());
     else if (this.rows.selected >= 0) {
@@ -224,13 +372,14 @@ export class Explorer {
     return undefined;
   }
 
+  /** @param {Child[]} notes */
   help(notes = []) {
     showHelp(this.shell, this.keys, notes);
   }
 
   destroy() {
     this.transport?.stop();
-    this.unbind();
+    this.unbind?.();
     this.sizes?.disconnect();
     this.timeline?.destroy();
     this.rows?.destroy();

@@ -1,10 +1,13 @@
 // The frame that every explorer has: a bar, a sentence, its body, a foot; the link and help popovers; and
 // the text that assistive technology hears.
-import { fill, h, uid } from "./dom.js";
+import { activeIn, fill, h, uid } from "./dom.js";
+/** @import { Binding, Child, Context, Frame } from "./types.js" */
 
 /**
  * Builds the frame in `root` and returns its parts:
  * `{ bar, say, body, foot, announce(text), popover(title, nodes), closePopover(), popoverOpen() }`.
+ * @param {HTMLElement} root
+ * @param {{ title: string, what: string, summary: string }} texts
  */
 export function createFrame(root, { title, what, summary }) {
   const head = uid("title");
@@ -25,8 +28,11 @@ export function createFrame(root, { title, what, summary }) {
   root.append(h("p", { class: "sr", id: about }, summary), bar, say, body, foot, live);
 
   let timer = 0;
+  /** @type {HTMLElement | null} */
   let pop = null;
+  /** @type {(() => unknown) | null} */
   let closed = null;
+  /** @type {HTMLElement | null} */
   let before = null;
   const frame = {
     root,
@@ -41,7 +47,10 @@ export function createFrame(root, { title, what, summary }) {
     destroy,
   };
 
-  /** Says `message` once the reader pauses: while a step key is held, only the last one is spoken. */
+  /**
+   * Says `message` once the reader pauses: while a step key is held, only the last one is spoken.
+   * @param {string} message
+   */
   function announce(message) {
     clearTimeout(timer);
     timer = setTimeout(() => {
@@ -49,11 +58,16 @@ export function createFrame(root, { title, what, summary }) {
     }, 180);
   }
 
-  /** `onClose` is called once the popover is gone. */
+  /**
+   * `onClose` is called once the popover is gone.
+   * @param {string} heading
+   * @param {Child} nodes
+   * @param {(() => unknown) | null} onClose
+   */
   function popover(heading, nodes, onClose = null) {
     closePopover();
     closed = onClose;
-    before = root.getRootNode().activeElement;
+    before = activeIn(root);
     const id = uid("pop");
     const close = h(
       "button",
@@ -90,10 +104,15 @@ export function createFrame(root, { title, what, summary }) {
   return frame;
 }
 
-/** The popover that holds a link to this state, or the token where an address cannot hold it. */
+/**
+ * The popover that holds a link to this state, or the token where an address cannot hold it.
+ * @param {Frame} frame
+ * @param {Context} ctx
+ */
 export function showLink(frame, ctx) {
   const { url, token } = ctx.link();
   const value = url ?? `explore(…, state=${JSON.stringify(token)})`;
+  /** @type {HTMLInputElement} */
   const input = h("input", {
     readonly: true,
     value,
@@ -115,7 +134,12 @@ export function showLink(frame, ctx) {
   );
 }
 
-/** The popover that lists the keys of `bindings` (those with a label). */
+/**
+ * The popover that lists the keys of `bindings` (those with a label).
+ * @param {Frame} frame
+ * @param {readonly Binding[]} bindings
+ * @param {Child[]} notes
+ */
 export function showHelp(frame, bindings, notes = []) {
   const list = h("dl");
   for (const { shown, keys, label } of bindings) {

@@ -1,6 +1,8 @@
 // The marks: each a shape as well as a colour, the same everywhere.
 import { s } from "./dom.js";
+/** @import { Mark } from "./types.js" */
 
+/** @type {Record<string, (x: number, y: number, r: number) => string>} */
 const SHAPES = {
   dot: (x, y, r) => circle(x, y, r * 0.55),
   ring: (x, y, r) => circle(x, y, r * 0.8),
@@ -18,19 +20,39 @@ const SHAPES = {
     `M${x - r * 0.7} ${y + r * 1.4}V${y - r * 1.4}L${x + r} ${y - r * 0.6}L${x - r * 0.7} ${y + r * 0.1}`,
 };
 
+/**
+ * @param {number} x
+ * @param {number} y
+ * @param {number} r
+ */
 function circle(x, y, r) {
   return `M${x - r} ${y}A${r} ${r} 0 1 0 ${x + r} ${y}A${r} ${r} 0 1 0 ${x - r} ${y}Z`;
 }
+/**
+ * @param {number} x
+ * @param {number} y
+ * @param {number} w
+ * @param {number} height
+ */
 function box(x, y, w, height) {
   return `M${x} ${y}h${w}v${height}h${-w}Z`;
 }
 
-/** The path of a shape (a key of SHAPES) centred on (x, y). */
+/**
+ * The path of a shape (a key of SHAPES) centred on (x, y).
+ * @param {string} shape
+ * @param {number} x
+ * @param {number} y
+ * @param {number} r
+ */
 export function glyphPath(shape, x, y, r) {
   return (SHAPES[shape] ?? SHAPES.dot)(x, y, r);
 }
 
-/** A small SVG of one mark, for legends. */
+/**
+ * A small SVG of one mark, for legends.
+ * @param {Mark} mark
+ */
 export function glyph(mark, size = 15) {
   const path = s("path", {
     class: `mark m-${mark.id}`,

@@ -3,9 +3,29 @@
 import { fill, h } from "./dom.js";
 import { tokenElement } from "./operators.js";
 import { enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } from "./rowmodel.js";
+/** @import { Token } from "../generated/common.js" */
+/** @import { View } from "./operators.js" */
+/** @import { Column, Hit, Keep, RowHooks } from "./types.js" */
 
 const VIRTUAL_ABOVE = 2000;
+/**
+ * @typedef {object} RowsOptions
+ * @property {View} view
+ * @property {string} label
+ * @property {readonly Column[]} [columns] after the program's own
+ * @property {RowHooks} [hooks]
+ * @property {number} [lineHeight]
+ * @property {boolean} [fit] whether the program's column is as wide as its longest line, within reason
+ * @property {boolean} [foldLists] whether long runs of parameters fold
+ * @property {string} [title] stands above the program's own column
+ * @property {((row: number, hidden: number) => string) | null} [note] what a folded block says of its hidden rows
+ */
+
+/** A row in the page, with where it stands. @typedef {HTMLElement & { rxAt?: number, rxTop?: number }} PlacedRow */
+
 const OVERSCAN = 12;
+/** What of a row can have the focus, once the row is selected. */
+const INSIDE = ".cell:not(.code) button, a.op";
 /** A character of the program's font, and the widest that its column may become, in pixels. */
 const MONO = 8.5;
 const WIDEST = 420;
@@ -16,6 +36,7 @@ const WIDEST = 420;
  * `layout()` after anything moved, `fold()`, `activate(row)` on double click. With `fit` the program's column is as
  * wide as its longest line, within reason, and the others share the rest; with `foldLists` long runs of parameters
  * fold. `title` stands above the program's own column; `note(row, hidden)` is what a folded block says of its hidden rows.
+ * @param {RowsOptions} options
  */
 export function createRows({
   view,
@@ -31,11 +52,15 @@ export function createRows({
   const { rows, heads } = foldParameters(view.rows, foldLists ? undefined : Infinity);
   const parent = enclosing(rows);
   const folded = new Set(heads);
+  /** @type {Map<string, { asked: number[], shown: Set<number> }>} */
   const marks = new Map();
+  /** @type {Map<number, PlacedRow>} */
   const mounted = new Map();
   let shownColumns = columns;
   let stacked = false;
+  /** @type {Keep} */
   let keep = null;
+  /** @type {number[]} */
   let visible = [];
   let indexOf = new Int32Array(rows.length);
   let y = new Float64Array(1);
@@ -58,19 +83,26 @@ export function createRows({
     scroller,
   );
 
+  /** @param {number} row */
   const lines = (row) => {
     const counts = shownColumns.map((column) => column.lines?.(row) ?? 1);
     return stacked
       ? 1 + shownColumns.reduce((sum, column) => sum + (column.lines?.(row) ?? 0), 0)
       : Math.max(1, ...counts);
   };
+  /** @param {number} row */
   const heightOf = (row) => lines(row) * lineHeight + (lines(row) > 1 ? 4 : 0);
 
+  /** @param {Token} token */
   function token({ kind, text, ref }) {
     if (kind === 0 && ref < 0) return text;
     return tokenElement(view, kind, text, { class: `t${kind}`, "data-ref": ref >= 0 ? ref : null });
   }
 
+  /**
+   * @param {number} row
+   * @returns {PlacedRow}
+   */
   function make(row) {
     const { depth, tokens, end } = rows[row];
     const code = h("div", {
@@ -193,14 +225,21 @@ export function createRows({
     else inner.querySelector(".empty-note")?.remove();
   }
 
-  /** The shown row that stands for `row`: itself, or the folded block around it; -1 when filtered away. */
+  /**
+   * The shown row that stands for `row`: itself, or the folded block around it; -1 when filtered away.
+   * @param {number} row
+   */
   function anchor(row) {
     let at = row;
     while (at >= 0 && indexOf[at] < 0) at = parent[at];
     return at;
   }
 
-  /** Puts the class `is-NAME` on the rows of `list`, or on the folded blocks that hold them. */
+  /**
+   * Puts the class `is-NAME` on the rows of `list`, or on the folded blocks that hold them.
+   * @param {string} name
+   * @param {Iterable<number>} list
+   */
   function mark(name, list) {
     const asked = [...list];
     const next = new Set(asked.map(anchor).filter((row) => row >= 0));
@@ -210,6 +249,7 @@ export function createRows({
     for (const row of next) mounted.get(row)?.classList.add(`is-${name}`);
   }
 
+  /** @param {number} row */
   function scrollTo(row, always = false) {
     if (!measured) wanted = row;
     const at = anchor(row);
@@ -223,18 +263,20 @@ export function createRows({
     render();
   }
 
+  /**
+   * @param {number} row
+   * @param {{ focus?: boolean, byReader?: boolean, quiet?: boolean }} how
+   */
   function select(row, { focus = false, byReader = false, quiet = false } = {}) {
     const previous = selected;
     selected = row;
-    for (const [at, on] of [
-      [previous, false],
-      [row, true],
-    ]) {
+    for (const at of [previous, row]) {
+      const on = at === row;
       const node = mounted.get(at);
       if (!node) continue;
       node.setAttribute("aria-selected", String(on));
       node.tabIndex = on ? 0 : -1;
-      for (const inside of node.querySelectorAll(".cell:not(.code) button, a.op"))
+      for (const inside of /** @type {NodeListOf<HTMLElement>} */ (node.querySelectorAll(INSIDE)))
         inside.tabIndex = on ? 0 : -1;
     }
     if (row >= 0) scrollTo(row);
@@ -242,7 +284,10 @@ export function createRows({
     if (!quiet) hooks.select?.(row, byReader);
   }
 
-  /** Moves the selection by `by` shown rows, and focuses it. */
+  /**
+   * Moves the selection by `by` shown rows, and focuses it.
+   * @param {number} by
+   */
   function move(by, from = selected) {
     if (!visible.length) return;
     const at = from >= 0 ? indexOf[anchor(from)] : -1;
@@ -250,6 +295,7 @@ export function createRows({
     select(visible[to], { focus: true, byReader: true });
   }
 
+  /** @param {number} row */
   function toggle(row, open = folded.has(row)) {
     if (rows[row]?.end > row === false) return;
     if (open) folded.delete(row);
@@ -258,11 +304,18 @@ export function createRows({
     hooks.fold?.();
   }
 
+  /**
+   * @param {Event} event
+   * @returns {Hit | null}
+   */
   function at(event) {
-    const node = event.target.closest?.(".row");
+    const target = /** @type {Element} */ (event.target);
+    /** @type {HTMLElement | null | undefined} */
+    const node = target.closest?.(".row");
     if (!node) return null;
-    const ref = event.target.closest("[data-ref]");
-    return { row: Number(node.dataset.row), ref: ref ? Number(ref.dataset.ref) : -1, target: event.target };
+    /** @type {HTMLElement | null} */
+    const ref = target.closest("[data-ref]");
+    return { row: Number(node.dataset.row), ref: ref ? Number(ref.dataset.ref) : -1, target };
   }
 
   inner.addEventListener("click", (event) => {
@@ -332,13 +385,19 @@ export function createRows({
     setColumns,
     relayout,
     toggle,
-    /** Shows only rows for which `predicate(row)` holds; null shows all. */
+    /**
+     * Shows only rows for which `predicate(row)` holds; null shows all.
+     * @param {Keep} predicate
+     */
     filter(predicate) {
       if (keep === null && predicate === null) return;
       keep = predicate;
       relayout();
     },
-    /** Folds exactly these rows. */
+    /**
+     * Folds exactly these rows.
+     * @param {readonly number[]} list
+     */
     setFolded(list) {
       const next = list.filter((row) => rows[row]?.end > row);
       if (next.length === folded.size && next.every((row) => folded.has(row))) return;
@@ -346,32 +405,48 @@ export function createRows({
       next.forEach((row) => folded.add(row));
       relayout();
     },
-    /** Opens the blocks around `row`. */
+    /**
+     * Opens the blocks around `row`.
+     * @param {number} row
+     */
     reveal(row) {
       let changed = false;
       for (let at = parent[row]; at >= 0; at = parent[at]) changed = folded.delete(at) || changed;
       if (changed) relayout();
     },
+    /** @param {number} row */
     update(row) {
       const node = mounted.get(row);
-      if (node) shownColumns.forEach((column, i) => column.draw(row, node.children[i + 1]));
+      if (node)
+        shownColumns.forEach((column, i) =>
+          column.draw(row, /** @type {HTMLElement} */ (node.children[i + 1])),
+        );
     },
-    /** Lights every token that names one of `refs`. */
+    /**
+     * Lights every token that names one of `refs`.
+     * @param {Iterable<number>} refs
+     */
     light(refs) {
       for (const node of inner.querySelectorAll(".is-lit[data-ref]")) node.classList.remove("is-lit");
       for (const ref of refs)
         for (const node of inner.querySelectorAll(`[data-ref="${Number(ref)}"]`))
           node.classList.add("is-lit");
     },
+    /** @param {number} row */
     node: (row) => mounted.get(row) ?? null,
-    /** `{ top, height }` of a shown row inside `inner`, or null. */
+    /**
+     * `{ top, height }` of a shown row inside `inner`, or null.
+     * @param {number} row
+     */
     place(row) {
       const i = indexOf[row];
       return i < 0 ? null : { top: y[i], height: y[i + 1] - y[i] };
     },
     /** Whether exactly the long runs of parameters are folded, as at the start. */
     foldedAsAtFirst: () => folded.size === heads.length && heads.every((row) => folded.has(row)),
+    /** @param {number} row */
     text: (row) => rowText(rows[row]),
+    /** @param {number} row */
     parent: (row) => parent[row],
     /** The rows now in the window. */
     window: () => visible.slice(indexAt(y, port.top), indexAt(y, port.top + port.height) + 1),

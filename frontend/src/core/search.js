@@ -1,9 +1,11 @@
 // The explorer's own search: the page's cannot see rows that are not in it.
 import { h } from "./dom.js";
+/** @import { Child, Query, Scope } from "./types.js" */
 
 /**
  * `scopes` is a list of `{ id, label }`; `onChange({ query, scope, only })` returns the number of hits;
  * `onMove(by)` goes to the next or the last one. Returns `{ el, input, set(state), state(), close() }`.
+ * @param {{ scopes: readonly Scope[], onChange: (query: Query) => number, onMove: (by: number) => unknown, extra?: Child[], onlyLabel?: string, placeholder?: string }} options
  */
 export function createSearch({
   scopes,
@@ -83,9 +85,10 @@ export function createSearch({
       run();
       return true;
     },
+    /** @param {{ query?: string, scope?: string, only?: boolean }} state */
     set({ query = "", scope: where, only: narrow = false }) {
       input.value = query;
-      if (scopes.some((item) => item.id === where)) scope.value = where;
+      if (where && scopes.some((item) => item.id === where)) scope.value = where;
       only.checked = narrow;
       if (query || narrow) el.hidden = false;
       run();

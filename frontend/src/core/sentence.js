@@ -1,12 +1,22 @@
 // A sentence of the data: a template and its arguments. `{0}` is drawn as code, and so is what stands between
 // backticks; `**x**` is strong, `{{` and `}}` are braces, and what follows a line break is the small second sentence.
 import { h } from "./dom.js";
+/** @import { Child } from "./types.js" */
+
+/** @typedef {string | { code: string, strong?: undefined } | { strong: Part[], code?: undefined }} Part */
 
 const PART = /\{(\d+)\}|\*\*(.+?)\*\*|`([^`]+)`|(\{\{|\}\})/gs;
+/** @param {string} text */
 const braces = (text) => text.replaceAll("{{", "{").replaceAll("}}", "}");
 
-/** The parts of a template: strings, `{ code }`, `{ strong: [parts] }`. */
+/**
+ * The parts of a template: strings, `{ code }`, `{ strong: [parts] }`.
+ * @param {string} template
+ * @param {readonly string[]} args
+ * @returns {Part[]}
+ */
 export function parts(template, args) {
+  /** @type {Part[]} */
   const out = [];
   let from = 0;
   for (const match of template.matchAll(PART)) {
@@ -21,16 +31,25 @@ export function parts(template, args) {
   return out;
 }
 
-/** The sentence as plain text, for announcements and titles. */
+/**
+ * The sentence as plain text, for announcements and titles.
+ * @param {readonly string[] | null | undefined} say
+ */
 export function sentenceText(say) {
   const [template = "", ...args] = say ?? [];
+  /** @type {(list: Part[]) => string} */
   const flat = (list) => list.map((p) => (typeof p === "string" ? p : (p.code ?? flat(p.strong)))).join("");
   return flat(parts(template, args)).replace(/\s*\n\s*/g, " ");
 }
 
-/** The sentence as nodes; `code(text)` may return its own element for an argument. */
+/**
+ * The sentence as nodes; `code(text)` may return its own element for an argument.
+ * @param {readonly string[] | null | undefined} say
+ * @param {(text: string) => Child} code
+ */
 export function sentence(say, code = (value) => h("code", null, value)) {
   const [template = "", ...args] = say ?? [];
+  /** @type {(list: Part[]) => Child[]} */
   const draw = (list) =>
     list.map((p) =>
       typeof p === "string" ? p : p.strong ? h("strong", null, draw(p.strong)) : code(p.code),

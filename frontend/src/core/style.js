@@ -7,14 +7,19 @@ import timeline from "./timeline.css";
 import { unmixed } from "./unmixed.js";
 
 const sheets = [theme, frame, timeline, rows];
+/** @type {CSSStyleSheet | null} */
 let shared = null;
 
-/** Adds the styles of a view; called when its module loads. */
+/**
+ * Adds the styles of a view; called when its module loads.
+ * @param {string} css
+ */
 export function addStyle(css) {
   sheets.push(css);
   shared = null;
 }
 
+/** @param {ShadowRoot} shadow */
 export function styleRoot(shadow) {
   let css = [...sheets, contrast].join("\n");
   if (window.CSS && !CSS.supports("color", "color-mix(in srgb, red, blue)")) css = unmixed(css);

@@ -9,8 +9,9 @@ const MARKS = [
   "class",
 ];
 
+/** @param {Element} node */
 function declared(node) {
-  const get = (name) => node.getAttribute(name)?.toLowerCase() ?? "";
+  const get = (/** @type {string} */ name) => node.getAttribute(name)?.toLowerCase() ?? "";
   if (node.hasAttribute("data-jp-theme-light"))
     return get("data-jp-theme-light") === "false" ? "dark" : "light";
   for (const name of ["data-theme", "data-bs-theme", "data-vscode-theme-kind", "theme"]) {
@@ -32,8 +33,12 @@ export function currentTheme(doc = document, win = window) {
   return told ?? (win.matchMedia?.("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 }
 
-/** Calls `apply(theme)` now and after every change; returns the function that stops it. */
+/**
+ * Calls `apply(theme)` now and after every change; returns the function that stops it.
+ * @param {(theme: string) => void} apply
+ */
 export function watchTheme(apply) {
+  /** @type {string | null} */
   let last = null;
   const look = () => {
     const theme = currentTheme();

@@ -1,19 +1,25 @@
 // Time: one mark a step while they fit; a rail of bins, with the rare marks standing above it, when they do not.
 import { fill, h, s } from "./dom.js";
 import { glyphPath } from "./glyphs.js";
+/** @import { Keep, Mark } from "./types.js" */
 
 const ROOM = 9;
 const BIN = 3;
 const MIDDLE = 19;
 const PAD = 9;
 
-/** Bins of a long run: `[{ from, to, mark, weight }]`, each with the mark that most of its steps have. */
+/**
+ * Bins of a long run: `[{ from, to, mark, weight }]`, each with the mark that most of its steps have.
+ * @param {readonly number[]} kinds
+ * @param {number} count
+ */
 export function binSteps(kinds, count) {
   const bins = [];
   for (let i = 0; i < count; i++) {
     const from = Math.floor((i * kinds.length) / count);
     const to = Math.floor(((i + 1) * kinds.length) / count);
     if (to <= from) continue;
+    /** @type {Map<number, number>} */
     const tally = new Map();
     for (let step = from; step < to; step++) tally.set(kinds[step], (tally.get(kinds[step]) ?? 0) + 1);
     const [mark, most] = [...tally].reduce((best, entry) => (entry[1] > best[1] ? entry : best));
@@ -26,6 +32,7 @@ export function binSteps(kinds, count) {
  * `kinds[step]` is an index into `marks` (`{ id, shape, label, rare?, always? }`); a mark that is shown `always` stands
  * above the bins of a long run wherever it occurs. `profile[step]`, where given, is a height (of a stack, say) that
  * the marks follow. `onSeek(step)` is called while the reader drags; `valueText(step)` is what a screen reader hears.
+ * @param {{ kinds: readonly number[], marks: readonly Mark[], label: string, valueText: (step: number) => string, onSeek: (step: number) => unknown, profile?: readonly number[] | null }} options
  */
 export function createTimeline({ kinds, marks, label, valueText, onSeek, profile = null }) {
   const svg = s("svg", { "aria-hidden": "true" });
@@ -47,16 +54,23 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek, profile
   );
   let width = 0;
   let step = 0;
+  /** @type {Keep} */
   let keep = null;
   let dragging = false;
 
   const highest = profile ? profile.reduce((most, at) => Math.max(most, at), 1) : 1;
   const lowest = profile ? profile.reduce((least, at) => Math.min(least, at), highest) : 0;
-  /** How high a step stands, from 0 to 1. */
-  const rise = (at) => (highest > lowest ? (profile[at] - lowest) / (highest - lowest) : 0.4);
+  /**
+   * How high a step stands, from 0 to 1.
+   * @param {number} at
+   */
+  const rise = (at) => (profile && highest > lowest ? (profile[at] - lowest) / (highest - lowest) : 0.4);
+  /** @param {number} at */
   const y = (at) => (profile ? 27 - 19 * rise(at) : MIDDLE);
 
+  /** @param {number} at */
   const x = (at) => PAD + (last ? (at / last) * (width - 2 * PAD) : 0);
+  /** @param {number} px */
   const stepAt = (px) =>
     Math.max(0, Math.min(last, Math.round(((px - PAD) / Math.max(1, width - 2 * PAD)) * last)));
   const dense = () => (width - 2 * PAD) / Math.max(1, last) < ROOM;
@@ -81,7 +95,7 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek, profile
     const out = [];
     for (const bin of binSteps(kinds, Math.max(1, Math.floor((width - 2 * PAD) / BIN)))) {
       let kept = !keep;
-      for (let at = bin.from; !kept && at < bin.to; at++) kept = keep(at);
+      for (let at = bin.from; keep && !kept && at < bin.to; at++) kept = keep(at);
       let tall = 8 + 10 * bin.weight;
       if (profile) {
         tall = 0;
@@ -134,6 +148,10 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek, profile
       fill(playhead, s("rect", { class: "halo", x: at - 8, y: y(step) - 12, width: 16, height: 24, rx: 5 }));
   }
 
+  /**
+   * @param {number} at
+   * @param {boolean} show
+   */
   function hint(at, show) {
     tip.hidden = !show;
     tip.textContent = `${at + 1} · ${marks[kinds[at]].label}`;
@@ -162,13 +180,17 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek, profile
 
   return {
     el,
+    /** @param {number} at */
     setStep(at) {
       step = at;
       el.setAttribute("aria-valuenow", String(at + 1));
       el.setAttribute("aria-valuetext", valueText(at));
       if (width) place();
     },
-    /** Dims the steps for which `predicate` does not hold; null dims none. */
+    /**
+     * Dims the steps for which `predicate` does not hold; null dims none.
+     * @param {Keep} predicate
+     */
     setKeep(predicate) {
       keep = predicate;
       draw();

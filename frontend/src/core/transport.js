@@ -1,6 +1,8 @@
 // First, back, play, forward, last: the buttons, and the clock behind play.
 import { h, s } from "./dom.js";
 
+/** @typedef {"first" | "back" | "forward" | "last"} Move */
+
 const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z",
   back: "M11 3v10L4 8z",
@@ -9,15 +11,26 @@ const ICONS = {
   forward: "M5 3v10l7-5z",
   last: "M11 3h2v10h-2zM3 3v10l7-5z",
 };
+/** @param {keyof typeof ICONS} name */
 const icon = (name) =>
   s("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, s("path", { d: ICONS[name] }));
 
-/** Milliseconds a step is shown while playing: time to read a short run, a film of a long one. */
+/**
+ * Milliseconds a step is shown while playing: time to read a short run, a film of a long one.
+ * @param {number} steps
+ */
 export const pace = (steps) => (steps <= 80 ? 1500 : Math.max(90, Math.round(90_000 / steps)));
 
-/** `move(name)` is called with "first", "back", "forward" or "last"; `forward` returns false at the end. */
+/**
+ * `move(name)` is called with "first", "back", "forward" or "last"; `forward` returns false at the end.
+ * @param {{ steps: number, move: (name: Move) => unknown }} options
+ */
 export function createTransport({ steps, move }) {
   let clock = 0;
+  /**
+   * @param {Move} name
+   * @param {string} label
+   */
   const button = (name, label) =>
     h(
       "button",

@@ -13,7 +13,7 @@ import { mountRun } from "../views/run/view.js";
 import { mountSharing } from "../views/sharing/view.js";
 import { mountTypes } from "../views/types/view.js";
 
-/** view name → mount(root, view, ctx) */
+/** @type {Map<string, import("../core/types.js").Mount>} */
 export const VIEWS = new Map([
   ["costs", mountCosts],
   ["evaluation", mountEvaluation],

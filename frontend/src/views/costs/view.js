@@ -1,6 +1,7 @@
 // The costs view: beside each call its operations, its bytes, and the operations for each byte; below, the same for each operator.
 import { fill, h } from "../../core/dom.js";
 import { Explorer } from "../../core/explorer.js";
+import { commonKeys, rowKeys } from "../../core/keys.js";
 import { integer } from "../../core/links.js";
 import { createRows } from "../../core/rows.js";
 import { addStyle } from "../../core/style.js";
@@ -117,14 +118,8 @@ class CostsExplorer extends Explorer {
     fill(this.shell.say, view.summary);
     this.rows.setColumns();
     this.listen([
-      {
-        keys: ["ArrowDown", "ArrowUp"],
-        shown: ["↑", "↓"],
-        label: "move along the program",
-        run: (event) => this.rows.move(event.key === "ArrowDown" ? 1 : -1, Math.max(0, this.rows.selected)),
-      },
-      { keys: ["Escape"], shown: ["Esc"], label: "back", run: () => this.back() },
-      { keys: ["?"], label: "these keys", run: () => this.help() },
+      rowKeys((by) => this.rows.move(by, Math.max(0, this.rows.selected))),
+      ...commonKeys(this, { fold: null, find: false, back: "back" }),
     ]);
   }
 

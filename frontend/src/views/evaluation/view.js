@@ -54,14 +54,16 @@ export function mountEvaluation(root, view, ctx) {
 class EvaluationExplorer extends Explorer {
   constructor(root, view, ctx) {
     super(root, view, ctx);
-    this.marks = MARKS;
-    this.count = view.steps.length;
     this.run = createRun(view);
     this.step = -1;
     /** The frame that is shown; `pinned` when the reader chose it, else it is the cursor's. */
     this.frame = -1;
     this.pinned = false;
     this.question = { kind: "step", at: -1 };
+  }
+
+  get marks() {
+    return MARKS;
   }
 
   get chosen() {
@@ -246,10 +248,6 @@ class EvaluationExplorer extends Explorer {
   }
 
   // --- time -----------------------------------------------------------------------------------------
-
-  sayOf(step) {
-    return this.view.steps[step]?.say ?? [];
-  }
 
   /** The row that the reader chose, else the cursor's. */
   asked(row = this.view.steps[this.step]?.row ?? -1) {

@@ -1,72 +1,32 @@
 // Finding: a line, an operator, a pattern, a kernel.
-import { rowText } from "../../core/rowmodel.js";
-import { createSearch } from "../../core/search.js";
+import { Finder, rowTexts, some } from "../../core/finder.js";
 
-const SCOPES = [
-  { id: "all", label: "anywhere" },
-  { id: "op", label: "operators" },
-  { id: "pattern", label: "patterns" },
-  { id: "kernel", label: "kernels" },
-];
-
-/** The search of a FusionExplorer: `keep` is null or the set of the rows that are shown; `renew()` after it has other rows. */
-export function createFinder(explorer) {
-  const finder = { search: null, keep: null, matches: [], restore, renew };
-  let texts = [];
-  finder.search = createSearch({
-    scopes: SCOPES,
-    placeholder: "find an operator, a pattern, a kernel",
-    onChange: filter,
-    onMove: move,
-  });
-
-  function renew() {
-    const { view } = explorer;
-    texts = view.rows.map((row) => rowText(row).toLowerCase());
-    if (finder.search.state().query) finder.search.run();
-  }
-  const here = (row) => explorer.model.onRow[row];
-  const inside = {
-    op: (row) => here(row).map((n) => explorer.model.nodes[n].label),
-    pattern: (row) =>
-      here(row).map((n) => explorer.model.patterns.get(explorer.variant.pattern[n])?.name ?? ""),
-    kernel: (row) => here(row).map((n) => explorer.variant.kernels[explorer.variant.kernelOf[n]]?.name ?? ""),
-  };
-  const hit = (row, wanted, scope) => {
-    const where = inside[scope] ? [scope] : Object.keys(inside);
-    return (
-      (!inside[scope] && texts[row].includes(wanted)) ||
-      where.some((name) => inside[name](row).some((text) => text.toLowerCase().includes(wanted)))
-    );
-  };
-
-  function filter({ query, scope, only }) {
-    const wanted = query.toLowerCase();
-    finder.matches = wanted ? texts.map((_, row) => row).filter((row) => hit(row, wanted, scope)) : [];
-    finder.keep = only && wanted ? new Set(finder.matches) : null;
-    explorer.rows.filter(finder.keep && ((row) => finder.keep.has(row)));
-    explorer.rows.mark("match", wanted && !only ? finder.matches : []);
-    explorer.keepSteps();
-    if (explorer.ready) explorer.ctx.changed();
-    return finder.matches.length;
+/** The search of a FusionExplorer; `renew()` after the explorer has other rows. */
+class FusionFinder extends Finder {
+  constructor(explorer) {
+    const here = (row) => explorer.model.onRow[row];
+    const labels = (row) => here(row).map((n) => explorer.model.nodes[n].label);
+    const patterns = (row) =>
+      here(row).map((n) => explorer.model.patterns.get(explorer.variant.pattern[n])?.name ?? "");
+    const kernels = (row) =>
+      here(row).map((n) => explorer.variant.kernels[explorer.variant.kernelOf[n]]?.name ?? "");
+    const anywhere = (row) => [this.texts[row], ...labels(row), ...patterns(row), ...kernels(row)];
+    super(explorer, {
+      placeholder: "find an operator, a pattern, a kernel",
+      scopes: [
+        { id: "all", label: "anywhere", has: (row, wanted) => some(anywhere(row), wanted) },
+        { id: "op", label: "operators", has: (row, wanted) => some(labels(row), wanted) },
+        { id: "pattern", label: "patterns", has: (row, wanted) => some(patterns(row), wanted) },
+        { id: "kernel", label: "kernels", has: (row, wanted) => some(kernels(row), wanted) },
+      ],
+    });
+    this.texts = rowTexts(explorer.view);
   }
 
-  function move(by) {
-    const { matches } = finder;
-    if (!matches.length) return;
-    const at = explorer.rows.selected;
-    const next =
-      by > 0
-        ? (matches.find((row) => row > at) ?? matches[0])
-        : (matches.findLast((row) => row < at) ?? matches.at(-1));
-    explorer.rows.reveal(next);
-    explorer.rows.select(next, { byReader: true });
+  renew() {
+    this.texts = rowTexts(this.explorer.view);
+    if (this.search.state().query) this.search.run();
   }
-
-  function restore(state) {
-    finder.search.set({ query: state.q, scope: state.in ?? "all", only: state.only === "1" });
-    if (!state.q) finder.search.el.hidden = true;
-  }
-  renew();
-  return finder;
 }
+
+export const createFinder = (explorer) => new FusionFinder(explorer);

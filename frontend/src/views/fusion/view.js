@@ -43,7 +43,6 @@ export function mountFusion(root, view, ctx) {
 class FusionExplorer extends Explorer {
   constructor(root, view, ctx) {
     super(root, view, ctx);
-    this.marks = MARKS;
     this.whole = view;
     this.function = 0;
     this.grouped = false;
@@ -52,12 +51,16 @@ class FusionExplorer extends Explorer {
     this.hover = -1;
   }
 
+  get marks() {
+    return MARKS;
+  }
+
   get variant() {
     return this.model.variant(this.what);
   }
 
-  get count() {
-    return this.variant.steps.length;
+  get steps() {
+    return this.variant.steps;
   }
 
   /** Takes up the function that is chosen, with its rows in the order that is asked for. */
@@ -241,32 +244,11 @@ class FusionExplorer extends Explorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  markOf(step) {
-    return this.variant.steps[step].mark;
-  }
-
-  sayOf(step) {
-    return this.variant.steps[step].say;
-  }
-
   /** The row that a step is about: that of its node, or else of its target. */
   rowOf(step) {
     const { node, target } = this.variant.steps[step];
     const { nodes } = this.model;
     return nodes[node]?.row >= 0 ? nodes[node].row : (nodes[target]?.row ?? -1);
-  }
-
-  cursorRow() {
-    return this.rowOf(this.step);
-  }
-
-  kept() {
-    const keep = this.finder?.keep;
-    return keep ? (step) => keep.has(this.rowOf(step)) : null;
-  }
-
-  keepSteps() {
-    this.timeline.setKeep(this.kept());
   }
 
   here() {

@@ -38,13 +38,16 @@ export function mountGradient(root, view, ctx) {
 class GradientExplorer extends Explorer {
   constructor(root, view, ctx) {
     super(root, view, ctx);
-    this.marks = MARKS;
     this.model = createModel(view);
     this.step = this.model.start;
   }
 
-  get count() {
-    return this.model.steps.length;
+  get marks() {
+    return MARKS;
+  }
+
+  get steps() {
+    return this.model.steps;
   }
 
   // --- building -------------------------------------------------------------------------------------
@@ -143,30 +146,9 @@ class GradientExplorer extends Explorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  markOf(step) {
-    return this.model.steps[step].mark;
-  }
-
-  sayOf(step) {
-    return this.model.steps[step].say;
-  }
-
   /** The row that a step is about. */
   rowOf(step) {
     return this.model.values[this.model.steps[step].value]?.row ?? -1;
-  }
-
-  cursorRow() {
-    return this.rowOf(this.step);
-  }
-
-  kept() {
-    const keep = this.finder?.keep;
-    return keep ? (step) => keep.has(this.rowOf(step)) : null;
-  }
-
-  keepSteps() {
-    this.timeline.setKeep(this.kept());
   }
 
   /** Shows what is there after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row. */

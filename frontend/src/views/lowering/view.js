@@ -2,6 +2,7 @@
 // those after one primitive of the schedule, which the reader steps through; an operator is lit at every level.
 import { fill, h, text } from "../../core/dom.js";
 import { Explorer } from "../../core/explorer.js";
+import { commonKeys, key, onButton, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 import { createLegend } from "../../core/legend.js";
 import { formatList, integer, parseList } from "../../core/links.js";
 import { sentence } from "../../core/sentence.js";
@@ -39,7 +40,6 @@ const KEYS = [
   [["1", "…", "9"], "operator"],
   [["?"], "keys"],
 ];
-const onButton = (event) => event.target.closest("button, [role=tab]") !== null;
 
 export function mountLowering(root, view, ctx) {
   checkLowering(view);
@@ -49,7 +49,6 @@ export function mountLowering(root, view, ctx) {
 class LoweringExplorer extends Explorer {
   constructor(root, view, ctx) {
     super(root, view, ctx);
-    this.marks = MARKS;
     this.model = createModel(view);
     this.levels = levelsOf(view);
     this.step = 0;
@@ -57,8 +56,12 @@ class LoweringExplorer extends Explorer {
     this.pointed = null;
   }
 
-  get count() {
-    return this.model.steps.length;
+  get marks() {
+    return MARKS;
+  }
+
+  get steps() {
+    return this.model.steps;
   }
 
   // --- building -------------------------------------------------------------------------------------
@@ -159,45 +162,22 @@ class LoweringExplorer extends Explorer {
   }
 
   bindings() {
-    const go = (name) => () => {
-      this.transport.stop();
-      this.move(name);
-    };
     const numbers = this.model.operators.slice(0, 9).map((_, i) => String(i + 1));
     return [
-      { keys: ["ArrowRight"], shown: ["→"], label: "next primitive of the schedule", run: go("forward") },
-      { keys: ["ArrowLeft"], shown: ["←"], label: "previous one", run: go("back") },
+      ...stepKeys(this, { next: "next primitive of the schedule", previous: "previous one" }),
+      playKey(this),
       {
-        keys: ["Home", "End"],
-        label: "first and last step",
-        run: (event) => go(event.key === "Home" ? "first" : "last")(),
-      },
-      {
-        keys: [" "],
-        shown: ["space"],
-        label: "play or pause",
-        run: (event) => (onButton(event) ? false : this.transport.toggle()),
-      },
-      {
-        keys: numbers,
+        ...key(numbers, "light an operator at every level, or no longer", (event) =>
+          this.toggle(Number(event.key) - 1),
+        ),
         shown: ["1", "…", "9"],
-        label: "light an operator at every level, or no longer",
-        run: (event) => this.toggle(Number(event.key) - 1),
       },
-      {
-        keys: ["ArrowDown", "ArrowUp"],
-        shown: ["↑", "↓"],
-        label: "move along a level",
-        run: (event) => this.walk(event.key === "ArrowDown" ? 1 : -1),
-      },
-      {
-        keys: ["[", "]"],
-        label: "the level before, the level after",
-        run: (event) => this.otherLevel(event.key === "[" ? -1 : 1),
-      },
-      { keys: ["Enter"], label: "choose the operators of this line", run: (event) => this.enter(event) },
-      { keys: ["?"], label: "these keys", run: () => this.help() },
-      { keys: ["Escape"], shown: ["Esc"], label: "no operator", typing: true, run: () => this.back() },
+      rowKeys((by) => this.walk(by), "move along a level"),
+      key(["[", "]"], "the level before, the level after", (event) =>
+        this.otherLevel(event.key === "[" ? -1 : 1),
+      ),
+      key("Enter", "choose the operators of this line", (event) => this.enter(event)),
+      ...commonKeys(this, { fold: null, find: false, back: "no operator" }),
     ];
   }
 
@@ -265,14 +245,6 @@ class LoweringExplorer extends Explorer {
   }
 
   // --- the schedule ---------------------------------------------------------------------------------
-
-  markOf(step) {
-    return this.model.steps[step].mark;
-  }
-
-  sayOf(step) {
-    return this.model.steps[step].say;
-  }
 
   go(step, quiet = false) {
     const { model } = this;

@@ -1,19 +1,15 @@
 // Finding: a line of the program, or the lines that an instruction came from.
-import { rowText } from "../../core/rowmodel.js";
-import { createSearch } from "../../core/search.js";
+import { Finder, rowTexts } from "../../core/finder.js";
 
 const SCOPES = [
   { id: "all", label: "anywhere" },
   { id: "line", label: "program" },
   { id: "ins", label: "instructions" },
 ];
-/** From this many rows on, the search is there without being asked for. */
-const MANY_ROWS = 80;
 
 /** `match(query, scope)` → `{ rows, lines, instructions }`: rows to go to, in order; those whose text matches; "function number" of instructions that do. */
 export function createMatcher(view, run) {
-  const { rows } = view;
-  const texts = rows.map((row) => rowText(row).toLowerCase());
+  const texts = rowTexts(view);
   return (query, scope) => {
     const wanted = query.toLowerCase();
     const instructions = new Set();
@@ -35,57 +31,39 @@ export function createMatcher(view, run) {
   };
 }
 
-/** The search of a MachineExplorer. `keep(step)` is null or says which steps are walked. */
-export function createFinder(explorer) {
-  const { view, run } = explorer;
-  const match = createMatcher(view, run);
-  const always = view.rows.length >= MANY_ROWS;
-  const finder = { search: null, keep: null, matches: [], restore, close };
-  finder.search = createSearch({
-    scopes: SCOPES,
-    placeholder: "find a line, an instruction",
-    onlyLabel: "only these steps",
-    onChange: filter,
-    onMove: move,
-  });
-  finder.search.el.hidden = !always;
-
-  function filter({ query, scope, only }) {
-    const found = match(query, scope);
-    finder.matches = found.rows;
-    const rows = new Set(found.rows);
-    const about = (step) =>
-      found.instructions.has(`${view.frames[view.steps[step].frame].function} ${view.steps[step].number}`) ||
-      run.rowsOf(step).some((row) => found.lines.has(row));
-    finder.keep = only && query ? about : null;
-    explorer.rows.filter(only && query ? (row) => rows.has(row) : null);
-    explorer.rows.mark("match", query && !only ? finder.matches : []);
-    explorer.timeline.setKeep(finder.keep);
-    if (explorer.ready) explorer.ctx.changed();
-    return scope === "ins" ? found.instructions.size : finder.matches.length;
+/** The search of a MachineExplorer: of steps, it keeps those whose instruction or row matches. */
+class MachineFinder extends Finder {
+  constructor(explorer) {
+    super(explorer, {
+      scopes: SCOPES,
+      placeholder: "find a line, an instruction",
+      onlyLabel: "only these steps",
+      many: 80,
+    });
+    this.matcher = createMatcher(explorer.view, explorer.run);
+    this.result = this.matcher("", "all");
   }
 
-  function move(by) {
-    const { matches } = finder;
-    if (!matches.length) return;
-    const at = explorer.rows.selected;
-    const next =
-      by > 0
-        ? (matches.find((row) => row > at) ?? matches[0])
-        : (matches.findLast((row) => row < at) ?? matches.at(-1));
-    explorer.rows.reveal(next);
-    explorer.rows.select(next, { byReader: true });
+  match(wanted, scope) {
+    this.result = this.matcher(wanted, scope);
+    return this.result.rows;
   }
 
-  function restore(state) {
-    finder.search.set({ query: state.q, scope: state.in, only: state.only === "1" });
-    if (!state.q && state.only !== "1") finder.search.el.hidden = !always;
+  filter(query) {
+    const count = super.filter(query);
+    return query.query && query.scope === "ins" ? this.result.instructions.size : count;
   }
 
-  function close() {
-    finder.search.close();
-    finder.search.el.hidden = !always;
+  /** Whether a step does what was found. */
+  about(step) {
+    const { view, run } = this.explorer;
+    const { frame, number } = view.steps[step];
+    const { instructions, lines } = this.result;
+    return (
+      instructions.has(`${view.frames[frame].function} ${number}`) ||
+      run.rowsOf(step).some((row) => lines.has(row))
+    );
   }
-
-  return finder;
 }
+
+export const createFinder = (explorer) => new MachineFinder(explorer);

@@ -1,76 +1,34 @@
 // The keys of this explorer: the listener and the help read the same list.
-
-const onButton = (event) => event.target.closest("button, select, [role=button], [role=tab]") !== null;
+import { both, commonKeys, enterKey, key, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 
 /** Bindings for `bindKeys`, acting on a MachineExplorer. */
 export function bindings(explorer) {
-  const go = (name) => () => {
-    explorer.transport.stop();
-    explorer.move(name);
-  };
   const page = Math.max(5, Math.round(explorer.count / 20));
-  const row = () =>
-    explorer.rows.selected >= 0 ? explorer.rows.selected : (explorer.run.rowsOf(explorer.step)[0] ?? 0);
   return [
-    { keys: ["ArrowRight"], shown: ["→"], label: "next instruction", run: go("forward") },
-    { keys: ["ArrowLeft"], shown: ["←"], label: "previous instruction", run: go("back") },
-    {
-      keys: ["Home", "End"],
-      label: "first and last step",
-      run: (event) => go(event.key === "Home" ? "first" : "last")(),
-    },
-    {
-      keys: ["PageUp", "PageDown"],
-      label: `${page} steps back and forward`,
-      run: (event) => explorer.go(explorer.step + (event.key === "PageUp" ? -page : page)),
-    },
-    {
-      keys: ["o", "O"],
-      label: "over: to the end of what is called here, and back",
-      run: (event) => explorer.jumpTo("over", event.key === "o" ? 1 : -1),
-    },
-    {
-      keys: ["u", "U"],
-      label: "out of this call, and back to where it was called",
-      run: (event) => explorer.jumpTo("out", event.key === "u" ? 1 : -1),
-    },
-    {
-      keys: ["n", "N"],
-      label: "next and previous time that this instruction runs",
-      run: (event) => explorer.jumpTo("again", event.key === "n" ? 1 : -1),
-    },
-    {
-      keys: ["[", "]"],
-      label: "show the frame that called, that was called",
-      run: (event) => explorer.otherFrame(event.key === "[" ? -1 : 1),
-    },
-    {
-      keys: [" "],
-      shown: ["space"],
-      label: "play or pause",
-      run: (event) => (onButton(event) ? false : explorer.transport.toggle()),
-    },
-    {
-      keys: ["ArrowDown", "ArrowUp"],
-      shown: ["↑", "↓"],
-      label: "move along the program, or along the code",
-      run: (event) => explorer.walk(event.key === "ArrowDown" ? 1 : -1, row(), event),
-    },
-    {
-      keys: ["Enter"],
-      label: "on a row: what became of it; on an instruction: the next time that it runs",
-      run: (event) => (onButton(event) ? false : explorer.ask("row", row())),
-    },
-    { keys: ["w"], label: "why could this step happen", run: () => explorer.ask("step", -1) },
-    { keys: ["f"], label: "fold or unfold the block", run: () => explorer.rows.toggle(row()) },
-    { keys: ["/"], label: "find", run: () => explorer.search.open() },
-    { keys: ["?"], label: "these keys", run: () => explorer.help() },
-    {
-      keys: ["Escape"],
-      shown: ["Esc"],
-      label: "back to where you were",
-      typing: true,
-      run: () => explorer.back(),
-    },
+    ...stepKeys(explorer, {
+      next: "next instruction",
+      previous: "previous instruction",
+      pages: `${page} steps back and forward`,
+    }),
+    both(["o", "O"], "over: to the end of what is called here, and back", (by) =>
+      explorer.jumpTo("over", by),
+    ),
+    both(["u", "U"], "out of this call, and back to where it was called", (by) => explorer.jumpTo("out", by)),
+    both(["n", "N"], "next and previous time that this instruction runs", (by) =>
+      explorer.jumpTo("again", by),
+    ),
+    key(["[", "]"], "show the frame that called, that was called", (event) =>
+      explorer.otherFrame(event.key === "[" ? -1 : 1),
+    ),
+    playKey(explorer),
+    rowKeys(
+      (by, event) => explorer.walk(by, explorer.rowNow(), event),
+      "move along the program, or along the code",
+    ),
+    enterKey("on a row: what became of it; on an instruction: the next time that it runs", () =>
+      explorer.ask("row", explorer.rowNow()),
+    ),
+    key("w", "why could this step happen", () => explorer.ask("step", -1)),
+    ...commonKeys(explorer),
   ];
 }

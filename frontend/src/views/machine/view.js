@@ -46,8 +46,6 @@ export function mountMachine(root, view, ctx) {
 class MachineExplorer extends Explorer {
   constructor(root, view, ctx) {
     super(root, view, ctx);
-    this.marks = MARKS;
-    this.count = view.steps.length;
     this.run = createRun(view);
     this.step = 0;
     /** The frame that is shown; `pinned` when the reader chose it, else it is the one that runs. */
@@ -56,6 +54,18 @@ class MachineExplorer extends Explorer {
     this.fn = this.run.functionOf(view.steps[0].frame);
     this.all = false;
     this.question = { kind: "step", at: -1 };
+  }
+
+  cursorRow() {
+    return this.run.rowsOf(this.step)[0] ?? -1;
+  }
+
+  kept() {
+    return this.finder?.keep ? (/** @type {number} */ step) => this.finder.about(step) : null;
+  }
+
+  get marks() {
+    return MARKS;
   }
 
   get chosen() {
@@ -206,10 +216,6 @@ class MachineExplorer extends Explorer {
   }
 
   // --- time -----------------------------------------------------------------------------------------
-
-  sayOf(step) {
-    return this.view.steps[step].say;
-  }
 
   /** "over", "out" or "again": Esc comes back. */
   jumpTo(kind, by) {

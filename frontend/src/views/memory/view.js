@@ -38,7 +38,6 @@ export function mountMemory(root, view, ctx) {
 class MemoryExplorer extends Explorer {
   constructor(root, view, ctx) {
     super(root, view, ctx);
-    this.marks = MARKS;
     this.model = createModel(view);
     this.chosen = this.model.axes.map(() => 0);
     this.step = this.variant.peak;
@@ -47,12 +46,16 @@ class MemoryExplorer extends Explorer {
     this.hover = -1;
   }
 
+  get marks() {
+    return MARKS;
+  }
+
   get variant() {
     return this.model.variant(this.model.at(this.chosen));
   }
 
-  get count() {
-    return this.variant.steps.length;
+  get steps() {
+    return this.variant.steps;
   }
 
   // --- building -------------------------------------------------------------------------------------
@@ -232,31 +235,10 @@ class MemoryExplorer extends Explorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  markOf(step) {
-    return this.variant.steps[step].mark;
-  }
-
-  sayOf(step) {
-    return this.variant.steps[step].say;
-  }
-
   /** The row that a step is about: that of the last value it computes. */
   rowOf(step) {
     const { about } = this.variant.steps[step];
     return this.model.values[about.findLast((n) => this.model.values[n].row >= 0)]?.row ?? -1;
-  }
-
-  cursorRow() {
-    return this.rowOf(this.step);
-  }
-
-  kept() {
-    const keep = this.finder?.keep;
-    return keep ? (step) => keep.has(this.rowOf(step)) : null;
-  }
-
-  keepSteps() {
-    this.timeline?.setKeep(this.kept());
   }
 
   here() {

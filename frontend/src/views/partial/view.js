@@ -44,7 +44,6 @@ export function mountPartial(root, view, ctx) {
 class PartialExplorer extends Explorer {
   constructor(root, view, ctx) {
     super(root, view, ctx);
-    this.marks = MARKS;
     this.model = createModel(view);
     this.step = view.start;
     this.owner = this.model.owner(this.step);
@@ -53,8 +52,12 @@ class PartialExplorer extends Explorer {
     this.keep = [null, null];
   }
 
-  get count() {
-    return this.model.steps.length;
+  get marks() {
+    return MARKS;
+  }
+
+  get steps() {
+    return this.model.steps;
   }
 
   // --- building -------------------------------------------------------------------------------------
@@ -195,15 +198,12 @@ class PartialExplorer extends Explorer {
     this.hovered(-1, -1, -1);
   }
 
+  /** A search narrows the rows; the steps stay. */
+  kept() {
+    return null;
+  }
+
   // --- time -----------------------------------------------------------------------------------------
-
-  markOf(step) {
-    return this.model.steps[step].mark;
-  }
-
-  sayOf(step) {
-    return this.model.steps[step].say;
-  }
 
   /** Shows what was known, and what remained, after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
   go(step, quiet = false) {

@@ -1,74 +1,29 @@
 // The keys of this explorer: the listener and the help read the same list.
-const onButton = (event) => event.target.closest("button, [role=button], [role=tab]") !== null;
+import { both, commonKeys, key, onButton, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 
 /** Bindings for `bindKeys`, acting on a PipelineExplorer. */
 export function bindings(explorer) {
-  const go = (name) => (event) => {
-    explorer.transport.stop();
-    explorer.move(name, Boolean(event?.target.closest?.(".shot")));
-  };
-  const list = [
-    { keys: ["ArrowRight"], shown: ["→"], label: "next pass", run: go("forward") },
-    { keys: ["ArrowLeft"], shown: ["←"], label: "previous pass", run: go("back") },
-    {
-      keys: ["Home", "End"],
-      label: "the program as given, after the last pass",
-      run: (event) => go(event.key === "Home" ? "first" : "last")(event),
-    },
-    {
-      keys: [" "],
-      shown: ["space"],
-      label: "play or pause",
-      run: (event) => (onButton(event) ? false : explorer.transport.toggle()),
-    },
-    {
-      keys: ["ArrowDown", "ArrowUp"],
-      shown: ["↑", "↓"],
-      label: "move along the program",
-      run: (event) => explorer.rows.move(event.key === "ArrowDown" ? 1 : -1),
-    },
-    {
-      keys: ["n", "N"],
-      label: "next and previous change in this pass",
-      run: (event) => explorer.nextChange(event.key === "n" ? 1 : -1),
-    },
-    {
-      keys: ["r", "R"],
-      label: "next and previous rewrite inside this pass",
-      run: (event) => explorer.stepRewrite(event.key === "r" ? 1 : -1),
-    },
-    {
-      keys: ["c"],
-      label: "only the passes that changed something",
-      run: () => explorer.setOnly(!explorer.only),
-    },
-    { keys: ["u"], label: "fold or unfold what is unchanged", run: () => explorer.setTight(!explorer.tight) },
-    {
-      keys: ["f", "Enter"],
-      label: "follow the expression of this row through all passes",
-      run: (event) => (onButton(event) ? false : explorer.followRow(explorer.rows.selected)),
-    },
-    { keys: ["l"], label: "who uses what, in lanes", run: () => explorer.setLanes(!explorer.lanesOn()) },
-    { keys: ["/"], label: "find", run: () => explorer.search.open() },
-    { keys: ["?"], label: "these keys", run: () => explorer.help() },
-    {
-      keys: ["Escape"],
-      shown: ["Esc"],
-      label: "back to where you were",
-      typing: true,
-      run: () => explorer.back(),
-    },
+  const two = [
+    key("p", "the other pipeline", () => explorer.otherPipeline()),
+    key("e", "the end programs side by side", () => explorer.compare(!explorer.comparing)),
   ];
-  if (explorer.model.pipelines.length > 1)
-    list.splice(
-      7,
-      0,
-      { keys: ["p"], label: "the other pipeline", run: () => explorer.otherPipeline() },
-      {
-        keys: ["e"],
-        label: "the end programs side by side",
-        run: () => explorer.compare(!explorer.comparing),
-      },
-    );
-  return list;
+  return [
+    ...stepKeys(explorer, {
+      next: "next pass",
+      previous: "previous pass",
+      ends: "the program as given, after the last pass",
+    }),
+    playKey(explorer),
+    rowKeys((by) => explorer.rows.move(by)),
+    both(["n", "N"], "next and previous change in this pass", (by) => explorer.nextChange(by)),
+    both(["r", "R"], "next and previous rewrite inside this pass", (by) => explorer.stepRewrite(by)),
+    ...(explorer.model.pipelines.length > 1 ? two : []),
+    key("c", "only the passes that changed something", () => explorer.setOnly(!explorer.only)),
+    key("u", "fold or unfold what is unchanged", () => explorer.setTight(!explorer.tight)),
+    key(["f", "Enter"], "follow the expression of this row through all passes", (event) =>
+      onButton(event) ? false : explorer.followRow(explorer.rows.selected),
+    ),
+    key("l", "who uses what, in lanes", () => explorer.setLanes(!explorer.lanesOn())),
+    ...commonKeys(explorer, { fold: null }),
+  ];
 }

@@ -212,7 +212,7 @@ class PipelineExplorer extends Explorer {
       stage.pairs.map((_, i) => i).filter((i) => stage.pairs[i].after < 0),
     );
     fill(this.holder, rows.el);
-    if (this.search.state().query) this.finder.run();
+    if (this.search.state().query) this.search.run();
     if (inside) this.focus();
   }
 
@@ -304,7 +304,8 @@ class PipelineExplorer extends Explorer {
   // --- passes ---------------------------------------------------------------------------------------
 
   /** Moves along this pipeline; past what changed nothing where the reader asked for changes only. */
-  move(name, onStrip = false) {
+  move(name, event) {
+    const onStrip = Boolean(event?.target.closest?.(".shot"));
     const by = name === "back" || name === "last" ? -1 : 1;
     const from = { first: 0, last: this.list.length - 1, back: this.at - 1, forward: this.at + 1 }[name];
     const keep = (at) => !this.only || !this.model.stages[this.list[at]].same;

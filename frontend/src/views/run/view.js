@@ -2,6 +2,7 @@
 // page has at every level. What is pointed at, or chosen, is lit in all of them.
 import { fill, h, text } from "../../core/dom.js";
 import { Explorer } from "../../core/explorer.js";
+import { both, commonKeys, key, onButton } from "../../core/keys.js";
 import { integer } from "../../core/links.js";
 import { sentence, sentenceText } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
@@ -242,35 +243,34 @@ class RunExplorer extends Explorer {
   }
 
   bindings() {
-    const inRun = (run) => (event) => (this.tabs.selected === "run" ? run(event) : false);
+    /** Only where the run is shown, not a kernel. */
+    const inRun = ({ run, ...binding }) => ({
+      ...binding,
+      run: (event) => (this.tabs.selected === "run" ? run(event) : false),
+    });
     return [
       {
-        keys: ["ArrowDown", "ArrowUp"],
-        shown: ["↓", "↑"],
-        label: "the next kernel, by its time; the one before",
-        run: inRun((event) => this.walk(event.key === "ArrowDown" ? 1 : -1)),
-      },
-      {
-        keys: ["ArrowRight", "ArrowLeft"],
-        shown: ["→", "←"],
-        label: "the next launch of the run; the one before",
-        run: inRun((event) => this.along(event.key === "ArrowRight" ? 1 : -1)),
-      },
-      {
-        keys: ["Enter"],
-        label: "this kernel at every level",
-        run: inRun((event) =>
-          event.target.closest("button, [role=tab], summary") ? false : this.open(this.kernel, true),
+        ...inRun(
+          both(["ArrowDown", "ArrowUp"], "the next kernel, by its time; the one before", (by) =>
+            this.walk(by),
+          ),
         ),
+        shown: ["↓", "↑"],
       },
-      { keys: ["?"], label: "these keys", run: () => this.help() },
       {
-        keys: ["Escape"],
-        shown: ["Esc"],
-        label: "back to the run; no kernel",
-        typing: true,
-        run: () => this.back(),
+        ...inRun(
+          both(["ArrowRight", "ArrowLeft"], "the next launch of the run; the one before", (by) =>
+            this.along(by),
+          ),
+        ),
+        shown: ["→", "←"],
       },
+      inRun(
+        key("Enter", "this kernel at every level", (event) =>
+          onButton(event) || event.target.closest("summary") ? false : this.open(this.kernel, true),
+        ),
+      ),
+      ...commonKeys(this, { fold: null, find: false, back: "back to the run; no kernel" }),
     ];
   }
 

@@ -2,6 +2,7 @@
 // how long each value is needed, and how many bytes that takes.
 import { fill, h, text } from "../../core/dom.js";
 import { Explorer } from "../../core/explorer.js";
+import { both, commonKeys, enterKey, key, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 import { integer } from "../../core/links.js";
 import { rowText } from "../../core/rowmodel.js";
 import { createSearch } from "../../core/search.js";
@@ -27,7 +28,6 @@ const KEYS = [
   [["/"], "find"],
   [["?"], "keys"],
 ];
-const onButton = (event) => event.target.closest("button, [role=button], [role=tab]") !== null;
 
 export function mountSharing(root, view, ctx) {
   checkSharing(view);
@@ -115,55 +115,18 @@ class SharingExplorer extends Explorer {
   }
 
   bindings() {
-    const go = (name) => () => {
-      this.transport.stop();
-      this.move(name);
-    };
     return [
-      { keys: ["ArrowRight"], shown: ["→"], label: "next step, in every form", run: go("forward") },
-      { keys: ["ArrowLeft"], shown: ["←"], label: "previous step", run: go("back") },
-      {
-        keys: ["Home", "End"],
-        label: "first and last step",
-        run: (event) => go(event.key === "Home" ? "first" : "last")(),
-      },
-      {
-        keys: [" "],
-        shown: ["space"],
-        label: "play or pause",
-        run: (event) => (onButton(event) ? false : this.transport.toggle()),
-      },
-      {
-        keys: ["ArrowDown", "ArrowUp"],
-        shown: ["↑", "↓"],
-        label: "move along a form: the same thing is marked in all",
-        run: (event) => this.current().rows?.move(event.key === "ArrowDown" ? 1 : -1),
-      },
-      {
-        keys: ["n", "N"],
-        label: "next and previous line that computes the same",
-        run: (event) => this.nextCopy(event.key === "n" ? 1 : -1),
-      },
-      {
-        keys: ["[", "]"],
-        label: "the form before, the form after",
-        run: (event) => this.otherForm(event.key === "[" ? -1 : 1),
-      },
-      {
-        keys: ["Enter"],
-        label: "choose what this line computes",
-        run: (event) =>
-          onButton(event) ? false : this.choose(this.at(), this.current().rows?.selected ?? -1),
-      },
-      { keys: ["/"], label: "find", run: () => this.search.open() },
-      { keys: ["?"], label: "these keys", run: () => this.help() },
-      {
-        keys: ["Escape"],
-        shown: ["Esc"],
-        label: "back to where you were",
-        typing: true,
-        run: () => this.back(),
-      },
+      ...stepKeys(this, { next: "next step, in every form" }),
+      playKey(this),
+      rowKeys((by) => this.current().rows?.move(by), "move along a form: the same thing is marked in all"),
+      both(["n", "N"], "next and previous line that computes the same", (by) => this.nextCopy(by)),
+      key(["[", "]"], "the form before, the form after", (event) =>
+        this.otherForm(event.key === "[" ? -1 : 1),
+      ),
+      enterKey("choose what this line computes", () =>
+        this.choose(this.at(), this.current().rows?.selected ?? -1),
+      ),
+      ...commonKeys(this, { fold: null }),
     ];
   }
 

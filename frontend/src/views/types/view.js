@@ -51,8 +51,6 @@ export function mountTypes(root, view, ctx) {
 class TypesExplorer extends Explorer {
   constructor(root, view, ctx) {
     super(root, view, ctx);
-    this.marks = MARKS;
-    this.count = view.steps.length;
     this.replay = createReplay(view);
     const final = finalState(view);
     this.final = final;
@@ -67,6 +65,10 @@ class TypesExplorer extends Explorer {
     this.question = createQuestion(this);
     this.step = -1;
     this.hover = null;
+  }
+
+  get marks() {
+    return MARKS;
   }
 
   // --- building -------------------------------------------------------------------------------------
@@ -217,11 +219,6 @@ class TypesExplorer extends Explorer {
   spoken(step) {
     const { mark, say } = this.view.steps[step] ?? { mark: 0, say: [] };
     return `${MARKS[mark]?.label ?? ""}. ${sentenceText(say)}`;
-  }
-
-  kept() {
-    const kept = this.finder.keep;
-    return kept && ((step) => kept(this.view.steps[step].row));
   }
 
   /** Who steps on asks about the steps again. */
