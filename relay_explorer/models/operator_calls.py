@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..ir.expr import Call, Expr, const, var
+from ..ir.expr import Call, Expr
 from ..ir.op import Op
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ops import (
     broadcast,
     reshape,
 )
-from ..ops.examples import IMAGE, SIGNAL, VOLUME, V, X, bools, ints, t
-from ..relay import nn
+from ..ops.examples import IMAGE, V, X, bools, ints, t
 
 Example = Expr | TupleWrapper
-ONE, ZERO = const(1.0), const(0.0)
 
 
 def _plain(op: Op) -> Expr | None:
@@ -43,45 +41,6 @@ TENSOR: list[Example] = [
     broadcast.broadcast_to(X, ints(2)),
 ]
 
-NEURAL: list[Example] = [
-    nn.conv1d(SIGNAL, var("w"), padding=1, channels=8, kernel_size=3),
-    nn.conv2d(IMAGE, var("w"), strides=(2, 2), padding=(1, 1), channels=8, kernel_size=(3, 3)),
-    nn.conv2d(IMAGE, t(4, 1, 3, 3, name="w"), groups=4, channels=4),
-    nn.conv3d(VOLUME, t(2, 4, 3, 3, 3, name="w")),
-    nn.contrib_conv2d_nchwc(
-        t(1, 1, 8, 8, 4, name="blocks"),
-        t(2, 1, 3, 3, 4, 4, name="w"),
-        padding=1,
-        data_layout="NCHW4c",
-        kernel_layout="OIHW4i4o",
-    ),
-    nn.contrib_depthwise_conv2d_nchwc(
-        t(1, 1, 8, 8, 4, name="blocks"),
-        t(1, 1, 3, 3, 1, 4, name="w"),
-        groups=4,
-        data_layout="NCHW4c",
-        kernel_layout="OIHW1i4o",
-    ),
-    nn.contrib_conv2d_winograd_weight_transform(t(8, 4, 3, 3, name="w"), 4),
-    nn.contrib_conv2d_winograd_without_weight_transform(
-        IMAGE, t(6, 6, 8, 4, name="u"), 4, padding=1, kernel_size=3
-    ),
-    nn.contrib_dense_pack(X, t(2, 6, 4, name="w"), weight_layout="NC4n"),
-    nn.bitpack(ints(2, 32), bits=2, bit_axis=0),
-    nn.bitserial_conv2d(ints(1, 4, 8, 8), ints(6, 4, 3, 3, name="w"), channels=6, activation_bits=2),
-    nn.bitserial_dense(ints(2, 6), ints(4, 6, name="w")),
-    nn.conv1d_transpose(SIGNAL, var("w"), channels=8, kernel_size=3),
-    nn.conv2d_transpose(IMAGE, t(4, 2, 3, 3, name="w")),
-    nn.conv3d_transpose(VOLUME, t(4, 2, 3, 3, 3, name="w")),
-    nn.conv2d_backward_weight(t(1, 8, 6, 6, name="g"), IMAGE, kernel_size=(3, 3)),
-    nn.deformable_conv2d(
-        IMAGE, t(1, 18, 6, 6, name="o"), t(8, 4, 3, 3, name="w"), channels=8, kernel_size=(3, 3)
-    ),
-]
-
-MORE: list[Example] = [
-]  # fmt: skip
-
 PLAIN = [call for call in (_plain(Op.get(name)) for name in Op.list_op_names()) if call is not None]
 CALLS: list[Call] = []
 
@@ -94,7 +53,7 @@ def _declared() -> Iterator[Example]:
             yield from example if isinstance(example, (list, tuple)) else [example]
 
 
-for example in [*_declared(), *PLAIN, *TENSOR, *NEURAL, *MORE]:
+for example in [*_declared(), *PLAIN, *TENSOR]:
     call = example.astuple() if isinstance(example, TupleWrapper) else example
     assert isinstance(call, Call)
     CALLS.append(call)

@@ -21,7 +21,6 @@ _TRAITS: dict[Trait, str] = {
     Trait.TYPE_OF_FIRST: "zeros_like ones_like full_like shape_of ndarray_size",
     Trait.TYPE_OF_SECOND: "broadcast_to_like collapse_sum_like reshape_like",
     Trait.SIZED_BY_VALUES: "arange unique full one_hot topk",
-    Trait.MULTIPLY_ADD: "nn.conv2d",
 }
 
 

@@ -12,8 +12,11 @@ from relay_explorer.ir.errors import AttributeSchemaError
 from relay_explorer.ir.expr import Call, var
 from relay_explorer.ir.narrow import as_a, as_op
 from relay_explorer.ir.types import Any, SizeVar, TensorType
-from relay_explorer.ops.nn import conv, conv_other, conv_transpose
-from relay_explorer.ops.nn.transposed_layout import weight_layout
+from relay_explorer.ops.nn.convolution import direct as conv
+from relay_explorer.ops.nn.convolution import transposed as conv_transpose
+from relay_explorer.ops.nn.convolution.backward_weight import conv2d_backward_weight
+from relay_explorer.ops.nn.convolution.deformable import deformable_conv2d
+from relay_explorer.ops.nn.convolution.layouts import weight_layout
 from relay_explorer.ops.unary.rounding import negative
 from relay_explorer.text import parse
 from relay_explorer.typing import infer_types
@@ -200,13 +203,13 @@ TYPED: list[tuple[Call, str]] = [
         ),
         "(1, 2, 6, 6, 8)",
     ),
-    (conv_other.deformable_conv2d(t(1, 4, 8, 8), t(1, 18, 6, 6), t(8, 4, 3, 3)), "(1, 8, 6, 6)"),
+    (deformable_conv2d(t(1, 4, 8, 8), t(1, 18, 6, 6), t(8, 4, 3, 3)), "(1, 8, 6, 6)"),
     (
-        conv_other.conv2d_backward_weight(t(1, 8, 4, 4), t(1, 3, 8, 8), strides=2, padding=1, kernel_size=3),
+        conv2d_backward_weight(t(1, 8, 4, 4), t(1, 3, 8, 8), strides=2, padding=1, kernel_size=3),
         "(8, 3, 3, 3)",
     ),
     (
-        conv_other.conv2d_backward_weight(
+        conv2d_backward_weight(
             t(1, 6, 6, 8),
             t(1, 8, 8, 3),
             kernel_size=3,
@@ -247,7 +250,7 @@ def test_out_dtype_and_mixed_types() -> None:
 
 
 def test_offsets_are_inferred() -> None:
-    call = conv_other.deformable_conv2d(
+    call = deformable_conv2d(
         t(2, 4, 8, 8), var("offset"), var("weight"), channels=8, kernel_size=3, deformable_groups=2
     )
     assert first_types(call)[1:] == ["Tensor[(2, 36, 6, 6), float32]", "Tensor[(8, 4, 3, 3), float32]"]
@@ -350,12 +353,12 @@ REFUSED: list[tuple[Call, str, str]] = [
         "use less padding",
     ),
     (
-        conv_other.deformable_conv2d(t(1, 4, 8, 8), t(1, 9, 6, 6), t(8, 4, 3, 3)),
+        deformable_conv2d(t(1, 4, 8, 8), t(1, 9, 6, 6), t(8, 4, 3, 3)),
         "the offsets have shape (1, 9, 6, 6), but this call needs (1, 18, 6, 6)",
         "there are two offsets for each kernel element, deformable group and place of the output",
     ),
     (
-        conv_other.conv2d_backward_weight(t(1, 8, 8, 8), t(1, 3, 8, 8), kernel_size=3),
+        conv2d_backward_weight(t(1, 8, 8, 8), t(1, 3, 8, 8), kernel_size=3),
         "the gradient (1, 8, 8, 8) is not that of this convolution, whose output is (1, 8, 6, 6)",
         "give the strides, padding, dilation and kernel_size of the convolution",
     ),

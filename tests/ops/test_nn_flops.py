@@ -9,15 +9,10 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from relay_explorer.ir.expr import Call, Expr
-from relay_explorer.ops.nn import (
-    activation,
-    conv,
-    conv_other,
-    conv_transpose,
-    misc,
-    pool,
-    softmax,
-)
+from relay_explorer.ops.nn import activation, misc, pool, softmax
+from relay_explorer.ops.nn.convolution import direct as conv
+from relay_explorer.ops.nn.convolution import transposed as conv_transpose
+from relay_explorer.ops.nn.convolution.backward_weight import conv2d_backward_weight
 from relay_explorer.relay import nn
 from tests.ops.nn_programs import operands
 from tests.ops.tensor_programs import t, type_of
@@ -65,7 +60,7 @@ CASES: list[tuple[Expr, int]] = [
         pytorch_flops(F.conv_transpose2d, (2, 6, 4, 4), (6, 8, 3, 3), stride=2),
     ),
     (
-        conv_other.conv2d_backward_weight(t(2, 8, 7, 7), t(2, 6, 9, 9), kernel_size=3),
+        conv2d_backward_weight(t(2, 8, 7, 7), t(2, 6, 9, 9), kernel_size=3),
         pytorch_flops(F.conv2d, (2, 6, 9, 9), (8, 6, 3, 3)),
     ),
     (nn.dense(t(4, 784), t(10, 784)), pytorch_flops(F.linear, (4, 784), (10, 784))),

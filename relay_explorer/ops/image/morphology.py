@@ -21,11 +21,10 @@ from ..numeric import Array, element_type, np
 from ..operator import call, operator
 from ..relation import forward, same_dim, same_dtypes, tensor
 from ..te.binary import plus
-from ..te.convolution import places as te_places
-from ..te.convolution import surrounded
 from ..te.lowered import Lowered
 from ..te.reduce import greatest
 from ..te.tensors import Tensor, Value, View, cast, laid_out, number, reduce_axes
+from ..te.windows import positions, surrounded
 
 __all__ = ["dilation2d"]
 
@@ -95,8 +94,8 @@ def _dilation2d_te(call: Lowered) -> list[Tensor]:
         seen = padded(n, c, i * down + k[0] * rows, j * across + k[1] * columns)
         return greatest(plus(cast(seen, dtype), cast(window(c, *k), dtype)), k)
 
-    high = te_places(padded.shape[2], window.shape[1], down, rows, (0, 0))
-    wide = te_places(padded.shape[3], window.shape[2], across, columns, (0, 0))
+    high = positions(padded.shape[2], window.shape[1], down, rows, (0, 0))
+    wide = positions(padded.shape[3], window.shape[2], across, columns, (0, 0))
     return [laid_out((*image.shape[:2], high, wide), layout, value, call.name)]
 
 

@@ -6,10 +6,14 @@ from ..nn.activation import *
 from ..nn.batch_norm import *
 from ..nn.batch_space import *
 from ..nn.bias_add import *
+from ..nn.bitpack import *
 from ..nn.bitserial import *
-from ..nn.conv import *
-from ..nn.conv_other import *
-from ..nn.conv_transpose import *
+from ..nn.convolution.backward_weight import *
+from ..nn.convolution.deformable import *
+from ..nn.convolution.direct import *
+from ..nn.convolution.packed import *
+from ..nn.convolution.transposed import *
+from ..nn.convolution.winograd import *
 from ..nn.dense import *
 from ..nn.dropout import *
 from ..nn.dynamic import *
@@ -18,7 +22,6 @@ from ..nn.matmul import *
 from ..nn.misc import *
 from ..nn.norm import *
 from ..nn.norm_other import *
-from ..nn.packed import *
 from ..nn.pad import *
 from ..nn.pool import *
 from ..nn.pool_adaptive import *
@@ -27,4 +30,3 @@ from ..nn.softmax import *
 from ..nn.space import *
 from ..nn.sparse import *
 from ..nn.upsampling import *
-from ..nn.winograd import *

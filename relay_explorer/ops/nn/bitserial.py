@@ -1,26 +1,51 @@
-"""Products of numbers of a few bits, which kernels compute bit by bit: a logical and, and a count."""
+"""Products of integers of a few bits, which kernels can compute bit by bit: a logical and, and a count.
+
+`tvm.topi` packs bits and counts those that two words share. The lowerings here multiply the integers that the
+bits stand for; the result is the same.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Annotated
 from typing import Any as Anything
 
 from ...ir.attrs import Attrs, DType, Ints, attr
-from ...ir.expr import Call, Expr
+from ...ir.declaration import NotApplicable, Precision
+from ...ir.expr import Call
 from ...ir.op import OpPattern, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
-from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
-from ..arguments import expr
-from ..declare import declare
+from ...ir.types import IncompleteType, Shape, TensorType, Type
+from ..arguments import Operand
+from ..examples import ints
+from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, element_type, np
-from ..relation import integers, normal_axis, same_dim
-from .conv import CHANNELS, DATA_LAYOUT, KERNEL_LAYOUT, KERNEL_SIZE, PADDING, STRIDES
-from .conv_rules import check_sizes
-from .layout import LayoutMap, divided, layout_map
+from ..operator import operator
+from ..relation import integers, same_dim
+from ..te.library import tirx
+from ..te.lowered import Lowered
+from ..te.tensors import (
+    Tensor,
+    Value,
+    View,
+    cast,
+    dims,
+    laid_out,
+    number,
+    reduce_axes,
+    stage,
+    sum_over,
+)
+from ..te.windows import positions, surrounded
+from .bitpack import check_bits, width_of
+from .convolution.attributes import CHANNELS, DATA_LAYOUT, KERNEL_LAYOUT, KERNEL_SIZE, PADDING, STRIDES
+from .convolution.relations import check_sizes
+from .layout import LayoutMap, layout_map
 from .sliding import padded, sides, windows
 from .window import Sizes, both_sides, per_axis, total_padding, window_places
 
-__all__ = ["bitpack", "bitserial_conv2d", "bitserial_dense"]
+__all__ = ["bitserial_conv2d", "bitserial_dense"]
 
 ACTIVATION_BITS = "How many bits of each data element count, the lowest."
 WEIGHT_BITS = "How many bits of each weight count, the lowest."
@@ -28,20 +53,14 @@ PACK_DTYPE = "The unsigned type that a kernel packs bits into; the result does n
 OUT_DTYPE = "The output's element type."
 UNIPOLAR = "Whether a weight's bits stand for 1 and -1; otherwise for 1 and 0."
 
-
-class BitPackAttrs(Attrs, key="relay.attrs.BitPackAttrs"):
-    bits: int = attr(1, "How many bits of each element are packed, the lowest.")
-    pack_axis: int = attr(1, "The axis along which elements share a packed one.")
-    bit_axis: int = attr(-1, "Where the axis of the bits goes in the output, the lowest bit first.")
-    pack_type: DType = attr("uint32", "The unsigned type that holds as many elements as it has bits.")
-    name: str = attr("BitPack", "A name for the kernel.")
+_NO_GRADIENT = NotApplicable("it computes with integers, which have no derivatives")
 
 
 class BinaryConv2DAttrs(Attrs, key="relay.attrs.BinaryConv2DAttrs"):
-    strides: Ints = attr((1, 1), STRIDES)
-    padding: Ints = attr((0, 0), PADDING)
+    strides: Ints = attr((1, 1), STRIDES, normal=partial(per_axis, axes=2))
+    padding: Ints = attr((0, 0), PADDING, normal=partial(both_sides, axes=2))
     channels: int | None = attr(None, CHANNELS)
-    kernel_size: Ints | None = attr(None, KERNEL_SIZE)
+    kernel_size: Ints | None = attr(None, KERNEL_SIZE, normal=partial(per_axis, axes=2))
     activation_bits: int = attr(1, ACTIVATION_BITS)
     weight_bits: int = attr(1, WEIGHT_BITS)
     data_layout: str = attr("NCHW", DATA_LAYOUT)
@@ -51,115 +70,44 @@ class BinaryConv2DAttrs(Attrs, key="relay.attrs.BinaryConv2DAttrs"):
     unipolar: bool = attr(True, UNIPOLAR)
 
 
-class BinaryDenseAttrs(Attrs, key="relay.attrs.BinaryDenseAttrs"):
-    units: int | None = attr(None, "The number of output features; the weight's where it is left out.")
-    data_bits: int = attr(1, ACTIVATION_BITS)
-    weight_bits: int = attr(1, WEIGHT_BITS)
-    pack_dtype: DType = attr("uint32", PACK_DTYPE)
-    out_dtype: DType = attr("", OUT_DTYPE)
-    unipolar: bool = attr(True, UNIPOLAR)
-
-
-def _width(dtype: str) -> int:
-    """How many bits an unsigned type has."""
-    if dtype not in ("uint8", "uint16", "uint32", "uint64"):
-        raise RelationError(
-            f'bits are packed into an unsigned type, not "{dtype[:40]}"', "uint8, uint16, uint32 or uint64"
-        )
-    return int(dtype[4:])
-
-
-def _check_bits(**counts: int) -> None:
-    for name, bits in counts.items():
-        if not 1 <= bits <= 32:
-            raise RelationError(f"{name}={bits}, but there are from 1 to 32 bits")
-
-
-def _bitpack(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Integers of any shape; output with the packed axis shorter by the type's bits, and an axis of bits."""
-    data, out = types
-    if isinstance(data, IncompleteType):
-        return False
-    x = integers(data, 0, "data")
-    rank, width = len(x.shape), _width(attrs.pack_type)
-    _check_bits(bits=attrs.bits)
-    axis = normal_axis(attrs.pack_axis, rank, "bitpack")
-    shape: list[Dim] = list(x.shape)
-    shape[axis] = divided(
-        shape[axis], width, f"axis {axis} of the data", f"{attrs.pack_type} holds {width} elements"
-    )
-    shape.insert(normal_axis(attrs.bit_axis, rank + 1, "bitpack"), attrs.bits)
-    reporter.assign(out, TensorType.of(tuple(shape), attrs.pack_type))
-    return True
-
-
-def _packed(attrs: BitPackAttrs, x: Array) -> Array:
-    width, axis = _width(attrs.pack_type), attrs.pack_axis % x.ndim
-    dtype = element_type(attrs.pack_type)
-    groups = x.reshape(*x.shape[:axis], x.shape[axis] // width, width, *x.shape[axis + 1 :])
-    places = np.arange(width - 1, -1, -1).astype(dtype)  # the first element is the highest bit
-    places = places.reshape(-1, *(1,) * (x.ndim - axis - 1))
-    planes = [
-        (((groups >> bit) & 1).astype(dtype) << places).sum(axis + 1, dtype=dtype)
-        for bit in range(attrs.bits)
-    ]
-    return np.stack(planes, attrs.bit_axis)
-
-
-_BITPACK = declare(
-    "nn.bitpack",
-    "Packs the bits of neighbouring elements into the bits of one, for each of their lowest bits.",
-    formula=(
-        r"y_{\ldots,b,\ldots,i} = \sum_{k=0}^{w-1} 2^{w-1-k}"
-        r"\left(\lfloor x_{\ldots,w i+k} / 2^{b} \rfloor \bmod 2\right)"
-    ),
-    relation=Relation("BitPack", _bitpack, "{out} = {0}, packed, with an axis of bits"),
-    attrs=BitPackAttrs,
-    pattern=OpPattern.INJECTIVE,
-    compute=_packed,
-    lowering="bitserial.bitpack",
-    family="other",
-    level=2,
-    lenient_in_tvm="It accepted axes that the type's bits do not divide, and any type.",
-)
-
-
-def bitpack(
-    data: Expr,
-    bits: int = 1,
-    pack_axis: int = 1,
-    bit_axis: int = 2,
-    pack_type: str = "uint32",
-    name: str = "BitPack",
-) -> Call:
-    """Bits of `data`, integers, packed along `pack_axis`; `bit_axis` is where the axis of bits goes."""
-    attrs = BitPackAttrs(bits=bits, pack_axis=pack_axis, bit_axis=bit_axis, pack_type=pack_type, name=name)
-    return Call(_BITPACK, [expr(data)], attrs)
-
-
 def _few_bits(x: Array, bits: int) -> Array:
-    """The lowest bits of each element."""
+    """Take the lowest bits of each element."""
     return x.astype("int64") & ((1 << bits) - 1)
 
 
 def _weights(attrs: Anything, w: Array) -> Array:
-    """What the bits of a weight stand for."""
+    """Decode the bits of the weights."""
     values = _few_bits(w, attrs.weight_bits)
     return 2 * values - ((1 << attrs.weight_bits) - 1) if attrs.unipolar else values
 
 
 def _layouts(attrs: Anything) -> tuple[LayoutMap, LayoutMap]:
+    """Read the layouts of data and weight."""
     return layout_map(attrs.data_layout, "NCHW"), layout_map(attrs.kernel_layout, "OIHW")
 
 
-def _conv(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+def _few_bits_te(x: Value, bits: int) -> Value:
+    """Take the lowest bits of an element."""
+    return tirx.bitwise_and(x.astype("int64"), number((1 << bits) - 1, "int64"))
+
+
+def _weight_te(w: Value, attrs: Anything) -> Value:
+    """Decode the bits of a weight: 1 and -1 each, or 1 and 0."""
+    value = _few_bits_te(w, attrs.weight_bits)
+    return value * 2 - number((1 << attrs.weight_bits) - 1, "int64") if attrs.unipolar else value
+
+
+# -- convolution
+
+
+def _conv_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     """Inputs (N, C, H, W) and (O, C, kh, kw), integers; output as of conv2d."""
     data, weight, out = types
     if isinstance(data, IncompleteType) or isinstance(weight, IncompleteType):
         return False
     x, w = integers(data, 0, "data"), integers(weight, 1, "weight")
-    _check_bits(activation_bits=attrs.activation_bits, weight_bits=attrs.weight_bits)
-    _width(attrs.pack_dtype)
+    check_bits(activation_bits=attrs.activation_bits, weight_bits=attrs.weight_bits)
+    width_of(attrs.pack_dtype)
     data_layout, kernel_layout = _layouts(attrs)
     shape = data_layout.forward(x.shape, 0, "the data")
     kernel = kernel_layout.forward(w.shape, 1, "the weight")
@@ -177,13 +125,14 @@ def _conv(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Rep
             culprits=(0, 1),
         )
     padding = total_padding(attrs.strides, (1, 1), attrs.padding, 2)
-    places = window_places(shape[2:], wanted[2:], attrs.strides, (1, 1), padding)
-    result = data_layout.backward((shape[0], wanted[0], *places))
+    output = window_places(shape[2:], wanted[2:], attrs.strides, (1, 1), padding)
+    result = data_layout.backward((shape[0], wanted[0], *output))
     reporter.assign(out, TensorType.of(result, attrs.out_dtype or x.dtype))
     return True
 
 
-def _convolved(attrs: BinaryConv2DAttrs, x: Array, weight: Array) -> Array:
+def _conv_reference(attrs: Anything, x: Array, weight: Array) -> Array:
+    """Convolve the decoded elements."""
     data_layout, kernel_layout = _layouts(attrs)
     data = padded(_few_bits(data_layout.unpack(x), attrs.activation_bits), sides(attrs.padding, 2), 0)
     kernel = _weights(attrs, kernel_layout.unpack(weight))
@@ -193,36 +142,58 @@ def _convolved(attrs: BinaryConv2DAttrs, x: Array, weight: Array) -> Array:
 
 
 def _conv_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """A multiply and an add for each output element and each weight that its channel has."""
+    """Count a multiplication and an addition for each output element and each weight of its channel."""
     weight = inputs[1]
     assert isinstance(weight, TensorType)
     _, *window = _layouts(attrs)[1].forward(weight.shape, 1, "the weight")
     return 2 * size_of(output) * size_of(TensorType(window))
 
 
-_BITSERIAL_CONV2D = declare(
+def _conv_te(call: Lowered) -> list[Tensor]:
+    """Sum the products of the decoded elements of windows and weights."""
+    attrs, dtype = call.attrs, call.out.dtype
+    layout = layout_map(attrs.data_layout, "NCHW")
+    data, weight = View(call.inputs[0], layout), View(call.inputs[1], layout_map(attrs.kernel_layout, "OIHW"))
+    padded = surrounded(data, sides(attrs.padding, 2), number(0, data.dtype), f"{call.name}_pad")
+    extents = [
+        positions(dim, size, stride, 1, (0, 0))
+        for dim, size, stride in zip(padded.shape[2:], weight.shape[2:], attrs.strides, strict=True)
+    ]
+    c, u, v = reduce_axes(weight.shape[1:])
+    (down, across) = attrs.strides
+
+    def value(n: Value, o: Value, i: Value, j: Value) -> Value:
+        seen = _few_bits_te(padded(n, c, i * down + u, j * across + v), attrs.activation_bits)
+        return sum_over(seen * _weight_te(weight(o, c, u, v), attrs), [c, u, v])
+
+    total = laid_out((data.shape[0], weight.shape[0], *extents), layout, value, f"{call.name}_sums")
+    return [stage(total.shape, lambda *i: cast(total(*i), dtype), call.name)]
+
+
+@operator(
     "nn.bitserial_conv2d",
-    "A convolution of numbers of a few bits, which a kernel computes bit by bit.",
+    description="A convolution of numbers of a few bits, which a kernel computes bit by bit.",
     formula=(
         r"y_{n,o,i,j} = \sum_{c,u,v} \hat x_{n,c,s i+u-p,s j+v-p}\, \hat w_{o,c,u,v}, \quad "
         r"\hat x = x \bmod 2^a"
     ),
-    relation=Relation("BinaryConv2D", _conv, "{out} = {0} ∗ {1}"),
-    inputs=("data", "weight"),
-    attrs=BinaryConv2DAttrs,
-    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-    flops=_conv_flops,
-    compute=_convolved,
-    lowering="bitserial.conv2d",
     family="convolution",
     level=2,
+    relation=Relation("BinaryConv2D", _conv_relation, "{out} = {0} ∗ {1}"),
+    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
+    flops=_conv_flops,
+    reference=_conv_reference,
+    gradient=_NO_GRADIENT,
+    lowering=_conv_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(ints(1, 4, 8, 8), ints(6, 4, 3, 3, name="w"), channels=6, activation_bits=2),
+    attrs=BinaryConv2DAttrs,
     lenient_in_tvm="It did not look at the weight's shape, nor at the element types.",
 )
-
-
 def bitserial_conv2d(
-    data: Expr,
-    weight: Expr,
+    data: Operand,
+    weight: Operand,
     strides: Sizes = (1, 1),
     padding: Sizes = (0, 0),
     channels: int | None = None,
@@ -235,33 +206,23 @@ def bitserial_conv2d(
     out_dtype: str = "int16",
     unipolar: bool = True,
 ) -> Call:
-    """Convolves the lowest bits of `data` (N, C, H, W) with those of `weight` (O, C, kh, kw); in `unipolar`
-    the weight's bits stand for 1 and -1.
+    """Convolve the lowest bits of `data` (N, C, H, W) with those of `weight` (O, C, kh, kw).
+
+    If `unipolar`, the weight's bits stand for 1 and -1.
     """
-    attrs = BinaryConv2DAttrs(
-        strides=per_axis(strides, 2),
-        padding=both_sides(padding, 2),
-        channels=channels,
-        kernel_size=per_axis(kernel_size, 2),
-        activation_bits=activation_bits,
-        weight_bits=weight_bits,
-        data_layout=data_layout,
-        kernel_layout=kernel_layout,
-        pack_dtype=pack_dtype,
-        out_dtype=out_dtype,
-        unipolar=unipolar,
-    )
-    return Call(_BITSERIAL_CONV2D, [expr(data), expr(weight)], attrs)
 
 
-def _dense(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+# -- dense
+
+
+def _dense_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     """Inputs (batch, k) and (units, k), integers; output (batch, units)."""
     data, weight, out = types
     if isinstance(data, IncompleteType) or isinstance(weight, IncompleteType):
         return False
     x, w = integers(data, 0, "data"), integers(weight, 1, "weight")
-    _check_bits(data_bits=attrs.data_bits, weight_bits=attrs.weight_bits)
-    _width(attrs.pack_dtype)
+    check_bits(data_bits=attrs.data_bits, weight_bits=attrs.weight_bits)
+    width_of(attrs.pack_dtype)
     if len(x.shape) != 2 or len(w.shape) != 2:
         raise RelationError(f"data and weight must have two axes each, but are {x} and {w}", culprits=(0, 1))
     if attrs.units is not None and attrs.units < 1:
@@ -277,53 +238,62 @@ def _dense(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Re
     return True
 
 
-def _multiplied(attrs: BinaryDenseAttrs, x: Array, weight: Array) -> Array:
+def _dense_reference(attrs: Anything, x: Array, weight: Array) -> Array:
+    """Multiply rows of the decoded elements."""
     sums = _few_bits(x, attrs.data_bits) @ _weights(attrs, weight).T
     return sums.astype(element_type(attrs.out_dtype or x.dtype))
 
 
 def _dense_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """A multiply and an add for each output element and input feature."""
+    """Count a multiplication and an addition for each output element and input feature."""
     assert isinstance(output, TensorType)
     return 2 * size_of(inputs[0]) * size_of(TensorType(output.shape[1:]))
 
 
-_BITSERIAL_DENSE = declare(
+def _dense_te(call: Lowered) -> list[Tensor]:
+    """Sum the products of the decoded elements of rows."""
+    attrs, dtype = call.attrs, call.out.dtype
+    x, weight = call.inputs
+    (k,) = reduce_axes([dims(x)[1]])
+
+    def value(n: Value, j: Value) -> Value:
+        return sum_over(_few_bits_te(x(n, k), attrs.data_bits) * _weight_te(weight(j, k), attrs), [k])
+
+    total = stage((dims(x)[0], dims(weight)[0]), value, f"{call.name}_sums")
+    return [stage(total.shape, lambda *i: cast(total(*i), dtype), call.name)]
+
+
+@operator(
     "nn.bitserial_dense",
-    "Products of rows of numbers of a few bits, which a kernel computes bit by bit.",
+    description="Products of rows of numbers of a few bits, which a kernel computes bit by bit.",
     formula=r"y_{n,u} = \sum_{k} \hat x_{n,k}\, \hat w_{u,k}, \quad \hat x = x \bmod 2^a",
-    relation=Relation("BinaryDense", _dense, "{out} = {0} · {1}ᵀ"),
-    inputs=("data", "weight"),
-    attrs=BinaryDenseAttrs,
-    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-    flops=_dense_flops,
-    compute=_multiplied,
-    lowering="bitserial.dense",
     family="matmul",
     level=2,
+    relation=Relation("BinaryDense", _dense_relation, "{out} = {0} · {1}ᵀ"),
+    pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
+    flops=_dense_flops,
+    reference=_dense_reference,
+    gradient=_NO_GRADIENT,
+    lowering=_dense_te,
+    layout=NO_LAYOUT_RULE,
+    precision=Precision.UNLISTED,
+    example=lambda build: build(ints(2, 6), ints(4, 6, name="w")),
+    attrs_key="relay.attrs.BinaryDenseAttrs",
     lenient_in_tvm="It did not look at the weight's shape, nor at the element types.",
 )
-
-
 def bitserial_dense(
-    data: Expr,
-    weight: Expr,
-    units: int | None = None,
-    data_bits: int = 1,
-    weight_bits: int = 1,
-    pack_dtype: str = "uint32",
-    out_dtype: str = "int16",
-    unipolar: bool = True,
+    data: Operand,
+    weight: Operand,
+    units: Annotated[
+        int | None, attr(None, "The number of output features; the weight's where it is left out.")
+    ] = None,
+    data_bits: Annotated[int, attr(1, ACTIVATION_BITS)] = 1,
+    weight_bits: Annotated[int, attr(1, WEIGHT_BITS)] = 1,
+    pack_dtype: Annotated[str, attr("uint32", PACK_DTYPE, kind="DType")] = "uint32",
+    out_dtype: Annotated[str, attr("", OUT_DTYPE, kind="DType")] = "int16",
+    unipolar: Annotated[bool, attr(True, UNIPOLAR)] = True,
 ) -> Call:
-    """The lowest bits of `data` (batch, k) times those of `weight` (units, k); in `unipolar` the weight's
-    bits stand for 1 and -1.
+    """Multiply the lowest bits of `data` (batch, k) by those of `weight` (units, k).
+
+    If `unipolar`, the weight's bits stand for 1 and -1.
     """
-    attrs = BinaryDenseAttrs(
-        units=units,
-        data_bits=data_bits,
-        weight_bits=weight_bits,
-        pack_dtype=pack_dtype,
-        out_dtype=out_dtype,
-        unipolar=unipolar,
-    )
-    return Call(_BITSERIAL_DENSE, [expr(data), expr(weight)], attrs)

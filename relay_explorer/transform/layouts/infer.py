@@ -9,16 +9,7 @@ from ...ops.layouts.layout import Answer, LayoutRule, Question
 
 PROPERTY = "FInferCorrectLayout"
 
-_CONVOLUTIONS = tuple(f"nn.conv{axes}d" for axes in (1, 2, 3))
-
 RULES: dict[str, LayoutRule] = {
-    **dict.fromkeys(_CONVOLUTIONS, images.convolution),
-    **{f"{name}_transpose": images.transposed_convolution for name in _CONVOLUTIONS},
-    "nn.deformable_conv2d": images.convolution,
-    "nn.contrib_conv2d_NCHWc": images.convolution,
-    "nn.contrib_depthwise_conv2d_NCHWc": images.convolution,
-    "nn.contrib_conv2d_winograd_without_weight_transform": images.transformed,
-    "nn.contrib_dense_pack": images.dense_pack,
     "layout_transform": images.layout_transform,
 }
 

@@ -22,10 +22,7 @@ MIXED_PRECISION_NEVER = 2  # would lose too much
 
 Conversion = Callable[[Call, str], list[Anything]]
 
-DEFAULT_ALWAYS_LIST = [
-    "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv1d_transpose", "nn.conv2d_transpose",
-    "nn.conv3d_transpose",
-]  # fmt: skip
+DEFAULT_ALWAYS_LIST: list[str] = []  # every such operator says so in its declaration
 DEFAULT_FOLLOW_LIST = [
     # move elements, or make them
     "reshape", "dyn.reshape", "broadcast_to_like", "dyn.broadcast_to", "dyn.strided_slice",

@@ -21,7 +21,6 @@ FORMULAS = {
     "shape.collapsed": "dx = dy, stretched again over the axes that were summed",
     "shape.moved": "each dy goes to where its element came from; what was taken twice gets the sum",
     "shape.reshaped": "dx = dy, in the shape of x",
-    "convolution.convolution": "dx = dy convolved with w, transposed; dw = x convolved with dy",
 }  # fmt: skip
 
 

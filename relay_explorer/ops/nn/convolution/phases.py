@@ -1,10 +1,10 @@
-"""Transposed convolutions with strides, without the zeros.
+"""Lower transposed convolutions with strides without multiplying by zeros.
 
-Moved apart by a stride of 2, three of four elements of a picture are zeros, and so are three of four
-products. But whether a place of the output sees an element or a zero depends on its phase alone: what is left
-when its number is divided by the stride. So the places of each phase are a convolution of the data as it is
-with every second element of the kernel. Here all phases are computed together, on axes of their own, and put
-between each other at the end.
+With zeros inserted for a stride of 2, three of four elements of an image are zeros, and so are three of four
+products. But whether an element of the output depends on an element of the data or on a zero follows from its
+*phase*, its index modulo the stride. So the elements of each phase are a convolution of the data itself with
+every second element of the kernel. This lowering computes all phases together, on axes of their own, and
+interleaves them at the end.
 """
 
 from __future__ import annotations
@@ -12,12 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..nn.layout import LayoutMap
-from ..nn.sliding import sides
-from .convolution import surrounded
-from .imperative import int32
-from .lowered import Lowered
-from .tensors import (
+from ...te.imperative import int32
+from ...te.lowered import Lowered
+from ...te.tensors import (
     Tensor,
     Value,
     View,
@@ -34,23 +31,28 @@ from .tensors import (
     sum_over,
     sum_type,
 )
+from ...te.windows import surrounded
+from ..layout import LayoutMap
+from ..sliding import sides
 
 
 def has_phases(call: Lowered, data: View, weight: View) -> bool:
-    """Whether there are zeros to leave out, and all sizes are known."""
+    """Tell whether there are zeros to leave out, and all sizes are static."""
     sized = all(known(size) is not None for size in (*data.shape, *weight.shape))
     return sized and max(call.attrs.strides) > 1 and max(call.attrs.dilation) == 1
 
 
 def phased(call: Lowered, data: View, weight: View, out_layout: LayoutMap) -> Tensor:
-    """The output of a transposed convolution. At the place y = s g + q of an axis with the stride s, a tap
-    k = s a + (q + padding) mod s of the kernel sees the element g + ⌊(q + padding) / s⌋ - a.
+    """Compute a transposed convolution phase by phase.
+
+    At the index y = s g + q of an axis with the stride s, the element k = s a + (q + padding) mod s of the
+    kernel is multiplied by the data's element g + ⌊(q + padding) / s⌋ - a.
     """
     attrs, dtype = call.attrs, call.out.dtype
     pads = [int(before) for before, _ in sides(attrs.padding, len(attrs.strides))]
     strides = [int(stride) for stride in attrs.strides]
-    sizes, places, taps, border = _extents(call, data, weight)
-    padded = surrounded(data, border, number(0, data.dtype), f"{call.name}_pad")
+    sizes, lengths, taps, padding_needed = _extents(call, data, weight)
+    padded = surrounded(data, padding_needed, number(0, data.dtype), f"{call.name}_pad")
     read = _every_tap(weight, strides, taps, call.name)
     each, groups = int(weight.shape[1]), attrs.groups
     inputs = int(data.shape[1]) // groups
@@ -60,14 +62,14 @@ def phased(call: Lowered, data: View, weight: View, out_layout: LayoutMap) -> Te
     def term(n: Value, o: Value, *i: Value) -> Value:
         at, tap = [], []
         for q, g, a, s, pad, most in zip(i[:count], i[count:], u, strides, pads, taps, strict=True):
-            turn, phase = _divided(q, pad, s)
-            at.append(g + turn + (most - 1) - a)
+            whole, phase = _divided(q, pad, s)
+            at.append(g + whole + (most - 1) - a)
             tap.append(a * s + phase)
         channel, output = (c, o) if groups == 1 else (quotient(o, each) * inputs + c, remainder(o, each))
         return cast(padded(n, channel, *at), wide) * cast(read(channel, output, *tap), wide)
 
     sums = stage(
-        (data.shape[0], each * groups, *strides, *places),
+        (data.shape[0], each * groups, *strides, *lengths),
         lambda *i: sum_over(term(*i), [c, *u]),
         f"{call.name}_phases",
     )
@@ -80,8 +82,9 @@ def phased(call: Lowered, data: View, weight: View, out_layout: LayoutMap) -> Te
 
 
 def _divided(q: Value, pad: int, stride: int) -> tuple[Value, Value]:
-    """⌊(q + pad) / stride⌋ and what is left, of a `q` below the stride. Written as divisions, TVM 0.27 makes
-    a wrong index of them where `q` is itself a part of a fused loop: it loses the `pad`.
+    """Divide q + pad by the stride, for a `q` below the stride: quotient and remainder.
+
+    TVM 0.27 simplifies divisions here to a wrong index where `q` is part of a fused loop: it loses the `pad`.
     """
     whole, rest = divmod(pad, stride)
     if rest == 0:
@@ -93,24 +96,24 @@ def _divided(q: Value, pad: int, stride: int) -> tuple[Value, Value]:
 def _extents(
     call: Lowered, data: View, weight: View
 ) -> tuple[list[int], list[int], list[int], list[tuple[int, int]]]:
-    """For each axis the output's size, the places of a phase, its taps of the kernel, and how many zeros the
-    first and the last place see outside of the data.
+    """Find for each axis the output's size, the length of a phase, the elements of the kernel in it, and how
+    many zeros its first and last positions need before and after the data.
     """
     attrs = call.attrs
     pairs = sides(attrs.padding, len(attrs.strides))
-    sizes, places, taps, border = [], [], [], []
+    sizes, lengths, taps, padding_needed = [], [], [], []
     for axis, (stride, pair) in enumerate(zip(attrs.strides, pairs, strict=True)):
         dim, size = int(data.shape[axis + 2]), int(weight.shape[axis + 2])
         sizes.append(stride * (dim - 1) + size + attrs.output_padding[axis] - sum(pair))
-        places.append(-(-sizes[-1] // stride))
+        lengths.append(-(-sizes[-1] // stride))
         taps.append(-(-size // stride))
-        last = places[-1] - 1 + (stride - 1 + pair[0]) // stride
-        border.append((taps[-1] - 1, max(0, last + 1 - dim)))
-    return sizes, places, taps, border
+        last = lengths[-1] - 1 + (stride - 1 + pair[0]) // stride
+        padding_needed.append((taps[-1] - 1, max(0, last + 1 - dim)))
+    return sizes, lengths, taps, padding_needed
 
 
 def _every_tap(weight: View, strides: list[int], taps: list[int], name: str) -> Callable[..., Value]:
-    """The weight, with zeros behind it where the phases have unequally many taps."""
+    """Pad the weight with zeros where the phases have different numbers of its elements."""
     whole = [s * a for s, a in zip(strides, taps, strict=True)]
     sizes: list[Any] = list(weight.shape[2:])
     if whole == sizes:

@@ -1,5 +1,5 @@
-"""What the type relations of convolutions share: the weight's shape, given or inferred, and the sentences for
-where it does not fit.
+"""What the type relations of convolutions share: finding the weight's shape, and the errors where it does not
+fit.
 """
 
 from __future__ import annotations
@@ -7,21 +7,55 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any as Anything
 
-from ...ir.op import Flops, RelationError, Reporter, size_of
-from ...ir.show import show_shape
-from ...ir.types import Dim, IncompleteType, Shape, TensorType, Type
-from ..relation import same_dim, tensor
-from .layout import LayoutMap, divided, layout_map
-from .window import matching_size
+from ....ir.op import Flops, Relation, RelationError, Reporter, size_of
+from ....ir.show import show_shape
+from ....ir.types import Dim, IncompleteType, Shape, TensorType, Type
+from ...relation import same_dim, tensor, times
+from ..layout import LayoutMap, divided, layout_map
+from ..window import matching_size, total_padding, window_places
+from .layouts import conv_layouts
 
 
-def conv_layouts(attrs: Anything, data_axes: str, kernel_axes: str) -> tuple[LayoutMap, LayoutMap, LayoutMap]:
-    """The layouts of data, kernel and output; the output's is the data's where none is given."""
-    return (
-        layout_map(attrs.data_layout, data_axes),
-        layout_map(attrs.kernel_layout, kernel_axes),
-        layout_map(attrs.out_layout or attrs.data_layout, data_axes),
-    )
+def convolution_relation(name: str, data_axes: str, kernel_axes: str) -> Relation:
+    """Make the type relation of a convolution.
+
+    Inputs (N, C, d₁ …) and (O, C / groups, k₁ …), in any layout; output (N, O, (dᵢ + paddingᵢ -
+    dilationᵢ·(kᵢ - 1) - 1) // strideᵢ + 1 …).
+    """
+    axes = len(data_axes) - 2
+
+    def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+        data, weight, out = types
+        if isinstance(data, IncompleteType):
+            return False
+        data = tensor(data, 0, "data")
+        data_layout, kernel_layout, out_layout = conv_layouts(attrs, data_axes, kernel_axes)
+        padding = total_padding(attrs.strides, attrs.dilation, attrs.padding, axes)
+        shape = data_layout.forward(data.shape, 0, "the data")
+        if attrs.groups != 1:
+            if axes == 2 and isinstance(weight, IncompleteType):
+                return False  # TVM's relation does not infer the weight then; something else must
+            _check_groups(axes, attrs)
+        kernel = conv_weight(data, shape, weight, 1, kernel_layout, attrs, reporter)
+        if kernel is None:
+            return False
+        channels = kernel[0] if attrs.channels is None else attrs.channels
+        positions = window_places(shape[2:], kernel[2:], attrs.strides, attrs.dilation, padding)
+        result = out_layout.backward((shape[0], channels, *positions))
+        reporter.assign(out, TensorType.of(result, attrs.out_dtype or data.dtype))
+        return True
+
+    return Relation(name, rule, "{out} = {0} ∗ {1}")
+
+
+def _check_groups(axes: int, attrs: Anything) -> None:
+    """Check that a grouped convolution has the attributes without which TVM's relation did not type it."""
+    if axes == 1 and (attrs.channels is None or attrs.kernel_size is None):
+        raise RelationError(
+            f"with groups={attrs.groups}, conv1d needs `channels` and `kernel_size`",
+            "give both",
+            culprits=(1,),
+        )
 
 
 def conv_weight(
@@ -33,10 +67,10 @@ def conv_weight(
     attrs: Anything,
     reporter: Reporter,
 ) -> Shape | None:
-    """The weight's shape as (channels, input channels a group, kernel …), and None where neither the
-    attributes nor a type tell it.
+    """Find the weight's shape as (channels, input channels of a group, kernel …); None where neither the
+    attributes nor a type give it.
 
-    `shape` is the data's, as (batch, channels, …). Tells the reporter the weight's type where
+    `shape` is the data's, as (batch, channels, …). The weight's type is inferred where it is not known and
     `channels` and `kernel_size` are given.
     """
     channels, size, groups = attrs.channels, attrs.kernel_size, attrs.groups
@@ -68,8 +102,52 @@ def conv_weight(
     return wanted
 
 
+def transposed_weight(
+    data: TensorType, shape: Shape, weight: Type, layout: LayoutMap, attrs: Anything, reporter: Reporter
+) -> Shape | None:
+    """Find the weight's shape as (input channels, output channels of a group, kernel …); None where neither
+    the attributes nor a type give it.
+    """
+    channels, size, groups = attrs.channels, attrs.kernel_size, attrs.groups
+    per_group(shape[1], groups)
+    each = (
+        None
+        if channels is None
+        else divided(
+            channels,
+            groups,
+            "the number of output channels",
+            "groups must divide the channels of data and output",
+        )
+    )
+    check_sizes(channels, size, len(shape) - 2)
+    if channels is None and groups != 1:
+        raise RelationError(
+            f"with groups={groups}, `channels` is needed",
+            "give the number of output channels of all groups together",
+        )
+    known = None if isinstance(weight, IncompleteType) else tensor(weight, 1, "weight")
+    have = None if known is None else layout.forward(known.shape, 1, "the weight")
+    if known is not None and have is not None:
+        if not same_dim(have[0], shape[1]):
+            raise RelationError(
+                f"the data has {shape[1]} channels, but the weight {show_shape(known.shape)} is for "
+                f"{have[0]}",
+                f"the kernel layout is {layout.name}: a transposed convolution's weight has its input "
+                f"channels on axis {layout.canonical[0]}",
+                culprits=(0, 1),
+            )
+        compare_weight(have, times(have[1], groups), attrs, 1)
+    if each is None or size is None:
+        return have
+    wanted: Shape = (shape[1], each, *size)
+    if known is None:
+        reporter.assign(weight, TensorType.of(layout.backward(wanted), data.dtype))
+    return wanted
+
+
 def check_sizes(channels: int | None, size: tuple[int, ...] | None, axes: int) -> None:
-    """A RelationError where the attributes `channels` or `kernel_size` cannot be those of a kernel."""
+    """Raise a RelationError where `channels` or `kernel_size` cannot be those of a kernel."""
     if channels is not None and channels < 1:
         raise RelationError(f"channels={channels} must be positive")
     if size is not None:
@@ -79,8 +157,9 @@ def check_sizes(channels: int | None, size: tuple[int, ...] | None, axes: int) -
 
 
 def compare_weight(have: Shape, makes: Dim, attrs: Anything, operand: int) -> None:
-    """A RelationError where the weight, which `makes` so many channels, is not what `channels` and
-    `kernel_size` say.
+    """Raise a RelationError where the attributes `channels` and `kernel_size` contradict the weight.
+
+    `have` is its shape, and `makes` the number of output channels that it computes.
     """
     channels, size = attrs.channels, attrs.kernel_size
     if channels is not None and not same_dim(makes, channels):
@@ -99,7 +178,7 @@ def compare_weight(have: Shape, makes: Dim, attrs: Anything, operand: int) -> No
 
 
 def per_group(channels: Dim, groups: int) -> Dim:
-    """The input channels of each group."""
+    """Divide the input channels into groups."""
     if groups < 1:
         raise RelationError(f"groups={groups} must be positive")
     return divided(
@@ -113,7 +192,7 @@ def per_group(channels: Dim, groups: int) -> Dim:
 def _depthwise(
     shape: Shape, have: Shape, known: TensorType, operand: int, layout: LayoutMap, attrs: Anything
 ) -> Shape:
-    """The weight of a depthwise convolution, (input channels, outputs of each, kernel …)."""
+    """Check the weight of a depthwise convolution, (input channels, outputs of each, kernel …)."""
     channels, size = attrs.channels, attrs.kernel_size
     if channels is None or size is None:
         if not same_dim(have[1], 1):
@@ -166,7 +245,7 @@ def _wrong_inputs(
     layout: LayoutMap,
     attrs: Anything,
 ) -> RelationError:
-    """The data's channels are not those that the weight is for."""
+    """Make the error for data whose channels are not those that the weight is for."""
     groups, total, takes = attrs.groups, shape[1], have[1]
     if groups == 1:
         message = f"the data has {total} channels, but the weight {show_shape(known.shape)} is for {takes}"
@@ -215,9 +294,9 @@ def _divides(dim: Dim, number: int) -> bool:
 
 
 def conv_flops(data_axes: str, weight: int = 1) -> Flops:
-    """A multiply and an add for each output element and each weight that its channel has.
+    """Count a multiplication and an addition for each output element and each weight of its channel.
 
-    `weight` is the number of that argument.
+    `weight` is the index of that operand.
     """
 
     def flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
@@ -232,7 +311,7 @@ def conv_flops(data_axes: str, weight: int = 1) -> Flops:
 
 
 def channels_of(type_: Type, layout: str, axes: str) -> int:
-    """How many channels a tensor has; 1 where that is not known."""
+    """Count the channels of a tensor; 1 where that is not known."""
     if not isinstance(type_, TensorType):
         return 1
     channels = layout_map(layout, axes).forward(type_.shape, 0, "the tensor")[1]

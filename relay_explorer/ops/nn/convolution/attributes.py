@@ -1,0 +1,60 @@
+"""The attributes of convolutions."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ....ir.attrs import Attrs, DType, Ints, attr
+from ..window import both_sides, per_axis
+
+STRIDES = "How far the window moves on each axis."
+PADDING = (
+    "How many zeros surround the data: one number an axis, or those before each axis and then those after."
+)
+DILATION = "The distance of neighbouring kernel elements on each axis."
+GROUPS = "Into how many groups the channels fall; each output channel sees its own group only."
+CHANNELS = "The number of output channels; the weight's where it is left out."
+KERNEL_SIZE = "The kernel's size on each axis; the weight's where it is left out."
+DATA_LAYOUT = "The order of the data's axes."
+KERNEL_LAYOUT = "The order of the weight's axes: O output channels, I input channels of a group."
+OUT_LAYOUT = "The order of the output's axes; the data's where it is left out."
+OUT_DTYPE = "The output's element type; the data's where it is left out."
+
+
+class Conv1DAttrs(Attrs, key="relay.attrs.Conv1DAttrs"):
+    strides: Ints = attr((1,), STRIDES, normal=partial(per_axis, axes=1))
+    padding: Ints = attr((0, 0), PADDING, normal=partial(both_sides, axes=1))
+    dilation: Ints = attr((1,), DILATION, normal=partial(per_axis, axes=1))
+    groups: int = attr(1, GROUPS)
+    channels: int | None = attr(None, CHANNELS)
+    kernel_size: Ints | None = attr(None, KERNEL_SIZE, normal=partial(per_axis, axes=1))
+    data_layout: str = attr("NCW", DATA_LAYOUT)
+    kernel_layout: str = attr("OIW", KERNEL_LAYOUT)
+    out_layout: str = attr("", OUT_LAYOUT)
+    out_dtype: DType = attr("", OUT_DTYPE)
+
+
+class Conv2DAttrs(Attrs, key="relay.attrs.Conv2DAttrs"):
+    strides: Ints = attr((1, 1), STRIDES, normal=partial(per_axis, axes=2))
+    padding: Ints = attr((0, 0), PADDING, normal=partial(both_sides, axes=2))
+    dilation: Ints = attr((1, 1), DILATION, normal=partial(per_axis, axes=2))
+    groups: int = attr(1, GROUPS)
+    channels: int | None = attr(None, CHANNELS)
+    kernel_size: Ints | None = attr(None, KERNEL_SIZE, normal=partial(per_axis, axes=2))
+    data_layout: str = attr("NCHW", DATA_LAYOUT)
+    kernel_layout: str = attr("OIHW", KERNEL_LAYOUT)
+    out_layout: str = attr("", OUT_LAYOUT)
+    out_dtype: DType = attr("", OUT_DTYPE)
+
+
+class Conv3DAttrs(Attrs, key="relay.attrs.Conv3DAttrs"):
+    strides: Ints = attr((1, 1, 1), STRIDES, normal=partial(per_axis, axes=3))
+    padding: Ints = attr((0, 0, 0), PADDING, normal=partial(both_sides, axes=3))
+    dilation: Ints = attr((1, 1, 1), DILATION, normal=partial(per_axis, axes=3))
+    groups: int = attr(1, GROUPS)
+    channels: int | None = attr(None, CHANNELS)
+    kernel_size: Ints | None = attr(None, KERNEL_SIZE, normal=partial(per_axis, axes=3))
+    data_layout: str = attr("NCDHW", DATA_LAYOUT)
+    kernel_layout: str = attr("OIDHW", KERNEL_LAYOUT)
+    out_layout: str = attr("", OUT_LAYOUT)
+    out_dtype: DType = attr("", OUT_DTYPE)

@@ -1,0 +1,57 @@
+"""What the lowerings of convolutions share.
+
+`tvm.topi` has a function for each number of axes, layout and kind of groups, and none for some of them; these
+lowerings take any layout and any groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...te.library import te
+from ...te.lowered import Lowered
+from ...te.tensors import Shape, Tensor, Value, View, cast, known, laid_out, narrowed, quotient, remainder
+from ..layout import LayoutMap
+
+
+def axes_of_space(call: Lowered) -> str:
+    """Name the axes of space as layouts do: "HW"."""
+    return "".join([letter for letter in "DHW" if letter in call.attrs.data_layout])
+
+
+def input_channel(o: Value, c: Value, groups: int, inputs: Any, outputs: Any) -> Value:
+    """Find the input channel that is number `c` of the group of the output channel `o`.
+
+    A group has so many `inputs` and `outputs`.
+    """
+    if groups == 1:
+        return c
+    group = quotient(o, outputs)
+    return group if known(inputs) == 1 else group * inputs + c
+
+
+def by_output(weight: View, channels: Any, groups: int) -> Callable[..., Value]:
+    """Read a depthwise weight (input channels, outputs of each, kernel …) as (outputs, 1, kernel …)."""
+    lead, each = known(weight.shape[0]), known(weight.shape[1])
+    whole = weight.shape[0] is channels or (lead is not None and lead == known(channels))
+    if groups == 1 or each == 1 or whole:
+        return weight
+    if lead is None or each is None:  # 1 where the weight has the outputs first after all when it runs
+        each = te.floordiv(channels, te.max(weight.shape[0], 1))
+    return lambda o, c, *u: weight(quotient(o, each), c + remainder(o, each), *u)
+
+
+def product(a: Value, b: Value, dtype: str) -> Value:
+    """Multiply in the element type `dtype`."""
+    return cast(a, dtype) * cast(b, dtype)
+
+
+def scaled(index: Value, factor: int) -> Value:
+    """Multiply an index by a stride or a dilation."""
+    return index if factor == 1 else index * factor
+
+
+def added_up(shape: Shape, layout: LayoutMap, body: Callable[..., Value], dtype: str, name: str) -> Tensor:
+    """Compute a tensor of sums in `layout`, in the element type `dtype`."""
+    return narrowed(laid_out(shape, layout, body, name), dtype, name)

@@ -1,0 +1,38 @@
+"""Windows over the axes of space: the padding around the data, and how many positions a window takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .tensors import Value, View, every, guarded, laid_out, quotient
+
+Pairs = Sequence[tuple[int, int]]
+
+
+def surrounded(view: View, pairs: Pairs, value: Value, name: str) -> View:
+    """Pad the axes of space of `view` with `value`: `pairs` has the amounts before and after each of them.
+
+    The padded data is a stage of its own: computed in the innermost loop, padding would cost a comparison for
+    every product.
+    """
+    if not any(before or after for before, after in pairs):
+        return view
+    lead = len(view.shape) - len(pairs)
+    inner = view.shape[lead:]
+    shape = [*view.shape[:lead], *[d + a + b for d, (a, b) in zip(inner, pairs, strict=True)]]
+
+    def element(*i: Value) -> Value:
+        inside, place = [], []
+        for at, dim, (before, after) in zip(i[lead:], inner, pairs, strict=True):
+            inside += [at >= before] * bool(before) + [at < dim + before] * bool(after)
+            place.append(at - before if before else at)
+        return guarded(every(inside), view(*i[:lead], *place), value)
+
+    return View(laid_out(shape, view.layout, element, name), view.layout)
+
+
+def positions(dim: Any, size: Any, stride: int, step: int, pair: tuple[int, int]) -> Any:
+    """Count the positions of a window along an axis."""
+    room = dim + (sum(pair) - 1) - step * (size - 1)
+    return quotient(room, stride) + 1
