@@ -152,7 +152,9 @@ class _Marking:
             self._reads = []
 
     def _lets_around(self, node: Expr, visited: set[int]) -> Iterator[Let]:
-        """The `let`s whose value contains a node, apart from those above what was visited before."""
+        """Iterate over the `let`s whose value contains a node, except those above nodes that were visited
+        before.
+        """
         pending = [node]
         while pending:
             inner = pending.pop()
@@ -196,7 +198,7 @@ def _inlined_once(root: Expr, effects: set[Expr], references: bool) -> Expr:
     memo: dict[Expr, Expr] = {}
 
     def put(part: Expr) -> Expr:
-        """What stands for a part: for an inlined variable, what stands for its value."""
+        """Return the replacement of a part: for an inlined variable, that of its value."""
         while isinstance(part, Var) and part in once:
             part = once[part]
         return memo[part]

@@ -186,7 +186,7 @@ class _Program:
         return made
 
     def kind(self, type_: FuncType) -> _Kind:
-        """The data type of functions of a type."""
+        """Return the data type that represents functions of a type."""
         if type_.type_params:
             raise RelayError(
                 f"a value of the generic type `{type_}` is handed on: it would have to be one for each type",
@@ -198,7 +198,7 @@ class _Program:
         return self.kinds[type_]
 
     def copy(self, name: str, types: Types) -> GlobalVar:
-        """The function called `name`, for these type arguments, in the new program."""
+        """Return the function called `name`, specialized to these type arguments, in the new program."""
         self._refuse_large(name, types)
         key = (name, types)
         if key not in self.copies:
@@ -220,7 +220,9 @@ class _Program:
                 )
 
     def choice(self, name: str, types: Types, type_: FuncType, fields: Sequence[Type]) -> _Choice:
-        """The constructor for the function called `name` as a value of a type, with what it captures."""
+        """Return the constructor that represents the function called `name` as a value of a type, with its
+        captured values as fields.
+        """
         key = (name, types)
         if key not in self.choices:
             kind = self.kind(type_)
@@ -259,7 +261,9 @@ class _Copy:
         self.names: dict[Var, GlobalVar] = {}  # variables that are names of functions
 
     def function(self) -> Function:
-        """The copy; a closure's code takes what it captures before its arguments."""
+        """Build the specialized copy; the code of a closure takes the captured values before its
+        arguments.
+        """
         params, body = (*self.captured, *self.code.params), self.code.body
         made = self._body(body)
         attrs = {name: value for name, value in self.old.attrs.items() if name != "Closure"}
@@ -298,11 +302,11 @@ class _Copy:
         return self._value(None, root, 0, memo)
 
     def _name(self, expr: Expr) -> Expr:
-        """The function of the module that an expression names, or itself."""
+        """Resolve an expression that names a function of the module; return any other expression as it is."""
         return self.names.get(expr, expr) if isinstance(expr, Var) else expr
 
     def _value(self, parent: Expr | None, part: Expr, place: int, memo: dict[Expr, Expr]) -> Expr:
-        """What stands for a part of an expression: a name of a function becomes a constructor."""
+        """Return the replacement of a part of an expression: a function's name becomes a constructor."""
         name = self._name(part)
         if not isinstance(name, GlobalVar):
             return memo[part]

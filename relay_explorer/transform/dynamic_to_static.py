@@ -98,14 +98,16 @@ class _Static:
         return self.memo[root]
 
     def _bind(self, var: Var, value: Expr) -> None:
-        """Notes what a `let` binds: its body, later in the order, knows the constant, or the type."""
+        """Record the constant or the type that a `let` binds, for its body, which comes later in the
+        order.
+        """
         if isinstance(value, Constant):
             self.memo[var] = value
         elif var in self.vars and (found := self._type(value)) is not None:
             self.types[self.vars[var]] = found
 
     def _known(self, old: Expr, new: Expr) -> Expr:
-        """What an expression on its new parts comes to; its type is noted."""
+        """Simplify an expression on its new parts, and record its type."""
         match new:
             case Call(op=Op() as op):
                 return self._call(old, new, op)
@@ -129,7 +131,7 @@ class _Static:
         return new
 
     def _note(self, old: Expr, new: Expr, type_: Type | None) -> None:
-        """Notes the type of a new expression; where it is not found, that of the old one holds."""
+        """Record the type of a new expression; if it could not be inferred, that of the old one."""
         known = type_ if type_ is not None else old._checked_type
         if new is not old and known is not None:
             self.types[new] = known
@@ -160,7 +162,7 @@ class _Static:
         return new
 
     def _inferred(self, new: Call) -> Type | None:
-        """The type of a call on arguments of these types."""
+        """Infer the type of a call from the types of its arguments."""
         types = [self._type(arg) for arg in new.args]
         if any(type_ is None for type_ in types):
             return None
@@ -174,7 +176,9 @@ class _Static:
 
 
 def _attributes(op: Op) -> dict[int, str]:
-    """The operands of a `dyn.` operator that are attributes of its static form, by their places."""
+    """Map the positions of a `dyn.` operator's operands to the attributes of its static form that they
+    give.
+    """
     static = Op.find(op.name.removeprefix("dyn.")) if op.name.startswith("dyn.") else None
     if static is None or static.attrs_class is None:
         return {}
@@ -183,7 +187,7 @@ def _attributes(op: Op) -> dict[int, str]:
 
 
 def _static(call: Call, op: Op) -> Call | None:
-    """The call with constant arguments as attributes; None where one is no constant."""
+    """Turn constant arguments into attributes; None where an argument is not constant."""
     places = _attributes(op)
     values = {}
     for place, attribute in places.items():
@@ -204,7 +208,9 @@ def _static(call: Call, op: Op) -> Call | None:
 
 
 def _converted(value: Anything, kind: str) -> Anything:
-    """A number, or nested lists of them, as the attribute takes it: sizes may be computed as real numbers."""
+    """Convert a number, or nested lists of them, to the attribute's kind: sizes may be computed as
+    floating-point numbers.
+    """
     if isinstance(value, list):
         return [_converted(part, kind) for part in value]
     return value if "loat" in kind or "Number" in kind else int(value)
@@ -217,7 +223,7 @@ def _is_constant(expr: Expr) -> bool:
 
 
 def _tensors(type_: Type | None) -> list[TensorType] | None:
-    """The tensors that a type consists of; None where there is anything else in it."""
+    """Return the tensors that a type consists of; None where it contains anything else."""
     found: list[TensorType] = []
     pending = [type_]
     while pending:

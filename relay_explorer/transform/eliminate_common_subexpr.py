@@ -77,8 +77,8 @@ def _copied(node: Expr) -> Expr:
 
 
 def _key(node: Expr) -> Hashable | None:
-    """What tells one computation from another; None for what is not looked at: what is no operator's call, or
-    draws random numbers.
+    """Return a key that is equal for equal computations; None for calls of random operators and anything that
+    is no operator call.
     """
     match node:
         case Call(op=Op() as op) if not op.get_attr("TOpIsStateful"):
@@ -90,12 +90,14 @@ def _key(node: Expr) -> Hashable | None:
 
 
 def _argument(arg: Expr) -> Hashable:
-    """What tells one argument from another: of a tuple, what is in it."""
+    """Return the key of an argument: for a tuple, the keys of its fields."""
     return tuple(map(_identity, arg.fields)) if isinstance(arg, Tuple) else _identity(arg)
 
 
 def _identity(arg: Expr) -> Hashable:
-    """An expression, or a number that is written out: equal numbers are the same."""
+    """Return the key of an expression: its identity, or the value of a literal, because equal literals are
+    the same.
+    """
     if isinstance(arg, Constant) and not arg.data.shape:
         return arg.data.dtype, arg.data.data
     return id(arg)

@@ -54,7 +54,7 @@ class EtaExpand(TypedPass):
         return isinstance(part, GlobalVar) and self.expand_global_var
 
     def _value(self, callee: Expr, mod: IRModule) -> Expr:
-        """The function that calls it."""
+        """Wrap the callee in a function that calls it."""
         if isinstance(callee, Constructor):
             type_ = _constructor_type(callee, mod)
         else:
@@ -76,7 +76,9 @@ class EtaExpand(TypedPass):
 
 
 def _operator(op: Op, type_: Type | None) -> Expr:
-    """The function that calls an operator with arguments of known types; else the operator."""
+    """Wrap an operator whose argument types are known in a function that calls it; return any other operator
+    as it is.
+    """
     if not isinstance(type_, FuncType) or free_type_vars(type_) or not is_complete(type_):
         return op
     params = [Var(f"eta_expand_param_{k}", arg) for k, arg in enumerate(type_.arg_types)]
@@ -90,7 +92,7 @@ def _operator(op: Op, type_: Type | None) -> Expr:
 
 
 def _constructor_type(constructor: Constructor, mod: IRModule) -> FuncType:
-    """The type of a constructor as a function, with type parameters of its own."""
+    """Return the type of a constructor as a function, with type parameters of its own."""
     header = constructor.belong_to
     fresh: dict[TypeVar, Type] = {
         v: TypeVar(v.name_hint, v.kind) for v in mod.type_definitions[header].type_vars

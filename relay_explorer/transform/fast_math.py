@@ -24,7 +24,7 @@ class FastMath(FunctionPass):
         faster = approximations()
 
         def approximate(node: Expr) -> Expr | None:
-            """A function of numbers that has an approximation is replaced by it."""
+            """Replace a function by its approximation."""
             if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in faster:
                 op = Op.get(faster[node.op.name])
                 return Call(op, node.args, node.attrs, node.type_args, node.span)
@@ -34,5 +34,5 @@ class FastMath(FunctionPass):
 
 
 def approximations() -> dict[str, str]:
-    """The names of operators that have an approximation, and of these."""
+    """Map the names of operators to those of their approximations."""
     return {name.replace("fast_", "", 1): name for name in Op.names_with(Trait.APPROXIMATION)}

@@ -50,7 +50,7 @@ def fold(expr: Expr) -> Expr:
     memo: dict[Expr, Expr] = {}
 
     def known(part: Expr) -> Expr:
-        """What stands for a part: a constant for a variable that is bound to one."""
+        """Return the replacement of a part: the constant that a variable is bound to, if it is."""
         value: Expr = part
         while isinstance(value, Var) and id(value) in values:
             value = values[id(value)]
@@ -79,7 +79,7 @@ def fold(expr: Expr) -> Expr:
 
 
 def _folded(old: Expr, new: Expr) -> Expr:
-    """An expression on its folded parts; what it comes to, if that is known."""
+    """Fold an expression whose parts have been folded."""
     match new:
         case Call(op=Op() as op) if new.args:
             made = _of_the_type(op, old) if isinstance(old, Call) else None
@@ -118,7 +118,7 @@ def _folded(old: Expr, new: Expr) -> Expr:
 
 
 def _of_the_type(op: Op, call: Call) -> Expr | None:
-    """The value of a call that asks for its argument's type only, if that is known."""
+    """Evaluate a call that only queries its argument's type, if that is static."""
     if not op.has(Trait.SHAPE_QUERY):
         return None
     type_, result = call.args[0].checked_type, call.checked_type
@@ -128,7 +128,7 @@ def _of_the_type(op: Op, call: Call) -> Expr | None:
 
 
 def of_the_shape(name: str, shape: tuple[int, ...], dtype: str) -> Constant:
-    """What `shape_of` or `ndarray_size` gives for a tensor of that shape."""
+    """Return the value of `shape_of` or `ndarray_size` for a tensor of that shape."""
     if name == "shape_of":
         return Constant(NDArray.from_list(list(shape), (len(shape),), dtype))
     return const(math.prod(shape), dtype)
@@ -169,14 +169,14 @@ def _is_constant(expr: Expr) -> bool:
 
 
 def evaluate(call: Call, op: Op) -> Expr | None:
-    """The value of an operator's call on constants; None where it cannot be computed."""
+    """Evaluate an operator's call on constants; None where it cannot be evaluated."""
     value = compute(op, call, list(map(_as_value, call.args)))
     return None if value is None else _as_expr(value)
 
 
 def compute(op: Op, call: Call, arrays: list[Anything]) -> Anything:
-    """The value of a call for arguments that are known; None where it cannot be computed, which is for the
-    running program to say.
+    """Compute the value of a call from its arguments' arrays; None where that fails, so that the running
+    program reports the error.
     """
     import numpy
 

@@ -33,7 +33,7 @@ class FoldExplicitPadding(TypedPass):
 
 
 def _without_pads(old: Call, new: Call) -> Expr | None:
-    """The call on what is inside all pads around its data."""
+    """Move all pads around the data into the call's own padding."""
     data, attrs = new.args[0], new.attrs
     dtype = tensor_type(old.args[0]).dtype
     while isinstance(data, Call) and operator_of(data) == "nn.pad" and attrs is not None:
@@ -47,7 +47,7 @@ def _without_pads(old: Call, new: Call) -> Expr | None:
 
 
 def _with_padding(name: str, attrs: Attrs, pad: Call, dtype: str) -> Attrs | None:
-    """The attributes of a convolution or pool that pads as `pad` does; None where it cannot."""
+    """Return the attributes of a convolution or pool that also pads as `pad` does; None where it cannot."""
     value, how = pad.args[1], pad.attrs
     assert how is not None
     if how["pad_mode"] != "constant" or not isinstance(value, Constant):
@@ -72,14 +72,14 @@ def _with_padding(name: str, attrs: Attrs, pad: Call, dtype: str) -> Attrs | Non
 
 
 def _both_sides(padding: tuple[int, ...], axes: int) -> tuple[int, ...]:
-    """A padding written out: before on all axes, then after on all."""
+    """Write padding out in full: before on all axes, then after on all."""
     if len(padding) == 1:
         return padding * 2 * axes
     return padding * 2 if len(padding) == axes else padding
 
 
 def _lowest(dtype: str) -> float:
-    """The lowest finite number of an element type."""
+    """Return the lowest finite number of an element type."""
     import numpy
 
     return numpy.finfo(dtype).min.item() if dtype.startswith("float") else numpy.iinfo(dtype).min

@@ -64,7 +64,7 @@ def _is_marked(function: Function) -> bool:
 
 
 def _named(function: Function, mod: IRModule) -> dict[GlobalVar, None]:
-    """The functions of the module that a function names."""
+    """Return the module's functions that a function refers to."""
     found = [node for node in post_order(function) if isinstance(node, GlobalVar)]
     return {mod.get_global_var(var.name_hint): None for var in found}
 
@@ -89,7 +89,7 @@ def _callees_first(named: Mapping[GlobalVar, Mapping[GlobalVar, None]]) -> list[
 
 
 def _with(function: Function, leaves: Mapping[str, Function], acts: set[Expr]) -> Function:
-    """The function with the leaves put into it."""
+    """Inline the leaves into the function."""
     memo: dict[Expr, Expr] = {}
     for node in post_order(function):
         match node:
@@ -110,7 +110,7 @@ def _with(function: Function, leaves: Mapping[str, Function], acts: set[Expr]) -
 
 
 def _called(call: Call, function: Function, args: list[Expr], acts: set[Expr]) -> Expr:
-    """What a call of a leaf becomes."""
+    """Inline a call of a leaf."""
     fits = len(args) == len(function.params) and len(call.type_args) == len(function.type_params)
     if "Compiler" in function.attrs or "Extern" in function.attrs or not fits:
         made = Call(copied(function), args, call.attrs, call.type_args, call.span)

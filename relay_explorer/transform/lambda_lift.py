@@ -51,7 +51,9 @@ def stays(function: Function) -> bool:
 
 
 def code_of_closure(function: Function) -> Function | None:
-    """The local function that a lifted one returns; None of a function that was not lifted, or is changed."""
+    """Return the local function that a lifted one returns; None for a function that was not lifted, or has
+    been changed since.
+    """
     return function.body if "Closure" in function.attrs and isinstance(function.body, Function) else None
 
 
@@ -64,7 +66,7 @@ class _Lifter:
         self.number = 0
 
     def without_functions(self, root: Function) -> Function:
-        """The function without functions in it."""
+        """Lift all local functions out of a function."""
         order = post_order(root)
         kept = {
             inner
@@ -88,8 +90,8 @@ class _Lifter:
         return rewritten(root, memo[root])
 
     def _closure(self, old: Function, new: Function, names: list[Var]) -> Expr:
-        """Moves a local function, `old` as it was and `new` without functions in it, to the module; what
-        stands for it where it was.
+        """Move a local function, `old` before and `new` after its own local functions were lifted, to the
+        module; return the expression that replaces it.
         """
         free = free_vars(old)
         own = [var for var in names if var in free]
@@ -127,12 +129,12 @@ class _Lifter:
 
 
 def _made(target: GlobalVar, captured: list[Var], types: list[TypeVar]) -> Expr:
-    """The closure of a lifted function: its name alone where nothing is captured."""
+    """Build the closure of a lifted function: its name alone if nothing is captured."""
     return Call(target, captured, None, types) if captured or types else target
 
 
 def _free_types(function: Function, captured: list[Var]) -> list[TypeVar]:
-    """The type variables that a function, or what it captures, uses from outside."""
+    """Return the type variables that a function, or a value it captures, uses from outside."""
     found = dict.fromkeys(free_type_vars(function))
     for var in captured:
         type_: Type = var.checked_type

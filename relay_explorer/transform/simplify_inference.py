@@ -72,7 +72,7 @@ def _is_usual(call: Call) -> bool:
 
 
 def _batch_norm(old: Call, new: Call) -> Expr:
-    """A batch norm is the data times a scale plus a shift, both computed from the statistics."""
+    """Expand a batch norm into the data times a scale plus a shift, both computed from the statistics."""
     data, gamma, beta, mean, variance = new.args
     attrs, type_ = old.attrs, tensor_type(old.args[0])
     assert attrs is not None
@@ -89,7 +89,7 @@ def _batch_norm(old: Call, new: Call) -> Expr:
 
 
 def _normalized(data: Expr, dtype: str, axes: Sequence[int], epsilon: float) -> Expr:
-    """The data less its mean over the axes, over its deviation."""
+    """Subtract the mean over the axes from the data, and divide by the standard deviation."""
     mean = call("mean", data, axis=list(axes), keepdims=True, exclude=False)
     variance = call("variance", data, mean, axis=list(axes), keepdims=True, exclude=False, unbiased=False)
     deviation = call("sqrt", call("add", variance, scalar(epsilon, dtype)))
@@ -106,7 +106,7 @@ def _scaled(value: Expr, old: Call, gamma: Expr, beta: Expr, rank: int, axis: in
 
 
 def _layer_norm(old: Call, new: Call) -> Expr:
-    """A layer norm is the data less its mean, over its deviation, along one axis."""
+    """Expand a layer norm: subtract the mean along one axis, and divide by the standard deviation."""
     data, gamma, beta = new.args
     attrs, type_ = old.attrs, tensor_type(old.args[0])
     assert attrs is not None
@@ -115,7 +115,9 @@ def _layer_norm(old: Call, new: Call) -> Expr:
 
 
 def _instance_norm(old: Call, new: Call) -> Expr:
-    """An instance norm is the data less its mean, over its deviation, for each channel of each sample."""
+    """Expand an instance norm: normalize each channel of each sample by its own mean and standard
+    deviation.
+    """
     data, gamma, beta = new.args
     attrs, type_ = old.attrs, tensor_type(old.args[0])
     assert attrs is not None
@@ -126,7 +128,9 @@ def _instance_norm(old: Call, new: Call) -> Expr:
 
 
 def _group_norm(old: Call, new: Call) -> Expr:
-    """A group norm splits the channels into groups; each is normalized with all its positions."""
+    """Expand a group norm: split the channels into groups, and normalize each group over all its
+    positions.
+    """
     data, gamma, beta = new.args
     attrs, type_ = old.attrs, tensor_type(old.args[0])
     assert attrs is not None

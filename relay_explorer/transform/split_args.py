@@ -35,7 +35,9 @@ class SplitArgs(TypedPass):
         return rewritten(function, rewrite_calls(function, {"concatenate": self._split}))
 
     def _split(self, old: Call, new: Call) -> Expr | None:
-        """A `concatenate` of too many tensors joins some first, in a kernel of their own."""
+        """Split a `concatenate` of too many tensors: some are concatenated first, in a kernel of their
+        own.
+        """
         fields, types = new.args[0], old.args[0]
         if not isinstance(fields, Tuple) or not isinstance(types, Tuple):
             return None

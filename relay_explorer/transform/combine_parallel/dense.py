@@ -102,6 +102,6 @@ class _Stacked(Group):
 
 
 def _as_matrix(arg: Expr) -> Expr:
-    """A number or a vector with axes of 1 before it, so that it meets rows, not branches."""
+    """Prepend axes of size 1 to a scalar or vector, so that it aligns with rows and not with branches."""
     missing = 2 - len(tensor_type(arg).shape)
     return operator("expand_dims", arg, axis=0, num_newaxis=missing) if missing else arg

@@ -45,8 +45,8 @@ class CombineParallel(TypedPass, abstract=True):
         return rewritten(function, _Combiner(function, self).run())
 
     def key(self, call: Call) -> Hashable | None:
-        """What must be equal of two calls that are combined, besides what they share; None for a call that is
-        not.
+        """Return what two calls must have in common, besides their shared input, to be combined; None for a
+        call that cannot be.
         """
         raise NotImplementedError
 
@@ -57,7 +57,7 @@ class CombineParallel(TypedPass, abstract=True):
         return [calls]
 
     def group(self, calls: Sequence[Call]) -> Group:
-        """The combined call of a group."""
+        """Return the combined call of a group."""
         raise NotImplementedError
 
 
@@ -71,13 +71,13 @@ class Group:
         self.inputs: list[Expr] = [arg for call in calls for arg in call.args]  # what it is computed from
 
     def followed(self, users: Sequence[Call], place: int) -> Call | None:
-        """The calls `users`, which read the outputs as their argument number `place`, as one call; None where
-        they cannot be combined.
+        """Combine the calls `users`, which read the outputs as their argument number `place`; None where that
+        is impossible.
         """
         raise NotImplementedError
 
     def parts(self) -> list[Expr]:
-        """What stands for each output: its part of the value."""
+        """Return the replacement of each output: its part of the combined value."""
         raise NotImplementedError
 
 
@@ -149,8 +149,8 @@ class _Combiner:
         self._span([self.position[output] for output in group.outputs])
 
     def _next(self, group: Group) -> tuple[Call, ...] | None:
-        """The only users of the outputs, where they are calls of one operator that works element by element,
-        with equal attributes, on equally many arguments.
+        """Return the only users of the outputs, if they are elementwise calls of one operator with equal
+        attributes and equally many arguments.
         """
         found = []
         for output in group.outputs:
@@ -185,8 +185,9 @@ class _Combiner:
         return False
 
     def _lowest(self, position: int) -> int:
-        """What stands before this position in the order cannot need what stands at or after `position`. In a
-        post-order that is the position itself, but the outputs of a group need all that one of them needs.
+        """Return the lowest position whose predecessors in the order cannot depend on what stands at or after
+        `position`. In a post-order that is the position itself, but all outputs of a group depend on what any
+        one of them depends on.
         """
         path = []
         while self.floor[position] != position:
@@ -246,7 +247,7 @@ class Concatenated(Group):
         return Call(first.op, args, first.attrs)
 
     def side_by_side(self, args: Sequence[Expr]) -> Expr | None:
-        """The other arguments of the branches as one, whose parts meet the right parts of the value; None
+        """Concatenate the other arguments of the branches, so that each part aligns with its branch; None
         where they do not lie along the axis as the results do.
         """
         shapes = [tensor_type(arg).shape for arg in args]
@@ -258,7 +259,7 @@ class Concatenated(Group):
         return concatenated(args, self.named(axis, len(shapes[0])))
 
     def named(self, axis: int, rank: int) -> int:
-        """The axis as it is written down."""
+        """Return the axis as the attributes write it."""
         return axis
 
     def parts(self) -> list[Expr]:
@@ -272,7 +273,7 @@ class Concatenated(Group):
         return made
 
     def slice_of(self, axis: int, rank: int, begin: int, size: int) -> Expr:
-        """A part of the value along `axis`; the axes before it are taken whole."""
+        """Slice the value along `axis`; the axes before it are taken whole."""
         return _slice(self.value, axis, axis + 1, begin, size)
 
 
@@ -303,10 +304,10 @@ def differ_along(args: Sequence[Expr], axis: int) -> bool:
 
 
 def concatenated(tensors: Sequence[Expr], axis: int) -> Call:
-    """The tensors one after the other along an axis."""
+    """Concatenate tensors along an axis."""
     return call("concatenate", Tuple(tensors), axis=axis)
 
 
 def stacked(tensors: Sequence[Expr]) -> Call:
-    """The tensors as one, with a new first axis."""
+    """Stack tensors along a new first axis."""
     return call("stack", Tuple(tensors), axis=0)

@@ -56,7 +56,7 @@ class CombineSharedDense(CombineParallel):
         return shape[1:], data.dtype, weight.dtype, call.attrs["out_dtype"]
 
     def sets(self, calls: list[Call], order: Sequence[Expr]) -> list[list[Call]]:
-        """The calls by how many of them come before each, one needing the other."""
+        """Group the calls by the length of the longest chain of calls that each depends on."""
         if len(order) > MOST_BETWEEN * len(calls):
             return []
         wanted = set(calls)
@@ -117,7 +117,7 @@ class _Rows(Group):
 
 
 def _cut(calls: list[Call]) -> list[list[Call]]:
-    """The calls in groups of so many rows at the most."""
+    """Split the calls into groups of at most MOST_TOGETHER rows."""
     found: list[list[Call]] = []
     room = 0
     for call in calls:
@@ -131,7 +131,7 @@ def _cut(calls: list[Call]) -> list[list[Call]]:
 
 
 def _in_order(calls: list[Call]) -> list[Call]:
-    """The calls such that those whose data are parts of one tensor stand in the order of the parts."""
+    """Sort the calls so that those whose data are parts of one tensor stand in the order of the parts."""
     sources: dict[Expr, int] = {}
     keys = []
     for number, call in enumerate(calls):
@@ -141,8 +141,8 @@ def _in_order(calls: list[Call]) -> list[Call]:
 
 
 def joined(tensors: Sequence[Expr]) -> Expr:
-    """The tensors one after another along the first axis. If they are parts of one tensor that lie there one
-    after another, nothing is moved.
+    """Concatenate the tensors along the first axis. If they are adjacent parts of one tensor, slice that
+    tensor instead, which moves no data.
     """
     shape = tensor_type(tensors[0]).concrete_shape
     row = 1

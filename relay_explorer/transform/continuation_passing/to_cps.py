@@ -72,8 +72,8 @@ class ToCPS(Pass):
 
 
 def to_cps(func: Function, mod: IRModule | None = None) -> Function:
-    """A function in continuation-passing style. Functions of `mod` that it calls, directly or not, are added
-    to `mod` in that form, as `NAME_cps`.
+    """Convert a function to continuation-passing style. Functions of `mod` that it calls, directly or not,
+    are added to `mod` in that form, as `NAME_cps`.
     """
     module = mod if mod is not None else IRModule()
     names = _Names(module)
@@ -124,7 +124,7 @@ class _Names:
 
 
 def _with_answer(function: Function, mod: IRModule, names: _Names) -> Function:
-    """A function of the module, or one that stands for itself, in continuation-passing style."""
+    """Convert a function of the module, or one that stands alone, to continuation-passing style."""
     _refuse_functions_in_data(function, mod)
     plain = to_basic_block_normal_form(function)
     typed = infer_expr(plain, mod)
@@ -141,13 +141,13 @@ def _with_answer(function: Function, mod: IRModule, names: _Names) -> Function:
 
 
 def _expanded(function: Expr, mod: IRModule) -> Expr:
-    """The function with constructors that are values as functions that call them."""
+    """Eta-expand the constructors that a function uses as values."""
     assert isinstance(function, Function)
     return EtaExpand(True, False).transform_function(function, mod, PassContext.current())
 
 
 def _values(node: Expr) -> tuple[Expr, ...]:
-    """The parts of an expression that are used as values."""
+    """Return the parts of an expression that are used as values."""
     return node.args if isinstance(node, Call) else children(node)
 
 
@@ -207,7 +207,7 @@ class _Converter:
         return made
 
     def var(self, var: Var) -> Var:
-        """The variable that stands for one of the program."""
+        """Return the variable that replaces one of the program."""
         if var not in self.vars:
             new = Var(var.name_hint, self.type(var.checked_type), var.span)
             set_origin(new, (var,))
@@ -225,7 +225,7 @@ class _Converter:
         return new
 
     def block(self, body: Expr, k: Var) -> Steps[Expr]:
-        """What evaluates `body` and goes on with `k`."""
+        """Build the expression that evaluates `body` and passes its value to `k`."""
         frames: list[Frame] = []
         value = yield self.value(body, frames, {})
         rest: Expr = Call(k, [value])
@@ -235,7 +235,9 @@ class _Converter:
         return rest
 
     def value(self, node: Expr, frames: list[Frame], known: dict[Expr, Expr]) -> Steps[Expr]:
-        """What stands for the value of an expression, after the frames; these get what must come before."""
+        """Return the atom for an expression's value, valid inside `frames`, to which the bindings it needs
+        are appended.
+        """
         while isinstance(node, Let):
             bound = yield self.value(node.value, frames, known)
             frames.append(_let(self.var(node.var), bound, node))
@@ -286,7 +288,7 @@ class _Converter:
         return node
 
     def _bound(self, value: Expr, node: Expr, frames: list[Frame]) -> Var:
-        """A variable for a value that is computed here."""
+        """Bind a value that is computed here to a variable."""
         var = Var("x", self.type(node.checked_type), node.span)
         set_span(value, value.span or node.span)
         set_origin(value, (node,))
@@ -318,7 +320,9 @@ class _Converter:
         return result
 
     def _continuation(self, result: Var, rest: Expr) -> Expr:
-        """What goes on with `rest`, which uses the result; `fn (x) { k(x) }` is `k`."""
+        """Build the continuation that evaluates `rest`, which uses the result; `fn (x) { k(x) }` is reduced
+        to `k`.
+        """
         match rest:
             case Call(op=Var() as k, args=(value,)) if value is result and k is not result:
                 return k
@@ -342,7 +346,7 @@ class _Converter:
         return self._joined(Match(data, clauses, node.complete, node.span), node, join, frames)
 
     def _join(self, node: Expr) -> Var:
-        """The name of what follows a choice."""
+        """Name the join point: the continuation that follows a branch."""
         return Var("k", FuncType([self.type(node.checked_type)], self.answer))
 
     def _joined(self, choice: Expr, node: Expr, join: Var, frames: list[Frame]) -> Var:

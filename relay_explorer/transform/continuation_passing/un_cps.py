@@ -39,8 +39,8 @@ class UnCPS(Pass):
 
 
 def un_cps(func: Function) -> Function:
-    """A function that calls `func`, which is in continuation-passing style, with the continuation that gives
-    back what it is given.
+    """Wrap `func`, which is in continuation-passing style, in a function that calls it with the identity
+    continuation.
     """
     found = _continuation_type(func)
     if found is None:
@@ -86,7 +86,9 @@ def _type_of(var: Var) -> Type:
 
 
 def _continuation_type(func: Function) -> tuple[Type, TypeVar] | None:
-    """What a function's continuation takes, and the type of the answer; None where it has none."""
+    """Return the type that a function's continuation takes, and the type variable of the answer; None where
+    it has no continuation.
+    """
     if not func.params or not func.type_params:
         return None
     last, answer = _type_of(func.params[-1]), func.type_params[-1]

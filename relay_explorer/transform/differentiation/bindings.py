@@ -29,8 +29,9 @@ class Bindings:
         return var
 
     def atom(self, expr: Expr, name: str = "") -> Expr:
-        """A name for the value of `expr`, whose parts are bound first; what was bound before is not bound
-        again. The variable is called `name`, those of the parts as the block calls them.
+        """Bind the value of `expr`, and its parts first, and return the variable; values that are bound
+        already are not bound again. The variable is called `name`, those of the parts as the block names
+        them.
         """
         pending = [(expr, False)]
         while pending:
@@ -51,7 +52,7 @@ class Bindings:
         return self.atoms.get(id(expr), expr)
 
     def around(self, result: Expr) -> Expr:
-        """The block, with its result."""
+        """Wrap the block's bindings around its result."""
         for var, value in reversed(self.bindings):
             result = Let(var, value, result, value.span)
             set_origin(result, (*value.origin, value))

@@ -26,19 +26,21 @@ class DataWithCells:
         self.walkers: dict[tuple[str, str], GlobalVar] = {}
 
     def with_cells(self, value: Expr, type_: Type) -> Expr:
-        """A value of `type_` with a new cell of zeros beside each of its tensors."""
+        """Pair each tensor in a value of `type_` with a new reference cell of zeros."""
         return self._through(WITH, value, type_)
 
     def derivatives(self, lifted: Expr, type_: Type) -> Expr:
-        """What the cells of a value hold now, as a value of `type_`."""
+        """Read the cells of a value, as a value of `type_`."""
         return self._through(DERIVATIVES, lifted, type_)
 
     def values(self, lifted: Expr, type_: Type) -> Expr:
-        """The value without its cells."""
+        """Return the value without its cells."""
         return self._through(VALUES, lifted, type_)
 
     def check(self, type_: Type, place: Expr, what: str) -> None:
-        """A RelayError unless values of `type_` are tensors, or tuples and data made of tensors."""
+        """Raise a RelayError unless values of `type_` are tensors, or tuples and data types made of
+        tensors.
+        """
         seen: set[GlobalTypeVar] = set()
         pending = [type_]
         while pending:
@@ -77,7 +79,7 @@ class DataWithCells:
         return Call(self._walker(kind, type_), [value])
 
     def _walker(self, kind: str, type_: Type) -> GlobalVar:
-        """The function that goes through values of a data type."""
+        """Return the recursive function that traverses values of a data type."""
         key = (kind, str(type_))
         if key not in self.walkers:
             header, args = _applied(type_)
@@ -109,7 +111,7 @@ class DataWithCells:
 
 
 def _applied(type_: Type) -> tuple[GlobalTypeVar, tuple[Type, ...]]:
-    """A data type, and what it is applied to."""
+    """Split a data type into its header and its type arguments."""
     if isinstance(type_, TypeCall):
         assert isinstance(type_.func, GlobalTypeVar)
         return type_.func, tuple(type_.args)

@@ -63,7 +63,9 @@ class Derivation(NamedTuple):
 
 
 def derived(normal: Function) -> Function:
-    """A typed function in A-normal form, with the derivatives by its parameters after its result."""
+    """Differentiate a typed function in A-normal form: the result is followed by the derivatives by its
+    parameters.
+    """
     return differentiated(normal).function
 
 
@@ -116,8 +118,8 @@ def _uniquely_named(normal: Function, annotated: bool) -> dict[Var, Var]:
 
 
 def _forward(body: Expr, block: Bindings) -> Expr:
-    """Puts the bindings of a block in A-normal form into `block`, without those that only give a variable
-    another name; its result.
+    """Add the bindings of a block in A-normal form to `block`, except those that only rename a variable, and
+    return the block's result.
     """
     names: dict[Var, Expr] = {}
 
@@ -134,7 +136,7 @@ def _forward(body: Expr, block: Bindings) -> Expr:
 
 
 def _renamed(value: Expr, names: dict[Var, Expr]) -> Expr:
-    """A bound value with other names for its variables; those in its blocks too."""
+    """Rename the variables of a bound value, in its blocks too."""
     if not names:
         return value
 

@@ -14,8 +14,8 @@ MODES = ("higher_order", "first_order")
 
 
 def gradient(expr: Expr, mod: IRModule | None = None, mode: str = "higher_order") -> Function:
-    """The function that gives `(result, (derivative by each parameter, …))`, where `expr`, a function or the
-    name of one of `mod`, gives `result`.
+    """Return the function that computes `(result, (derivative by each parameter, …))`, where `expr`, a
+    function or the name of one of `mod`, computes `result`.
 
     The derivative is that of the sum of the result's elements; of a tuple, of its first field.
     A parameter that the result does not depend on smoothly, such as an index, has zeros.
@@ -56,7 +56,7 @@ def gradient(expr: Expr, mod: IRModule | None = None, mode: str = "higher_order"
 
 
 def typed_normal(function: Function, mod: IRModule | None) -> Function:
-    """The function in A-normal form, with types."""
+    """Bring the function to A-normal form, with types."""
     whole = mod.copy() if mod is not None else IRModule()
     name = "differentiated"
     while name in whole:

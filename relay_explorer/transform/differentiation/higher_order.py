@@ -26,7 +26,9 @@ BACK = RefType(FuncType([], UNIT))  # the cell with the function that goes back
 
 
 def higher_order(function: Function, mod: IRModule | None) -> Function:
-    """The function with its derivatives; what it calls is added to `mod`, translated."""
+    """Return the function with its derivatives; the functions that it calls are added to `mod`,
+    translated.
+    """
     whole = mod.copy() if mod is not None else IRModule()
     name = "differentiated"
     while name in whole:
@@ -77,7 +79,7 @@ class _WithCells(Lifting):
         return var
 
     def primal(self, lifted: Expr, type_: Type) -> Expr:
-        """The value without cells, typed."""
+        """Return the value without cells, typed."""
         if isinstance(lifted, Var) and lifted in self.plain:
             return self.plain[lifted]
         made: Expr
@@ -170,7 +172,7 @@ def _is_smooth(call: Call) -> bool:
 
 
 def _gather(pair: Expr, type_: Type, derivative: Expr, block: Block) -> None:
-    """Adds a derivative to the cells of a value."""
+    """Accumulate a derivative into the cells of a value."""
     if isinstance(type_, TupleType):
         for index, part in enumerate(type_.fields):
             field = (

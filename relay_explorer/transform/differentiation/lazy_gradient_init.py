@@ -102,13 +102,13 @@ class _WithGradCells(Lifting):
         return self.target.get_global_var(name)
 
     def put_in(self, value: Expr, type_: Type) -> Expr:
-        """A tensor in a cell; a tuple, each of its tensors."""
+        """Wrap a tensor in a cell; of a tuple, each of its tensors."""
         if isinstance(type_, TupleType):
             return Tuple([self.put_in(TupleGetItem(value, k), t) for k, t in enumerate(type_.fields)])
         return self._raw(value)
 
     def take_out(self, value: Expr, type_: Type) -> Expr:
-        """The tensor in a cell; of a tuple, each."""
+        """Unwrap the tensor in a cell; of a tuple, each."""
         if isinstance(type_, TupleType):
             return Tuple([self.take_out(TupleGetItem(value, k), t) for k, t in enumerate(type_.fields)])
         return self._taken(value)
@@ -147,7 +147,7 @@ class _WithGradCells(Lifting):
         return Call(self.make[kind], [Function([], value, type_)])
 
     def outer(self, function: Function) -> Function:
-        """A function of tensors that computes with cells."""
+        """Wrap the translated function in one that takes and returns tensors."""
         block = Block([])
         params = []
         for param in function.params:

@@ -48,8 +48,8 @@ from .bindings import Bindings
 
 
 def normal_module(mod: IRModule) -> IRModule:
-    """The module with every function in A-normal form, and typed; kernels are functions like others, and
-    constructors are only called.
+    """Bring every function of the module to A-normal form, with types; kernels are treated like other
+    functions, and constructors are only called.
     """
     new = mod.copy()
     for var, function in mod.functions.items():
@@ -95,7 +95,7 @@ class Lifting:
         raise NotImplementedError
 
     def more(self) -> list[Var]:
-        """The parameters that every function has after its own."""
+        """Return the parameters that every function takes after its own."""
         return []
 
     def constant(self, value: Constant, var: Var, block: Block) -> None:
@@ -107,13 +107,13 @@ class Lifting:
         raise NotImplementedError
 
     def condition(self, cond: Expr) -> Expr:
-        """The boolean that a lifted one stands for."""
+        """Extract the boolean from a lifted one."""
         raise NotImplementedError
 
     # -- types
 
     def type(self, type_: Type) -> Type:
-        """What a type becomes."""
+        """Translate a type."""
         known = self.types.get(id(type_))
         if known is None:
             known = self.types[id(type_)] = (type_, run(self._type(type_)))
@@ -142,7 +142,9 @@ class Lifting:
         return type_
 
     def _changed_types(self) -> set[GlobalTypeVar]:
-        """The data types that hold tensors or functions themselves, not only what they are applied to."""
+        """Return the data types that hold tensors or functions themselves, apart from their type
+        arguments.
+        """
         holds: dict[GlobalTypeVar, set[Type]] = {}
         for var, data in self.mod.type_definitions.items():
             pending = [part for constructor in data.constructors for part in constructor.inputs]
@@ -186,14 +188,14 @@ class Lifting:
     # -- names
 
     def variable(self, var: Var) -> Var:
-        """The variable that stands for one of the program."""
+        """Return the variable that replaces one of the program."""
         if var not in self.variables:
             new = self.variables[var] = Var(var.name_hint, self.type(var.checked_type), var.span)
             set_origin(new, (var,))
         return self.variables[var]
 
     def global_function(self, var: GlobalVar) -> GlobalVar:
-        """The name of a translated function, which is translated in its turn."""
+        """Return the name of a translated function, and queue the function for translation."""
         if var not in self.globals:
             new = self.globals[var] = GlobalVar(self._free_name(var.name_hint))
             self.pending.append(var)
@@ -201,7 +203,7 @@ class Lifting:
         return self.globals[var]
 
     def finish(self) -> None:
-        """Translates the functions that are called, and those that they call."""
+        """Translate the functions that are called, and those that they call in turn."""
         while self.pending:
             var = self.pending.pop()
             function = self.mod[var]
@@ -209,7 +211,7 @@ class Lifting:
             self.target[self.globals[var]] = run(self.function(function))
 
     def atom(self, expr: Expr, type_: Type | None = None) -> Expr:
-        """What stands for an atom; `type_` is its type where it is an operator that is used as a value."""
+        """Translate an atom; `type_` is its type if it is an operator that is used as a value."""
         match expr:
             case Var():
                 return self.variables[expr]
@@ -240,12 +242,12 @@ class Lifting:
         return made
 
     def body(self, body: Expr, block: Block) -> Steps[Expr]:
-        """A block in A-normal form: its translation, in `block`."""
+        """Translate a block in A-normal form into `block`, and close that around the result."""
         result = yield self.statements(body, block)
         return block.around(result)
 
     def statements(self, body: Expr, block: Block) -> Steps[Expr]:
-        """Puts the bindings of a block in A-normal form into `block`; gives the atom that is its result."""
+        """Add the bindings of a block in A-normal form to `block`; return the atom that is its result."""
         while isinstance(body, Let):
             yield self._binding(body, block)
             body = body.body
@@ -302,7 +304,7 @@ class Lifting:
         return Call(self.atom(callee), [*args, *block.more], None, type_args, call.span)
 
     def _argument_types(self, call: Call) -> list[Type | None]:
-        """What a callee says of its arguments' types, where one of them is an operator."""
+        """Return the parameter types of the callee, needed where an argument is an operator."""
         if not any(isinstance(arg, Op) for arg in call.args):
             return [None] * len(call.args)
         callee = self.mod[call.op] if isinstance(call.op, GlobalVar) else call.op
@@ -342,7 +344,7 @@ class Block(Bindings):
 
 
 def _calling(op: Op, type_: FuncType) -> Function:
-    """A typed function in A-normal form that calls an operator."""
+    """Wrap an operator in a typed function in A-normal form."""
     params = [Var("x", part) for part in type_.arg_types]
     call, result = Call(op, params), Var("y", type_.ret_type)
     set_checked_type(call, type_.ret_type)

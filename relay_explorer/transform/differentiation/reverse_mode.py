@@ -96,7 +96,7 @@ class ReverseMode:
     # -- which expressions matter
 
     def _source(self, expr: Expr) -> Expr:
-        """What an expression is a name of: a variable of a `let` stands for its value."""
+        """Resolve a name: a variable of a `let` stands for its value."""
         while True:
             if isinstance(expr, Var) and expr in self.values:
                 expr = self.values[expr]
@@ -106,8 +106,8 @@ class ReverseMode:
                 return expr
 
     def _active(self) -> set[int]:
-        """The expressions that depend on the wanted variables, and move with them: a condition or an index
-        does not.
+        """Return the expressions that depend smoothly on the variables differentiated by; conditions and
+        indices do not.
         """
         found = {id(var) for var in self.wanted if moves(var._checked_type)}
         for node in self.order:
@@ -158,7 +158,7 @@ class ReverseMode:
         return self._sum(node, self.fields.get(id(node), {}).get(index, ()), type_.fields[index])
 
     def _sum(self, node: Expr, parts: Sequence[Expr], type_: Type) -> Expr | None:
-        """The sum of what came back to an expression: it is where the additions come from."""
+        """Add up the derivatives that reached an expression; it is the origin of the additions."""
         total = _sum(parts, type_)
         if total is not None and len(parts) > 1:
             self._sums += come_from(node, [total], parts)
@@ -189,7 +189,7 @@ class ReverseMode:
         given: Sequence[Expr | None] = (),
         made: Sequence[Expr] = (),
     ) -> None:
-        """Records that the way back has been at `node`, if that is wanted."""
+        """Emit the event that the backward pass has visited `node`, if a recorder is attached."""
         if self._recorder is None:
             return
         came, sums = tuple(self._came.get(node, ())), tuple(self._sums)
@@ -246,7 +246,7 @@ def moves(type_: Type | None) -> bool:
 
 
 def by_arguments(call: Call, derivative: Expr, name: Expr) -> list[Expr | None]:
-    """The derivatives by the arguments of a call of an operator; `name` is what its value is called."""
+    """Return the derivatives by the arguments of an operator's call, whose value is bound to `name`."""
     rule = gradient_of(call)
     found: list[Expr | None] = [by if by is None else unwrapped(by) for by in rule(call, derivative)]
     if len(found) != len(call.args):
@@ -260,8 +260,8 @@ def by_arguments(call: Call, derivative: Expr, name: Expr) -> list[Expr | None]:
 
 
 def come_from(source: Expr, found: Iterable[Expr | None], given: Iterable[Expr]) -> list[Expr]:
-    """Makes `source` what the new expressions come from that `found` consist of: all down to those that were
-    `given`, and to their fields where they are tuples. Those expressions, parts first.
+    """Set `source` as the origin of all new expressions in `found`, down to those in `given` and the fields
+    of tuples among them; return the new expressions, parts first.
     """
     known: set[Expr] = set()
     pending = list(given)
@@ -285,12 +285,12 @@ def come_from(source: Expr, found: Iterable[Expr | None], given: Iterable[Expr])
 
 
 def with_name(found: Iterable[Expr | None], call: Expr, name: Expr) -> list[Expr | None]:
-    """The expressions with `name` in the place of `call`; what they share stays shared."""
+    """Replace `call` by `name` in the expressions; shared parts stay shared."""
     return _replaced(found, {id(call): name})
 
 
 def _replaced(found: Iterable[Expr | None], memo: dict[int, Expr]) -> list[Expr | None]:
-    """The expressions with those of `memo`, by identity, in the place of others."""
+    """Replace the expressions whose identities are keys of `memo`."""
     result: list[Expr | None] = []
     for root in found:
         if root is None:
@@ -304,7 +304,7 @@ def _replaced(found: Iterable[Expr | None], memo: dict[int, Expr]) -> list[Expr 
 
 
 def _sum(parts: Iterable[Expr], type_: Type) -> Expr | None:
-    """The sum of values of one type; None of none."""
+    """Add up values of one type; None if there are none."""
     total: Expr | None = None
     for part in parts:
         total = part if total is None else add_along(type_, total, part)
@@ -312,7 +312,7 @@ def _sum(parts: Iterable[Expr], type_: Type) -> Expr | None:
 
 
 def add_along(type_: Type, first: Expr, second: Expr) -> Expr:
-    """The sum of two tensors, or of two tuples field by field."""
+    """Add two tensors, or two tuples field by field."""
     if isinstance(type_, TupleType):
         return Tuple(
             [
@@ -334,8 +334,8 @@ def _first_one(value: Expr, type_: Type) -> Expr:
 
 @differentiate_by
 def derivatives_of(arguments: Sequence[Expr], build: Callable[..., Expr], grad: Expr) -> list[Expr | None]:
-    """The derivatives of `build(*arguments)`, typed arguments, by each of them: what an operator's gradient
-    is that says what the operator is composed of.
+    """Return the derivatives of `build(*arguments)` by each of the typed arguments: the gradient of an
+    operator that is composed of others.
     """
     from ...ir.module import IRModule
     from ...typing import infer_types

@@ -41,7 +41,7 @@ def commutes_with_positive(node: Expr) -> bool:
 
 
 def operator_of(expr: Expr) -> str:
-    """The name of the operator that is called; nothing for what is no such call."""
+    """Return the name of the operator that is called; an empty string for any other expression."""
     return expr.op.name if isinstance(expr, Call) and isinstance(expr.op, Op) else ""
 
 
@@ -75,7 +75,7 @@ def scale_of(data: TensorType, other: Expr, type_: TensorType, axes: Axes) -> Ex
 
 
 def spread(scale: Expr, shape: Sequence[int], axes: Axes) -> Expr:
-    """A scale with axes of 1 put in, so that it meets the axes of a tensor of that shape."""
+    """Insert axes of size 1 into a scale, so that it broadcasts along the axes of a tensor of that shape."""
     if len(axes) > 1:
         return call("reshape", scale, newshape=[s if a in axes else 1 for a, s in enumerate(shape)])
     after = len(shape) - axes[0] - 1
@@ -141,7 +141,7 @@ def _places(layout: str) -> dict[str, int]:
 
 
 def with_scaled_weight(layer: Call, data: Expr, weight: Expr, scale: Expr, takes: Takes) -> Call:
-    """The layer on new arguments, with the scale in its weight."""
+    """Rebuild the layer on new arguments, with the scale folded into its weight."""
     shape = tensor_type(layer.args[1]).concrete_shape
     scaled = call("multiply", weight, spread(scale, shape, takes.into))
     return Call(layer.op, [data, scaled], layer.attrs, layer.type_args, layer.span)

@@ -80,7 +80,7 @@ class _Backward:
         return self.memo[self.root]
 
     def _ask(self, node: Call) -> Ask | None:
-        """The axes along which a value can be scaled by scaling what it is made of."""
+        """Return the axes along which a value can be scaled by scaling its inputs."""
         name = operator_of(node)
         asks = [self.asks.get(arg) for arg in node.args]
         if name in CONVOLUTIONS or name == "nn.dense":
@@ -106,7 +106,7 @@ class _Backward:
         return Ask(first.axes, positive) if first is not None and both else None
 
     def _product(self, node: Expr) -> Expr | None:
-        """What takes the place of a product: one side with the other in it; None where none takes it in."""
+        """Fold one side of a product into the other; None where neither can absorb it."""
         assert isinstance(node, Call)
         sides = [number for number in (0, 1) if node.args[number] in self.asks]
         if not sides:
@@ -120,7 +120,9 @@ class _Backward:
         return self._scaled(value, scale, ask.axes)
 
     def _scaled(self, root: Expr, scale: Expr, axes: Axes) -> Expr:
-        """An expression that asks for a scale, with it. What is on the way has no other reader."""
+        """Apply a scale to an expression that can absorb it. The expressions on the path have no other
+        user.
+        """
         way: list[Call] = []
         pending = [root]
         while pending:

@@ -84,7 +84,7 @@ class _Forward:
         return self.memo[self.root]
 
     def _asked(self, node: Expr) -> list[tuple[Expr, Ask | None]]:
-        """What a node asks of each of its parts."""
+        """Return what a node asks of each of its parts."""
         own = self.asks.get(node)
         name = operator_of(node)
         found: dict[int, Ask | None] = {}
@@ -133,7 +133,7 @@ class _Forward:
         return layer
 
     def _product(self, node: Call, ask: Ask) -> _Scaled | None:
-        """The product as one side, scaled by the other."""
+        """Represent a product as one side, scaled by the other."""
         types = list(map(tensor_type, node.args))
         values = [self.memo[arg] for arg in node.args]
         for data, other in ((0, 1), (1, 0)):
@@ -150,7 +150,7 @@ class _Forward:
 
 
 def _both(first: Ask | None, second: Ask | None) -> Ask | None:
-    """What two readers of a value ask for together."""
+    """Merge the requests of two users of a value."""
     if first is None or second is None or first.axes != second.axes:
         return None
     return Ask(first.axes, first.positive or second.positive, first.divides or second.divides)

@@ -63,7 +63,7 @@ def fuse(
     link_params: bool = False,
     patterns: Mapping[str, int] | None = None,
 ) -> Function:
-    """The function, whose types are known, with its operators fused."""
+    """Fuse the operators of a typed function."""
     if "Primitive" in function.attrs:
         return function
     partition = Partition(DataflowGraph(function, patterns), limits)
@@ -110,8 +110,8 @@ class _Kernels:
         return False
 
     def _kernel(self, root: Expr) -> Expr:
-        """A call of a primitive function that computes `root`, whose parameters are what comes from other
-        groups, in the order in which the body meets them.
+        """Build the call of a primitive function that computes `root`. Its parameters are the values from
+        other groups, in the order in which the body uses them.
         """
         group = self._group(root)
         params: dict[int, Var] = {}
@@ -137,7 +137,7 @@ class _Kernels:
         return call
 
     def _members(self, root: Expr, group: Group) -> list[Expr]:
-        """The expressions that a kernel computes, in post-order."""
+        """Return the expressions that a kernel computes, in post-order."""
         found: dict[Expr, Expr] = {}
         pending = [root]
         while pending:
@@ -148,7 +148,7 @@ class _Kernels:
         return sorted(found.values(), key=lambda node: self.graph[node].index)
 
     def _argument(self, node: Expr, params: dict[int, Var], arguments: list[Expr]) -> Expr:
-        """The parameter that stands for a value from outside."""
+        """Return the parameter for a value from outside the kernel."""
         value = self.memo[id(node)]
         if self.link_params and isinstance(value, Constant):
             return value
@@ -159,12 +159,12 @@ class _Kernels:
 
 
 def _operands(node: Expr) -> tuple[Expr, ...]:
-    """The parts of a member of a kernel that are values."""
+    """Return the parts of a kernel's member that are values."""
     return node.args if isinstance(node, Call) else children(node)
 
 
 def _within(node: Expr, parts: list[Expr]) -> Expr:
-    """A member of a kernel on its new parts."""
+    """Rebuild a kernel's member on its new parts."""
     if isinstance(node, Call):
         parts = [node.op, *parts]
     return rebuild(node, parts) if isinstance(node, (Call, Tuple, TupleGetItem)) else node

@@ -79,7 +79,7 @@ class Group:
         self.size = 1
 
     def find(self) -> Group:
-        """The group that this one has been merged into, itself where it has not."""
+        """Return the group that this one has been merged into; itself if it has not been."""
         root = self
         while root.parent is not None:
             root = root.parent
@@ -132,7 +132,7 @@ class Partition:
             )  # fmt: skip
 
     def consider(self, node: FlowNode, phase: int, dominators: PostDominators) -> None:
-        """Merges a node into the group of its post-dominator, if this phase's rule for it allows that."""
+        """Merge a node into the group of its post-dominator, if this phase's rule allows it."""
         own = self.groups[node.index]
         if own.pattern == OpPattern.OPAQUE:
             return
@@ -181,7 +181,9 @@ class Partition:
             self._merge_if(node, target, 2, "into a tuple", _injectives)
 
     def _merge_if(self, node: FlowNode, target: FlowNode, phase: int, rule: str, allowed: Allowed) -> None:
-        """Merges the node, and all on the ways to `target`, if the groups on all ways are `allowed`."""
+        """Merge the node, and all nodes on the paths to `target`, if the groups on all paths are
+        `allowed`.
+        """
         way, obstacle = self._ways(node, target, allowed)
         if obstacle is not None:
             self._decide(phase, node, target, f"{rule}: obstacle", obstacle)

@@ -23,14 +23,14 @@ from ...ir.op import PROPERTIES, Op
 
 
 def named(path: str) -> GradientRule:
-    """The gradient of that name: the file, a dot, the function."""
+    """Import a gradient rule by its path: the file, a dot, the function."""
     family, _, name = path.partition(".")
     found: GradientRule = getattr(import_module(f"relay_explorer.ops.gradients.{family}"), name)
     return found
 
 
 def declared_rule(op: Op) -> GradientRule | None:
-    """The gradient rule that an operator was declared with."""
+    """Return the gradient rule that an operator was declared with."""
     if isinstance(op.gradient, Gradient):
         return op.gradient.rule
     return named(op.gradient) if isinstance(op.gradient, str) and op.gradient else None
@@ -40,7 +40,7 @@ PROPERTIES["FPrimalGradient"] = declared_rule
 
 
 def gradient_of(call: Call) -> GradientRule:
-    """The gradient of the operator that `call` calls; a RelayError where it has none."""
+    """Return the gradient rule of the operator that `call` calls; raise a RelayError where it has none."""
     assert isinstance(call.op, Op)
     found: GradientRule | None = call.op.get_attr("FPrimalGradient")
     if found is None:

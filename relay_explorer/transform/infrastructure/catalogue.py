@@ -34,7 +34,7 @@ def _option(parameter: inspect.Parameter) -> str:
 
 
 def _summary(entry: registry.Entry) -> str:
-    """The first sentence of a docstring, on one line."""
+    """Return the first sentence of a docstring, on one line."""
     words = " ".join((inspect.getdoc(entry) or "").split())
     sentence, stop, _ = words.partition(". ")
     return sentence.removesuffix(":") + stop.strip()

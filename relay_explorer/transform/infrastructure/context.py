@@ -88,7 +88,7 @@ class PassContext:
 
     @staticmethod
     def current() -> PassContext:
-        """The innermost context; where there is none the thread's default one, of level 2."""
+        """Return the innermost context; outside any, the thread's default one, of level 2."""
         local = PassContext._stack.__dict__
         contexts = local.get("contexts")
         if contexts:
@@ -106,7 +106,7 @@ class PassContext:
 
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:
-        """The options that `config` may hold, each with the type that TVM gave it."""
+        """List the options that `config` may hold, each with the type that TVM gave it."""
         return {name: {"type": kind} for name, kind in CONFIGS.items()}
 
     def pass_enabled(self, info: PassInfo) -> bool:
@@ -120,8 +120,8 @@ class PassContext:
 def context_within(
     opt_level: int, disabled: Sequence[str] = (), config: dict[str, Anything] | None = None
 ) -> Iterator[None]:
-    """A context that is a part of the current one, with another level, passes that must not run besides, and
-    options in place of its own. Instruments see its passes; that it begins and ends is not told them.
+    """Open a context nested in the current one, with another level, additional disabled passes and its own
+    options. Instruments see its passes, but are not told that it is entered and left.
     """
     now = PassContext.current()
     inner = PassContext(

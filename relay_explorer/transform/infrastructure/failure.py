@@ -32,7 +32,7 @@ def is_ours(error: Exception) -> bool:
 
 
 def failed(name: str, mod: IRModule, error: Exception) -> PassError:
-    """The error to raise in the place of `error`, which the pass called `name` ended with on `mod`."""
+    """Build the error to raise in place of `error`, which the pass called `name` raised on `mod`."""
     at = _expression(mod, error.__traceback__)
     shown = "" if at is None else f", at `{_short(at)}`"
     reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -45,7 +45,7 @@ def failed(name: str, mod: IRModule, error: Exception) -> PassError:
 
 
 def _expression(mod: IRModule, traceback: TracebackType | None) -> Expr | None:
-    """The expression of the program that the innermost function on the way to the error had in its hands."""
+    """Find the expression of the program that the innermost frame of the traceback was working on."""
     own = {id(node) for f in mod.functions.values() if isinstance(f, Expr) for node in post_order(f)}
     found: Expr | None = None
     while traceback is not None:
@@ -68,7 +68,9 @@ def _short(expr: Expr) -> str:
 
 
 def _kept(name: str, mod: IRModule, error: Exception) -> Path | None:
-    """The file with the program and how to run the pass on it again; None where nothing can be written."""
+    """Write a file with the program and the command that reproduces the failure; None where no file can be
+    written.
+    """
     import hashlib
 
     try:
@@ -90,7 +92,7 @@ def _kept(name: str, mod: IRModule, error: Exception) -> Path | None:
 
 
 def _private_folder() -> Path:
-    """A folder for temporary files that nobody but this user can write to.
+    """Return a folder for temporary files that only this user can write to.
 
     Its name can be guessed, so another user may have made it first; a new folder is made then.
     """

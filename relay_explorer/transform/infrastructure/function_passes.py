@@ -22,7 +22,7 @@ class FunctionPass(Pass, abstract=True):
         return new
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        """The function rewritten; itself where there is nothing to do."""
+        """Rewrite the function; return it as it is where there is nothing to do."""
         raise NotImplementedError(f"the pass {self.info.name} has no transform_function")
 
 
@@ -36,6 +36,6 @@ class TypedPass(FunctionPass, abstract=True):
 
 
 def rewritten(function: Function, made: object) -> Function:
-    """What became of a function, which is a function still."""
+    """Check that a rewritten function is still a function."""
     assert isinstance(made, Function), f"{function} became {made}"
     return made

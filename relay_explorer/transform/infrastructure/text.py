@@ -75,7 +75,7 @@ class _Reader:
             raise PassOptionError(f"{name.id}: {error}", at, help=help) from None
 
     def _option(self, name: str, takes: inspect.Signature, word: ast.keyword) -> str:
-        """The name of an option that the pass has; others are refused."""
+        """Return the name of an option that the pass has; refuse any other."""
         if word.arg is None:
             raise RelayError("`**` has no place in a pipeline", self._span(word.value), help=[EXAMPLE])
         any_name = any(p.kind is p.VAR_KEYWORD for p in takes.parameters.values())
@@ -99,13 +99,13 @@ class _Reader:
             ) from None
 
     def _span(self, node: ast.expr | ast.keyword) -> Span:
-        """The place of a node in the text. Python's lines count from the one with the parenthesis."""
+        """Return the span of a node in the text. Python's lines count from the one with the parenthesis."""
         end_line, end_offset = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         column, end = self._column(node.lineno, node.col_offset), self._column(end_line, end_offset)
         return Span(self.source, node.lineno - 1, end_line - 1, column, end)
 
     def _column(self, line: int, offset: int) -> int:
-        """The column of a character. Python counts bytes."""
+        """Return the column of a character. Python's offsets count bytes."""
         return len(self.source.line(line - 1).encode()[:offset].decode(errors="replace")) + 1
 
     def _misread(self, error: BaseException) -> RelayError:

@@ -62,7 +62,9 @@ def _skipped() -> bool:
 
 
 def converted(call: Call, types: Sequence[Anything], wanted: Sequence[str]) -> Call | None:
-    """A call in the wanted layouts; None where its operator cannot be converted, or stays."""
+    """Convert a call to the preferred layouts; None where its operator cannot be converted, or need not
+    be.
+    """
     op = call.op
     assert isinstance(op, Op)
     given = op.get_attr(PROPERTY)
@@ -109,7 +111,7 @@ def _named(operator: str, name: str) -> str:
 
 
 def _layer(call: Call, name: str, types: Sequence[Anything], wanted: Sequence[str]) -> Call | None:
-    """A convolution in the wanted layouts of data and weight."""
+    """Convert a convolution to the preferred layouts of data and weight."""
     attrs = call.attrs
     assert attrs is not None
     if len(wanted) != 2:

@@ -71,7 +71,7 @@ class ConvertLayout(FunctionPass):
 
 
 def tensor_types(call: Call) -> list[Type]:
-    """The types of a call's arguments, those of a tuple's fields one by one."""
+    """Return the types of a call's arguments, with tuples flattened."""
     found: list[Type] = []
     for arg in call.args:
         type_ = arg.checked_type

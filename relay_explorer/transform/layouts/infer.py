@@ -15,7 +15,7 @@ RULES: dict[str, LayoutRule] = {
 
 
 def _rule(op: Op) -> LayoutRule | None:
-    """The layout rule that an operator was declared with."""
+    """Return the layout rule that an operator was declared with."""
     if op.layout is not None:
         return None if isinstance(op.layout, NotApplicable) else op.layout
     return RULES.get(op.name)
@@ -26,8 +26,8 @@ def has_rule(op: Op) -> bool:
 
 
 def infer(op: Op, question: Question) -> Answer:
-    """What the operator's rule answers: one that was registered for it, or its own. None where it has none,
-    or does not know.
+    """Ask the operator's layout rule, a registered one before the declared one. None where it has none, or
+    cannot tell.
     """
     given = op.get_attr(PROPERTY)
     if given is not None:

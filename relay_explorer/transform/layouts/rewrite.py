@@ -75,7 +75,7 @@ class LayoutRewriter:
         return _typed(rebuild(node, [self.realized(self.memo[part]) for part in children(node)]), node)
 
     def realized(self, made: Made) -> Expr:
-        """A value in the layout that it had."""
+        """Return a value in its original layout."""
         if isinstance(made, Laid):
             back = self.transform(made.value, made.new, made.old)
             assert back is not None, f"{made.new} cannot become {made.old} again"
@@ -93,7 +93,7 @@ class LayoutRewriter:
         return made
 
     def transform(self, expr: Expr, source: Layout, target: Layout) -> Expr | None:
-        """A tensor brought from one layout to another, which may have more axes; None where it cannot be."""
+        """Insert a layout transform, which may add axes; None where there is none between the two layouts."""
         key = (expr, source.name, target.name)
         if source == target:
             return expr
@@ -126,7 +126,7 @@ class LayoutRewriter:
     # -- one operator
 
     def _call(self, node: Call, op: Op) -> Made | None:
-        """A call in new layouts; None where it stays as it was."""
+        """Convert a call to new layouts; None where it stays as it was."""
         parts = [part for arg in node.args for part in self._flat(arg)]
         if not has_rule(op):
             return self._replaced(node) if self.may_change(op) else None
@@ -138,7 +138,7 @@ class LayoutRewriter:
             return None
 
     def _flat(self, arg: Expr) -> Sequence[Expr | Laid]:
-        """An argument, or the fields of the tuple that it is."""
+        """Return an argument, or its fields if it is a tuple."""
         made = self.memo[arg]
         if isinstance(made, Several):
             return made.fields
@@ -148,7 +148,7 @@ class LayoutRewriter:
         return [made]
 
     def _replaced(self, node: Call) -> Expr | None:
-        """A call that is changed without a word on layouts."""
+        """Change a call whose operator has no layout rule."""
         args = [self.realized(self.memo[arg]) for arg in node.args]
         made = self.change(node, Call(node.op, args, node.attrs, node.type_args, node.span))
         return None if made is None else _typed_like(made, node)
@@ -192,7 +192,7 @@ class LayoutRewriter:
     def _laid_arguments(
         self, args: Sequence[Expr], now: Sequence[Layout], wanted: Sequence[Layout]
     ) -> list[Expr] | None:
-        """The arguments in the layouts that are wanted."""
+        """Bring the arguments to the required layouts."""
         found: list[Expr] = []
         place = 0
         for arg in args:
@@ -213,7 +213,9 @@ class LayoutRewriter:
     def _results(
         self, node: Call, made: Call, old: Sequence[Layout], new: Sequence[Layout], changed: bool
     ) -> Made | None:
-        """The results of a new call, if their types are those of the old one, laid anew."""
+        """Return the results of a new call, if their types are those of the old one after the layout
+        transform.
+        """
         assert isinstance(made.op, Op)
         types = [arg._checked_type for arg in made.args]
         if any(type_ is None for type_ in types):
@@ -252,7 +254,7 @@ def _whole(layouts: Sequence[Layout | None]) -> list[Layout]:
 
 
 def _flat_type(type_: Type) -> Sequence[Type]:
-    """The types of a tuple's fields, or the one type."""
+    """Return the types of a tuple's fields, or the one type."""
     return type_.fields if isinstance(type_, TupleType) else [type_]
 
 
@@ -288,7 +290,7 @@ def _typed_like(made: Call, node: Call) -> Call:
 
 
 def _typed_call(made: Call, source: Expr) -> Call | None:
-    """A call with its type; None where its operator refuses it."""
+    """Set the type of a call; None where its operator refuses the arguments."""
     _know(made.args[0])
     assert isinstance(made.op, Op)
     type_ = operator_type(made.op, made.attrs, [made.args[0].checked_type])
@@ -300,7 +302,7 @@ def _typed_call(made: Call, source: Expr) -> Call | None:
 
 
 def _know(expr: Expr) -> None:
-    """Finds the types of expressions that a user made around typed ones."""
+    """Infer the types of expressions that a user built around typed ones."""
     stack = [expr]
     while stack:
         node = stack[-1]
@@ -328,7 +330,7 @@ def _know(expr: Expr) -> None:
 
 
 def _laid_type(type_: Type, source: Layout, target: Layout) -> Type | None:
-    """The type of a tensor brought from one layout to another."""
+    """Return the type of a tensor after a layout transform."""
     if source == target:
         return type_
     attrs = call("layout_transform", Tuple([]), src_layout=source.name, dst_layout=target.name).attrs

@@ -32,7 +32,9 @@ DEFAULT_NEVER_LIST: list[str] = []  # every such operator says so in its declara
 
 
 def get_generic_out_dtypes(call_node: Call, mixed_precision_type: str) -> list[str]:
-    """The element types in which most operators accumulate and answer: the one that is aimed at."""
+    """Return the element types in which most operators accumulate and produce results: the target precision
+    for both.
+    """
     return [mixed_precision_type, mixed_precision_type]
 
 
@@ -63,7 +65,9 @@ _DECLARED = {
 
 
 def default_conversion(op: Op) -> Conversion | None:
-    """The property that follows from an operator's declaration; None for one in none of TVM's lists."""
+    """Return the conversion that follows from an operator's declared precision; None for one in none of TVM's
+    lists.
+    """
     if op.precision is not None:
         return _DECLARED.get(op.precision)
     return _DEFAULTS.get(op.name)
@@ -73,7 +77,7 @@ PROPERTIES[PROPERTY] = default_conversion
 
 
 def register_func_to_op_list(list_ops: list[str]) -> Callable[[Conversion], None]:
-    """A decorator that makes a function the property of several operators."""
+    """Return a decorator that registers a function as the conversion of several operators."""
 
     def decorator(func: Conversion) -> None:
         for name in list_ops:

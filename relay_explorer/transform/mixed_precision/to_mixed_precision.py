@@ -140,7 +140,7 @@ class _Converter:
         return self.memo[self.root]
 
     def made(self, part: Expr) -> Expr:
-        """What became of a part."""
+        """Return the converted form of a part."""
         if part.__class__ is not Var:
             return self.memo[part]
         chain: list[Var] = []  # of variables that are bound to variables
@@ -202,7 +202,7 @@ class _Converter:
     # -- what keeps its type
 
     def _as_before(self, part: Expr) -> Expr:
-        """What became of a part, in the type that it had."""
+        """Return the converted form of a part, cast back to its original type."""
         return (
             self.made(part) if part._checked_type is None else self.cast(self.made(part), part.checked_type)
         )
@@ -216,14 +216,16 @@ class _Converter:
         return self._as_before(value) if var in self.pinned else self.made(value)
 
     def _alike(self, parts: list[Expr]) -> list[Expr]:
-        """What became of parts that must be of one type: theirs, if it is one, and else the one they had."""
+        """Return the converted forms of parts that must agree in type: as they are if they agree, else cast
+        back.
+        """
         new = [self.made(part) for part in parts]
         if all(part._checked_type == new[0]._checked_type for part in new):
             return new
         return [self._as_before(part) for part in parts]
 
     def _called(self, node: Call) -> Expr:
-        """A call of a function or constructor: it gets what it is declared to take."""
+        """Convert a call of a function or constructor: it takes the parameter types that it declares."""
         callee = self.made(node.op)
         made = rebuild(node, [callee, *[self._as_before(arg) for arg in node.args]])
         type_ = callee._checked_type
@@ -257,7 +259,7 @@ class _Converter:
         return self._bound_to.get(function, [])
 
     def _result(self, body: Expr, wanted: Type) -> Expr:
-        """The body of a function with its result in the wanted type: below the `let`s, not around them."""
+        """Cast the result of a function's body, below its `let`s and not around them."""
         if body._checked_type in (None, wanted):
             return body
         lets: list[Let] = []
@@ -321,12 +323,14 @@ class _Converter:
         return bool(attrs["a_min"] >= -largest and attrs["a_max"] <= largest)
 
     def _widened(self, new: Expr, old: Expr) -> Expr:
-        """An argument of an operator that is computed wide: in float32, or float64 if it was float64."""
+        """Cast an argument of an operator that needs full precision: to float32, or to float64 if it was
+        float64.
+        """
         was_double = any(t.dtype == "float64" for t in tensors_in(old.checked_type))
         return self.cast_all(new, "float64" if was_double else "float32")
 
     def _typed_call(self, node: Call, op: Op, args: list[Expr], attrs: Attrs | None) -> Expr | None:
-        """The call on new arguments; None where the operator does not take them."""
+        """Build the typed call on new arguments; None where the operator does not accept them."""
         types = [arg.checked_type for arg in args]
         if attrs is node.attrs and all(a is b for a, b in zip(args, node.args)):
             return node
@@ -336,11 +340,11 @@ class _Converter:
     # -- casts
 
     def cast_all(self, expr: Expr, dtype: str) -> Expr:
-        """A tensor, or tuple of tensors, with its floating-point elements cast."""
+        """Cast the floating-point elements of a tensor, or tuple of tensors."""
         return self.cast(expr, with_floats(expr.checked_type, dtype))
 
     def cast(self, expr: Expr, wanted: Type) -> Expr:
-        """An expression in a type that differs from its own in element types only."""
+        """Cast an expression to a type that differs from its own in element types only."""
         type_ = _type(expr, wanted)
         if type_ == wanted:
             return expr
@@ -359,7 +363,7 @@ class _Converter:
         return _typed(Tuple(fields), wanted, expr)
 
     def _cast_tensor(self, expr: Expr, type_: TensorType, dtype: str) -> Expr:
-        """A cast, made once; the reverse of a cast is what was cast."""
+        """Cast a tensor, once for each type; casting back returns the original expression."""
         made = self.casts.get((expr, dtype))
         if made is None:
             made = _typed(call("cast", expr, dtype=dtype), TensorType.of(type_.shape, dtype), expr)
@@ -378,12 +382,12 @@ E = TypeVar("E", bound=Expr)
 
 
 def _type(new: Expr, old: Type) -> Type:
-    """The type of a new expression. A name of the module has none of its own, and keeps the `old` one."""
+    """Return the type of a new expression. A global variable has none of its own and keeps the `old` one."""
     return old if new._checked_type is None else new._checked_type
 
 
 def _typed(made: E, type_: Type, source: Expr) -> E:
-    """A new expression with its type, and where it came from."""
+    """Set the type and the origin of a new expression."""
     if made is not source:
         set_checked_type(made, type_)
         set_origin(made, made.origin or (source,))
@@ -391,7 +395,7 @@ def _typed(made: E, type_: Type, source: Expr) -> E:
 
 
 def _escaping(order: list[Expr]) -> set[Expr]:
-    """The functions and variables that are used for more than being called."""
+    """Return the functions and variables that escape: those used for more than being called."""
     found: set[Expr] = set()
     for node in order:
         match node:

@@ -46,7 +46,7 @@ class ToANormalForm(Pass):
 
 
 def to_a_normal_form(expr: Expr) -> Expr:
-    """The A-normal form of an expression; a function stays a function, with a body in that form."""
+    """Bring an expression to A-normal form; a function stays a function, with a body in that form."""
     return Normalizer(expr).result()
 
 
@@ -124,7 +124,7 @@ class Normalizer:
         return [(part, None, False) for part in evaluated_parts(expr)]
 
     def _bind(self, expr: Expr, let: Let | None) -> None:
-        """Gives a computed value its variable: that of the `let` it is the value of, or a new one."""
+        """Bind a computed value to a variable: that of the `let` it is the value of, or a new one."""
         if let is None and self.bound is not None and id(expr) not in self.bound:
             self.atoms[expr] = self._normal(expr)
             return
@@ -148,7 +148,7 @@ class Normalizer:
         self.bindings.setdefault(self.scopes[self.homes[id(place)]], []).append((var, value))
 
     def _homes(self) -> dict[int, Scope]:
-        """The innermost scope that covers all uses of an expression, by its id; of a constant too."""
+        """Map each expression, constants included, to the innermost scope that covers all its uses."""
         found = dict(self.layout.scope_of)
         for node in self.layout.order:
             here = found[id(node)]
@@ -160,7 +160,9 @@ class Normalizer:
         return found
 
     def _crossing(self) -> set[int]:
-        """What is used in another block than the one where it is computed, by its id."""
+        """Return the ids of the expressions that are used in another block than the one that computes
+        them.
+        """
         found = set()
         for node in self.layout.order:
             for number, part in enumerate(evaluated_parts(node)):
@@ -171,7 +173,7 @@ class Normalizer:
         return found
 
     def _normal(self, expr: Expr) -> Expr:
-        """The expression, with atoms for its parts and normal blocks for its bodies."""
+        """Rebuild the expression with atoms for its parts and normal blocks for its bodies."""
         if isinstance(expr, Let):
             return self.atoms[expr.body]
         if isinstance(expr, Constant) or (isinstance(expr, Function) and _is_kept(expr)):

@@ -36,8 +36,8 @@ class ToGraphNormalForm(Pass):
 
 
 def to_graph_normal_form(expr: Expr) -> Expr:
-    """The graph normal form of an expression. Functions that it calls count as if they had effects, where it
-    has references itself.
+    """Bring an expression to graph normal form. If it uses references itself, the functions that it calls are
+    assumed to have effects.
     """
     return _Graph(expr, effects(expr)).result()
 
@@ -71,7 +71,7 @@ class _Graph:
         return self._now(self.root)
 
     def _now(self, expr: Expr) -> Expr:
-        """What stands for an expression; a variable is itself within its own value."""
+        """Return the replacement of an expression; a variable stands for itself within its own value."""
         seen = expr
         while isinstance(seen, Var):
             value = self.values.get(seen)
@@ -86,7 +86,7 @@ class _Graph:
         return self.done[seen]
 
     def _around(self, var: Var, value: Expr) -> Expr:
-        """The value of a variable; with its name, where it uses that."""
+        """Return the value of a variable, in a `let` of that variable if it is recursive."""
         found = self.loops.get(var)
         if found is None:
             found = self.done[value]

@@ -119,7 +119,7 @@ class _Copier:
         return found
 
     def _made(self, node: Expr, parts: list[Expr]) -> Expr:
-        """A new node, even where all its parts are the old ones."""
+        """Build a new node, even where all its parts are unchanged."""
         new = rebuild(node, parts)
         return with_fields(node) if new is node else new
 

@@ -75,7 +75,7 @@ class Evaluator:
         self.demanded: set[Var] = set()
 
     def residual(self, name: GlobalVar, function: Function) -> Function:
-        """What remains of a function of the module."""
+        """Compute the residual function of a function of the module."""
         known = StaticFunction(function, Env(), 0)  # made before all else, as all of the module
         made = run(self._reified(known, Known(name, known), list(function.params), {}))
         assert isinstance(made, Function)
@@ -116,15 +116,15 @@ class Evaluator:
         return atom
 
     def _in_block(self, evaluate: Callable[[Block], Steps[Known]]) -> Steps[Expr]:
-        """What an evaluation leaves, as a block of its own."""
+        """Evaluate into a block of its own, and return the residual expression."""
         block = Block()
         result: Known = yield evaluate(block)
         made: Expr = yield self._closed(block, self._demand(result.dynamic))
         return made
 
     def _closed(self, block: Block, result: Expr) -> Steps[Expr]:
-        """The block around its result. Functions that something asks for are written now, the last ones
-        first, since they may ask for those before them.
+        """Wrap the block around its result. The functions that are needed are generated now, the last ones
+        first, because they may need those before them.
         """
         values: list[tuple[Var, Expr]] = []
         for var, value in reversed(block.bindings):
@@ -135,7 +135,7 @@ class Evaluator:
         return block.around(result, values[::-1])
 
     def _apart(self, evaluate: Callable[[Block], Steps[Known]]) -> Steps[Expr]:
-        """A branch: what it learns of cells holds in it only."""
+        """Evaluate a branch: what it learns about cells holds only within it."""
         before = self.store.saved()
         made: Expr = yield self._in_block(evaluate)
         self.store.restore(before)
@@ -195,7 +195,7 @@ class Evaluator:
         return found
 
     def _let(self, expr: Expr, env: Env, block: Block) -> Steps[Known]:
-        """A chain of `let`s, in one go."""
+        """Evaluate a chain of `let`s without recursion."""
         scope = Env(env)
         while isinstance(expr, Let):
             name = expr.var.name_hint
@@ -295,7 +295,7 @@ class Evaluator:
         return self._keep(Match(data.dynamic, clauses, complete), expr, [data], block, name, "branches")
 
     def _clause(self, match: Match, number: int, clause: Clause, env: Env) -> Steps[Clause]:
-        """A clause of the residual program, with variables of its own."""
+        """Build a clause of the residual program, with variables of its own."""
         scope = Env(env)
         new = {var: copied(var, env) for var in pattern_vars(clause.lhs)}
         scope.values.update({var: Known(copy) for var, copy in new.items()})
@@ -309,8 +309,8 @@ class Evaluator:
     def _function(
         self, function: Function, env: Env, block: Block, name: str, itself: Var | None = None
     ) -> Known:
-        """A function value. It is written into the residual program only if something there needs it.
-        `itself` is the variable by which it may call itself.
+        """Evaluate a function to a value. Its code enters the residual program only if something there needs
+        it. `itself` is the variable by which it may call itself.
         """
         if is_kernel(function):
             return self._keep(function, function, [], block, name, "kernel")
@@ -331,9 +331,10 @@ class Evaluator:
     def _reified(
         self, static: StaticFunction, itself: Known, params: list[Var], active: Mapping[int, Anything]
     ) -> Steps[Expr]:
-        """A function in the residual program. When it will be called is not known, so nothing is known of
-        cells in it. The calls that were `active` when it was made go on in its body: a function that makes
-        functions which call it is not unrolled without end.
+        """Generate the function's code in the residual program. When it will be called is dynamic, so nothing
+        is known about cells inside it. The calls that were `active` when the function was created remain
+        active in its body, so that a function that creates functions which call it is not unrolled without
+        end.
         """
         function = static.function
         fuel = self.fuel
@@ -369,7 +370,7 @@ class Evaluator:
     def _unknown(
         self, callee: Known, args: list[Known], call: Call, block: Block, name: str, why: str
     ) -> Known:
-        """A call that is left: it may write any cell."""
+        """Leave a call in the residual program: it may write any cell."""
         self.store.forget()
         return self._keep(call_of(callee.dynamic, args, call), call, args, block, name, why)
 
@@ -385,7 +386,7 @@ class Evaluator:
         return self._keep(call_of(op, args, call), call, args, block, name, "operator")
 
     def _constant(self, value: Anything, origin: Expr, block: Block, name: str) -> Known:
-        """A value that has been computed, and the constants in the residual program that it is made of."""
+        """Bind a computed value, and the constants that it consists of, in the residual program."""
         if isinstance(value, tuple):
             fields = [self._constant(part, origin, block, "x") for part in value]
             made: Expr = Tuple([f.dynamic for f in fields])
@@ -402,7 +403,9 @@ class Evaluator:
         block: Block,
         name: str,
     ) -> Steps[Known]:
-        """The body of a function on its arguments, in place; a call, where that might never end."""
+        """Evaluate the body of a function on its arguments in place, or leave a call where the evaluation
+        might not end.
+        """
         function = static.function
         key = id(function)
         now = ("fields", ("made", static.made), *map(measure, args))

@@ -146,7 +146,7 @@ class Trace:
         self.version = 0
 
     def pushed(self, var: Var) -> None:
-        """The residual program binds `var`."""
+        """Record that the residual program binds `var`."""
         self.made.append(var)
 
     def _add(
@@ -215,7 +215,7 @@ class Trace:
         self._add(Returned, left.call or left.static.function, known, left)
 
     def finished(self, function: Expr) -> None:
-        """The residual program is complete. This event is kept also where the recorder is full."""
+        """Record that the residual program is complete, even if the recorder is full."""
         assert self.now is not None
         cells = self.store.contents(MOST_CELLS) if self.version != self.store.version else None
         event = Finished(self.now, function, None, tuple(self.made), cells)

@@ -39,8 +39,8 @@ class PartialEvaluation:
 
 
 def record_partial_evaluation(mod: IRModule, entry: str = "main", limit: int = LIMIT) -> PartialEvaluation:
-    """Evaluates one function as PartialEvaluate does, and keeps what happened, the first `limit` events. A
-    RelayError where there is no such function, or it is not well typed.
+    """Evaluate one function as PartialEvaluate does, and record the first `limit` events. Raise a RelayError
+    where there is no such function, or it is not well typed.
     """
     if limit < 1:
         raise RelayError(f"a recording of {limit} events shows nothing", help=["ask for at least 1"])

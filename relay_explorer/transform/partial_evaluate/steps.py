@@ -19,7 +19,7 @@ def call_of(callee: Expr, args: list[Known], like: Call) -> Call:
 
 
 def copied(var: Var, env: Env) -> Var:
-    """A variable of the residual program in the place of one of the program."""
+    """Copy a variable of the program for the residual program."""
     type_ = var.type_annotation
     copy = Var(var.name_hint, None if type_ is None else substitute_type(type_, env.types), var.span)
     set_origin(copy, (var,))
@@ -27,7 +27,9 @@ def copied(var: Var, env: Env) -> Var:
 
 
 def atoms(value: Expr) -> tuple[Expr, ...]:
-    """The variables that a bound value uses itself; those inside its blocks were asked for there."""
+    """Return the variables that a bound value uses directly; those inside its blocks were marked as needed
+    there.
+    """
     match value:
         case If():
             return (value.cond,)
@@ -39,7 +41,7 @@ def atoms(value: Expr) -> tuple[Expr, ...]:
 
 
 def array(value: Known) -> Anything:
-    """The NumPy value of what is wholly known: an array, or a tuple of them; None otherwise."""
+    """Return the NumPy value of a fully static value: an array, or a tuple of them; None otherwise."""
     match value.static:
         case StaticTensor() as tensor:
             return tensor.array
@@ -78,7 +80,7 @@ def fits(pattern: Pattern, value: Known, scope: Env) -> bool | None:
 
 
 def renamed(pattern: Pattern, new: dict[Var, Var]) -> Pattern:
-    """The pattern with other variables."""
+    """Rename the variables of a pattern."""
     match pattern:
         case PatternVar():
             return PatternVar(new[pattern.var], pattern.span)

@@ -153,7 +153,7 @@ class Block:
         self.lazy.add(var)
 
     def around(self, result: Expr, values: Sequence[tuple[Var, Expr]]) -> Expr:
-        """The block's `let`s, around its result."""
+        """Wrap the block's `let`s around its result."""
         for var, value in reversed(values):
             result = Let(var, value, result, value.span)
             set_origin(result, var.origin)
@@ -181,8 +181,8 @@ def measure(value: Known) -> Measure:
 
 
 def progress(before: Measure, now: Measure) -> tuple[Measure, bool]:
-    """The lower of two measures, and whether the second one is lower than the first: only then a recursion is
-    sure to come to an end. Each measure that is met can only fall.
+    """Return the lower of two measures, and whether the second is lower than the first: only then is the
+    recursion sure to end. Along a chain of calls the measure can only decrease.
     """
     if before is None or now is None or before[0] != now[0]:
         return None, False

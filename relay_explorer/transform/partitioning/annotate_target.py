@@ -115,7 +115,7 @@ class _Marks:
         return new
 
     def _supporting(self, call: Call) -> str:
-        """The first target that supports a call."""
+        """Return the first target that supports a call."""
         for target in self.targets:
             if isinstance(call.op, Op):
                 supports = call.op.get_attr(f"target.{target}")
@@ -157,7 +157,7 @@ class _Marks:
         ]
 
     def _ended(self, part: Expr) -> Expr:
-        """A value as it leaves its region."""
+        """Mark a value where it leaves its region."""
         if part in self.target_of:
             return self._end(part) if _is_computed(part) else part
         if is_mark(part, END) and compiler_of(part) == DEFAULT:
@@ -178,7 +178,7 @@ def is_mark(expr: Expr, name: str) -> bool:
 
 
 def compiler_of(mark: Expr) -> str:
-    """The compiler that a mark names."""
+    """Return the compiler that a mark names."""
     assert isinstance(mark, Call)
     assert mark.attrs is not None
     return str(mark.attrs["compiler"])

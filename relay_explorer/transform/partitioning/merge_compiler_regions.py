@@ -75,7 +75,7 @@ class _Merger:
                 self._merge_from(region)
 
     def _merge_from(self, last: AnnotatedRegion) -> None:
-        """Looks at a region, after all that it depends on."""
+        """Merge a region with others, after all regions that it depends on."""
         stack, entered = [last], {last}
         while stack:
             region = stack[-1]
@@ -90,7 +90,7 @@ class _Merger:
                 self.done.add(region)
 
     def _sources(self, region: AnnotatedRegion) -> list[AnnotatedRegion]:
-        """The regions that the inputs of a region come from directly."""
+        """Return the regions that produce the inputs of a region directly."""
         found = [self.regions.get_region(begin.args[0]) for begin in region.args]
         return list(dict.fromkeys(r for r in found if r is not None and r is not region))
 
@@ -110,7 +110,7 @@ class _Merger:
                 self.forbidden[region] |= self.members[source]
 
     def _through_branches(self, region: AnnotatedRegion) -> list[AnnotatedRegion]:
-        """The regions that the inputs of a region come from through an `if`."""
+        """Return the regions that produce the inputs of a region through an `if`."""
         found: dict[AnnotatedRegion, None] = {}
         pending = [begin.args[0] for begin in region.args if self.regions.get_region(begin.args[0]) is None]
         seen: set[Expr] = set()

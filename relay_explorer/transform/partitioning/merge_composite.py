@@ -24,7 +24,7 @@ def _table(table: Iterable[Sequence[object]]) -> tuple[Entry, ...]:
 
 
 def _row(entry: Entry) -> tuple[str, DFPattern, Check]:
-    """A row of the table, with its check."""
+    """Complete a row of the table with its check."""
     name, pattern, *check = entry
     return name, pattern, check[0] if check else _any
 

@@ -62,13 +62,15 @@ class PartitionGraph(Pass):
         return infer_types(new)
 
     def symbol(self, target: str, function: str, number: int) -> str:
-        """The name of a region's function."""
+        """Name a region's function."""
         names = [name for name in ("tvmgen", self.mod_name, target, function, str(number)) if name]
         return re.sub(r"[^0-9A-Za-z_]", "_", "_".join(names))
 
 
 def _with_flat_results(function: Expr) -> Expr:
-    """A tuple that is written at the end of a region leaves it field by field: not as a tuple in a tuple."""
+    """Flatten a tuple at the end of a region, so that it leaves field by field and not as a tuple in a
+    tuple.
+    """
 
     def flattened(node: Expr, rebuilt: Expr) -> Expr | None:
         if not (is_mark(node, END) and isinstance(rebuilt, Call) and isinstance(rebuilt.args[0], Tuple)):
@@ -80,7 +82,7 @@ def _with_flat_results(function: Expr) -> Expr:
 
 
 def _without_default(function: Expr) -> Expr:
-    """A program without marks for the default compiler."""
+    """Remove the marks for the default compiler."""
 
     def unmarked(node: Expr, rebuilt: Expr) -> Expr | None:
         if (is_mark(node, BEGIN) or is_mark(node, END)) and compiler_of(node) == DEFAULT:
@@ -121,7 +123,9 @@ class _Partitioner:
         return region
 
     def _parts(self, node: Expr) -> tuple[Expr, ...]:
-        """What must be rewritten before a node: for a result of a region, all of the region."""
+        """Return the parts that must be rewritten before a node: for a result of a region, the whole
+        region.
+        """
         if is_mark(node, END):
             return (*children(node), *(end.args[0] for end in self._region(node).rets))
         return children(node)
@@ -153,7 +157,7 @@ class _Partitioner:
         return "" if region is None else region.target
 
     def _entered(self, begin: Expr) -> Expr:
-        """The parameter of the region's function for what enters: one for each value."""
+        """Return the parameter of the region's function for an input: one for each value."""
         assert isinstance(begin, Call)
         region = self._region(begin)
         source = begin.args[0]
@@ -169,7 +173,7 @@ class _Partitioner:
         return known[0]
 
     def _left(self, end: Expr) -> Expr:
-        """What stands for a result of a region: a call of its function, or a field of that."""
+        """Return the replacement of a region's result: a call of its function, or a field of that."""
         assert isinstance(end, Call)
         region = self._region(end)
         if region not in self.outputs:
@@ -177,7 +181,7 @@ class _Partitioner:
         return self.outputs[region][end.args[0]]
 
     def _make(self, region: AnnotatedRegion) -> dict[Expr, Expr]:
-        """Makes the function of a region; what stands for each result in the caller."""
+        """Build the function of a region; return the replacement of each result in the caller."""
         results = list(dict.fromkeys(end.args[0] for end in region.rets))
         fields = [self.memo[result] for result in results]
         body = fields[0] if len(fields) == 1 else Tuple(fields)
@@ -205,7 +209,7 @@ class _Partitioner:
         return dict(zip(results, fields))
 
     def _define(self, region: AnnotatedRegion, function: Function) -> GlobalVar:
-        """Adds a region's function to the module."""
+        """Add a region's function to the module."""
         function = _optimized(region.target, function)
         symbol = self.step.symbol(region.target, self.name, region.id)
         while symbol in self.mod:
@@ -218,7 +222,7 @@ class _Partitioner:
 
 
 def _optimized(target: str, function: Function) -> Function:
-    """The function after the passes that its external compiler registered, if there are any."""
+    """Run the passes that the function's external compiler registered, if there are any."""
     optimize = next((found for find in _OPTIMIZERS if (found := find(target)) is not None), None)
     if optimize is None:
         return function
@@ -227,7 +231,7 @@ def _optimized(target: str, function: Function) -> Function:
 
 
 def _is_constant(expr: Expr) -> bool:
-    """A constant, or a tuple of constants."""
+    """Return whether an expression is a constant or a tuple of constants."""
     if isinstance(expr, Tuple):
         return bool(expr.fields) and all(isinstance(field, Constant) for field in expr.fields)
     return isinstance(expr, Constant)

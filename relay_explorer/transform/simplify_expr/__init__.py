@@ -85,7 +85,7 @@ class Simplifier:
         return memo[root]
 
     def simplified(self, call: Call) -> Expr:
-        """What the rules make of a call."""
+        """Apply the rules to a call until none matches."""
         current: Expr = call
         while isinstance(current, Call) and isinstance(current.op, Op):
             type_ = self.type(current)
@@ -102,18 +102,18 @@ class Simplifier:
         return current
 
     def type(self, expr: Expr) -> Type:
-        """The type of an expression of the program, or of one that a rule made."""
+        """Return the type of an expression of the program, or of one that a rule built."""
         known = self._types.get(expr)
         return expr.checked_type if known is None else known
 
     def tensor(self, expr: Expr) -> TensorType:
-        """The type of an expression that is a tensor."""
+        """Return the type of an expression that is a tensor."""
         type_ = self.type(expr)
         assert isinstance(type_, TensorType), f"{expr} is no tensor but {type_}"
         return type_
 
     def call(self, name: str, *args: Expr, **attrs: object) -> Expr:
-        """A call, as simple as the rules make it."""
+        """Build a call, and simplify it."""
         new = untyped(name, *args, **attrs)
         params = [Var(f"x{number}", self.type(arg)) for number, arg in enumerate(args)]
         alone = Function(params, Call(new.op, params, new.attrs))

@@ -19,12 +19,12 @@ _NEUTRAL = {"add": 0, "subtract": 0, "multiply": 1, "divide": 1}
 
 
 def _sides(call: Call) -> list[int]:
-    """The places of an argument that may be the second."""
+    """Return the positions of arguments that may be the second operand."""
     return [1, 0] if operator_of(call) in ("add", "multiply") else [1]
 
 
 def _scalar(expr: Expr) -> float | None:
-    """The number that an expression is, or that its elements all are."""
+    """Return the number that all elements of an expression are, if that is known."""
     match operator_of(expr):
         case "zeros" | "zeros_like":
             return 0.0
@@ -45,7 +45,7 @@ def neutral(s: Simplifier, call: Call) -> Expr | None:
 
 
 def filled(s: Simplifier, call: Call) -> Expr | None:
-    """A tensor of one number beside one of the whole shape is the number."""
+    """Replace a tensor filled with one number by that number, if the other operand has the whole shape."""
     result = s.type(call)
     for side in (0, 1):
         full, other = call.args[side], call.args[1 - side]
@@ -81,7 +81,7 @@ def by_root(s: Simplifier, call: Call) -> Expr | None:
 
 
 def _with_constant(expr: Expr, name: str) -> tuple[Expr, Constant] | None:
-    """What a sum, or product, adds a constant to, and the constant."""
+    """Split a sum, or product, into a value and the constant that is added to it, or multiplies it."""
     if isinstance(expr, Call) and operator_of(expr) == name:
         for side in (1, 0):
             value, constant = expr.args[1 - side], expr.args[side]
@@ -118,7 +118,7 @@ def product_first(s: Simplifier, call: Call) -> Expr | None:
 
 
 def _monomial(expr: Expr) -> tuple[float, list[Expr]] | None:
-    """A product of two values, and of a number or not; None for anything else."""
+    """Split a product into its numeric factor and its two other factors; None for anything else."""
     factor, values = 1.0, list[Expr]()
     pending = [expr]
     for _ in range(5):
@@ -137,8 +137,8 @@ def _monomial(expr: Expr) -> tuple[float, list[Expr]] | None:
 
 
 def binomial(s: Simplifier, call: Call) -> Expr | None:
-    """`a * x * x + b * x * y + c * y * y` is `a * (x + p * y) * (x + q * y)`, if there are such numbers,
-    whole ones for whole numbers.
+    """Factor `a * x * x + b * x * y + c * y * y` into `a * (x + p * y) * (x + q * y)`, if there are such
+    numbers, integers for integer types.
     """
     left, right = call.args
     rows = []

@@ -68,12 +68,12 @@ def cast_like(s: Simplifier, call: Call) -> Expr | None:
 
 
 def same_cast(s: Simplifier, call: Call) -> Expr | None:
-    """A cast to the type that is there already."""
+    """Remove a cast to the type that its argument has already."""
     return call.args[0] if s.tensor(call.args[0]).dtype == s.tensor(call).dtype else None
 
 
 def cast_of_cast(s: Simplifier, call: Call) -> Expr | None:
-    """A cast of a cast that kept every value is a cast of what was there before."""
+    """Merge a cast with the cast before it, if that one kept every value."""
     inner = call.args[0]
     if not isinstance(inner, Call) or operator_of(inner) not in ("cast", "cast_like"):
         return None
@@ -121,7 +121,7 @@ def casts_of_clip(s: Simplifier, call: Call) -> Expr | None:
 
 
 def needless_clip(s: Simplifier, call: Call) -> Expr | None:
-    """A clip to more than the element type holds."""
+    """Remove a clip to bounds that the element type cannot exceed."""
     dtype, attrs = s.tensor(call).dtype, call.attrs
     assert attrs is not None
     number = _number(dtype)

@@ -46,7 +46,7 @@ def reshape_of_reshape(s: Simplifier, call: Call) -> Expr | None:
 
 
 def moved_axes(s: Simplifier, call: Call) -> Expr | None:
-    """A transpose, or change of layout, that does nothing goes; two in a row become one."""
+    """Remove a transpose, or layout transform, that does nothing; merge two in a row."""
     rank = len(s.tensor(call).shape)
     if _order(call, rank) == list(range(rank)):
         return call.args[0]
@@ -71,7 +71,9 @@ def moved_axes(s: Simplifier, call: Call) -> Expr | None:
 def _both_layouts(
     inner: Call, outer: Call, first: Sequence[int] | None, second: Sequence[int] | None
 ) -> tuple[Tokens, Tokens] | None:
-    """The layouts from and to which two moves lead together, of which at least one splits or joins axes."""
+    """Return the source and target layouts of two moves together, at least one of which splits or joins
+    axes.
+    """
     if first is None:
         source, middle = _layouts(inner)
         if second is not None:
@@ -83,7 +85,7 @@ def _both_layouts(
 
 
 def _order(call: Call, rank: int) -> list[int] | None:
-    """The axes of the argument in the order of the result; None where axes are split or joined."""
+    """Return the argument's axes in the order of the result; None where axes are split or joined."""
     assert call.attrs is not None
     if operator_of(call) == "transpose":
         axes = call.attrs["axes"]

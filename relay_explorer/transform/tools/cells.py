@@ -41,7 +41,7 @@ class Cells:
         self._unknown_read = False
 
     def cell(self, expr: Expr) -> RefCreate | None:
-        """The cell that `expr` refers to; None where that is not known."""
+        """Return the cell that `expr` refers to; None where that is unknown."""
         path: dict[Var, None] = {}
         while isinstance(expr, Var) and expr not in self._cells and expr not in path:
             path[expr] = None
@@ -71,12 +71,12 @@ class Cells:
                 yield cell
 
     def needed_at_first(self) -> Iterator[Expr]:
-        """The writes, and calls that may write, that code outside the function may read."""
+        """Iterate over the writes, and calls that may write, that code outside the function may read."""
         if self.shared:
             yield from self._read_unknown()
 
     def need(self, node: Expr) -> Iterator[Expr]:
-        """The writes, and calls that may write, that become needed when `node` is."""
+        """Iterate over the writes, and calls that may write, that become live when `node` does."""
         for cell in self._escaping(node):
             if cell not in self._escaped:
                 self._escaped.add(cell)

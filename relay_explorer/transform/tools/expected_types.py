@@ -11,8 +11,8 @@ from ...ir.walk import type_children
 
 
 def expected_type(parent: Expr, place: int, mod: IRModule) -> Type | None:
-    """The type that number `place` of `children(parent)` must have; types are known. None where the parent
-    takes any.
+    """Return the type that number `place` of `children(parent)` must have; types are known. None where the
+    parent accepts any.
     """
     match parent:
         case Call(op=callee) if place > 0:
@@ -37,7 +37,7 @@ def expected_type(parent: Expr, place: int, mod: IRModule) -> Type | None:
 
 
 def _callee_type(call: Call, callee: Expr, mod: IRModule) -> FuncType | None:
-    """The type of what is called, with the type arguments of the call."""
+    """Return the type of the callee, instantiated with the type arguments of the call."""
     if isinstance(callee, Constructor):
         made = call.checked_type
         data = mod.type_definitions[callee.belong_to]
@@ -53,8 +53,8 @@ def _callee_type(call: Call, callee: Expr, mod: IRModule) -> FuncType | None:
 
 
 def matched(generic: FuncType, wanted: Type) -> tuple[Type, ...] | None:
-    """The types by which the type parameters of `generic` must be replaced to make it `wanted`; None where
-    nothing does.
+    """Match a generic function type with a concrete one; return the types of its type parameters, or None
+    where they do not match.
     """
     found: dict[TypeVar, Type] = {}
     if not isinstance(wanted, FuncType) or len(generic.arg_types) != len(wanted.arg_types):

@@ -23,8 +23,8 @@ def inlined(
     types: Sequence[Type] = (),
     acting: Collection[int] = (),
 ) -> Expr:
-    """The body of `function` on `args`, in the place of `call`. It is an expression of its own: variables
-    that it binds are new ones, so that it may stand beside another copy, and type parameters become `types`.
+    """Substitute `args` into the body of `function`, in place of `call`. The variables that it binds are new,
+    so that it may stand beside another copy, and type parameters become `types`.
 
     An argument stands wherever its parameter was used. Those whose numbers are in `acting`, which do more
     than have a value, are bound by `let` before the body: they are evaluated once, first and in order, as a
@@ -48,7 +48,7 @@ def inlined(
 
 
 def copied(expr: Expr) -> Expr:
-    """A copy of an expression that binds variables of its own."""
+    """Copy an expression, with new variables for those it binds."""
     return _Copy({}, {}).of(expr)
 
 

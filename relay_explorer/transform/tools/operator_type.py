@@ -12,7 +12,8 @@ from ...typing.stand_alone import TypeSolver
 
 
 def operator_type(op: Op, attrs: Attrs | None, types: Sequence[Type]) -> Type | None:
-    """What a call of `op` on arguments of these (known) types gives; None where its relation refuses them.
+    """Infer the type of a call of `op` on arguments of these known types; None where its type relation
+    refuses them.
 
     For passes that make expressions of new types as they go: inferring each from the leaves would take
     quadratic time.

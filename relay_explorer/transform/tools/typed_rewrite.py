@@ -34,7 +34,7 @@ def rewrite_calls(expr: Expr, rules: Mapping[str, Rule]) -> Expr:
 
 
 def call(name: str, *args: Expr, **attrs: object) -> Call:
-    """A call of the operator `name`, with attributes by name."""
+    """Build a call of the operator `name`, with attributes by name."""
     op = Op.get(name)
     return Call(op, list(args), op.attrs_class(**attrs) if op.attrs_class is not None else None)
 
@@ -44,6 +44,6 @@ def scalar(value: float, dtype: str) -> Constant:
 
 
 def along_axis(vector: Expr, rank: int, axis: int) -> Expr:
-    """A vector with axes of 1 after it, so that it broadcasts along `axis` of a tensor of `rank` axes."""
+    """Append axes of size 1 to a vector, so that it broadcasts along `axis` of a tensor of `rank` axes."""
     after = rank - axis % rank - 1
     return call("expand_dims", vector, axis=1, num_newaxis=after) if after else vector
