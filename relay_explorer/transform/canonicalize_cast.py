@@ -35,11 +35,11 @@ class CanonicalizeCast(TypedPass):
             )
             parts = []
             for part in children(node):
-                made = memo[part]
+                result = memo[part]
                 if copies and isinstance(part, Call) and _widens(part):
-                    made = _copy(made, part) if part in read else made
+                    result = _copy(result, part) if part in read else result
                     read.add(part)
-                parts.append(made)
+                parts.append(result)
             memo[node] = rebuild(node, parts)
         return rewritten(function, memo[function])
 
@@ -55,13 +55,13 @@ def _widens(node: Call) -> bool:
 
 
 def _bits(dtype: str) -> int:
-    found = re.search(r"\d+", dtype)
-    return int(found[0]) if found else 1
+    match = re.search(r"\d+", dtype)
+    return int(match[0]) if match else 1
 
 
-def _copy(made: Expr, old: Expr) -> Expr:
-    assert isinstance(made, Call)
-    new = Call(made.op, made.args, made.attrs, made.type_args, made.span)
+def _copy(result: Expr, old: Expr) -> Expr:
+    assert isinstance(result, Call)
+    new = Call(result.op, result.args, result.attrs, result.type_args, result.span)
     set_origin(new, (old,))
     emit_rewrite(_copy, old, new, sentence="Each reader of a cast to a wider type has a cast of its own.")
     return new

@@ -39,12 +39,12 @@ class DeadCodeElimination(FunctionPass):
         new = mod.copy()
         for var, function in mod.functions.items():
             if isinstance(function, Function) and "Compiler" not in function.attrs:
-                made = _without_dead(
+                result = _without_dead(
                     function, purity.effects(function), purity.anywhere, self.ignore_impurity
                 )
                 if self.inline_once:
-                    made = _inlined_once(made, purity.effects(made), purity.anywhere)
-                new[var] = rewritten(function, made)
+                    result = _inlined_once(result, purity.effects(result), purity.anywhere)
+                new[var] = rewritten(function, result)
         return new
 
 

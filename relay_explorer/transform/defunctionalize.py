@@ -67,11 +67,11 @@ def Defunctionalization(func: Function, mod: IRModule) -> Function:  # noqa: N80
     """`func` without functions as values; what it calls, and the data types, are added to `mod`."""
     start = mod.copy()
     start["main"] = func
-    made = Defunctionalize()(start)
-    main = made["main"]
-    for type_var, data in made.type_definitions.items():
+    module = Defunctionalize()(start)
+    main = module["main"]
+    for type_var, data in module.type_definitions.items():
         mod[type_var] = data
-    for var, function in made.functions.items():
+    for var, function in module.functions.items():
         if var.name_hint != "main":
             mod[var] = function
     return main
@@ -174,16 +174,16 @@ class _Program:
         return infer_types(IRModule(self.functions, definitions, self.mod.attrs))
 
     def fresh(self, name: str) -> str:
-        number, found = 0, name
-        while found in self.taken:
+        number, candidate = 0, name
+        while candidate in self.taken:
             number += 1
-            found = f"{name}_{number}"
-        self.taken.add(found)
-        return found
+            candidate = f"{name}_{number}"
+        self.taken.add(candidate)
+        return candidate
 
     def encoded(self, type_: Type) -> Type:
-        made: Type = self.types.visit(type_)
-        return made
+        new: Type = self.types.visit(type_)
+        return new
 
     def kind(self, type_: FuncType) -> _Kind:
         """Return the data type that represents functions of a type."""
@@ -265,11 +265,11 @@ class _Copy:
         arguments.
         """
         params, body = (*self.captured, *self.code.params), self.code.body
-        made = self._body(body)
+        replacement = self._body(body)
         attrs = {name: value for name, value in self.old.attrs.items() if name != "Closure"}
         assert self.code.ret_type is not None
         type_ = self.program.encoded(self.concrete(self.code.ret_type))
-        new = Function([self.var(p) for p in params], made, type_, None, attrs, self.old.span)
+        new = Function([self.var(p) for p in params], replacement, type_, None, attrs, self.old.span)
         set_origin(new, (self.old,))
         return new
 
@@ -315,15 +315,15 @@ class _Copy:
         assert isinstance(own, FuncType)
         types: Types = ()
         if own.type_params:
-            wanted = self.code.ret_type if parent is None else expected_type(parent, place, self.mod)
-            found = None if wanted is None else matched(own, self.concrete(wanted))
-            if found is None:
+            expected = self.code.ret_type if parent is None else expected_type(parent, place, self.mod)
+            arguments = None if expected is None else matched(own, self.concrete(expected))
+            if arguments is None:
                 raise RelayError(
                     f"`@{name.name_hint}` is generic, and it is not known with which types it is used here",
                     part.span or (parent.span if parent is not None else None),
                     help=["give the place where it stands a type"],
                 )
-            types = found
+            types = arguments
         type_ = substitute_type(FuncType(own.arg_types, own.ret_type), dict(zip(own.type_params, types)))
         assert isinstance(type_, FuncType)
         return Call(self.program.choice(name.name_hint, types, type_, ()).constructor, [])
@@ -348,10 +348,10 @@ class _Copy:
             if code_of_closure(function) is not None:
                 own = function.checked_type
                 assert isinstance(own, FuncType)
-                given = dict(zip(function.type_params, types))
-                type_ = substitute_type(own.ret_type, given)
+                substitution = dict(zip(function.type_params, types))
+                type_ = substitute_type(own.ret_type, substitution)
                 assert isinstance(type_, FuncType)
-                fields = [substitute_type(t, given) for t in own.arg_types]
+                fields = [substitute_type(t, substitution) for t in own.arg_types]
                 new = Call(self.program.choice(callee.name_hint, types, type_, fields).constructor, args)
             else:
                 new = Call(self.program.copy(callee.name_hint, types), args, node.attrs, None, node.span)

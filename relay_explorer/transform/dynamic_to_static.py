@@ -38,17 +38,17 @@ class DynamicToStatic(FunctionPass):
             return super().transform_module(infer_types(mod), ctx)
         except TypeInferenceError:
             # A rank may be known when shapes are: what can be computed without types is.
-            made = mod.copy()
+            result = mod.copy()
             for var, function in mod.functions.items():
                 if isinstance(function, Function):
-                    made[var] = rewritten(function, _Static().run(function))
-            return infer_types(made)
+                    result[var] = rewritten(function, _Static().run(function))
+            return infer_types(result)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         folded = fold(function)
         assert isinstance(folded, Function)
         alone = mod.copy()
-        name = next(var for var, found in mod.functions.items() if found is function)
+        name = next(var for var, candidate in mod.functions.items() if candidate is function)
         alone[name] = folded
         typed = infer_types(alone)[name.name_hint]
         assert isinstance(typed, Function)
@@ -87,14 +87,14 @@ class _Static:
                 # Its result may have a more exact type.
                 new = Function(new.params, new.body, None, new.type_params, new.attrs, new.span)
                 set_origin(new, (node,))
-            made = self._known(node, new)
-            if made is not new:
-                emit_rewrite(self._known, new, made, node)
-            if made is not new and not made.origin and made not in self.memo:
-                set_origin(made, (node,))
-            self.memo[node] = made
+            result = self._known(node, new)
+            if result is not new:
+                emit_rewrite(self._known, new, result, node)
+            if result is not new and not result.origin and result not in self.memo:
+                set_origin(result, (node,))
+            self.memo[node] = result
             for var in bound.get(node, ()):
-                self._bind(var, made)
+                self._bind(var, result)
         return self.memo[root]
 
     def _bind(self, var: Var, value: Expr) -> None:
@@ -103,8 +103,8 @@ class _Static:
         """
         if isinstance(value, Constant):
             self.memo[var] = value
-        elif var in self.vars and (found := self._type(value)) is not None:
-            self.types[self.vars[var]] = found
+        elif var in self.vars and (type_ := self._type(value)) is not None:
+            self.types[self.vars[var]] = type_
 
     def _known(self, old: Expr, new: Expr) -> Expr:
         """Simplify an expression on its new parts, and record its type."""
@@ -132,9 +132,9 @@ class _Static:
 
     def _note(self, old: Expr, new: Expr, type_: Type | None) -> None:
         """Record the type of a new expression; if it could not be inferred, that of the old one."""
-        known = type_ if type_ is not None else old._checked_type
-        if new is not old and known is not None:
-            self.types[new] = known
+        noted = type_ if type_ is not None else old._checked_type
+        if new is not old and noted is not None:
+            self.types[new] = noted
 
     def _type(self, expr: Expr) -> Type | None:
         return self.types.get(expr, expr._checked_type)
@@ -147,16 +147,16 @@ class _Static:
             assert isinstance(result, TensorType)
             return of_the_shape(name, argument.concrete_shape, result.dtype)
         if _attributes(op):
-            made = _static(new, op)
-            if made is None:
+            static = _static(new, op)
+            if static is None:
                 self._note(old, new, None)
                 return new
-            new, op = made, made.op  # type: ignore[assignment]  # an operator
+            new, op = static, static.op  # type: ignore[assignment]  # an operator
         if new is not old or old._checked_type is None:
-            found = self._inferred(new)
-            if new is old and found is not None:
-                self.types[new] = found
-            self._note(old, new, found)
+            inferred = self._inferred(new)
+            if new is old and inferred is not None:
+                self.types[new] = inferred
+            self._note(old, new, inferred)
         if new.args and all(map(_is_constant, new.args)) and is_pure(op) and _is_static(self._type(new)):
             return evaluate(new, op) or new
         return new
@@ -182,8 +182,10 @@ def _attributes(op: Op) -> dict[int, str]:
     static = Op.find(op.name.removeprefix("dyn.")) if op.name.startswith("dyn.") else None
     if static is None or static.attrs_class is None:
         return {}
-    fields, kept = static.attrs_class._fields, static.inputs or ()
-    return {place: name for place, name in enumerate(op.inputs or ()) if name in fields and name not in kept}
+    fields, operands = static.attrs_class._fields, static.inputs or ()
+    return {
+        place: name for place, name in enumerate(op.inputs or ()) if name in fields and name not in operands
+    }
 
 
 def _static(call: Call, op: Op) -> Call | None:
@@ -199,10 +201,10 @@ def _static(call: Call, op: Op) -> Call | None:
     assert static.attrs_class is not None
     assert call.attrs is not None
     fields = static.attrs_class._fields
-    given = {field: value for field, value in call.attrs.items() if field in fields}
-    given |= {name: _converted(value, fields[name].kind) for name, value in values.items()}
+    attributes = {field: value for field, value in call.attrs.items() if field in fields}
+    attributes |= {name: _converted(value, fields[name].kind) for name, value in values.items()}
     args = [arg for place, arg in enumerate(call.args) if place not in places]
-    new = Call(static, args, static.attrs_class(**given), None, call.span)
+    new = Call(static, args, static.attrs_class(**attributes), None, call.span)
     set_origin(new, call.origin)
     return new
 
@@ -224,17 +226,17 @@ def _is_constant(expr: Expr) -> bool:
 
 def _tensors(type_: Type | None) -> list[TensorType] | None:
     """Return the tensors that a type consists of; None where it contains anything else."""
-    found: list[TensorType] = []
+    tensors: list[TensorType] = []
     pending = [type_]
     while pending:
         part = pending.pop()
         if isinstance(part, TupleType):
             pending += part.fields
         elif isinstance(part, TensorType):
-            found.append(part)
+            tensors.append(part)
         else:
             return None
-    return found
+    return tensors
 
 
 def _is_static(type_: Type | None) -> bool:

@@ -41,16 +41,16 @@ class EliminateCommonSubexpr(FunctionPass):
             new = rebuild(node, [memo[part] for part in children(node)])
             key = _key(new)
             if key is not None and not (self.fskip is not None and self.fskip(new)):
-                known = first.setdefault(key, new)
-                if known is not new:
+                earlier = first.setdefault(key, new)
+                if earlier is not new:
                     emit_rewrite(
                         self.transform_function,
                         new,
-                        known,
+                        earlier,
                         node,
                         sentence="What is computed already is not computed again.",
                     )
-                new = known
+                new = earlier
                 became.setdefault(id(new), []).append(node)
             memo[node] = new
         return rewritten(function, _with_origins(memo[function], became))

@@ -58,21 +58,21 @@ class EtaExpand(TypedPass):
         if isinstance(callee, Constructor):
             type_ = _constructor_type(callee, mod)
         else:
-            found = mod[callee].checked_type if isinstance(callee, GlobalVar) else callee.checked_type
-            assert isinstance(found, FuncType)
-            type_ = found
+            callee_type = mod[callee].checked_type if isinstance(callee, GlobalVar) else callee.checked_type
+            assert isinstance(callee_type, FuncType)
+            type_ = callee_type
         if isinstance(callee, Constructor) and not type_.arg_types:
             return Call(callee, [])
         params = [Var(f"eta_expand_param_{k}", arg) for k, arg in enumerate(type_.arg_types)]
-        made = Function(params, Call(callee, params), type_.ret_type, type_.type_params)
-        set_origin(made, (callee,))
+        result = Function(params, Call(callee, params), type_.ret_type, type_.type_params)
+        set_origin(result, (callee,))
         emit_rewrite(
             self._value,
             callee,
-            made,
+            result,
             sentence="What can be called, and is used as a value, is a function that calls it.",
         )
-        return made
+        return result
 
 
 def _operator(op: Op, type_: Type | None) -> Expr:
@@ -83,12 +83,12 @@ def _operator(op: Op, type_: Type | None) -> Expr:
         return op
     params = [Var(f"eta_expand_param_{k}", arg) for k, arg in enumerate(type_.arg_types)]
     attrs = op.attrs_class() if op.attrs_class is not None else None
-    made = Function(params, Call(op, params, attrs), type_.ret_type)
-    set_origin(made, (op,))
+    result = Function(params, Call(op, params, attrs), type_.ret_type)
+    set_origin(result, (op,))
     emit_rewrite(
-        _operator, op, made, sentence="An operator that is used as a value is a function that calls it."
+        _operator, op, result, sentence="An operator that is used as a value is a function that calls it."
     )
-    return made
+    return result
 
 
 def _constructor_type(constructor: Constructor, mod: IRModule) -> FuncType:

@@ -54,8 +54,8 @@ def fold(expr: Expr) -> Expr:
         value: Expr = part
         while isinstance(value, Var) and id(value) in values:
             value = values[id(value)]
-        made = memo.get(value, value)
-        return made if value is part or isinstance(annotated(made), Constant) else part
+        folded = memo.get(value, value)
+        return folded if value is part or isinstance(annotated(folded), Constant) else part
 
     for node in order:
         if isinstance(node, Function):
@@ -71,10 +71,10 @@ def fold(expr: Expr) -> Expr:
                 )
         else:
             new = rebuild(node, [known(part) for part in children(node)])
-            made = _folded(node, new)
-            if made is not new and not made.origin:
-                set_origin(made, (node,))
-            memo[node] = made
+            folded = _folded(node, new)
+            if folded is not new and not folded.origin:
+                set_origin(folded, (node,))
+            memo[node] = folded
     return memo[expr]
 
 
@@ -82,20 +82,20 @@ def _folded(old: Expr, new: Expr) -> Expr:
     """Fold an expression whose parts have been folded."""
     match new:
         case Call(op=Op() as op) if new.args:
-            made = _of_the_type(op, old) if isinstance(old, Call) else None
-            if made is not None:
-                emit_rewrite(_of_the_type, new, made, old)
-            if made is None and all(map(_is_constant, new.args)) and is_pure(op) and is_static(old):
-                made = evaluate(new, op)
-                if made is not None:
+            result = _of_the_type(op, old) if isinstance(old, Call) else None
+            if result is not None:
+                emit_rewrite(_of_the_type, new, result, old)
+            if result is None and all(map(_is_constant, new.args)) and is_pure(op) and is_static(old):
+                result = evaluate(new, op)
+                if result is not None:
                     emit_rewrite(
                         _folded,
                         new,
-                        made,
+                        result,
                         old,
                         sentence="A call whose arguments are all constants is computed now.",
                     )
-            return new if made is None else made
+            return new if result is None else result
         case TupleGetItem(tuple_value=Tuple() as fields):
             field = fields.fields[new.index]
             if not _is_constant(field):
@@ -105,15 +105,15 @@ def _folded(old: Expr, new: Expr) -> Expr:
             )
             return field
         case If(cond=Constant() as condition):
-            taken = new.true_branch if condition.data.item() else new.false_branch
+            branch = new.true_branch if condition.data.item() else new.false_branch
             emit_rewrite(
                 _folded,
                 new,
-                taken,
+                branch,
                 old,
                 sentence="An `if` whose condition is known is the branch that is taken.",
             )
-            return taken
+            return branch
     return new
 
 

@@ -67,8 +67,8 @@ def _with_padding(name: str, attrs: Attrs, pad: Call, dtype: str) -> Attrs | Non
         if any(own) or attrs["ceil_mode"]:
             return None
         attrs = attrs.replace(count_include_pad=True)
-    made: Attrs | None = attrs.replace(padding=combined)
-    return made
+    combined_attrs: Attrs | None = attrs.replace(padding=combined)
+    return combined_attrs
 
 
 def _both_sides(padding: tuple[int, ...], axes: int) -> tuple[int, ...]:

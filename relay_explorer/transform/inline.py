@@ -65,25 +65,25 @@ def _is_marked(function: Function) -> bool:
 
 def _named(function: Function, mod: IRModule) -> dict[GlobalVar, None]:
     """Return the module's functions that a function refers to."""
-    found = [node for node in post_order(function) if isinstance(node, GlobalVar)]
-    return {mod.get_global_var(var.name_hint): None for var in found}
+    references = [node for node in post_order(function) if isinstance(node, GlobalVar)]
+    return {mod.get_global_var(var.name_hint): None for var in references}
 
 
 def _callees_first(named: Mapping[GlobalVar, Mapping[GlobalVar, None]]) -> list[GlobalVar]:
     """All functions, each after those that it names, but for circles."""
     done: dict[GlobalVar, None] = {}
-    seen: set[GlobalVar] = set()
+    visited: set[GlobalVar] = set()
     for root in named:
-        stack = [] if root in seen else [(root, iter(named[root]))]
-        seen.add(root)
+        stack = [] if root in visited else [(root, iter(named[root]))]
+        visited.add(root)
         while stack:
             var, rest = stack[-1]
-            callee = next((c for c in rest if c not in seen and c in named), None)
+            callee = next((c for c in rest if c not in visited and c in named), None)
             if callee is None:
                 done[var] = None
                 stack.pop()
             else:
-                seen.add(callee)
+                visited.add(callee)
                 stack.append((callee, iter(named[callee])))
     return list(done)
 
@@ -94,14 +94,14 @@ def _with(function: Function, leaves: Mapping[str, Function], acts: set[Expr]) -
     for node in post_order(function):
         match node:
             case Call(op=GlobalVar(name_hint=name)) if name in leaves:
-                made = _called(node, leaves[name], [memo[arg] for arg in node.args], acts)
+                result = _called(node, leaves[name], [memo[arg] for arg in node.args], acts)
                 emit_rewrite(
                     _with,
                     node,
-                    made,
+                    result,
                     sentence="A call of a function that is marked `Inline` is its body, on these arguments.",
                 )
-                memo[node] = made
+                memo[node] = result
             case GlobalVar(name_hint=name) if name in leaves:
                 memo[node] = copied(leaves[name])
             case _:
@@ -113,8 +113,8 @@ def _called(call: Call, function: Function, args: list[Expr], acts: set[Expr]) -
     """Inline a call of a leaf."""
     fits = len(args) == len(function.params) and len(call.type_args) == len(function.type_params)
     if "Compiler" in function.attrs or "Extern" in function.attrs or not fits:
-        made = Call(copied(function), args, call.attrs, call.type_args, call.span)
-        set_origin(made, (call,))
-        return made
+        result = Call(copied(function), args, call.attrs, call.type_args, call.span)
+        set_origin(result, (call,))
+        return result
     acting = {number for number, arg in enumerate(call.args) if arg in acts}
     return inlined(function, args, call, call.type_args, acting)

@@ -68,7 +68,7 @@ class _Lifter:
     def without_functions(self, root: Function) -> Function:
         """Lift all local functions out of a function."""
         order = post_order(root)
-        kept = {
+        unlifted = {
             inner
             for node in order
             if isinstance(node, Function) and stays(node)
@@ -80,7 +80,7 @@ class _Lifter:
                 names.setdefault(node.value, []).append(node.var)
         memo: dict[Expr, Expr] = {}
         for node in order:
-            if node in kept:
+            if node in unlifted:
                 memo[node] = node
                 continue
             new = rebuild(node, [memo[part] for part in children(node)])
@@ -135,9 +135,9 @@ def _made(target: GlobalVar, captured: list[Var], types: list[TypeVar]) -> Expr:
 
 def _free_types(function: Function, captured: list[Var]) -> list[TypeVar]:
     """Return the type variables that a function, or a value it captures, uses from outside."""
-    found = dict.fromkeys(free_type_vars(function))
+    free = dict.fromkeys(free_type_vars(function))
     for var in captured:
         type_: Type = var.checked_type
         used, bound = type_vars_in(type_)
-        found.update(dict.fromkeys(v for v in used if v not in bound))
-    return list(found)
+        free.update(dict.fromkeys(v for v in used if v not in bound))
+    return list(free)

@@ -36,12 +36,12 @@ class Legalize(TypedPass):
         for node in post_order(function):
             new = rebuild(node, [memo[part] for part in children(node)])
             if isinstance(node, Call) and isinstance(node.op, Op) and isinstance(new, Call):
-                made = self._legal(node, new, node.op)
-                if made is not None:
-                    if not made.origin and made not in memo:
-                        set_origin(made, (node,))
-                    emit_rewrite(node.op.get_attr(self.legalize_map_attr_name), new, made, node)
-                    new = made
+                result = self._legal(node, new, node.op)
+                if result is not None:
+                    if not result.origin and result not in memo:
+                        set_origin(result, (node,))
+                    emit_rewrite(node.op.get_attr(self.legalize_map_attr_name), new, result, node)
+                    new = result
             memo[node] = new
         return rewritten(function, memo[function])
 
@@ -50,11 +50,11 @@ class Legalize(TypedPass):
         if legalize is None:
             return None
         types = [*(arg.checked_type for arg in old.args), old.checked_type]
-        made = unwrapped(legalize(new.attrs, list(new.args), types))
-        if made is not None and not isinstance(made, Expr):
+        legal = unwrapped(legalize(new.attrs, list(new.args), types))
+        if legal is not None and not isinstance(legal, Expr):
             raise RelayError(
-                f"what legalizes `{op.name}` must give an expression, not {made!r:.60}",
+                f"what legalizes `{op.name}` must give an expression, not {legal!r:.60}",
                 old.span,
                 help=["give None to leave the call as it is"],
             )
-        return made
+        return legal

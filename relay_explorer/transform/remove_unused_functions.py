@@ -32,7 +32,7 @@ class RemoveUnusedFunctions(Pass):
             function = mod[name]
             if isinstance(function, Expr):
                 pending += [node.name_hint for node in post_order(function) if isinstance(node, GlobalVar)]
-        kept = {var: f for var, f in mod.functions.items() if var.name_hint in used}
+        reachable = {var: f for var, f in mod.functions.items() if var.name_hint in used}
         for var, function in mod.functions.items():
             if var.name_hint not in used and isinstance(function, Expr):
                 emit_rewrite(
@@ -42,4 +42,4 @@ class RemoveUnusedFunctions(Pass):
                     function,
                     sentence="No entry point needs it, directly or not.",
                 )
-        return IRModule(kept, mod.type_definitions, mod.attrs)
+        return IRModule(reachable, mod.type_definitions, mod.attrs)

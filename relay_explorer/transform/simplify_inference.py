@@ -41,9 +41,9 @@ def _simpler(old: Expr, new: Expr) -> Expr | None:
         case TupleGetItem(index=0, tuple_value=Call(op=Op()) as was), TupleGetItem(tuple_value=Call() as now):
             name = was.op.name  # type: ignore[attr-defined]  # an operator
             if name == "nn.batch_norm" and _is_usual(was):
-                made = _batch_norm(was, now)
-                emit_rewrite(_batch_norm, new, made, old)
-                return made
+                result = _batch_norm(was, now)
+                emit_rewrite(_batch_norm, new, result, old)
+                return result
             if name == "nn.dropout":
                 emit_rewrite(
                     _simpler,
@@ -56,9 +56,9 @@ def _simpler(old: Expr, new: Expr) -> Expr | None:
         case Call(op=Op()) as was, Call() as now:
             rule = _RULES.get(was.op.name)  # type: ignore[attr-defined]  # an operator
             if rule is not None and _is_usual(was):
-                made = rule(was, now)
-                emit_rewrite(rule, now, made, was)
-                return made
+                result = rule(was, now)
+                emit_rewrite(rule, now, result, was)
+                return result
     return None
 
 

@@ -86,7 +86,7 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
         passes.SimplifyInference(),
         BATCH_NORM,
         [
-            "A batch norm is the data times a scale plus a shift, both computed from the statistics.",
+            "Expand a batch norm into the data times a scale plus a shift, both computed from the statistics.",
             "`nn.dropout` leaves nothing out when a network is used.",
         ],
     ),
@@ -98,7 +98,7 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
     (
         passes.FastMath(),
         "def @main(%x: float32) { exp(%x) }",
-        ["A function of numbers that has an approximation is replaced by it."],
+        ["Replace a function by its approximation."],
     ),
     (
         passes.BackwardFoldScaleAxis(),

@@ -46,10 +46,10 @@ class CombineParallelDense(CombineParallel):
                 out_dtype=out_dtype, transpose_a=False, transpose_b=True,
             ))  # fmt: skip
         sizes = [tensor_type(weight).concrete_shape[0] for weight in weights]
-        made = operator(
+        result = operator(
             "nn.dense", calls[0].args[0], concatenated(weights, 0), units=sum(sizes), out_dtype=out_dtype
         )
-        return _Units(calls, made, sizes, 1)
+        return _Units(calls, result, sizes, 1)
 
 
 class _Units(ConcatenatedInFull):

@@ -152,7 +152,7 @@ class _Combiner:
         """Return the only users of the outputs, if they are elementwise calls of one operator with equal
         attributes and equally many arguments.
         """
-        found = []
+        next_calls = []
         for output in group.outputs:
             users = self.users[output]
             user = users[0]
@@ -160,27 +160,27 @@ class _Combiner:
                 return None
             if self.scope_of[id(user)] is not self.scope_of[id(output)]:
                 return None
-            found.append(user)
-        first = found[0]
+            next_calls.append(user)
+        first = next_calls[0]
         place = first.args.index(group.outputs[0])
-        for user, output in zip(found, group.outputs):
+        for user, output in zip(next_calls, group.outputs):
             same = user.op is first.op and user.attrs == first.attrs and len(user.args) == len(first.args)
             if not same or user.args[place] is not output:
                 return None
-        return tuple(found) if len(set(found)) == len(found) else None
+        return tuple(next_calls) if len(set(next_calls)) == len(next_calls) else None
 
     def _needs(self, starts: Iterable[Expr], targets: Sequence[Expr]) -> bool:
         """Whether one of `starts` is computed from one of `targets`: then the targets cannot be one call."""
-        wanted = set(targets)
+        targets_set = set(targets)
         floor = self._lowest(min(self.position[target] for target in targets))
-        seen: set[Expr] = set()
+        visited: set[Expr] = set()
         pending = list(starts)
         while pending:
             node = pending.pop()
-            if node in wanted:
+            if node in targets_set:
                 return True
-            if node not in seen and self.position[node] >= floor:
-                seen.add(node)
+            if node not in visited and self.position[node] >= floor:
+                visited.add(node)
                 pending += self.inputs.get(node) or children(node)
         return False
 
@@ -263,14 +263,14 @@ class Concatenated(Group):
         return axis
 
     def parts(self) -> list[Expr]:
-        made: list[Expr] = []
+        result: list[Expr] = []
         begin = 0
         for output, size in zip(self.outputs, self.sizes):
             rank = len(tensor_type(output).shape)
             axis = rank - self.from_end
-            made.append(self.slice_of(axis, rank, begin, size))
+            result.append(self.slice_of(axis, rank, begin, size))
             begin += size
-        return made
+        return result
 
     def slice_of(self, axis: int, rank: int, begin: int, size: int) -> Expr:
         """Slice the value along `axis`; the axes before it are taken whole."""

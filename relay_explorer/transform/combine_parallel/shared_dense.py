@@ -59,24 +59,24 @@ class CombineSharedDense(CombineParallel):
         """Group the calls by the length of the longest chain of calls that each depends on."""
         if len(order) > MOST_BETWEEN * len(calls):
             return []
-        wanted = set(calls)
+        members = set(calls)
         before: dict[Expr, int] = {}
-        found: dict[int, list[Call]] = {}
+        by_depth: dict[int, list[Call]] = {}
         for node in order:
             most = max([before.get(part, 0) for part in children(node)], default=0)
-            if isinstance(node, Call) and node in wanted:
-                found.setdefault(most, []).append(node)
+            if isinstance(node, Call) and node in members:
+                by_depth.setdefault(most, []).append(node)
                 most += 1
             if most:
                 before[node] = most
-        return [part for some in found.values() for part in _cut(_in_order(some))]
+        return [part for some in by_depth.values() for part in _cut(_in_order(some))]
 
     def group(self, calls: Sequence[Call]) -> Group:
         attrs, weight = calls[0].attrs, calls[0].args[1]
         assert attrs is not None
         data = joined([call.args[0] for call in calls])
-        made = operator("nn.dense", data, weight, units=attrs["units"], out_dtype=attrs["out_dtype"])
-        return _Rows(calls, made)
+        result = operator("nn.dense", data, weight, units=attrs["units"], out_dtype=attrs["out_dtype"])
+        return _Rows(calls, result)
 
 
 class _Rows(Group):
@@ -91,8 +91,8 @@ class _Rows(Group):
         if any(user.args[k] is not arg for user in users for k, arg in enumerate(first.args) if k != place):
             return None
         for other in others:
-            given = tensor_type(other).shape
-            if len(given) > len(shape) or (len(given) == len(shape) and given[0] != 1):
+            other_shape = tensor_type(other).shape
+            if len(other_shape) > len(shape) or (len(other_shape) == len(shape) and other_shape[0] != 1):
                 return None
         if any(tensor_type(u).shape != tensor_type(o).shape for u, o in zip(users, self.outputs)):
             return None
@@ -105,29 +105,29 @@ class _Rows(Group):
             split = operator("split", self.value, indices_or_sections=len(self.outputs), axis=0)
             set_origin(split, self.outputs)
             return [TupleGetItem(split, number) for number in range(len(self.outputs))]
-        made: list[Expr] = []
+        result: list[Expr] = []
         begin = 0
         for output in self.outputs:
             end = begin + tensor_type(output).concrete_shape[0]
-            made.append(
+            result.append(
                 operator("strided_slice", self.value, begin=[begin], end=[end], strides=[1], axes=[0])
             )
             begin = end
-        return made
+        return result
 
 
 def _cut(calls: list[Call]) -> list[list[Call]]:
     """Split the calls into groups of at most MOST_TOGETHER rows."""
-    found: list[list[Call]] = []
+    groups: list[list[Call]] = []
     room = 0
     for call in calls:
         rows = tensor_type(call.args[0]).concrete_shape[0]
         if rows > room:
-            found.append([])
+            groups.append([])
             room = MOST_TOGETHER
-        found[-1].append(call)
+        groups[-1].append(call)
         room -= rows
-    return found
+    return groups
 
 
 def _in_order(calls: list[Call]) -> list[Call]:

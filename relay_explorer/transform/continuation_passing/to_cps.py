@@ -77,9 +77,9 @@ def to_cps(func: Function, mod: IRModule | None = None) -> Function:
     """
     module = mod if mod is not None else IRModule()
     names = _Names(module)
-    made = _with_answer(func, module, names)
+    result = _with_answer(func, module, names)
     names.convert_pending(module)
-    return made
+    return result
 
 
 class _CPSTypes(TypeMutator):
@@ -132,10 +132,8 @@ def _with_answer(function: Function, mod: IRModule, names: _Names) -> Function:
         typed = infer_expr(_expanded(typed, mod), mod)
     assert isinstance(typed, Function)
     answer = TypeVar("answer")
-    made = run(_Converter(answer, mod, names).function(typed))
-    result = Function(
-        made.params, made.body, made.ret_type, [*made.type_params, answer], made.attrs, made.span
-    )
+    new = run(_Converter(answer, mod, names).function(typed))
+    result = Function(new.params, new.body, new.ret_type, [*new.type_params, answer], new.attrs, new.span)
     set_origin(result, (function,))
     return result
 
@@ -152,15 +150,15 @@ def _values(node: Expr) -> tuple[Expr, ...]:
 
 
 def _refuse_functions_in_data(function: Function, mod: IRModule) -> None:
-    seen = set()
+    visited = set()
     for node in post_order(function):
         used = [node] if isinstance(node, Constructor) else []
         if isinstance(node, Match):
             used = [c for c in mod.constructors() if any(c is p for p in _constructors(node))]
         for constructor in used:
-            if constructor in seen:
+            if constructor in visited:
                 continue
-            seen.add(constructor)
+            visited.add(constructor)
             if any(_has_function(t) for t in constructor.inputs):
                 raise RelayError(
                     f"`{constructor.name_hint}` holds a function, whose type changes in continuation-passing "
@@ -171,15 +169,15 @@ def _refuse_functions_in_data(function: Function, mod: IRModule) -> None:
 
 
 def _constructors(match: Match) -> list[Constructor]:
-    found: list[Constructor] = []
+    result: list[Constructor] = []
     pending = [clause.lhs for clause in match.clauses]
     while pending:
         pattern = pending.pop()
         constructor = getattr(pattern, "constructor", None)
         if constructor is not None:
-            found.append(constructor)
+            result.append(constructor)
         pending += getattr(pattern, "patterns", ())
-    return found
+    return result
 
 
 def _has_function(type_: Type) -> bool:
@@ -203,8 +201,8 @@ class _Converter:
         self.vars: dict[Var, Var] = {}
 
     def type(self, type_: Type) -> Type:
-        made: Type = self.types.visit(type_)
-        return made
+        result: Type = self.types.visit(type_)
+        return result
 
     def var(self, var: Var) -> Var:
         """Return the variable that replaces one of the program."""
@@ -234,27 +232,27 @@ class _Converter:
             rest = frame(rest)
         return rest
 
-    def value(self, node: Expr, frames: list[Frame], known: dict[Expr, Expr]) -> Steps[Expr]:
+    def value(self, node: Expr, frames: list[Frame], atoms: dict[Expr, Expr]) -> Steps[Expr]:
         """Return the atom for an expression's value, valid inside `frames`, to which the bindings it needs
         are appended.
         """
         while isinstance(node, Let):
-            bound = yield self.value(node.value, frames, known)
+            bound = yield self.value(node.value, frames, atoms)
             frames.append(_let(self.var(node.var), bound, node))
             node = node.body
-        if node not in known:
-            known[node] = yield self._new_value(node, frames, known)
-        return known[node]
+        if node not in atoms:
+            atoms[node] = yield self._new_value(node, frames, atoms)
+        return atoms[node]
 
     def _values(
-        self, nodes: tuple[Expr, ...], frames: list[Frame], known: dict[Expr, Expr]
+        self, nodes: tuple[Expr, ...], frames: list[Frame], atoms: dict[Expr, Expr]
     ) -> Steps[list[Expr]]:
-        found = []
+        values = []
         for node in nodes:
-            found.append((yield self.value(node, frames, known)))
-        return found
+            values.append((yield self.value(node, frames, atoms)))
+        return values
 
-    def _new_value(self, node: Expr, frames: list[Frame], known: dict[Expr, Expr]) -> Steps[Expr]:
+    def _new_value(self, node: Expr, frames: list[Frame], atoms: dict[Expr, Expr]) -> Steps[Expr]:
         match node:
             case Var():
                 return self.var(node)
@@ -264,26 +262,26 @@ class _Converter:
                 function: Expr = yield self.function(node)
                 return function
             case Tuple():
-                return Tuple((yield self._values(node.fields, frames, known)), node.span)
+                return Tuple((yield self._values(node.fields, frames, atoms)), node.span)
             case TupleGetItem():
                 return TupleGetItem(
-                    (yield self.value(node.tuple_value, frames, known)), node.index, node.span
+                    (yield self.value(node.tuple_value, frames, atoms)), node.index, node.span
                 )
             case Call():
-                called: Expr = yield self._call(node, frames, known)
+                called: Expr = yield self._call(node, frames, atoms)
                 return called
             case RefCreate():
-                return self._bound(RefCreate((yield self.value(node.value, frames, known))), node, frames)
+                return self._bound(RefCreate((yield self.value(node.value, frames, atoms))), node, frames)
             case RefRead():
-                return self._bound(RefRead((yield self.value(node.ref, frames, known))), node, frames)
+                return self._bound(RefRead((yield self.value(node.ref, frames, atoms))), node, frames)
             case RefWrite():
-                ref, value = yield self._values((node.ref, node.value), frames, known)
+                ref, value = yield self._values((node.ref, node.value), frames, atoms)
                 return self._bound(RefWrite(ref, value), node, frames)
             case If():
-                chosen: Expr = yield self._if(node, frames, known)
+                chosen: Expr = yield self._if(node, frames, atoms)
                 return chosen
             case Match():
-                matched: Expr = yield self._match(node, frames, known)
+                matched: Expr = yield self._match(node, frames, atoms)
                 return matched
         return node
 
@@ -296,14 +294,14 @@ class _Converter:
         frames.append(_let(var, value, node))
         return var
 
-    def _call(self, node: Call, frames: list[Frame], known: dict[Expr, Expr]) -> Steps[Expr]:
+    def _call(self, node: Call, frames: list[Frame], atoms: dict[Expr, Expr]) -> Steps[Expr]:
         types = [self.type(t) for t in node.type_args]
         callee = node.op
         direct = isinstance(callee, (Op, Constructor)) or _is_direct(
             self.mod[callee] if isinstance(callee, GlobalVar) else callee
         )
-        op = callee if direct else (yield self.value(callee, frames, known))
-        args = yield self._values(node.args, frames, known)
+        op = callee if direct else (yield self.value(callee, frames, atoms))
+        args = yield self._values(node.args, frames, atoms)
         if direct:
             return self._bound(Call(op, args, node.attrs, types, node.span), node, frames)
         if isinstance(callee, GlobalVar) and len(types) == len(self.mod[callee].type_params):
@@ -328,15 +326,15 @@ class _Converter:
                 return k
         return Function([result], rest, self.answer)
 
-    def _if(self, node: If, frames: list[Frame], known: dict[Expr, Expr]) -> Steps[Expr]:
-        cond = yield self.value(node.cond, frames, known)
+    def _if(self, node: If, frames: list[Frame], atoms: dict[Expr, Expr]) -> Steps[Expr]:
+        cond = yield self.value(node.cond, frames, atoms)
         join = self._join(node)
         yes = yield self.block(node.true_branch, join)
         no = yield self.block(node.false_branch, join)
         return self._joined(If(cond, yes, no, node.span), node, join, frames)
 
-    def _match(self, node: Match, frames: list[Frame], known: dict[Expr, Expr]) -> Steps[Expr]:
-        data = yield self.value(node.data, frames, known)
+    def _match(self, node: Match, frames: list[Frame], atoms: dict[Expr, Expr]) -> Steps[Expr]:
+        data = yield self.value(node.data, frames, atoms)
         join = self._join(node)
         clauses = []
         for clause in node.clauses:

@@ -42,8 +42,8 @@ def un_cps(func: Function) -> Function:
     """Wrap `func`, which is in continuation-passing style, in a function that calls it with the identity
     continuation.
     """
-    found = _continuation_type(func)
-    if found is None:
+    continuation = _continuation_type(func)
+    if continuation is None:
         raise RelayError(
             "this function is not in continuation-passing style: its last parameter is no function "
             "to the type of its result",
@@ -55,9 +55,9 @@ def un_cps(func: Function) -> Function:
             "this function takes or gives functions, which would still want continuations", func.span,
             help=["call it with a continuation"],
         )  # fmt: skip
-    old_result, answer = found
-    kept = [param for param in func.type_params if param is not answer]
-    types = _Replace({old: TypeVar(old.name_hint, old.kind) for old in kept})
+    old_result, answer = continuation
+    remaining = [param for param in func.type_params if param is not answer]
+    types = _Replace({old: TypeVar(old.name_hint, old.kind) for old in remaining})
     result: Type = types.visit(old_result)
     types.types[answer] = result
     params = [Var(p.name_hint, types.visit(_type_of(p))) for p in func.params[:-1]]
@@ -65,19 +65,19 @@ def un_cps(func: Function) -> Function:
     identity = Function([x], x, result)
     type_args = [types.types[param] for param in func.type_params]
     body = Call(func, [*params, identity], None, type_args)
-    made = Function(
-        params, body, result, [v for v in types.types.values() if isinstance(v, TypeVar)][: len(kept)],
+    new = Function(
+        params, body, result, [v for v in types.types.values() if isinstance(v, TypeVar)][: len(remaining)],
         func.attrs, func.span,
     )  # fmt: skip
-    set_origin(made, (func,))
-    return made
+    set_origin(new, (func,))
+    return new
 
 
 def _is_higher_order(func: Function) -> bool:
     """Whether the type of the answer is in more than the type of the continuation."""
-    found = _continuation_type(func)
-    assert found is not None
-    result, answer = found
+    continuation = _continuation_type(func)
+    assert continuation is not None
+    result, answer = continuation
     return any(answer in type_vars_in(t)[0] for t in [result, *map(_type_of, func.params[:-1])])
 
 

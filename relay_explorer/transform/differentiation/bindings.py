@@ -42,13 +42,13 @@ class Bindings:
                 pending.append((node, True))
                 pending += [(part, False) for part in reversed(children(node))]
                 continue
-            made = node
+            result = node
             if not isinstance(node, _BLOCKS):
-                made = rebuild(node, [self.atoms.get(id(part), part) for part in children(node)])
+                result = rebuild(node, [self.atoms.get(id(part), part) for part in children(node)])
             var = Var((name if node is expr else "") or self.part, None, node.span)
             set_origin(var, node.origin or (node,))
             self.kept.append(node)
-            self.atoms[id(node)] = self.bind(var, made)
+            self.atoms[id(node)] = self.bind(var, result)
         return self.atoms.get(id(expr), expr)
 
     def around(self, result: Expr) -> Expr:

@@ -41,7 +41,7 @@ class DataWithCells:
         """Raise a RelayError unless values of `type_` are tensors, or tuples and data types made of
         tensors.
         """
-        seen: set[GlobalTypeVar] = set()
+        visited: set[GlobalTypeVar] = set()
         pending = [type_]
         while pending:
             part = pending.pop()
@@ -50,12 +50,12 @@ class DataWithCells:
             elif isinstance(part, (TypeCall, GlobalTypeVar)):
                 header, args = _applied(part)
                 pending.extend(args)
-                if header not in seen:
-                    seen.add(header)
+                if header not in visited:
+                    visited.add(header)
                     declared = self.lifting.mod.type_definitions[header]
                     inputs = [i for constructor in declared.constructors for i in constructor.inputs]
                     pending.extend(i for i in inputs if i not in declared.type_vars)
-            elif not isinstance(part, TensorType) and part not in self._type_vars(seen):
+            elif not isinstance(part, TensorType) and part not in self._type_vars(visited):
                 raise RelayError(
                     f"{what} of a function that is differentiated must be a tensor, or a tuple or data type "
                     f"of tensors, not {type_}",
@@ -93,19 +93,19 @@ class DataWithCells:
             value = Var("value", source)
             target[walker] = Function([value], value, source)  # takes the name: a list holds lists
             declared = self.lifting.mod.type_definitions[header]
-            given = dict(zip(declared.type_vars, args, strict=True))
+            substitution = dict(zip(declared.type_vars, args, strict=True))
             clauses = []
             for old in declared.constructors:
                 new = self.lifting.constructor(old)
                 took, makes = (old, new) if kind == WITH else (new, old)
-                types = [substitute_type(part, given) for part in old.inputs]
+                types = [substitute_type(part, substitution) for part in old.inputs]
                 fields = [
                     Var(f"field{k}", part if kind == WITH else self.lifting.type(part))
                     for k, part in enumerate(types)
                 ]
-                made = [self._through(kind, f, t) for f, t in zip(fields, types, strict=True)]
+                replacement = [self._through(kind, f, t) for f, t in zip(fields, types, strict=True)]
                 pattern = PatternConstructor(took, [PatternVar(field) for field in fields])
-                clauses.append(Clause(pattern, Call(makes, made)))
+                clauses.append(Clause(pattern, Call(makes, replacement)))
             target[walker] = Function([value], Match(value, clauses), result)
         return self.walkers[key]
 

@@ -93,9 +93,9 @@ def differentiated(normal: Function, annotated: bool = True) -> Derivation:
         return block.atom(derivative, f"d_{name.name_hint}" if isinstance(name, Var) else "d")
 
     reverse = ReverseMode(block.around(result), normal.params, emit)
-    found = reverse.derivatives()
+    derivatives = reverse.derivatives()
     by_params = [
-        zeros_of(param) if by is None else by for param, by in zip(normal.params, found, strict=True)
+        zeros_of(param) if by is None else by for param, by in zip(normal.params, derivatives, strict=True)
     ]
     body = block.around(block.atom(Tuple([result, Tuple(by_params)])))
     function = Function(normal.params, body, None, (), normal.attrs, normal.span)

@@ -37,10 +37,10 @@ def higher_order(function: Function, mod: IRModule | None) -> Function:
     typed = normal_module(whole)
     target = mod if mod is not None else IRModule()
     lifting = _WithCells(typed, target)
-    made = lifting.whole(typed[name])
+    result = lifting.whole(typed[name])
     lifting.finish()
-    set_origin(made, (function,))
-    return made
+    set_origin(result, (function,))
+    return result
 
 
 class _WithCells(Lifting):
@@ -82,15 +82,15 @@ class _WithCells(Lifting):
         """Return the value without cells, typed."""
         if isinstance(lifted, Var) and lifted in self.plain:
             return self.plain[lifted]
-        made: Expr
+        result: Expr
         if isinstance(type_, TupleType):
-            made = Tuple([self.primal(TupleGetItem(lifted, k), t) for k, t in enumerate(type_.fields)])
+            result = Tuple([self.primal(TupleGetItem(lifted, k), t) for k, t in enumerate(type_.fields)])
         elif isinstance(type_, TensorType):
-            made = TupleGetItem(lifted, 0)
+            result = TupleGetItem(lifted, 0)
         else:
-            made = self.data.values(lifted, type_)
-        set_checked_type(made, type_)
-        return made
+            result = self.data.values(lifted, type_)
+        set_checked_type(result, type_)
+        return result
 
     # -- operators
 
@@ -108,11 +108,11 @@ class _WithCells(Lifting):
         derivative = inner.atom(self.data.derivatives(var, call.checked_type), f"d_{var.name_hint}")
         if isinstance(call.checked_type, TupleType):
             derivative = self.data.derivatives(var, call.checked_type)
-        found = by_arguments(forward, derivative, self.plain[var])
-        if all(by is None for by in found):
+        derivatives = by_arguments(forward, derivative, self.plain[var])
+        if all(by is None for by in derivatives):
             self.constants.add(var)
             return
-        for pair, arg, by in zip(pairs, call.args, found, strict=True):
+        for pair, arg, by in zip(pairs, call.args, derivatives, strict=True):
             if by is not None and not (isinstance(pair, Var) and pair in self.constants):
                 _gather(pair, arg.checked_type, by, inner)
         before = block.atom(RefRead(block.more[0]), "before")

@@ -118,20 +118,20 @@ class _WithGradCells(Lifting):
     def operator(self, call: Call, var: Var, block: Block) -> None:
         assert isinstance(call.op, Op)
         type_ = call.checked_type
-        made: Expr | None = None
+        result: Expr | None = None
         if call.op.name in _FILLED and isinstance(type_, TensorType):
-            made = self._filled(call, type_)
+            result = self._filled(call, type_)
         elif call.op.name in _COMBINED and all(arg.checked_type == type_ for arg in call.args):
             a, b = Var("a", type_), Var("b", type_)
             body = Function([a, b], Call(call.op, [a, b]), type_)
             cells = [self.atom(arg) for arg in call.args]
-            made = Call(self._function(_COMBINED[call.op.name]), [body, *cells])
-        if made is None:
+            result = Call(self._function(_COMBINED[call.op.name]), [body, *cells])
+        if result is None:
             args = [self.take_out(self.atom(arg), arg.checked_type) for arg in call.args]
             value = block.atom(Call(call.op, args, call.attrs, (), call.span), var.name_hint)
-            made = self.put_in(value, type_)
-        set_origin(made, (call,))
-        block.bind(var, made)
+            result = self.put_in(value, type_)
+        set_origin(result, (call,))
+        block.bind(var, result)
 
     def _filled(self, call: Call, type_: TensorType) -> Expr:
         """Zeros or ones, made when they are asked for; where the shape is known, without another tensor that

@@ -114,10 +114,10 @@ class Lifting:
 
     def type(self, type_: Type) -> Type:
         """Translate a type."""
-        known = self.types.get(id(type_))
-        if known is None:
-            known = self.types[id(type_)] = (type_, run(self._type(type_)))
-        return known[1]
+        cached = self.types.get(id(type_))
+        if cached is None:
+            cached = self.types[id(type_)] = (type_, run(self._type(type_)))
+        return cached[1]
 
     def _type(self, type_: Type) -> Steps[Type]:
         match type_:
@@ -148,13 +148,13 @@ class Lifting:
         holds: dict[GlobalTypeVar, set[Type]] = {}
         for var, data in self.mod.type_definitions.items():
             pending = [part for constructor in data.constructors for part in constructor.inputs]
-            found: set[Type] = set()
+            held: set[Type] = set()
             while pending:
                 part = pending.pop()
                 if isinstance(part, (TensorType, FuncType, GlobalTypeVar)):
-                    found.add(part)
+                    held.add(part)
                 pending.extend(type_children(part))
-            holds[var] = found
+            holds[var] = held
         changed = {v for v, parts in holds.items() if any(not isinstance(p, GlobalTypeVar) for p in parts)}
         while more := {v for v, parts in holds.items() if v not in changed and parts & changed}:
             changed |= more
@@ -167,12 +167,12 @@ class Lifting:
             name = self._free_name(var.name_hint)
             new = self.data_types[var] = GlobalTypeVar(name, var.kind)
             data = self.mod.type_definitions[var]
-            made = []
+            constructors = []
             for old in data.constructors:
                 inputs = [self.type(part) for part in old.inputs]
-                made.append(Constructor(old.name_hint + self.suffix, inputs, new))
-                self.constructors[old] = made[-1]
-            self.target.add_type(new, TypeData(new, data.type_vars, made, data.span))
+                constructors.append(Constructor(old.name_hint + self.suffix, inputs, new))
+                self.constructors[old] = constructors[-1]
+            self.target.add_type(new, TypeData(new, data.type_vars, constructors, data.span))
         return self.data_types[var]
 
     def constructor(self, old: Constructor) -> Constructor:
@@ -235,11 +235,11 @@ class Lifting:
         body = yield self.body(function.body, block)
         type_ = function.checked_type
         assert isinstance(type_, FuncType)
-        made = Function(
+        result = Function(
             [*params, *block.more], body, self.type(type_.ret_type), function.type_params, None, function.span
         )
-        set_origin(made, (function,))
-        return made
+        set_origin(result, (function,))
+        return result
 
     def body(self, body: Expr, block: Block) -> Steps[Expr]:
         """Translate a block in A-normal form into `block`, and close that around the result."""
@@ -263,10 +263,10 @@ class Lifting:
         elif isinstance(value, Call) and isinstance(value.op, Op):
             self.operator(value, var, block)
         else:
-            made = yield self._value(value, let.var.checked_type, block)
-            if not made.origin:
-                set_origin(made, (value,))
-            block.bind(var, made)
+            result = yield self._value(value, let.var.checked_type, block)
+            if not result.origin:
+                set_origin(result, (value,))
+            block.bind(var, result)
 
     def _value(self, value: Expr, type_: Type, block: Block) -> Steps[Expr]:
         match value:
@@ -282,8 +282,8 @@ class Lifting:
                 false: Expr = yield self.body(value.false_branch, Block(block.more))
                 return If(self.condition(self.atom(value.cond)), true, false, value.span)
             case Match():
-                made: Expr = yield self._match(value, block)
-                return made
+                result: Expr = yield self._match(value, block)
+                return result
             case Function():
                 function: Function = yield self.function(value)
                 return function
@@ -311,8 +311,8 @@ class Lifting:
         type_: Anything = callee.checked_type
         if not isinstance(type_, FuncType):
             return [None] * len(call.args)
-        given = dict(zip(type_.type_params, call.type_args, strict=False))
-        return [substitute_type(part, given) for part in type_.arg_types]
+        substitution = dict(zip(type_.type_params, call.type_args, strict=False))
+        return [substitute_type(part, substitution) for part in type_.arg_types]
 
     def _match(self, match: Match, block: Block) -> Steps[Expr]:
         clauses = []
@@ -350,6 +350,6 @@ def _calling(op: Op, type_: FuncType) -> Function:
     set_checked_type(call, type_.ret_type)
     body = Let(result, call, result)
     set_checked_type(body, type_.ret_type)
-    made = Function(params, body, type_.ret_type)
-    set_checked_type(made, type_)
-    return made
+    new = Function(params, body, type_.ret_type)
+    set_checked_type(new, type_)
+    return new

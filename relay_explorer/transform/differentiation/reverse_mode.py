@@ -51,9 +51,9 @@ class ReverseMode:
     and `let`s. What does not depend on `wanted` is not looked at. A `Visit` is emitted for each expression.
     """
 
-    def __init__(self, root: Expr, wanted: Sequence[Var], emit: Emit | None = None) -> None:
+    def __init__(self, root: Expr, variables: Sequence[Var], emit: Emit | None = None) -> None:
         self.root = root
-        self.wanted = wanted
+        self.wanted = variables
         self.emit: Emit = emit or (lambda expr, derivative: derivative)
         self.order = post_order(root)
         self.values = {node.var: node.value for node in self.order if isinstance(node, Let)}
@@ -109,11 +109,11 @@ class ReverseMode:
         """Return the expressions that depend smoothly on the variables differentiated by; conditions and
         indices do not.
         """
-        found = {id(var) for var in self.wanted if moves(var._checked_type)}
+        active = {id(var) for var in self.wanted if moves(var._checked_type)}
         for node in self.order:
-            if any(id(self._source(part)) in found for part in children(node)) and moves(node._checked_type):
-                found.add(id(node))
-        return found
+            if any(id(self._source(part)) in active for part in children(node)) and moves(node._checked_type):
+                active.add(id(node))
+        return active
 
     # -- what comes back
 
@@ -173,11 +173,11 @@ class ReverseMode:
         if id(node) not in self.fields:
             return None
         name = self._name(node)
-        found = []
+        fields = []
         for index, field_type in enumerate(type_.fields):
             field = self._field(node, index)
-            found.append(zeros_of(field_of(name, index), field_type) if field is None else field)
-        whole = Tuple(found)
+            fields.append(zeros_of(field_of(name, index), field_type) if field is None else field)
+        whole = Tuple(fields)
         parts = [part for field in self.fields[id(node)].values() for part in field]
         self._sums += come_from(node, [whole], [*parts, *self._sums, name])
         return self.emit(node, whole)
@@ -186,15 +186,15 @@ class ReverseMode:
         self,
         node: Expr,
         derivative: Expr | None,
-        given: Sequence[Expr | None] = (),
-        made: Sequence[Expr] = (),
+        contributions: Sequence[Expr | None] = (),
+        created: Sequence[Expr] = (),
     ) -> None:
         """Emit the event that the backward pass has visited `node`, if a recorder is attached."""
         if self._recorder is None:
             return
         came, sums = tuple(self._came.get(node, ())), tuple(self._sums)
         whole = None if isinstance(derivative, Tuple) else derivative
-        self._recorder.emit(Visit(node, came, whole, sums, tuple(given), (*made, *self._taken)))
+        self._recorder.emit(Visit(node, came, whole, sums, tuple(contributions), (*created, *self._taken)))
 
     def _back(self, node: Expr) -> None:
         self._at, self._sums, self._taken = node, [], []
@@ -202,13 +202,13 @@ class ReverseMode:
             case Var() | Let():
                 pass
             case Tuple():
-                given: list[Expr | None] = [None] * len(node.fields)
+                contributions: list[Expr | None] = [None] * len(node.fields)
                 for index, part in enumerate(node.fields):
                     derivative = self._field(node, index)
                     if derivative is not None and id(self._source(part)) in self.active:
                         self._give(part, derivative)
-                        given[index] = derivative
-                self._visit(node, None, given)
+                        contributions[index] = derivative
+                self._visit(node, None, contributions)
             case TupleGetItem():
                 derivative = self._total(node)
                 assert derivative is not None
@@ -226,16 +226,16 @@ class ReverseMode:
         """Through a call of an operator."""
         derivative = self._total(call)
         assert derivative is not None
-        found = by_arguments(call, derivative, self._name(call))
+        contributions = by_arguments(call, derivative, self._name(call))
         for number, argument in enumerate(call.args):
-            by_argument = found[number]
+            by_argument = contributions[number]
             if by_argument is None or id(self._source(argument)) not in self.active:
-                found[number] = None
+                contributions[number] = None
             else:
                 self._give(argument, by_argument)
         if self._recorder is not None:
-            made = come_from(call, found, [self._name(call), derivative, *call.args])
-            self._visit(call, derivative, found, made)
+            created = come_from(call, contributions, [self._name(call), derivative, *call.args])
+            self._visit(call, derivative, contributions, created)
 
 
 def moves(type_: Type | None) -> bool:
@@ -248,51 +248,52 @@ def moves(type_: Type | None) -> bool:
 def by_arguments(call: Call, derivative: Expr, name: Expr) -> list[Expr | None]:
     """Return the derivatives by the arguments of an operator's call, whose value is bound to `name`."""
     rule = gradient_of(call)
-    found: list[Expr | None] = [by if by is None else unwrapped(by) for by in rule(call, derivative)]
-    if len(found) != len(call.args):
+    by_argument: list[Expr | None] = [by if by is None else unwrapped(by) for by in rule(call, derivative)]
+    if len(by_argument) != len(call.args):
         raise RelayError(
-            f"the gradient of `{call.op}` gives {len(found)} derivatives for {len(call.args)} arguments",
+            f"the gradient of `{call.op}` gives {len(by_argument)} derivatives "
+            f"for {len(call.args)} arguments",
             call.span,
         )
-    found = list(found) if name is call else with_name(found, call, name)
-    come_from(call, found, [call, name, derivative, *call.args])
-    return found
+    by_argument = list(by_argument) if name is call else with_name(by_argument, call, name)
+    come_from(call, by_argument, [call, name, derivative, *call.args])
+    return by_argument
 
 
-def come_from(source: Expr, found: Iterable[Expr | None], given: Iterable[Expr]) -> list[Expr]:
+def come_from(source: Expr, roots: Iterable[Expr | None], sources: Iterable[Expr]) -> list[Expr]:
     """Set `source` as the origin of all new expressions in `found`, down to those in `given` and the fields
     of tuples among them; return the new expressions, parts first.
     """
-    known: set[Expr] = set()
-    pending = list(given)
+    existing: set[Expr] = set()
+    pending = list(sources)
     while pending:
         expr = pending.pop()
-        known.add(expr)
+        existing.add(expr)
         if isinstance(expr, Tuple):
             pending += expr.fields
-    made: list[Expr] = []
-    stack = [(expr, False) for expr in found if expr is not None][::-1]
+    created: list[Expr] = []
+    stack = [(expr, False) for expr in roots if expr is not None][::-1]
     while stack:
         expr, ready = stack.pop()
         if ready:
             set_origin(expr, (source,))
-            made.append(expr)
-        elif expr not in known and not isinstance(expr, (Var, Op)):
-            known.add(expr)
+            created.append(expr)
+        elif expr not in existing and not isinstance(expr, (Var, Op)):
+            existing.add(expr)
             stack.append((expr, True))
             stack += [(part, False) for part in reversed(children(expr))]
-    return made
+    return created
 
 
-def with_name(found: Iterable[Expr | None], call: Expr, name: Expr) -> list[Expr | None]:
+def with_name(roots: Iterable[Expr | None], call: Expr, name: Expr) -> list[Expr | None]:
     """Replace `call` by `name` in the expressions; shared parts stay shared."""
-    return _replaced(found, {id(call): name})
+    return _replaced(roots, {id(call): name})
 
 
-def _replaced(found: Iterable[Expr | None], memo: dict[int, Expr]) -> list[Expr | None]:
+def _replaced(roots: Iterable[Expr | None], memo: dict[int, Expr]) -> list[Expr | None]:
     """Replace the expressions whose identities are keys of `memo`."""
     result: list[Expr | None] = []
-    for root in found:
+    for root in roots:
         if root is None:
             result.append(None)
             continue
@@ -345,10 +346,10 @@ def derivatives_of(arguments: Sequence[Expr], build: Callable[..., Expr], grad: 
     typed = infer_types(IRModule.from_expr(Function(inner, body)))["main"]
     seed = Var("seed", typed.body.checked_type)
     with unrecorded(Visit):
-        found = ReverseMode(typed.body, typed.params).derivatives(seed)
-    given: dict[int, Expr] = {id(v): a for v, a in zip(typed.params, arguments, strict=True)}
-    given[id(seed)] = grad
-    return _replaced(found, given)
+        partials = ReverseMode(typed.body, typed.params).derivatives(seed)
+    substitution: dict[int, Expr] = {id(v): a for v, a in zip(typed.params, arguments, strict=True)}
+    substitution[id(seed)] = grad
+    return _replaced(partials, substitution)
 
 
 def _not_straight(node: Expr) -> RelayError:

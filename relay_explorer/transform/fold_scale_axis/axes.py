@@ -70,8 +70,8 @@ def scale_of(data: TensorType, other: Expr, type_: TensorType, axes: Axes) -> Ex
     if not varies_along(data, type_, axes):
         return None
     missing = len(data.shape) - len(type_.shape)
-    gone = [axis - missing for axis in range(missing, len(data.shape)) if axis not in axes]
-    return call("squeeze", other, axis=gone) if gone else other
+    removed = [axis - missing for axis in range(missing, len(data.shape)) if axis not in axes]
+    return call("squeeze", other, axis=removed) if removed else other
 
 
 def spread(scale: Expr, shape: Sequence[int], axes: Axes) -> Expr:

@@ -67,16 +67,16 @@ class _Backward:
         if not self.asks:
             return self.root
         for node in self.order:
-            made = self._product(node) if operator_of(node) == "multiply" else None
-            if made is not None:
-                set_origin(made, (*made.origin, node))
+            result = self._product(node) if operator_of(node) == "multiply" else None
+            if result is not None:
+                set_origin(result, (*result.origin, node))
                 emit_rewrite(
                     self.run,
                     node,
-                    made,
+                    result,
                     sentence="A product is what it multiplies, with the scale in the weights.",
                 )
-            self.memo[node] = made or rebuild(node, [self.memo[part] for part in children(node)])
+            self.memo[node] = result or rebuild(node, [self.memo[part] for part in children(node)])
         return self.memo[self.root]
 
     def _ask(self, node: Call) -> Ask | None:
@@ -131,31 +131,31 @@ class _Backward:
             way.append(node)
             if not self._takes_itself(node):
                 pending += [arg for arg in node.args if arg in self.asks]
-        made: dict[Expr, Expr] = {}
+        scaled: dict[Expr, Expr] = {}
         for node in reversed(way):
-            made[node] = self._with_scale(node, made, scale, axes)
-            set_origin(made[node], (node,))
+            scaled[node] = self._with_scale(node, scaled, scale, axes)
+            set_origin(scaled[node], (node,))
             if self._takes_itself(node):
                 emit_rewrite(
                     self._scaled,
                     node,
-                    made[node],
+                    scaled[node],
                     sentence="A layer gives scaled channels if its weight is scaled.",
                 )
             else:
                 emit_rewrite(
                     self._scaled,
                     node,
-                    made[node],
+                    scaled[node],
                     sentence="On its way back to a layer, the scale passes what works channel by channel.",
                 )
-        return made[root]
+        return scaled[root]
 
     def _takes_itself(self, node: Expr) -> bool:
         name = operator_of(node)
         return name in CONVOLUTIONS or name == "nn.dense"
 
-    def _with_scale(self, node: Call, made: dict[Expr, Expr], scale: Expr, axes: Axes) -> Expr:
+    def _with_scale(self, node: Call, scaled: dict[Expr, Expr], scale: Expr, axes: Axes) -> Expr:
         if self._takes_itself(node):
             takes = takes_scale(node, backward=True)
             assert takes is not None
@@ -163,5 +163,5 @@ class _Backward:
             return with_scaled_weight(node, data, weight, scale, takes)
         shape = [size if isinstance(size, int) else 1 for size in tensor_type(node).shape]
         wide = scale if operator_of(node) == "nn.bias_add" else spread(scale, shape, axes)
-        args = [made[arg] if arg in made else call("multiply", self.memo[arg], wide) for arg in node.args]
+        args = [scaled[arg] if arg in scaled else call("multiply", self.memo[arg], wide) for arg in node.args]
         return Call(node.op, args, node.attrs, node.type_args, node.span)

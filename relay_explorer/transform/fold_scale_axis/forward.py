@@ -74,11 +74,11 @@ class _Forward:
         if not any(self.asks.values()):
             return self.root
         for node in self.order:
-            made = self._moved(node) if isinstance(node, Call) else None
-            if isinstance(made, _Scaled):
-                self.scaled[node] = made
-            elif made is not None:
-                self.memo[node] = made
+            result = self._moved(node) if isinstance(node, Call) else None
+            if isinstance(result, _Scaled):
+                self.scaled[node] = result
+            elif result is not None:
+                self.memo[node] = result
             else:
                 self.memo[node] = rebuild(node, [self.memo[part] for part in children(node)])
         return self.memo[self.root]
@@ -87,20 +87,20 @@ class _Forward:
         """Return what a node asks of each of its parts."""
         own = self.asks.get(node)
         name = operator_of(node)
-        found: dict[int, Ask | None] = {}
+        asks: dict[int, Ask | None] = {}
         if isinstance(node, Call):
             if name in CONVOLUTIONS or name == "nn.dense":
                 takes = takes_scale(node, backward=False)
-                found[0] = Ask(takes.of) if takes is not None else None
+                asks[0] = Ask(takes.of) if takes is not None else None
             elif own is not None and commutes_with_positive(node):
-                found[0] = own._replace(positive=True)
+                asks[0] = own._replace(positive=True)
             elif own is not None and name in ("add", "subtract"):
                 left, right = map(tensor_type, node.args)
                 if varies_along(left, right, own.axes):
-                    found[0] = own._replace(divides=True)
+                    asks[0] = own._replace(divides=True)
                 elif varies_along(right, left, own.axes):
-                    found[1] = own._replace(divides=True)
-            return [(node.op, None), *((arg, found.get(n)) for n, arg in enumerate(node.args))]
+                    asks[1] = own._replace(divides=True)
+            return [(node.op, None), *((arg, asks.get(n)) for n, arg in enumerate(node.args))]
         return [(part, None) for part in children(node)]
 
     def _moved(self, node: Call) -> Expr | _Scaled | None:

@@ -67,9 +67,9 @@ def fuse(
     if "Primitive" in function.attrs:
         return function
     partition = Partition(DataflowGraph(function, patterns), limits)
-    made = _Kernels(partition, link_params).rewritten(function)
-    assert isinstance(made, Function)
-    return made
+    result = _Kernels(partition, link_params).rewritten(function)
+    assert isinstance(result, Function)
+    return result
 
 
 class _Kernels:
@@ -138,14 +138,14 @@ class _Kernels:
 
     def _members(self, root: Expr, group: Group) -> list[Expr]:
         """Return the expressions that a kernel computes, in post-order."""
-        found: dict[Expr, Expr] = {}
+        members: dict[Expr, Expr] = {}
         pending = [root]
         while pending:
             node = pending.pop()
-            if node not in found:
-                found[node] = node
+            if node not in members:
+                members[node] = node
                 pending += [p for p in _operands(node) if p in self.graph and self._group(p) is group]
-        return sorted(found.values(), key=lambda node: self.graph[node].index)
+        return sorted(members.values(), key=lambda node: self.graph[node].index)
 
     def _argument(self, node: Expr, params: dict[int, Var], arguments: list[Expr]) -> Expr:
         """Return the parameter for a value from outside the kernel."""

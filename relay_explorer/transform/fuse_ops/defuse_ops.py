@@ -33,15 +33,15 @@ class DefuseOps(FunctionPass):
                 callee = new.op
                 if len(callee.type_params) == len(new.type_args) and len(callee.params) == len(new.args):
                     acting = {number for number, arg in enumerate(node.args) if arg in acts}
-                    made = inlined(callee, new.args, node, new.type_args, acting)
+                    result = inlined(callee, new.args, node, new.type_args, acting)
                     emit_rewrite(
                         self.transform_function,
                         new,
-                        made,
+                        result,
                         node,
                         sentence="A call of a function that is written in its place is its body.",
                     )
-                    memo[node] = made
+                    memo[node] = result
                     continue
             memo[node] = new
         return rewritten(function, memo[function])

@@ -214,19 +214,19 @@ class Partition:
         self, node: FlowNode, target: FlowNode, allowed: Allowed
     ) -> tuple[list[FlowNode], FlowNode | None]:
         """All nodes on the ways from `node` to `target`, without it; or the first whose group is no good."""
-        found, seen = [node], {node.index}
+        path, visited = [node], {node.index}
         pending = [user for user, _ in reversed(node.uses)]
         while pending:
             current = pending.pop()
-            if current.index in seen:
+            if current.index in visited:
                 continue
-            seen.add(current.index)
+            visited.add(current.index)
             if not allowed(self.groups[current.index].find().pattern, current is target):
                 return [], current
             if current is not target:
-                found.append(current)
+                path.append(current)
                 pending.extend(user for user, _ in reversed(current.uses))
-        return found, None
+        return path, None
 
     def _too_large(self, node: FlowNode, target: FlowNode, phase: int) -> bool:
         """Whether the merged kernel would have too many nodes, or arguments."""
@@ -251,17 +251,17 @@ class Partition:
         large.
         """
         size = self.groups[target.index].find().size
-        found, seen, pending = [], {target.index}, [node]
+        between, visited, pending = [], {target.index}, [node]
         while pending:
             current = pending.pop()
-            if current.index not in seen:
-                seen.add(current.index)
-                found.append(current)
+            if current.index not in visited:
+                visited.add(current.index)
+                between.append(current)
                 size += self.groups[current.index].size
                 if size > most:
                     return None
                 pending.extend(user for user, _ in current.uses)
-        return found
+        return between
 
 
 def _merge(group: Group, into: Group) -> None:

@@ -25,8 +25,8 @@ from ...ir.op import PROPERTIES, Op
 def named(path: str) -> GradientRule:
     """Import a gradient rule by its path: the file, a dot, the function."""
     family, _, name = path.partition(".")
-    found: GradientRule = getattr(import_module(f"relay_explorer.ops.gradients.{family}"), name)
-    return found
+    rule: GradientRule = getattr(import_module(f"relay_explorer.ops.gradients.{family}"), name)
+    return rule
 
 
 def declared_rule(op: Op) -> GradientRule | None:
@@ -42,8 +42,8 @@ PROPERTIES["FPrimalGradient"] = declared_rule
 def gradient_of(call: Call) -> GradientRule:
     """Return the gradient rule of the operator that `call` calls; raise a RelayError where it has none."""
     assert isinstance(call.op, Op)
-    found: GradientRule | None = call.op.get_attr("FPrimalGradient")
-    if found is None:
+    rule: GradientRule | None = call.op.get_attr("FPrimalGradient")
+    if rule is None:
         raise RelayError(
             f"the operator `{call.op.name}` has no gradient",
             call.span,
@@ -52,4 +52,4 @@ def gradient_of(call: Call) -> GradientRule:
                 f'relay.op.get("{call.op.name}").set_attr("FPrimalGradient", …)',
             ],
         )
-    return found
+    return rule

@@ -36,9 +36,9 @@ def failed(name: str, mod: IRModule, error: Exception) -> PassError:
     at = _expression(mod, error.__traceback__)
     shown = "" if at is None else f", at `{_short(at)}`"
     reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    kept = _kept(name, mod, error)
-    told = "this is a fault of the pass, not of the program"
-    help = [told if kept is None else f"{told}; please report it with the file {kept}"]
+    file = _kept(name, mod, error)
+    message = "this is a fault of the pass, not of the program"
+    help = [message if file is None else f"{message}; please report it with the file {file}"]
     return PassError(
         f"the pass {name} failed{shown}: {reason:.500}", None if at is None else at.span, help=help
     )
@@ -47,13 +47,13 @@ def failed(name: str, mod: IRModule, error: Exception) -> PassError:
 def _expression(mod: IRModule, traceback: TracebackType | None) -> Expr | None:
     """Find the expression of the program that the innermost frame of the traceback was working on."""
     own = {id(node) for f in mod.functions.values() if isinstance(f, Expr) for node in post_order(f)}
-    found: Expr | None = None
+    innermost: Expr | None = None
     while traceback is not None:
         for value in traceback.tb_frame.f_locals.values():
             if isinstance(value, Expr) and id(value) in own:
-                found = value
+                innermost = value
         traceback = traceback.tb_next
-    return found
+    return innermost
 
 
 def _short(expr: Expr) -> str:

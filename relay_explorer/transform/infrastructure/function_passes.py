@@ -35,7 +35,7 @@ class TypedPass(FunctionPass, abstract=True):
         return super().transform_module(infer_types(mod), ctx)
 
 
-def rewritten(function: Function, made: object) -> Function:
+def rewritten(function: Function, result: object) -> Function:
     """Check that a rewritten function is still a function."""
-    assert isinstance(made, Function), f"{function} became {made}"
-    return made
+    assert isinstance(result, Function), f"{function} became {result}"
+    return result

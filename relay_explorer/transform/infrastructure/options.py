@@ -106,8 +106,8 @@ def type_hints(cls: type) -> dict[str, Anything]:
         except (NameError, TypeError):
             hints = {}
         cls._type_hints = hints  # type: ignore[attr-defined]  # a cache that lives as long as the class
-    found: dict[str, Anything] = cls.__dict__["_type_hints"]
-    return found
+    hints_by_name: dict[str, Anything] = cls.__dict__["_type_hints"]
+    return hints_by_name
 
 
 def conform(value: Anything, hint: Anything) -> object:

@@ -62,10 +62,10 @@ class AlterOpLayout(TypedPass):
         assert isinstance(op, Op)
         alter = self._rule(op)
         assert alter is not None
-        made = alter(new.attrs, list(new.args), tensor_types(old), old.checked_type)
-        if made is not None and not isinstance(made, Call):
+        altered = alter(new.attrs, list(new.args), tensor_types(old), old.checked_type)
+        if altered is not None and not isinstance(altered, Call):
             raise RelayError(
-                f"the layout of `{op.name}` is altered into {made!r:.80}",
+                f"the layout of `{op.name}` is altered into {altered!r:.80}",
                 help=["only a call can take the place of a call"],
             )
-        return made
+        return altered

@@ -61,27 +61,27 @@ def _skipped() -> bool:
     return LayoutConfig.current is not None and LayoutConfig.current.check_skip()
 
 
-def converted(call: Call, types: Sequence[Anything], wanted: Sequence[str]) -> Call | None:
+def converted(call: Call, types: Sequence[Anything], preferred: Sequence[str]) -> Call | None:
     """Convert a call to the preferred layouts; None where its operator cannot be converted, or need not
     be.
     """
     op = call.op
     assert isinstance(op, Op)
-    given = op.get_attr(PROPERTY)
-    made = (
-        given(call.attrs, list(call.args), list(types), list(wanted))
-        if given
-        else _default(call, types, wanted)
+    convert = op.get_attr(PROPERTY)
+    result = (
+        convert(call.attrs, list(call.args), list(types), list(preferred))
+        if convert
+        else _default(call, types, preferred)
     )
-    if made is not None and not isinstance(made, Call):
+    if result is not None and not isinstance(result, Call):
         raise RelayError(
-            f"the layout of `{op.name}` is converted into {made!r:.80}",
+            f"the layout of `{op.name}` is converted into {result!r:.80}",
             help=["it must be a call of an operator"],
         )
-    return made
+    return result
 
 
-def _default(call: Call, types: Sequence[Anything], wanted: Sequence[str]) -> Call | None:
+def _default(call: Call, types: Sequence[Anything], preferred: Sequence[str]) -> Call | None:
     op, attrs = call.op, call.attrs
     assert isinstance(op, Op)
     if attrs is None:
@@ -89,14 +89,14 @@ def _default(call: Call, types: Sequence[Anything], wanted: Sequence[str]) -> Ca
     if op.name in _KERNELS:
         if op.name in ("nn.conv2d", "nn.deformable_conv2d") and _skipped():
             return None
-        return _layer(call, op.name, types, wanted)
+        return _layer(call, op.name, types, preferred)
     if "layout" not in attrs:
         return None
-    data = _named(op.name, wanted[0] if wanted else "default")
-    made = (
+    data = _named(op.name, preferred[0] if preferred else "default")
+    new_attrs = (
         attrs.replace(layout=data, out_layout=data) if "out_layout" in attrs else attrs.replace(layout=data)
     )
-    return Call(op, call.args, made, None, call.span)
+    return Call(op, call.args, new_attrs, None, call.span)
 
 
 def _named(operator: str, name: str) -> str:
@@ -110,16 +110,17 @@ def _named(operator: str, name: str) -> str:
     return name
 
 
-def _layer(call: Call, name: str, types: Sequence[Anything], wanted: Sequence[str]) -> Call | None:
+def _layer(call: Call, name: str, types: Sequence[Anything], preferred: Sequence[str]) -> Call | None:
     """Convert a convolution to the preferred layouts of data and weight."""
     attrs = call.attrs
     assert attrs is not None
-    if len(wanted) != 2:
+    if len(preferred) != 2:
         raise RelayError(
-            f"`{name}` has data and a weight, but {len(wanted)} layouts are wanted of it: {list(wanted)}",
+            f"`{name}` has data and a weight, but {len(preferred)} layouts are wanted of it: "
+            f"{list(preferred)}",
             help=['give both, such as ["NHWC", "HWIO"], or ["NHWC", "default"]'],
         )
-    data, kernel = _named(name, str(wanted[0])), str(wanted[1])
+    data, kernel = _named(name, str(preferred[0])), str(preferred[1])
     if kernel == "default":
         kernel = _default_kernel(name, data, attrs, types)
     elif not is_layout(kernel):
@@ -139,15 +140,15 @@ def _divides(size: object, factor: int) -> bool:
 
 
 def _default_kernel(name: str, data: str, attrs: Attrs, types: Sequence[Anything]) -> str:
-    known = _KERNELS[name]
-    if data not in known:
+    defaults = _KERNELS[name]
+    if data not in defaults:
         raise RelayError(
             f'`{name}` has no default layout of the weight for the layout "{data}" of the data',
-            help=[f"name it; defaults there are for {', '.join(known)}"],
+            help=[f"name it; defaults there are for {', '.join(defaults)}"],
         )
     if name == "nn.conv2d" and data == "NHWC" and _is_depthwise(attrs, types):
         return "HWOI"
-    return known[data]
+    return defaults[data]
 
 
 def _is_depthwise(attrs: Attrs, types: Sequence[Anything]) -> bool:

@@ -57,8 +57,8 @@ class ConvertLayout(FunctionPass):
                 raise PassOptionError(f"ConvertLayout: {unknown.message}", help=unknown.help) from None
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        made = super().transform_module(infer_types(CanonicalizeOps()(mod)), ctx)
-        return infer_types(made)
+        result = super().transform_module(infer_types(CanonicalizeOps()(mod)), ctx)
+        return infer_types(result)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         rewriter = LayoutRewriter(self._change, lambda op: op.name in (self.desired_layouts or ()))
@@ -72,8 +72,8 @@ class ConvertLayout(FunctionPass):
 
 def tensor_types(call: Call) -> list[Type]:
     """Return the types of a call's arguments, with tuples flattened."""
-    found: list[Type] = []
+    types: list[Type] = []
     for arg in call.args:
         type_ = arg.checked_type
-        found += type_.fields if isinstance(type_, TupleType) else [type_]
-    return found
+        types += type_.fields if isinstance(type_, TupleType) else [type_]
+    return types

@@ -29,9 +29,9 @@ def infer(op: Op, question: Question) -> Answer:
     """Ask the operator's layout rule, a registered one before the declared one. None where it has none, or
     cannot tell.
     """
-    given = op.get_attr(PROPERTY)
-    if given is not None:
-        answer: Answer = given(question.attrs, question.new, list(question.old), list(question.types))
+    registered = op.get_attr(PROPERTY)
+    if registered is not None:
+        answer: Answer = registered(question.attrs, question.new, list(question.old), list(question.types))
     else:
         rule = _rule(op)
         answer = rule(question) if rule is not None else None

@@ -60,9 +60,9 @@ class LayoutRewriter:
     def _made(self, node: Expr) -> Made:
         match node:
             case Call(op=Op() as op):
-                made = self._call(node, op)
-                if made is not None:
-                    return made
+                result = self._call(node, op)
+                if result is not None:
+                    return result
             case Tuple():
                 parts = [self.memo[field] for field in node.fields]
                 if any(isinstance(part, Laid) for part in parts):
@@ -74,23 +74,23 @@ class LayoutRewriter:
                     return whole.fields[node.index]
         return _typed(rebuild(node, [self.realized(self.memo[part]) for part in children(node)]), node)
 
-    def realized(self, made: Made) -> Expr:
+    def realized(self, value: Made) -> Expr:
         """Return a value in its original layout."""
-        if isinstance(made, Laid):
-            back = self.transform(made.value, made.new, made.old)
-            assert back is not None, f"{made.new} cannot become {made.old} again"
+        if isinstance(value, Laid):
+            back = self.transform(value.value, value.new, value.old)
+            assert back is not None, f"{value.new} cannot become {value.old} again"
             return back
-        if isinstance(made, Several):
-            if all(isinstance(f, Laid) and f.old == f.new for f in made.fields) and isinstance(
-                made.whole, Call
+        if isinstance(value, Several):
+            if all(isinstance(f, Laid) and f.old == f.new for f in value.fields) and isinstance(
+                value.whole, Call
             ):
-                return made.whole
-            fields = [self.realized(field) for field in made.fields]
+                return value.whole
+            fields = [self.realized(field) for field in value.fields]
             new = Tuple(fields)
-            set_origin(new, (made.whole,))
+            set_origin(new, (value.whole,))
             set_checked_type(new, TupleType([field.checked_type for field in fields]))
             return new
-        return made
+        return value
 
     def transform(self, expr: Expr, source: Layout, target: Layout) -> Expr | None:
         """Insert a layout transform, which may add axes; None where there is none between the two layouts."""
@@ -98,10 +98,10 @@ class LayoutRewriter:
         if source == target:
             return expr
         if key not in self.transforms:
-            self.transforms[key] = made = self._transform(expr, source, target)
-            if made is not None and made is not expr:
+            self.transforms[key] = result = self._transform(expr, source, target)
+            if result is not None and result is not expr:
                 emit_rewrite(
-                    self.transform, expr, made, sentence="Where two layouts meet, the tensor is laid anew."
+                    self.transform, expr, result, sentence="Where two layouts meet, the tensor is laid anew."
                 )
         return self.transforms[key]
 
@@ -120,8 +120,8 @@ class LayoutRewriter:
             source = Layout.of([*((letter, 1) for letter in missing), *source.axes])
             if source == target:
                 return value
-        made = call("layout_transform", value, src_layout=source.name, dst_layout=target.name)
-        return _typed_call(made, expr)
+        result = call("layout_transform", value, src_layout=source.name, dst_layout=target.name)
+        return _typed_call(result, expr)
 
     # -- one operator
 
@@ -139,19 +139,19 @@ class LayoutRewriter:
 
     def _flat(self, arg: Expr) -> Sequence[Expr | Laid]:
         """Return an argument, or its fields if it is a tuple."""
-        made = self.memo[arg]
-        if isinstance(made, Several):
-            return made.fields
+        result = self.memo[arg]
+        if isinstance(result, Several):
+            return result.fields
         if isinstance(arg, Tuple):
-            assert isinstance(made, Tuple)
-            return made.fields
-        return [made]
+            assert isinstance(result, Tuple)
+            return result.fields
+        return [result]
 
     def _replaced(self, node: Call) -> Expr | None:
         """Change a call whose operator has no layout rule."""
         args = [self.realized(self.memo[arg]) for arg in node.args]
-        made = self.change(node, Call(node.op, args, node.attrs, node.type_args, node.span))
-        return None if made is None else _typed_like(made, node)
+        result = self.change(node, Call(node.op, args, node.attrs, node.type_args, node.span))
+        return None if result is None else _typed_like(result, node)
 
     def _in_new_layouts(self, node: Call, op: Op, parts: Sequence[Expr | Laid]) -> Made | None:
         types = [_flat_type(arg.checked_type) for arg in node.args]
@@ -181,72 +181,75 @@ class LayoutRewriter:
         answer = infer(new.op, Question(new.attrs, now, old_in, flat))
         if answer is None or len(answer.output_layouts) != len(old_out):
             return None
-        wanted, new_out = _whole(answer.input_layouts), _whole(answer.output_layouts)
-        laid = self._laid_arguments(new.args, now, wanted)
+        preferred, new_out = _whole(answer.input_layouts), _whole(answer.output_layouts)
+        laid = self._laid_arguments(new.args, now, preferred)
         if laid is None:
             return None
-        made = Call(new.op, laid, answer.new_attrs, None, node.span)
-        set_origin(made, (node,))
-        return self._results(node, made, old_out, new_out, changed is not None)
+        result = Call(new.op, laid, answer.new_attrs, None, node.span)
+        set_origin(result, (node,))
+        return self._results(node, result, old_out, new_out, changed is not None)
 
     def _laid_arguments(
-        self, args: Sequence[Expr], now: Sequence[Layout], wanted: Sequence[Layout]
+        self, args: Sequence[Expr], now: Sequence[Layout], preferred: Sequence[Layout]
     ) -> list[Expr] | None:
         """Bring the arguments to the required layouts."""
-        found: list[Expr] = []
+        arguments: list[Expr] = []
         place = 0
         for arg in args:
             fields = arg.fields if isinstance(arg, Tuple) else (arg,)
             laid = []
             for field in fields:
-                if place >= len(now) or place >= len(wanted):
+                if place >= len(now) or place >= len(preferred):
                     return None
                 _know(field)
-                made = self.transform(field, now[place], wanted[place])
-                if made is None:
+                transformed = self.transform(field, now[place], preferred[place])
+                if transformed is None:
                     return None
-                laid.append(made)
+                laid.append(transformed)
                 place += 1
-            found.append(laid[0] if not isinstance(arg, Tuple) else _typed_tuple(laid))
-        return found if place == len(now) else None
+            arguments.append(laid[0] if not isinstance(arg, Tuple) else _typed_tuple(laid))
+        return arguments if place == len(now) else None
 
     def _results(
-        self, node: Call, made: Call, old: Sequence[Layout], new: Sequence[Layout], changed: bool
+        self, node: Call, new_call: Call, old: Sequence[Layout], new: Sequence[Layout], changed: bool
     ) -> Made | None:
         """Return the results of a new call, if their types are those of the old one after the layout
         transform.
         """
-        assert isinstance(made.op, Op)
-        types = [arg._checked_type for arg in made.args]
+        assert isinstance(new_call.op, Op)
+        types = [arg._checked_type for arg in new_call.args]
         if any(type_ is None for type_ in types):
             return None
-        type_ = operator_type(made.op, made.attrs, [t for t in types if t is not None])
+        type_ = operator_type(new_call.op, new_call.attrs, [t for t in types if t is not None])
         if type_ is None:
             return None
         before, after = _flat_type(node.checked_type), _flat_type(type_)
         if len(before) != len(after) or len(after) != len(old):
             return None
-        for was, found, source, target in zip(before, after, old, new, strict=True):
-            if not _agree(_laid_type(was, source, target), found):
+        for was, actual, source, target in zip(before, after, old, new, strict=True):
+            if not _agree(_laid_type(was, source, target), actual):
                 return None
-        set_checked_type(made, type_)
+        set_checked_type(new_call, type_)
         if changed:
             emit_rewrite(
-                self._results, node, made, sentence="The operator gets the layout that is wanted of it."
+                self._results, node, new_call, sentence="The operator gets the layout that is wanted of it."
             )
         else:
             emit_rewrite(
-                self._results, node, made, sentence="The operator follows its arguments into their layout."
+                self._results,
+                node,
+                new_call,
+                sentence="The operator follows its arguments into their layout.",
             )
         if not isinstance(type_, TupleType):
-            return Laid(made, old[0], new[0])
+            return Laid(new_call, old[0], new[0])
         fields = []
         for number, field in enumerate(type_.fields):
-            part = TupleGetItem(made, number)
+            part = TupleGetItem(new_call, number)
             set_checked_type(part, field)
             set_origin(part, (node,))
             fields.append(Laid(part, old[number], new[number]))
-        return Several(fields, made)
+        return Several(fields, new_call)
 
 
 def _whole(layouts: Sequence[Layout | None]) -> list[Layout]:
@@ -260,45 +263,45 @@ def _flat_type(type_: Type) -> Sequence[Type]:
 
 def _nested(args: Sequence[Expr], values: Sequence[Expr], counts: Sequence[int]) -> list[Expr]:
     """Arguments like `args`, whose tensors are `values`."""
-    found: list[Expr] = []
+    nested: list[Expr] = []
     place = 0
     for arg, count in zip(args, counts, strict=True):
         tensors = values[place : place + count]
         place += count
-        found.append(_typed_tuple(tensors) if isinstance(arg.checked_type, TupleType) else tensors[0])
-    return found
+        nested.append(_typed_tuple(tensors) if isinstance(arg.checked_type, TupleType) else tensors[0])
+    return nested
 
 
 def _typed_tuple(fields: Sequence[Expr]) -> Tuple:
-    made = Tuple(fields)
+    result = Tuple(fields)
     types = [field._checked_type for field in fields]
     if all(type_ is not None for type_ in types):
-        set_checked_type(made, TupleType([type_ for type_ in types if type_ is not None]))
-    return made
+        set_checked_type(result, TupleType([type_ for type_ in types if type_ is not None]))
+    return result
 
 
-def _typed(made: Expr, source: Expr) -> Expr:
-    if made is not source and made._checked_type is None:
-        set_checked_type(made, source._checked_type)
-    return made
+def _typed(result: Expr, source: Expr) -> Expr:
+    if result is not source and result._checked_type is None:
+        set_checked_type(result, source._checked_type)
+    return result
 
 
-def _typed_like(made: Call, node: Call) -> Call:
-    set_origin(made, made.origin or (node,))
-    set_checked_type(made, node.checked_type)
-    return made
+def _typed_like(result: Call, node: Call) -> Call:
+    set_origin(result, result.origin or (node,))
+    set_checked_type(result, node.checked_type)
+    return result
 
 
-def _typed_call(made: Call, source: Expr) -> Call | None:
+def _typed_call(result: Call, source: Expr) -> Call | None:
     """Set the type of a call; None where its operator refuses the arguments."""
-    _know(made.args[0])
-    assert isinstance(made.op, Op)
-    type_ = operator_type(made.op, made.attrs, [made.args[0].checked_type])
+    _know(result.args[0])
+    assert isinstance(result.op, Op)
+    type_ = operator_type(result.op, result.attrs, [result.args[0].checked_type])
     if type_ is None:
         return None
-    set_checked_type(made, type_)
-    set_origin(made, (source,))
-    return made
+    set_checked_type(result, type_)
+    set_origin(result, (source,))
+    return result
 
 
 def _know(expr: Expr) -> None:
@@ -337,11 +340,11 @@ def _laid_type(type_: Type, source: Layout, target: Layout) -> Type | None:
     return operator_type(Op.get("layout_transform"), attrs, [type_])
 
 
-def _agree(wanted: Type | None, found: Type) -> bool:
+def _agree(expected: Type | None, actual: Type) -> bool:
     """Whether two types are one, as far as dimensions are known."""
-    if not isinstance(wanted, TensorType) or not isinstance(found, TensorType):
-        return wanted is not None and wanted == found
-    if wanted.dtype != found.dtype or len(wanted.shape) != len(found.shape):
+    if not isinstance(expected, TensorType) or not isinstance(actual, TensorType):
+        return expected is not None and expected == actual
+    if expected.dtype != actual.dtype or len(expected.shape) != len(actual.shape):
         return False
-    pairs = zip(wanted.shape, found.shape, strict=True)
+    pairs = zip(expected.shape, actual.shape, strict=True)
     return all(a == b or not (isinstance(a, int) and isinstance(b, int)) for a, b in pairs)

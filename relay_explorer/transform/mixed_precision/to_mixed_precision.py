@@ -80,9 +80,9 @@ class ToMixedPrecision(TypedPass):
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         keeps = bool(ctx.config.get("relay.ToMixedPrecision.keep_orig_output_dtype", False))
         converter = _Converter(function, self.mixed_precision_type, keeps or _is_called(function, mod))
-        made = rewritten(function, converter.run())
+        result = rewritten(function, converter.run())
         self._report(converter.missing)
-        return made
+        return result
 
     def _report(self, missing: Counter[str]) -> None:
         if not missing or self.missing_op_mode == 2:
@@ -133,10 +133,10 @@ class _Converter:
     def run(self) -> Expr:
         for node in self.order:
             if not isinstance(node, Var):
-                made = self._convert(node)
-                if made is not node and not made.origin:
-                    set_origin(made, (node,))
-                self.memo[node] = made
+                result = self._convert(node)
+                if result is not node and not result.origin:
+                    set_origin(result, (node,))
+                self.memo[node] = result
         return self.memo[self.root]
 
     def made(self, part: Expr) -> Expr:
@@ -181,8 +181,8 @@ class _Converter:
                 results = self._alike([clause.rhs for clause in node.clauses])
                 pairs = zip(node.clauses, results, strict=True)
                 clauses = [Clause(clause.lhs, result, clause.span) for clause, result in pairs]
-                made = Match(self._as_before(node.data), clauses, node.complete, node.span)
-                return _typed(made, _type((results or [node])[0], node.checked_type), node)
+                replacement = Match(self._as_before(node.data), clauses, node.complete, node.span)
+                return _typed(replacement, _type((results or [node])[0], node.checked_type), node)
             case Tuple():
                 fields = [self.made(field) for field in node.fields]
                 old = node.checked_type
@@ -227,10 +227,10 @@ class _Converter:
     def _called(self, node: Call) -> Expr:
         """Convert a call of a function or constructor: it takes the parameter types that it declares."""
         callee = self.made(node.op)
-        made = rebuild(node, [callee, *[self._as_before(arg) for arg in node.args]])
+        result = rebuild(node, [callee, *[self._as_before(arg) for arg in node.args]])
         type_ = callee._checked_type
-        known = isinstance(type_, FuncType) and not type_.type_params and not isinstance(callee, GlobalVar)
-        return _typed(made, type_.ret_type if known else node.checked_type, node)  # type: ignore[union-attr]  # a function's
+        is_known = isinstance(type_, FuncType) and not type_.type_params and not isinstance(callee, GlobalVar)
+        return _typed(result, type_.ret_type if is_known else node.checked_type, node)  # type: ignore[union-attr]  # a function's
 
     def _function(self, node: Function) -> Expr:
         old = node.checked_type
@@ -240,8 +240,8 @@ class _Converter:
             body = self._result(body, old.ret_type)
         args, result = old.arg_types, _type(body, old.ret_type)
         type_ = FuncType(args, result, old.type_params, old.type_constraints)
-        made = Function(node.params, body, type_.ret_type, node.type_params, node.attrs, node.span)
-        return _typed(made, type_, node)
+        new = Function(node.params, body, type_.ret_type, node.type_params, node.attrs, node.span)
+        return _typed(new, type_, node)
 
     def _escapes(self, function: Function) -> bool:
         """Whether a function is more than called where it is written or by the name it is bound to."""
@@ -258,42 +258,42 @@ class _Converter:
                 self._bound_to.setdefault(value, []).append(var)
         return self._bound_to.get(function, [])
 
-    def _result(self, body: Expr, wanted: Type) -> Expr:
+    def _result(self, body: Expr, expected: Type) -> Expr:
         """Cast the result of a function's body, below its `let`s and not around them."""
-        if body._checked_type in (None, wanted):
+        if body._checked_type in (None, expected):
             return body
         lets: list[Let] = []
         while isinstance(body, Let):
             lets.append(body)
             body = body.body
-        made = self.cast(body, wanted)
+        result = self.cast(body, expected)
         for let in reversed(lets):
-            made = _typed(Let(let.var, let.value, made, let.span), wanted, let)
-        return made
+            result = _typed(Let(let.var, let.value, result, let.span), expected, let)
+        return result
 
     # -- operators
 
     def _operator(self, node: Call, op: Op) -> Expr:
-        category, accumulated, given = self._category(node, op)
+        category, accumulated, result_dtype = self._category(node, op)
         args = [self.made(arg) for arg in node.args]
         if category == MIXED_PRECISION_FOLLOW:
             narrow = all(map(self._can_be_narrow, args))
             category = MIXED_PRECISION_ALWAYS if narrow else MIXED_PRECISION_NEVER
         if category == MIXED_PRECISION_ALWAYS and self._fits(node.attrs):
             attrs = accumulating_attrs(node, accumulated)
-            made = self._typed_call(node, op, [self.cast_all(arg, self.target) for arg in args], attrs)
-            if made is not None:
+            result = self._typed_call(node, op, [self.cast_all(arg, self.target) for arg in args], attrs)
+            if result is not None:
                 emit_rewrite(
                     self._operator,
                     node,
-                    made,
+                    result,
                     sentence="An operator that is quicker in the short type is computed in it.",
                 )
-                return made if accumulated == given else self.cast_all(made, given)
+                return result if accumulated == result_dtype else self.cast_all(result, result_dtype)
         wide = [self._widened(new, old) for new, old in zip(args, node.args, strict=True)]
-        made = self._typed_call(node, op, wide, node.attrs)
-        if made is not None:
-            return made
+        result = self._typed_call(node, op, wide, node.attrs)
+        if result is not None:
+            return result
         before = [self._as_before(arg) for arg in node.args]
         return _typed(rebuild(node, [op, *before]), node.checked_type, node)
 
@@ -343,39 +343,39 @@ class _Converter:
         """Cast the floating-point elements of a tensor, or tuple of tensors."""
         return self.cast(expr, with_floats(expr.checked_type, dtype))
 
-    def cast(self, expr: Expr, wanted: Type) -> Expr:
+    def cast(self, expr: Expr, target_type: Type) -> Expr:
         """Cast an expression to a type that differs from its own in element types only."""
-        type_ = _type(expr, wanted)
-        if type_ == wanted:
+        type_ = _type(expr, target_type)
+        if type_ == target_type:
             return expr
-        if isinstance(type_, TensorType) and isinstance(wanted, TensorType):
-            return self._cast_tensor(expr, type_, wanted.dtype)
-        assert isinstance(type_, TupleType), f"{expr} of type {type_} cannot become {wanted}"
-        assert isinstance(wanted, TupleType), f"{expr} of type {type_} cannot become {wanted}"
+        if isinstance(type_, TensorType) and isinstance(target_type, TensorType):
+            return self._cast_tensor(expr, type_, target_type.dtype)
+        assert isinstance(type_, TupleType), f"{expr} of type {type_} cannot become {target_type}"
+        assert isinstance(target_type, TupleType), f"{expr} of type {type_} cannot become {target_type}"
         fields = []
-        for index, (field, target) in enumerate(zip(type_.fields, wanted.fields, strict=True)):
+        for index, (field, target) in enumerate(zip(type_.fields, target_type.fields, strict=True)):
             part = (
                 expr.fields[index]
                 if isinstance(expr, Tuple)
                 else _typed(TupleGetItem(expr, index), field, expr)
             )
             fields.append(self.cast(part, target))
-        return _typed(Tuple(fields), wanted, expr)
+        return _typed(Tuple(fields), target_type, expr)
 
     def _cast_tensor(self, expr: Expr, type_: TensorType, dtype: str) -> Expr:
         """Cast a tensor, once for each type; casting back returns the original expression."""
-        made = self.casts.get((expr, dtype))
-        if made is None:
-            made = _typed(call("cast", expr, dtype=dtype), TensorType.of(type_.shape, dtype), expr)
-            self.casts[expr, dtype] = made
+        result = self.casts.get((expr, dtype))
+        if result is None:
+            result = _typed(call("cast", expr, dtype=dtype), TensorType.of(type_.shape, dtype), expr)
+            self.casts[expr, dtype] = result
             emit_rewrite(
                 self._cast_tensor,
                 expr,
-                made,
+                result,
                 sentence="Where two element types meet, the value is cast, once.",
             )
-            self.casts[made, type_.dtype] = expr
-        return made
+            self.casts[result, type_.dtype] = expr
+        return result
 
 
 E = TypeVar("E", bound=Expr)
@@ -386,27 +386,27 @@ def _type(new: Expr, old: Type) -> Type:
     return old if new._checked_type is None else new._checked_type
 
 
-def _typed(made: E, type_: Type, source: Expr) -> E:
+def _typed(result: E, type_: Type, source: Expr) -> E:
     """Set the type and the origin of a new expression."""
-    if made is not source:
-        set_checked_type(made, type_)
-        set_origin(made, made.origin or (source,))
-    return made
+    if result is not source:
+        set_checked_type(result, type_)
+        set_origin(result, result.origin or (source,))
+    return result
 
 
 def _escaping(order: list[Expr]) -> set[Expr]:
     """Return the functions and variables that escape: those used for more than being called."""
-    found: set[Expr] = set()
+    escaping: set[Expr] = set()
     for node in order:
         match node:
             case Call():
-                found.update(node.args)
+                escaping.update(node.args)
             case Function():
-                found.add(node.body)
+                escaping.add(node.body)
             case Let():
-                found.add(node.body)
+                escaping.add(node.body)
                 if not isinstance(node.value, Function):
-                    found.add(node.value)
+                    escaping.add(node.value)
             case _:
-                found.update(children(node))
-    return {expr for expr in found if isinstance(expr, (Function, Var))}
+                escaping.update(children(node))
+    return {expr for expr in escaping if isinstance(expr, (Function, Var))}

@@ -149,28 +149,28 @@ class Normalizer:
 
     def _homes(self) -> dict[int, Scope]:
         """Map each expression, constants included, to the innermost scope that covers all its uses."""
-        found = dict(self.layout.scope_of)
+        homes = dict(self.layout.scope_of)
         for node in self.layout.order:
-            here = found[id(node)]
+            here = homes[id(node)]
             for number, part in enumerate(evaluated_parts(node)):
                 if isinstance(part, Constant):
                     scope = self.layout.inner.get((id(node), number), here)
-                    before = found.get(id(part))
-                    found[id(part)] = scope if before is None else common(before, scope)
-        return found
+                    before = homes.get(id(part))
+                    homes[id(part)] = scope if before is None else common(before, scope)
+        return homes
 
     def _crossing(self) -> set[int]:
         """Return the ids of the expressions that are used in another block than the one that computes
         them.
         """
-        found = set()
+        crossing = set()
         for node in self.layout.order:
             for number, part in enumerate(evaluated_parts(node)):
                 if part.__class__ not in LEAVES:
                     used = self.layout.inner.get((id(node), number), self.homes[id(node)])
                     if self.scopes[used] is not self.scopes[self.homes[id(part)]]:
-                        found.add(id(part))
-        return found
+                        crossing.add(id(part))
+        return crossing
 
     def _normal(self, expr: Expr) -> Expr:
         """Rebuild the expression with atoms for its parts and normal blocks for its bodies."""

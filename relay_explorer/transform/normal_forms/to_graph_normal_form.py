@@ -72,25 +72,25 @@ class _Graph:
 
     def _now(self, expr: Expr) -> Expr:
         """Return the replacement of an expression; a variable stands for itself within its own value."""
-        seen = expr
-        while isinstance(seen, Var):
-            value = self.values.get(seen)
+        current = expr
+        while isinstance(current, Var):
+            value = self.values.get(current)
             if value is None:
-                return seen
+                return current
             if isinstance(value, Var):
-                seen = value
+                current = value
                 continue
             if value not in self.done:
-                return seen
-            return self._around(seen, value)
-        return self.done[seen]
+                return current
+            return self._around(current, value)
+        return self.done[current]
 
     def _around(self, var: Var, value: Expr) -> Expr:
         """Return the value of a variable, in a `let` of that variable if it is recursive."""
-        found = self.loops.get(var)
-        if found is None:
-            found = self.done[value]
-            if isinstance(value, Function) and var in free_vars(found):
-                found = Let(var, found, var, value.span)
-            self.loops[var] = found
-        return found
+        wrapped = self.loops.get(var)
+        if wrapped is None:
+            wrapped = self.done[value]
+            if isinstance(value, Function) and var in free_vars(wrapped):
+                wrapped = Let(var, wrapped, var, value.span)
+            self.loops[var] = wrapped
+        return wrapped

@@ -112,11 +112,11 @@ class _Copier:
         return new
 
     def _rename(self, variables: tuple[Var, ...] | list[Var], names: dict[Var, Var]) -> dict[Var, Var]:
-        found = dict(names)
+        renamed = dict(names)
         for var in variables:
-            found[var] = Var(var.name_hint, var.type_annotation, var.span) if var in self.bound else var
+            renamed[var] = Var(var.name_hint, var.type_annotation, var.span) if var in self.bound else var
             self.bound.add(var)
-        return found
+        return renamed
 
     def _made(self, node: Expr, parts: list[Expr]) -> Expr:
         """Build a new node, even where all its parts are unchanged."""

@@ -76,12 +76,12 @@ class Evaluator:
 
     def residual(self, name: GlobalVar, function: Function) -> Function:
         """Compute the residual function of a function of the module."""
-        known = StaticFunction(function, Env(), 0)  # made before all else, as all of the module
-        made = run(self._reified(known, Known(name, known), list(function.params), {}))
-        assert isinstance(made, Function)
+        static = StaticFunction(function, Env(), 0)  # made before all else, as all of the module
+        result = run(self._reified(static, Known(name, static), list(function.params), {}))
+        assert isinstance(result, Function)
         if self.trace is not None:
-            self.trace.finished(made)
-        return made
+            self.trace.finished(result)
+        return result
 
     def _tick(self) -> int:
         self.clock += 1
@@ -101,14 +101,12 @@ class Evaluator:
             self.trace.pushed(var)
         return var
 
-    def _keep(
-        self, made: Expr, expr: Expr, args: Sequence[Known], block: Block, name: str, why: str
-    ) -> Known:
+    def _keep(self, new: Expr, expr: Expr, args: Sequence[Known], block: Block, name: str, why: str) -> Known:
         """Leaves an expression to the residual program."""
-        known = Known(self._push(block, made, expr, name))
+        residual_value = Known(self._push(block, new, expr, name))
         if self.trace is not None:
-            self.trace.kept(expr, known, args, why)
-        return known
+            self.trace.kept(expr, residual_value, args, why)
+        return residual_value
 
     def _demand(self, atom: Expr) -> Expr:
         if isinstance(atom, Var):
@@ -119,8 +117,8 @@ class Evaluator:
         """Evaluate into a block of its own, and return the residual expression."""
         block = Block()
         result: Known = yield evaluate(block)
-        made: Expr = yield self._closed(block, self._demand(result.dynamic))
-        return made
+        new: Expr = yield self._closed(block, self._demand(result.dynamic))
+        return new
 
     def _closed(self, block: Block, result: Expr) -> Steps[Expr]:
         """Wrap the block around its result. The functions that are needed are generated now, the last ones
@@ -137,17 +135,17 @@ class Evaluator:
     def _apart(self, evaluate: Callable[[Block], Steps[Known]]) -> Steps[Expr]:
         """Evaluate a branch: what it learns about cells holds only within it."""
         before = self.store.saved()
-        made: Expr = yield self._in_block(evaluate)
+        result: Expr = yield self._in_block(evaluate)
         self.store.restore(before)
-        return made
+        return result
 
     # -- expressions
 
     def _visit(self, expr: Expr, env: Env, block: Block, name: str = "x") -> Steps[Known]:
         match expr:
             case Let():
-                known: Known = yield self._let(expr, env, block)
-                return known
+                value: Known = yield self._let(expr, env, block)
+                return value
             case Var():
                 return env.lookup(expr) or Known(expr)
             case Constant():
@@ -158,8 +156,8 @@ class Evaluator:
                 return Known(expr, StaticCallee(expr))
             case Tuple():
                 fields = yield self._all(expr.fields, env, block)
-                made = Tuple([f.dynamic for f in fields])
-                return self._built(expr, self._push(block, made, expr, name), StaticTuple(tuple(fields)))
+                result = Tuple([f.dynamic for f in fields])
+                return self._built(expr, self._push(block, result, expr, name), StaticTuple(tuple(fields)))
             case TupleGetItem():
                 data: Known = yield self._visit(expr.tuple_value, env, block)
                 if isinstance(data.static, StaticTuple):
@@ -171,28 +169,28 @@ class Evaluator:
             case Function():
                 return self._function(expr, env, block, name)
             case Call():
-                known = yield self._call(expr, env, block, name)
-                return known
+                value = yield self._call(expr, env, block, name)
+                return value
             case If():
-                known = yield self._if(expr, env, block, name)
-                return known
+                value = yield self._if(expr, env, block, name)
+                return value
             case Match():
-                known = yield self._match(expr, env, block, name)
-                return known
-        known = yield self._reference(expr, env, block, name)
-        return known
+                value = yield self._match(expr, env, block, name)
+                return value
+        value = yield self._reference(expr, env, block, name)
+        return value
 
     def _built(self, expr: Expr, dynamic: Expr, static: Static) -> Known:
-        known = Known(dynamic, static)
+        value = Known(dynamic, static)
         if self.trace is not None:
-            self.trace.built(expr, known)
-        return known
+            self.trace.built(expr, value)
+        return value
 
     def _all(self, exprs: tuple[Expr, ...], env: Env, block: Block) -> Steps[list[Known]]:
-        found = []
+        values = []
         for expr in exprs:
-            found.append((yield self._visit(expr, env, block)))
-        return found
+            values.append((yield self._visit(expr, env, block)))
+        return values
 
     def _let(self, expr: Expr, env: Env, block: Block) -> Steps[Known]:
         """Evaluate a chain of `let`s without recursion."""
@@ -204,8 +202,8 @@ class Evaluator:
             else:
                 scope.values[expr.var] = yield self._visit(expr.value, scope, block, name)
             expr = expr.body
-        known: Known = yield self._visit(expr, scope, block)
-        return known
+        value: Known = yield self._visit(expr, scope, block)
+        return value
 
     def _global(self, var: GlobalVar) -> Known:
         function = self.mod.functions.get(var)
@@ -219,10 +217,10 @@ class Evaluator:
                 value: Known = yield self._visit(expr.value, env, block)
                 cell = StaticRef(self._tick())
                 self.store.write(cell, value)
-                known = Known(self._push(block, RefCreate(value.dynamic), expr, name), cell)
+                result = Known(self._push(block, RefCreate(value.dynamic), expr, name), cell)
                 if self.trace is not None:
-                    self.trace.kept(expr, known, [value], "cell")
-                return known
+                    self.trace.kept(expr, result, [value], "cell")
+                return result
             case RefWrite():
                 target: Known = yield self._visit(expr.ref, env, block)
                 value = yield self._visit(expr.value, env, block)
@@ -230,11 +228,11 @@ class Evaluator:
                     self.store.write(target.static, value)
                 else:  # it may be any cell
                     self.store.forget()
-                made = RefWrite(target.dynamic, value.dynamic)
-                known = Known(self._push(block, made, expr, name), StaticTuple(()))
+                write = RefWrite(target.dynamic, value.dynamic)
+                result = Known(self._push(block, write, expr, name), StaticTuple(()))
                 if self.trace is not None:
-                    self.trace.kept(expr, known, [target, value], "write")
-                return known
+                    self.trace.kept(expr, result, [target, value], "write")
+                return result
             case RefRead():
                 source: Known = yield self._visit(expr.ref, env, block)
                 if isinstance(source.static, StaticRef):
@@ -257,9 +255,9 @@ class Evaluator:
             holds = bool(condition.static.array)
             if self.trace is not None:
                 self.trace.decided(expr, condition, 0 if holds else 1, {})
-            taken = expr.true_branch if holds else expr.false_branch
-            known: Known = yield self._visit(taken, env, block, name)
-            return known
+            branch = expr.true_branch if holds else expr.false_branch
+            value: Known = yield self._visit(branch, env, block, name)
+            return value
         if self.trace is not None:
             self.trace.undecided(expr, condition, (0, 1))
         if self.trace is not None:
@@ -280,8 +278,8 @@ class Evaluator:
             if sure and not left:
                 if self.trace is not None:
                     self.trace.decided(expr, data, number, scope.values)
-                known: Known = yield self._visit(clause.rhs, scope, block, name)
-                return known
+                value: Known = yield self._visit(clause.rhs, scope, block, name)
+                return value
             if sure is not False:
                 left.append((number, clause))
         if self.trace is not None:
@@ -318,15 +316,15 @@ class Evaluator:
         set_origin(var, (function,))
         scope = Env(env)
         static = StaticFunction(function, scope, self._tick())
-        known = Known(var, static)
+        value = Known(var, static)
         if itself is not None:
-            scope.values[itself] = known
+            scope.values[itself] = value
         params = [copied(p, env) for p in function.params]
         active = dict(self.fuel)
-        block.push_lazy(var, lambda: self._reified(static, known, params, active))
+        block.push_lazy(var, lambda: self._reified(static, value, params, active))
         if self.trace is not None:
-            self.trace.built(function, known)
-        return known
+            self.trace.built(function, value)
+        return value
 
     def _reified(
         self, static: StaticFunction, itself: Known, params: list[Var], active: Mapping[int, Anything]
@@ -346,9 +344,9 @@ class Evaluator:
         self.store.restore(before)
         self.fuel = fuel
         ret_type = None if function.ret_type is None else substitute_type(function.ret_type, static.env.types)
-        made = Function(params, body, ret_type, function.type_params, function.attrs, function.span)
-        set_origin(made, (function,))
-        return made
+        result = Function(params, body, ret_type, function.type_params, function.attrs, function.span)
+        set_origin(result, (function,))
+        return result
 
     def _call(self, call: Call, env: Env, block: Block, name: str) -> Steps[Known]:
         callee: Known = yield self._visit(call.op, env, block)
@@ -358,11 +356,11 @@ class Evaluator:
             call = Call(call.op, call.args, call.attrs, types, call.span)
         match callee.static:
             case StaticFunction() as function:
-                known: Known = yield self._applied(function, callee, args, call, block, name)
-                return known
+                result: Known = yield self._applied(function, callee, args, call, block, name)
+                return result
             case StaticCallee(callee=Constructor() as constructor):
-                made = self._push(block, call_of(constructor, args, call), call, name)
-                return self._built(call, made, StaticData(constructor, tuple(args), self._tick()))
+                new = self._push(block, call_of(constructor, args, call), call, name)
+                return self._built(call, new, StaticData(constructor, tuple(args), self._tick()))
             case StaticCallee(callee=Op() as op):
                 return self._operator(op, call, args, block, name)
         return self._unknown(callee, args, call, block, name, "function")
@@ -379,20 +377,20 @@ class Evaluator:
         if is_pure(op) and all(array is not None for array in arrays) and is_static(call):
             value = compute(op, call, arrays)
             if value is not None:
-                known = self._constant(value, call, block, name)
+                result = self._constant(value, call, block, name)
                 if self.trace is not None:
-                    self.trace.computed(call, known, args)
-                return known
+                    self.trace.computed(call, result, args)
+                return result
         return self._keep(call_of(op, args, call), call, args, block, name, "operator")
 
     def _constant(self, value: Anything, origin: Expr, block: Block, name: str) -> Known:
         """Bind a computed value, and the constants that it consists of, in the residual program."""
         if isinstance(value, tuple):
             fields = [self._constant(part, origin, block, "x") for part in value]
-            made: Expr = Tuple([f.dynamic for f in fields])
-            return Known(self._push(block, made, origin, name), StaticTuple(tuple(fields)))
-        made = Constant(NDArray.from_numpy(value))
-        return Known(self._push(block, made, origin, name), StaticTensor(value))
+            result: Expr = Tuple([f.dynamic for f in fields])
+            return Known(self._push(block, result, origin, name), StaticTuple(tuple(fields)))
+        result = Constant(NDArray.from_numpy(value))
+        return Known(self._push(block, result, origin, name), StaticTensor(value))
 
     def _applied(
         self,

@@ -150,7 +150,7 @@ class Trace:
         self.made.append(var)
 
     def _add(
-        self, kind: type[PartialEvaluationEvent], at: Expr, known: Known | None, *rest: Anything
+        self, kind: type[PartialEvaluationEvent], at: Expr, value: Known | None, *rest: Anything
     ) -> None:
         self.total += 1
         if self.recorder.full:
@@ -161,24 +161,24 @@ class Trace:
         if self.version != self.store.version:
             self.version = self.store.version
             cells = self.store.contents(MOST_CELLS)
-        self.recorder.emit(kind(self.now, at, known, tuple(self.made), cells, *rest))
+        self.recorder.emit(kind(self.now, at, value, tuple(self.made), cells, *rest))
         self.made.clear()
 
-    def computed(self, at: Expr, known: Known, args: Sequence[Known]) -> None:
-        self._add(Computed, at, known, tuple(args))
+    def computed(self, at: Expr, value: Known, args: Sequence[Known]) -> None:
+        self._add(Computed, at, value, tuple(args))
 
-    def built(self, at: Expr, known: Known) -> None:
-        self._add(Built, at, known)
+    def built(self, at: Expr, value: Known) -> None:
+        self._add(Built, at, value)
 
-    def taken(self, at: Expr, known: Known, source: Known) -> None:
-        self._add(Taken, at, known, source)
+    def taken(self, at: Expr, value: Known, source: Known) -> None:
+        self._add(Taken, at, value, source)
 
-    def kept(self, at: Expr, known: Known, args: Sequence[Known], reason: str) -> None:
+    def kept(self, at: Expr, value: Known, args: Sequence[Known], reason: str) -> None:
         """`reason` is "operator" (an argument is not known, or it cannot be computed beforehand), "field",
         "cell", "write", "read", "function" (not known which), "endless" (no argument gets smaller), "size"
         (the residual program is long enough), "branches" or "kernel".
         """
-        self._add(Kept, at, known, tuple(args), reason)
+        self._add(Kept, at, value, tuple(args), reason)
 
     def decided(self, at: If | Match, data: Known, number: int, bound: dict[Var, Known]) -> None:
         self._add(Decided, at, None, data, number, tuple(bound.items()))
@@ -203,16 +203,16 @@ class Trace:
         smaller: tuple[int, ...] = ()
         if before is not None and before[0] == now[0] == "fields":
             smaller = tuple(k - 1 for k, (b, n) in enumerate(zip(before[1:], now[1:])) if progress(b, n)[1])
-        asked = itself.dynamic if call is None and isinstance(itself.dynamic, Var) else None
-        self._add(Entered, call if call is not None else function, None, smaller, asked)
+        requested = itself.dynamic if call is None and isinstance(itself.dynamic, Var) else None
+        self._add(Entered, call if call is not None else function, None, smaller, requested)
 
-    def returned(self, known: Known) -> None:
+    def returned(self, value: Known) -> None:
         left = self.now
         assert left is not None
         self.turns[id(left.static.function)] -= 1
         left.last = self.total
         self.now = left.caller if left.caller is not None else left
-        self._add(Returned, left.call or left.static.function, known, left)
+        self._add(Returned, left.call or left.static.function, value, left)
 
     def finished(self, function: Expr) -> None:
         """Record that the residual program is complete, even if the recorder is full."""

@@ -58,22 +58,22 @@ def fits(pattern: Pattern, value: Known, scope: Env) -> bool | None:
     pending = [(pattern, value)]
     sure = True
     while pending:
-        part, known = pending.pop()
+        part, candidate = pending.pop()
         match part:
             case PatternWildcard():
                 continue
             case PatternVar():
-                scope.values[part.var] = known
+                scope.values[part.var] = candidate
                 continue
             case PatternConstructor():
-                if isinstance(known.static, StaticData):
-                    if known.static.constructor is not part.constructor:
+                if isinstance(candidate.static, StaticData):
+                    if candidate.static.constructor is not part.constructor:
                         return False
-                    pending += zip(part.patterns, known.static.fields)
+                    pending += zip(part.patterns, candidate.static.fields)
                     continue
             case PatternTuple():
-                if isinstance(known.static, StaticTuple):
-                    pending += zip(part.patterns, known.static.fields)
+                if isinstance(candidate.static, StaticTuple):
+                    pending += zip(part.patterns, candidate.static.fields)
                     continue
         sure = False
     return True if sure else None

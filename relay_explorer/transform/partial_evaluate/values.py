@@ -91,9 +91,9 @@ class Env:
     def lookup(self, var: Var) -> Known | None:
         scope: Env | None = self
         while scope is not None:
-            found = scope.values.get(var)
-            if found is not None:
-                return found
+            value = scope.values.get(var)
+            if value is not None:
+                return value
             scope = scope.outer
         return None
 

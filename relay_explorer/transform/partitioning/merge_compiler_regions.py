@@ -91,8 +91,8 @@ class _Merger:
 
     def _sources(self, region: AnnotatedRegion) -> list[AnnotatedRegion]:
         """Return the regions that produce the inputs of a region directly."""
-        found = [self.regions.get_region(begin.args[0]) for begin in region.args]
-        return list(dict.fromkeys(r for r in found if r is not None and r is not region))
+        regions = [self.regions.get_region(begin.args[0]) for begin in region.args]
+        return list(dict.fromkeys(r for r in regions if r is not None and r is not region))
 
     def _merge_sources(self, region: AnnotatedRegion) -> None:
         sources = self._sources(region)
@@ -111,17 +111,17 @@ class _Merger:
 
     def _through_branches(self, region: AnnotatedRegion) -> list[AnnotatedRegion]:
         """Return the regions that produce the inputs of a region through an `if`."""
-        found: dict[AnnotatedRegion, None] = {}
+        sources: dict[AnnotatedRegion, None] = {}
         pending = [begin.args[0] for begin in region.args if self.regions.get_region(begin.args[0]) is None]
-        seen: set[Expr] = set()
+        visited: set[Expr] = set()
         while pending:
             node = pending.pop()
-            if isinstance(node, If) and node not in seen:
-                seen.add(node)
+            if isinstance(node, If) and node not in visited:
+                visited.add(node)
                 for part in children(node):
                     source = self.regions.get_region(part)
                     if source is None:
                         pending.append(part)
                     else:
-                        found[source] = None
-        return list(found)
+                        sources[source] = None
+        return list(sources)

@@ -68,9 +68,9 @@ class MergeComposite(Pass):
             changed = False
             for var, function in new.functions.items():
                 if isinstance(function, Function) and "Compiler" not in function.attrs:
-                    made = partition(pattern, function, {"Composite": name}, check)
-                    if made is not function:
-                        new[var] = rewritten(function, made)
+                    result = partition(pattern, function, {"Composite": name}, check)
+                    if result is not function:
+                        new[var] = rewritten(function, result)
                         changed = True
             if changed:
                 new = infer_types(new)

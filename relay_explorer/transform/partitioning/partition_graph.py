@@ -164,13 +164,13 @@ class _Partitioner:
         while is_mark(source, BEGIN) or is_mark(source, END):
             assert isinstance(source, Call)
             source = source.args[0]
-        known = self.inputs[region].get(source)
-        if known is None:
+        parameter = self.inputs[region].get(source)
+        if parameter is None:
             number = region.args.index(begin)
             var = Var(f"{region.target}_{region.id}_i{number}", begin.checked_type)
             set_origin(var, (begin,))
-            known = self.inputs[region][source] = (var, self.memo[begin.args[0]])
-        return known[0]
+            parameter = self.inputs[region][source] = (var, self.memo[begin.args[0]])
+        return parameter[0]
 
     def _left(self, end: Expr) -> Expr:
         """Return the replacement of a region's result: a call of its function, or a field of that."""
@@ -223,7 +223,7 @@ class _Partitioner:
 
 def _optimized(target: str, function: Function) -> Function:
     """Run the passes that the function's external compiler registered, if there are any."""
-    optimize = next((found for find in _OPTIMIZERS if (found := find(target)) is not None), None)
+    optimize = next((registered for find in _OPTIMIZERS if (registered := find(target)) is not None), None)
     if optimize is None:
         return function
     optimized = optimize(infer_types(IRModule.from_expr(function)))["main"]

@@ -75,10 +75,10 @@ class Simplifier:
                 if new is not node:
                     self._types[new] = node.checked_type
                 self._at = node
-                made = self.simplified(new)
-                if made is not new and not made.origin and made not in memo:
-                    set_origin(made, (node,))
-                new = made
+                result = self.simplified(new)
+                if result is not new and not result.origin and result not in memo:
+                    set_origin(result, (node,))
+                new = result
             if new is not node and new not in self._types and node._checked_type is not None:
                 self._types[new] = node._checked_type
             memo[node] = new
@@ -90,12 +90,12 @@ class Simplifier:
         while isinstance(current, Call) and isinstance(current.op, Op):
             type_ = self.type(current)
             for rule in self.rules.get(current.op.name, ()):
-                made = rule(self, current)
-                if made is not None:
-                    emit_rewrite(rule, current, made, self._at or current)
-                    if made._checked_type is None:
-                        self._types.setdefault(made, type_)
-                    current = made
+                result = rule(self, current)
+                if result is not None:
+                    emit_rewrite(rule, current, result, self._at or current)
+                    if result._checked_type is None:
+                        self._types.setdefault(result, type_)
+                    current = result
                     break
             else:
                 break
@@ -103,8 +103,8 @@ class Simplifier:
 
     def type(self, expr: Expr) -> Type:
         """Return the type of an expression of the program, or of one that a rule built."""
-        known = self._types.get(expr)
-        return expr.checked_type if known is None else known
+        recorded = self._types.get(expr)
+        return expr.checked_type if recorded is None else recorded
 
     def tensor(self, expr: Expr) -> TensorType:
         """Return the type of an expression that is a tensor."""
@@ -124,11 +124,11 @@ class Simplifier:
 
 
 def _together(*tables: Mapping[str, Sequence[Rule]]) -> dict[str, list[Rule]]:
-    found: dict[str, list[Rule]] = {}
+    rules_of: dict[str, list[Rule]] = {}
     for table in tables:
         for name, rules in table.items():
-            found.setdefault(name, []).extend(rules)
-    return found
+            rules_of.setdefault(name, []).extend(rules)
+    return rules_of
 
 
 SimplifyExpr.rules = _together(shapes.RULES, casts.RULES, arithmetic.IDENTITIES, arithmetic.RULES)

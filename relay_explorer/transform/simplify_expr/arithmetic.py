@@ -92,8 +92,8 @@ def _with_constant(expr: Expr, name: str) -> tuple[Expr, Constant] | None:
 
 def _computed(name: str, a: Constant, b: Constant) -> Constant | None:
     op = Op.get(name)
-    made = evaluate(Call(op, [a, b]), op)
-    return made if isinstance(made, Constant) else None
+    result = evaluate(Call(op, [a, b]), op)
+    return result if isinstance(result, Constant) else None
 
 
 def constants_in_a_row(s: Simplifier, call: Call) -> Expr | None:

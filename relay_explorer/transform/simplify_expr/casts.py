@@ -40,9 +40,9 @@ class _Number(NamedTuple):
 
 
 def _number(dtype: str) -> _Number:
-    found = re.fullmatch(r"([a-z]+)(\d*)", dtype)
-    assert found is not None
-    return _Number("uint", 1) if dtype == "bool" else _Number(found[1], int(found[2] or 32))
+    match = re.fullmatch(r"([a-z]+)(\d*)", dtype)
+    assert match is not None
+    return _Number("uint", 1) if dtype == "bool" else _Number(match[1], int(match[2] or 32))
 
 
 def holds(dtype: str, low: float, high: float) -> bool:
@@ -98,26 +98,26 @@ def casts_of_clip(s: Simplifier, call: Call) -> Expr | None:
     low, high = clip.attrs["a_min"], clip.attrs["a_max"]
     dtypes = [s.tensor(cast).dtype for cast in casts]
     start, last = s.tensor(clip).dtype, dtypes[-1]
-    kept: list[str] = []
+    remaining: list[str] = []
     whole = _number(start).whole
     for dtype in dtypes:
         if not whole and _number(dtype).whole and holds(dtype, low, high):
             # What is after the point is cut off here: it can be later, if the end is a whole number.
             whole = True
             if not _number(last).whole:
-                kept.append(dtype)
+                remaining.append(dtype)
         elif not whole or not holds(dtype, low, high):
-            kept.append(dtype)
+            remaining.append(dtype)
             whole = whole or _number(dtype).whole
             low, high = _number(dtype).range if _number(dtype).whole else (float("-inf"), float("inf"))
-    if (kept[-1] if kept else start) != last:
-        kept.append(last)
-    if len(kept) >= len(dtypes):
+    if (remaining[-1] if remaining else start) != last:
+        remaining.append(last)
+    if len(remaining) >= len(dtypes):
         return None
-    made: Expr = clip
-    for dtype in kept:
-        made = s.call("cast", made, dtype=dtype)
-    return made
+    result: Expr = clip
+    for dtype in remaining:
+        result = s.call("cast", result, dtype=dtype)
+    return result
 
 
 def needless_clip(s: Simplifier, call: Call) -> Expr | None:

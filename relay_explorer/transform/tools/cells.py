@@ -61,8 +61,8 @@ class Cells:
             case RefWrite():
                 parts: Collection[Expr] = [node.value]
             case Let():
-                known = len(self.lets[node.var]) == 1
-                parts = [node.body] if known else [node.value, node.body]
+                is_bound_once = len(self.lets[node.var]) == 1
+                parts = [node.body] if is_bound_once else [node.value, node.body]
             case _:
                 parts = children(node)
         for part in parts:

@@ -16,8 +16,8 @@ def expected_type(parent: Expr, place: int, mod: IRModule) -> Type | None:
     """
     match parent:
         case Call(op=callee) if place > 0:
-            found = _callee_type(parent, callee, mod)
-            return found.arg_types[place - 1] if found is not None else None
+            callee_type = _callee_type(parent, callee, mod)
+            return callee_type.arg_types[place - 1] if callee_type is not None else None
         case Let():
             return parent.var.checked_type if place == 1 else parent.checked_type
         case If() | Match() if place > 0:
@@ -39,37 +39,38 @@ def expected_type(parent: Expr, place: int, mod: IRModule) -> Type | None:
 def _callee_type(call: Call, callee: Expr, mod: IRModule) -> FuncType | None:
     """Return the type of the callee, instantiated with the type arguments of the call."""
     if isinstance(callee, Constructor):
-        made = call.checked_type
+        data_type = call.checked_type
         data = mod.type_definitions[callee.belong_to]
-        given = dict(zip(data.type_vars, made.args)) if isinstance(made, TypeCall) else {}
-        return FuncType([substitute_type(t, given) for t in callee.inputs], made)
+        substitution = dict(zip(data.type_vars, data_type.args)) if isinstance(data_type, TypeCall) else {}
+        return FuncType([substitute_type(t, substitution) for t in callee.inputs], data_type)
     type_ = mod[callee].checked_type if isinstance(callee, GlobalVar) else callee._checked_type
     if not isinstance(type_, FuncType) or len(call.type_args) != len(type_.type_params):
         return None
-    given = dict(zip(type_.type_params, call.type_args))
+    substitution = dict(zip(type_.type_params, call.type_args))
     return FuncType(
-        [substitute_type(t, given) for t in type_.arg_types], substitute_type(type_.ret_type, given)
+        [substitute_type(t, substitution) for t in type_.arg_types],
+        substitute_type(type_.ret_type, substitution),
     )
 
 
-def matched(generic: FuncType, wanted: Type) -> tuple[Type, ...] | None:
+def matched(generic: FuncType, concrete: Type) -> tuple[Type, ...] | None:
     """Match a generic function type with a concrete one; return the types of its type parameters, or None
     where they do not match.
     """
-    found: dict[TypeVar, Type] = {}
-    if not isinstance(wanted, FuncType) or len(generic.arg_types) != len(wanted.arg_types):
+    substitution: dict[TypeVar, Type] = {}
+    if not isinstance(concrete, FuncType) or len(generic.arg_types) != len(concrete.arg_types):
         return None
-    pending = [*zip(generic.arg_types, wanted.arg_types), (generic.ret_type, wanted.ret_type)]
+    pending = [*zip(generic.arg_types, concrete.arg_types), (generic.ret_type, concrete.ret_type)]
     while pending:
         pattern, type_ = pending.pop()
         if isinstance(pattern, TypeVar) and pattern in generic.type_params:
-            if found.setdefault(pattern, type_) != type_:
+            if substitution.setdefault(pattern, type_) != type_:
                 return None
             continue
         parts, others = type_children(pattern), type_children(type_)
         if pattern.__class__ is not type_.__class__ or len(parts) != len(others):
             return None
         pending += zip(parts, others)
-    if len(found) != len(generic.type_params):
+    if len(substitution) != len(generic.type_params):
         return None
-    return tuple([found[param] for param in generic.type_params])
+    return tuple([substitution[param] for param in generic.type_params])

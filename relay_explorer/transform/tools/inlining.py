@@ -31,12 +31,12 @@ def inlined(
     call would.
     """
     values: dict[Expr, Expr] = dict(zip(function.params, args))
-    given = dict(zip(function.type_params, types))
+    substitution = dict(zip(function.type_params, types))
     bound = [k for k in sorted(acting) if not isinstance(args[k], _LEAVES)]
     for number in bound:
         param = function.params[number]
-        values[param] = Var(param.name_hint, _retyped(param.type_annotation, given))
-    body = _Copy(values, given).of(function.body)
+        values[param] = Var(param.name_hint, _retyped(param.type_annotation, substitution))
+    body = _Copy(values, substitution).of(function.body)
     for number in reversed(bound):
         var = values[function.params[number]]
         assert isinstance(var, Var)
