@@ -26,8 +26,8 @@ MOST_PLACES = 6  # that an error names
 
 
 def check_arguments(params: Sequence[Var], values: Sequence[Value], module: IRModule) -> None:
-    """A RelayError where a value, or a part of one, is not of the parameter's type; it says which part. What
-    is a tensor outright is left to type inference.
+    """Raise a RelayError that names the part where a value, or a part of one, does not have the parameter's
+    type. Tensors themselves are left to type inference.
     """
     checker = _Checker(module)
     for param, value in zip(params, values):
@@ -37,16 +37,18 @@ def check_arguments(params: Sequence[Var], values: Sequence[Value], module: IRMo
 
 @cache
 def _name(dtype: Any) -> str:
-    """The name of a NumPy type, which NumPy puts together anew each time that it is asked."""
+    """Return the name of a NumPy type, cached because NumPy composes it each time."""
     return str(dtype)
 
 
-def fits(value: Value, wanted: TensorType) -> bool:
+def fits(value: Value, expected: TensorType) -> bool:
     """Whether an array has the element type and the shape; a size that is not known takes any."""
     shape = value.shape
-    if _name(value.dtype) != wanted.dtype or len(shape) != len(wanted.shape):
+    if _name(value.dtype) != expected.dtype or len(shape) != len(expected.shape):
         return False
-    return shape == wanted.shape or all(not isinstance(w, int) or a == w for a, w in zip(shape, wanted.shape))
+    return shape == expected.shape or all(
+        not isinstance(w, int) or a == w for a, w in zip(shape, expected.shape)
+    )
 
 
 class _Checker:
@@ -55,18 +57,18 @@ class _Checker:
         self.fields: dict[tuple[Constructor, int], Sequence[Type]] = {}  # by the identity of the whole type
         self.types: dict[Type, Type] = {}  # equal types as one object, which also keeps it alive
 
-    def check(self, param: Var, value: Value, wanted: Type) -> None:
-        wanted = self.types.setdefault(wanted, wanted)
-        seen: set[tuple[int, int]] = set()  # a value that is shared, or a cell that leads back to itself
-        pending: list[tuple[Value, Type, Place | None]] = [(value, wanted, None)]
+    def check(self, param: Var, value: Value, expected: Type) -> None:
+        expected = self.types.setdefault(expected, expected)
+        visited: set[tuple[int, int]] = set()  # a value that is shared, or a cell that leads back to itself
+        pending: list[tuple[Value, Type, Place | None]] = [(value, expected, None)]
         while pending:
             part, type_, place = pending.pop()
             if not self._is(part, type_):
                 raise _wrong(param, part, type_, place)
             if isinstance(part, (ConstructorValue, RefValue)):
-                if (id(part), id(type_)) in seen:
+                if (id(part), id(type_)) in visited:
                     continue
-                seen.add((id(part), id(type_)))
+                visited.add((id(part), id(type_)))
             for index, (inner, inside) in enumerate(self._parts(part, type_)):
                 # Most parts are tensors, and right: these need no place in the queue.
                 if not (type(inside) is TensorType and hasattr(inner, "dtype") and fits(inner, inside)):
@@ -94,7 +96,7 @@ class _Checker:
         return isinstance(part, ConstructorValue) and part.constructor.belong_to.name_hint == head.name_hint
 
     def _parts(self, part: Value, type_: Type) -> Iterable[tuple[Value, Type]]:
-        """The parts of a value whose top is right, and their types."""
+        """Return the parts of a value whose outermost constructor is right, with their types."""
         if isinstance(part, ConstructorValue):
             return zip(part.fields, self._fields(part.constructor, type_))
         if isinstance(part, tuple) and isinstance(type_, TupleType):
@@ -104,18 +106,18 @@ class _Checker:
         return ()
 
     def _fields(self, constructor: Constructor, type_: Type) -> Sequence[Type]:
-        """The types of a constructor's fields in a value of `type_`; the same objects each time."""
-        found = self.fields.get((constructor, id(type_)))
-        if found is None:
+        """Return the types of a constructor's fields in a value of `type_`; the same objects each time."""
+        types = self.fields.get((constructor, id(type_)))
+        if types is None:
             data: TypeData | None = self.declared.get(constructor.belong_to.name_hint)
-            found = list(constructor.inputs)
+            types = list(constructor.inputs)
             if isinstance(type_, TypeCall) and data is not None:
-                given = dict(zip(data.type_vars, type_.args))
+                substitution = dict(zip(data.type_vars, type_.args))
                 declared = next((c for c in data.constructors if c.name_hint == constructor.name_hint), None)
-                found = [substitute_type(t, given) for t in (declared or constructor).inputs]
-            found = [self.types.setdefault(t, t) for t in found]
-            self.fields[constructor, id(type_)] = found
-        return found
+                types = [substitute_type(t, substitution) for t in (declared or constructor).inputs]
+            types = [self.types.setdefault(t, t) for t in types]
+            self.fields[constructor, id(type_)] = types
+        return types
 
 
 def is_value(part: Value) -> bool:
@@ -126,7 +128,7 @@ def is_value(part: Value) -> bool:
 
 
 def describe(part: Value) -> str:
-    """What a value is, for an error: its type as far as it can be seen."""
+    """Describe a value for an error message: its type, as far as it is visible."""
     match part:
         case ConstructorValue():
             return f"`{part.constructor.name_hint}`, of the type `{part.constructor.belong_to.name_hint}`"
@@ -141,13 +143,13 @@ def describe(part: Value) -> str:
     return f"a {type(part).__name__}, which is no value of a program"
 
 
-def _wrong(param: Var, part: Value, wanted: Type, place: Place | None) -> RelayError:
+def _wrong(param: Var, part: Value, expected: Type, place: Place | None) -> RelayError:
     notes = []
     if place is not None:
         notes.append(Note(f"it is {', in '.join(_places(place))}"))
     within = "" if place is None else "a part of "
     return RelayError(
-        f"{within}the argument `%{param.name_hint}` must be `{wanted}`, and is {describe(part)}",
+        f"{within}the argument `%{param.name_hint}` must be `{expected}`, and is {describe(part)}",
         param.span,
         notes,
     )

@@ -60,7 +60,7 @@ class BoundedRecorder(Recorder[E]):
 
 
 def check_bounds(limit: int, budget: int) -> None:
-    """A RelayError where a recording would keep nothing."""
+    """Raise a RelayError if a recording would be empty."""
     if limit < 1 or budget < 1:
         raise RelayError(
             f"a recording of {min(limit, budget)} steps shows nothing", help=["ask for at least 1"]

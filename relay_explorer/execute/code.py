@@ -99,7 +99,7 @@ class Code:
 
 
 def compile_function(function: Function) -> Code:
-    """The code of a function without free variables."""
+    """Compile a function without free variables to the interpreter's code."""
     return _Compiler(function).compile()
 
 
@@ -127,7 +127,7 @@ class _Compiler:
         return code
 
     def _in_order(self, scope: Scope) -> Iterator[Expr]:
-        """The nodes of a scope, those of a let's body where the let stands."""
+        """Iterate over the nodes of a scope, with those of a let's body in place of the let."""
         stack = [iter(self.nodes.get(scope, ()))]
         while stack:
             node = next(stack[-1], None)
@@ -153,21 +153,23 @@ class _Compiler:
         return expr
 
     def _slot(self, expr: Expr, code: Code) -> int:
-        """The slot of an operand; constants and global names have theirs filled when a frame is made."""
+        """Return the slot of an operand; those of constants and global names are filled when a frame is
+        created.
+        """
         expr = self._resolve(expr)
         if isinstance(expr, (Constant, Op, Constructor, GlobalVar)):
-            found = code.slots.get(expr)
-            if found is None:
-                found = code.new_slot(expr)
-                code.constants.append((found, expr))
-            return found
+            slot = code.slots.get(expr)
+            if slot is None:
+                slot = code.new_slot(expr)
+                code.constants.append((slot, expr))
+            return slot
         return self._own_slot(expr, code)
 
     def _own_slot(self, expr: Expr, code: Code) -> int:
-        """The slot of a value in a function's frame; a value of an outer function is captured."""
-        found = code.slots.get(expr)
-        if found is not None:
-            return found
+        """Return the slot of a value in a function's frame; a value of an outer function is captured."""
+        known_slot = code.slots.get(expr)
+        if known_slot is not None:
+            return known_slot
         owner = self.owner.get(expr)
         if owner is None:
             name = f"`%{expr.name_hint}`" if isinstance(expr, Var) else "a value"

@@ -37,7 +37,7 @@ class Executor:
         return VMInterpreter(self.mod)
 
     def evaluate(self, expr: Expr | None = None, binds: Mapping[Var, object] | None = None) -> Any:
-        """The value of `expr`, in which the variables of `binds` have values.
+        """Evaluate `expr`, in which the variables of `binds` have values.
 
         Tensors come as NDArrays (`.numpy()`), tuples as tuples, constructed values with `.constructor`,
         `.tag` and `.fields`, cells with `.value`. A Function or GlobalVar, or `@main` where `expr` is None,
@@ -89,16 +89,16 @@ class FunctionValue(Wrapper):
             return to_result(self.interpreter.call(self.inner, values), self.from_function)
         slots = [Var(f"argument_{k}") for k in range(len(values))]
         callee = Var("callee")
-        given = dict(zip([callee, *slots], [self.inner, *values]))
-        return to_result(self.interpreter.evaluate(Call(callee, slots), given), self.from_function)
+        bindings = dict(zip([callee, *slots], [self.inner, *values]))
+        return to_result(self.interpreter.evaluate(Call(callee, slots), bindings), self.from_function)
 
     def arguments(self, args: Sequence[object], named: Mapping[str, object]) -> list[Value]:
-        """The interpreter's values for a call's arguments, in order; their types are checked."""
+        """Convert a call's arguments to the interpreter's values, in order, and check their types."""
         params = self._params()
-        given = in_order([p.name_hint for p in params], args, named)
-        wanted = [p.type_annotation for p in params[: len(given)]]
-        wanted += [None] * (len(given) - len(wanted))
-        values = [self._value(argument, type_) for argument, type_ in zip(given, wanted)]
+        ordered = in_order([p.name_hint for p in params], args, named)
+        expected = [p.type_annotation for p in params[: len(ordered)]]
+        expected += [None] * (len(ordered) - len(expected))
+        values = [self._value(argument, type_) for argument, type_ in zip(ordered, expected)]
         check_arguments(params, values, self.interpreter.module)
         if self.expr is not None:
             self._check_arguments(self.expr, params, values)
@@ -112,27 +112,27 @@ class FunctionValue(Wrapper):
             function = self.expr
         return function.params if isinstance(function, Function) else ()
 
-    def _value(self, argument: object, wanted: Type | None) -> Value:
-        """An argument; one that is an expression is evaluated first."""
+    def _value(self, argument: object, expected: Type | None) -> Value:
+        """Convert an argument; an expression is evaluated first."""
         if isinstance(argument, Expr):
             return self.interpreter.evaluate(argument)
         plain = type(argument) in (int, float) or type(argument).__module__ == "numpy"
-        if self.converts and isinstance(wanted, TensorType) and plain:
+        if self.converts and isinstance(expected, TensorType) and plain:
             import numpy
 
-            argument = numpy.asarray(argument).astype(wanted.dtype)
-        return to_value(_numbered(argument, wanted))
+            argument = numpy.asarray(argument).astype(expected.dtype)
+        return to_value(_numbered(argument, expected))
 
     def _check_arguments(self, callee: Expr, params: Sequence[Var], values: Sequence[Value]) -> None:
         """Infers the types of the call, once for each types of arguments that can be told."""
-        wanted = [p.type_annotation for p in params] if len(params) == len(values) else [None] * len(values)
-        types = [_type_of(value, type_) for value, type_ in zip(values, wanted)]
-        known = tuple([t for t in types if t is not None])
-        if len(known) < len(types) or known in self._checked:
+        expected = [p.type_annotation for p in params] if len(params) == len(values) else [None] * len(values)
+        types = [_type_of(value, type_) for value, type_ in zip(values, expected)]
+        known_types = tuple([t for t in types if t is not None])
+        if len(known_types) < len(types) or known_types in self._checked:
             return
-        arguments = [Var(f"argument_{k}", type_) for k, type_ in enumerate(known)]
+        arguments = [Var(f"argument_{k}", type_) for k, type_ in enumerate(known_types)]
         _check(self.interpreter.module, Function(arguments, Call(callee, arguments, span=callee.span)))
-        self._checked.add(known)
+        self._checked.add(known_types)
 
 
 def in_order(names: Sequence[str], args: Sequence[object], named: Mapping[str, object]) -> list[object]:
@@ -154,47 +154,53 @@ def in_order(names: Sequence[str], args: Sequence[object], named: Mapping[str, o
     return [*args, *[named[name] for name in names[len(args) :]]]
 
 
-def _numbered(argument: object, wanted: Type | None, depth: int = 0) -> object:
-    """The argument, in which Python's own numbers, which have no element type, take the parameter's. A number
-    that the parameter cannot hold stays as it is, and is refused.
+def _numbered(argument: object, expected: Type | None, depth: int = 0) -> object:
+    """Give Python's own numbers in an argument, which have no element type, that of the parameter. A number
+    that the parameter cannot represent is left as it is, and is refused later.
     """
-    if isinstance(wanted, TupleType) and isinstance(argument, (tuple, list)):
-        if depth < DEEPEST_TUPLE and len(argument) == len(wanted.fields):
-            return tuple([_numbered(a, w, depth + 1) for a, w in zip(argument, wanted.fields)])
+    if isinstance(expected, TupleType) and isinstance(argument, (tuple, list)):
+        if depth < DEEPEST_TUPLE and len(argument) == len(expected.fields):
+            return tuple([_numbered(a, w, depth + 1) for a, w in zip(argument, expected.fields)])
         return argument
-    if isinstance(wanted, TensorType) and not wanted.shape and type(argument) in (int, float):
+    if isinstance(expected, TensorType) and not expected.shape and type(argument) in (int, float):
         import numpy
 
-        if wanted.dtype.startswith(("float", "int", "uint") if type(argument) is int else "float"):
+        if expected.dtype.startswith(("float", "int", "uint") if type(argument) is int else "float"):
             try:
-                return numpy.array(argument, wanted.dtype)
+                return numpy.array(argument, expected.dtype)
             except (OverflowError, TypeError):
                 return argument
     return argument
 
 
-def _type_of(value: Value, wanted: Type | None) -> Type | None:
-    """The type of an argument; None where it cannot be told. Where the parameter's type leaves sizes open,
-    and the value fits, it is that type.
+def _type_of(value: Value, expected: Type | None) -> Type | None:
+    """Return the type of an argument; None where it is unknown. If the parameter's type leaves sizes open,
+    and the value fits, return that type.
     """
     if hasattr(value, "dtype"):
         actual = TensorType(value.shape, str(value.dtype))
-        return wanted if isinstance(wanted, TensorType) and _fits(actual, wanted) else actual
+        return expected if isinstance(expected, TensorType) and _fits(actual, expected) else actual
     if isinstance(value, tuple):
-        fields = wanted.fields if isinstance(wanted, TupleType) and len(wanted.fields) == len(value) else None
+        fields = (
+            expected.fields
+            if isinstance(expected, TupleType) and len(expected.fields) == len(value)
+            else None
+        )
         types = [_type_of(part, fields[k] if fields else None) for k, part in enumerate(value)]
-        known = [t for t in types if t is not None]
-        return TupleType(known) if len(known) == len(types) else None
-    return wanted if wanted is not None and is_complete(wanted) and not free_type_vars(wanted) else None
+        known_types = [t for t in types if t is not None]
+        return TupleType(known_types) if len(known_types) == len(types) else None
+    return (
+        expected if expected is not None and is_complete(expected) and not free_type_vars(expected) else None
+    )
 
 
-def _fits(actual: TensorType, wanted: TensorType) -> bool:
-    same = actual.dtype == wanted.dtype and len(actual.shape) == len(wanted.shape)
-    return same and all(not isinstance(w, int) or a == w for a, w in zip(actual.shape, wanted.shape))
+def _fits(actual: TensorType, expected: TensorType) -> bool:
+    same = actual.dtype == expected.dtype and len(actual.shape) == len(expected.shape)
+    return same and all(not isinstance(w, int) or a == w for a, w in zip(actual.shape, expected.shape))
 
 
 def _check(module: IRModule, function: Function) -> None:
-    """Checks the types of `function` and of what it calls, directly or not, in `module`."""
+    """Check the types of `function` and of the functions that it calls, directly or not, in `module`."""
     needed = IRModule({}, module.type_definitions)
     pending: list[Expr] = [function]
     while pending:

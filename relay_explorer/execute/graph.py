@@ -84,7 +84,7 @@ class GraphProgram:
 
 
 def graph_program(plan: StoragePlan, kernel_of: Mapping[Expr, int]) -> GraphProgram:
-    """The program of a plan; `kernel_of` numbers the kernel of each call."""
+    """Build the graph program of a storage plan; `kernel_of` numbers the kernel of each call."""
     code = plan.code
     slots = []
     for tensor, place in zip(plan.tensors, plan.places):
@@ -100,27 +100,29 @@ def graph_program(plan: StoragePlan, kernel_of: Mapping[Expr, int]) -> GraphProg
 
 
 def _instructions(plan: StoragePlan, kernel_of: Mapping[Expr, int]) -> list[Instruction]:
-    """The steps that do something. Those of a branch end in a copy, which leaps over the other branch."""
-    kept: list[tuple[Step, int]] = []  # steps, with the numbers of their instructions
+    """Return the steps that do something. Those of a branch end in a copy, which jumps over the other
+    branch.
+    """
+    numbered: list[tuple[Step, int]] = []  # steps, with the numbers of their instructions
     for step in plan.steps:
         if step.kind is not StepKind.VIEW:
-            kept.append((step, len(kept)))
-    ends = {(s.expr, s.branch): number for s, number in kept if s.kind is StepKind.COPY}
-    found: list[Instruction] = []
-    for step, number in kept:
+            numbered.append((step, len(numbered)))
+    ends = {(s.expr, s.branch): number for s, number in numbered if s.kind is StepKind.COPY}
+    instructions: list[Instruction] = []
+    for step, number in numbered:
         if step.kind is StepKind.BRANCH:
-            found.append(Branch(step.reads[0], ends[step.expr, 0] + 1))
+            instructions.append(Branch(step.reads[0], ends[step.expr, 0] + 1))
         elif step.kind is StepKind.COPY:
             then = ends[step.expr, 1] + 1 if step.branch == 0 else number + 1
-            found.append(Copy(tuple(zip(step.reads, step.writes)), then))
+            instructions.append(Copy(tuple(zip(step.reads, step.writes)), then))
         else:
             call = step.expr
             assert isinstance(call, Call)
             arguments = [type_ for arg in call.args for type_ in _leaf_types(arg.checked_type)]
             reads = tuple(zip(step.reads, [t.concrete_shape for t in arguments]))
             writes = tuple(_shaped(step.writes, call.checked_type))
-            found.append(Launch(kernel_of[call], reads, writes))
-    return found
+            instructions.append(Launch(kernel_of[call], reads, writes))
+    return instructions
 
 
 def _shaped(numbers: Sequence[int], type_: Type) -> list[Shaped]:
@@ -128,13 +130,13 @@ def _shaped(numbers: Sequence[int], type_: Type) -> list[Shaped]:
 
 
 def _leaf_types(type_: Type) -> list[TensorType]:
-    found = leaf_types(type_)
-    assert found is not None, "a plan has tensors only"
-    return found
+    leaves = leaf_types(type_)
+    assert leaves is not None, "a plan has tensors only"
+    return leaves
 
 
 def _nest(leaves: Iterator[Any], type_: Type) -> Nest:
-    """The leaves as the type nests them. Tuples in types nest a few levels."""
+    """Nest the leaves as the type does. Tuple types nest only a few levels."""
     if isinstance(type_, TupleType):
         return [_nest(leaves, field) for field in type_.fields]
     return next(leaves)

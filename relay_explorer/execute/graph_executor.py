@@ -50,7 +50,7 @@ class GraphExecutor:
         return self._aligned((self.program.arena,), "uint8")
 
     def _array(self, number: int, constants: Mapping[int, Array]) -> Array | None:
-        """The memory of a tensor; that of a parameter comes with the first run."""
+        """Return the memory of a tensor; None for a parameter, whose memory comes with the first run."""
         slot = self.program.slots[number]
         if slot.origin == "constant":
             return constants[number]
@@ -61,7 +61,7 @@ class GraphExecutor:
         return self._arena[slot.offset : slot.offset + size].view(kind).reshape(slot.shape)
 
     def _call(self, step: Instruction, kernels: Sequence[Run]) -> tuple[Run, list[object]]:
-        """A kernel and its arguments. A parameter's are put in when it is bound."""
+        """Return a kernel and its arguments; parameters are filled in when they are bound."""
         if not isinstance(step, Launch):
             return _nothing, []
         arguments: list[object] = []
@@ -82,7 +82,7 @@ class GraphExecutor:
         return self._views[key]
 
     def bind(self, number: int, array: Array) -> None:
-        """Gives a parameter its value, of the right shape and element type. A large array that kernels can
+        """Bind a parameter to its value, of the right shape and element type. A large array that kernels can
         read is not copied, and must not change while the program runs.
         """
         now = self._arrays[number]
@@ -103,7 +103,7 @@ class GraphExecutor:
             arguments[place] = self._tensor(array.reshape(shape))
 
     def run(self) -> None:
-        """Runs the kernels. Every parameter must be bound."""
+        """Run the kernels. Every parameter must be bound."""
         if self.straight:
             for kernel, arguments in self.calls:
                 kernel(*arguments)
@@ -113,7 +113,7 @@ class GraphExecutor:
             at = self.step(at)
 
     def step(self, at: int) -> int:
-        """Does a step, and gives the number of the next."""
+        """Execute a step, and return the number of the next."""
         step = self.program.steps[at]
         if isinstance(step, Launch):
             kernel, arguments = self.calls[at]
@@ -126,12 +126,12 @@ class GraphExecutor:
 
     def _copy(self, step: Copy) -> None:
         for source, target in step.pairs:
-            taken = self._array_of(target)
-            taken[...] = self._array_of(source).reshape(taken.shape)
+            destination = self._array_of(target)
+            destination[...] = self._array_of(source).reshape(destination.shape)
 
     def result(self) -> Any:
-        """The result of the last run, as arrays of its own, tuples nested as the type is. A bfloat16 comes as
-        float32, as everywhere.
+        """Copy the result of the last run out as arrays, with tuples nested as in the type. A bfloat16 tensor
+        is returned as float32.
         """
 
         def build(nest: Any) -> Any:
@@ -145,14 +145,14 @@ class GraphExecutor:
         return build(self.program.result)
 
     def _array_of(self, number: int) -> Array:
-        """A tensor's values. Parameters have been bound."""
+        """Return the values of a tensor. Parameters have been bound."""
         array = self._arrays[number]
         assert array is not None
         return array
 
     def written(self, step: int) -> list[Array]:
-        """Runs the steps up to number `step`, a kernel call of a program without branches, and gives copies
-        of what that one writes: later steps may write over it.
+        """Run the steps up to number `step`, a kernel call of a program without branches, and return copies
+        of its results, because later steps may overwrite them.
         """
         for at in range(step + 1):
             self.step(at)
@@ -161,7 +161,7 @@ class GraphExecutor:
         return [self._array_of(number).reshape(shape).copy() for number, shape in launch.writes]
 
     def timed(self) -> list[float]:
-        """Runs once, and gives the seconds that each step took; 0 for one that was not taken."""
+        """Run once, and return the seconds that each step took; 0 for a step that was skipped."""
         seconds = [0.0] * len(self.calls)
         at = 0
         while at < len(self.calls):
@@ -173,4 +173,4 @@ class GraphExecutor:
 
 
 def _nothing(*arguments: object) -> None:
-    """What a step that is no kernel call calls."""
+    """Do nothing: stand in for the kernel of a step that calls none."""

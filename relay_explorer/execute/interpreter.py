@@ -54,7 +54,7 @@ class Interpreter:
         self._templates: dict[Code, Frame] = {}
 
     def call(self, function: Function | str | Closure, args: Sequence[Value]) -> Value:
-        """The value of a function (or of the global function of that name) for `args`."""
+        """Call a function (or the global function of that name) with `args`."""
         if isinstance(function, str):
             callee: Value = self._global(self.module.get_global_var(function))
         elif isinstance(function, ForeignClosure):
@@ -64,9 +64,9 @@ class Interpreter:
         return self._run(callee, tuple(args))
 
     def evaluate(self, expr: Expr, values: Mapping[Var, Value] | None = None) -> Value:
-        """The value of an expression whose free variables have `values`."""
-        given = dict(values or {})
-        return self.call(Function(list(given), expr), list(given.values()))
+        """Evaluate an expression whose free variables have `values`."""
+        bindings = dict(values or {})
+        return self.call(Function(list(bindings), expr), list(bindings.values()))
 
     # -- the machine
 
@@ -121,8 +121,8 @@ class Interpreter:
                         if emit is not None:
                             emit(ValueComputed(instruction, frame))
                         continue
-                    if clock() > budget.next_look and (taken := budget.overdrawn()) is not None:
-                        raise too_much(instruction.node.span, _called(instruction), taken, len(waiting))
+                    if clock() > budget.next_look and (allocated := budget.overdrawn()) is not None:
+                        raise too_much(instruction.node.span, _called(instruction), allocated, len(waiting))
                     code, next_frame = self._enter(function, tuple(values), instruction)
                     next_block = code.block
                     if emit is not None:
@@ -165,7 +165,7 @@ class Interpreter:
         return code, frame
 
     def _template(self, code: Code) -> Frame:
-        """A frame before its arguments: constants and global names are in their slots."""
+        """Create a frame that lacks only its arguments: constants and global names are in their slots."""
         frame: Frame = [None] * code.size
         for slot, expr in code.constants:
             if isinstance(expr, Constant):
@@ -177,14 +177,14 @@ class Interpreter:
         return frame
 
     def _global(self, var: GlobalVar) -> Closure:
-        found = self._globals.get(var.name_hint)
-        if found is None:
-            found = self._globals[var.name_hint] = Closure(compile_function(self.module[var]), [])
-        return found
+        closure = self._globals.get(var.name_hint)
+        if closure is None:
+            closure = self._globals[var.name_hint] = Closure(compile_function(self.module[var]), [])
+        return closure
 
     def _apply(self, callee: Value, values: list[Value], at: Instruction) -> Value:
-        """A call of what is no closure of its own: a constructor, an operator that was passed as a value, a
-        function that something else runs.
+        """Call anything but a closure of this interpreter: a constructor, an operator that was passed as a
+        value, or a function that another executor runs.
         """
         if isinstance(callee, ForeignClosure):
             with unrecorded(EvaluationEvent):  # another executor's function: its run is not part of this one
@@ -200,12 +200,12 @@ class Interpreter:
         raise ExecutionError(f"{show(callee)} is called, and is no function", at.node.span)
 
     def _choose(self, instruction: Instruction, frame: Frame) -> Block:
-        """The branch to go on with."""
+        """Return the branch to continue with."""
         value = frame[instruction.operands[0]]
         if instruction.kind is _IF:
             yes, no = instruction.detail
-            taken: Block = yes if bool(value) else no
-            return taken
+            branch: Block = yes if bool(value) else no
+            return branch
         clauses: list[ClauseCode] = instruction.detail
         for clause in clauses:
             bound = match(clause.pattern, value)
@@ -228,14 +228,14 @@ _ENDLESS = "does the recursion end? A loop that returns the call itself needs no
 
 
 def too_deep(span: Span | None, called: str, depth: int) -> ExecutionError:
-    """The error of too many callers that wait; `called` is the function of the last call."""
+    """Build the error for a call stack that is too deep; `called` is the function of the last call."""
     return ExecutionError(f"{_nested(depth - 1)}; the last is {called}", span, help=[_ENDLESS])
 
 
-def too_much(span: Span | None, called: str, taken: int, depth: int) -> ExecutionError:
-    """The error of a run that has taken too many bytes."""
+def too_much(span: Span | None, called: str, allocated: int, depth: int) -> ExecutionError:
+    """Build the error for a run that has allocated too much memory."""
     return ExecutionError(
-        f"the program has taken {taken / 2**20:,.0f} MiB of memory, over half of what was free",
+        f"the program has taken {allocated / 2**20:,.0f} MiB of memory, over half of what was free",
         span,
         [Note(f"{_nested(depth)}; the last is {called}")],
         [_ENDLESS if depth > 1000 else "does the loop end, and must it keep all that it makes?"],
@@ -243,7 +243,7 @@ def too_much(span: Span | None, called: str, taken: int, depth: int) -> Executio
 
 
 def used_up(depth: int, problem: MemoryError) -> ExecutionError:
-    """The error of a run for which Python has no memory left; `problem` may say for how large a tensor."""
+    """Build the error for a run that exhausted Python's memory; `problem` may name the size of the tensor."""
     if str(problem) and depth < DEEP:
         return ExecutionError(
             f"the memory is not enough: {str(problem)[:300]}",
@@ -275,7 +275,9 @@ def called(callee: Expr | None) -> str:
 
 
 def no_clause(patterns: Sequence[Pattern], module: IRModule) -> tuple[str, str]:
-    """What is said where no pattern fits: which there are, and one that would do (empty: there is none)."""
+    """Write the note that lists the patterns of a match, and the help that names a missing one (empty if
+    there is none).
+    """
     clauses = ", ".join(f"`{show_pattern(pattern)}`" for pattern in patterns[:MOST_CLAUSES])
     more = f" and {len(patterns) - MOST_CLAUSES} more" if len(patterns) > MOST_CLAUSES else ""
     missing = missing_case(patterns, module)
@@ -284,7 +286,7 @@ def no_clause(patterns: Sequence[Pattern], module: IRModule) -> tuple[str, str]:
 
 
 def unmatched(value: Value, span: Span | None, note: str, help: str) -> ExecutionError:
-    """The error of a match without a clause for a value."""
+    """Build the error for a value that no clause of a match covers."""
     return ExecutionError(
         f"no clause of the match fits {show(value)}", span, [Note(note)], [help] if help else []
     )
@@ -328,7 +330,9 @@ _SIMPLE = {
 
 
 def match(pattern: Pattern, value: Value) -> dict[Var, Value] | None:
-    """What the pattern's variables are where it fits; None where it does not."""
+    """Match a value against a pattern; return the bindings of its variables, or None where it does not
+    match.
+    """
     bound: dict[Var, Value] = {}
     pending = [(pattern, value)]
     while pending:
@@ -348,7 +352,9 @@ def match(pattern: Pattern, value: Value) -> dict[Var, Value] | None:
 
 
 def apply_operator(op: Op, attrs: Any, values: Sequence[Value], at: Expr | None = None) -> Value:
-    """The value of an operator; an ExecutionError says which call went wrong, and with what."""
+    """Evaluate an operator with its reference implementation; an ExecutionError names the call that failed
+    and its arguments.
+    """
     span = at.span if at is not None else None
     if op.compute is None:
         raise ExecutionError(f"`{op.name}` has no NumPy meaning yet, so it cannot be run", span)

@@ -12,24 +12,26 @@ from .results import ConstructorValue
 
 
 def make_list(module: IRModule, items: Iterable[object]) -> ConstructorValue:
-    """The value of type `List` with these elements, each anything that an executor takes as an argument;
-    `module` has the prelude (or a type `List` with `Cons` and `Nil` in this order). A ModuleError where there
-    is no such type.
+    """Build the value of type `List` with these elements, each anything that an executor accepts as an
+    argument; `module` has the prelude (or a type `List` with `Cons` and `Nil` in this order). Raise a
+    ModuleError where there is no such type.
     """
     _, cons, nil = cast("tuple[Any, Constructor, Constructor]", module.get_type("List"))
-    made = ConstructorValue(nil.tag, [], nil)
+    result = ConstructorValue(nil.tag, [], nil)
     for item in reversed(list(items)):
-        made = ConstructorValue(cons.tag, [item, made], cons)
-    return made
+        result = ConstructorValue(cons.tag, [item, result], cons)
+    return result
 
 
 def list_items(value: ConstructorValue) -> list[Any]:
-    """The elements of a value of type `List`, as an executor gives them; a RelayError where it is none."""
-    found: list[Any] = []
+    """Return the elements of a value of type `List`, as an executor returns them; raise a RelayError for any
+    other value.
+    """
+    items: list[Any] = []
     rest: Any = value
     while getattr(getattr(rest, "constructor", None), "name_hint", None) == "Cons":
         head, rest = rest.fields
-        found.append(head)
+        items.append(head)
     if getattr(getattr(rest, "constructor", None), "name_hint", None) != "Nil":
         raise RelayError(f"{rest!r:.200} is no list", help=["a list is `Cons(element, list)` or `Nil`"])
-    return found
+    return items

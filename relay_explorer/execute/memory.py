@@ -23,7 +23,7 @@ class Budget:
         self.most = 0
 
     def overdrawn(self) -> int | None:
-        """The bytes that the process has taken since the first look, where they are too many."""
+        """Return the bytes that the process has allocated since the first check, if they are too many."""
         self.next_look = time.perf_counter() + PAUSE
         used = in_use()
         if used is None:
@@ -37,21 +37,21 @@ class Budget:
 
 def in_use() -> int | None:
     """Bytes of memory that this process holds; the most it ever held where the system tells no more."""
-    found = _numbers("/proc/self/statm")
+    pages = _numbers("/proc/self/statm")
     try:
         import resource
     except ImportError:  # Windows, Pyodide
         return None
-    if found:
-        return found[1] * resource.getpagesize()
+    if pages:
+        return pages[1] * resource.getpagesize()
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
 
 
 def free() -> int | None:
     """Bytes that the machine, and the container if there is one, could still give; None where not known."""
-    known = [n for n in (_free_of_machine(), _free_of_container()) if n is not None]
-    return min(known, default=None)
+    limits = [n for n in (_free_of_machine(), _free_of_container()) if n is not None]
+    return min(limits, default=None)
 
 
 def _free_of_machine() -> int | None:
@@ -74,7 +74,7 @@ def _free_of_container() -> int | None:
 
 
 def _numbers(path: str) -> list[int]:
-    """The numbers of a one-line file; none where there is no such file, or no numbers in it."""
+    """Read the numbers of a one-line file; an empty list where there is no such file, or no numbers in it."""
     try:
         with open(path, encoding="ascii") as file:
             return [int(word) for word in file.read().split()]
@@ -83,7 +83,7 @@ def _numbers(path: str) -> list[int]:
 
 
 def _field(path: str, name: str) -> int | None:
-    """The number after `name` in a file of one such pair a line."""
+    """Read the number after `name` in a file with one such pair per line."""
     try:
         with open(path, encoding="ascii") as file:
             lines: Iterable[list[str]] = map(str.split, file)

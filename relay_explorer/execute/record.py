@@ -63,14 +63,14 @@ class Activation:
         self.used: dict[int, int] = _NONE
 
     def recorded(self, number: int, step: int) -> None:
-        """Makes it one of those that are kept: its slots are followed from here on."""
+        """Mark the activation as recorded: its slots are tracked from here on."""
         self.number, self.first = number, step
-        given = [*range(len(self.code.function.params)), *(slot for _, slot in self.code.captures)]
-        self.origin = dict.fromkeys(given, step)
+        initial = [*range(len(self.code.function.params)), *(slot for _, slot in self.code.captures)]
+        self.origin = dict.fromkeys(initial, step)
         self.used = {}
 
     def reads(self, slots: Sequence[int], step: int) -> tuple[int, ...]:
-        """Notes that `step` reads the slots; the steps that filled them."""
+        """Record that `step` reads the slots; return the steps that wrote them."""
         if self.number < 0:
             return ()
         self.used.update(dict.fromkeys(slots, step))
@@ -172,11 +172,11 @@ class Evaluation:
 
     def operators(self) -> Counter[str]:
         """How often each operator was called, over the whole run."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for node, count in self.runs.items():
             if isinstance(node, Call) and isinstance(node.op, Op):
-                found[node.op.name] += count
-        return found
+                counts[node.op.name] += count
+        return counts
 
     @property
     def error(self) -> RelayError | None:
@@ -321,7 +321,7 @@ def record(
     budget: int = BUDGET,
     **named: object,
 ) -> Evaluation:
-    """Runs a function of a module (or an expression) and keeps what happened.
+    """Run a function of a module (or an expression) and record its steps.
 
     Arguments are what an executor takes: arrays, numbers, tuples, values that programs made, expressions,
     which are evaluated first; a parameter may be given by name. `entry` is the function. The first `limit`
@@ -352,14 +352,14 @@ def record(
 
 
 def _cells(values: Sequence[Value]) -> Iterator[tuple[RefValue, Value]]:
-    """The cells that can be reached from `values`, and what they hold."""
+    """Iterate over the cells that are reachable from `values`, with their contents."""
     pending = list(values)
-    seen: set[int] = set()
+    visited: set[int] = set()
     while pending:
         value = pending.pop()
-        if id(value) in seen:
+        if id(value) in visited:
             continue
-        seen.add(id(value))
+        visited.add(id(value))
         if isinstance(value, RefValue):
             yield value, value.value
             pending.append(value.value)

@@ -31,7 +31,7 @@ class Wrapper:
 
     @classmethod
     def around(cls, inner: Any, from_function: FromFunction) -> Any:
-        """The view of a value that the interpreter made."""
+        """Wrap a value of the interpreter."""
         self = cls.__new__(cls)
         self.inner, self.from_function = inner, from_function
         return self
@@ -91,9 +91,9 @@ class RefValue(Wrapper):
 
 
 def to_value(argument: Any, depth: int = 0) -> Value:
-    """What the interpreter computes with, for `argument`: an NDArray, a NumPy array, a number (int32,
-    float32 or bool), a Constant, a tuple or list (both tuples), a ConstructorValue or RefValue, or a
-    function that was a result. Anything else is a RelayError.
+    """Convert `argument` to the interpreter's value: an NDArray, a NumPy array, a number (int32, float32 or
+    bool), a Constant, a tuple or list (both tuples), a ConstructorValue or RefValue, or a function that was a
+    result. Raise a RelayError for anything else.
     """
     import numpy
 
@@ -117,8 +117,8 @@ def to_value(argument: Any, depth: int = 0) -> Value:
 
 
 def _plain_array(array: Any) -> Any:
-    """An array of one of NumPy's other kinds, of which a matrix multiplies in its own way; and one whose
-    bytes are in the other order.
+    """Convert NumPy's other kinds of array, such as a matrix, which multiplies differently, and arrays in the
+    other byte order.
     """
     import numpy
 
@@ -153,14 +153,14 @@ def _no_value(argument: Any, problem: Exception) -> RelayError:
         return RelayError(
             f"an argument {problem}", help=["a NumPy scalar has a type of its own: numpy.int64(…)"]
         )
-    wanted = "tensors are NumPy arrays, NDArrays or numbers; tuples are tuples of them"
+    remedy = "tensors are NumPy arrays, NDArrays or numbers; tuples are tuples of them"
     if argument is None:
-        wanted = "nothing is no value: an empty list is the constructor `Nil`, a missing value one of its own"
-    return RelayError(f"a {type(argument).__name__} cannot be an argument of a Relay function", help=[wanted])
+        remedy = "nothing is no value: an empty list is the constructor `Nil`, a missing value one of its own"
+    return RelayError(f"a {type(argument).__name__} cannot be an argument of a Relay function", help=[remedy])
 
 
 def to_result(value: Value, from_function: FromFunction) -> Any:
-    """A value of the interpreter as the outside sees it."""
+    """Convert a value of the interpreter to the public result."""
     if isinstance(value, tuple):
         return tuple([to_result(part, from_function) for part in value])
     if isinstance(value, values.ConstructorValue):

@@ -28,14 +28,14 @@ def of_number(value: Any, dtype: str) -> Any:
 
     with np.errstate(over="ignore"):
         try:
-            made = np.array(value, dtype)
+            number = np.array(value, dtype)
         except OverflowError:
             return np.array(value) if abs(value) < 1 << 63 else value
-    return value if np.isinf(made) and abs(value) != float("inf") else made
+    return value if np.isinf(number) and abs(value) != float("inf") else number
 
 
 def whole(value: object, name: str) -> int:
-    """An option that is a number of times; a RelayError where it is none."""
+    """Check an option that is a count; raise a RelayError where it is not."""
     try:
         count = operator.index(value)  # type: ignore[arg-type]  # it says so where it is no integer
     except TypeError:
@@ -46,40 +46,40 @@ def whole(value: object, name: str) -> int:
 
 
 def by_dlpack(value: Any, name: str) -> Any:
-    """An array of a library that hands its memory over by DLPack; anything else as it is. A RelayError where
-    the library refuses, or NumPy cannot read what it gives.
+    """Import an array from a library that exports its memory by DLPack; return anything else as it is. Raise
+    a RelayError where the library refuses, or NumPy cannot read what it exports.
     """
     import numpy as np
 
     if isinstance(value, (np.ndarray, np.generic)) or not hasattr(value, "__dlpack__"):
         return value
     try:
-        found: Array = np.from_dlpack(value)
+        array: Array = np.from_dlpack(value)
     except Exception as problem:  # of a library of any kind
         raise RelayError(
             f"the argument `%{name}`, a {type(value).__name__}, cannot be read by DLPack",
             help=(str(problem) or type(problem).__name__).splitlines()[:1],
         ) from None
-    return found
+    return array
 
 
-def refused(name: str, wanted: object, value: Value, span: Span | None = None) -> RelayError:
-    """That an argument is not of its parameter's type, and what to do."""
+def refused(name: str, expected: object, value: Value, span: Span | None = None) -> RelayError:
+    """Build the error for an argument that does not have its parameter's type, with remedies."""
     return RelayError(
-        f"the argument `%{name}` must be `{wanted}`, and is {describe(value)}",
+        f"the argument `%{name}` must be `{expected}`, and is {describe(value)}",
         span,
-        help=remedies(wanted, value),
+        help=remedies(expected, value),
     )
 
 
-def remedies(wanted: object, value: Value) -> list[str]:
+def remedies(expected: object, value: Value) -> list[str]:
     """How an array becomes one of the type that is wanted, where that is plain."""
-    if not isinstance(wanted, TensorType) or not hasattr(value, "dtype"):
+    if not isinstance(expected, TensorType) or not hasattr(value, "dtype"):
         return []
-    if wanted.dtype == "bfloat16":
+    if expected.dtype == "bfloat16":
         return ['NumPy has no bfloat16: take a float32, and relay.cast(x, "bfloat16") in the program']
-    if tuple(value.shape) == tuple(wanted.shape):
-        return [f'convert it: .astype("{wanted.dtype}")']
-    if wanted.is_static and value.size == prod(wanted.concrete_shape):
-        return [f"give it the shape: .reshape({wanted.concrete_shape})"]
+    if tuple(value.shape) == tuple(expected.shape):
+        return [f'convert it: .astype("{expected.dtype}")']
+    if expected.is_static and value.size == prod(expected.concrete_shape):
+        return [f"give it the shape: .reshape({expected.concrete_shape})"]
     return []

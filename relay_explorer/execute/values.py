@@ -39,10 +39,10 @@ class ConstructorValue:
         return show(self)
 
 
-def _wrong_number(constructor: Constructor, given: int) -> RelayError:
+def _wrong_number(constructor: Constructor, count: int) -> RelayError:
     takes = ", ".join(map(str, constructor.inputs))
     return RelayError(
-        f"`{constructor.name_hint}` takes {counted(len(constructor.inputs), 'field')}, and is given {given}",
+        f"`{constructor.name_hint}` takes {counted(len(constructor.inputs), 'field')}, and is given {count}",
         help=[f"it is declared `{constructor.name_hint}{f'({takes})' if takes else ''}`"],
     )
 
@@ -92,7 +92,7 @@ class ForeignClosure(Closure):
 
 
 def show(value: Value) -> str:
-    """A value as text, long ones cut: `Cons(1, Cons(2, Nil))`."""
+    """Write a value as text, truncated where it is long: `Cons(1, Cons(2, Nil))`."""
     parts: list[str] = []
     pending: list[Value | str] = [value]
     count = 0

@@ -86,7 +86,8 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
         passes.SimplifyInference(),
         BATCH_NORM,
         [
-            "Expand a batch norm into the data times a scale plus a shift, both computed from the statistics.",
+            "Expand a batch norm into the data times a scale plus a shift, both computed from "
+            "the statistics.",
             "`nn.dropout` leaves nothing out when a network is used.",
         ],
     ),

@@ -41,8 +41,8 @@ class ArgumentWriter:
         self.params = [self.plan(type_) for type_ in types]
 
     def write(self, arguments: Sequence[Any]) -> tuple[bytes, list[Any]]:
-        """The numbers, as bytes, and what must live while they are read. UnusualError: no such arguments are
-        written.
+        """Encode the arguments as bytes; return these and the objects that must stay alive while they are
+        read. Raise UnusualError for arguments that this writer does not encode.
         """
         if len(arguments) != len(self.params):
             raise UnusualError
@@ -67,11 +67,11 @@ class ArgumentWriter:
                     continue
                 if isinstance(value, wrapper):
                     value = value.inner
-                known = number.setdefault(id(value), len(plans))
-                if known < len(plans):
-                    if plans[known] is not plan:
+                index = number.setdefault(id(value), len(plans))
+                if index < len(plans):
+                    if plans[index] is not plan:
                         raise UnusualError
-                    append(_two(2, known))
+                    append(_two(2, index))
                     continue
                 plans.append(plan)
                 head, fields = plan.opened(value)
@@ -89,20 +89,20 @@ class ArgumentWriter:
         """How a value of a type is written."""
         if type_ in self.plans:
             return self.plans[type_]
-        made = Plan()
+        encoding = Plan()
         match type_:
             case TensorType():
-                made = _tensor_plan(type_)
+                encoding = _tensor_plan(type_)
             case TupleType():
-                made = _TuplePlan([self.plan(field) for field in type_.fields])
+                encoding = _TuplePlan([self.plan(field) for field in type_.fields])
             case RefType():
-                made = _CellPlan(self.plan(type_.value))
+                encoding = _CellPlan(self.plan(type_.value))
             case GlobalTypeVar() if type_.name_hint in self.declared:
-                made = _DataPlan(self, self.declared[type_.name_hint], ())
+                encoding = _DataPlan(self, self.declared[type_.name_hint], ())
             case TypeCall(func=GlobalTypeVar() as head) if head.name_hint in self.declared:
-                made = _DataPlan(self, self.declared[head.name_hint], type_.args)
-        self.plans[type_] = made
-        return made
+                encoding = _DataPlan(self, self.declared[head.name_hint], type_.args)
+        self.plans[type_] = encoding
+        return encoding
 
 
 class Plan:
@@ -116,11 +116,11 @@ class Plan:
     head = filling = b""
 
     def tensor(self, value: Any, alive: list[Any]) -> bytes:
-        """A tensor that is not small, or is of another type."""
+        """Encode a tensor that is not small, or has another type."""
         raise UnusualError
 
     def opened(self, value: Any) -> tuple[bytes, Pairs | None]:
-        """What stands before the parts of a value, and these."""
+        """Return the header that precedes the parts of a value, and the parts."""
         raise UnusualError
 
 
@@ -143,11 +143,11 @@ class _TensorPlan(Plan):
         shape = value.shape
         if value.dtype != self.element or len(shape) != len(self.sizes):
             raise UnusualError
-        if any(isinstance(wanted, int) and wanted != size for wanted, size in zip(self.sizes, shape)):
+        if any(isinstance(expected, int) and expected != size for expected, size in zip(self.sizes, shape)):
             raise UnusualError
-        found = array("q")
-        tensor_written(value, found, alive)
-        return found.tobytes()
+        encoded = array("q")
+        tensor_written(value, encoded, alive)
+        return encoded.tobytes()
 
 
 class _TuplePlan(Plan):
@@ -186,8 +186,8 @@ class _DataPlan(Plan):
     def opened(self, value: Any) -> tuple[bytes, Pairs | None]:
         if type(value) is not values.ConstructorValue:
             raise UnusualError
-        made = self.known.get(value.constructor) or self._learned(value.constructor)
-        return made[0], zip(value.fields, made[1]) if made[1] else None
+        learned = self.known.get(value.constructor) or self._learned(value.constructor)
+        return learned[0], zip(value.fields, learned[1]) if learned[1] else None
 
     def _learned(self, constructor: Constructor) -> tuple[bytes, list[Plan]]:
         """How values of a constructor are written; that of another module of the same name is the same."""
@@ -195,15 +195,15 @@ class _DataPlan(Plan):
         same = [c for c in self.data.constructors if c.name_hint == constructor.name_hint]
         if constructor.belong_to.name_hint != header or not same:
             raise UnusualError
-        inputs, given = same[0].inputs, dict(zip(self.data.type_vars, self.args))
-        if len(inputs) != len(constructor.inputs) or len(given) != len(self.data.type_vars):
+        inputs, substitution = same[0].inputs, dict(zip(self.data.type_vars, self.args))
+        if len(inputs) != len(constructor.inputs) or len(substitution) != len(self.data.type_vars):
             raise UnusualError
-        plans = [self.writer.plan(substitute_type(t, given) if given else t) for t in inputs]
+        plans = [self.writer.plan(substitute_type(t, substitution) if substitution else t) for t in inputs]
         if len(self.known) >= _MOST_KNOWN:
             self.known.clear()
         tag = self.writer.tags[header, constructor.name_hint]
-        found = self.known[constructor] = _four(1, FIELDS, tag, len(inputs)), plans
-        return found
+        learned = self.known[constructor] = _four(1, FIELDS, tag, len(inputs)), plans
+        return learned
 
 
 def _tensor_plan(type_: TensorType) -> Plan:

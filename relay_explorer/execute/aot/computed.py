@@ -26,8 +26,8 @@ _NUMBERS = {
 
 
 def computed_call(function: Function, registers: Sequence[int], names: Naming) -> tuple[str, int] | None:
-    """The call in C of a kernel whose operator computes the sizes of its results, up to its last parenthesis;
-    and how many results there are. Arguments are in `registers`. None where C has no such operator.
+    """Return the C call of a kernel whose operator computes the sizes of its results, up to its last
+    parenthesis, and the number of results. Arguments are in `registers`. None where C has no such operator.
     """
     call = function.body
     if not isinstance(call, Call) or not isinstance(call.op, Op) or call.op.name not in _CALLS:
@@ -35,22 +35,22 @@ def computed_call(function: Function, registers: Sequence[int], names: Naming) -
     params = list(function.params)
     if not all(isinstance(arg, (Var, Constant)) for arg in call.args):
         return None
-    made = call.checked_type
-    types = [*made.fields] if isinstance(made, TupleType) else [made]
+    result_type = call.checked_type
+    types = [*result_type.fields] if isinstance(result_type, TupleType) else [result_type]
     tensors = [arg.checked_type for arg in call.args]
     if not all(map(_known, [*types, *tensors])):
         return None
-    given = []
+    arguments = []
     for arg in call.args:
         if isinstance(arg, Constant):
-            given.append(f"&{names.constant(arg.data)}.head")
+            arguments.append(f"&{names.constant(arg.data)}.head")
         else:
-            given.append(f"r[{registers[next(k for k, p in enumerate(params) if p is arg)]}]")
+            arguments.append(f"r[{registers[next(k for k, p in enumerate(params) if p is arg)]}]")
     file, name, rest = _CALLS[call.op.name](call, types, names)
     if call.op.name in ("dyn.zeros", "dyn.ones"):
-        given.append(f"&{names.scalar(int(call.op.name == 'dyn.ones'), 'int32')}.head")
+        arguments.append(f"&{names.scalar(int(call.op.name == 'dyn.ones'), 'int32')}.head")
     names.parts.update(dict.fromkeys(("numbers.c", "computed.c", file)))
-    start = ", ".join(["m", f"(Object *const[]){{{', '.join(given)}}}", "made", *rest])
+    start = ", ".join(["m", f"(Object *const[]){{{', '.join(arguments)}}}", "made", *rest])
     return f"{name}({start}", len(types)
 
 
@@ -74,46 +74,46 @@ def _dtype(type_: Type) -> str:
     return c_type(type_.dtype)
 
 
-def _reshape(call: Call, made: Sequence[Type], names: Naming) -> Given:
-    return "computed.c", "dyn_reshape", [str(_rank(made[0])), str(int(_attrs(call).allowzero))]
+def _reshape(call: Call, result: Sequence[Type], names: Naming) -> Given:
+    return "computed.c", "dyn_reshape", [str(_rank(result[0])), str(int(_attrs(call).allowzero))]
 
 
-def _expand_dims(call: Call, made: Sequence[Type], names: Naming) -> Given:
-    return "computed.c", "dyn_expand_dims", [str(_rank(made[0])), str(_attrs(call).num_newaxis)]
+def _expand_dims(call: Call, result: Sequence[Type], names: Naming) -> Given:
+    return "computed.c", "dyn_expand_dims", [str(_rank(result[0])), str(_attrs(call).num_newaxis)]
 
 
-def _squeeze(call: Call, made: Sequence[Type], names: Naming) -> Given:
-    return "computed.c", "dyn_squeeze", [str(_rank(made[0]))]
+def _squeeze(call: Call, result: Sequence[Type], names: Naming) -> Given:
+    return "computed.c", "dyn_squeeze", [str(_rank(result[0]))]
 
 
-def _full(call: Call, made: Sequence[Type], names: Naming) -> Given:
+def _full(call: Call, result: Sequence[Type], names: Naming) -> Given:
     assert isinstance(call.op, Op)
     shape = int(call.op.name == "dyn.full")
-    return "computed.c", "dyn_full", [f'"{call.op.name}"', _dtype(made[0]), str(shape)]
+    return "computed.c", "dyn_full", [f'"{call.op.name}"', _dtype(result[0]), str(shape)]
 
 
-def _arange(call: Call, made: Sequence[Type], names: Naming) -> Given:
-    return "computed.c", "arange", [_dtype(made[0])]
+def _arange(call: Call, result: Sequence[Type], names: Naming) -> Given:
+    return "computed.c", "arange", [_dtype(result[0])]
 
 
-def _one_hot(call: Call, made: Sequence[Type], names: Naming) -> Given:
-    axis = _attrs(call).axis % _rank(made[0])
-    return "computed.c", "dyn_one_hot", [_dtype(made[0]), str(axis)]
+def _one_hot(call: Call, result: Sequence[Type], names: Naming) -> Given:
+    axis = _attrs(call).axis % _rank(result[0])
+    return "computed.c", "dyn_one_hot", [_dtype(result[0]), str(axis)]
 
 
-def _strided_slice(call: Call, made: Sequence[Type], names: Naming) -> Given:
+def _strided_slice(call: Call, result: Sequence[Type], names: Naming) -> Given:
     return "picked.c", "dyn_strided_slice", [str(int(_attrs(call).slice_mode == "size"))]
 
 
-def _pad(call: Call, made: Sequence[Type], names: Naming) -> Given:
+def _pad(call: Call, result: Sequence[Type], names: Naming) -> Given:
     modes = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECT"}
     return "picked.c", "dyn_nn_pad", [_one_of(modes, _attrs(call).pad_mode, "pad_mode", call)]
 
 
-def _topk(call: Call, made: Sequence[Type], names: Naming) -> Given:
+def _topk(call: Call, result: Sequence[Type], names: Naming) -> Given:
     attrs = _attrs(call)
     both = {"values": 0, "indices": 1, "both": 2}[attrs.ret_type]
-    rest = [_dtype(made[-1]), attrs.axis % _rank(made[0]), int(attrs.is_ascend), both]
+    rest = [_dtype(result[-1]), attrs.axis % _rank(result[0]), int(attrs.is_ascend), both]
     return "searched.c", "dyn_topk", list(map(str, rest))
 
 
@@ -139,15 +139,15 @@ _ROUNDINGS = {
 }
 
 
-def _resize(call: Call, made: Sequence[Type], names: Naming) -> Given:
+def _resize(call: Call, result: Sequence[Type], names: Naming) -> Given:
     attrs = _attrs(call)
     mode, default = attrs.coordinate_transformation_mode, "floor"
     default = "round" if mode == "align_corners" else "floor"
     how = _how(call, attrs.method, mode, attrs.rounding_method or default, attrs)
-    return "resampled.c", "dyn_image_resize2d", [_dtype(made[0]), how, _layout(attrs.layout, "NCHW")]
+    return "resampled.c", "dyn_image_resize2d", [_dtype(result[0]), how, _layout(attrs.layout, "NCHW")]
 
 
-def _upsampling(call: Call, made: Sequence[Type], names: Naming) -> Given:
+def _upsampling(call: Call, result: Sequence[Type], names: Naming) -> Given:
     attrs = _attrs(call)
     assert isinstance(call.op, Op)
     volume = call.op.name.endswith("3d")
@@ -177,16 +177,16 @@ def _how(call: Call, method: str, mode: str, rounding: str, attrs: Any = None) -
 def _layout(name: str, canonical: str) -> str:
     from ...ops.nn.layout import layout_map
 
-    found: LayoutMap = layout_map(name, canonical)
-    of = ", ".join(str(canonical.index(letter.upper())) for letter, _ in found.axes)
-    within = ", ".join(str(int(letter.islower())) for letter, _ in found.axes)
-    return f"&(Layout){{{found.rank}, {{{of}}}, {{{', '.join(map(str, found.steps))}}}, {{{within}}}}}"
+    layout: LayoutMap = layout_map(name, canonical)
+    of = ", ".join(str(canonical.index(letter.upper())) for letter, _ in layout.axes)
+    within = ", ".join(str(int(letter.islower())) for letter, _ in layout.axes)
+    return f"&(Layout){{{layout.rank}, {{{of}}}, {{{', '.join(map(str, layout.steps))}}}, {{{within}}}}}"
 
 
-def _one_of(known: Mapping[str, str], given: str, what: str, call: Call) -> str:
-    if given in known:
-        return known[given]
-    raise RelayError(f'{what} is "{given[:40]}", which is not known', call.span)
+def _one_of(codes: Mapping[str, str], name: str, what: str, call: Call) -> str:
+    if name in codes:
+        return codes[name]
+    raise RelayError(f'{what} is "{name[:40]}", which is not known', call.span)
 
 
 def _attrs(call: Call) -> Any:

@@ -32,7 +32,7 @@ class Expectations:
             self.ranges[header] = min(first, tag), max(last, tag)
 
     def name(self, type_: Type | None) -> str:
-        """The constant for a type. Tuples in types nest a few levels."""
+        """Return the name of the C constant for a type. Tuple types nest only a few levels."""
         if type_ is None:
             return _ANY
         if type_ in self.known:
@@ -50,9 +50,9 @@ class Expectations:
         return name
 
     def table(self, called: str, types: Sequence[Type | None]) -> str:
-        """An array of what the values of a list are to be; `called` is its name."""
-        found = ", ".join([f"&{self.name(type_)}" for type_ in types])
-        return f"static const Expected *const {called}[] = {{{found or 'NULL'}}};"
+        """Define the array `called` of the expected types of several values."""
+        names = ", ".join([f"&{self.name(type_)}" for type_ in types])
+        return f"static const Expected *const {called}[] = {{{names or 'NULL'}}};"
 
     def _body(self, type_: Type) -> str | None:
         match type_:
@@ -69,31 +69,32 @@ class Expectations:
             case RefType():
                 return self._whole("CELL", 1, self._parts([type_.value]))
             case GlobalTypeVar() | TypeCall() if (tags := self._range(type_)) is not None:
-                made = self._made(type_) if isinstance(type_, TypeCall) else "NULL"
-                return self._whole("FIELDS", 0, "NULL", tags, made)
+                by_constructor = self._made(type_) if isinstance(type_, TypeCall) else "NULL"
+                return self._whole("FIELDS", 0, "NULL", tags, by_constructor)
         return None
 
     def _whole(
-        self, kind: str, count: int, parts: str, tags: tuple[int, int] = (0, 0), made: str = "NULL"
+        self, kind: str, count: int, parts: str, tags: tuple[int, int] = (0, 0), by_constructor: str = "NULL"
     ) -> str:
-        """What is expected of anything but a tensor."""
-        return f"{kind}, {{0, 0, 0}}, 0, NULL, {tags[0]}, {tags[1]}, {count}, {parts}, {made}"
+        """Write the initializer for the expectation of anything but a tensor."""
+        return f"{kind}, {{0, 0, 0}}, 0, NULL, {tags[0]}, {tags[1]}, {count}, {parts}, {by_constructor}"
 
     def _range(self, type_: Type) -> tuple[int, int] | None:
-        """The numbers of a data type's first and last constructors."""
+        """Return the tags of a data type's first and last constructors."""
         head = type_.func if isinstance(type_, TypeCall) else type_
         return self.ranges.get(head.name_hint) if isinstance(head, GlobalTypeVar) else None
 
     def _parts(self, types: Sequence[Type | None]) -> str:
-        """The name of an array of what the parts of a value are to be."""
+        """Define the array of the expected types of a value's parts, and return its name."""
         self.tables += 1
         called = f"parts{self.tables}"
         self.lines.append(self.table(called, types))
         return called
 
     def _made(self, type_: TypeCall) -> str:
-        """The name of an array, by constructor, of what the fields of a data type with arguments are to be: a
-        constructor cannot know what takes the place of its type variables.
+        """Define the array, indexed by constructor, of the expected field types of a data type with
+        arguments, and return its name: a constructor alone does not determine what its type variables stand
+        for.
         """
         assert isinstance(type_.func, GlobalTypeVar)
         if all(self.name(arg) == _ANY for arg in type_.args):
@@ -102,8 +103,11 @@ class Expectations:
         self.instances[data.header.name_hint] += 1
         if self.instances[data.header.name_hint] > MOST_INSTANCES:
             return "NULL"
-        given = dict(zip(data.type_vars, type_.args))
-        rows = [self._parts([substitute_type(t, given) for t in made.inputs]) for made in data.constructors]
+        substitution = dict(zip(data.type_vars, type_.args))
+        rows = [
+            self._parts([substitute_type(t, substitution) for t in constructor.inputs])
+            for constructor in data.constructors
+        ]
         self.tables += 1
         called = f"made{self.tables}"
         self.lines.append(f"static const Expected *const *const {called}[] = {{{', '.join(rows)}}};")

@@ -58,13 +58,13 @@ class FunctionWriter:
     # -- registers
 
     def dying(self, number: int) -> list[int]:
-        """The registers whose values an instruction reads last."""
+        """Return the registers whose values are dead after an instruction."""
         instruction = self.code[number]
         after: set[int] = set()
         for following in successors(self.code, number):
             after |= self.live[following]
-        gone = set(written(instruction)) | (set(read(instruction)) - after)
-        return [r for r in dict.fromkeys(read(instruction)) if r in gone]
+        dead = set(written(instruction)) | (set(read(instruction)) - after)
+        return [r for r in dict.fromkeys(read(instruction)) if r in dead]
 
     def clear(self, registers: Iterable[int]) -> None:
         for register in registers:
@@ -73,19 +73,21 @@ class FunctionWriter:
     def values(self, registers: Sequence[int], number: int, of: str = "r") -> list[str]:
         """Expressions for values that go elsewhere: handed on where they are read last, else shared."""
         dying = set(self.dying(number))
-        found = []
+        expressions = []
         for place, register in enumerate(registers):
             last = register in dying and register not in registers[place + 1 :]
-            found.append(f"take(&{of}[{register}])" if last else f"keep({of}[{register}])")
-        return found
+            expressions.append(f"take(&{of}[{register}])" if last else f"keep({of}[{register}])")
+        return expressions
 
     def made(self, to: int, value: str, number: int, used: Iterable[int] = ()) -> None:
-        """Writes a new value, which may be NULL for want of memory; what was `used` is handed on already."""
+        """Emit the assignment of a new value, which is NULL if memory is exhausted. The registers in `used`
+        have been moved into it already.
+        """
         self.lines.append(f"  {{ Object *made = {value}; if (!made) return 1;")
         self.settle(to, number, used)
 
     def settle(self, to: int, number: int, used: Iterable[int] = ()) -> None:
-        """Ends a block in which `made` is the value of the register `to`."""
+        """Close a block in which `made` is the value of the register `to`."""
         handed = set(used)
         self.clear(register for register in self.dying(number) if register not in handed)
         if to in self.live[number + 1]:
@@ -94,7 +96,7 @@ class FunctionWriter:
             self.lines.append("  drop(m, made); }")
 
     def edge(self, number: int, target: int) -> str:
-        """What is given back on the way from an instruction to another."""
+        """Return the code that frees the registers that are dead on the edge between two instructions."""
         after: set[int] = set(read(self.code[number]))
         for following in successors(self.code, number):
             after |= self.live[following]

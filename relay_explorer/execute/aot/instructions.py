@@ -85,7 +85,9 @@ _C_FUNCTIONS = {
 
 
 def _size(program: Any, arguments: Sequence[int]) -> str:
-    """A size in C (see `lower.codegen.symbolic_sizes` for its encoding, which nests at most 200 deep)."""
+    """Write a size as a C expression (see `lower.codegen.symbolic_sizes` for its encoding, which nests at
+    most 200 levels deep).
+    """
     if isinstance(program, int):
         return f"INT64_C({program})"
     name, left, right = program
@@ -104,7 +106,7 @@ def _place(w: FunctionWriter, n: int) -> str:
 
 
 def _check_agreements(w: FunctionWriter, i: ShapeFunc, n: int) -> None:
-    """That sizes go together which only the program's run tells: a kernel does not look."""
+    """Emit checks that sizes which are known only at run time agree; the kernel does not check them."""
     code = w.names.program.kernels[i.kernel]
     for agreement in shape_constraints(code.function):
         places = agreement.places
@@ -128,7 +130,7 @@ def _shape_func(w: FunctionWriter, i: ShapeFunc, n: int) -> None:
         made_types = leaf_types(w.names.program.kernels[i.kernel].function.body.checked_type)
         assert made_types is not None
         programs = [list(t.concrete_shape) for t in made_types]
-    made = []
+    allocated = []
     w.lines.append("  {")
     for k, (to, sizes) in enumerate(zip(i.to, programs)):
         if to not in w.live[n + 1]:
@@ -136,32 +138,34 @@ def _shape_func(w: FunctionWriter, i: ShapeFunc, n: int) -> None:
         values = ", ".join(_size(size, i.arguments) for size in sizes) or "0"
         w.lines.append(f"  const int64_t sizes{k}[] = {{{values}}};")
         w.lines.append(f"  Object *made{k} = shape_value(m, {len(sizes)}, sizes{k}); if (!made{k}) return 1;")
-        made.append((to, k))
+        allocated.append((to, k))
     w.clear(w.dying(n))
-    w.lines.append("  " + " ".join(f"r[{to}] = made{k};" for to, k in made) + " }")
+    w.lines.append("  " + " ".join(f"r[{to}] = made{k};" for to, k in allocated) + " }")
 
 
 def _invoke_packed(w: FunctionWriter, i: InvokePacked, n: int) -> None:
     name = w.names.kernel(i.kernel)
-    given = ", ".join(f"ARGUMENT(r[{register}])" for register in (*i.arguments, *i.results))
+    arguments = ", ".join(f"ARGUMENT(r[{register}])" for register in (*i.arguments, *i.results))
     count = len(i.arguments) + len(i.results)
-    w.lines.append(f"  {{ const Argument a[] = {{{given}}};")
+    w.lines.append(f"  {{ const Argument a[] = {{{arguments}}};")
     w.lines.append(f"  if (run_kernel(m, {name}, {i.kernel}, a, {count})) return 1; }}")
     w.clear(w.dying(n))
 
 
 def _invoke_host(w: FunctionWriter, i: InvokeHost, n: int) -> None:
-    """A kernel whose results' sizes are found by computing them: it makes its results itself."""
+    """Emit the call of a kernel that computes the sizes of its results and therefore allocates them
+    itself.
+    """
     code = w.names.program.kernels[i.kernel]
-    found = computed_call(code.function, i.arguments, w.names)
-    if found is None:
+    computed = computed_call(code.function, i.arguments, w.names)
+    if computed is None:
         raise RelayError(
             "the program cannot be compiled ahead of time: how large the results of "
             f"`{code.name}` are is found by computing them, in Python",
             w.function.spans[n] if w.function.spans else None,
             help=["the virtual machine runs it"],
         )
-    call, count = found
+    call, count = computed
     place = _place(w, n).replace("%%", "%")
     w.lines.append(f"  {{ Object *made[{count}] = {{NULL}}; int64_t began = nanoseconds();")
     w.lines.append(f'  if ({call})) return went_wrong_at(m, "{place}");')
@@ -169,18 +173,18 @@ def _invoke_host(w: FunctionWriter, i: InvokeHost, n: int) -> None:
     tensors = ", ".join(f"ARGUMENT({value})" for value in noted)
     w.lines.append(f"  note_call(m, {i.kernel}, began, (const Argument[]){{{tensors}}}, {len(noted)});")
     w.clear(w.dying(n))
-    kept = [
+    assignments = [
         f"r[{to}] = made[{k}];" if to in w.live[n + 1] else f"drop(m, made[{k}]);"
         for k, to in enumerate(i.to)
     ]
-    w.lines.append(f"  {' '.join(kept)} }}")
+    w.lines.append(f"  {' '.join(assignments)} }}")
 
 
-def _alloc(w: FunctionWriter, to: int, kind: str, tag: int, given: Sequence[int], n: int) -> None:
-    w.lines.append(f"  {{ Object *made = parts(m, {kind}, {tag}, {len(given)}); if (!made) return 1;")
-    for k, value in enumerate(w.values(given, n)):
+def _alloc(w: FunctionWriter, to: int, kind: str, tag: int, registers: Sequence[int], n: int) -> None:
+    w.lines.append(f"  {{ Object *made = parts(m, {kind}, {tag}, {len(registers)}); if (!made) return 1;")
+    for k, value in enumerate(w.values(registers, n)):
         w.lines.append(f"  PART(made, {k}) = {value};")
-    w.settle(to, n, given)
+    w.settle(to, n, registers)
 
 
 def _alloc_tuple(w: FunctionWriter, i: AllocTuple, n: int) -> None:
@@ -244,7 +248,7 @@ def _goto(w: FunctionWriter, i: Goto, n: int) -> None:
 
 
 def _go_on(w: FunctionWriter, to: int, n: int) -> None:
-    """Returns to the machine; what follows is where it comes back with the result."""
+    """Return to the interpreter loop, and resume behind it with the result of the call."""
     w.lines.append(f"  return 0; }}\nback{w.returns}:")
     if to in w.live[n + 1]:
         w.lines.append(f"  r[{to}] = m->result;")
@@ -263,7 +267,9 @@ def _invoke(w: FunctionWriter, i: Invoke, n: int) -> None:
 
 
 def _check_number(w: FunctionWriter, closure: int, count: int) -> None:
-    """A function from outside may be another than its type said, where that was a type variable."""
+    """Emit a check of the number of arguments: a function from outside may differ from its type where that
+    was a type variable.
+    """
     w.lines.append(
         f"  if (FUNCTIONS_GO_OUT && arity_of(r[{closure}]) != {count}) return failed(m, "
         f'"the function takes %u arguments, and is given {count}", (unsigned)arity_of(r[{closure}]));'
@@ -287,8 +293,8 @@ def _invoke_closure(w: FunctionWriter, i: InvokeClosure, n: int) -> None:
 
 def _tail_invoke(w: FunctionWriter, i: TailInvoke, n: int) -> None:
     values = w.values(i.arguments, n)
-    given = "".join(f"Object *a{k} = {value}; " for k, value in enumerate(values))
-    w.lines.append(f"  {{ {given}")
+    declarations = "".join(f"Object *a{k} = {value}; " for k, value in enumerate(values))
+    w.lines.append(f"  {{ {declarations}")
     if i.function == w.function.name:
         w.lines.append("  " + " ".join(f"r[{k}] = a{k};" for k in range(len(values))) + " goto start; }")
         return
@@ -300,11 +306,11 @@ def _tail_invoke(w: FunctionWriter, i: TailInvoke, n: int) -> None:
 
 def _tail_invoke_closure(w: FunctionWriter, i: TailInvokeClosure, n: int) -> None:
     values = w.values(i.arguments, n)
-    given = "".join(f"Object *a{k} = {value}; " for k, value in enumerate(values))
+    declarations = "".join(f"Object *a{k} = {value}; " for k, value in enumerate(values))
     failed = "".join(f"drop(m, a{k}); " for k in range(len(values)))
     closure = f"take(&r[{i.closure}])" if i.closure not in i.arguments else f"keep(r[{i.closure}])"
     callee = f"Object *callee = {closure};"
-    order = f"{callee} {given}" if i.closure in i.arguments else f"{given}{callee}"
+    order = f"{callee} {declarations}" if i.closure in i.arguments else f"{declarations}{callee}"
     w.lines.append("  {")
     _check_number(w, i.closure, len(i.arguments))
     w.lines.append(f"  {order}")

@@ -11,22 +11,22 @@ def live_before(code: Sequence[Instruction]) -> list[frozenset[int]]:
     """For each instruction, and for the end, the registers that will be read before they are written. All
     jumps go forward, so that one look backwards is enough.
     """
-    found: list[frozenset[int]] = [frozenset()] * (len(code) + 1)
+    live: list[frozenset[int]] = [frozenset()] * (len(code) + 1)
     for number in range(len(code) - 1, -1, -1):
         instruction = code[number]
         after: set[int] = set()
         for following in successors(code, number):
-            after |= found[following]
+            after |= live[following]
         after.difference_update(written(instruction))
         after.update(read(instruction))
-        found[number] = frozenset(after)
-    return found
+        live[number] = frozenset(after)
+    return live
 
 
 def successors(code: Sequence[Instruction], number: int) -> list[int]:
-    """The instructions that may come next."""
+    """Return the instructions that may execute next."""
     instruction = code[number]
-    found = list(dict.fromkeys(targets(instruction)))
-    if not ends(instruction) and number + 1 not in found:
-        found.append(number + 1)
-    return found
+    following = list(dict.fromkeys(targets(instruction)))
+    if not ends(instruction) and number + 1 not in following:
+        following.append(number + 1)
+    return following

@@ -17,10 +17,10 @@ def dtype_parts(dtype: str) -> tuple[int, int]:
     """DLPack's code and bits of an element type."""
     if dtype == "bool":
         return CODES["bool"], 8
-    found = re.fullmatch(r"(int|uint|float|bfloat)(\d+)", dtype)
-    if found is None:
+    match = re.fullmatch(r"(int|uint|float|bfloat)(\d+)", dtype)
+    if match is None:
         raise RelayError(f"C has no tensors of `{dtype}`")
-    return CODES[found[1]], int(found[2])
+    return CODES[match[1]], int(match[2])
 
 
 class Naming:
@@ -52,7 +52,7 @@ class Naming:
         return self.shapes.setdefault(shape, f"shape_{'x'.join(map(str, shape)).replace('-1', 'any')}")
 
     def constant(self, data: NDArray) -> str:
-        """A number that a kernel in C takes."""
+        """Add a constant that a kernel in C reads, and return its name."""
         self.constants.append(data)
         return f"c{len(self.constants) - 1}"
 
@@ -61,7 +61,7 @@ class Naming:
 
 
 def identifier(name: str) -> str:
-    """A name as part of a C identifier."""
+    """Turn a name into a part of a C identifier."""
     return re.sub(r"\W", "_", name, flags=re.ASCII)[:60]
 
 
@@ -76,18 +76,18 @@ unsigned using virtual void volatile wchar_t while xor xor_eq
 WORDS = frozenset(_TEXT.split())  # of C and C++
 
 
-def own_names(wanted: Iterable[str], taken: Iterable[str]) -> list[str]:
+def own_names(requested: Iterable[str], reserved: Iterable[str]) -> list[str]:
     """Names as C identifiers, of which no two are the same, and none is one of `taken` or a word of C's."""
-    used, found = {*taken, *WORDS}, []
-    for name in wanted:
-        made = identifier(name) or "_"
-        if made[0].isdigit():
-            made = f"_{made}"
-        while made in used:
-            made += "_"
-        used.add(made)
-        found.append(made)
-    return found
+    used, names = {*reserved, *WORDS}, []
+    for name in requested:
+        candidate = identifier(name) or "_"
+        if candidate[0].isdigit():
+            candidate = f"_{candidate}"
+        while candidate in used:
+            candidate += "_"
+        used.add(candidate)
+        names.append(candidate)
+    return names
 
 
 def comment(text: str) -> str:
@@ -96,7 +96,7 @@ def comment(text: str) -> str:
 
 
 def string(text: str) -> str:
-    """A string literal; long text is cut."""
+    """Write a C string literal; long text is truncated."""
     signs = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "?": "\\?"}
     shown = "".join([signs.get(c, c if c.isprintable() else " ") for c in text[:160]])
     return f'"{shown}"'

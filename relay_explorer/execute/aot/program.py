@@ -56,10 +56,10 @@ def native_source(
     prefix: str = "program",
     types: Sequence[Type | None] | None = None,
 ) -> NativeSource:
-    """The program in C. `sizes` are, by kernel, how the sizes of its results follow from those of its
-    arguments, as `lower.codegen.symbolic_sizes` encodes them; None where they are static. `types` are those
-    of the parameters of `@main`, which the interface looks at. Names of the interface begin with `prefix`. A
-    RelayError where a part of the program only runs in Python.
+    """Compile the program to C. `sizes` state, by kernel, how the sizes of its results follow from those of
+    its arguments, as `lower.codegen.symbolic_sizes` encodes them; None where they are static. `types` are
+    those of the parameters of `@main`, which the interface checks. Names of the interface begin with
+    `prefix`. Raise a RelayError where a part of the program only runs in Python.
     """
     if not isinstance(prefix, str) or not re.fullmatch(r"[A-Za-z]\w{0,199}", prefix, re.ASCII):
         raise RelayError(f"{prefix!r:.60} cannot be the beginning of names in C")
@@ -83,11 +83,11 @@ def native_source(
     here = files(__package__)
     expected = Expectations(names, program.types)
     makers = _constructors(program, names, prefix, expected)
-    wanted = expected.table("main_types", types or [None] * len(main.params))
+    expectations = expected.table("main_types", types or [None] * len(main.params))
     outside = functions_go_out(program)
     typed = _typed_closures(program, names, expected) if outside else {}
     shown = ", ".join([string(name) for name in main.params])
-    wanted += f"\nstatic const char *const main_names[] = {{{shown or 'NULL'}}};"
+    expectations += f"\nstatic const char *const main_names[] = {{{shown or 'NULL'}}};"
     parts = [
         f"/* {prefix}: made from a Relay program; it is linked with the object files of its kernels. */\n",
         f"enum {{ FUNCTIONS_GO_OUT = {int(outside)}, FROM_OUTSIDE = {len(program.functions)} }};\n",
@@ -101,7 +101,7 @@ def native_source(
         _shapes(names),
         _HELPERS,
         *expected.lines,
-        wanted,
+        expectations,
         _table(program, names, typed),
         "\n".join(bodies),
         (here / "interface.c").read_text("utf-8").replace("PREFIX", prefix),
@@ -132,8 +132,8 @@ def _kernels(program: VMProgram, prefix: str, names: Naming) -> str:
 
 def _is_open(code: KernelCode) -> bool:
     """Whether only a run tells all sizes of a kernel's tensors."""
-    given, made = argument_types(code.function), leaf_types(code.function.body.checked_type)
-    return not all(type_.is_static for type_ in [*(given or []), *(made or [])])
+    inputs, outputs = argument_types(code.function), leaf_types(code.function.body.checked_type)
+    return not all(type_.is_static for type_ in [*(inputs or []), *(outputs or [])])
 
 
 # -- constants
@@ -159,11 +159,11 @@ def _constants(constants: Sequence[NDArray], places: Sequence[int], prefix: str,
         f'__asm__(".section .rodata\\n.balign 64\\n{label}:\\n.incbin \\"{prefix}.bin\\"\\n.previous\\n");',
         f'extern const char {label}[] __attribute__((visibility("hidden")));',
     ]
-    made = []
+    definitions = []
     for number, (constant, place) in enumerate(zip(constants, places)):
         data = f"(void *)({label} + {place})"
-        made.append(_tensor(f"c{number}", data, constant.dtype, constant.shape, names))
-    return "\n".join([*lines, _shapes(names), *made])
+        definitions.append(_tensor(f"c{number}", data, constant.dtype, constant.shape, names))
+    return "\n".join([*lines, _shapes(names), *definitions])
 
 
 def _tensor(name: str, data: str, dtype: str, shape: tuple[int, ...], names: Naming) -> str:
@@ -190,7 +190,7 @@ def _scalars(names: Naming) -> str:
 
 
 def _shapes(names: Naming) -> str:
-    """The shapes that were not written yet."""
+    """Define the shapes that have not been defined yet."""
     lines = []
     for shape, name in names.shapes.items():
         if name not in names.written:
@@ -229,7 +229,9 @@ def functions_go_out(program: VMProgram) -> bool:
     """Whether `@main` may take or give functions, or data that hold some."""
     if any("fn (" in text for text in program.functions[MAIN].types):
         return True
-    pending = [part for data in program.types for made in data.constructors for part in made.inputs]
+    pending = [
+        part for data in program.types for constructor in data.constructors for part in constructor.inputs
+    ]
     while pending:
         type_ = pending.pop()
         if isinstance(type_, FuncType):
@@ -240,21 +242,21 @@ def functions_go_out(program: VMProgram) -> bool:
 
 def _typed_closures(program: VMProgram, names: Naming, expected: Expectations) -> dict[str, str]:
     """Tables of the types of those functions that are used as values, by name, where they are known."""
-    found = {}
+    tables = {}
     for name in dict.fromkeys(
         i.function for f in program.functions.values() for i in f.code if isinstance(i, AllocClosure)
     ):
         types = _types_of(program, program.functions[name])
         if types is not None:
-            found[name] = f"types_of_{names.functions[name]}"
+            tables[name] = f"types_of_{names.functions[name]}"
             # What is captured comes as it is.
             between = [None] * program.functions[name].captured
-            expected.lines.append(expected.table(found[name], [*types[:-1], *between, types[-1]]))
-    return found
+            expected.lines.append(expected.table(tables[name], [*types[:-1], *between, types[-1]]))
+    return tables
 
 
 def _types_of(program: VMProgram, function: VMFunction) -> list[Type] | None:
-    """The types of a function's parameters, and of its result."""
+    """Return the types of a function's parameters, followed by that of its result."""
     text = f"fn ({', '.join(f'%x{k}: {t}' for k, t in enumerate(function.types))}) {{ () }}"
     try:
         header = parse_expr(text, init_module=IRModule({}, {data.header: data for data in program.types}))
@@ -285,27 +287,27 @@ def _constructors(
     program: VMProgram, names: Naming, prefix: str, expected: Expectations | None = None
 ) -> str:
     """Functions that make constructed values: defined in the program, and without `expected` declared."""
-    found: list[tuple[str, str, Constructor, int]] = []
+    constructors: list[tuple[str, str, Constructor, int]] = []
     for data in program.types:
         for constructor in data.constructors:
             header = data.header.name_hint
-            found.append(
+            constructors.append(
                 (header, constructor.name_hint, constructor, names.tags[header, constructor.name_hint])
             )
     kernels = [names.kernel(number) for number in range(len(program.kernels))]
     inside = [name.removeprefix(f"{prefix}_") for name in _of_the_runtime()]
-    taken = [*_of_the_interface(), *kernels, *inside]
-    count = Counter(name for _, name, _, _ in found)
-    whole = [name if count[name] == 1 else f"{header}_{name}" for header, name, _, _ in found]
+    reserved = [*_of_the_interface(), *kernels, *inside]
+    count = Counter(name for _, name, _, _ in constructors)
+    whole = [name if count[name] == 1 else f"{header}_{name}" for header, name, _, _ in constructors]
     lines = []
-    for (header, name, constructor, tag), own in zip(found, own_names(whole, taken)):
+    for (header, name, constructor, tag), own in zip(constructors, own_names(whole, reserved)):
         called = f"{prefix}_{own}"
         arguments = [f"_{k}" for k in range(len(constructor.inputs))]
         if expected is not None:
             params = ", ".join(["Machine *m", *[f"Object *{a}" for a in arguments]])
-            given = f"(Object *[]){{{', '.join(arguments)}}}" if arguments else "NULL"
+            fields = f"(Object *[]){{{', '.join(arguments)}}}" if arguments else "NULL"
             lines.append(expected.table(f"types_of_{tag}", constructor.inputs))
-            body = f"return made_of(m, {tag}, {len(arguments)}, {given}, types_of_{tag});"
+            body = f"return made_of(m, {tag}, {len(arguments)}, {fields}, types_of_{tag});"
             lines.append(f"API Object *{called}({params}) {{ {body} }}")
         else:
             params = ", ".join([f"{prefix} *", *[f"{prefix}_value" for _ in arguments]])
@@ -317,7 +319,7 @@ def _constructors(
 
 @cache
 def _of_the_interface() -> frozenset[str]:
-    """What stands behind the prefix in names of the interface, and in those of numbers of constructors."""
+    """Return the suffixes that follow the prefix in names of the interface and of constructors' tags."""
     here = files(__package__)
     text = "".join((here / name).read_text("utf-8") for name in ("header.h", "interface.c"))
     names = {"run", "constants", *re.findall(r"\bPREFIX_(\w+)", text)}
@@ -336,8 +338,8 @@ def _run(main: VMFunction, prefix: str, define: bool) -> str:
     arguments = [f"_{identifier(name)}_{k}" for k, name in enumerate(main.params)]
     if define:
         params = ", ".join(["Machine *m", *[f"Object *{a}" for a in arguments], "Object **result"])
-        given = f"(Object *[]){{{', '.join(arguments)}}}" if arguments else "NULL"
-        return f"API int {prefix}_run({params}) {{ return run_main(m, {given}, result, 1); }}\n"
+        parameters = f"(Object *[]){{{', '.join(arguments)}}}" if arguments else "NULL"
+        return f"API int {prefix}_run({params}) {{ return run_main(m, {parameters}, result, 1); }}\n"
     lines = [f"   %{name}: {type_}" for name, type_ in zip(main.params, main.types)]
     shown = "\n".join([*[comment(line).replace("%", "   %", 1) for line in lines], ""])
     values = [f"{prefix}_value {name}" for name in own_names(main.params, ["result", prefix])]

@@ -65,8 +65,8 @@ class _Asked:
             others = [n for n in (*_OTHERS, 2 * base) if n != base]
             if any(self.takes({place: n}, base) for n in others):
                 continue  # it may be another; where not any, that is no equality
-            found = (self._group(place, base, other, done) for other in (others[0], 2 * base))
-            group, number = next((group for group in found if group is not None), None), None
+            groups = (self._group(place, base, other, done) for other in (others[0], 2 * base))
+            group, number = next((group for group in groups if group is not None), None), None
             if group is None:
                 group, number = [place], base
             done.update(group)
@@ -74,20 +74,20 @@ class _Asked:
             yield ShapeConstraint(tuple(group), ones, number)
 
     def _base(self) -> int | None:
-        """A number that all sizes may be at once."""
-        known = [size for type_ in self.types for size in type_.shape if isinstance(size, int) and size > 1]
+        """Return a number that all sizes may have at once."""
+        static = [size for type_ in self.types for size in type_.shape if isinstance(size, int) and size > 1]
         inside = [
             size
             for node_type in [self.function.body.checked_type]
             for size in _sizes(node_type)
             if isinstance(size, int) and size > 1
         ]
-        candidates = dict.fromkeys([6, *known, *inside, *_OTHERS, 2, 4, 5, 8, 16, 32])
+        candidates = dict.fromkeys([6, *static, *inside, *_OTHERS, 2, 4, 5, 8, 16, 32])
         return next((n for n in candidates if self.takes({}, n)), None) if self.places else None
 
     def _group(self, place: Place, base: int, other: int, done: set[Place]) -> list[Place] | None:
-        """The sizes that must change with one of them; None where changing others does not help. Sizes that
-        agree among themselves only, in twos or threes, are left out together.
+        """Return the sizes that must change together with one of them; None where changing others does not
+        help. Sizes that only agree among themselves, in twos or threes, are removed together.
         """
         open_ = [p for p in self.places if p not in done]
         group = self._all_but_fixed(place, open_, base, other)
@@ -101,7 +101,7 @@ class _Asked:
     def _without_some(
         self, group: Sequence[Place], place: Place, base: int, other: int
     ) -> list[Place] | None:
-        """A group without some that need not change with the place; None where all do."""
+        """Remove sizes from a group that need not change with the place; None where all must."""
         for many in (1, 2, 3):
             for left in combinations([p for p in group if p != place], many):
                 rest = [p for p in group if p not in left]
@@ -148,7 +148,7 @@ class _Asked:
 
 
 def _sizes(type_: Type) -> Sequence[object]:
-    """The sizes of a type's tensors. Tuples in types nest a few levels."""
+    """Return the sizes of a type's tensors. Tuple types nest only a few levels."""
     if isinstance(type_, TupleType):
         return [size for field in type_.fields for size in _sizes(field)]
     return list(type_.shape) if isinstance(type_, TensorType) else []

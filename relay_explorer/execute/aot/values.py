@@ -28,44 +28,44 @@ def written(
     tags: Mapping[tuple[str, str], int],
     handle: Callable[[Value], int],
 ) -> tuple[bytes, list[Array]]:
-    """The numbers for values, as bytes, each before its parts, and arrays that must live while they are read.
-    A part that is there twice is written once. `handle` gives the program's value for a function.
+    """Encode values as bytes, each header before its parts; also return the arrays that must stay alive while
+    they are read. A shared part is written once. `handle` returns the program's handle of a function.
     """
     import numpy as np
 
-    found = array("q")
+    numbers = array("q")
     alive: list[Array] = []
     number: dict[int, int] = {}  # by the identity of a value
     pending: list[Value] = [*reversed(values)]
     while pending:
         value = pending.pop()
         if isinstance(value, np.ndarray):
-            tensor_written(value, found, alive)
+            tensor_written(value, numbers, alive)
         elif id(value) in number:
-            found.extend((_AGAIN, number[id(value)]))
+            numbers.extend((_AGAIN, number[id(value)]))
         elif isinstance(value, (Closure, Constructor, Op)):
-            found.extend((_FUNCTION, handle(value)))
+            numbers.extend((_FUNCTION, handle(value)))
         else:
             kind, tag, fields = _parts(value, tags)
             number[id(value)] = len(number)
-            found.extend((_MADE, kind, tag, len(fields)))
+            numbers.extend((_MADE, kind, tag, len(fields)))
             pending += reversed(fields)
-    return found.tobytes(), alive
+    return numbers.tobytes(), alive
 
 
-def tensor_written(value: Array, found: array[int], alive: list[Array]) -> None:
-    """Adds the numbers of a tensor. A large one is read where it lies, if it can be."""
+def tensor_written(value: Array, numbers: array[int], alive: list[Array]) -> None:
+    """Append the encoding of a tensor. A large one is read in place, if possible."""
     code, bits = _kind(value.dtype)
     if not value.dtype.isnative:
         value = value.astype(value.dtype.newbyteorder("="))
     if value.nbytes <= INLINE:
-        found.extend((_WHOLE, code, bits, value.ndim, value.nbytes, *value.shape))
-        found.frombytes(value.tobytes() + bytes(-value.nbytes % 8))
+        numbers.extend((_WHOLE, code, bits, value.ndim, value.nbytes, *value.shape))
+        numbers.frombytes(value.tobytes() + bytes(-value.nbytes % 8))
         return
     if not value.flags.c_contiguous or value.ctypes.data % ALIGNMENT:
         value = _aligned(value)
     alive.append(value)
-    found.extend((_TENSOR, code, bits, value.ndim, value.ctypes.data, *value.shape))
+    numbers.extend((_TENSOR, code, bits, value.ndim, value.ctypes.data, *value.shape))
 
 
 @cache
@@ -75,7 +75,7 @@ def _kind(dtype: Any) -> tuple[int, int]:
 
 
 def _aligned(value: Array) -> Array:
-    """A copy that kernels can take."""
+    """Copy an array into memory aligned for kernels."""
     import numpy as np
 
     try:
@@ -83,13 +83,13 @@ def _aligned(value: Array) -> Array:
     except MemoryError as problem:
         raise used_up(0, problem) from None
     start = -room.ctypes.data % ALIGNMENT
-    made: Array = room[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
-    made[...] = value
-    return made
+    aligned: Array = room[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
+    aligned[...] = value
+    return aligned
 
 
 def _parts(value: Value, tags: Mapping[tuple[str, str], int]) -> tuple[int, int, Sequence[Value]]:
-    """A value's kind, tag and parts."""
+    """Return a value's kind, tag and parts."""
     if isinstance(value, ConstructorValue):
         made_by = value.constructor
         return FIELDS, tags[made_by.belong_to.name_hint, made_by.name_hint], value.fields
@@ -107,8 +107,8 @@ def values_of(
     copied: Callable[[int, int, int, tuple[int, ...]], Array],
     function: Callable[[int], Value],
 ) -> Value:
-    """The value that a list of numbers is from place `at` on; `copied` makes an array of an address, DLPack's
-    code and bits, and a shape, and `function` a function of an address.
+    """Decode the value that starts at index `at` of a list of numbers. `copied` builds an array from an
+    address, DLPack's code and bits, and a shape; `function` returns the function at an address.
     """
     numbered: list[Value] = []  # what others name by number; None: a tuple, whose parts are not all there
     waiting: list[tuple[int, int, int, list[Value]]] = []  # kind, tag, number, and the parts that are there
@@ -166,7 +166,7 @@ class _Late:
         self.others: list[tuple[Value, int, list[Value]]] = []
 
     def again(self, number: int) -> Value:
-        """A value that was read before, or what stands for it."""
+        """Return a value that was decoded before, or a placeholder for it."""
         if self.numbered[number] is None:
             self.used = True
             return _Later(number)
@@ -182,7 +182,9 @@ class _Late:
         return value
 
     def settled(self, value: Value) -> Value:
-        """Puts everything together, and gives the value itself. No tuple holds itself but through a cell."""
+        """Resolve all placeholders, and return the value itself. A tuple contains itself only through a
+        reference cell.
+        """
         pending = list(self.tuples)
         while pending:
             number = pending[-1]
@@ -205,14 +207,16 @@ class _Late:
 
 
 def _begun(kind: int, tag: int, constructors: Mapping[int, Constructor]) -> Value:
-    """A value whose parts are not there yet; they may lead back to it. None: a tuple, which needs them."""
+    """Create a value before its parts, which may refer back to it. None for a tuple, which needs its parts
+    first.
+    """
     if kind == CELL:
         return RefValue(None)
     if not tag:
         return None
-    made = ConstructorValue.__new__(ConstructorValue)
-    made.constructor, made.fields = constructors[tag], ()
-    return made
+    begun = ConstructorValue.__new__(ConstructorValue)
+    begun.constructor, begun.fields = constructors[tag], ()
+    return begun
 
 
 def _leaf(
@@ -222,7 +226,7 @@ def _leaf(
     copied: Callable[..., Array],
     function: Callable[[int], Value],
 ) -> tuple[Value, int]:
-    """A value that is not made of others, and where the next one begins."""
+    """Decode a value without parts; also return where the next one begins."""
     what = numbers[at]
     if what in (_TENSOR, _WHOLE):
         code, bits, rank, place = numbers[at + 1 : at + 5]
@@ -237,7 +241,7 @@ def _leaf(
 
 
 def whole(numbers: array[int], at: int, code: int, bits: int, shape: tuple[int, ...]) -> Array:
-    """A copy of the tensor whose elements stand in a list from place `at` on."""
+    """Copy the tensor whose elements start at index `at` of a list."""
     import numpy as np
 
     if 0 in shape:
@@ -250,15 +254,15 @@ _NAMES = {0: "int", 1: "uint", 2: "float"}
 
 @cache
 def numpy_type(code: int, bits: int) -> Any:
-    """The NumPy type of DLPack's code and bits; that of a bfloat16 holds its bits."""
+    """Return the NumPy type for DLPack's code and bits; for bfloat16, the integer type of its bits."""
     import numpy as np
 
     return np.dtype("uint16" if code == 4 else "bool" if code == 6 else f"{_NAMES[code]}{bits}")
 
 
-def widened(made: Array, code: int) -> Array:
-    """A bfloat16 comes as float32, as everywhere."""
+def widened(array: Array, code: int) -> Array:
+    """Convert bfloat16 to float32, in which it is represented everywhere."""
     if code != 4:
-        return made
-    wide: Array = (made.astype("uint32") << 16).view("float32")
+        return array
+    wide: Array = (array.astype("uint32") << 16).view("float32")
     return wide

@@ -53,27 +53,27 @@ class Line(NamedTuple):
 def assembled(
     lines: Sequence[Line], labels: Mapping[int, int], pinned: int
 ) -> tuple[list[Instruction], list[Any], int]:
-    """The instructions, what each computes, and how many registers they take. `labels` says where in `lines`
-    a label stands; the first `pinned` registers stay as they are.
+    """Assemble the instructions; return them, the expression that each computes, and the number of registers.
+    `labels` maps labels to positions in `lines`; the first `pinned` registers keep their numbers.
     """
-    kept = _needed(lines, labels)
-    kept = _without_idle_jumps(lines, kept, labels)
-    merged = _shared_storage([(n, lines[n]) for n in kept])
-    kept = [
+    live = _needed(lines, labels)
+    live = _without_idle_jumps(lines, live, labels)
+    merged = _shared_storage([(n, lines[n]) for n in live])
+    live = [
         n
-        for n in kept
+        for n in live
         if not (isinstance(lines[n].instruction, AllocStorage) and written(lines[n].instruction)[0] in merged)
     ]
-    renamed = {n: _renamed(lines[n].instruction, merged) if merged else lines[n].instruction for n in kept}
-    kept = _without_moves(renamed, kept, sorted(labels.values()))
-    registers, count = _registers([renamed[n] for n in kept], pinned)
-    places = _places(kept, len(lines))
-    code = [_renamed(_retargeted(renamed[n], labels, places), registers) for n in kept]
-    return code, [lines[n].source for n in kept], count
+    renamed = {n: _renamed(lines[n].instruction, merged) if merged else lines[n].instruction for n in live}
+    live = _without_moves(renamed, live, sorted(labels.values()))
+    registers, count = _registers([renamed[n] for n in live], pinned)
+    places = _places(live, len(lines))
+    code = [_renamed(_retargeted(renamed[n], labels, places), registers) for n in live]
+    return code, [lines[n].source for n in live], count
 
 
 def _needed(lines: Sequence[Line], labels: Mapping[int, int]) -> list[int]:
-    """The numbers of the lines that control reaches, and whose results are used or which do something."""
+    """Return the numbers of the lines that control reaches, and that have an effect or a used result."""
     reached = [False] * (len(lines) + 1)
     reached[0] = True
     for number, line in enumerate(lines):
@@ -82,37 +82,37 @@ def _needed(lines: Sequence[Line], labels: Mapping[int, int]) -> list[int]:
             for label in targets(line.instruction):
                 reached[labels[label]] = True
     used: set[int] = set()
-    kept = []
+    live = []
     for number in range(len(lines) - 1, -1, -1):
         instruction = lines[number].instruction
         if not reached[number] or (isinstance(instruction, _PURE) and written(instruction)[0] not in used):
             continue
         used.update(read(instruction))
-        kept.append(number)
-    kept.reverse()
-    return kept
+        live.append(number)
+    live.reverse()
+    return live
 
 
-def _without_idle_jumps(lines: Sequence[Line], kept: list[int], labels: Mapping[int, int]) -> list[int]:
-    """The lines without jumps to what comes next anyway."""
-    found: list[int] = []
+def _without_idle_jumps(lines: Sequence[Line], numbers: list[int], labels: Mapping[int, int]) -> list[int]:
+    """Remove jumps to the next instruction."""
+    remaining: list[int] = []
     following = len(lines)  # the next line that is kept
-    for number in reversed(kept):
+    for number in reversed(numbers):
         instruction = lines[number].instruction
         if isinstance(instruction, Goto) and labels[instruction.target] <= following:
             continue
-        found.append(number)
+        remaining.append(number)
         following = number
-    found.reverse()
-    return found
+    remaining.reverse()
+    return remaining
 
 
-def _places(kept: Sequence[int], count: int) -> list[int]:
+def _places(numbers: Sequence[int], count: int) -> list[int]:
     """By the number of a line: the place of the first line from there on that is kept."""
-    places = [len(kept)] * (count + 1)
-    at = len(kept) - 1
+    places = [len(numbers)] * (count + 1)
+    at = len(numbers) - 1
     for number in range(count, -1, -1):
-        while at >= 0 and kept[at] >= number:
+        while at >= 0 and numbers[at] >= number:
             at -= 1
         places[number] = at + 1
     return places
@@ -135,7 +135,7 @@ def _retargeted(instruction: Instruction, labels: Mapping[int, int], places: Seq
 
 
 def _renamed(instruction: Instruction, names: Mapping[int, int]) -> Instruction:
-    """The instruction on other registers."""
+    """Rename the registers of an instruction."""
     changed: dict[str, Any] = {}
     for part in fields(instruction):
         value = getattr(instruction, part.name)
@@ -146,25 +146,25 @@ def _renamed(instruction: Instruction, names: Mapping[int, int]) -> Instruction:
     return replace(instruction, **changed) if changed else instruction
 
 
-def _without_moves(code: dict[int, Instruction], kept: list[int], entries: Sequence[int]) -> list[int]:
-    """The lines without those moves that copy what the instruction before has just made, for nobody else: it
-    writes where the move would. `entries` are the lines that are jumped to, in order.
+def _without_moves(code: dict[int, Instruction], numbers: list[int], entries: Sequence[int]) -> list[int]:
+    """Remove moves of a value that the previous instruction has just computed and that has no other use: that
+    instruction writes to the move's target instead. `entries` are the jump targets, in order.
     """
     uses: dict[int, int] = {}
-    for number in kept:
+    for number in numbers:
         for register in read(code[number]):
             uses[register] = uses.get(register, 0) + 1
-    found: list[int] = []
-    for number in kept:
-        move, before = code[number], found[-1] if found else -1
+    remaining: list[int] = []
+    for number in numbers:
+        move, before = code[number], remaining[-1] if remaining else -1
         apart = bisect(entries, before) < bisect(entries, number)
         if isinstance(move, Move) and uses[move.source] == 1 and not apart and before >= 0:
-            made = code[before]
-            if written(made) == (move.source,) and move.to not in read(made):
-                code[before] = _renamed(made, {move.source: move.to})
+            previous = code[before]
+            if written(previous) == (move.source,) and move.to not in read(previous):
+                code[before] = _renamed(previous, {move.source: move.to})
                 continue
-        found.append(number)
-    return found
+        remaining.append(number)
+    return remaining
 
 
 # -- memory
@@ -201,9 +201,9 @@ def _shared_storage(lines: Sequence[tuple[int, Line]]) -> dict[int, int]:
             storage, size = instruction.storage, sizes[instruction.storage]
             fitting = [s for s in here if sizes[s] >= size]
             if fitting:
-                found = min(fitting, key=sizes.__getitem__)
-                here.remove(found)
-                merged[storage] = storage = found
+                reused = min(fitting, key=sizes.__getitem__)
+                here.remove(reused)
+                merged[storage] = storage = reused
             end = last.get(instruction.to, number)
             ending.setdefault(end, []).append((line.block, storage))
         for block, storage in ending.pop(number, ()):
@@ -215,7 +215,9 @@ def _shared_storage(lines: Sequence[tuple[int, Line]]) -> dict[int, int]:
 
 
 def _registers(code: Sequence[Instruction], pinned: int) -> tuple[dict[int, int], int]:
-    """A register for each that was asked for, used again after its last mention; and how many these are."""
+    """Assign a register to each virtual one, reused after its last mention; also return how many there
+    are.
+    """
     last: dict[int, int] = {}
     for number, instruction in enumerate(code):
         for register in (*written(instruction), *read(instruction)):

@@ -310,20 +310,22 @@ INSTRUCTIONS: dict[str, type[Instruction]] = {
 
 
 def written(instruction: Instruction) -> Registers:
-    """The registers that an instruction writes. The tensors that InvokePacked fills are made before it."""
+    """Return the registers that an instruction writes. The tensors that InvokePacked fills are allocated
+    before it.
+    """
     to = getattr(instruction, "to", ())
     return to if isinstance(to, tuple) else (to,)
 
 
 def read(instruction: Instruction) -> Registers:
-    """The registers that an instruction reads, in order."""
-    found: list[int] = []
+    """Return the registers that an instruction reads, in order."""
+    registers: list[int] = []
     for part in fields(instruction):
         if part.name != "to" and part.type == "Register":
-            found.append(getattr(instruction, part.name))
+            registers.append(getattr(instruction, part.name))
         elif part.type == "Registers":
-            found += getattr(instruction, part.name)
-    return tuple(found)
+            registers += getattr(instruction, part.name)
+    return tuple(registers)
 
 
 def targets(instruction: Instruction) -> tuple[Target, ...]:
@@ -334,8 +336,8 @@ def targets(instruction: Instruction) -> tuple[Target, ...]:
         case If():
             return (instruction.otherwise,)
         case Switch():
-            found = [target for _, target in instruction.cases]
-            return (*found, instruction.otherwise) if instruction.otherwise >= 0 else tuple(found)
+            labels = [target for _, target in instruction.cases]
+            return (*labels, instruction.otherwise) if instruction.otherwise >= 0 else tuple(labels)
     return ()
 
 
@@ -383,9 +385,9 @@ class KernelCode:
 
         if self.made_of is not None:
             return self.made_of
-        found = parse_expr(self.text)
-        assert isinstance(found, Function)
-        return infer_types(IRModule.from_expr(found))["main"]
+        parsed = parse_expr(self.text)
+        assert isinstance(parsed, Function)
+        return infer_types(IRModule.from_expr(parsed))["main"]
 
 
 @dataclass(frozen=True)

@@ -14,32 +14,32 @@ if TYPE_CHECKING:
 
 
 def emit_tests(compiler: FunctionCompiler, match: Instruction, value: int) -> dict[int, int]:
-    """Emits the switches of a match on the register `value`; the labels of the clauses that can be reached,
-    which the caller places behind.
+    """Emit the switches of a match on the register `value`; return the labels of the reachable clauses, which
+    the caller places behind them.
     """
     patterns = [clause.pattern for clause in match.detail]
     start, plan = decisions(patterns, compiler.program.constructors)
     labels: dict[State, int] = {}
     clauses: dict[int, int] = {}
     fatal = -1
-    for state, made in plan.items():
-        if isinstance(made, Look):
+    for state, decision in plan.items():
+        if isinstance(decision, Look):
             labels[state] = compiler.label()
-        elif made.clause is None:
+        elif decision.clause is None:
             fatal = labels[state] = compiler.label() if fatal < 0 else fatal
         else:
-            if made.clause not in clauses:
-                clauses[made.clause] = compiler.label()
-            labels[state] = clauses[made.clause]
+            if decision.clause not in clauses:
+                clauses[decision.clause] = compiler.label()
+            labels[state] = clauses[decision.clause]
     if isinstance(plan[start], Chosen):
         compiler.emit(Goto(labels[start]))
-    for state, made in plan.items():
-        if isinstance(made, Look):
+    for state, decision in plan.items():
+        if isinstance(decision, Look):
             compiler.place(labels[state])
-            part = emit_path(compiler, value, made.path)
-            cases = tuple([(name, labels[after]) for name, after in made.cases])
-            otherwise = labels[made.otherwise] if made.otherwise is not None else -1
-            compiler.emit(Switch(part, made.type, cases, otherwise))
+            part = emit_path(compiler, value, decision.path)
+            cases = tuple([(name, labels[after]) for name, after in decision.cases])
+            otherwise = labels[decision.otherwise] if decision.otherwise is not None else -1
+            compiler.emit(Switch(part, decision.type, cases, otherwise))
     if fatal >= 0:
         compiler.place(fatal)
         note, help = no_clause(patterns, compiler.program.module)
@@ -48,7 +48,7 @@ def emit_tests(compiler: FunctionCompiler, match: Instruction, value: int) -> di
 
 
 def emit_path(compiler: FunctionCompiler, value: int, path: Path) -> int:
-    """Emits what loads a part of a value; its register."""
+    """Emit the loads of a nested part of a value; return its register."""
     for index in path:
         value = compiler.part(value, index)
     return value

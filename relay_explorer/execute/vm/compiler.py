@@ -26,8 +26,8 @@ HOST = "host"  # what an operator says in place of its lowering, where the size 
 
 
 def compile_module(module: IRModule) -> VMProgram:
-    """The program of a module whose types are known and whose operators stand in primitive functions (one
-    that does not becomes a kernel of its own). A RelayError where it uses a function that it does not have.
+    """Compile a module whose types are known and whose operators stand in primitive functions (one that does
+    not becomes a kernel of its own). Raise a RelayError where it uses a function that is not defined.
     """
     return ModuleCompiler(module).compile()
 
@@ -56,8 +56,8 @@ class ModuleCompiler:
         for var, function in reversed(self.module.functions.items()):
             self._add(var.name_hint, function)
         while self.pending:
-            made = FunctionCompiler(self, *self.pending.pop())
-            self.functions[made.name] = made.compile()
+            compiler = FunctionCompiler(self, *self.pending.pop())
+            self.functions[compiler.name] = compiler.compile()
         own = [var.name_hint for var in self.module.functions]
         functions = {name: self.functions[name] for name in dict.fromkeys([*own, *self.functions])}
         types = tuple(self.module.type_definitions.values())
@@ -71,17 +71,17 @@ class ModuleCompiler:
         self.pending.append((name, compile_function(function), {}, ()))
 
     def global_name(self, var: GlobalVar) -> str:
-        """The name of a function of the module; a ModuleError where there is none."""
-        found = self.module.get_global_var(var.name_hint)
-        if found.name_hint not in self.functions:  # a library has just added it
-            self._add(found.name_hint, self.module[found])
-        return found.name_hint
+        """Return the name of a function of the module; raise a ModuleError where there is none."""
+        target = self.module.get_global_var(var.name_hint)
+        if target.name_hint not in self.functions:  # a library has just added it
+            self._add(target.name_hint, self.module[target])
+        return target.name_hint
 
     def is_host(self, kernel: int) -> bool:
         return self.kernel_codes[kernel].host
 
     def fresh(self, base: str) -> str:
-        """A name that no function has."""
+        """Return a name that no function has."""
         name, number = base, 1
         while name in self.names:
             number += 1
@@ -96,7 +96,7 @@ class ModuleCompiler:
         return self.constant_of[id(node.data)]
 
     def kernel(self, function: Function) -> int:
-        """The number of a primitive function's kernel; equal functions have one."""
+        """Return the number of a primitive function's kernel; equal functions share one."""
         if id(function) not in self.kernel_of:
             bare = Function(function.params, function.body, function.ret_type, None, {"Primitive": 1})
             text = astext(bare, annotate=_nothing).partition("\n")[2].strip()  # without the version line
@@ -110,7 +110,9 @@ class ModuleCompiler:
         return self.kernel_of[id(function)][0]
 
     def wrapper(self, callee: Op | Constructor | Function) -> str:
-        """The name of a function that calls an operator, constructor or kernel that is used as a value."""
+        """Return the name of a function that wraps an operator, constructor or kernel that is used as a
+        value.
+        """
         if callee not in self.wrappers:
             if isinstance(callee, Function):
                 params = [Var(p.name_hint, p.checked_type) for p in callee.params]

@@ -54,7 +54,7 @@ class Effects:
         self.things.drop(before, step, self.changes)
 
     def do(self, it: Instruction, now: Activation, registers: Registers, step: int) -> None:
-        """What an instruction did to registers and memory."""
+        """Record the effect of an instruction on registers and memory."""
         held = now.registers
         match it:
             case Move():
@@ -132,7 +132,9 @@ class Effects:
             self.changes.append(("t", held, text))
 
     def _part(self, held: Reference, index: int, value: Value, step: int) -> Reference:
-        """A part of a thing; of a very long list from outside it is told only now."""
+        """Return a part of an object; the parts of a very long list from outside are recorded only when they
+        are reached.
+        """
         if type(held) is not int:
             return self.things.adopt(value, step, self.changes)
         parts = self.things.all[held].parts
@@ -151,7 +153,7 @@ class Effects:
         self.things.drop(before, step, self.changes)
 
     def reused(self, it: Instruction, now: Activation) -> int:
-        """The tensor that lay in the storage before, -1 where there was none."""
+        """Return the tensor that occupied the storage before, -1 if there was none."""
         if not isinstance(it, AllocTensor):
             return -1
         storage = now.registers[it.storage]
@@ -160,7 +162,7 @@ class Effects:
 
 
 def following(it: Instruction, number: int, registers: Registers) -> int:
-    """The instruction that comes after instruction `number`, for what the registers hold now."""
+    """Return the instruction that follows instruction `number`, given the registers' current values."""
     match it:
         case If():
             return number + 1 if registers[it.condition] else it.otherwise
@@ -172,7 +174,7 @@ def following(it: Instruction, number: int, registers: Registers) -> int:
 
 
 def results(it: Instruction) -> tuple[int, ...]:
-    """The registers that hold what an instruction made, or filled."""
+    """Return the registers that hold an instruction's results."""
     return it.results if isinstance(it, InvokePacked) else written(it)
 
 

@@ -30,7 +30,7 @@ class VMInterpreter(Interpreter):
         self.machines: dict[str, Machine] = {}
 
     def call(self, function: Function | str | Closure, args: Sequence[Value]) -> Value:
-        """The value of a function (or of the global function of that name) for `args`."""
+        """Call a function (or the global function of that name) with `args`."""
         if isinstance(function, str):
             return self.machine(function).call(function, args)
         callee = self.evaluate(function) if isinstance(function, Function) else function
@@ -39,32 +39,32 @@ class VMInterpreter(Interpreter):
         return super().call(callee, args)
 
     def machine(self, name: str) -> Machine:
-        """What runs a function of the module; made when it is first asked for."""
+        """Return the machine that runs a function of the module; it is created on first use."""
         name = self.module.get_global_var(name).name_hint
         if name not in self.machines:
             self.machines[name] = self.make(compile_module(self._prepared(self.module, name)))
         return self.machines[name]
 
     def evaluate(self, expr: Expr, values: Mapping[Var, Value] | None = None) -> Value:
-        """The value of an expression whose free variables have `values`."""
+        """Evaluate an expression whose free variables have `values`."""
         if isinstance(expr, GlobalVar):
             return self.machine(expr.name_hint).closure(self.module.get_global_var(expr.name_hint).name_hint)
-        given = dict(values or {})
+        bindings = dict(values or {})
         module = self.module.copy()
         name = "expression"
         while name in module:
             name += "_"
-        whole = isinstance(expr, Function) and not given
-        module[name] = expr if whole else Function(list(given), expr)
-        machine = self.make(compile_module(self._prepared(module, name, bool(given))))
-        return machine.closure(name) if whole else machine.call(name, list(given.values()))
+        whole = isinstance(expr, Function) and not bindings
+        module[name] = expr if whole else Function(list(bindings), expr)
+        machine = self.make(compile_module(self._prepared(module, name, bool(bindings))))
+        return machine.closure(name) if whole else machine.call(name, list(bindings.values()))
 
     def prepared(self, module: IRModule, entry: str) -> IRModule:
-        """The module optimized and fused for one of its functions."""
+        """Optimize and fuse the module for one of its functions."""
         return prepared(module, PassContext.current().opt_level, entry)
 
     def _prepared(self, module: IRModule, entry: str, open: bool = False) -> IRModule:
-        """The module for one of its functions. Where it is `open`, the types of its parameters may be
+        """Prepare the module for one of its functions. If it is `open`, the types of its parameters may be
         unknown: then it is compiled as it is, operator by operator.
         """
         try:

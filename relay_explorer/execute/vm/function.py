@@ -77,9 +77,9 @@ class FunctionCompiler:
         self.regs: dict[int, int] = {slot: slot for slot in range(self.params)}
         self.regs.update({slot: self.params + k for k, slot in enumerate(self.captured)})
         self.count = self.params + len(self.captured)
-        for found in known.values():
-            if found.name == name:  # the function itself: it passes on what it captured
-                found.captured = tuple(range(self.params, self.count))
+        for callee in known.values():
+            if callee.name == name:  # the function itself: it passes on what it captured
+                callee.captured = tuple(range(self.params, self.count))
         self.made: dict[int, Known] = {}  # closures that are made here, by slot: they are called by name
         self.fields: dict[int, list[int]] = {}  # by register
         self.lines: list[Line] = []
@@ -125,7 +125,7 @@ class FunctionCompiler:
                 pending += reversed(self._block(block, at, ending))
 
     def _block(self, block: Block, at: int, ending: Ending) -> list[Any]:
-        """Emits a block from its instruction `at` to its end, or to a branch; what is to be done then."""
+        """Emit a block from its instruction `at` to its end, or to a branch; return the work that remains."""
         instructions = block.instructions
         if at == 0 and ending is not None and instructions and instructions[-1].target == block.result:
             self.regs.setdefault(block.result, ending[0])
@@ -172,18 +172,20 @@ class FunctionCompiler:
         return [(yes, 0, after, {}), label, (no, 0, after, {})]
 
     def _match(self, instruction: Instruction, after: Ending) -> list[Any]:
-        """The tests, then the clauses, each with the parts of the value that it names."""
+        """Emit the tests of a match; return its clauses as remaining work, each with the parts of the value
+        that it binds.
+        """
         value = self.value(instruction.operands[0])
         labels = emit_tests(self, instruction, value)
-        found: list[Any] = []
+        work: list[Any] = []
         clauses: list[ClauseCode] = instruction.detail
         for number, clause in enumerate(clauses):
             if number in labels:
-                found += [labels[number], clause, value, instruction.node, (clause.block, 0, after, {})]
-        return found
+                work += [labels[number], clause, value, instruction.node, (clause.block, 0, after, {})]
+        return work
 
     def _bind(self, clause: ClauseCode, value: int, node: Expr) -> None:
-        """Loads what a clause's variables are."""
+        """Load the values of a clause's variables."""
         self.at = node
         registers: dict[Path, int] = {(): value}
         for path, var in variables(clause.pattern):
@@ -211,14 +213,14 @@ class FunctionCompiler:
         self.lines.append(Line(instruction, id(self.block), self.at))
 
     def target(self, slot: int) -> int:
-        """The register that a slot is computed into."""
+        """Return the register that a slot is computed into."""
         if slot not in self.regs:
             self.regs[slot] = self.fresh()
         return self.regs[slot]
 
     def value(self, slot: int) -> int:
-        """The register that holds a slot's value; what every frame of the interpreter starts with is loaded
-        where it is used.
+        """Return the register that holds a slot's value; values that are in every frame of the interpreter
+        are loaded where they are used.
         """
         if slot in self.known:
             return self._closure(self.known[slot])
@@ -244,10 +246,10 @@ class FunctionCompiler:
                 self.emit(AllocClosure(to, self.program.wrapper(expr), ()))
         return to
 
-    def _closure(self, known: Known) -> int:
+    def _closure(self, callee: Known) -> int:
         to = self.fresh()
-        name = self.program.wrapper(known.kernel) if known.kernel is not None else known.name
-        self.emit(AllocClosure(to, name, known.captured))
+        name = self.program.wrapper(callee.kernel) if callee.kernel is not None else callee.name
+        self.emit(AllocClosure(to, name, callee.captured))
         return to
 
     # -- instructions
@@ -286,7 +288,7 @@ class FunctionCompiler:
             self.regs[target] = self.part(source, index)
 
     def part(self, source: int, index: int) -> int:
-        """The register of a field: of a tuple that is made here it is known."""
+        """Return the register of a field; for a tuple that is built here it is known."""
         if source in self.fields:
             return self.fields[source][index]
         to = self.fresh()
@@ -294,7 +296,9 @@ class FunctionCompiler:
         return to
 
     def _function(self, target: int, code: Code) -> None:
-        """A function that is made here. What it captures of known functions it knows too."""
+        """Emit the creation of a closure, and propagate what is known about the functions that it
+        captures.
+        """
         if "Primitive" in code.function.attrs:
             self.known[target] = Known(kernel=code.function)
             return
@@ -324,10 +328,10 @@ class FunctionCompiler:
 
     def _call(self, instruction: Instruction, tail: bool) -> None:
         callee, *operands = instruction.operands
-        known = self.known.get(callee) or self.made.get(callee)
+        static_callee = self.known.get(callee) or self.made.get(callee)
         expr = self.constants.get(callee)
-        if known is not None and known.kernel is not None:
-            self._kernel(known.kernel, instruction, operands)
+        if static_callee is not None and static_callee.kernel is not None:
+            self._kernel(static_callee.kernel, instruction, operands)
             return
         arguments = tuple([self.value(slot) for slot in operands])
         if isinstance(expr, Constructor):
@@ -335,8 +339,8 @@ class FunctionCompiler:
             self.emit(AllocADT(self.target(instruction.target), header, expr.name_hint, arguments))
             return
         name = ""
-        if known is not None:
-            name, arguments = known.name, (*arguments, *known.captured)
+        if static_callee is not None:
+            name, arguments = static_callee.name, (*arguments, *static_callee.captured)
         elif isinstance(expr, GlobalVar):
             name = self.program.global_name(expr)
         elif isinstance(expr, Op):
@@ -354,7 +358,7 @@ class FunctionCompiler:
     # -- kernels
 
     def _kernel(self, function: Function, instruction: Instruction, operands: Sequence[int]) -> None:
-        """A call of a primitive function: tuples are taken apart and put together around it."""
+        """Emit the call of a primitive function: tuples are flattened before it and rebuilt after it."""
         program, target = self.program, instruction.target
         function = narrowed(function)
         number = program.kernel(function)
@@ -365,7 +369,7 @@ class FunctionCompiler:
             return
         type_ = function.body.checked_type
         leaves = [self._leaves(v, p.checked_type) for v, p in zip(values, function.params)]
-        arguments = tuple([leaf for found in leaves for leaf in found])
+        arguments = tuple([leaf for group in leaves for leaf in group])
         one = isinstance(type_, TensorType)
         results = [self.target(target)] if one else [self.fresh() for _ in tensors]
         if program.is_host(number):
@@ -389,14 +393,16 @@ class FunctionCompiler:
             self._nest(target, type_, results)
 
     def _leaves(self, register: int, type_: Type) -> list[int]:
-        """The tensors of a value, depth first. Tuples in the types of operators nest a few levels."""
+        """Return the tensors of a value, depth first. Tuples in the types of operators nest only a few
+        levels.
+        """
         if not isinstance(type_, TupleType):
             return [register]
         pairs = [(self.part(register, index), field) for index, field in enumerate(type_.fields)]
         return [leaf for part, field in pairs for leaf in self._leaves(part, field)]
 
     def _nest(self, target: int, type_: Type, results: Sequence[int]) -> None:
-        """Puts the tensors of a kernel's result together as its type is."""
+        """Rebuild the nested result of a kernel from its tensors."""
         rest = iter(results)
 
         def made(part: Type) -> int:

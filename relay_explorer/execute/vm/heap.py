@@ -92,7 +92,7 @@ class Heap:
                 pending += thing.parts
 
     def use(self, held: Reference, step: int) -> None:
-        """Notes that a step reads a thing; a tensor's storage is used with it."""
+        """Record that a step reads an object; a tensor's storage is used with it."""
         while type(held) is int:
             thing = self.all[held]
             thing.last = max(thing.last, step)
@@ -100,24 +100,24 @@ class Heap:
 
     # -- values from outside
 
-    def adopt(self, value: Value, step: int, changes: list[Change], given: bool = False) -> Reference:
-        """A value that no instruction made: an argument, or what a function from outside returned."""
+    def adopt(self, value: Value, step: int, changes: list[Change], argument: bool = False) -> Reference:
+        """Add a value that no instruction created: an argument, or the result of a function from outside."""
         plain = self._plain(value)
         if plain is not None:
             return plain
         pending, new = [value], list[tuple[int, Value]]()
-        for found in pending:  # grows while it is gone through: the nearest parts first
-            if id(found) in self.known or self._plain(found) is not None:
+        for inner in pending:  # grows while it is gone through: the nearest parts first
+            if id(inner) in self.known or self._plain(inner) is not None:
                 continue
             if len(new) >= MOST_AT_ONCE:
                 break
-            number = self.known[id(found)] = self.add(self._thing(found, step, given), changes)
-            self.kept.append(found)
-            new.append((number, found))
-            pending.extend(_inside(found))
-        for number, found in new:
+            number = self.known[id(inner)] = self.add(self._thing(inner, step, argument), changes)
+            self.kept.append(inner)
+            new.append((number, inner))
+            pending.extend(_inside(inner))
+        for number, inner in new:
             thing = self.all[number]
-            thing.parts = [self._known(part) for part in _inside(found)]
+            thing.parts = [self._known(part) for part in _inside(inner)]
             for part in thing.parts:
                 self.hold(part)
         return self.known.get(id(value))
@@ -127,16 +127,16 @@ class Heap:
         return plain if plain is not None else self.known.get(id(value))
 
     def _plain(self, value: Value) -> str | None:
-        """The text of a value that takes no memory worth telling; None for others."""
+        """Return the text of a value that occupies no memory worth showing; None for others."""
         if hasattr(value, "dtype") or isinstance(value, RefValue):
             return None
         return None if _inside(value) else self.text(value)
 
-    def _thing(self, value: Value, step: int, given: bool) -> HeapObject:
+    def _thing(self, value: Value, step: int, argument: bool) -> HeapObject:
         text = self.text(value)
         if hasattr(value, "dtype"):
             return HeapObject(
-                HeapKind.TENSOR, tensor_label(value), step, [], text, int(value.nbytes), given=given
+                HeapKind.TENSOR, tensor_label(value), step, [], text, int(value.nbytes), given=argument
             )
         kind = (
             HeapKind.DATA if isinstance(value, ConstructorValue)
@@ -146,11 +146,11 @@ class Heap:
         )  # fmt: skip
         if kind is HeapKind.CELL:
             text = self.text(value.value)
-        return HeapObject(kind, label_of(value, self.text), step, [], text, given=given)
+        return HeapObject(kind, label_of(value, self.text), step, [], text, given=argument)
 
 
 def _inside(value: Value) -> tuple[Value, ...]:
-    """What a value holds."""
+    """Return the values that a value contains."""
     if isinstance(value, ConstructorValue):
         return value.fields
     if isinstance(value, tuple):
@@ -166,7 +166,7 @@ def tensor_label(value: Value) -> str:
 
 
 def label_of(value: Value, text: Callable[[Value], str]) -> str:
-    """What a short list calls a thing that is no tensor."""
+    """Return a short label for an object that is not a tensor."""
     if isinstance(value, ConstructorValue):
         return str(value.constructor.name_hint)
     if isinstance(value, tuple):

@@ -29,13 +29,13 @@ class Kernel(Protocol):
     """What the machine asks of a kernel. Tensors are NumPy arrays; tuples are given tensor by tensor."""
 
     def run(self, *tensors: Array) -> object:
-        """Reads the arguments, which come first, and fills the results."""
+        """Read the arguments, which come first, and fill the results."""
 
     def shapes(self, arguments: Sequence[Array]) -> list[Shape]:
-        """The shapes of the results for arguments of these shapes."""
+        """Return the shapes of the results for arguments of these shapes."""
 
     def compute(self, arguments: Sequence[Any]) -> list[Any]:
-        """New results."""
+        """Compute the results in new memory."""
 
 
 class NumPyKernel:
@@ -43,16 +43,18 @@ class NumPyKernel:
 
     def __init__(self, code: KernelCode) -> None:
         function = code.function
-        made = compile_function(function)
+        compiled = compile_function(function)
         self.function = function
-        self.steps = made.block.instructions
-        self.result = made.block.result
-        self.size = made.size
-        self.constants = [(slot, _array(expr)) for slot, expr in made.constants if isinstance(expr, Constant)]
+        self.steps = compiled.block.instructions
+        self.result = compiled.block.result
+        self.size = compiled.size
+        self.constants = [
+            (slot, _array(expr)) for slot, expr in compiled.constants if isinstance(expr, Constant)
+        ]
         self.types = [p._checked_type for p in function.params]
-        given, self.results = argument_types(function), leaf_types(function.body._checked_type)
-        self.open = given is None or self.results is None  # its arguments and its result are any values
-        self.count = len(self.types if given is None else given)
+        arguments, self.results = argument_types(function), leaf_types(function.body._checked_type)
+        self.open = arguments is None or self.results is None  # its arguments and its result are any values
+        self.count = len(self.types if arguments is None else arguments)
         self.simple = self.open or all(isinstance(type_, TensorType) for type_ in self.types)
         self.known: dict[tuple[Shape, ...], list[Shape]] = {}
 
@@ -80,24 +82,24 @@ class NumPyKernel:
 
     def shapes(self, arguments: Sequence[Array]) -> list[Shape]:
         """By the operators' type relations; where these do not say, by computing the results."""
-        given = tuple([a.shape for a in arguments])
-        if given not in self.known:
-            found = self._inferred(given)
-            if found is None:
+        argument_shapes = tuple([a.shape for a in arguments])
+        if argument_shapes not in self.known:
+            inferred = self._inferred(argument_shapes)
+            if inferred is None:
                 return [tuple(array.shape) for array in self.compute(arguments)]
-            self.known[given] = found
-        return self.known[given]
+            self.known[argument_shapes] = inferred
+        return self.known[argument_shapes]
 
-    def _inferred(self, given: tuple[Shape, ...]) -> list[Shape] | None:
-        typed = sized(self.function, given)
+    def _inferred(self, argument_shapes: tuple[Shape, ...]) -> list[Shape] | None:
+        typed = sized(self.function, argument_shapes)
         tensors = [] if typed is None else leaf_types(typed.body.checked_type) or []
-        known = typed is not None and all(t.is_static for t in tensors)
-        return [t.concrete_shape for t in tensors] if known else None
+        is_static = typed is not None and all(t.is_static for t in tensors)
+        return [t.concrete_shape for t in tensors] if is_static else None
 
 
 def sized(function: Function, shapes: Sequence[Shape]) -> Function | None:
-    """A primitive function with its types for arguments of these shapes, flat; None where it takes anything
-    but tensors, or where its operators refuse these shapes.
+    """Retype a primitive function for arguments of these shapes, flat; None where it takes anything but
+    tensors, or where its operators refuse these shapes.
     """
     if argument_types(function) is None:
         return None
@@ -111,16 +113,16 @@ def sized(function: Function, shapes: Sequence[Shape]) -> Function | None:
 
 
 def narrowed(function: Function) -> Function:
-    """A primitive function with the sizes of its results where they follow from its arguments: a result that
-    is handed on as one of any size is typed as such, though it is known.
+    """Narrow the types of a primitive function's results to the sizes that follow from its arguments: a
+    result that is passed on as one of any size is typed so, although its size is known.
     """
-    given, made = argument_types(function), leaf_types(function.body._checked_type)
-    if given is None or made is None or not is_open(function):
+    inputs, outputs = argument_types(function), leaf_types(function.body._checked_type)
+    if inputs is None or outputs is None or not is_open(function):
         return function
-    found = sized(function, [t.concrete_shape for t in given])
-    if found is None or is_open(found):
+    typed = sized(function, [t.concrete_shape for t in inputs])
+    if typed is None or is_open(typed):
         return function
-    return Function(found.params, found.body, found.ret_type, None, function.attrs)
+    return Function(typed.params, typed.body, typed.ret_type, None, function.attrs)
 
 
 def _array(expr: Expr) -> Array:
@@ -131,7 +133,7 @@ def _array(expr: Expr) -> Array:
 
 
 def _sized(rest: Any, type_: Type) -> Type:
-    """A type with the next shapes in place of its own."""
+    """Replace the shapes in a type by the next ones."""
     if isinstance(type_, TupleType):
         return TupleType([_sized(rest, field) for field in type_.fields])
     assert isinstance(type_, TensorType)

@@ -111,13 +111,13 @@ class Machine:
         self._constants = list(constants) if constants is not None else None
         self._loaded: dict[str, Loaded] = {}
         self.constructors: dict[tuple[str, str], Constructor] = {
-            (data.header.name_hint, made.name_hint): made
+            (data.header.name_hint, constructor.name_hint): constructor
             for data in program.types
-            for made in data.constructors
+            for constructor in data.constructors
         }
 
     def call(self, function: str | Closure, args: Sequence[Value]) -> Value:
-        """The value of a function of the program, by its name, or of a closure, for `args`."""
+        """Call a function of the program, by its name, or a closure, with `args`."""
         if isinstance(function, str):
             function = self.closure(function)
         if not isinstance(function, VMClosure):
@@ -133,25 +133,25 @@ class Machine:
             raise used_up(depth, problem) from None
 
     def closure(self, name: str, captured: Sequence[Value] = ()) -> VMClosure:
-        """A function of the program as a value, with what it captured."""
+        """Return a function of the program as a closure, with its captured values."""
         return VMClosure(self._loaded.get(name) or self.loaded(self._name(name)), captured)
 
     def _name(self, name: str) -> str:
         if name not in self.program.functions:
-            names = ", ".join(f"`@{known}`" for known in list(self.program.functions)[:8])
+            names = ", ".join(f"`@{function}`" for function in list(self.program.functions)[:8])
             raise RelayError(f"the program has no function `@{name:.60}`", help=[f"it has {names or 'none'}"])
         return name
 
     # -- what instructions need
 
     def loaded(self, name: str) -> Loaded:
-        """A function ready to run; made when it is first asked for."""
-        found = self._loaded.get(name)
-        if found is None:
+        """Return a function ready to run, decoded on first use."""
+        ready = self._loaded.get(name)
+        if ready is None:
             function = self.program.functions[name]
-            found = self._loaded[name] = Loaded(function, self)
-            found.words += [self._word(instruction) for instruction in function.code]
-        return found
+            ready = self._loaded[name] = Loaded(function, self)
+            ready.words += [self._word(instruction) for instruction in function.code]
+        return ready
 
     def kernel(self, number: int) -> Kernel:
         if self._kernels is not None:
@@ -248,8 +248,8 @@ class Machine:
                         if len(values) != called.params:
                             raise _wrong_number(called.function, len(values), _span(code, at))
                         values += closure.captured
-                    if clock() > budget.next_look and (taken := budget.overdrawn()) is not None:
-                        raise too_much(_span(code, at), _called(kind, a), taken, len(waiting))
+                    if clock() > budget.next_look and (allocated := budget.overdrawn()) is not None:
+                        raise too_much(_span(code, at), _called(kind, a), allocated, len(waiting))
                     tail = kind in _TAIL
                     if not tail:
                         waiting.append((code, at, frame, c))
@@ -285,15 +285,15 @@ def _called(kind: int, callee: Any) -> str:
     return f"of `@{callee}`" if kind in _BY_NAME else "of a function without a name"
 
 
-def _wrong_number(function: VMFunction, given: int, span: Span | None) -> ExecutionError:
+def _wrong_number(function: VMFunction, count: int, span: Span | None) -> ExecutionError:
     return ExecutionError(
-        f"the function takes {counted(len(function.params), 'argument')}, and is given {given}", span
+        f"the function takes {counted(len(function.params), 'argument')}, and is given {count}", span
     )
 
 
 def _applied(callee: Value, values: list[Value], span: Span | None) -> Value:
-    """A call of what no machine made: an operator, a constructor, or a function of the interpreter, that came
-    as an argument.
+    """Call a value that no machine created and that was passed as an argument: an operator, a constructor, or
+    a function of the interpreter.
     """
     if isinstance(callee, (Constructor, Op)):
         params = [Var(f"x{k}") for k in range(len(values))]

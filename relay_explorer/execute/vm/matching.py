@@ -44,50 +44,50 @@ class Chosen:
 def decisions(
     patterns: Sequence[Pattern], constructors: Mapping[str, Sequence[str]]
 ) -> tuple[State, dict[State, Look | Chosen]]:
-    """The state in which a match begins, and what to do in each, in an order in which a state comes before
-    those that follow it. `constructors` are those of each data type.
+    """Build the decision automaton of a match: return its first state, and the action in each, with every
+    state before those that follow it. `constructors` are those of each data type.
     """
-    wanted = [dict(_tests(pattern)) for pattern in patterns]
+    tests = [dict(_tests(pattern)) for pattern in patterns]
     start: State = (tuple(range(len(patterns))), frozenset())
-    found: dict[State, Look | Chosen] = {}
+    automaton: dict[State, Look | Chosen] = {}
     pending = [start]
     while pending:
         state = pending.pop()
-        if state in found:
+        if state in automaton:
             continue
-        made = _decision(state, wanted, constructors, len(found) > MOST_STATES)
-        found[state] = made
-        if isinstance(made, Look):
-            if made.otherwise is not None:
-                pending.append(made.otherwise)
-            pending += [after for _, after in reversed(made.cases)]
-    return start, {state: found[state] for state in _ordered(start, found)}
+        decision = _decision(state, tests, constructors, len(automaton) > MOST_STATES)
+        automaton[state] = decision
+        if isinstance(decision, Look):
+            if decision.otherwise is not None:
+                pending.append(decision.otherwise)
+            pending += [after for _, after in reversed(decision.cases)]
+    return start, {state: automaton[state] for state in _ordered(start, automaton)}
 
 
-def _ordered(start: State, found: Mapping[State, Look | Chosen]) -> list[State]:
-    """The states so that all jumps go forward: reversed post-order."""
+def _ordered(start: State, automaton: Mapping[State, Look | Chosen]) -> list[State]:
+    """Sort the states so that all jumps go forward: in reverse post-order."""
     done: list[State] = []
-    seen: set[State] = set()
+    visited: set[State] = set()
     stack = [(start, False)]
     while stack:
         state, ready = stack.pop()
         if ready:
             done.append(state)
-        elif state not in seen:
-            seen.add(state)
+        elif state not in visited:
+            visited.add(state)
             stack.append((state, True))
-            made = found[state]
-            if isinstance(made, Look):
+            decision = automaton[state]
+            if isinstance(decision, Look):
                 # What is pushed last is visited first, and so comes last: the first case shall come first.
-                stack += [(after, False) for _, after in made.cases]
-                if made.otherwise is not None:
-                    stack.append((made.otherwise, False))
+                stack += [(after, False) for _, after in decision.cases]
+                if decision.otherwise is not None:
+                    stack.append((decision.otherwise, False))
     done.reverse()
     return done
 
 
 def _tests(pattern: Pattern) -> Iterator[tuple[Path, Constructor]]:
-    """The constructors that a pattern asks for, from left to right, the outer ones first."""
+    """Iterate over the constructors that a pattern tests for, from left to right, the outer ones first."""
     pending: list[tuple[Pattern, Path]] = [(pattern, ())]
     while pending:
         part, path = pending.pop()
@@ -98,7 +98,7 @@ def _tests(pattern: Pattern) -> Iterator[tuple[Path, Constructor]]:
 
 
 def variables(pattern: Pattern) -> Iterator[tuple[Path, Var]]:
-    """The variables that a pattern binds, and where in the value."""
+    """Iterate over the variables that a pattern binds, with their paths in the value."""
     pending: list[tuple[Pattern, Path]] = [(pattern, ())]
     while pending:
         part, path = pending.pop()
@@ -110,16 +110,16 @@ def variables(pattern: Pattern) -> Iterator[tuple[Path, Var]]:
 
 def _decision(
     state: State,
-    wanted: Sequence[Mapping[Path, Constructor]],
+    tests: Sequence[Mapping[Path, Constructor]],
     constructors: Mapping[str, Sequence[str]],
     one_by_one: bool,
 ) -> Look | Chosen:
     rows, facts = state
-    known = dict(facts)
+    known_facts = dict(facts)
     if not rows:
         return Chosen(None)
-    first = wanted[rows[0]]
-    path = next((path for path in first if path not in known), None)
+    first = tests[rows[0]]
+    path = next((path for path in first if path not in known_facts), None)
     if path is None:
         return Chosen(rows[0])
     header = first[path].belong_to.name_hint
@@ -127,24 +127,22 @@ def _decision(
         name = first[path].name_hint
         yes: State = ((rows[0], *rows[1:]), facts | {(path, name)})
         return Look(path, header, ((name, yes),), (rows[1:], frozenset()))
-    named = dict.fromkeys(wanted[row][path].name_hint for row in rows if path in wanted[row])
+    named = dict.fromkeys(tests[row][path].name_hint for row in rows if path in tests[row])
     cases = []
     for name in named:
-        left = tuple([row for row in rows if path not in wanted[row] or wanted[row][path].name_hint == name])
-        cases.append((name, _state(left, facts | {(path, name)}, wanted)))
-    others = tuple([row for row in rows if path not in wanted[row]])
+        left = tuple([row for row in rows if path not in tests[row] or tests[row][path].name_hint == name])
+        cases.append((name, _state(left, facts | {(path, name)}, tests)))
+    others = tuple([row for row in rows if path not in tests[row]])
     total = all(name in named for name in constructors.get(header, ("?",)))
-    return Look(path, header, tuple(cases), None if total else _state(others, facts, wanted))
+    return Look(path, header, tuple(cases), None if total else _state(others, facts, tests))
 
 
-def _state(rows: Rows, facts: Facts, wanted: Sequence[Mapping[Path, Constructor]]) -> State:
-    """A state without what makes no difference: facts that no clause asks for, and clauses after one that is
-    known to fit.
-    """
-    known = dict(facts)
+def _state(rows: Rows, facts: Facts, tests: Sequence[Mapping[Path, Constructor]]) -> State:
+    """Normalize a state: drop facts that no clause tests, and clauses after one that is known to match."""
+    known_facts = dict(facts)
     for number, row in enumerate(rows):
-        if all(known.get(path) == constructor.name_hint for path, constructor in wanted[row].items()):
+        if all(known_facts.get(path) == constructor.name_hint for path, constructor in tests[row].items()):
             rows = rows[: number + 1]
             break
-    asked = {path for row in rows for path in wanted[row]}
-    return rows, frozenset([fact for fact in facts if fact[0] in asked])
+    tested = {path for row in rows for path in tests[row]}
+    return rows, frozenset([fact for fact in facts if fact[0] in tested])

@@ -19,36 +19,36 @@ class Memory:
         """Memory of so many bytes."""
         import numpy as np
 
-        made: Array = np.empty(size, np.uint8)
-        return made
+        array: Array = np.empty(size, np.uint8)
+        return array
 
     def storages(self, size: int) -> Callable[[], Array]:
-        """What gives the memory of one `alloc_storage`, each time that it runs."""
+        """Return a function that allocates the memory of one `alloc_storage`, each time it runs."""
         return partial(self.storage, size)
 
     def tensors(self, shape: tuple[int, ...], dtype: str) -> Callable[[Array], Array]:
-        """What makes the tensor of one `alloc_tensor` at the beginning of a storage."""
+        """Return a function that creates the tensor of one `alloc_tensor` at the beginning of a storage."""
         import numpy as np
 
         kind, make = np.dtype(dtype), np.ndarray
 
         def tensor(storage: Array) -> Array:
-            made: Array = make(shape, kind, storage)
-            return made
+            array: Array = make(shape, kind, storage)
+            return array
 
         return tensor
 
     def tensor(self, shape: Sequence[int], dtype: Any) -> Array:
-        """A tensor in memory of its own, whose shape is known only then."""
+        """Allocate a tensor in memory of its own, whose shape is known only at run time."""
         import numpy as np
 
-        made: Array = np.ndarray(shape, dtype, self.storage(dtype.itemsize * prod(shape)))
-        return made
+        array: Array = np.ndarray(shape, dtype, self.storage(dtype.itemsize * prod(shape)))
+        return array
 
     def at_hand(self, values: list[Any]) -> AbstractContextManager[None]:
         """While a run lasts: its arguments, `values`, where kernels find them quickly."""
         return nullcontext()
 
     def own(self, array: Array) -> Array:
-        """The array in memory that kernels can take."""
+        """Return the array in memory that kernels can read."""
         return array

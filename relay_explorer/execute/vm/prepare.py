@@ -18,7 +18,7 @@ from .compiler import compile_module
 
 
 def prepared(module: IRModule, opt_level: int = 3, entry: str = "main") -> IRModule:
-    """What the function `entry` of a module needs, optimized for any machine, with its types."""
+    """Optimize the functions that `entry` needs, for any machine, and infer their types."""
     module = RemoveUnusedFunctions((entry,))(module)
     with context_within(opt_level, ["RemoveUnusedFunctions"]):
         return infer_types(FuseOps()(InferType()(pipeline(fuse=False)(module))))
@@ -27,8 +27,8 @@ def prepared(module: IRModule, opt_level: int = 3, entry: str = "main") -> IRMod
 def compile_program(
     mod: IRModule | Expr, params: Mapping[str, object] | None = None, opt_level: int = 3
 ) -> VMProgram:
-    """The bytecode of a module, or of a function as its `@main`; `params` are values for parameters of
-    `@main`, by name, and become part of the program. A TypeInferenceError where the types are wrong.
+    """Compile a module, or a function as its `@main`, to bytecode; `params` are values for parameters of
+    `@main`, by name, and become part of the program. Raise a TypeInferenceError where the types are wrong.
     """
     module = IRModule.from_expr(mod).copy()
     if params:

@@ -185,10 +185,14 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
     def _given(
         self, caller: Activation | None, number: int, registers: Registers, function: VMFunction, step: int
     ) -> tuple[list[Reference], tuple[int, ...]]:
-        """What a function begins with: arguments, and what its closure captured."""
+        """Return the values that a function starts with: arguments, and the values that its closure
+        captured.
+        """
         count = len(function.params) + function.captured
         if caller is None:
-            held = [self.things.adopt(value, step, self.changes, given=True) for value in registers[:count]]
+            held = [
+                self.things.adopt(value, step, self.changes, argument=True) for value in registers[:count]
+            ]
             self.args = tuple(held)
             return held, ()
         it = caller.function.code[number]
@@ -205,7 +209,7 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
         return held[:count], tuple(because)
 
     def _result(self, ended: Activation, value: Value, step: int) -> tuple[Reference, tuple[int, ...]]:
-        """What a function returns."""
+        """Return the result of an activation."""
         code, at = ended.function.code, ended.following
         it = code[at] if 0 <= at < len(code) else None
         if not isinstance(it, Ret):  # it went on with a function from outside
@@ -220,8 +224,8 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
             self.things.drop(held, step, self.changes)
 
     def _late(self) -> Activation:
-        """The activation in which a run ends that is not recorded up to there: of its registers nothing is
-        known.
+        """Create the activation in which a run ends that was not recorded up to there: the contents of its
+        registers are unknown.
         """
         assert self.function is not None
         count = self.function.registers
@@ -273,7 +277,7 @@ def record_machine(
     budget: int = BUDGET,
     text: Callable[[Value], str] = show,
 ) -> MachineRun:
-    """Runs `@main` of a program, or of the program that a machine has, and keeps what happened.
+    """Run `@main` of a program, or of the program that a machine has, and record its steps.
 
     `args` are values as the machine holds them. The first `limit` steps are kept; after `budget` steps a run
     that has not ended is stopped. A run that goes wrong ends with a step that says so. `text` writes values.

@@ -39,7 +39,7 @@ Step = Callable[[Registers], object]
 
 
 def step_of(instruction: Instruction, machine: Machine) -> Step:
-    """The function that does what an instruction says."""
+    """Return the function that executes an instruction."""
     make = _MAKERS.get(type(instruction))
     if make is None:
         raise RelayError(f"the machine does not know the instruction `{instruction.mnemonic}`")
@@ -210,7 +210,7 @@ def _write_ref(it: WriteRef, machine: Machine) -> Step:
 
 
 def numpy_name(dtype: str) -> str:
-    """The NumPy type in which tensors of an element type are computed."""
+    """Return the NumPy type in which tensors of an element type are computed."""
     return "float32" if dtype == "bfloat16" else dtype
 
 

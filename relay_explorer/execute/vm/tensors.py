@@ -12,34 +12,34 @@ from ...ir.types import TensorType
 
 
 def argument_types(function: Function) -> list[TensorType] | None:
-    """The tensors that a kernel reads; None where its arguments are anything else, too."""
-    found: list[TensorType] = []
+    """Return the tensors that a kernel reads; None where it also takes other arguments."""
+    types: list[TensorType] = []
     for param in function.params:
         leaves = leaf_types(param._checked_type)
         if leaves is None:
             return None
-        found += leaves
-    return found
+        types += leaves
+    return types
 
 
 def is_open(function: Function) -> bool:
     """Whether the types of a kernel say neither the sizes of its results nor what they follow from: it is an
     operator that is used as a value, or takes any value, or data tell the sizes.
     """
-    given, made = argument_types(function), leaf_types(function.body._checked_type)
-    if given is None or made is None:
+    inputs, outputs = argument_types(function), leaf_types(function.body._checked_type)
+    if inputs is None or outputs is None:
         return True
-    return all(t.is_static for t in given) and not all(t.is_static for t in made)
+    return all(t.is_static for t in inputs) and not all(t.is_static for t in outputs)
 
 
 def bytes_of(tensor: TensorType) -> int:
-    """The memory of a tensor; bfloat16 is computed as float32 by NumPy."""
+    """Return the size of a tensor in bytes; bfloat16 counts as float32, in which NumPy computes it."""
     size = 4 if tensor.dtype == "bfloat16" else itemsize(tensor.dtype)
     return size * prod(tensor.concrete_shape)
 
 
 def single(call: Expr) -> Function:
-    """A call of an operator outside of all kernels, as a kernel of its own."""
+    """Wrap an operator's call outside all kernels in a kernel of its own."""
     assert isinstance(call, Call)
     params = [Var(f"p{k}", arg._checked_type) for k, arg in enumerate(call.args)]
     body = Call(call.op, params, call.attrs, call.type_args, call.span)

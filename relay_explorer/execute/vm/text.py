@@ -47,7 +47,7 @@ _TOKEN = re.compile(
 
 
 def program_text(program: VMProgram, remarks: bool = True) -> str:
-    """A program; `remarks` say of each instruction where it stands in the program that was compiled."""
+    """Write a program as text; `remarks` state where each instruction stands in the source program."""
     parts = [type_text(data) for data in program.types]
     parts += [f"const c{n}: {_constant(data)}" for n, data in enumerate(program.constants)]
     parts += [
@@ -59,7 +59,7 @@ def program_text(program: VMProgram, remarks: bool = True) -> str:
 
 
 def function_text(function: VMFunction, remarks: bool = True) -> str:
-    """A function."""
+    """Write a function as text."""
     params = ", ".join(f"%{_name(p)}: {t}" for p, t in zip(function.params, function.types))
     head = (
         f"fn @{_name(function.name)}({params}) -> {function.types[-1]}, {function.captured} captured, "
@@ -75,13 +75,13 @@ def function_text(function: VMFunction, remarks: bool = True) -> str:
 
 
 def instruction_text(instruction: Instruction) -> str:
-    """An instruction: its name, and its parts in order."""
+    """Write an instruction as text: its name, and its operands in order."""
     parts = [_WRITERS[part.type](getattr(instruction, part.name)) for part in fields(instruction)]
     return f"{instruction.mnemonic} {', '.join(parts)}"
 
 
 def type_text(data: TypeData) -> str:
-    """A data type, as Relay declares it."""
+    """Write a data type as Relay declares it."""
     return show(IRModule({}, {data.header: data})).strip()
 
 
@@ -126,8 +126,8 @@ def _indented(text: str) -> str:
 
 
 def parse_program(text: str, constants: Sequence[NDArray] = ()) -> VMProgram:
-    """The program that a text is. `constants` are the program's, where the text does not have their data.
-    A ParseError names the line that is wrong.
+    """Parse a program. `constants` are the program's, where the text lacks their data. A ParseError names the
+    line that is wrong.
     """
     return _Reader(text, constants).program()
 
@@ -171,7 +171,7 @@ class _Reader:
         return ParseError(message, Span(self.source, number, number, 1, length + 1))
 
     def _until_blank(self) -> str:
-        """The lines up to an empty one, or one that begins a part."""
+        """Read the lines up to an empty one, or to one that begins a new part."""
         first = self.at
         self.at += 1
         while self.at < len(self.lines) and (self.lines[self.at][:1] in (" ", "}")):
@@ -179,32 +179,32 @@ class _Reader:
         return "\n".join(self.lines[first : self.at])
 
     def _constant(self, number: int) -> NDArray:
-        found = re.fullmatch(r"const c(\d+): (\w+) \(([\d, ]*)\)(?: = (.*))?", self.lines[self.at])
-        if found is None or int(found[1]) != number:
+        match = re.fullmatch(r"const c(\d+): (\w+) \(([\d, ]*)\)(?: = (.*))?", self.lines[self.at])
+        if match is None or int(match[1]) != number:
             raise self._wrong(f"a constant is `const c{number}: float32 (2, 3) = …`")
         self.at += 1
-        shape = tuple([int(size) for size in found[3].split(",") if size.strip()])
-        if found[4] is None:
+        shape = tuple([int(size) for size in match[3].split(",") if size.strip()])
+        if match[4] is None:
             if number >= len(self.given):
                 self.at -= 1
                 raise self._wrong(f"the data of the constant c{number} are not in the text: give `constants`")
             return self.given[number]
         read: Callable[[str], Any] = (
-            (lambda word: word == "True") if found[2] == "bool" else float if "float" in found[2] else int
+            (lambda word: word == "True") if match[2] == "bool" else float if "float" in match[2] else int
         )
         try:
-            return NDArray.from_list([read(word.strip()) for word in found[4].split(",")], shape, found[2])
+            return NDArray.from_list([read(word.strip()) for word in match[4].split(",")], shape, match[2])
         except ValueError as problem:
             self.at -= 1
             raise self._wrong(f"these are no values for the constant: {problem}") from None
 
     def _kernel(self) -> KernelCode:
-        found = re.fullmatch(r'kernel k\d+ ([A-Za-z_][\w.$]*|"[^"]*")( on the host)?:', self.lines[self.at])
-        if found is None:
+        match = re.fullmatch(r'kernel k\d+ ([A-Za-z_][\w.$]*|"[^"]*")( on the host)?:', self.lines[self.at])
+        if match is None:
             raise self._wrong("a kernel is `kernel k0 name:`, and its function in the lines below")
         text = "\n".join([line[2:] for line in self._until_blank().splitlines()[1:]])
-        name = json.loads(found[1]) if found[1].startswith('"') else found[1]
-        return KernelCode(name, text, found[2] is not None)
+        name = json.loads(match[1]) if match[1].startswith('"') else match[1]
+        return KernelCode(name, text, match[2] is not None)
 
     # -- functions
 
@@ -212,10 +212,10 @@ class _Reader:
         line = self.lines[self.at]
         head = re.match(r'fn @([\w.$]+|"(?:[^"\\]|\\.)*")\(', line)
         end = _closing(line, head.end()) if head is not None else -1
-        found = (
+        match = (
             re.fullmatch(r"\) -> (.*), (\d+) captured, (\d+) registers:", line[end:]) if end >= 0 else None
         )
-        if head is None or found is None:
+        if head is None or match is None:
             raise self._wrong("a function is `fn @name(%x: type) -> type, 0 captured, 1 registers:`")
         names, types = self._params(line[head.end() : end])
         self.at += 1
@@ -224,7 +224,7 @@ class _Reader:
             code.append(self._instruction(len(code)))
             self.at += 1
         name = json.loads(head[1]) if head[1].startswith('"') else head[1]
-        return VMFunction(name, tuple(names), (*types, found[1]), int(found[2]), int(found[3]), tuple(code))
+        return VMFunction(name, tuple(names), (*types, match[1]), int(match[2]), int(match[3]), tuple(code))
 
     def _params(self, text: str) -> tuple[list[str], list[str]]:
         """Names and types: a parameter begins with `%` after a comma outside of brackets."""
@@ -253,27 +253,27 @@ class _Reader:
         return kind(*values)
 
     def _split(self, line: str) -> list[tuple[str, str]]:
-        found, at = [], 0
+        tokens, at = [], 0
         while at < len(line):
             token = _TOKEN.match(line, at)
             if token is None:
                 raise self._wrong(f"{line[at : at + 20].strip()!r} cannot be read")
             if token.lastgroup in (None, "end"):
                 break
-            found.append((str(token.lastgroup), token[str(token.lastgroup)]))
+            tokens.append((str(token.lastgroup), token[str(token.lastgroup)]))
             at = token.end()
-        return found
+        return tokens
 
     def _next(self, kind: str) -> str:
-        found, text = self.tokens.pop() if self.tokens else ("end", "the end of the line")
-        if found != kind:
+        kind_found, text = self.tokens.pop() if self.tokens else ("end", "the end of the line")
+        if kind_found != kind:
             raise self._wrong(f"here a {kind} must stand, and not {text}")
         return text
 
     def _expect(self, sign: str) -> None:
-        found = self._next("sign")
-        if found != sign:
-            raise self._wrong(f"here `{sign}` must stand, and not `{found}`")
+        token = self._next("sign")
+        if token != sign:
+            raise self._wrong(f"here `{sign}` must stand, and not `{token}`")
 
     def _value(self, kind: str) -> Any:
         match kind:
@@ -316,13 +316,13 @@ class _Reader:
 
     def _list(self, opening: str, closing: str, read: Callable[[], Any]) -> list[Any]:
         self._expect(opening)
-        found: list[Any] = []
+        items: list[Any] = []
         while self.tokens and self.tokens[-1] != ("sign", closing):
-            if found:
+            if items:
                 self._expect(",")
-            found.append(read())
+            items.append(read())
         self._expect(closing)
-        return found
+        return items
 
 
 def _closing(text: str, at: int) -> int:
@@ -336,7 +336,7 @@ def _closing(text: str, at: int) -> int:
 
 
 def _quoted(text: str) -> tuple[str, str, str]:
-    """A name in quotation marks, and what follows the colon after it."""
-    found = re.match(r'"(?:[^"\\]|\\.)*"', text)
-    assert found is not None
-    return found[0], ": ", text[found.end() + 2 :]
+    """Split off a quoted name, and return it with the text that follows the colon after it."""
+    match = re.match(r'"(?:[^"\\]|\\.)*"', text)
+    assert match is not None
+    return match[0], ": ", text[match.end() + 2 :]
