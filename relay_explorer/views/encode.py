@@ -34,7 +34,7 @@ class Interner:
 
 @cache
 def writer(record: Record) -> Write:
-    """The function that writes a record: a list of its fields, or an object."""
+    """Return the function that writes a record, as a list of its fields or as an object."""
     if record.is_object:
         return _object_writer(record)
     if record.fields and record.fields[-1].type.spread:
@@ -87,7 +87,7 @@ def _place(result: dict[str, Json], field: Field, part: Json) -> None:
 
 @cache
 def type_writer(type_: Type) -> Write:
-    """The function that writes a value of this type."""
+    """Return the function that writes a value of this type."""
     match type_.kind:
         case "text":
             return lambda value, intern: intern(value)

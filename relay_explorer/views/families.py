@@ -64,7 +64,7 @@ _DETAILS: dict[type[Expr], tuple[str, str]] = {
 
 
 def describe(expr: Expr) -> tuple[Family, str]:
-    """The family of an expression, and one line that says what it does."""
+    """Return the family of an expression, and one line about what it does."""
     callee = expr.op if isinstance(expr, Call) else expr
     if isinstance(callee, Op):
         return FAMILIES.get(callee.family, FAMILIES["other"]), callee.description

@@ -85,7 +85,7 @@ class View(ABC):
     rows: tuple[Row, ...]
 
     def to_dict(self) -> dict[str, Json]:
-        """The view as plain lists, dictionaries, strings and numbers."""
+        """Return the view as plain lists, dictionaries, strings and numbers."""
         intern = Interner()
         rows = _write_rows(self.rows, intern)
         own = writer(describe(type(self)))(self, intern)
@@ -96,7 +96,7 @@ class View(ABC):
         }  # fmt: skip
 
     def to_json(self) -> str:
-        """The view as compact JSON (UTF-8, not safe inside HTML: see
+        """Return the view as compact JSON (UTF-8; to embed it in HTML use
         `relay_explorer.widgets.page.script_json`).
         """
         return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)

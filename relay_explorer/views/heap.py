@@ -61,7 +61,7 @@ class Heap:
         self._numbers: dict[int, int] = {}
 
     def add(self, value: Value, step: int, row: int) -> Iterator[int]:
-        """Gives numbers to `value` and what it is made of, where they have none; yields the new ones."""
+        """Assign numbers to `value` and its parts, unless they have numbers; yield the new ones."""
         pending = [value]
         for found in pending:  # grows while it is gone through: the nearest parts first
             if not self.is_object(found) or id(found) in self._numbers:
@@ -84,26 +84,26 @@ class Heap:
         return self._numbers.get(id(value), -1) if self.is_object(value) else -1
 
     def write(self, cell: RefValue, value: Value, step: int) -> None:
-        """The cell holds `value` from `step` on."""
+        """Record that the cell holds `value` from `step` on."""
         if (number := self.number(cell)) >= 0:
             self.writes.setdefault(number, []).append((step, value))
 
     def shown(self, value: Value) -> int | str:
-        """The object's number, or what is written for a value without one."""
+        """Return the object's number, or the text of a value without one."""
         if not self.is_object(value):
             return value_text(value, self.function_name)
         number = self.number(value)
         return number if number >= 0 else NOT_RECORDED
 
     def text(self, value: Value, most: int) -> str:
-        """The value in at most `most` characters; a tensor alone by its numbers."""
+        """Write the value in at most `most` characters; a tensor by its elements only."""
         if is_tensor(value) and value.ndim:
             text = tensor_text(value)
             return text if len(text) <= most else tensor_type(value)
         return value_text(value, self.function_name, most)
 
     def parts(self, value: Value) -> Iterable[Part]:
-        """What an object holds; of a cell, what it held first."""
+        """Return the parts of an object; for a cell, its first content."""
         if isinstance(value, ConstructorValue):
             roles = field_roles(value.constructor)
             return [Part(f".{k}", f, roles[k]) for k, f in enumerate(value.fields)]
@@ -142,7 +142,9 @@ class Heap:
         return last
 
     def _spread(self, last: list[int]) -> None:
-        """What holds something keeps it: longest first, a part at most as long as its holder."""
+        """Extend lifetimes: an object keeps its parts alive, so a part lives at least as long as its owner.
+        The longest-lived come first.
+        """
         queue = [(-until, number) for number, until in enumerate(last)]
         heapify(queue)
         while queue:
@@ -156,8 +158,8 @@ class Heap:
                     heappush(queue, (-until, part))
 
     def _holds(self, number: int, until: int) -> Iterator[tuple[Value, int]]:
-        """What an object that is of use until a step holds, and until when; a cell holds one thing after
-        another.
+        """Iterate over what an object that is alive until a step refers to, and until when; a cell refers to
+        one value after another.
         """
         value = self.things[number].value
         changes = self.writes.get(number, [])
@@ -180,7 +182,7 @@ def has_identity(value: Value) -> bool:
 
 
 def kind_of(value: Value) -> ObjectKind:
-    """What an object is."""
+    """Classify an object."""
     if isinstance(value, ConstructorValue):
         return ObjectKind.DATA
     if isinstance(value, tuple):
@@ -191,7 +193,7 @@ def kind_of(value: Value) -> ObjectKind:
 
 
 def field_roles(constructor: Constructor) -> list[Role]:
-    """What each field is to a value of the constructor: a list goes on in its one field of its own type, a
+    """Return the role of each of a constructor's fields: a list continues in its one field of its own type, a
     tree branches into several, or into a list of them.
     """
     own = constructor.belong_to
@@ -208,12 +210,12 @@ def _is_of(type_: Type, own: GlobalTypeVar) -> bool:
 
 
 def _is_bunch(type_: Type, own: GlobalTypeVar) -> bool:
-    """A type of another name, applied to this one: `List[Tree[A]]`."""
+    """Return whether a type is another data type applied to this one: `List[Tree[A]]`."""
     return isinstance(type_, TypeCall) and any(_is_of(arg, own) for arg in type_children(type_)[1:])
 
 
 def object_box(heap: Heap, number: int, last: int) -> ObjectBox:
-    """An object as the evaluation view has it. `last` is the last step to which it is of use."""
+    """Convert an object for the evaluation view. `last` is the last step in which it is alive."""
     thing = heap.things[number]
     value, kind = thing.value, kind_of(thing.value)
     text = tensor_text(value) if is_tensor(value) else value_text(value, heap.function_name)
@@ -226,7 +228,7 @@ def object_box(heap: Heap, number: int, last: int) -> ObjectBox:
 
 
 def _label(heap: Heap, value: Value) -> str:
-    """What stands on an object's box."""
+    """Return the label of an object's box."""
     match kind_of(value):
         case ObjectKind.DATA:
             return str(value.constructor.name_hint)

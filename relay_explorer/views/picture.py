@@ -65,7 +65,7 @@ class Line(NamedTuple):
 
 
 def lines(view: View) -> list[Line]:
-    """The picture's lines: long lists of parameters as one line, and at most MOST_ROWS rows."""
+    """Return the picture's lines: long parameter lists as one line, and at most MOST_ROWS rows."""
     found = list(_drawn(view))
     if len(found) <= MOST_ROWS:
         return found
@@ -83,8 +83,8 @@ def _drawn(view: View) -> Iterator[Line]:
 
 
 def _evaluated(view: PartialView) -> Iterator[Line]:
-    """The program with what is known of it, up to half of the picture; then what remains of it, without what
-    nothing asks for.
+    """Draw the program with its static values, up to half of the picture; then the residual program without
+    its dead code.
     """
     notes = _notes(view)
     program = list(_folded(view.rows[: view.split], notes[: view.split]))
@@ -101,7 +101,9 @@ def _remark(depth: int, text: str) -> Line:
 
 
 def _stages(view: PipelineView) -> Iterator[Line]:
-    """What each pass did; then the program after each that did something, with what became of its rows."""
+    """Draw what each pass did, then the program after each pass that changed it, with the fate of its
+    rows.
+    """
     for name, stages in view.pipelines:
         if len(view.pipelines) > 1:
             yield _remark(0, f"{name}:")
@@ -133,7 +135,7 @@ def _folded(rows: Sequence[Row], notes: Sequence[str]) -> Iterator[Line]:
 
 
 def _notes(view: View) -> list[str]:
-    """What stands beside each row: the type of what it defines."""
+    """Return the note beside each row: the type of what it defines."""
     notes = [""] * len(view.rows)
     if isinstance(view, IRView):
         for index, row in enumerate(view.rows):
@@ -179,7 +181,7 @@ def _notes(view: View) -> list[str]:
 
 
 def _differentiated(view: GradientView, value: Value) -> str:
-    """The derivative by a value, and what of it is kept for the way back."""
+    """Write the derivative by a value, and what is kept of the value for the backward pass."""
     parts = [view.lines[value.derivative].name if value.derivative >= 0 else ""]
     if not value.given and value.kept:
         parts.append("its shape" if value.kept == Kept.SHAPE else f"kept: {counted(value.bytes, 'byte')}")
@@ -228,7 +230,7 @@ def _final_types(view: TypesView) -> Iterator[tuple[int, str]]:
 
 
 def text(view: View) -> str:
-    """The picture as plain text, the types to the right of the rows."""
+    """Draw the picture as plain text, with the types to the right of the rows."""
     return "\n".join(_plain(line) for line in lines(view))
 
 
@@ -244,7 +246,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def html(view: View) -> str:
-    """The picture as an HTML fragment without style sheet or script."""
+    """Draw the picture as an HTML fragment without style sheet or script."""
     return (
         f"<p><strong>{escape(view.title)}</strong>. {escape(view.summary)}</p>"
         f'<pre tabindex="0" style="max-height:30em;overflow:auto">{escape(text(view))}</pre>' + _story(view)
@@ -252,7 +254,7 @@ def html(view: View) -> str:
 
 
 def _story(view: View) -> str:
-    """The steps of a run, or of a fusion, as a list."""
+    """Write the steps of a run, or of a fusion, as a list."""
     match view:
         case EvaluationView():
             told, first = [step.say for step in view.steps], 0
@@ -280,7 +282,7 @@ def _story(view: View) -> str:
 
 
 def _spoken(say: Sentence) -> str:
-    """A sentence as plain text."""
+    """Turn a sentence into plain text."""
     template = say[0].replace("**", "").replace("`", "").replace("\n", " ")
     return template.format(*say[1:])
 
@@ -289,7 +291,7 @@ def _spoken(say: Sentence) -> str:
 
 
 def svg(view: View) -> str:
-    """The picture as an SVG document with a light background."""
+    """Draw the picture as an SVG document with a light background."""
     drawn = lines(view)
     with_notes = any(line.note for line in drawn)
     longest = min(WIDEST_ROW, max((line.width for line in drawn), default=0))

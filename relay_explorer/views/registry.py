@@ -30,7 +30,7 @@ class Answering(Protocol):
     def view(self) -> View: ...
 
     def answer(self, question: Mapping[str, Any]) -> View:
-        """The view that a question leads to."""
+        """Return the view that answers a question."""
 
 
 Build = Callable[..., "View | Answering"]
@@ -102,7 +102,7 @@ def views() -> dict[str, ViewKind]:
 
 
 def view_kind(name: str | None, given: object) -> ViewKind:
-    """The view of this name; without one, the one in which `given` is shown by default."""
+    """Return the view of this name; without one, the default view for `given`."""
     every = views()
     kind = type(given).__name__
     if name is None:

@@ -74,23 +74,23 @@ class ProgramRows:
             self._name.setdefault(row.expr, name)
 
     def row(self, expr: Expr) -> int:
-        """The row that defines `expr`; for a `let`, that of its variable."""
+        """Return the row that defines `expr`; for a `let`, that of its variable."""
         return self._row.get(expr.var if isinstance(expr, Let) else expr, -1)
 
     def name(self, expr: Expr) -> str | None:
-        """What the program calls the value of `expr`."""
+        """Return the program's name for the value of `expr`."""
         return self._name.get(expr)
 
     def defines(self, index: int) -> Expr | None:
-        """The expression that row `index` defines: none for a result that only names a value."""
+        """Return the expression that row `index` defines; None for a result that only names a value."""
         expr = self.source[index].expr
         return expr if expr is not None and self._row.get(expr) == index else None
 
     def filled(
         self, ref: Callable[[Expr], int], node: Callable[[Expr], int] = lambda expr: -1
     ) -> tuple[Row, ...]:
-        """The rows, with `ref(expr)` in each token that names an expression, and `node(expr)` in each row
-        that defines one.
+        """Return the rows with `ref(expr)` in each token that names an expression, and `node(expr)` in each
+        row that defines one.
         """
         found = []
         for index, row in enumerate(self.source):
@@ -102,8 +102,8 @@ class ProgramRows:
 
 
 def program_rows(program: IRModule | Expr) -> ProgramRows:
-    """The rows of a program, for any view: `program_rows(module).rows`, then `.row(expr)` for where an
-    expression stands. A program that is nested too deeply is a RelayError.
+    """Lay a program out in rows, for any view: `program_rows(module).rows`, then `.row(expr)` for the place
+    of an expression. Raise a RelayError for a program that is nested too deeply.
     """
     try:
         return ProgramRows(print_rows(program))
@@ -112,7 +112,7 @@ def program_rows(program: IRModule | Expr) -> ProgramRows:
 
 
 def _without_brackets(source: list[printed.Row]) -> list[printed.Row]:
-    """Puts the `) {` that closes a short list of parameters at the end of its last row."""
+    """Move the `) {` that closes a short parameter list to the end of its last row."""
     rows: list[printed.Row] = []
     moved: list[int] = []
     params = 0

@@ -193,7 +193,7 @@ def describe(cls: type) -> Record:
 
 
 def list_of(cls: type) -> Type:
-    """The type of a list of records."""
+    """Return the type of a list of records."""
     return Type("list", of=_class_type(cls))
 
 

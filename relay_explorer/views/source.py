@@ -87,7 +87,7 @@ def _module(x: object) -> IRModule:
 
 
 def with_article(name: str) -> str:
-    """`an Executable`, `a Kernel`."""
+    """Prefix a name with its article: `an Executable`, `a Kernel`."""
     return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
 
 

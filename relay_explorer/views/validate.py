@@ -51,7 +51,7 @@ def is_integer(value: Json) -> bool:
 
 
 def problem(view: Json, record: Record) -> str | None:
-    """What is wrong first with a view that `record` describes, with its place; None if nothing is."""
+    """Return the first fault of a view that `record` describes, with its place; None if there is none."""
     if not isinstance(view, dict) or view.get("format") != NAME or view.get("version") != VERSION:
         return f"not a view of {NAME}, version {VERSION}"
     strings, rows = view.get("strings"), (view.get("program") or {}).get("rows")

@@ -16,7 +16,7 @@ LONGEST = 80
 
 
 def number(value: Any) -> str:
-    """A scalar: `3`, `0.3333`, `True`."""
+    """Write a scalar: `3`, `0.3333`, `True`."""
     item = value.item() if hasattr(value, "item") else value
     return f"{item:.4g}" if isinstance(item, float) else str(item)
 
@@ -27,7 +27,7 @@ def tensor_type(value: Any) -> str:
 
 
 def tensor_text(value: Any) -> str:
-    """A tensor's numbers where they are few, else what can be said of all of them."""
+    """Write a tensor's elements if they are few, else a summary."""
     import numpy
 
     if value.size <= SOME:
@@ -57,7 +57,7 @@ def is_tensor(value: Value) -> bool:
 
 
 def value_text(value: Value, function_name: FunctionName, most: int = LONGEST) -> str:
-    """A value in one line of about `most` characters: `Cons(1, Cons(2, Nil))`."""
+    """Write a value in one line of about `most` characters: `Cons(1, Cons(2, Nil))`."""
     parts: list[str] = []
     length = 0
     pending: list[Value | str] = [value]

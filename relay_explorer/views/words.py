@@ -6,7 +6,7 @@ _NAMES = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"))
 
 
 def count(number: int) -> str:
-    """A number as one reads it: `812`, `25,600`, `25.6 million`."""
+    """Write a number for readers: `812`, `25,600`, `25.6 million`."""
     for size, name in _NAMES:
         if number >= size:
             return f"{number / size:.3g} {name}" if number / size < 1000 else f"{number // size:,} {name}"

@@ -44,8 +44,8 @@ class Rerun:
         self.view: EvaluationView = evaluation_view(evaluation, self.title, Live(limit, tuple(named)))
 
     def answer(self, question: Mapping[str, Any]) -> EvaluationView:
-        """The view of the run that is asked for: `{"limit": n, "args": [text, …]}`. A RelayError says what
-        cannot be run.
+        """Run again as the question asks, `{"limit": n, "args": [text, …]}`, and return the view. Raise a
+        RelayError for a question that cannot be answered.
         """
         limit, texts = question.get("limit", self.limit), question.get("args", self.texts)
         if type(limit) is not int or not 1 <= limit <= MOST_STEPS:
@@ -63,8 +63,8 @@ class Rerun:
 
 
 def argument(param: Var, text: object, module: IRModule) -> object:
-    """What an argument's text says: of a tensor a number or nested lists, of anything else an expression as
-    Relay writes it. A RelayError where it says nothing of the kind.
+    """Parse an argument's text: for a tensor a number or nested lists, for any other type a Relay expression.
+    Raise a RelayError for any other text.
     """
     if type(text) is not str or len(text) > LONGEST:
         raise RelayError(f"the text for `%{param.name_hint}` is longer than {LONGEST:,} characters")
@@ -83,7 +83,7 @@ def argument(param: Var, text: object, module: IRModule) -> object:
 
 
 def argument_text(value: Value) -> str:
-    """A value as the text that means it, where that is short; otherwise a description."""
+    """Write a value as text that can be parsed again, if that is short; otherwise describe it."""
     if is_tensor(value):
         if value.size <= MOST_NUMBERS and value.dtype.kind in "biuf":
             return str(value.tolist())
@@ -93,8 +93,8 @@ def argument_text(value: Value) -> str:
 
 
 def _written(value: Value) -> str | None:
-    """Constructed values, tuples and scalars as a Relay expression; None where they hold anything else, or
-    are long.
+    """Write constructed values, tuples and scalars as a Relay expression; None where they contain anything
+    else, or are long.
     """
     parts: list[str] = []
     pending: list[Value | str] = [value]

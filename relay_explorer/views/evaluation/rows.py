@@ -111,13 +111,13 @@ class RunRows:
     # -- answers
 
     def same(self, expr: Expr) -> Expr:
-        """What an expression stands for."""
+        """Return the expression whose value an expression has."""
         while expr in self._same:
             expr = self._same[expr]
         return expr
 
     def name_of(self, expr: Expr) -> int:
-        """The number of what `expr` is called, among `names`."""
+        """Return the index of `expr`'s name in `names`."""
         found = self.by_expr.get(expr)
         if found is None:
             found = self.by_expr[expr] = len(self.names)
@@ -128,11 +128,11 @@ class RunRows:
         return found
 
     def called(self, expr: Expr) -> str:
-        """The name of `expr`, or an empty text."""
+        """Return the name of `expr`, or an empty string."""
         return self.names[self.name_of(expr)].name
 
     def reference(self, expr: Expr) -> int:
-        """What a token that names `expr` refers to: a number of a name, or -1."""
+        """Return the index of the name that a token for `expr` refers to, or -1."""
         found = self.by_expr.get(expr)
         return found if found is not None else self.by_expr.get(self.same(expr), -1)
 
@@ -140,15 +140,15 @@ class RunRows:
         return self.program.row(expr)
 
     def end(self, row: int) -> int:
-        """The closing row of the block that `row` opens; itself, where it opens none."""
+        """Return the closing row of the block that `row` opens; `row` itself where it opens none."""
         return max(row, self.program.source[row].end) if row >= 0 else -1
 
     def branch(self, node: Expr, number: int) -> int:
-        """The row that opens branch `number`, from 0, of an `if` or `match`."""
+        """Return the row that opens branch `number`, from 0, of an `if` or `match`."""
         return self._branches.get((id(node), number), -1)
 
     def pattern(self, node: Match, number: int) -> str:
-        """The pattern of a clause as it is written."""
+        """Return the pattern of a clause as the program writes it."""
         row = self.branch(node, number)
         text = ""
         while 0 <= row < len(self.program.source) and " => {" not in text:
@@ -168,13 +168,15 @@ class RunRows:
         return f"fn ({', '.join(shown)})"
 
     def frame_name(self, closure: Closure) -> str:
-        """What a frame is called: as the function, or as the variable that a `let` gave it."""
+        """Return the title of a frame: the name of the function, or of the variable that a `let` binds it
+        to.
+        """
         if id(closure.function) in self._global_names:
             return self.function_name(closure)
         return self.program.name(closure.function) or "fn"
 
     def exprs(self, code: Code) -> list[Expr]:
-        """The expression in each slot of a frame."""
+        """Return the expression in each slot of a frame."""
         found = self._exprs.get(code)
         if found is None:
             slots = sorted((slot, order) for order, slot in enumerate(code.slots.values()))
@@ -183,13 +185,13 @@ class RunRows:
         return found
 
     def captured_names(self, closure: Closure) -> list[str]:
-        """The names of what a function value captured."""
+        """Return the names of the values that a closure captured."""
         exprs = self.exprs(closure.code)
         return [self.called(exprs[slot]) for _, slot in closure.code.captures]
 
 
 def ran(evaluation: Evaluation) -> IRModule:
-    """The functions that a run entered, and the types that they name, from its module."""
+    """Return the functions that a run entered, with the types that they mention, from its module."""
     roots: dict[int, None] = {}
     for activation in (*evaluation.activations, evaluation.steps[-1].activation):
         code = activation.code
@@ -206,7 +208,7 @@ def ran(evaluation: Evaluation) -> IRModule:
 
 
 def types_named(functions: Iterable[Expr]) -> Iterator[str]:
-    """The names of the types that functions mention."""
+    """Iterate over the names of the types that functions mention."""
     for function in functions:
         pending: list[Type] = list(types_in(function))
         while pending:

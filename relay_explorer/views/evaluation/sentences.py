@@ -26,7 +26,7 @@ class Speaker:
         self._said: set[str] = set()
 
     def say(self, step: Step, held: Value = None) -> Sentence:
-        """The sentence of a step. `held` is what a cell that is written held before."""
+        """Return the sentence of a step. `held` is the previous content of a cell that the step writes."""
         match step:
             case Entered():
                 return self._entered(step)
@@ -70,7 +70,7 @@ class Speaker:
         return ("{0}", (name,)) if name else ("This", ())
 
     def _once(self, remark: str) -> str:
-        """The small second sentence, the first time that there is reason for it."""
+        """Return a small second sentence the first time that it applies."""
         if remark in self._said:
             return ""
         self._said.add(remark)
@@ -147,7 +147,7 @@ class Speaker:
         return self.rows.called(self.rows.same(exprs[instruction.operands[0]])) or "ref(…)"
 
     def _constructed(self, step: Made, start: str, args: tuple[str, ...], operands: list[str]) -> Sentence:
-        """A call of a constructor, or of an operator that is a value."""
+        """Describe a call of a constructor, or of an operator that is a value."""
         value, rest, at = step.value, operands[1:], len(args)
         if not isinstance(value, ConstructorValue):
             return _applied(start, args, operands[0], rest, self.value(value))
@@ -214,7 +214,7 @@ class Speaker:
 
 
 def gap(left_out: int, shown: int, total: int) -> Sentence:
-    """What is said of the steps that are not in the data."""
+    """Describe the steps that are missing from the data."""
     are = "is" if left_out == 1 else "are"
     return (
         f"Here {counted(left_out, 'step')} {are} left out: the first {count(shown)} of {count(total)} are "
@@ -223,7 +223,7 @@ def gap(left_out: int, shown: int, total: int) -> Sentence:
 
 
 def stopped(shown: int, total: int) -> Sentence:
-    """What is said at the end of a run that did not end."""
+    """Describe the end of a run that was stopped."""
     return (
         f"The first {count(shown)} steps are recorded. After {counted(total, 'step')} the program had not "
         "ended, and was stopped: its result is not known.",

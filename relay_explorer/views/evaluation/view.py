@@ -43,7 +43,7 @@ def _captured(frame: int, name: int, value: int | str) -> data.EvaluationChange:
 
 
 def evaluation_view(evaluation: Evaluation, title: str = "", live: Live | None = None) -> EvaluationView:
-    """The view of a recorded run; a failed one ends where it went wrong."""
+    """Build the view of a recorded run; a failed one ends at its error."""
     return _Builder(evaluation).view(title, live)
 
 
@@ -242,7 +242,7 @@ class _Builder:
             self.changes.append(data.Appears("o", number))
 
     def _bind(self, frame: int, expr: Expr, value: Value, change: _Change, row: int = -1) -> None:
-        """The value of an expression, and of the rows that only name it."""
+        """Show the value of an expression, in its row and in the rows that only name it."""
         self._appear(value, row)
         shown = self.heap.shown(value)
         expr = self.rows.same(expr)
@@ -266,7 +266,7 @@ class _Builder:
                     self.changes.append(data.Bound("b", frame, alias.name, self.heap.shown(value)))
 
     def _settle(self, frame: int, value: Value, until: Expr | None = None) -> None:
-        """Gives the branches that end here their value: all in the frame, or those inside `until`."""
+        """Show the value of the branches that end here: all in the frame, or those inside `until`."""
         pending = self.open[frame]
         if until is not None and until not in pending:
             return
@@ -277,7 +277,7 @@ class _Builder:
             self._bind(frame, node, value, _bound)
 
     def _hand_back(self, frame: int, value: Value) -> None:
-        """What a frame returns is also the value of the tail calls that led to it."""
+        """Show a frame's result also as the value of the tail calls that led to it."""
         self._settle(frame, value)
         for _ in range(MOST_TURNS):
             call, frame = self.tail_calls[frame], self.frames[frame].before
@@ -289,7 +289,9 @@ class _Builder:
     # -- the whole
 
     def _gap(self, late: Step | None) -> Gap:
-        """The step that stands for what is left out; after it, the frame in which the run ended."""
+        """Build the step that stands for the missing ones; after it, the stack shows the frame in which the
+        run ended.
+        """
         evaluation = self.evaluation
         shown, total = len(self.steps), evaluation.totals.steps
         number = len(self.steps)
@@ -305,7 +307,7 @@ class _Builder:
         return Gap(number, evaluation.left_out, say)
 
     def _revive(self, now: Activation) -> None:
-        """Puts a frame on the empty stack, with all that has a value in it."""
+        """Push a frame onto the empty stack, with all its values."""
         if id(now) not in self.numbers:
             self._new_frame(now, len(self.steps))
         frame = self._frame(now)
@@ -329,8 +331,8 @@ class _Builder:
         return Failure(last, self.steps[last].row, plain(error.message), notes, tuple(map(plain, error.help)))
 
     def _start(self) -> int:
-        """The step that is shown first: where it goes wrong; else the deepest place of the recursion, where
-        most can be seen; in a run without calls the end.
+        """Return the step that is shown first: the error, if there is one; else the deepest point of the
+        recursion, which shows most; in a run without calls the end.
         """
         if self.evaluation.error is not None:
             return len(self.steps) - 1
@@ -367,7 +369,7 @@ def _constant(expr: Expr) -> Value:
 
 
 def _opened(pattern: Pattern, value: Value) -> Iterator[Value]:
-    """The objects that a pattern that fits looks into, from the outside in."""
+    """Iterate over the objects that a matching pattern inspects, from the outside in."""
     pending = [(pattern, value)]
     for current, part in pending:  # grows while it is gone through
         if isinstance(current, PatternConstructor):

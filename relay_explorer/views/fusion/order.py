@@ -32,7 +32,9 @@ class Regrouping:
         self.needs = [self._needs(run, acting) for run in self.runs]
 
     def order(self, kernel: Mapping[int, int]) -> tuple[int, ...]:
-        """The rows in their new order, by the kernel of each row that has one; () if it is the old one."""
+        """Return the rows in their new order, given the kernel of each row that has one; () if the order does
+        not change.
+        """
         found = list(range(len(self.program.source)))
         for run, needs in zip(self.runs, self.needs, strict=True):
             units = [run[number] for number in _sorted(run, needs, kernel)]
@@ -70,7 +72,7 @@ class Regrouping:
 
 
 def _runs(program: ProgramRows) -> list[list[_Unit]]:
-    """The stretches of neighbouring bindings in one block, outer ones first."""
+    """Return the runs of adjacent bindings in one block, outer ones first."""
     source = program.source
     found: list[list[_Unit]] = []
     pending = [(0, len(source) - 1)]
@@ -94,8 +96,8 @@ def _runs(program: ProgramRows) -> list[list[_Unit]]:
 
 
 def _sorted(run: Sequence[_Unit], needs: Sequence[set[int]], kernel: Mapping[int, int]) -> list[int]:
-    """The units of a run by their numbers: as they stand, but each kernel's when its first one comes. Where
-    kernels need each other, because something between them is in none, one of them is not held together.
+    """Sort the units of a run: in program order, but all units of a kernel where its first one stands. If
+    kernels depend on each other through something that is in neither, one of them is not kept together.
     """
     apart: set[int] = set()
     while True:

@@ -68,7 +68,7 @@ class Speaker:
     limits: Limits
 
     def decision(self, made: Decision) -> Sentence:
-        """A decision: the question, the answer, the reason."""
+        """Describe a decision: the question, the answer, the reason."""
         node = self.name(made.node)
         if made.target is None:
             if made.rule == "held":
@@ -100,7 +100,7 @@ class Speaker:
         return (reason + along,)
 
     def _no(self, made: Decision) -> Sentence:
-        """The reason of a refusal; its arguments begin at {2}."""
+        """Give the reason for a refusal; its arguments begin at {2}."""
         if made.obstacle is not None:
             return self._obstacle(made, made.obstacle)
         match made.rule:
@@ -148,7 +148,7 @@ class Speaker:
 
 
 def rule(made: Decision) -> Sentence:
-    """The rule behind a decision, and where it stands in the source."""
+    """Name the rule behind a decision, and where it stands in the source."""
     return (f"rule: {RULES[made.rule.partition(':')[0]]} · phase {made.phase + 1} · `{_SOURCE}`",)
 
 

@@ -26,7 +26,7 @@ class Tally:
         return len(self._moved), self._bytes
 
     def merge(self, nodes: Sequence[int], target: int) -> None:
-        """Puts the groups of `nodes` into that of `target`."""
+        """Merge the groups of `nodes` into that of `target`."""
         into = self._group[target]
         old = {self._group[node] for node in nodes} - {into}
         for group in (*old, into):

@@ -52,9 +52,8 @@ class _Scenario(NamedTuple):
 
 
 def fusion_view(module: IRModule, limits: Limits | None = None, title: str = "") -> FusionView:
-    """The view of the fusion of a module's functions that compute something; `@main` is shown first. Types
-    are inferred; functions are fused as they are, so that passes that should come before have to be run
-    before.
+    """Build the view of the fusion of a module's functions that compute something, `@main` first. Types are
+    inferred; functions are fused as they are, so passes that should come before must have run before.
     """
     typed = infer_types(module)
     functions = {var.name_hint: f for var, f in typed.functions.items() if isinstance(f, Function)}
@@ -97,7 +96,7 @@ class _Builder:
         ]
 
     def fused(self, name: str, limits: Limits) -> FusedFunction:
-        """What the pass makes of the function, and would make of it under other limits."""
+        """Fuse the function as the pass does, and as it would under other limits."""
         asked = self._variant(_Scenario("as asked", limits, {}), asked=True)
         variants = [asked, *(self._variant(s) for s in self._what_if(limits, asked))]
         first = last = self.program.row(self.function)
@@ -107,7 +106,7 @@ class _Builder:
         return FusedFunction(name, self._summary(asked), first, last, nodes, tuple(variants))
 
     def _row(self, expr: Expr) -> int:
-        """The row that defines it: none for a constant that is written where it is used."""
+        """Return the row that defines an expression; -1 for a constant that is written where it is used."""
         return -1 if isinstance(expr, Constant) else self.program.row(expr)
 
     def _node(self, node: FlowNode) -> FusionNode:
@@ -120,14 +119,16 @@ class _Builder:
         )  # fmt: skip
 
     def _alone(self, index: int) -> tuple[str, int, int, int]:
-        """What an operator adds to a kernel's name, and what it takes as a kernel of its own."""
+        """Return an operator's part of a kernel's name, with its memory traffic and operations as a kernel of
+        its own.
+        """
         expr = self.graph.nodes[index].expr
         if not _computes(expr):
             return "", 0, 0, 0
         return short(_operator(expr)), *self._traffic([index]), self.flops[index]
 
     def name(self, index: int) -> str:
-        """What a sentence calls a node: `%3 add`, `add`."""
+        """Return the name of a node in sentences: `%3 add`, `add`."""
         expr = self.graph.nodes[index].expr
         given = self.program.name(expr)
         return f"{given} {label(expr)}" if given and not isinstance(expr, Var) else given or label(expr)
@@ -150,7 +151,7 @@ class _Builder:
         return found
 
     def _blamed(self, step: FusionStep) -> str:
-        """The operator without which a merge would not have been refused."""
+        """Return the operator that caused a merge to be refused."""
         at = step.obstacle if step.obstacle >= 0 else step.node
         expr = self.graph.nodes[at].expr
         return expr.op.name if isinstance(expr, Call) and isinstance(expr.op, Op) else ""
@@ -182,7 +183,7 @@ class _Builder:
         )  # fmt: skip
 
     def _order(self, kernels: Sequence[Kernel]) -> tuple[int, ...]:
-        """The rows with those of each kernel together."""
+        """Order the rows so that those of each kernel stand together."""
         rows = [
             (self._row(self.graph.nodes[n].expr), k) for k, made in enumerate(kernels) for n in made.nodes
         ]
@@ -278,7 +279,9 @@ class _Builder:
 
 
 def _obstacle(partition: Partition, made: Decision) -> int:
-    """The node that stands in the way: the one that the pass met, or the one whose use is too opaque."""
+    """Return the node that prevents a merge: the obstacle that the pass reached, or the user whose pattern is
+    too opaque.
+    """
     if made.obstacle is not None:
         return made.obstacle
     too_opaque = made.rule in ("not element-wise", "opaque use")
@@ -329,12 +332,12 @@ def _operator(expr: Expr) -> str:
 
 
 def short(name: str) -> str:
-    """An operator's name without its namespace."""
+    """Return an operator's name without its namespace."""
     return name.rpartition(".")[2]
 
 
 def label(expr: Expr) -> str:
-    """What a node is."""
+    """Return the label of a node."""
     match expr:
         case Call(op=Op() as op):
             return op.name

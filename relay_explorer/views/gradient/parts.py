@@ -26,7 +26,7 @@ from .format import Kept, Line, Role, Use, Value
 
 
 def _shape_operand(value: Expr) -> int | None:
-    """The number of the operand that only gives a shape; None where there is none."""
+    """Return the number of the operand of which only the shape is used; None where there is none."""
     if not isinstance(value, Call) or not isinstance(value.op, Op):
         return None
     return 0 if value.op.has(Trait.TYPE_OF_FIRST) else 1 if value.op.has(Trait.TYPE_OF_SECOND) else None
@@ -60,7 +60,7 @@ class Parts:
     # -- what an expression is called
 
     def _var(self, expr: Expr | None) -> Var | None:
-        """The variable that an expression of a visit is bound to."""
+        """Return the variable that an expression of a visit is bound to."""
         found = self.made.variables.get(id(expr), expr)
         return found if isinstance(found, Var) else None
 
@@ -73,7 +73,7 @@ class Parts:
         return -1 if var is None else self.line.get(var, -1)
 
     def title(self, value: int) -> str:
-        """What a sentence calls a value: `%x3 tanh`, `%w`."""
+        """Return the name of a value in sentences: `%x3 tanh`, `%w`."""
         made = self.values[value]
         plain = value < len(self.params) or made.label.startswith(".")
         return made.name if plain else f"{made.name} {made.label}"
@@ -123,7 +123,7 @@ class Parts:
         return by.fields if isinstance(by, Tuple) else ()
 
     def _below(self, expr: Expr | None) -> list[int]:
-        """The lines of a derivative that are not yet anyone's: itself, and its fields."""
+        """Return the lines of a derivative and its fields that do not belong to a step yet."""
         values, pending, found = dict(self.back), [expr], []
         while pending:
             var = self._var(pending.pop())
@@ -181,7 +181,7 @@ class Parts:
         return found
 
     def _spread(self, uses: Iterable[Use]) -> Iterator[Use]:
-        """The uses, those of a tuple as uses of its fields."""
+        """Iterate over the uses, replacing those of a tuple by uses of its fields."""
         pending = list(uses)
         while pending:
             use = pending.pop()
@@ -225,14 +225,14 @@ class Parts:
         return all(_is_static(t) for t, how in zip(types, self.kept, strict=True) if how == Kept.NUMBERS)
 
     def held(self, lines: Iterable[int]) -> set[int]:
-        """The computed values whose numbers these lines use."""
+        """Return the computed values whose elements these lines read."""
         uses = (use for line in lines for use in self.lines[line].uses if use.how == Kept.NUMBERS)
         return {value for value, _ in uses if not self.values[value].given}
 
     # -- the rows
 
     def rows(self) -> tuple[Row, ...]:
-        """The forward program's rows, with a result row that names the derivatives."""
+        """Return the forward program's rows, with a result row that names the derivatives."""
         rows = self.program.filled(self.ref)
         after = [var for var, _ in self.bindings[self.made.forward :]]
         first = self.program.row(after[0])
@@ -278,7 +278,7 @@ def _bindings(body: Expr) -> list[tuple[Var, Expr]]:
 
 
 def _free(value: Expr) -> Iterable[Expr]:
-    """The variables of a bound value; those in its blocks too."""
+    """Return the variables of a bound value, including those in its blocks."""
     return [node for node in post_order(value) if isinstance(node, Var)]
 
 

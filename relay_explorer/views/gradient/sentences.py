@@ -25,7 +25,7 @@ FORMULAS = {
 
 
 def rule(op: Op, calls: Sequence[str]) -> Sentence:
-    """The rule of an operator: its formula, or what it is made of, and where it stands."""
+    """Name the gradient rule of an operator: its formula, or what it is composed of, and where it stands."""
     if op.has_attr("FPrimalGradient") and "FPrimalGradient" in op._attrs:
         return ("rule: one that was set for {0} by `set_attr`" + _made_of(calls), op.name)
     if isinstance(op.gradient, Gradient):
@@ -94,9 +94,9 @@ def ruled(
     given: Sequence[str],
     shapes: Sequence[str],
 ) -> Sentence:
-    """An operator in reverse: it is given `derivative`, and hands on `to`: pairs of a value and of the line
-    for it, "" where it is handed on as it is. It uses the numbers of values that are `kept`, of those that
-    were `given` (parameters), and the `shapes` of others.
+    """Describe an operator in the backward pass: it receives `derivative` and passes on `to`, pairs of a
+    value and the line of its derivative, "" where the derivative is passed on unchanged. It reads the values
+    that are `kept` from the forward pass, the parameters in `given`, and the `shapes` of others.
     """
     args = [value, derivative]
 
@@ -130,7 +130,7 @@ def _and(parts: Sequence[str]) -> str:
 
 
 def passed(value: str, tuple_: bool, targets: Sequence[str]) -> Sentence:
-    """A tuple or a projection: nothing is computed."""
+    """Describe a tuple or a projection, for which nothing is computed."""
     to = listed(range(1, 1 + len(targets)))
     if tuple_:
         return (
@@ -168,7 +168,7 @@ def ended(kept: tuple[int, int], shapes: int, zeros: Sequence[str], exact: bool 
 
 
 def _bytes(size: int, exact: bool) -> str:
-    """A size; that of which an extent is not known counts it as 1."""
+    """Write a size in bytes; a dynamic dimension counts as 1."""
     return counted(size, "byte") if exact else f"at least {counted(size, 'byte')}"
 
 

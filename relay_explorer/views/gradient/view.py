@@ -22,8 +22,8 @@ from .parts import Parts
 
 
 def gradient_view(module: IRModule, title: str = "") -> GradientView:
-    """The view of `@main`'s derivatives (of the first function, where there is no `@main`), as
-    `gradient(mode="first_order")` makes them; what that refuses is refused here.
+    """Build the view of `@main`'s derivatives (of the first function, where there is no `@main`), as
+    `gradient(mode="first_order")` computes them; what that refuses is refused here.
     """
     functions = {var: f for var, f in module.functions.items() if isinstance(f, Function)}
     main = next((var for var in functions if var.name_hint == "main"), next(iter(functions), None))
@@ -68,7 +68,7 @@ class _Builder:
         )
 
     def _with_kept(self) -> list[GradientStep]:
-        """The steps, each with the bytes that later ones use."""
+        """Complete the steps with the bytes that later ones read."""
         done: list[GradientStep] = []
         needed: set[int] = set()
         size = 0

@@ -51,7 +51,7 @@ class Groups:
         return inner
 
     def _own(self, expr: Expr, inner: Sequence[int]) -> int:
-        """The group of an expression's row; a closure itself is not in the group of its body."""
+        """Return the group of an expression's row; a closure itself is not in the group of its body."""
         row = self.program.row(expr)
         group = inner[row] if row >= 0 else -1
         if isinstance(expr, Function) and group >= 0:
@@ -60,7 +60,7 @@ class Groups:
         return group
 
     def _blocks_around(self, group: int) -> list[int]:
-        """The blocks from `group` outwards, up to the first group of another kind."""
+        """Return the blocks from `group` outwards, up to the first group of another kind."""
         found = []
         while group >= 0 and self.groups[group].kind == BLOCK:
             found.append(group)
@@ -81,8 +81,8 @@ class Groups:
             self.of[leaf] = group
 
     def _shared(self, own: int, users: Sequence[int]) -> int:
-        """The innermost block inside `own`, through blocks only, that holds all users; `own` where there is
-        none.
+        """Return the innermost block inside `own`, through blocks only, that contains all users; `own` where
+        there is none.
         """
         common = self._blocks_around(users[0])
         if not common or self.groups[common[-1]].parent != own:
@@ -93,7 +93,7 @@ class Groups:
         return common[0] if common else own
 
     def _label_blocks(self, exprs: Sequence[Expr]) -> None:
-        """A block is called what the names of its parameters begin with, where these agree and tell it from
+        """Name a block after the common prefix of its parameters' names, if that distinguishes it from
         others.
         """
         names: dict[int, list[str]] = {}
@@ -123,7 +123,7 @@ class Groups:
 
 
 def _stem(names: Sequence[str]) -> str:
-    """What names have in common up to a separator: `unit2` of `unit2_conv` and `unit2_bias`."""
+    """Return the common prefix of names up to a separator: `unit2` of `unit2_conv` and `unit2_bias`."""
     low, high = min(names), max(names)
     same = next((i for i, (a, b) in enumerate(zip(low, high)) if a != b), min(len(low), len(high)))
     cut = max((m.end() for m in re.finditer(r"[._/]", low[:same])), default=0)
@@ -151,7 +151,7 @@ def _functions_and_branches(program: ProgramRows) -> list[Group]:
 
 
 def _pattern(program: ProgramRows, index: int) -> str:
-    """The pattern of a clause, whose variables may stand on rows of their own."""
+    """Return the pattern of a clause, whose variables may stand in rows of their own."""
     pieces = [program.rows[index].text]
     while not pieces[-1].endswith(" => {"):
         index += 1
@@ -180,7 +180,7 @@ def _blocks(program: ProgramRows, module: IRModule) -> list[Group]:
 
 
 def _nested(groups: Sequence[Group]) -> list[Group]:
-    """The groups, sorted by their rows, with parents; one that would cross another is left out."""
+    """Sort the groups by their rows, and set their parents; a group that would cross another is dropped."""
     kept: list[Group] = []
     outer: list[int] = []
     for group in groups:

@@ -39,8 +39,8 @@ LONGEST_TYPE = 4_000  # characters; a longer type is cut
 
 
 def ir_view(program: IRModule, title: str = "") -> IRView:
-    """The view of a module. Types come from inference, which is run here; a module that is not well typed is
-    shown without them, and the summary says why.
+    """Build the view of a module. Types are inferred here; an ill-typed module is shown without them, and the
+    summary says why.
     """
     return _Builder(program).view(title)
 
@@ -91,7 +91,7 @@ class _Builder:
     # -- which expressions are nodes
 
     def _values(self) -> Iterator[Expr]:
-        """The expressions that are drawn, in the order of evaluation."""
+        """Iterate over the expressions that are drawn, in the order of evaluation."""
         seen: set[Expr] = set()
         for function in self.module.functions.values():
             for node in post_order(function):
@@ -106,16 +106,16 @@ class _Builder:
                 yield node
 
     def _drawn(self, node: Expr) -> bool:
-        """A `let` and its variable are drawn as the value; operators and constructors are, where they are
-        passed on as values.
+        """Return whether an expression is drawn. A `let` and its variable are drawn as the value; operators
+        and constructors only where they are passed as values.
         """
         if isinstance(node, Let) or node in self.values:
             return False
         return not isinstance(node, (*NAMES, GlobalVar)) or node in self.passed
 
     def _value(self, expr: Expr) -> Expr:
-        """What an expression's value is the value of: a `let` gives its body's, a variable that it binds the
-        bound one's.
+        """Return the expression that computes an expression's value: the body of a `let`, the bound value of
+        its variable.
         """
         while True:
             if isinstance(expr, Let):
@@ -135,7 +135,7 @@ class _Builder:
                     yield Edge(source, target, operand)
 
     def _operands(self, expr: Expr) -> Sequence[Expr]:
-        """What an expression's value is made of. A function that is called and is no name comes last."""
+        """Return the operands of an expression. The function that a call computes comes last."""
         match expr:
             case Call():
                 return expr.args if isinstance(expr.op, (*NAMES, GlobalVar)) else (*expr.args, expr.op)
@@ -311,7 +311,7 @@ def _first(variable: Var) -> Expr:
 
 
 def _shown(type_: Type | None) -> tuple[str, str]:
-    """A type in full and in short; empty where it is not known."""
+    """Return a type in full and abbreviated; empty where it is unknown."""
     if type_ is None:
         return "", ""
     full = show_type(type_)

@@ -22,8 +22,9 @@ MAIN = "program"
 def compiled_view(
     x: object, kernel: Any, title: str, timed: bool, args: Sequence[object], ptx: bool
 ) -> tuple[View, Opened | None]:
-    """The view of a measurement, a kernel, a compiled program or a module; of a run, also what can open more
-    of its kernels. `timed` asks for a run here, or, where one `kernel` is chosen, for its times.
+    """Build the view of a measurement, a kernel, a compiled program or a module; for a run, also return the
+    object that opens more of its kernels. `timed` asks for a run here, or, where one `kernel` is chosen, for
+    its times.
     """
     if isinstance(x, Measurement):
         shown = run_view(x, kernel, title)
@@ -50,7 +51,7 @@ class Opened:
         self._number = {k.name: number for number, k in enumerate(measured.kernels)}
 
     def answer(self, question: Mapping[str, Any]) -> RunView:
-        """The view with one more kernel at every level: `{"kernel": number}`, as the view counts."""
+        """Return the view with one more kernel at every level: `{"kernel": number}`, as the view counts."""
         kernel = question.get("kernel")
         if type(kernel) is not int or not 0 <= kernel < len(self.view.kernels):
             raise RelayError(f"the run has no kernel {kernel!r:.40}")

@@ -56,7 +56,9 @@ def why(primitive: Primitive) -> Sentence:
 
 
 def told(p: Primitive) -> Sentence:
-    """What a primitive did. Loops and blocks are arguments, since their names are the program's."""
+    """Describe a schedule primitive. Loops and blocks are arguments of the sentence, because their names are
+    the program's.
+    """
     loops = [name for name, _ in p.loops]
     turns = _turns(p.loops[0][1]) if p.loops else ""
     block = p.blocks[0] if p.blocks else ""
@@ -92,7 +94,7 @@ def told(p: Primitive) -> Sentence:
 
 
 def _placed(p: Primitive, block: str, first: str) -> Sentence:
-    """What a primitive did that says where something is computed or stored."""
+    """Describe a primitive that determines where something is computed or stored."""
     match p.kind:
         case "ComputeInline" | "ReverseComputeInline" if p.users:
             parts, names = _listed(p.users, 1)
@@ -198,7 +200,7 @@ def summary(
 
 
 def measured(times: Sequence[float]) -> str:
-    """What the schedule was worth, as the end of the summary."""
+    """State the effect of the schedule on the time, as the end of the summary."""
     if not times:
         return ""
     return f" On this machine a run took {_time(times[0])} before it, and {_time(times[-1])} after it."

@@ -44,16 +44,16 @@ LONGEST = 160  # characters of a statement of the loops
 def lowering_view(
     x: object, kernel: object = None, title: str = "", measure: bool = False, ptx: bool = True
 ) -> LoweringView:
-    """The view of a kernel: of one itself, of a program that `relay_explorer.build` gave, or of a module,
-    which is built for this machine. `kernel` is its name or number; without it, the one that computes most.
-    With `measure` the kernel is timed here after each primitive of its schedule. A kernel for a GPU is shown
-    as CUDA C, and, with `ptx` and where there is nvcc, as PTX.
+    """Build the view of a kernel: of one itself, of a program that `relay_explorer.build` returned, or of a
+    module, which is built for this machine. `kernel` is its name or number; without it, the one with the most
+    operations. With `measure` the kernel is timed here after each primitive of its schedule. A kernel for a
+    GPU is shown as CUDA C, and, with `ptx` and where there is nvcc, as PTX.
     """
     return _Builder(chosen(x, kernel), ptx).view(title, measure)
 
 
 def chosen(x: object, kernel: object) -> Kernel:
-    """The kernel that is meant."""
+    """Return the selected kernel."""
     if isinstance(x, Kernel):
         return x
     if isinstance(x, (IRModule, Expr)):
@@ -186,7 +186,7 @@ class _Builder:
     # -- the code
 
     def codes(self) -> tuple[Code, ...]:
-        """What the loops become, the last nearest to the machine."""
+        """Return the code that is generated from the loops, ending with the level nearest to the machine."""
         if self.kernel.target.kind != "cuda":
             llvm, assembly = both(self.made)
             return self.code("LLVM IR", CLASSES, llvm), self.code("assembly", CLASSES, assembly)
@@ -208,8 +208,8 @@ class _Builder:
 
 
 def _touched(p: Primitive, before: Nest) -> set[int]:
-    """The parts that a primitive was about: loops that now run in another way, and what it was given or has
-    made, by name.
+    """Return the parts that a primitive is about: loops whose kind changes, and the loops and blocks that it
+    takes or creates, by name.
     """
     if p.kind in MARKS and len(before) == len(p.nest):
         return {at for at, (old, new) in enumerate(zip(before, p.nest, strict=True)) if old != new}
@@ -235,7 +235,7 @@ def _changed(before: Nest, after: Nest) -> tuple[int, int]:
 
 
 def _counted(parts: Nest) -> tuple[int, int, int, int]:
-    """The first four numbers of an Effect."""
+    """Count the first four numbers of an Effect."""
     tasks = lanes = copies = 1
     around: list[Loop] = []
     for part in parts:

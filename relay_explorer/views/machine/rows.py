@@ -33,7 +33,7 @@ class MachineRows:
         self._kept: list[Expr] = []  # so that no identity is given twice
 
     def rows(self, source: Expr | None) -> tuple[int, ...]:
-        """The rows that an expression of the optimized program came from, that of its value first."""
+        """Return the rows that an expression of the optimized program came from, that of its value first."""
         if source is None:
             return ()
         found = self._found.get(id(source))
@@ -51,7 +51,7 @@ class MachineRows:
                 yield from self.origins.nearest(call)
 
     def header(self, function: VMFunction) -> int:
-        """The row where a function of the machine begins, -1 for one that the passes made."""
+        """Return the row where a function of the machine begins, -1 for one that the passes created."""
         for var, found in self.module.functions.items():
             if var.name_hint == function.name:
                 return self.program.row(found)
@@ -59,8 +59,8 @@ class MachineRows:
 
 
 def shown(module: IRModule, given: IRModule, program: VMProgram) -> IRModule:
-    """What is shown of a module: the functions that `@main` needs, of libraries only those that are in the
-    program. `given` is the module as it was before libraries were added.
+    """Return the functions of a module that are shown: those that `@main` needs, from libraries only those
+    that are in the program. `given` is the module before libraries were added.
     """
     needed = RemoveUnusedFunctions(("main",))(module)
     functions = {

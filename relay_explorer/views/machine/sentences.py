@@ -50,7 +50,7 @@ class Speaker:
         self._said: set[str] = set()
 
     def say(self, step: Step) -> Sentence:
-        """The sentence of the next step."""
+        """Return the sentence of the next step."""
         before = dict(self.texts) if self._writes(step) else self.texts
         for change in step.changes:
             if change[0] in ("o", "t"):
@@ -80,7 +80,7 @@ class Speaker:
     # -- values
 
     def value(self, held: Reference, texts: dict[int, str] | None = None) -> str:
-        """A value in a few words."""
+        """Describe a value in a few words."""
         if held is None:
             return "…"
         if type(held) is not int:
@@ -110,14 +110,14 @@ class Speaker:
         return f"k{number} {self.run.program.kernels[number].name}"
 
     def _once(self, remark: str) -> str:
-        """A small second sentence, the first time that there is reason for it."""
+        """Return a small second sentence the first time that it applies."""
         if remark in self._said:
             return ""
         self._said.add(remark)
         return f"\n{remark}"
 
     def _with_freed(self, step: Step, said: Sentence) -> Sentence:
-        """What nothing holds any more after the step."""
+        """Add the objects that are freed after the step."""
         freed = [int(c[1] or 0) for c in step.changes if c[0] == "d"]
         storage = [n for n in freed if self.run.things[n].size and self.run.things[n].storage < 0]
         if not storage:
@@ -320,7 +320,7 @@ class Speaker:
 
 
 def gap(left_out: int, kept: int, total: int) -> Sentence:
-    """What is said of the steps that are not in the data."""
+    """Describe the steps that are missing from the data."""
     are = "is" if left_out == 1 else "are"
     return (
         f"Here {counted(left_out, 'step')} {are} left out: the first {count(kept)} of {count(total)} are "
@@ -329,6 +329,6 @@ def gap(left_out: int, kept: int, total: int) -> Sentence:
 
 
 def cut(text: str) -> str:
-    """A text in one line of at most SHORT characters."""
+    """Shorten a text to one line of at most SHORT characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= SHORT else flat[: SHORT - 1] + "…"

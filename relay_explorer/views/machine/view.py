@@ -89,9 +89,9 @@ _CHANGES: dict[str, Callable[..., MachineChange]] = {
 def machine_view(
     x: object, args: Sequence[object] = (), title: str = "", limit: int | None = None
 ) -> MachineView:
-    """The view of a run of `@main` for `args`: of a module, which is compiled to bytecode here, or of what
-    `relay_explorer.build` gave, for the virtual machine or for the graph executor. Of a module NumPy computes
-    the kernels. The first `limit` steps are kept.
+    """Build the view of a run of `@main` with `args`: of a module, which is compiled to bytecode here, or of
+    the result of `relay_explorer.build`, for the virtual machine or for the graph executor. For a module,
+    NumPy computes the kernels. The first `limit` steps are recorded.
     """
     kept = LIMIT if limit is None else limit
     if isinstance(x, (IRModule, Expr)):
@@ -131,12 +131,12 @@ def _of_module(
 
 
 def shown_of(module: IRModule, program: VMProgram) -> IRModule:
-    """What is shown of an optimized program: all of it that became code."""
+    """Return the part of an optimized program that is shown: all of it that became code."""
     return shown(module, module, program) if "main" in module else module
 
 
 def _planned(module: IRModule | None) -> tuple[MemoryView | None, Sentence]:
-    """The graph executor's plan of an optimized program; or why there is none."""
+    """Return the graph executor's plan of an optimized program, or the reason why there is none."""
     if module is None:
         return None, ("The program was loaded: its storage plan is not known.",)
     try:
@@ -155,12 +155,12 @@ def _planned(module: IRModule | None) -> tuple[MemoryView | None, Sentence]:
 
 
 def run_view(run: MachineRun, module: IRModule, title: str = "") -> MachineView:
-    """The view of a run that was recorded, with `look` as its `text`, beside the rows of a module."""
+    """Build the view of a run that was recorded with `look` as its `text`, beside the rows of a module."""
     return _Builder(run, MachineRows(module), title).view(None, ("This is a run of bytecode alone.",))
 
 
 def look(value: Value) -> str:
-    """A value as text: a tensor by its numbers."""
+    """Write a value as text: a tensor by its elements."""
     if is_tensor(value):
         return tensor_text(value)
     return value_text(value, closure_name)
@@ -224,7 +224,7 @@ class _Builder:
         )
 
     def _remark(self, it: Instruction) -> str:
-        """What a number in an instruction stands for."""
+        """Explain a number in an instruction."""
         if isinstance(it, (InvokePacked, InvokeHost, ShapeFunc)):
             return self.run.program.kernels[it.kernel].name
         if isinstance(it, LoadConst):
@@ -268,7 +268,7 @@ class _Builder:
         return next((mark for mark, kinds in _MARKS if isinstance(it, kinds)), MachineMark.LOAD)
 
     def _gap(self, late: Step | None) -> Gap | None:
-        """The step that stands for what is left out; after it, the one that ends the run."""
+        """Build the step that stands for the missing ones; after it comes the one that ends the run."""
         run, number = self.run, len(self.steps)
         if not run.left_out:
             return None
@@ -294,8 +294,8 @@ class _Builder:
         return MachineFailure(notes, tuple(map(plain, error.help)))
 
     def _start(self, gap: int) -> int:
-        """The step shown first: where it goes wrong; else where the stack is highest; in a run without calls
-        the end, or the last step that was recorded.
+        """Return the step that is shown first: the error, if there is one; else the highest stack; in a run
+        without calls the end, or the last recorded step.
         """
         if self.run.error is not None:
             return len(self.steps) - 1

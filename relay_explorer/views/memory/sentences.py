@@ -112,7 +112,7 @@ def end(totals: MemoryTotals, buffers: int) -> Sentence:
 
 
 def after(say: Sentence, freed: Sequence[tuple[str, str]], live: int, peak: bool) -> Sentence:
-    """The same with a second, small line: what is free after the step, and how much is in use."""
+    """Add a second, small line to a sentence: what is free after the step, and how many bytes are live."""
     args = list(say[1:])
 
     def arg(text: str) -> str:
@@ -129,7 +129,7 @@ def after(say: Sentence, freed: Sequence[tuple[str, str]], live: int, peak: bool
 
 
 def variant(choices: Sequence[str], totals: MemoryTotals, first: MemoryTotals, inside: int) -> Sentence:
-    """What a plan is, beside the first."""
+    """Describe a plan in comparison with the first."""
     lead = ", ".join(choices)
     text = f"**{lead[:1].upper() + lead[1:]}.** "
     stored = f"{counted(inside, 'value')} {'is' if inside == 1 else 'are'} never stored. " if inside else ""

@@ -52,15 +52,15 @@ FREED = ("after last use", "at scope's end")
 
 
 def memory_view(module: IRModule, title: str = "") -> MemoryView:
-    """The view of `@main`'s memory (of the first function, where there is no `@main`). Types are inferred;
-    the function is planned as it is, so that passes that should come before have to be run before. A
-    RelayError says what of a function cannot be planned.
+    """Build the view of `@main`'s memory (of the first function, where there is no `@main`). Types are
+    inferred; the function is planned as it is, so passes that should come before must have run before. A
+    RelayError names the part of a function that cannot be planned.
     """
     return _builder(module).view(title)
 
 
 def plan_view(module: IRModule, title: str, most: int) -> tuple[MemoryView | None, int]:
-    """The same of one plan, that of the function as it is, and how many steps it has; no view where these are
+    """Build the view of one plan, that of the function as it is, and count its steps; no view where these are
     more than `most`.
     """
     made = _builder(module)
@@ -145,7 +145,7 @@ class _Builder:
                     yield Renamed(row, number)
 
     def _reference(self, expr: Expr) -> int:
-        """The value that a token names."""
+        """Return the value that a token names."""
         if expr not in self.known or isinstance(expr, Function):
             return -1
         try:
@@ -154,7 +154,7 @@ class _Builder:
             return -1
 
     def called(self, number: int) -> str:
-        """What a sentence calls a value: `%3 add`, `%x`, `add`."""
+        """Return the name of a value in sentences: `%3 add`, `%x`, `add`."""
         value = self._value(number)
         if isinstance(self.base.tensors[number].expr, Var) or not value.name:
             return value.name or value.label
@@ -163,7 +163,9 @@ class _Builder:
     # -- variants
 
     def _number(self, kernels: str, freed: str, order: str) -> int:
-        """The variant for some choices, made if it is another one than those that there are."""
+        """Return the number of the variant for some choices; it is added if it differs from the present
+        ones.
+        """
         scope = freed == FREED[1]
         plan = self._plan(kernels == KERNELS[1], scope, "program" if scope else order)
         made = _Told(self, plan)
@@ -183,7 +185,7 @@ class _Builder:
         return self.found[key]
 
     def _plan(self, fused: bool, scope: bool, order: str) -> StoragePlan:
-        """A plan of the program, or of what the passes make of it."""
+        """Plan the memory of the program, or of what the passes turn it into."""
         if not fused and not scope:
             return self.base if order == "program" else plan_memory(self.code.function, order)
         module = self.fused if fused else self.module
@@ -199,7 +201,7 @@ class _Builder:
         return FuseOps(1)(ToGraphNormalForm()(self.module))
 
     def came_from(self, exprs: Iterable[Expr]) -> list[Expr]:
-        """The expressions of the program from which those of a variant came."""
+        """Return the expressions of the program from which those of a variant came."""
         found: dict[Expr, None] = {}
         seen: set[int] = set()
         pending = list(exprs)
@@ -215,7 +217,7 @@ class _Builder:
 
 
 def what(code: StraightLine, expr: Expr) -> str:
-    """What an expression is: its operator, or those of its kernel."""
+    """Return the label of an expression: its operator, or those of its kernel."""
     callee = code.callee(expr.op) if isinstance(expr, Call) else None
     if not isinstance(callee, Function):
         return "if" if isinstance(expr, If) else label(expr)
@@ -224,7 +226,9 @@ def what(code: StraightLine, expr: Expr) -> str:
 
 
 def _packed(plan: StoragePlan, lives: Sequence[Life]) -> int | None:
-    """What the tensors would take as stretches of addresses; None where too many live together to ask."""
+    """Return the size of the smallest address range that holds the tensors; None where too many are live at
+    once to search.
+    """
     together = [0] * (len(plan.steps) + 3)
     for life in lives:
         together[life.made] += 1
@@ -243,7 +247,7 @@ class _Told(NamedTuple):
     plan: StoragePlan
 
     def lives(self) -> list[Life]:
-        """The tensors that are stored, in the order in which they are made."""
+        """Return the lifetimes of the tensors that are stored, in the order in which they are computed."""
         numbers = self._numbers()
         plan = self.plan
         end = len(plan.steps)
@@ -263,12 +267,12 @@ class _Told(NamedTuple):
         return lives
 
     def _numbers(self) -> dict[int, int]:
-        """The lives' numbers, by tensor."""
+        """Map each tensor to the number of its lifetime."""
         made = [t for step in self.plan.steps for t in step.writes]
         return {tensor: number for number, tensor in enumerate(dict.fromkeys(made))}
 
     def value(self, tensor: int) -> int:
-        """The program's value that a tensor of the plan is, -1 where there is none."""
+        """Return the program's value that a tensor of the plan represents, -1 where there is none."""
         if self.plan is self.builder.base:
             return tensor
         made = self.plan.tensors[tensor]
@@ -280,7 +284,7 @@ class _Told(NamedTuple):
         return -1
 
     def called(self, tensor: int) -> str:
-        """What a sentence calls a tensor of the plan."""
+        """Return the name of a tensor of the plan in sentences."""
         value = self.value(tensor)
         return (
             self.builder.called(value) if value >= 0 else what(self.plan.code, self.plan.tensors[tensor].expr)
@@ -331,7 +335,7 @@ class _Told(NamedTuple):
         return callee if isinstance(callee, Function) else None
 
     def _about(self, step: Step) -> list[int]:
-        """The program's values that a step computes, those that stay inside its kernel first."""
+        """Return the program's values that a step computes, those that stay inside its kernel first."""
         found: dict[int, None] = {}
         kernel = self._kernel(step)
         if kernel is not None:
@@ -348,7 +352,7 @@ class _Told(NamedTuple):
         return what(self.plan.code, step.expr)
 
     def _name(self, step: Step) -> str:
-        """What a sentence calls what a step makes."""
+        """Return the name of a step's result in sentences."""
         made = next(iter(self.builder.came_from([step.expr])), step.expr)
         name, label_ = self.builder.program.name(made), self._label(step)
         return f"{name} {label_}" if name else label_

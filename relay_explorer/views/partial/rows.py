@@ -31,7 +31,7 @@ class SourceRows:
         self._found: dict[int, Expr | None] = {}
 
     def given(self, expr: Expr) -> Expr | None:
-        """What an expression came from in the program that was given."""
+        """Return the expression of the source program that an expression came from."""
         key = id(expr)
         if key not in self._found:
             self._found[key] = self._search(expr)
@@ -62,12 +62,12 @@ class SourceRows:
         return (self.program.name(found) or "") if found is not None else ""
 
     def branch(self, expr: Expr, number: int) -> int:
-        """The row at which a branch of an `if` or `match` begins."""
+        """Return the row at which a branch of an `if` or `match` begins."""
         return branch_row(self.program, self.row(expr), expr, number)
 
 
 def branch_row(program: ProgramRows, row: int, expr: Expr, number: int) -> int:
-    """The row of branch `number` of the `if` or `match` in `row`."""
+    """Return the row of branch `number` of the `if` or `match` in `row`."""
     if row < 0:
         return -1
     if isinstance(expr, If):
@@ -79,7 +79,7 @@ def branch_row(program: ProgramRows, row: int, expr: Expr, number: int) -> int:
 
 
 def evaluated(run: PartialEvaluation) -> IRModule:
-    """The functions that the evaluation entered, and the types that they name."""
+    """Return the functions that the evaluation entered, and the types that they mention."""
     names = {run.entry.name_hint}
     for frame in run.frames:
         if isinstance(frame.itself.dynamic, GlobalVar):
@@ -112,7 +112,7 @@ class ResidualRows:
                 self.needed[row : last + 1] = [False] * (last + 1 - row)
 
     def _last(self, row: int, value: Expr) -> int:
-        """The closing row of what a `let` binds: an `if` ends with its other branch."""
+        """Return the closing row of the value that a `let` binds: an `if` ends with its other branch."""
         end = self.rows[row].end
         if isinstance(value, If) and end >= 0:
             return max(end, self.rows[end].end)
@@ -142,7 +142,7 @@ class ResidualRows:
 
 
 def _alive(run: PartialEvaluation) -> set[Var]:
-    """The variables that DeadCodeElimination leaves."""
+    """Return the variables that DeadCodeElimination leaves."""
     module = IRModule({**run.normal.functions, run.entry: run.residual}, run.normal.type_definitions)
     swept = DeadCodeElimination().transform_module(module, PassContext())
     return {node.var for node in post_order(swept.functions[run.entry]) if isinstance(node, Let)}

@@ -342,7 +342,7 @@ class Speaker:
 
 
 def _pattern(source: SourceRows, row: int, expr: Expr | None, number: int) -> str:
-    """The pattern of a clause as it is written."""
+    """Return the pattern of a clause as the program writes it."""
     at = branch_row(source.program, row, expr, number) if expr is not None else -1
     text = ""
     while 0 <= at < len(source.program.source) and " => {" not in text:

@@ -95,7 +95,7 @@ class KnownTexts:
 
 
 def number(array: object) -> str:
-    """A tensor's numbers where they are few, otherwise its type."""
+    """Write a tensor's elements if they are few, otherwise its type."""
     size = getattr(array, "size", 1)
     if size > FEW:
         return tensor_type(array)

@@ -58,8 +58,8 @@ _NO_ITEM = (Op, Constructor, Constant)
 
 
 def partial_view(module: IRModule, title: str = "", limit: int = LIMIT) -> PartialView:
-    """The view of `@main` being evaluated (of the first function, where there is no `@main`), of which the
-    first `limit` steps are kept. A RelayError where what remains is too long to be shown.
+    """Build the view of the partial evaluation of `@main` (of the first function, where there is no `@main`),
+    whose first `limit` steps are recorded. Raise a RelayError where the residual program is too long to show.
     """
     functions = [var for var, f in module.functions.items() if isinstance(f, Function)]
     main = next((var for var in functions if var.name_hint == "main"), next(iter(functions), None))
@@ -145,7 +145,9 @@ class _Builder:
             self.came.setdefault(row, source)
 
     def _bound(self, event: PartialEvaluationEvent) -> list[Bound]:
-        """What rows have a value after it: of the expression itself, or of parameters and variables."""
+        """Return the rows that have a value after an event: that of the expression itself, or of parameters
+        and variables.
+        """
         frame = self._number(event.frame)
         match event:
             case Entered():
@@ -171,7 +173,7 @@ class _Builder:
         return found
 
     def _cells(self, event: PartialEvaluationEvent) -> Cells | None:
-        """What cells are known to hold, where that is something else now."""
+        """Return the known contents of cells, if they have changed."""
         made = event.known
         if isinstance(event, Kept) and event.reason == "cell" and made is not None:
             assert isinstance(made.static, StaticRef)
@@ -186,7 +188,9 @@ class _Builder:
     # -- rows that belong to others
 
     def _joined(self, event: Kept, number: int) -> None:
-        """The rows of an `if` or `match` of the residual program: each branch is there when it begins."""
+        """Record the rows of an `if` or `match` of the residual program: each branch exists from when it
+        begins.
+        """
         began, branches = self.open.pop()
         assert event.known is not None
         row = self.residual.row(event.known.dynamic)
@@ -204,7 +208,7 @@ class _Builder:
         self.born[max(end, last)] = number
 
     def _written(self, frame: Frame, number: int) -> None:
-        """A function of the residual program begins."""
+        """Record that a function of the residual program begins."""
         row = self.residual.row(frame.itself.dynamic)
         self._bear(max(row, 0), number, self.source.row(frame.static.function))
 
@@ -214,7 +218,7 @@ class _Builder:
             self.born.setdefault(self.residual.rows[row].end, number)
 
     def _rows(self) -> tuple[tuple[Row, ...], tuple[Item, ...]]:
-        """The rows of both programs, and what their tokens name."""
+        """Return the rows of both programs, and the items that their tokens name."""
         items: dict[tuple[int, str], int] = {}
 
         def filled(program: ProgramRows, offset: int) -> list[Row]:
@@ -235,7 +239,7 @@ class _Builder:
     # -- the whole
 
     def _number(self, frame: Frame) -> int:
-        """A frame's number; of one that is not kept, that of the nearest that called it."""
+        """Return a frame's number; for one that was not recorded, that of its nearest recorded caller."""
         at: Frame | None = frame
         while at is not None and id(at) not in self.numbers:
             at = at.caller
@@ -275,7 +279,7 @@ class _Builder:
         )
 
     def _start(self) -> int:
-        """The step that is shown first: in the middle of a recursion, where there is one."""
+        """Return the step that is shown first: in the middle of a recursion, if there is one."""
         marks = [step.mark for step in self.steps]
         for mark in (PartialMark.UNROLLED, PartialMark.DECIDED, PartialMark.COMPUTED, PartialMark.KEPT):
             if mark in marks:

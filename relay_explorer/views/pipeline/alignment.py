@@ -57,8 +57,8 @@ def _in_order(both: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _keys(program: ProgramRows, source: Callable[[Expr], Expr | None]) -> list[Hashable]:
-    """What tells each row from all others: the expression that it defines, for a closing row that of its
-    opening one, else its text, and which of the rows of that text it is.
+    """Return a key that distinguishes each row from all others: the expression that it defines, for a closing
+    row that of its opening one, else its text and its position among rows of that text.
     """
     keys: list[Hashable] = []
     closing: dict[int, Hashable] = {}

@@ -25,9 +25,9 @@ class End(NamedTuple):
 def ends(
     first: End, second: End, same: bool, items: Sequence[PipelineItem], signatures: Sequence[Hashable]
 ) -> Ends:
-    """The two programs aligned: what came from the same expressions of the program as it was given, and is
-    the same still, stands in one row; then what came from the same; then what is the same and came from none.
-    `same`: they are one program, but for names.
+    """Align two programs: expressions that came from the same expressions of the source program and are equal
+    share a row; then those that came from the same; then those that are equal and came from none. `same`:
+    they are one program, up to names.
     """
     partners = _partners(first, second, items, signatures)
     rewritten = {

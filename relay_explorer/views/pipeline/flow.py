@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
 
 def flow(functions: Sequence[Expr]) -> dict[Expr, Place]:
-    """The places of all expressions of a module's functions."""
+    """Return the places of all expressions of a module's functions."""
     orders = [post_order(function) for function in functions]
     values = {node.var: node.value for order in orders for node in order if isinstance(node, Let)}
     kernels = _kernels(orders, values)
@@ -110,7 +110,9 @@ class _Through:
             self.values.update(zip(function.params, call.args))
 
     def of(self, expr: Expr) -> Expr | None:
-        """What computes the value, or the parameter that it is; None for a constant and for a function."""
+        """Return the expression that computes a value, or the parameter that it is; None for a constant and
+        for a function.
+        """
         seen: set[Expr] = set()
         while expr not in seen:
             seen.add(expr)

@@ -40,7 +40,7 @@ class Origins:
 
 
 def _came_from(expr: Expr, known: Mapping[Expr, int]) -> tuple[tuple[int, ...], list[int]]:
-    """The numbers of the expressions that are `known` from which one came, and what lies on the way."""
+    """Return the numbers of the `known` expressions from which one came, and the expressions in between."""
     if expr in known:
         return (known[expr],), []
     if not known:

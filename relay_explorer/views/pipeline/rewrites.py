@@ -78,24 +78,23 @@ class _Writer:
         self.new_name = new_name
 
     def named(self, expr: Expr, beside: Expr | None = None) -> str:
-        """An expression with its name: `%3 = add(%1, %2)`."""
+        """Write an expression with its name: `%3 = add(%1, %2)`."""
         name, text = self._name(expr), self.text(expr, beside)
         return f"{name} = {text}" if name and name != text else text
 
     def result(self, made: Expr, before: Sequence[Expr]) -> str:
-        """What took the place of others: by its name, where it is another value of the program."""
+        """Write the replacement of expressions: by its name, if it is another value of the program."""
         name = self._name(made)
         return name if name and all(name != self._name(expr) for expr in before) else self.text(made)
 
     def text(self, expr: Expr, beside: Expr | None = None) -> str:
-        """An expression written out at its top; what differs from the attributes of `beside` is written
-        too.
+        """Write the outermost levels of an expression, with the attributes in which it differs from `beside`.
         """
         text = self._text(expr, DEEPEST) + _attributes(expr, beside)
         return text if len(text) <= LONGEST else text[: LONGEST - 1] + _CUT
 
     def _name(self, expr: Expr) -> str | None:
-        """What the program calls a value, or what it was rebuilt from."""
+        """Return the program's name of a value, or of the one from which it was rebuilt."""
         for _ in range(FARTHEST):
             if expr in self.before.items:
                 return self.given(expr)
@@ -143,7 +142,7 @@ class _Writer:
 
 
 def _attributes(expr: Expr, beside: Expr | None) -> str:
-    """The attributes of a call that another one of the same operator has otherwise."""
+    """Write the attributes in which a call differs from another call of the same operator."""
     if not isinstance(expr, Call) or not isinstance(beside, Call) or expr.attrs is None:
         return ""
     other = dict(beside.attrs.items()) if beside.attrs is not None else {}

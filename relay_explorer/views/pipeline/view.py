@@ -43,8 +43,9 @@ def pipeline_view(
     title: str = "",
     times: bool = False,
 ) -> PipelineView:
-    """The view of a module going through `passes`, one after the other; with `against`, through others too. A
-    Sequential stands for its passes, a text for the pipeline that it names. `times` keeps how long each took.
+    """Build the view of a module that goes through `passes`, one after the other; with `against`, through
+    others too. A Sequential stands for its passes, a text for the pipeline that it names. `times` records how
+    long each took.
     """
     builder = _Builder(times)
     first = builder.pipeline(module, _flat(passes))
@@ -100,7 +101,7 @@ class _Builder:
         )
 
     def _ends(self, found: list[tuple[str, list[int]]]) -> Ends | None:
-        """The end programs of two pipelines, side by side."""
+        """Return the final programs of two pipelines, side by side."""
         if len(found) < 2:
             return None
         last = [self.written[stages[-1]] for _, stages in found]
@@ -109,7 +110,7 @@ class _Builder:
         return ends(sides[0], sides[1], same, self.items, self.signatures)
 
     def pipeline(self, module: IRModule, passes: list[Pass]) -> list[int]:
-        """The numbers of the stages that the passes lead through."""
+        """Return the numbers of the stages of a pipeline."""
         if self.given is None:
             self.given = self._written(module, None)
             say = ("The program as it is given: {0}.", counted(len(self.given.items), "expression"))
@@ -165,7 +166,7 @@ class _Builder:
         self.written.append(written)
 
     def _written(self, module: IRModule, before: _Written | None) -> _Written:
-        """Puts a module's rows and items into the view."""
+        """Add a module's rows and items to the view."""
         program, offset, stage = program_rows(module), len(self.rows), len(self.stages)
         cost = _costs(module)
         origins = Origins(before.items if before is not None else None)
@@ -194,7 +195,7 @@ class _Builder:
         return _Written(module, program, offset, origins, stage)
 
     def _place(self, items: dict[Expr, int], places: dict[Expr, Place]) -> None:
-        """Puts what is computed from what into the items of a stage."""
+        """Add the data flow to the items of a stage."""
         for expr, number in items.items():
             part, operands, kernel = places[expr]
             sources = tuple(items[operand] for operand in operands if operand in items)
@@ -210,11 +211,11 @@ class _Builder:
         return Fate.KEPT if same else Fate.REWRITTEN
 
     def _aligned(self, before: _Written, after: _Written) -> tuple[Aligned, ...]:
-        """The rows of two stages side by side."""
+        """Align the rows of two stages."""
 
         def came(expr: Expr) -> Expr | None:
-            """The expression of the stage before in whose row the row of `expr` belongs. What was made of one
-            that is still there, a function around it say, has a row of its own.
+            """Return the expression of the previous stage in whose row the row of `expr` belongs. An
+            expression built around one that is still present, such as a function, has a row of its own.
             """
             if expr not in after.items:
                 return None
@@ -278,7 +279,7 @@ class _Builder:
 
 
 def _signature(expr: Expr) -> Hashable:
-    """What an expression is, its parts apart."""
+    """Return a key of an expression without its parts."""
     match expr:
         case Call():
             callee = expr.op.name if isinstance(expr.op, Op) else type(expr.op).__name__
@@ -293,7 +294,7 @@ def _signature(expr: Expr) -> Hashable:
 
 
 def label(expr: Expr) -> str:
-    """What an expression is, in a word."""
+    """Return the label of an expression in one word."""
     match expr:
         case Call(op=Op() as op):
             return op.name
@@ -319,7 +320,7 @@ def label(expr: Expr) -> str:
 
 
 def _costs(module: IRModule) -> dict[Expr, Cost]:
-    """The cost of each operator's call, where the program is well typed."""
+    """Return the cost of each operator's call, if the program is well typed."""
     try:
         typed = infer_types(module)
     except RelayError:
@@ -355,13 +356,15 @@ def _kernel_traffic(module: IRModule) -> int:
 
 
 def _what(step: Pass) -> str:
-    """What a pass says of itself, in one sentence."""
+    """Return a pass's own one-sentence description."""
     text = " ".join((type(step).__doc__ or "").replace("`", "").split())
     return text.partition(". ")[0].rstrip(".") + "." if text else ""
 
 
 def _source(step: Pass) -> str:
-    """The file of a pass of `relay_explorer.transform`; empty for what is made of a reader's function."""
+    """Return the file of a pass of `relay_explorer.transform`; empty for a pass made from a reader's
+    function.
+    """
     module = type(step).__module__
     if not module.startswith("relay_explorer.transform.") or ".infrastructure" in module:
         return ""

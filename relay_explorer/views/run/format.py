@@ -90,7 +90,7 @@ class RunView(View):
     live: Annotated[bool, Wire(omitted=True)] = False
 
     def measured(self, kernel: RunKernel) -> str:
-        """A kernel's time, for the still picture."""
+        """Write a kernel's time, for the still picture."""
         total = sum(k.ns for k in self.kernels)
         rate = f", {kernel.flops * kernel.calls / kernel.ns:.3g} GFLOP/s" if kernel.flops else ""
         return f"{kernel.ns / total:.1%}, {kernel.ns / 1e6:.3g} ms{rate}"

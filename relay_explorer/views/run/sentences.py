@@ -13,7 +13,7 @@ _CALLERS = {"vm": "in the instructions of the virtual machine", "aot": "in the p
 
 
 def duration(ns: float) -> str:
-    """A time as one says it: `812 ns`, `20.1 µs`, `3.5 ms`."""
+    """Write a duration: `812 ns`, `20.1 µs`, `3.5 ms`."""
     for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
         if ns >= size:
             return f"{ns / size:.3g} {unit}"
@@ -21,14 +21,14 @@ def duration(ns: float) -> str:
 
 
 def percent(part: float) -> str:
-    """A share as one says it; small ones with one digit behind the point."""
+    """Write a percentage; small ones with one decimal."""
     if part < 0.001:
         return "less than 0.1%"
     return f"{part:.0%}" if part >= 0.0995 else f"{part:.1%}"
 
 
 def run(measured: Measurement, times: Sequence[int]) -> Sentence:
-    """The whole run. `times` are the kernels', the longest first."""
+    """Describe the whole run. `times` are the kernels' times, the longest first."""
     total, half, most = sum(times), 0, 0
     while half < len(times) and 2 * most < total:
         most += times[half]
@@ -44,7 +44,7 @@ def run(measured: Measurement, times: Sequence[int]) -> Sentence:
 
 
 def run_why(measured: Measurement, least: int, busy: int) -> Sentence:
-    """What the machine's limits allow, and where the numbers come from."""
+    """Explain the limits of the machine, and where the numbers come from."""
     between, where = measured.span - busy, ""
     if measured.executor in _CALLERS:
         # Their calls take longer where a clock is read: the run without one tells what passes between them.
@@ -75,7 +75,7 @@ def kernel(number: int, operators: Sequence[str], ns: int, calls: int, total: in
 
 
 def limited(k: MeasuredKernel, ns: int, calls: int, least: int, by_arithmetic: bool) -> Sentence:
-    """What limits a kernel, and how far it is from there."""
+    """Describe which limit bounds a kernel, and how far it is from that limit."""
     rate = k.flops * calls / ns
     bytes_ = k.traffic * calls / ns
     reached = least / ns if ns else 0.0
@@ -98,7 +98,7 @@ def limited(k: MeasuredKernel, ns: int, calls: int, least: int, by_arithmetic: b
 
 
 def summary(measured: Measurement, least: int) -> str:
-    """The text equivalent of the first frame."""
+    """Summarize the first frame as text."""
     return (
         f"{measured.program} on {measured.machine}: {duration(measured.ns)} a run, "
         f"{counted(len(measured.launches), 'kernel call')}; at the limits of the machine ({measured.limits}) "

@@ -33,10 +33,10 @@ _OTHER = Rule("other", "bar", "grey")
 def run_view(
     measured: Measurement, kernel: Choice = None, title: str = "", made: Sequence[Kernel] | None = None
 ) -> RunView:
-    """The view of a measurement. `kernel` says which of its kernels the page has at every level: a name or a
-    number (in the order of the measurement), which is shown first; several of them, none of them (`[]`), or,
-    without it, the OPENED that take most of the time. `made` are the kernels themselves, where
-    they are there; otherwise they are made again.
+    """Build the view of a measurement. `kernel` selects the kernels that the page shows at every level: a
+    name or a number (in the order of the measurement), which is shown first; several of them, none of them
+    (`[]`), or, without it, the OPENED that take most of the time. `made` are the kernels themselves, if they
+    are available; otherwise they are compiled again.
     """
     if len(measured.launches) > LAUNCHES:
         raise RelayError(
@@ -105,7 +105,7 @@ def _row(rank: int, names: Sequence[str], found: MeasuredKernel) -> Row:
 
 
 def _opened(measured: Measurement, kernel: Choice, order: Sequence[int]) -> list[int]:
-    """The numbers of the kernels that are shown at every level."""
+    """Return the numbers of the kernels that are shown at every level."""
     if kernel is None:
         return [n for n in order if _has_levels(measured, n)][:OPENED]
     wanted = [kernel] if isinstance(kernel, (str, int)) else list(kernel)

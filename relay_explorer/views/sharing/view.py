@@ -49,7 +49,8 @@ class Written(NamedTuple):
 
 
 def sharing_view(module: IRModule, args: Sequence[object] = (), title: str = "") -> SharingView:
-    """The view of a module's `@main`, run for `args`; without them, tensors of known shapes get ones.
+    """Build the view of a module's `@main`, run for `args`; without them, tensors of static shapes are filled
+    with ones.
 
     A program whose run goes wrong is an error, and so are arguments that it does not take.
     """
@@ -128,7 +129,7 @@ class _Builder:
         return Key(name, text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
 
     def key(self, expr: Expr) -> int:
-        """The key of an expression of any form: its own, or that of what it came from."""
+        """Return the key of an expression of any form: its own, or that of its origin."""
         while expr not in self.key_of:
             if isinstance(expr, Let) or not expr.origin:
                 return -1
@@ -165,7 +166,7 @@ class _Builder:
         return Form(name, ("",), offset, last, tuple(items), steps, run.totals.steps, tuple(live), peak)
 
     def _reference(self, expr: Expr, variables: dict[Var, Expr]) -> int:
-        """The key that a token names; a variable of a `let` stands for its value."""
+        """Return the key that a token names; a variable of a `let` stands for its value."""
         seen = 0
         while isinstance(expr, Var) and expr in variables and seen < len(variables):
             expr = variables[expr]
@@ -270,7 +271,7 @@ def _moved(row: Row, offset: int) -> Row:
 
 
 def _expression(row: printed.Row) -> str:
-    """What a row computes, without the name that it gives it."""
+    """Return what a row computes, without the name that it binds."""
     text = row.text
     if row.kind in (printed.BINDING, printed.LET) and " = " in text:
         text = text.partition(" = ")[2]
@@ -282,7 +283,7 @@ def _operands(node: Expr) -> Iterator[Expr]:
 
 
 def _bytes(value: Value) -> int:
-    """The bytes of a tensor, or of those in a tuple."""
+    """Return the size in bytes of a tensor, or of those in a tuple."""
     total, pending = 0, [value]
     while pending:
         current = pending.pop()

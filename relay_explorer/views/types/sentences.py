@@ -44,12 +44,12 @@ class Speaker:
         self.formula = formula
 
     def before(self, step: Step) -> tuple[str, ...]:
-        """What must be remembered of a step before its changes are made: the two types of a unification."""
+        """Return what the sentence needs from before the step's changes: the two types of a unification."""
         main = step.main
         return (self.show(main.left), self.show(main.right)) if isinstance(main, Unifying) else ()
 
     def say(self, step: Step, before: tuple[str, ...]) -> Sentence:
-        """The sentence of a step, once its changes are made."""
+        """Return the sentence of a step, once its changes have been applied."""
         if step.refused is not None:
             sentence, _ = refusal(step.refused)
             return (f"**No.** {sentence[0][:1].upper()}{sentence[0][1:]}.", *sentence[1:])
@@ -210,7 +210,9 @@ class Speaker:
         return f"{sentence}." + self._moved(step, " " if told else "\n"), *args
 
     def _told(self, operands: list[tuple[Expr, Type]], main: Started) -> list[str]:
-        """The arguments whose type the relation found, and that type; of several types, the first only."""
+        """Return the arguments whose type the relation determined, with that type; of several types, the
+        first only.
+        """
         found: dict[str, str] = {}
         for (expr, type_), read in zip(operands, main.reads):
             if not _complete(read) and self.known(type_):

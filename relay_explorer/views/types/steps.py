@@ -12,7 +12,7 @@ from .format import Mark
 
 
 def told(steps: list[Step]) -> list[Step]:
-    """The steps that are shown: that a function gets its type is told together with its binding by `let`."""
+    """Select the steps that are shown: a function's type is shown together with its binding by `let`."""
     found = []
     for step, after in zip_longest(steps, steps[1:]):
         main, next_main = step.main, after.main if after is not None else None
@@ -39,7 +39,7 @@ def annotated_run(steps: list[Step], at: int) -> int:
 
 
 def mark_of(step: Step) -> Mark:
-    """What the step is, as the timeline marks it."""
+    """Classify the step for the timeline."""
     if step.refused is not None:
         return Mark.REFUSE
     if isinstance(step.main, Annotated):

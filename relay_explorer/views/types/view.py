@@ -54,7 +54,7 @@ LONGEST_CHAIN = 8
 
 
 def types_view(inference: Inference, title: str = "") -> TypesView:
-    """The view of a recorded inference; a failed one ends on its conflict."""
+    """Build the view of a recorded inference; a failed one ends at its conflict."""
     program = program_rows(inference.source)
     return _Builder(inference, program).view(title)
 
@@ -119,20 +119,20 @@ class _Builder:
         return self.variables[self._numbered(self.now.root(type_.number))].name
 
     def variable(self, expr: Expr, type_: Type) -> str:
-        """The name of the type variable of an expression."""
+        """Return the name of the type variable of an expression."""
         found = self.by_expr.get(expr)
         return self.variables[found].name if found is not None else self.show(type_)
 
     def classmates(self, expr: Expr, type_: Type) -> list[str]:
-        """The other variables in the class of an expression's type."""
+        """Return the other variables in the equivalence class of an expression's type."""
         if not isinstance(type_, InferenceVariable):
             return []
         own = self.by_expr.get(expr)
         return [self.variables[m].name for m in self.members.get(self.now.root(type_.number), ()) if m != own]
 
     def _numbered(self, number: int) -> int:
-        """The variable that stands for the solver's variable `number`; one without an expression of its own
-        appears when it is first spoken of.
+        """Return the variable for the solver's variable `number`; one without an expression appears when it
+        is first mentioned.
         """
         found = self.by_number.get(number)
         if found is None:
@@ -177,7 +177,7 @@ class _Builder:
         self.by_expr[expr] = variable
 
     def _show_type(self, variable: int, type_: Type) -> None:
-        """Writes down what a variable's class is known to be, and remembers which classes the text names."""
+        """Show the known type of a variable's class, and remember which classes the text mentions."""
         self.shown[variable] = type_
         resolved = self.now.resolve(type_)
         short, full = short_type(resolved, self._variable_name), show_type(resolved, self._variable_name)
@@ -187,7 +187,7 @@ class _Builder:
                 self.mentions.setdefault(self.now.root(root), set()).add(variable)
 
     def _refresh(self, root: int) -> None:
-        """The class `root` changed: the types that name it are shown anew."""
+        """Show the types that mention the class `root` again, because it has changed."""
         for variable in sorted(self.mentions.pop(root, ())):
             self._show_type(variable, self.shown[variable])
 
@@ -209,7 +209,9 @@ class _Builder:
         return number
 
     def _operands(self, constraint: Constraint) -> Iterator[tuple[Type, int | None]]:
-        """What a relation is between: the types, and the variables of the expressions that have them."""
+        """Iterate over the types that a relation relates, with the variables of the expressions that have
+        them.
+        """
         parts = getattr(constraint.call, "args", ()) or (getattr(constraint.call, "tuple_value", None),)
         for position, arg in enumerate(constraint.args):
             expr = parts[position] if position < len(parts) else constraint.call
@@ -316,8 +318,8 @@ class _Builder:
         return Side(self.show(type_) if type_ is not None else "", chain)
 
     def _start(self) -> int | None:
-        """The step that is shown first: where something that waited could go on, as that tells most; the
-        conflict, where there is one.
+        """Return the step that is shown first: where a waiting relation could go on, because that explains
+        most; the conflict, if there is one.
         """
         if not self.inference.succeeded or len(self.steps) > MOST_STEPS_TO_START_INSIDE:
             return None
