@@ -63,16 +63,16 @@ class Heap:
     def add(self, value: Value, step: int, row: int) -> Iterator[int]:
         """Assign numbers to `value` and its parts, unless they have numbers; yield the new ones."""
         pending = [value]
-        for found in pending:  # grows while it is gone through: the nearest parts first
-            if not self.is_object(found) or id(found) in self._numbers:
+        for member in pending:  # grows while it is gone through: the nearest parts first
+            if not self.is_object(member) or id(member) in self._numbers:
                 continue
             if len(self.things) >= MOST_OBJECTS or len(pending) > MOST_AT_ONCE:
                 return
-            number = self._numbers[id(found)] = len(self.things)
-            self.things.append(Thing(found, row, step))
-            if isinstance(found, RefValue):
-                self.held.setdefault(id(found), found.value)
-            pending.extend(part.value for part in self.parts(found))
+            number = self._numbers[id(member)] = len(self.things)
+            self.things.append(Thing(member, row, step))
+            if isinstance(member, RefValue):
+                self.held.setdefault(id(member), member.value)
+            pending.extend(part.value for part in self.parts(member))
             yield number
 
     def is_object(self, value: Value) -> bool:

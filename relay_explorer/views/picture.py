@@ -66,11 +66,11 @@ class Line(NamedTuple):
 
 def lines(view: View) -> list[Line]:
     """Return the picture's lines: long parameter lists as one line, and at most MOST_ROWS rows."""
-    found = list(_drawn(view))
-    if len(found) <= MOST_ROWS:
-        return found
-    rest = len(found) - MOST_ROWS + 1
-    return [*found[: MOST_ROWS - 1], _remark(0, f"… {rest:,} more rows")]
+    drawn = list(_drawn(view))
+    if len(drawn) <= MOST_ROWS:
+        return drawn
+    rest = len(drawn) - MOST_ROWS + 1
+    return [*drawn[: MOST_ROWS - 1], _remark(0, f"… {rest:,} more rows")]
 
 
 def _drawn(view: View) -> Iterator[Line]:
@@ -92,8 +92,8 @@ def _evaluated(view: PartialView) -> Iterator[Line]:
     yield from shown
     yield _remark(0, f"… {len(program) - len(shown):,} more rows" if len(shown) < len(program) else "")
     yield _remark(0, "What remains:")
-    kept = [number for number, row in enumerate(view.residual, view.split) if row.needed]
-    yield from _folded([view.rows[number] for number in kept], [notes[number] for number in kept])
+    needed = [number for number, row in enumerate(view.residual, view.split) if row.needed]
+    yield from _folded([view.rows[number] for number in needed], [notes[number] for number in needed])
 
 
 def _remark(depth: int, text: str) -> Line:
@@ -198,14 +198,14 @@ def _measured(item: Item) -> str:
     text = "once" if item.runs == 1 else counted(item.runs, "time")
     if not item.lives:
         return text
-    made, last = item.lives[0]
-    return f"{text}, {counted(item.bytes, 'byte')}, steps {made} to {last}"
+    first, last = item.lives[0]
+    return f"{text}, {counted(item.bytes, 'byte')}, steps {first} to {last}"
 
 
 def _final_types(view: TypesView) -> Iterator[tuple[int, str]]:
     """For each variable that has a row: the row, and the variable's name and type after the last step."""
     parent = list(range(len(view.variables)))
-    known: dict[int, str] = {}
+    types: dict[int, str] = {}
 
     def root(number: int) -> int:
         while parent[number] != number:
@@ -218,12 +218,12 @@ def _final_types(view: TypesView) -> Iterator[tuple[int, str]]:
                 a, b = root(int(change[1])), root(int(change[2]))
                 if a != b:
                     parent[b] = a
-                    known.setdefault(a, known.pop(b, ""))
+                    types.setdefault(a, types.pop(b, ""))
             elif change[0] == "t":
-                known[root(int(change[1]))] = str(change[2])
+                types[root(int(change[1]))] = str(change[2])
     for number, variable in enumerate(view.variables):
         if variable.row >= 0:
-            yield variable.row, f"{variable.name}: {known.get(root(number)) or '?'}"
+            yield variable.row, f"{variable.name}: {types.get(root(number)) or '?'}"
 
 
 # -- as text and HTML
@@ -257,25 +257,25 @@ def _story(view: View) -> str:
     """Write the steps of a run, or of a fusion, as a list."""
     match view:
         case EvaluationView():
-            told, first = [step.say for step in view.steps], 0
+            sentences, first = [step.say for step in view.steps], 0
         case FusionView():
-            told, first = [step.say for step in view.variants[0].steps], 1
+            sentences, first = [step.say for step in view.variants[0].steps], 1
         case GradientView():
-            told, first = [step.say for step in view.steps], 1
+            sentences, first = [step.say for step in view.steps], 1
         case LoweringView():
-            told, first = [step.say for step in view.steps], 0
+            sentences, first = [step.say for step in view.steps], 0
         case MachineView():
-            told, first = [step.say for step in view.steps], 1
+            sentences, first = [step.say for step in view.steps], 1
         case MemoryView():
-            told, first = [step.say for step in view.variants[0].steps], 0
+            sentences, first = [step.say for step in view.variants[0].steps], 0
         case PartialView():
-            told, first = [step.say for step in view.steps], 1
+            sentences, first = [step.say for step in view.steps], 1
         case RunView():
-            told, first = [(f"{k.say[0]} {k.why[0]}", *k.say[1:]) for k in view.kernels], 1
+            sentences, first = [(f"{k.say[0]} {k.why[0]}", *k.say[1:]) for k in view.kernels], 1
         case _:
             return ""
-    steps = [_spoken(say) for say in told[:MOST_STEPS]]
-    rest = len(told) - len(steps)
+    steps = [_spoken(say) for say in sentences[:MOST_STEPS]]
+    rest = len(sentences) - len(steps)
     more = f"<p>… {rest:,} more steps</p>" if rest else ""
     items = "".join(f"<li>{escape(step)}</li>" for step in steps)
     return f'<details><summary>The steps</summary><ol start="{first}">{items}</ol>{more}</details>'
@@ -292,12 +292,12 @@ def _spoken(say: Sentence) -> str:
 
 def svg(view: View) -> str:
     """Draw the picture as an SVG document with a light background."""
-    drawn = lines(view)
-    with_notes = any(line.note for line in drawn)
-    longest = min(WIDEST_ROW, max((line.width for line in drawn), default=0))
+    picture_lines = lines(view)
+    with_notes = any(line.note for line in picture_lines)
+    longest = min(WIDEST_ROW, max((line.width for line in picture_lines), default=0))
     note_x = LEFT + (max(longest, 40) + 3) * CHAR
     width = int(note_x + (WIDEST_NOTE if with_notes else 0) * CHAR + LEFT)
-    height = TOP + LINE * len(drawn) + LEFT
+    height = TOP + LINE * len(picture_lines) + LEFT
     summary = _cut(view.summary, int(width / 6.6))
     size = f'width="{width}" height="{height}"'
     sans = 'font-family="system-ui,sans-serif"'
@@ -311,7 +311,7 @@ def svg(view: View) -> str:
         f'<text x="{LEFT}" y="47" {sans} font-size="12.5" fill="{_SOFT}">{_xml(summary)}</text>',
         f'<g {mono} font-size="13" style="white-space:pre">',
     ]
-    for number, line in enumerate(drawn):
+    for number, line in enumerate(picture_lines):
         y = TOP + LINE * number + 15
         x = LEFT + len(line.indent) * CHAR
         parts.append(f'<text x="{x:.1f}" y="{y}">{_spans(line)}</text>')

@@ -101,10 +101,10 @@ def views() -> dict[str, ViewKind]:
     return {name: _declared[name] for name in sorted(_declared, key=lambda name: (name != "ir", name))}
 
 
-def view_kind(name: str | None, given: object) -> ViewKind:
+def view_kind(name: str | None, subject: object) -> ViewKind:
     """Return the view of this name; without one, the default view for `given`."""
     every = views()
-    kind = type(given).__name__
+    kind = type(subject).__name__
     if name is None:
         return next((view for view in every.values() if kind in view.default_for), every["ir"])
     if name not in every:

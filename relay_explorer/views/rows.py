@@ -92,13 +92,13 @@ class ProgramRows:
         """Return the rows with `ref(expr)` in each token that names an expression, and `node(expr)` in each
         row that defines one.
         """
-        found = []
+        rows = []
         for index, row in enumerate(self.source):
             tokens = tuple([Token(t.cls, t.text, -1 if t.expr is None else ref(t.expr)) for t in row.tokens])
             expr = self.defines(index)
             kind = RowKind.MODULE if row.kind == printed.HEADER and row.expr is None else row.kind
-            found.append(Row(int(kind), row.depth, tokens, -1 if expr is None else node(expr), row.end))
-        return tuple(found)
+            rows.append(Row(int(kind), row.depth, tokens, -1 if expr is None else node(expr), row.end))
+        return tuple(rows)
 
 
 def program_rows(program: IRModule | Expr) -> ProgramRows:

@@ -263,14 +263,14 @@ class EvaluationView(View):
 
     def last_values(self) -> dict[int, str]:
         """By row: the value that it had last, in whichever frame."""
-        found: dict[int, str] = {}
+        result: dict[int, str] = {}
         for step in self.steps:
             for change in step.changes:
                 if change[0] == "b":
                     _, _, name, value = change
                     assert isinstance(name, int)
-                    found[self.names[name].row] = (
+                    result[self.names[name].row] = (
                         value if isinstance(value, str) else self.objects[value].text
                     )
-        found.pop(-1, None)
-        return found
+        result.pop(-1, None)
+        return result

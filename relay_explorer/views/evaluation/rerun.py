@@ -88,8 +88,8 @@ def argument_text(value: Value) -> str:
         if value.size <= MOST_NUMBERS and value.dtype.kind in "biuf":
             return str(value.tolist())
         return value_text(value, _function)
-    written = _written(value)
-    return written if written is not None else value_text(value, _function)
+    expression = _written(value)
+    return expression if expression is not None else value_text(value, _function)
 
 
 def _written(value: Value) -> str | None:

@@ -118,14 +118,14 @@ class RunRows:
 
     def name_of(self, expr: Expr) -> int:
         """Return the index of `expr`'s name in `names`."""
-        found = self.by_expr.get(expr)
-        if found is None:
-            found = self.by_expr[expr] = len(self.names)
+        index = self.by_expr.get(expr)
+        if index is None:
+            index = self.by_expr[expr] = len(self.names)
             row = self.program.row(expr)
             kind = self.program.source[row].kind if row >= 0 else -1
             what = self._kinds.get(expr) or _WHAT.get(kind, "result")
             self.names.append(NameRow(self.program.name(expr) or "", row, what))
-        return found
+        return index
 
     def called(self, expr: Expr) -> str:
         """Return the name of `expr`, or an empty string."""
@@ -133,8 +133,8 @@ class RunRows:
 
     def reference(self, expr: Expr) -> int:
         """Return the index of the name that a token for `expr` refers to, or -1."""
-        found = self.by_expr.get(expr)
-        return found if found is not None else self.by_expr.get(self.same(expr), -1)
+        index = self.by_expr.get(expr)
+        return index if index is not None else self.by_expr.get(self.same(expr), -1)
 
     def row(self, expr: Expr) -> int:
         return self.program.row(expr)
@@ -160,9 +160,9 @@ class RunRows:
     def function_name(self, closure: Closure) -> str:
         """`@sum`; of a function without a global name its text's beginning, `fn (%x)`."""
         function = closure.function
-        found = self._global_names.get(id(function))
-        if found is not None:
-            return found
+        name = self._global_names.get(id(function))
+        if name is not None:
+            return name
         params = [self.program.name(p) or f"%{p.name_hint}" for p in function.params]
         shown = params if len(params) <= 4 else [*params[:3], "…"]
         return f"fn ({', '.join(shown)})"
@@ -177,12 +177,12 @@ class RunRows:
 
     def exprs(self, code: Code) -> list[Expr]:
         """Return the expression in each slot of a frame."""
-        found = self._exprs.get(code)
-        if found is None:
+        ordered = self._exprs.get(code)
+        if ordered is None:
             slots = sorted((slot, order) for order, slot in enumerate(code.slots.values()))
             exprs = list(code.slots)
-            found = self._exprs[code] = [exprs[order] for _, order in slots]
-        return found
+            ordered = self._exprs[code] = [exprs[order] for _, order in slots]
+        return ordered
 
     def captured_names(self, closure: Closure) -> list[str]:
         """Return the names of the values that a closure captured."""

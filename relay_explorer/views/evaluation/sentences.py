@@ -82,29 +82,29 @@ class Speaker:
         new = step.activation
         name = self.rows.frame_name(new.callee)
         params = new.code.function.params
-        given = [self.named(p, v) for p, v in zip(params[:MOST], new.frame)]
+        arguments = [self.named(p, v) for p, v in zip(params[:MOST], new.frame)]
         if len(params) > MOST:
-            given = [*given[: MOST - 1], f"{len(params) - MOST + 1} more"]
-        with_what = f" with {listed(given, 1)}" if given else ""
+            arguments = [*arguments[: MOST - 1], f"{len(params) - MOST + 1} more"]
+        with_what = f" with {listed(arguments, 1)}" if arguments else ""
         if new.at is None:
-            return f"{{0}} begins{with_what}.", name, *given
+            return f"{{0}} begins{with_what}.", name, *arguments
         if step.replaced is not None:
             before = self.rows.frame_name(step.replaced.callee)
-            last = len(given) + 1
+            last = len(arguments) + 1
             return (
                 f"{{0}} is called{with_what}. What it returns is what {{{last}}} returns, so its frame takes "
                 f"that one's place: turn {new.turn}, and the stack is no higher."
                 + self._once("This is a tail call. A loop that is written with them needs no stack."),
                 name,
-                *given,
+                *arguments,
                 before,
             )
         caller = new.caller
-        waits = f" {{{len(given) + 1}}} waits." if caller is not None else ""
+        waits = f" {{{len(arguments) + 1}}} waits." if caller is not None else ""
         again = caller is not None and caller.callee.function is new.callee.function
         remark = self._once("It is the same function, in a frame of its own.") if again else ""
         args = () if caller is None else (self.rows.frame_name(caller.callee),)
-        return f"{{0}} is called{with_what}.{waits}{remark}", name, *given, *args
+        return f"{{0}} is called{with_what}.{waits}{remark}", name, *arguments, *args
 
     def _made(self, step: Made, held: Value) -> Sentence:
         instruction, now = step.instruction, step.activation
@@ -176,11 +176,11 @@ class Speaker:
 
     def _chose(self, step: Chose) -> Sentence:
         instruction, now = step.instruction, step.activation
-        (asked,) = self.operands(now, instruction.operands)
+        (operand,) = self.operands(now, instruction.operands)
         node = instruction.node
         if not isinstance(node, Match):
             branch = "the first branch" if step.number == 0 else "the `else` branch"
-            return f"{{0}}, so {branch} is taken.", asked
+            return f"{{0}}, so {branch} is taken.", operand
         pattern = self.rows.pattern(node, step.number)
         bound = [
             self.named(var, now.frame[slot]) for var, slot in instruction.detail[step.number].slots.items()
@@ -193,7 +193,7 @@ class Speaker:
             last = len(shown) + 2
             names = listed(passed[:MOST], last) + (" …" if len(passed) > MOST else "")
             remark = f"\nIt does not fit {names}, which {'stands' if len(passed) == 1 else 'stand'} before."
-        return f"{{0}} fits {{1}}{binds}.{remark}", asked, pattern, *shown, *passed[:MOST]
+        return f"{{0}} fits {{1}}{binds}.{remark}", operand, pattern, *shown, *passed[:MOST]
 
     def _returned(self, step: Returned) -> Sentence:
         start, args = self.target(step.instruction.node)

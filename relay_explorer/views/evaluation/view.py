@@ -336,13 +336,13 @@ class _Builder:
         """
         if self.evaluation.error is not None:
             return len(self.steps) - 1
-        height, deepest, found = 0, 1, len(self.steps) - 1
+        height, deepest, start = 0, 1, len(self.steps) - 1
         for number, step in enumerate(self.steps):
             height += sum((c[0] == "f") - (c[0] == "r") for c in step.changes)
             if height > deepest:
-                deepest, found = height, number
-        after = self.steps[found + 1 :]
-        return next((found + 1 + k for k, s in enumerate(after) if s.mark == EvaluationMark.CHOICE), found)
+                deepest, start = height, number
+        after = self.steps[start + 1 :]
+        return next((start + 1 + k for k, s in enumerate(after) if s.mark == EvaluationMark.CHOICE), start)
 
     def _summary(self, result: Value, ended: bool) -> str:
         totals, name = self.evaluation.totals, self.rows.frame_name(self.evaluation.activations[0].callee)
@@ -354,14 +354,14 @@ class _Builder:
         )
         left = self.evaluation.left_out
         shown = len(self.evaluation.steps) - (ended or self.evaluation.error is not None)
-        kept = f" The first {shown:,} steps are recorded." if left else ""
+        recorded = f" The first {shown:,} steps are recorded." if left else ""
         if self.evaluation.error is not None:
             message = self.evaluation.error.message
-            return f"{name} goes wrong: {message}. {counts[:1].upper()}{counts[1:]}.{kept}"
+            return f"{name} goes wrong: {message}. {counts[:1].upper()}{counts[1:]}.{recorded}"
         if not ended:
-            return f"{name} had not ended after {counted(totals.steps, 'step')}, and was stopped.{kept}"
+            return f"{name} had not ended after {counted(totals.steps, 'step')}, and was stopped.{recorded}"
         value = self.heap.text(result, LONGEST_TEXT)
-        return f"{name} returns {value}: {counts}.{kept}"
+        return f"{name} returns {value}: {counts}.{recorded}"
 
 
 def _constant(expr: Expr) -> Value:

@@ -35,16 +35,16 @@ class Regrouping:
         """Return the rows in their new order, given the kernel of each row that has one; () if the order does
         not change.
         """
-        found = list(range(len(self.program.source)))
+        order = list(range(len(self.program.source)))
         for run, needs in zip(self.runs, self.needs, strict=True):
             units = [run[number] for number in _sorted(run, needs, kernel)]
             rows = [row for unit in units for row in range(unit.first, unit.last + 1)]
             # An inner block is a part of an outer one, which may have moved it already.
-            start = found.index(run[0].first) if run else 0
-            inside = found[start : start + len(rows)]
+            start = order.index(run[0].first) if run else 0
+            inside = order[start : start + len(rows)]
             if sorted(inside) == sorted(rows):
-                found[start : start + len(rows)] = rows
-        return tuple(found) if found != sorted(found) else ()
+                order[start : start + len(rows)] = rows
+        return tuple(order) if order != sorted(order) else ()
 
     def _needs(self, run: Sequence[_Unit], acting: Collection[Expr]) -> list[set[int]]:
         """For each unit of a run, the earlier ones that must come before it."""
@@ -74,7 +74,7 @@ class Regrouping:
 def _runs(program: ProgramRows) -> list[list[_Unit]]:
     """Return the runs of adjacent bindings in one block, outer ones first."""
     source = program.source
-    found: list[list[_Unit]] = []
+    runs: list[list[_Unit]] = []
     pending = [(0, len(source) - 1)]
     while pending:
         at, last = pending.pop(0)
@@ -87,12 +87,12 @@ def _runs(program: ProgramRows) -> list[list[_Unit]]:
             if source[at].kind in _MOVABLE:
                 run.append(_Unit(at, end))
             elif run:
-                found.append(run)
+                runs.append(run)
                 run = []
             at = end + 1
         if run:
-            found.append(run)
-    return [run for run in found if len(run) > 1]
+            runs.append(run)
+    return [run for run in runs if len(run) > 1]
 
 
 def _sorted(run: Sequence[_Unit], needs: Sequence[set[int]], kernel: Mapping[int, int]) -> list[int]:

@@ -67,17 +67,17 @@ class Speaker:
     user: Callable[[int], int]
     limits: Limits
 
-    def decision(self, made: Decision) -> Sentence:
+    def decision(self, decision: Decision) -> Sentence:
         """Describe a decision: the question, the answer, the reason."""
-        node = self.name(made.node)
-        if made.target is None:
-            if made.rule == "held":
+        node = self.name(decision.node)
+        if decision.target is None:
+            if decision.rule == "held":
                 text = "{0} must exist as a value: something uses it that is no kernel. A kernel ends here."
             else:
                 text = "The uses of {0} never meet again: its value is stored."
             return (text, node)
-        target = self.name(made.target)
-        answer, reason = ("Yes", self._yes(made)) if made.fused else ("No", self._no(made))
+        target = self.name(decision.target)
+        answer, reason = ("Yes", self._yes(decision)) if decision.fused else ("No", self._no(decision))
         return (
             f"May {{0}} be computed in the kernel of {{1}}? **{answer}.** {reason[0]}",
             node,
@@ -85,7 +85,7 @@ class Speaker:
             *reason[1:],
         )
 
-    def _yes(self, made: Decision) -> Sentence:
+    def _yes(self, decision: Decision) -> Sentence:
         reason = {
             "out-fusable": (
                 "All that is done with its result on the way is element-wise or broadcast: it is done on the "
@@ -94,25 +94,25 @@ class Speaker:
             "broadcast": "Each of its elements is computed where {1} needs it.",
             "injective": "{1} takes each element from one place of it: it is computed there, and not stored.",
             "into a tuple": "{1} is a tuple inside a kernel already: {0} is computed in place.",
-        }[made.rule]
-        more = len(made.merged) - 1
+        }[decision.rule]
+        more = len(decision.merged) - 1
         along = f" {more} more on the way {'comes' if more == 1 else 'come'} along." if more > 0 else ""
         return (reason + along,)
 
-    def _no(self, made: Decision) -> Sentence:
+    def _no(self, decision: Decision) -> Sentence:
         """Give the reason for a refusal; its arguments begin at {2}."""
-        if made.obstacle is not None:
-            return self._obstacle(made, made.obstacle)
-        match made.rule:
+        if decision.obstacle is not None:
+            return self._obstacle(decision, decision.obstacle)
+        match decision.rule:
             case "not element-wise":
-                user = self.user(made.node)
+                user = self.user(decision.node)
                 text = (
                     f"{{2}} {_IS[self.pattern(user)]}: it needs other elements of {{0}}'s result than the "
                     "one that has just been computed."
                 )
                 return (text, self.name(user))
             case "opaque use":
-                user = self.user(made.node)
+                user = self.user(decision.node)
                 return (
                     f"{{2}} {_IS[self.pattern(user)]}: all of {{0}}'s output must be there before it begins.",
                     self.name(user),
@@ -128,28 +128,30 @@ class Speaker:
                 return ("The kernel would have more than {2} nodes.", str(self.limits.depth))
         return ("The kernel would take more than {2} arguments.", str(self.limits.arguments))
 
-    def _obstacle(self, made: Decision, obstacle: int) -> Sentence:
+    def _obstacle(self, decision: Decision, obstacle: int) -> Sentence:
         """Something on the way does not allow it, by itself or by the kernel that it is in."""
         own = self.pattern(obstacle)
         allowed = {
             "out-fusable": OpPattern.BROADCAST,
-            "broadcast": OpPattern.OUT_ELEMWISE_FUSABLE if obstacle == made.target else OpPattern.INJECTIVE,
-        }.get(made.rule.partition(":")[0], OpPattern.INJECTIVE)
+            "broadcast": OpPattern.OUT_ELEMWISE_FUSABLE
+            if obstacle == decision.target
+            else OpPattern.INJECTIVE,
+        }.get(decision.rule.partition(":")[0], OpPattern.INJECTIVE)
         what = {
             "out-fusable": "After {0}, a kernel takes in only element-wise and broadcast work",
             "broadcast": "It can be computed again wherever it is needed, up to a reduction or a convolution",
             "injective": "Only element-wise, broadcast and injective work may be on the way",
             "into a tuple": "Only element-wise, broadcast and injective work may be on the way to a tuple",
-        }[made.rule.partition(":")[0]]
+        }[decision.rule.partition(":")[0]]
         why = _IS[own] if own > allowed else "is in a kernel that does more than that"
-        if obstacle == made.target:
+        if obstacle == decision.target:
             return (f"{what}; {{1}} {why}.",)
         return (f"{what}; {{2}}, which is in the way, {why}.", self.name(obstacle))
 
 
-def rule(made: Decision) -> Sentence:
+def rule(decision: Decision) -> Sentence:
     """Name the rule behind a decision, and where it stands in the source."""
-    return (f"rule: {RULES[made.rule.partition(':')[0]]} · phase {made.phase + 1} · `{_SOURCE}`",)
+    return (f"rule: {RULES[decision.rule.partition(':')[0]]} · phase {decision.phase + 1} · `{_SOURCE}`",)
 
 
 def _article(word: str) -> str:

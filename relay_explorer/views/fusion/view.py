@@ -63,11 +63,11 @@ def fusion_view(module: IRModule, limits: Limits | None = None, title: str = "")
     regrouping = Regrouping(program, effects(typed))
     names = sorted(functions, key=lambda name: name != "main")
     busy = [name for name in names if any(map(_computes, post_order(functions[name])))] or names
-    found = [_Builder(program, regrouping, functions[name]) for name in busy[:MOST_FUNCTIONS]]
-    fused = [b.fused(f"@{name}", limits or Limits()) for name, b in zip(busy, found)]
+    builders = [_Builder(program, regrouping, functions[name]) for name in busy[:MOST_FUNCTIONS]]
+    fused = [b.fused(f"@{name}", limits or Limits()) for name, b in zip(busy, builders)]
 
     def number(expr: Expr) -> int:
-        return next((b.graph[expr].index for b in found if expr in b.graph), -1)
+        return next((b.graph[expr].index for b in builders if expr in b.graph), -1)
 
     return FusionView(
         title=title or "fusion",
@@ -97,13 +97,13 @@ class _Builder:
 
     def fused(self, name: str, limits: Limits) -> FusedFunction:
         """Fuse the function as the pass does, and as it would under other limits."""
-        asked = self._variant(_Scenario("as asked", limits, {}), asked=True)
-        variants = [asked, *(self._variant(s) for s in self._what_if(limits, asked))]
+        requested = self._variant(_Scenario("as asked", limits, {}), requested=True)
+        variants = [requested, *(self._variant(s) for s in self._what_if(limits, requested))]
         first = last = self.program.row(self.function)
         while self.program.source[last].end > last:
             last = self.program.source[last].end
         nodes = tuple(map(self._node, self.graph.nodes))
-        return FusedFunction(name, self._summary(asked), first, last, nodes, tuple(variants))
+        return FusedFunction(name, self._summary(requested), first, last, nodes, tuple(variants))
 
     def _row(self, expr: Expr) -> int:
         """Return the row that defines an expression; -1 for a constant that is written where it is used."""
@@ -130,25 +130,25 @@ class _Builder:
     def name(self, index: int) -> str:
         """Return the name of a node in sentences: `%3 add`, `add`."""
         expr = self.graph.nodes[index].expr
-        given = self.program.name(expr)
-        return f"{given} {label(expr)}" if given and not isinstance(expr, Var) else given or label(expr)
+        name = self.program.name(expr)
+        return f"{name} {label(expr)}" if name and not isinstance(expr, Var) else name or label(expr)
 
     # -- what if
 
-    def _what_if(self, limits: Limits, asked: Variant) -> list[_Scenario]:
+    def _what_if(self, limits: Limits, requested: Variant) -> list[_Scenario]:
         """Other limits and other patterns: no fusion, small kernels, an operator that stands in the way."""
-        found = [_Scenario("no fusion", limits._replace(level=0), {})]
-        largest = max((len(k.nodes) for k in asked.kernels), default=1)
+        scenarios = [_Scenario("no fusion", limits._replace(level=0), {})]
+        largest = max((len(k.nodes) for k in requested.kernels), default=1)
         for depth in (2, 4):
             if depth < largest:
-                found.append(_Scenario(f"at most {depth} in a kernel", limits._replace(depth=depth), {}))
-        blamed = Counter(self._blamed(step) for step in asked.steps if step.mark == FusionMark.REFUSED)
+                scenarios.append(_Scenario(f"at most {depth} in a kernel", limits._replace(depth=depth), {}))
+        blamed = Counter(self._blamed(step) for step in requested.steps if step.mark == FusionMark.REFUSED)
         blamed.pop("", None)
         for name, _ in blamed.most_common(MOST_SUPPOSED):
             pattern = Op.get(name).pattern
             other = OpPattern.INJECTIVE if pattern > OpPattern.INJECTIVE else OpPattern.OPAQUE
-            found.append(_Scenario(f"{short(name)} were {say.WORDS[other]}", limits, {name: other}))
-        return found
+            scenarios.append(_Scenario(f"{short(name)} were {say.WORDS[other]}", limits, {name: other}))
+        return scenarios
 
     def _blamed(self, step: FusionStep) -> str:
         """Return the operator that caused a merge to be refused."""
@@ -158,7 +158,7 @@ class _Builder:
 
     # -- one variant
 
-    def _variant(self, scenario: _Scenario, asked: bool = False) -> Variant:
+    def _variant(self, scenario: _Scenario, requested: bool = False) -> Variant:
         graph = DataflowGraph(self.function, scenario.patterns) if scenario.patterns else self.graph
         with Recorder(Decision) as recorder:
             partition = Partition(graph, scenario.limits)
@@ -176,7 +176,7 @@ class _Builder:
             if node.pattern != self.base[n]
         ]
         return Variant(
-            scenario.name if not asked else f"level {scenario.limits.level}",
+            scenario.name if not requested else f"level {scenario.limits.level}",
             _told(launches, traffic), tuple(changed),
             tuple(-1 if p is None else p for p in parents),
             tuple(steps), tuple(kernels), launches, traffic, self._order(kernels),
@@ -185,7 +185,7 @@ class _Builder:
     def _order(self, kernels: Sequence[Kernel]) -> tuple[int, ...]:
         """Order the rows so that those of each kernel stand together."""
         rows = [
-            (self._row(self.graph.nodes[n].expr), k) for k, made in enumerate(kernels) for n in made.nodes
+            (self._row(self.graph.nodes[n].expr), k) for k, kernel in enumerate(kernels) for n in kernel.nodes
         ]
         return self.regrouping.order({row: k for row, k in rows if row >= 0})
 
@@ -202,26 +202,30 @@ class _Builder:
             self.name, patterns.__getitem__, lambda n: _most_opaque_user(partition, n), partition.limits
         )
         refused: set[tuple[int, str]] = set()
-        for made in decisions:
-            expr = partition.graph.nodes[made.node].expr
-            if not made.fused:
-                again = (made.node, made.rule) in refused  # for the same reason as in an earlier phase
+        for decision in decisions:
+            expr = partition.graph.nodes[decision.node].expr
+            if not decision.fused:
+                again = (
+                    decision.node,
+                    decision.rule,
+                ) in refused  # for the same reason as in an earlier phase
                 if again or not isinstance(expr, _ASKED) or len(refused) == MOST_REFUSED:
                     continue
-                refused.add((made.node, made.rule))
-            elif made.target is not None:
-                tally.merge(made.merged, made.target)
-            merged = tuple(n for n in made.merged if self._shown(n))
-            if made.fused and not merged:  # a constant comes along with what uses it
+                refused.add((decision.node, decision.rule))
+            elif decision.target is not None:
+                tally.merge(decision.merged, decision.target)
+            merged = tuple(n for n in decision.merged if self._shown(n))
+            if decision.fused and not merged:  # a constant comes along with what uses it
                 continue
-            mark = FusionMark.MERGED if made.fused else FusionMark.REFUSED
-            if made.target is None:
+            mark = FusionMark.MERGED if decision.fused else FusionMark.REFUSED
+            if decision.target is None:
                 mark = FusionMark.NOTHING
-            told = speaker.decision(made)
+            sentence = speaker.decision(decision)
             steps.append(
                 FusionStep(
-                    mark, made.phase, made.node, -1 if made.target is None else made.target, told,
-                    say.rule(made), _obstacle(partition, made), merged,
+                    mark, decision.phase, decision.node,
+                    -1 if decision.target is None else decision.target, sentence,
+                    say.rule(decision), _obstacle(partition, decision), merged,
                     *tally.totals,
                 )
             )  # fmt: skip
@@ -239,7 +243,7 @@ class _Builder:
         for node in partition.graph.nodes:
             root = partition.group_of(node).root.index
             groups.setdefault(root, []).append(node.index)
-        found = []
+        kernels = []
         for root, members in sorted(groups.items()):
             if not any(_computes(self.graph.nodes[m].expr) for m in members):
                 continue
@@ -251,8 +255,8 @@ class _Builder:
             ]
             flops = sum(self.flops[m] for m in members)
             nodes = tuple(filter(self._shown, members))
-            found.append(Kernel("·".join(names), nodes, read, written, flops, root))
-        return found
+            kernels.append(Kernel("·".join(names), nodes, read, written, flops, root))
+        return kernels
 
     def _shown(self, index: int) -> bool:
         return not isinstance(self.graph.nodes[index].expr, Constant)
@@ -269,23 +273,23 @@ class _Builder:
                 written += self.bytes[index]
         return sum(self.bytes[source] for source in read), written
 
-    def _summary(self, asked: Variant) -> str:
-        before, after = asked.launches
-        moved, left = asked.bytes
+    def _summary(self, requested: Variant) -> str:
+        before, after = requested.launches
+        moved, left = requested.bytes
         less = round(100 * (1 - left / moved)) if moved else 0
         share = f", {less} % less memory traffic" if less else ""
         verb = "becomes" if before == 1 else "become"
         return f"{counted(before, 'operator')} {verb} {counted(after, 'kernel')}{share}."
 
 
-def _obstacle(partition: Partition, made: Decision) -> int:
+def _obstacle(partition: Partition, decision: Decision) -> int:
     """Return the node that prevents a merge: the obstacle that the pass reached, or the user whose pattern is
     too opaque.
     """
-    if made.obstacle is not None:
-        return made.obstacle
-    too_opaque = made.rule in ("not element-wise", "opaque use")
-    return _most_opaque_user(partition, made.node) if too_opaque else -1
+    if decision.obstacle is not None:
+        return decision.obstacle
+    too_opaque = decision.rule in ("not element-wise", "opaque use")
+    return _most_opaque_user(partition, decision.node) if too_opaque else -1
 
 
 def _most_opaque_user(partition: Partition, index: int) -> int:
@@ -298,7 +302,7 @@ def _most_opaque_user(partition: Partition, index: int) -> int:
     nodes, dominators = partition.graph.nodes, partition.dominators
     assert dominators is not None
     end, most = dominators.parent[index], dominators.pattern[index]
-    seen, pending = {index}, [nodes[index]]
+    visited, pending = {index}, [nodes[index]]
     while pending:
         current = pending.pop()
         after = dominators.parent[current.index]
@@ -310,8 +314,8 @@ def _most_opaque_user(partition: Partition, index: int) -> int:
                     return user.index
             users = [user for user, _ in current.uses]
         for user in users:
-            if user.index not in seen and user.index != end:
-                seen.add(user.index)
+            if user.index not in visited and user.index != end:
+                visited.add(user.index)
                 pending.append(user)
     return index
 

@@ -35,20 +35,20 @@ def _shape_operand(value: Expr) -> int | None:
 class Parts:
     """The parts of the view: values, lines, rows, and what a sentence calls them."""
 
-    def __init__(self, module: IRModule, name: str, made: Derivation, visits: Sequence[Visit]) -> None:
-        self.made = made
+    def __init__(self, module: IRModule, name: str, derivation: Derivation, visits: Sequence[Visit]) -> None:
+        self.made = derivation
         alone = IRModule()
-        alone[name] = made.function
+        alone[name] = derivation.function
         self.program: ProgramRows = program_rows(alone)
         whole = module.copy()
-        whole["differentiated"] = made.function
+        whole["differentiated"] = derivation.function
         typed = infer_types(whole)["differentiated"]
         assert isinstance(typed, Function)
-        self.bindings = _bindings(made.function.body)
+        self.bindings = _bindings(derivation.function.body)
         self.typed = [value for _, value in _bindings(typed.body)]
-        self.params = list(made.function.params)
-        self.forward = self.bindings[: made.forward]
-        self.back = self.bindings[made.forward : -2]  # without the tuples of the results
+        self.params = list(derivation.function.params)
+        self.forward = self.bindings[: derivation.forward]
+        self.back = self.bindings[derivation.forward : -2]  # without the tuples of the results
         self.number: dict[Var, int] = {
             var: k for k, var in enumerate([*self.params, *(var for var, _ in self.forward)])
         }
@@ -61,8 +61,8 @@ class Parts:
 
     def _var(self, expr: Expr | None) -> Var | None:
         """Return the variable that an expression of a visit is bound to."""
-        found = self.made.variables.get(id(expr), expr)
-        return found if isinstance(found, Var) else None
+        bound = self.made.variables.get(id(expr), expr)
+        return bound if isinstance(bound, Var) else None
 
     def value_of(self, expr: Expr | None) -> int:
         var = self._var(expr)
@@ -74,9 +74,9 @@ class Parts:
 
     def title(self, value: int) -> str:
         """Return the name of a value in sentences: `%x3 tanh`, `%w`."""
-        made = self.values[value]
-        plain = value < len(self.params) or made.label.startswith(".")
-        return made.name if plain else f"{made.name} {made.label}"
+        value_info = self.values[value]
+        plain = value < len(self.params) or value_info.label.startswith(".")
+        return value_info.name if plain else f"{value_info.name} {value_info.label}"
 
     def name(self, line: int) -> str:
         return self.lines[line].name if line >= 0 else ""
@@ -93,21 +93,21 @@ class Parts:
     @cached_property
     def owners(self) -> list[tuple[int, Role]]:
         """Beside which value each line stands, and what it is there for."""
-        found: dict[int, tuple[int, Role]] = {}
+        owners: dict[int, tuple[int, Role]] = {}
         for visit in self.visits:
             for role, exprs in ((Role.SUM, visit.sums), (Role.RULE, visit.made)):
                 for expr in exprs:
                     if (line := self.line_of(expr)) >= 0:
-                        found.setdefault(line, (self.value_of(visit.node), self._role(role, line)))
+                        owners.setdefault(line, (self.value_of(visit.node), self._role(role, line)))
         for number, by in enumerate(self._by_params()):
             for line in self._below(by):
-                found.setdefault(line, (number, Role.ZEROS))
+                owners.setdefault(line, (number, Role.ZEROS))
         first = self.value_of(self.visits[0].node) if self.visits else 0
         reached = {line for visit in self.visits[:1] for line in self._below(visit.derivative)}
         for line in range(len(self.back)):
-            if line not in found or (line in reached and found[line][1] == Role.ZEROS):
-                found[line] = (first, Role.BEGINNING)
-        return [found[line] for line in range(len(self.back))]
+            if line not in owners or (line in reached and owners[line][1] == Role.ZEROS):
+                owners[line] = (first, Role.BEGINNING)
+        return [owners[line] for line in range(len(self.back))]
 
     def _role(self, role: Role, line: int) -> Role:
         """Of what puts parts together, only additions are sums."""
@@ -124,18 +124,18 @@ class Parts:
 
     def _below(self, expr: Expr | None) -> list[int]:
         """Return the lines of a derivative and its fields that do not belong to a step yet."""
-        values, pending, found = dict(self.back), [expr], []
+        values, pending, lines = dict(self.back), [expr], []
         while pending:
             var = self._var(pending.pop())
             if var is not None and var in self.line:
-                found.append(self.line[var])
+                lines.append(self.line[var])
                 if isinstance(values[var], Tuple):
                     pending += values[var].fields  # type: ignore[attr-defined]  # a tuple's
-        return found
+        return lines
 
     @cached_property
     def lines(self) -> list[Line]:
-        found = []
+        lines = []
         for number, (var, value) in enumerate(self.back):
             typed = self.typed[self.made.forward + number]
             owner, role = self.owners[number]
@@ -147,25 +147,25 @@ class Parts:
             ]
             flops = call_cost(typed).flops if isinstance(typed, Call) else 0
             name = self.program.name(var) or ""
-            found.append(
+            lines.append(
                 Line(
                     owner, role, _trimmed(tokens), name, short_type(typed.checked_type), flops,
                     nbytes(typed.checked_type), self._uses(value),
                 )
             )  # fmt: skip
-        return found
+        return lines
 
     def _uses(self, value: Expr) -> tuple[Use, ...]:
         shape = _shape_operand(value)
         arguments = value.args if isinstance(value, Call) else children(value)
-        found: dict[int, Kept] = {}
+        uses: dict[int, Kept] = {}
         for at, part in enumerate(arguments):
             number = self.value_of(part)
             if number >= 0:
                 how = Kept.SHAPE if at == shape else Kept.NUMBERS
-                found[number] = min(found.get(number, how), how)
+                uses[number] = min(uses.get(number, how), how)
         spread: dict[int, Kept] = {}
-        for number, how in self._spread(Use(number, how) for number, how in found.items()):
+        for number, how in self._spread(Use(number, how) for number, how in uses.items()):
             spread[number] = min(spread.get(number, how), how)
         return tuple(Use(number, how) for number, how in sorted(spread.items()))
 
@@ -174,11 +174,11 @@ class Parts:
     @cached_property
     def kept(self) -> list[Kept]:
         """What the way back uses of each value. A tuple holds nothing itself: its fields are used."""
-        found = [Kept.NOT] * len(self.number)
+        kept = [Kept.NOT] * len(self.number)
         for value, how in (use for _, line in self.back for use in self._uses(line)):
-            if found[value] != Kept.NUMBERS:
-                found[value] = how
-        return found
+            if kept[value] != Kept.NUMBERS:
+                kept[value] = how
+        return kept
 
     def _spread(self, uses: Iterable[Use]) -> Iterator[Use]:
         """Iterate over the uses, replacing those of a tuple by uses of its fields."""
@@ -199,22 +199,22 @@ class Parts:
                 if 0 <= source < self.number[var]:  # a function may name itself
                     users[source].append(self.number[var])
         whole = {self.value_of(v.node): self.line_of(v.derivative) for v in self.visits}
-        found = []
+        values = []
         for number, var in enumerate(self._names):
             at = number - len(self.params)
             expr: Expr = self.forward[at][1] if at >= 0 else var
             type_ = self.typed[at].checked_type if at >= 0 else var.checked_type
             what = "parameter" if at < 0 else label(expr)
-            given = at < 0 or isinstance(expr, Constant)
+            is_given = at < 0 or isinstance(expr, Constant)
             size = 0 if isinstance(expr, Tuple) else nbytes(type_)
             name = self.program.name(var) or ""
-            found.append(
+            values.append(
                 Value(
-                    self.program.row(var), name, what, short_type(type_), size, given, self.kept[number],
+                    self.program.row(var), name, what, short_type(type_), size, is_given, self.kept[number],
                     whole.get(number, -1), tuple(users[number]),
                 )
             )  # fmt: skip
-        return found
+        return values
 
     @cached_property
     def exact(self) -> bool:
@@ -237,44 +237,44 @@ class Parts:
         after = [var for var, _ in self.bindings[self.made.forward :]]
         first = self.program.row(after[0])
         last = len(rows) - 1
-        made = self.program.source
+        source = self.program.source
         whole = self._tokens(self.bindings[-1][1])
         closing = first + 1
-        found = [
+        filled = [
             Row(row.kind, row.depth, row.tokens, row.node, closing) if row.end >= last else row
             for row in rows[:first]
         ]
-        found.append(Row(int(RowKind.RESULT), made[first].depth, tuple(whole), -1, -1))
-        found.append(rows[last])
-        return tuple(found)
+        filled.append(Row(int(RowKind.RESULT), source[first].depth, tuple(whole), -1, -1))
+        filled.append(rows[last])
+        return tuple(filled)
 
     def _tokens(self, whole: Expr) -> list[Token]:
         values = dict(self.bindings[-2:-1])
-        found: list[Token] = []
+        tokens: list[Token] = []
         stack: list[Expr | str] = [whole]
         while stack:
             part = stack.pop()
             if isinstance(part, Var) and part in values:
                 part = values[part]
             if isinstance(part, str):
-                found.append(Token(printed.PLAIN, part, -1))
+                tokens.append(Token(printed.PLAIN, part, -1))
             elif isinstance(part, Tuple):
-                found.append(Token(printed.PLAIN, "(", -1))
+                tokens.append(Token(printed.PLAIN, "(", -1))
                 stack.append(",)" if len(part.fields) == 1 else ")")
                 for at, field in reversed(list(enumerate(part.fields))):
                     stack += [field, ", "] if at else [field]
             else:
                 name = self.program.name(part) if isinstance(part, Var) else None
-                found.append(Token(printed.LOCAL, name or label(part), self.ref(part)))
-        return found
+                tokens.append(Token(printed.LOCAL, name or label(part), self.ref(part)))
+        return tokens
 
 
 def _bindings(body: Expr) -> list[tuple[Var, Expr]]:
-    found = []
+    bindings = []
     while isinstance(body, Let):
-        found.append((body.var, body.value))
+        bindings.append((body.var, body.value))
         body = body.body
-    return found
+    return bindings
 
 
 def _free(value: Expr) -> Iterable[Expr]:
@@ -290,10 +290,10 @@ def _is_static(type_: Type) -> bool:
 
 def _trimmed(tokens: Sequence[Token]) -> tuple[Token, ...]:
     """Without the white space and the `;` around it."""
-    found = list(tokens)
-    while found and not found[0].text.strip():
-        found.pop(0)
-    if found:
-        found[0] = found[0]._replace(text=found[0].text.lstrip())
-        found[-1] = found[-1]._replace(text=found[-1].text.rstrip().removesuffix(";"))
-    return tuple(t for t in found if t.text)
+    trimmed = list(tokens)
+    while trimmed and not trimmed[0].text.strip():
+        trimmed.pop(0)
+    if trimmed:
+        trimmed[0] = trimmed[0]._replace(text=trimmed[0].text.lstrip())
+        trimmed[-1] = trimmed[-1]._replace(text=trimmed[-1].text.rstrip().removesuffix(";"))
+    return tuple(t for t in trimmed if t.text)

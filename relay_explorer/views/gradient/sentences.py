@@ -32,16 +32,16 @@ def rule(op: Op, calls: Sequence[str]) -> Sentence:
         source = f"{op.module.replace('.', '/')}.py"
         return (f"rule: {op.gradient.formula} · `{op.name.rpartition('.')[2]}` in `{source}`", op.name)
     family, _, name = str(op.gradient or "").partition(".")
-    known = FORMULAS.get(str(op.gradient))
-    told = f"rule: {known}" if known else "rule: {0} has a small program for it" + _made_of(calls)
-    return (f"{told} · `{name}` in `{_SOURCE}/{family}.py`", op.name)
+    formula = FORMULAS.get(str(op.gradient))
+    text = f"rule: {formula}" if formula else "rule: {0} has a small program for it" + _made_of(calls)
+    return (f"{text} · `{name}` in `{_SOURCE}/{family}.py`", op.name)
 
 
 def _made_of(calls: Sequence[str]) -> str:
     if not calls:
         return ""
-    made = [name if times == 1 else f"{name} ×{times}" for name, times in Counter(calls).items()]
-    return f", of {', '.join(made[:6])}{' …' if len(made) > 6 else ''}"
+    parts = [name if times == 1 else f"{name} ×{times}" for name, times in Counter(calls).items()]
+    return f", of {', '.join(parts[:6])}{' …' if len(parts) > 6 else ''}"
 
 
 def listed(places: Sequence[int]) -> str:
@@ -59,9 +59,9 @@ def begin(calls: int, params: int, visited: int) -> Sentence:
 
 
 def seed(value: str, line: str) -> Sentence:
-    told = "{0} is the result: moved by something, the result moves by as much. "
-    told += "Its derivative by itself, {1}, is **one**." if line else "Of it the first field counts."
-    return (told, value, line)
+    text = "{0} is the result: moved by something, the result moves by as much. "
+    text += "Its derivative by itself, {1}, is **one**." if line else "Of it the first field counts."
+    return (text, value, line)
 
 
 SEED_RULE: Sentence = (
@@ -108,21 +108,21 @@ def ruled(
     for target, name in to:
         by_target.setdefault(target, []).append(f"{{{place(name)}}}" if name else "it as it is")
     handed = [f"{_and(names)} to {{{place(target)}}}" for target, names in by_target.items()]
-    told = "**{0}** in reverse: "
-    told += "given {1}, " if derivative else ""
-    told += f"it hands {_and(handed)}." if handed else "nothing goes on from here."
+    template = "**{0}** in reverse: "
+    template += "given {1}, " if derivative else ""
+    template += f"it hands {_and(handed)}." if handed else "nothing goes on from here."
     if kept:
-        told += (
+        template += (
             f" It needs the numbers of {listed([place(v) for v in kept])}: **kept** since the forward pass."
         )
     if given:
         more, verb = "And those" if kept else "It needs the numbers", "was" if len(given) == 1 else "were"
-        told += f" {more} of {listed([place(v) for v in given])}, which {verb} given."
+        template += f" {more} of {listed([place(v) for v in given])}, which {verb} given."
     if shapes:
-        told += f" Of {listed([place(v) for v in shapes])} it needs only the shape."
+        template += f" Of {listed([place(v) for v in shapes])} it needs only the shape."
     if handed and not kept and not given and not shapes:
-        told += " It needs nothing of the forward pass."
-    return (told, *args)
+        template += " It needs nothing of the forward pass."
+    return (template, *args)
 
 
 def _and(parts: Sequence[str]) -> str:
@@ -153,18 +153,18 @@ def arrived(value: str, line: str, sources: Sequence[str]) -> Sentence:
 
 def ended(kept: tuple[int, int], shapes: int, zeros: Sequence[str], exact: bool = True) -> Sentence:
     values, size = kept
-    told = "All derivatives are there. For them "
+    text = "All derivatives are there. For them "
     if values:
-        told += f"the forward pass kept **{counted(values, 'value')}, {_bytes(size, exact)}**"
+        text += f"the forward pass kept **{counted(values, 'value')}, {_bytes(size, exact)}**"
     else:
-        told += "**nothing** was kept of the forward pass"
-    told += f"; of {counted(shapes, 'other value')} only the shape was needed." if shapes else "."
+        text += "**nothing** was kept of the forward pass"
+    text += f"; of {counted(shapes, 'other value')} only the shape was needed." if shapes else "."
     if zeros:
         by = "it" if len(zeros) == 1 else "them"
-        told += (
+        text += (
             f"\nThe result does not move with {listed(range(len(zeros)))}: by {by} the derivatives are zeros."
         )
-    return (told, *zeros)
+    return (text, *zeros)
 
 
 def _bytes(size: int, exact: bool) -> str:

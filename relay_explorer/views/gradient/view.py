@@ -30,8 +30,8 @@ def gradient_view(module: IRModule, title: str = "") -> GradientView:
     if main is None:
         raise RelayError("the module has no function to be differentiated")
     with Recorder(Visit) as recorder:
-        made = differentiated(typed_normal(functions[main], module), annotated=False)
-    return _Builder(Parts(module, main.name_hint, made, recorder.events)).view(title)
+        derivation = differentiated(typed_normal(functions[main], module), annotated=False)
+    return _Builder(Parts(module, main.name_hint, derivation, recorder.events)).view(title)
 
 
 class _Builder:
@@ -43,9 +43,9 @@ class _Builder:
 
     def view(self, title: str) -> GradientView:
         values = self.parts.values
-        kept = [v for v in values if v.kept == Kept.NUMBERS and not v.given]
+        kept_values = [v for v in values if v.kept == Kept.NUMBERS and not v.given]
         shapes = [v for v in values if v.kept == Kept.SHAPE and not v.given]
-        held = Held(len(kept), sum(v.bytes for v in kept))
+        held = Held(len(kept_values), sum(v.bytes for v in kept_values))
         other = Held(len(shapes), sum(v.bytes for v in shapes))
         split = self.parts.made.forward
         forward, backward = self._work(self.parts.typed[:split]), self._work(self.parts.typed[split:-2])
@@ -79,8 +79,8 @@ class _Builder:
                 size += self.parts.values[value].bytes
         return done[::-1]
 
-    def _add(self, mark: GradientMark, value: int, told: tuple[str, ...], **more: object) -> None:
-        self._steps.append(GradientStep(mark, value, told, **more))  # type: ignore[arg-type]  # its fields
+    def _add(self, mark: GradientMark, value: int, sentence: tuple[str, ...], **more: object) -> None:
+        self._steps.append(GradientStep(mark, value, sentence, **more))  # type: ignore[arg-type]  # its fields
 
     def _tell(self, forward: Work, held: Held, shapes: Held) -> None:
         visited = sum(isinstance(v.node, Call) for v in self.parts.visits)
@@ -90,16 +90,16 @@ class _Builder:
             if at == 0:
                 value = self.parts.value_of(visit.node)
                 name = self.parts.name(self.parts.line_of(visit.derivative))
-                told = say.seed(self.parts.title(value), name)
-                self._add(GradientMark.SEED, value, told, rule=say.SEED_RULE, lines=tuple(owned))
+                sentence = say.seed(self.parts.title(value), name)
+                self._add(GradientMark.SEED, value, sentence, rule=say.SEED_RULE, lines=tuple(owned))
             self._tell_visit(visit)
         zeros = [n for n, (_, role) in enumerate(self.parts.owners) if role == Role.ZEROS]
         of = [self.parts.values[v].name for v in dict.fromkeys(self.parts.owners[n][0] for n in zeros)]
-        told = say.ended(held, shapes.values, of, self.parts.exact)
+        sentence = say.ended(held, shapes.values, of, self.parts.exact)
         self._add(
             GradientMark.END,
             -1,
-            told,
+            sentence,
             lines=tuple(zeros if self.parts.visits else range(len(self.parts.back))),
         )
 
@@ -110,59 +110,65 @@ class _Builder:
         came = tuple(dict.fromkeys(sources))
         users = [self.parts.title(source) for source in came]
         if lines := self._own(value, Role.SUM):
-            told = say.summed(self.parts.title(value), name, users, len(sources))
-            self._add(GradientMark.SUM, value, told, rule=say.SUM_RULE, lines=lines, came=came)
+            sentence = say.summed(self.parts.title(value), name, users, len(sources))
+            self._add(GradientMark.SUM, value, sentence, rule=say.SUM_RULE, lines=lines, came=came)
         node = visit.node
         if isinstance(node, Call):
             lines = self._own(value, Role.RULE)
             to = self._handed(visit, node)
-            told = self._ruled(visit, value, to, lines)
+            sentence = self._ruled(visit, value, to, lines)
             names = [str(c.op) for n in lines if isinstance(c := self.parts.back[n][1], Call)]
             assert isinstance(node.op, Op)
             self._add(
-                GradientMark.RULE, value, told, rule=say.rule(node.op, names), lines=lines, came=came, to=to
+                GradientMark.RULE,
+                value,
+                sentence,
+                rule=say.rule(node.op, names),
+                lines=lines,
+                came=came,
+                to=to,
             )
         elif isinstance(node, (Tuple, TupleGetItem)):
             parts = node.fields if isinstance(node, Tuple) else (node.tuple_value,)
             handed = [p for p, by in zip(parts, visit.given, strict=True) if by is not None]
             to = tuple(Handed(v, -1) for p in handed if (v := self.parts.value_of(p)) >= 0)
             lines = self._own(value, Role.RULE)
-            told = say.passed(
+            sentence = say.passed(
                 self.parts.title(value), isinstance(node, Tuple), [self.parts.title(t.value) for t in to]
             )
-            self._add(GradientMark.PASSED, value, told, rule=say.PASS_RULE, lines=lines, came=came, to=to)
+            self._add(GradientMark.PASSED, value, sentence, rule=say.PASS_RULE, lines=lines, came=came, to=to)
         else:
-            told = say.arrived(self.parts.title(value), name, users)
-            self._add(GradientMark.ARRIVED, value, told, lines=self._own(value, Role.RULE), came=came)
+            sentence = say.arrived(self.parts.title(value), name, users)
+            self._add(GradientMark.ARRIVED, value, sentence, lines=self._own(value, Role.RULE), came=came)
 
     def _own(self, value: int, role: Role) -> tuple[int, ...]:
         return tuple(self._owned.get((value, role), ()))
 
     @cached_property
     def _owned(self) -> dict[tuple[int, Role], list[int]]:
-        found: dict[tuple[int, Role], list[int]] = {}
+        owned: dict[tuple[int, Role], list[int]] = {}
         for number, owner in enumerate(self.parts.owners):
-            found.setdefault(owner, []).append(number)
-        return found
+            owned.setdefault(owner, []).append(number)
+        return owned
 
     def _handed(self, visit: Visit, call: Call) -> tuple[Handed, ...]:
-        found = []
+        handed = []
         for argument, by in zip(call.args, visit.given, strict=True):
             if by is not None and (value := self.parts.value_of(argument)) >= 0:
                 line = self.parts.line_of(by)
                 same = line >= 0 and line == self.parts.line_of(visit.derivative)
-                found.append(Handed(value, -1 if same else line))
-        return tuple(found)
+                handed.append(Handed(value, -1 if same else line))
+        return tuple(handed)
 
     def _ruled(self, visit: Visit, value: int, to: Sequence[Handed], lines: Sequence[int]) -> tuple[str, ...]:
-        found: dict[int, Kept] = {}
+        uses: dict[int, Kept] = {}
         for line in lines:
             for number, how in self.parts.lines[line].uses:
-                found[number] = min(found.get(number, how), how)
-        numbers = [v for v, how in sorted(found.items()) if how == Kept.NUMBERS]
+                uses[number] = min(uses.get(number, how), how)
+        numbers = [v for v, how in sorted(uses.items()) if how == Kept.NUMBERS]
         computed = [self.parts.values[v].name for v in numbers if not self.parts.values[v].given]
-        given = [self.parts.values[v].name for v in numbers if self.parts.values[v].given]
-        shapes = [self.parts.values[v].name for v, how in sorted(found.items()) if how == Kept.SHAPE]
+        parameters = [self.parts.values[v].name for v in numbers if self.parts.values[v].given]
+        shapes = [self.parts.values[v].name for v, how in sorted(uses.items()) if how == Kept.SHAPE]
         derivative = self.parts.name(self.parts.line_of(visit.derivative))
         handed = [(self.parts.title(h.value), self.parts.name(h.line)) for h in to]
-        return say.ruled(self.parts.title(value), derivative, handed, computed, given, shapes)
+        return say.ruled(self.parts.title(value), derivative, handed, computed, parameters, shapes)

@@ -25,10 +25,10 @@ class Groups:
         self, program: ProgramRows, module: IRModule, exprs: Sequence[Expr], edges: Sequence[Edge]
     ) -> None:
         self.program = program
-        found = _functions_and_branches(program)
-        found += _blocks(program, module)
-        found.sort(key=lambda g: (g.first, -g.last, g.kind == BLOCK))
-        self.groups = _nested(found)
+        groups = _functions_and_branches(program)
+        groups += _blocks(program, module)
+        groups.sort(key=lambda g: (g.first, -g.last, g.kind == BLOCK))
+        self.groups = _nested(groups)
         outer = [g for g in self.groups if g.parent < 0 or self.groups[g.parent].kind != BLOCK]
         self.blocks = sum(g.kind == BLOCK for g in outer)
         inner = self._innermost()
@@ -61,11 +61,11 @@ class Groups:
 
     def _blocks_around(self, group: int) -> list[int]:
         """Return the blocks from `group` outwards, up to the first group of another kind."""
-        found = []
+        blocks = []
         while group >= 0 and self.groups[group].kind == BLOCK:
-            found.append(group)
+            blocks.append(group)
             group = self.groups[group].parent
-        return found
+        return blocks
 
     def _place_leaves(self, exprs: Sequence[Expr], edges: Sequence[Edge]) -> None:
         """Parameters and constants that only one block uses are part of it; what some operator takes first is
@@ -105,11 +105,11 @@ class Groups:
         owners: dict[str, list[int]] = {}
         for block in sorted(stems):
             owners.setdefault(stems[block], []).append(block)
-        seen: dict[str, int] = {}
+        occurrences: dict[str, int] = {}
         for number, group in enumerate(self.groups):
             if group.kind != BLOCK:
                 continue
-            seen[group.repeat] = seen.get(group.repeat, 0) + 1
+            occurrences[group.repeat] = occurrences.get(group.repeat, 0) + 1
             label = stems.get(number, "")
             same = owners.get(label, [])
             # The outermost of several blocks, one inside the other, has the name.
@@ -118,7 +118,7 @@ class Groups:
                 or same[0] != number
                 or any(number not in self._blocks_around(other) for other in same)
             ):
-                label = f"{group.repeat} · {seen[group.repeat]}"
+                label = f"{group.repeat} · {occurrences[group.repeat]}"
             self.groups[number] = group._replace(label=label)
 
 
@@ -131,23 +131,23 @@ def _stem(names: Sequence[str]) -> str:
 
 
 def _functions_and_branches(program: ProgramRows) -> list[Group]:
-    found = []
+    groups = []
     for index, row in enumerate(program.rows):
         if row.end < 0:
             continue
         expr = program.defines(index)
         if row.kind == RowKind.FUNCTION:
             name = next((t.text for t in row.tokens if t.kind == TokenClass.GLOBAL), "fn")
-            found.append(Group(name, -1, index, row.end, FUNCTION))
+            groups.append(Group(name, -1, index, row.end, FUNCTION))
         elif isinstance(expr, Function):
-            found.append(Group(program.name(expr) or "fn", -1, index, row.end, FUNCTION))
+            groups.append(Group(program.name(expr) or "fn", -1, index, row.end, FUNCTION))
         elif isinstance(expr, If) and row.end > index + 1:
-            found.append(Group("then", -1, index + 1, row.end - 1, BRANCH))
+            groups.append(Group("then", -1, index + 1, row.end - 1, BRANCH))
         elif row.kind == RowKind.BRANCH and row.text.startswith("} else") and row.end > index + 1:
-            found.append(Group("else", -1, index + 1, row.end - 1, BRANCH))
+            groups.append(Group("else", -1, index + 1, row.end - 1, BRANCH))
         elif row.kind == RowKind.BRANCH:
-            found.append(Group(_pattern(program, index), -1, index, row.end, BRANCH))
-    return found
+            groups.append(Group(_pattern(program, index), -1, index, row.end, BRANCH))
+    return groups
 
 
 def _pattern(program: ProgramRows, index: int) -> str:
@@ -161,7 +161,7 @@ def _pattern(program: ProgramRows, index: int) -> str:
 
 
 def _blocks(program: ProgramRows, module: IRModule) -> list[Group]:
-    found = []
+    blocks = []
     heads = [i for i, row in enumerate(program.rows) if row.kind == RowKind.FUNCTION and row.end >= 0]
     functions = dict(zip(heads, module.functions.values(), strict=True))
     order: dict[int, list[list[Expr]]] = {}
@@ -171,23 +171,23 @@ def _blocks(program: ProgramRows, module: IRModule) -> list[Group]:
         for block in repeated_blocks(functions[head], lists):
             rows = [program.row(member) for member in block.members]
             end = max(max(r, program.rows[r].end) for r in rows)
-            found.append(
+            blocks.append(
                 Group(
                     "", -1, min(rows), end, BLOCK, f"{head} {block.key}" if len(functions) > 1 else block.key
                 )
             )
-    return found
+    return blocks
 
 
 def _nested(groups: Sequence[Group]) -> list[Group]:
     """Sort the groups by their rows, and set their parents; a group that would cross another is dropped."""
-    kept: list[Group] = []
+    nested: list[Group] = []
     outer: list[int] = []
     for group in groups:
-        while outer and kept[outer[-1]].last < group.first:
+        while outer and nested[outer[-1]].last < group.first:
             outer.pop()
-        if outer and kept[outer[-1]].last < group.last:
+        if outer and nested[outer[-1]].last < group.last:
             continue
-        kept.append(group._replace(parent=outer[-1] if outer else -1))
-        outer.append(len(kept) - 1)
-    return kept
+        nested.append(group._replace(parent=outer[-1] if outer else -1))
+        outer.append(len(nested) - 1)
+    return nested

@@ -92,7 +92,7 @@ class _Builder:
 
     def _values(self) -> Iterator[Expr]:
         """Iterate over the expressions that are drawn, in the order of evaluation."""
-        seen: set[Expr] = set()
+        visited: set[Expr] = set()
         for function in self.module.functions.values():
             for node in post_order(function):
                 if isinstance(node, Match):
@@ -100,9 +100,9 @@ class _Builder:
                         for variable in pattern_vars(clause.lhs):
                             self.patterns[variable] = node
             for node in post_order(function):
-                if node is function or node in seen or not self._drawn(node):
+                if node is function or node in visited or not self._drawn(node):
                     continue
-                seen.add(node)
+                visited.add(node)
                 yield node
 
     def _drawn(self, node: Expr) -> bool:
@@ -266,33 +266,33 @@ def _inferred(
     """
     from ...typing.infer import infer_types
 
-    given = {node for function in module.functions.values() for node in post_order(function)}
+    originals = {node for function in module.functions.values() for node in post_order(function)}
     try:
         typed = infer_types(module)
     except RelayError as error:
-        known: dict[Expr, Type] = {
+        known_types: dict[Expr, Type] = {
             n: n._checked_type
-            for n in given
+            for n in originals
             if n._checked_type is not None and n.__class__ in (Var, Constant)
         }
-        return known, {}, {}, error
+        return known_types, {}, {}, error
     source: dict[Expr, Expr] = {}
     for function in typed.functions.values():
         for node in post_order(function):
-            source[node] = node if node in given else node.origin[0]
+            source[node] = node if node in originals else node.origin[0]
     types = {old: new._checked_type for new, old in source.items() if new._checked_type is not None}
     for function in typed.functions.values():
         for node in post_order(function):
             if isinstance(node, Match):
                 types |= {
-                    (v if v in given or not v.origin else _first(v)): v._checked_type
+                    (v if v in originals or not v.origin else _first(v)): v._checked_type
                     for c in node.clauses
                     for v in pattern_vars(c.lhs)
                     if v._checked_type is not None
                 }
-    found = {source[new]: cost for new, cost in costs(typed).items()}
+    cost_of = {source[new]: cost for new, cost in costs(typed).items()}
     learnt = {source[new]: elements(new._checked_type) for new in weights(typed.functions.values())}
-    return types, found, learnt, None
+    return types, cost_of, learnt, None
 
 
 def _passed(module: IRModule) -> set[Expr]:

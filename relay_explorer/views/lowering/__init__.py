@@ -28,8 +28,8 @@ def build(
     from ...lower.runtime.kernel import Kernel
     from .compiled import compiled_view
 
-    given = source.given
-    x = given if isinstance(given, (Executable, Kernel, Measurement)) else source.module
+    subject = source.given
+    x = subject if isinstance(subject, (Executable, Kernel, Measurement)) else source.module
     # Two builds of a book give one page, whether or not there is a compiler for PTX.
     view, opened = compiled_view(x, kernel, source.asked_title, measure, args, ptx=not source.reproducible)
     return opened if source.live and opened is not None else view

@@ -44,10 +44,10 @@ class Opened:
     """A run that a reader looks at while Python is there to make the levels of any of its kernels."""
 
     def __init__(
-        self, measured: Measurement, view: RunView, made: Callable[[int], Kernel] | None = None
+        self, measured: Measurement, view: RunView, kernel_of: Callable[[int], Kernel] | None = None
     ) -> None:
         self.view = replace(view, live=True)
-        self._made = made or measured.remade
+        self._made = kernel_of or measured.remade
         self._number = {k.name: number for number, k in enumerate(measured.kernels)}
 
     def answer(self, question: Mapping[str, Any]) -> RunView:
@@ -56,6 +56,6 @@ class Opened:
         if type(kernel) is not int or not 0 <= kernel < len(self.view.kernels):
             raise RelayError(f"the run has no kernel {kernel!r:.40}")
         if kernel not in [number for number, _ in self.view.levels]:
-            made = lowering_view(self._made(self._number[self.view.kernels[kernel].name]))
-            self.view = replace(self.view, levels=(*self.view.levels, Level(kernel, made)))
+            level = lowering_view(self._made(self._number[self.view.kernels[kernel].name]))
+            self.view = replace(self.view, levels=(*self.view.levels, Level(kernel, level)))
         return self.view

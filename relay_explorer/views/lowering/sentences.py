@@ -73,9 +73,9 @@ def told(p: Primitive) -> Sentence:
             return (f"The loop {{0}}, {turns}, is **split** into loops within one another.", first)
         case "Fuse" if p.made:
             parts, names = _listed(loops, 0)
-            made, extent = p.made[0]
+            new, extent = p.made[0]
             one = f"{{{len(names)}}}, {_turns(extent)}"
-            return (f"The loops {parts} become **one**, {one}.", *names, made)
+            return (f"The loops {parts} become **one**, {one}.", *names, new)
         case "Reorder":
             parts, names = _listed(loops, 0)
             return (f"The loops are put in **another order**: {parts}.", *names)
@@ -102,8 +102,8 @@ def _placed(p: Primitive, block: str, first: str) -> Sentence:
             return (f"{{0}} is **computed where it is {where}**, in {parts}.", block, *names)
         case "ComputeAt" | "ReverseComputeAt" if p.loops:
             what = "it needs" if p.kind == "ComputeAt" else "was made there"
-            told = f"{{0}} moves **into the loop** {{1}}: each turn computes as much of it as {what}."
-            return (told, block, first)
+            text = f"{{0}} moves **into the loop** {{1}}: each turn computes as much of it as {what}."
+            return (text, block, first)
         case "SetScope":
             return (f"What {{0}} stores is kept in memory that is **{_scope(p)}**.", block)
         case "CacheRead":
@@ -171,9 +171,9 @@ def _lines(code: Code) -> int:
 
 def compiled_why(codes: Sequence[Code]) -> Sentence:
     if codes[0].name == "CUDA C":
-        told = "A line has the colour of the block whose array it stores into, or helps to compute."
+        text = "A line has the colour of the block whose array it stores into, or helps to compute."
         link = " PTX is linked to the lines of CUDA C by the compiler's own table." if len(codes) > 1 else ""
-        return (told + link,)
+        return (text + link,)
     code = codes[-1]
     if not code.others:
         return ()

@@ -73,10 +73,10 @@ def chosen(x: object, kernel: object) -> Kernel:
     if kernel is None:
         here = [k for k in x.kernels if not k.on_host] or x.kernels
         return max(here, key=lambda k: k.flops)
-    for number, found in enumerate(x.kernels):
-        if kernel == found.name or (kernel == number and not isinstance(kernel, bool)):
-            return found
-    shown = ", ".join(f"`{found.name}`" for found in x.kernels[:8])
+    for number, candidate in enumerate(x.kernels):
+        if kernel == candidate.name or (kernel == number and not isinstance(kernel, bool)):
+            return candidate
+    shown = ", ".join(f"`{candidate.name}`" for candidate in x.kernels[:8])
     more = f" and {len(x.kernels) - 8} more" if len(x.kernels) > 8 else ""
     raise RelayError(
         f"the program has no kernel {kernel!r:.60}",
@@ -126,12 +126,12 @@ class _Builder:
         )
 
     def operators(self) -> list[Operator]:
-        found = []
+        operators = []
         for number, call in enumerate(self.calls):
             assert isinstance(call.op, Op)
             row = self.program.row(call)
-            found.append(Operator(row, call.op.name, HUES[number % len(HUES)], describe(call)[1]))
-        return found
+            operators.append(Operator(row, call.op.name, HUES[number % len(HUES)], describe(call)[1]))
+        return operators
 
     # -- the schedule
 
@@ -145,7 +145,7 @@ class _Builder:
         nest = self.nest(first, owners, set())
         effect = self.effect(first, self.made.composed.prim_func)
         begin = say.begin(len(self.calls), effect.nests)
-        found = [ScheduleStep(LoweringMark.BEGIN, "", begin, say.BEGIN_WHY, nest, effect)]
+        steps = [ScheduleStep(LoweringMark.BEGIN, "", begin, say.BEGIN_WHY, nest, effect)]
         before = first
         for p in primitives:
             mark = (
@@ -156,14 +156,14 @@ class _Builder:
                 else LoweringMark.SHAPE
             )
             nest = self.nest(p.nest, p.owners, _touched(p, before))
-            found.append(
+            steps.append(
                 ScheduleStep(mark, p.kind, say.told(p), say.why(p), nest, self.effect(p.nest, p.func))
             )
             before = p.nest
         last = self.nest(before, self.owners, set())
         end = (say.compiled(codes), say.compiled_why(codes))
-        found.append(ScheduleStep(LoweringMark.COMPILED, "", *end, last, found[-1].effect))
-        return found
+        steps.append(ScheduleStep(LoweringMark.COMPILED, "", *end, last, steps[-1].effect))
+        return steps
 
     def effect(self, parts: Nest, func: Any) -> Effect:
         target = self.kernel.target
@@ -171,17 +171,17 @@ class _Builder:
         return Effect(*_counted(parts), *estimate(func, target.cores, caches))
 
     def nest(self, parts: Nest, owners: Mapping[str, Sequence[int]], touched: set[int]) -> tuple[Part, ...]:
-        found = []
+        nest = []
         for at, part in enumerate(parts):
             if isinstance(part, Loop):
                 inside = tuple(sorted({n for block in part.blocks for n in owners.get(block, ())}))
-                made = Part(False, part.depth, part.name, "", part.extent, part.how, inside, at in touched)
+                new = Part(False, part.depth, part.name, "", part.extent, part.how, inside, at in touched)
             else:
                 text = part.text if len(part.text) <= LONGEST else part.text[: LONGEST - 1] + "…"
                 own = tuple(owners.get(part.name, ()))
-                made = Part(True, part.depth, part.name, text, 1, "", own, at in touched)
-            found.append(made)
-        return tuple(found)
+                new = Part(True, part.depth, part.name, text, 1, "", own, at in touched)
+            nest.append(new)
+        return tuple(nest)
 
     # -- the code
 
@@ -191,20 +191,20 @@ class _Builder:
             llvm, assembly = both(self.made)
             return self.code("LLVM IR", CLASSES, llvm), self.code("assembly", CLASSES, assembly)
         source = self.kernel.source("cuda")
-        found, numbers = traced_cuda(self.made, source)
-        made = self.code("CUDA C", C_CLASSES, found)
+        traced, numbers = traced_cuda(self.made, source)
+        cuda = self.code("CUDA C", C_CLASSES, traced)
         if not self.ptx or nvcc() is None:
-            return (made,)
-        ptx = traced_ptx(source, found, numbers, self.kernel.target)
-        return made, self.code("PTX", PTX_CLASSES, ptx)
+            return (cuda,)
+        ptx = traced_ptx(source, traced, numbers, self.kernel.target)
+        return cuda, self.code("PTX", PTX_CLASSES, ptx)
 
-    def code(self, name: str, purposes: tuple[str, ...], found: Traced) -> Code:
-        kept = tuple([CodeLine(n.text, n.purpose, n.block, n.depth) for n in found.lines[:MOST_LINES]])
+    def code(self, name: str, purposes: tuple[str, ...], traced: Traced) -> Code:
+        lines = tuple([CodeLine(n.text, n.purpose, n.block, n.depth) for n in traced.lines[:MOST_LINES]])
         blocks = [
-            {n for block in name.split("+") for n in self.owners.get(block, ())} for name in found.blocks
+            {n for block in name.split("+") for n in self.owners.get(block, ())} for name in traced.blocks
         ]
-        cut = max(0, len(found.lines) - MOST_LINES)
-        return Code(name, purposes, tuple([tuple(sorted(b)) for b in blocks]), kept, found.others, cut)
+        cut = max(0, len(traced.lines) - MOST_LINES)
+        return Code(name, purposes, tuple([tuple(sorted(b)) for b in blocks]), lines, traced.others, cut)
 
 
 def _touched(p: Primitive, before: Nest) -> set[int]:

@@ -232,14 +232,14 @@ class MachineView(View):
 
     def instructions(self) -> dict[int, str]:
         """By row: the instructions that came from it, `@main 0-3, 7`."""
-        found: dict[int, dict[str, list[int]]] = {}
+        by_row: dict[int, dict[str, list[int]]] = {}
         for function in self.functions:
             for number, line in enumerate(function.code):
                 for row in line.rows:
-                    found.setdefault(row, {}).setdefault(function.name, []).append(number)
+                    by_row.setdefault(row, {}).setdefault(function.name, []).append(number)
         return {
             row: "; ".join(f"{name} {ranges(numbers)}" for name, numbers in by_name.items())
-            for row, by_name in found.items()
+            for row, by_name in by_row.items()
         }
 
 

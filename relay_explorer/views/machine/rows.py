@@ -36,11 +36,11 @@ class MachineRows:
         """Return the rows that an expression of the optimized program came from, that of its value first."""
         if source is None:
             return ()
-        found = self._found.get(id(source))
-        if found is None:
+        rows = self._found.get(id(source))
+        if rows is None:
             self._kept.append(source)
-            found = self._found[id(source)] = tuple(dict.fromkeys(self._rows(source)))[:MOST_ROWS]
-        return found
+            rows = self._found[id(source)] = tuple(dict.fromkeys(self._rows(source)))[:MOST_ROWS]
+        return rows
 
     def _rows(self, source: Expr) -> Iterable[int]:
         yield from self.origins.nearest(source)
@@ -52,13 +52,13 @@ class MachineRows:
 
     def header(self, function: VMFunction) -> int:
         """Return the row where a function of the machine begins, -1 for one that the passes created."""
-        for var, found in self.module.functions.items():
+        for var, candidate in self.module.functions.items():
             if var.name_hint == function.name:
-                return self.program.row(found)
+                return self.program.row(candidate)
         return -1
 
 
-def shown(module: IRModule, given: IRModule, program: VMProgram) -> IRModule:
+def shown(module: IRModule, original: IRModule, program: VMProgram) -> IRModule:
     """Return the functions of a module that are shown: those that `@main` needs, from libraries only those
     that are in the program. `given` is the module before libraries were added.
     """
@@ -66,7 +66,7 @@ def shown(module: IRModule, given: IRModule, program: VMProgram) -> IRModule:
     functions = {
         var: function
         for var, function in needed.functions.items()
-        if var in given or var.name_hint in program.functions
+        if var in original or var.name_hint in program.functions
     }
     named = set(types_named(functions.values()))
     types = {var: data for var, data in module.type_definitions.items() if var.name_hint in named}

@@ -57,19 +57,19 @@ class Speaker:
                 self.texts[int(change[1] or 0)] = str(change[2])
         match step.kind:
             case StepKind.BEGIN:
-                said = self._begins(step)
+                sentence = self._begins(step)
             case StepKind.CALL | StepKind.TAIL:
-                said = self._called(step)
+                sentence = self._called(step)
             case StepKind.RETURN:
-                said = self._returned(step)
+                sentence = self._returned(step)
             case StepKind.END:
-                said = self._ended(step)
+                sentence = self._ended(step)
             case StepKind.FAILURE:
                 message = str(step.error.message if step.error else "").strip().rstrip(".")
                 return plain(f"**It goes wrong here.** {message[:1].upper()}{message[1:]}.")
             case _:
-                said = self._did(step, before)
-        return self._with_freed(step, said)
+                sentence = self._did(step, before)
+        return self._with_freed(step, sentence)
 
     def _writes(self, step: Step) -> bool:
         return step.kind is StepKind.DID and isinstance(self._instruction(step), WriteRef)
@@ -116,22 +116,22 @@ class Speaker:
         self._said.add(remark)
         return f"\n{remark}"
 
-    def _with_freed(self, step: Step, said: Sentence) -> Sentence:
+    def _with_freed(self, step: Step, sentence: Sentence) -> Sentence:
         """Add the objects that are freed after the step."""
         freed = [int(c[1] or 0) for c in step.changes if c[0] == "d"]
         storage = [n for n in freed if self.run.things[n].size and self.run.things[n].storage < 0]
         if not storage:
-            return said
+            return sentence
         names = [f"#{n}" for n in storage[:MOST_FREED]]
         size = sum(self.run.things[n].size for n in storage)
         more = f" and {len(storage) - MOST_FREED} more" if len(storage) > MOST_FREED else ""
-        where = listed(names, len(said) - 1)
-        joint = " " if "\n" in said[0] else "\n"
+        where = listed(names, len(sentence) - 1)
+        joint = " " if "\n" in sentence[0] else "\n"
         its = "their" if len(storage) > 1 else "its"
         return (
-            f"{said[0]}{joint}Nothing holds {where}{more} any more: {its} {counted(size, 'byte')} "
+            f"{sentence[0]}{joint}Nothing holds {where}{more} any more: {its} {counted(size, 'byte')} "
             f"{'is' if size == 1 else 'are'} free.",
-            *said[1:],
+            *sentence[1:],
             *names,
         )
 
@@ -139,19 +139,19 @@ class Speaker:
 
     def _begins(self, step: Step) -> Sentence:
         now = self.run.activations[step.activation]
-        given = self.named(range(len(step.reads)), step.reads)
-        with_what = f": {listed(given, 2)}" if given else ""
+        arguments = self.named(range(len(step.reads)), step.reads)
+        with_what = f": {listed(arguments, 2)}" if arguments else ""
         return (
             f"{{0}} begins with {{1}} registers{with_what}."
             + self._once("Parameters come in the first registers. Every call has registers of its own."),
-            self.function(step.activation), str(now.function.registers), *given,
+            self.function(step.activation), str(now.function.registers), *arguments,
         )  # fmt: skip
 
     def _called(self, step: Step) -> Sentence:
         new = self.run.activations[step.activation]
         name = self.function(step.activation)
-        given = self.named(range(len(step.reads)), step.reads)
-        with_what = f" with {listed(given, 2)}" if given else ""
+        arguments = self.named(range(len(step.reads)), step.reads)
+        with_what = f" with {listed(arguments, 2)}" if arguments else ""
         remark = self._captured(new, step)
         if step.kind is StepKind.TAIL:
             before = self.function(step.left)
@@ -160,13 +160,13 @@ class Speaker:
             return (
                 f"{{0}} goes on in the place of {whose}{with_what}: turn {new.turn}, and the stack is no "
                 f"higher.{remark or self._once(tail)}",
-                name, before, *given,
+                name, before, *arguments,
             )  # fmt: skip
         again = new.caller >= 0 and self.run.activations[new.caller].function is new.function
         remark = remark or (self._once("The same code, with registers of its own.") if again else "")
         waits = f" {{1}} waits at instruction {new.at}." if new.caller >= 0 else ""
         caller = self.function(new.caller) if new.caller >= 0 else ""
-        return f"{{0}} is called{with_what}.{waits}{remark}", name, caller, *given
+        return f"{{0}} is called{with_what}.{waits}{remark}", name, caller, *arguments
 
     def _captured(self, new: Activation, step: Step) -> str:
         if not new.function.captured:
@@ -195,42 +195,47 @@ class Speaker:
 
     def _did(self, step: Step, before: dict[int, str]) -> Sentence:
         it = self._instruction(step)
-        given = self.named(read(it), step.reads, before)
+        operands = self.named(read(it), step.reads, before)
         target = getattr(it, "to", None)
         to = f"r{target}" if isinstance(target, int) else ""
-        made = self.value(step.wrote[0]) if step.wrote else ""
+        value = self.value(step.wrote[0]) if step.wrote else ""
         match it:
             case Move():
                 remark = self._once("Only the reference is copied: both registers hold the same value.")
-                return f"{{0}} is what {{1}} is.{remark}", to, given[0]
+                return f"{{0}} is what {{1}} is.{remark}", to, operands[0]
             case LoadConst():
-                return "{0} is the constant {1}: {2}.", to, f"c{it.constant}", made
+                return "{0} is the constant {1}: {2}.", to, f"c{it.constant}", value
             case LoadConsti():
-                return "{0} is the number {1}, which stands in the instruction.", to, made
+                return "{0} is the number {1}, which stands in the instruction.", to, value
             case AllocStorage() | AllocTensor() | AllocTensorReg() | ReshapeTensor() | ShapeFunc():
-                return self._memory(step, it, to, given)
+                return self._memory(step, it, to, operands)
             case InvokePacked() | InvokeHost():
                 return self._kernel(step, it)
             case AllocTuple() | AllocADT() | AllocClosure():
-                return self._made(it, to, given, made)
+                return self._made(it, to, operands, value)
             case GetField():
-                return "{0} is field {1} of {2}: {3}.", to, str(it.index), given[0], made
+                return "{0} is field {1} of {2}: {3}.", to, str(it.index), operands[0], value
             case Switch() | If() | Goto():
-                return self._jumped(step, it, given)
+                return self._jumped(step, it, operands)
             case NewRef():
                 remark = self._once("A cell can be written again; whoever holds it sees what it holds then.")
-                return f"{{0}} is a new cell with {{1}} in it.{remark}", to, given[0]
+                return f"{{0}} is a new cell with {{1}} in it.{remark}", to, operands[0]
             case ReadRef():
-                return "{0} is what the cell {1} holds now: {2}.", to, f"r{it.ref}", made
+                return "{0} is what the cell {1} holds now: {2}.", to, f"r{it.ref}", value
             case WriteRef():
                 cell = step.reads[0]
                 held = before.get(cell, "…") if type(cell) is int else "…"
-                return "The cell {0} held {1}. From now on it holds {2}.", f"r{it.ref}", cut(held), given[1]
+                return (
+                    "The cell {0} held {1}. From now on it holds {2}.",
+                    f"r{it.ref}",
+                    cut(held),
+                    operands[1],
+                )
             case InvokeClosure() | TailInvokeClosure():
-                return "{0} is called, which is no function of the machine: {1}.", given[-1], made
-        return "{0} gives {1}.", it.mnemonic, made
+                return "{0} is called, which is no function of the machine: {1}.", operands[-1], value
+        return "{0} gives {1}.", it.mnemonic, value
 
-    def _memory(self, step: Step, it: Instruction, to: str, given: list[str]) -> Sentence:
+    def _memory(self, step: Step, it: Instruction, to: str, operands: list[str]) -> Sentence:
         held = step.wrote[0]
         name = f"#{held}"
         thing = self.run.things[held] if type(held) is int else None
@@ -258,7 +263,7 @@ class Speaker:
                 return (
                     "{0} is a tensor of the shape in {1}, in memory of its own: {2}. It is not filled yet.",
                     to,
-                    given[0],
+                    operands[0],
                     label,
                 )
             case ShapeFunc():
@@ -275,55 +280,65 @@ class Speaker:
         return (
             "{0} has the elements of {1} under another shape: {2}. Nothing is computed or copied.",
             to,
-            given[0],
+            operands[0],
             label,
         )
 
     def _kernel(self, step: Step, it: InvokePacked | InvokeHost) -> Sentence:
-        given = self.named(it.arguments, step.reads[: len(it.arguments)])
+        arguments = self.named(it.arguments, step.reads[: len(it.arguments)])
         results = it.results if isinstance(it, InvokePacked) else it.to
         filled = self.named(results, step.wrote)
-        reads = f" reads {listed(given, 1)} and" if given else ""
-        at = 1 + len(given)
+        reads = f" reads {listed(arguments, 1)} and" if arguments else ""
+        at = 1 + len(arguments)
         if isinstance(it, InvokeHost):
             remark = self._once("Only the data tell how large this result is, so the kernel makes it itself.")
             return (
                 f"The kernel {{0}}{reads} makes its result: {listed(filled, at)}.{remark}",
-                self.kernel(it.kernel), *given, *filled,
+                self.kernel(it.kernel), *arguments, *filled,
             )  # fmt: skip
-        return f"The kernel {{0}}{reads} fills {listed(filled, at)}.", self.kernel(it.kernel), *given, *filled
+        return (
+            f"The kernel {{0}}{reads} fills {listed(filled, at)}.",
+            self.kernel(it.kernel),
+            *arguments,
+            *filled,
+        )
 
     def _made(
-        self, it: AllocTuple | AllocADT | AllocClosure, to: str, given: list[str], made: str
+        self, it: AllocTuple | AllocADT | AllocClosure, to: str, fields: list[str], value: str
     ) -> Sentence:
         if isinstance(it, AllocClosure):
             name = f"@{it.function}"
-            if not given:
+            if not fields:
                 return "{0} is the function {1} as a value. It captures nothing.", to, name
             remark = self._once("It keeps that after this call has ended.")
-            return f"{{0}} is a closure: the code of {{1}}, and {listed(given, 2)}.{remark}", to, name, *given
+            return (
+                f"{{0}} is a closure: the code of {{1}}, and {listed(fields, 2)}.{remark}",
+                to,
+                name,
+                *fields,
+            )
         name = it.constructor if isinstance(it, AllocADT) else "tuple"
-        if not given:
-            return "{0} is {1}.", to, made
+        if not fields:
+            return "{0} is {1}.", to, value
         remark = self._once("It holds the values themselves, not copies of them.")
-        return f"{{0}} is a new {{1}} of {listed(given, 2)}.{remark}", to, name, *given
+        return f"{{0}} is a new {{1}} of {listed(fields, 2)}.{remark}", to, name, *fields
 
-    def _jumped(self, step: Step, it: Switch | If | Goto, given: list[str]) -> Sentence:
+    def _jumped(self, step: Step, it: Switch | If | Goto, operands: list[str]) -> Sentence:
         goes = f"it goes on at instruction {step.following}"
         if isinstance(it, Goto):
             return (f"The branch is done: {goes}, past the other one.",)
         if isinstance(it, If):
-            return f"{{0}}, so {goes}.", given[0]
+            return f"{{0}}, so {goes}.", operands[0]
         held = step.reads[0]
-        made = self.run.things[held].label if type(held) is int else str(held)
-        return f"{{0}} was made by {{1}}, so {goes}.", given[0], made
+        constructor = self.run.things[held].label if type(held) is int else str(held)
+        return f"{{0}} was made by {{1}}, so {goes}.", operands[0], constructor
 
 
-def gap(left_out: int, kept: int, total: int) -> Sentence:
+def gap(left_out: int, recorded: int, total: int) -> Sentence:
     """Describe the steps that are missing from the data."""
     are = "is" if left_out == 1 else "are"
     return (
-        f"Here {counted(left_out, 'step')} {are} left out: the first {count(kept)} of {count(total)} are "
+        f"Here {counted(left_out, 'step')} {are} left out: the first {count(recorded)} of {count(total)} are "
         "recorded.",
     )
 

@@ -93,9 +93,9 @@ def machine_view(
     the result of `relay_explorer.build`, for the virtual machine or for the graph executor. For a module,
     NumPy computes the kernels. The first `limit` steps are recorded.
     """
-    kept = LIMIT if limit is None else limit
+    recorded = LIMIT if limit is None else limit
     if isinstance(x, (IRModule, Expr)):
-        return _of_module(IRModule.from_expr(x), args, title, kept)
+        return _of_module(IRModule.from_expr(x), args, title, recorded)
     from ...lower.runtime.executable import Executable
     from ...lower.runtime.virtual import InterpretedExecutable, VMExecutable
 
@@ -105,7 +105,7 @@ def machine_view(
             f"{type(x).__name__}"
         )
     if isinstance(x, VMExecutable):
-        run = record_machine(x.machine, x.values(args, {}), limit=kept, text=look)
+        run = record_machine(x.machine, x.values(args, {}), limit=recorded, text=look)
         module = x.mod if x.mod is not None else IRModule({})
         return _Builder(run, MachineRows(shown_of(module, run.program)), title).view(*_planned(x.mod))
     if x.mod is None:
@@ -113,13 +113,13 @@ def machine_view(
             "the program was loaded for the graph executor, and has no bytecode",
             help=['build it again with executor="vm"', 'explore(module, view="memory") shows its memory'],
         )
-    return _of_module(x.mod, args, title, kept, compiled=True)
+    return _of_module(x.mod, args, title, recorded, compiled=True)
 
 
 def _of_module(
-    given: IRModule, args: Sequence[object], title: str, limit: int, compiled: bool = False
+    original: IRModule, args: Sequence[object], title: str, limit: int, compiled: bool = False
 ) -> MachineView:
-    module = given.copy()
+    module = original.copy()
     check_types(module)
     main = module.get_global_var("main")
     interpreter = Interpreter(module)
@@ -127,7 +127,7 @@ def _of_module(
     ready = module if compiled else prepared(module, OPT_LEVEL)
     program = compile_module(ready)
     run = record_machine(program, values, limit=limit, text=look)
-    return _Builder(run, MachineRows(shown(module, given, program)), title).view(*_planned(ready))
+    return _Builder(run, MachineRows(shown(module, original, program)), title).view(*_planned(ready))
 
 
 def shown_of(module: IRModule, program: VMProgram) -> IRModule:
@@ -235,10 +235,10 @@ class _Builder:
     def _object(self, number: int) -> MachineObject:
         thing, steps = self.run.things[number], len(self.steps)
         freed = thing.freed if 0 <= thing.freed < steps else steps
-        made = min(thing.made, steps - 1)
+        start = min(thing.made, steps - 1)
         return MachineObject(
-            int(thing.kind), thing.label, thing.size, thing.storage, thing.given, made,
-            min(max(thing.last, made), steps - 1), freed,
+            int(thing.kind), thing.label, thing.size, thing.storage, thing.given, start,
+            min(max(thing.last, start), steps - 1), freed,
         )  # fmt: skip
 
     def _frame(self, number: int) -> MachineFrame:
@@ -250,11 +250,11 @@ class _Builder:
     # -- steps
 
     def _step(self, step: Step, late: bool = False) -> MachineStep:
-        said = self.speaker.say(step)
+        sentence = self.speaker.say(step)
         changes = tuple([self._change(change) for change in step.changes])
         because = () if late else step.because
         return MachineStep(
-            self._mark(step), step.activation, step.number, step.following, said, because, changes
+            self._mark(step), step.activation, step.number, step.following, sentence, because, changes
         )
 
     def _change(self, change: tuple[Reference, ...]) -> MachineChange:
@@ -273,16 +273,16 @@ class _Builder:
         if not run.left_out:
             return None
         total = run.totals.steps
-        said = stopped(number, total) if late is None else say.gap(run.left_out, number, total)
+        sentence = stopped(number, total) if late is None else say.gap(run.left_out, number, total)
         last = self.steps[-1]
-        self.steps.append(MachineStep(MachineMark.GAP, last.frame, -1, -1, said, (), ()))
+        self.steps.append(MachineStep(MachineMark.GAP, last.frame, -1, -1, sentence, (), ()))
         if late is not None:
             self.steps.append(self._late(late))
         return Gap(number, total - number - (late is not None))
 
     def _late(self, step: Step) -> MachineStep:
-        made = self._step(step, late=True)
-        return made._replace(changes=tuple(sorted(made.changes, key=_order)))
+        last = self._step(step, late=True)
+        return last._replace(changes=tuple(sorted(last.changes, key=_order)))
 
     # -- the whole
 
@@ -299,12 +299,12 @@ class _Builder:
         """
         if self.run.error is not None:
             return len(self.steps) - 1
-        height, deepest, found = 0, 1, (gap if gap > 0 else len(self.steps)) - 1
+        height, deepest, start = 0, 1, (gap if gap > 0 else len(self.steps)) - 1
         for number, step in enumerate(self.steps):
             height += sum((c[0] == "f") - (c[0] == "r") for c in step.changes)
             if height > deepest:
-                deepest, found = height, number
-        return found
+                deepest, start = height, number
+        return start
 
     def _summary(self) -> str:
         run, totals = self.run, self.run.totals
@@ -315,13 +315,13 @@ class _Builder:
             f"{counted(totals.deepest, 'frame')} at once, {counted(totals.kernels, 'kernel launch')}"
         ).replace("launchs", "launches")
         first = len(run.steps) - (run.left_out > 0 and not run.stopped)
-        kept = f" The first {first:,} steps are recorded." if run.left_out else ""
+        recorded = f" The first {first:,} steps are recorded." if run.left_out else ""
         if run.error is not None:
-            return f"@main goes wrong: {run.error.message}. {counts}.{kept}"
+            return f"@main goes wrong: {run.error.message}. {counts}.{recorded}"
         if run.stopped:
-            return f"@main had not ended after {counted(totals.steps, 'step')}, and was stopped.{kept}"
+            return f"@main had not ended after {counted(totals.steps, 'step')}, and was stopped.{recorded}"
         value = self.speaker.value(run.steps[-1].reads[0])
-        return f"@main returns {value}: {counts}.{kept}"
+        return f"@main returns {value}: {counts}.{recorded}"
 
 
 def _order(change: MachineChange) -> int:

@@ -63,9 +63,9 @@ def plan_view(module: IRModule, title: str, most: int) -> tuple[MemoryView | Non
     """Build the view of one plan, that of the function as it is, and count its steps; no view where these are
     more than `most`.
     """
-    made = _builder(module)
-    steps = len(made.base.steps)
-    return (made.view(title, choices=False) if steps <= most else None), steps
+    builder = _builder(module)
+    steps = len(builder.base.steps)
+    return (builder.view(title, choices=False) if steps <= most else None), steps
 
 
 def _builder(module: IRModule) -> _Builder:
@@ -93,8 +93,8 @@ class _Builder:
     def view(self, title: str, choices: bool = True) -> MemoryView:
         orders = tuple(SCHEDULES) if len(self.base.steps) <= MOST_IN_EVERY_ORDER else ("program",)
         axes = (Axis("kernels", KERNELS), Axis("freed", FREED), Axis("order", orders)) if choices else ()
-        asked = [(k, f, o) for k in KERNELS for f in FREED for o in orders]
-        grid = [self._number(*one) for one in (asked if choices else asked[:1])]
+        choices_of = [(k, f, o) for k in KERNELS for f in FREED for o in orders]
+        grid = [self._number(*one) for one in (choices_of if choices else choices_of[:1])]
         return MemoryView(
             title=title or "memory",
             summary=self._summary(self.variants[grid[len(FREED) * len(orders) if choices else 0]]),
@@ -168,8 +168,8 @@ class _Builder:
         """
         scope = freed == FREED[1]
         plan = self._plan(kernels == KERNELS[1], scope, "program" if scope else order)
-        made = _Told(self, plan)
-        lives = made.lives()
+        planned = _Told(self, plan)
+        lives = planned.lives()
         key = (tuple(lives), tuple((s.kind, s.reads, s.writes) for s in plan.steps))
         if key in self.found:
             return self.found[key]
@@ -179,7 +179,7 @@ class _Builder:
             chosen.append("as a graph without `let`")
         chosen += [f"order: {order}"] if order != "program" and not scope else []
         first = self.variants[0].totals if self.variants else None
-        variant = made.variant(lives, chosen, first)
+        variant = planned.variant(lives, chosen, first)
         self.variants.append(variant)
         self.found[key] = len(self.variants) - 1
         return self.found[key]
@@ -202,18 +202,18 @@ class _Builder:
 
     def came_from(self, exprs: Iterable[Expr]) -> list[Expr]:
         """Return the expressions of the program from which those of a variant came."""
-        found: dict[Expr, None] = {}
-        seen: set[int] = set()
+        origins: dict[Expr, None] = {}
+        visited: set[int] = set()
         pending = list(exprs)
         for expr in pending:
-            if id(expr) in seen:
+            if id(expr) in visited:
                 continue
-            seen.add(id(expr))
+            visited.add(id(expr))
             if expr in self.known:
-                found[expr] = None
+                origins[expr] = None
             else:
                 pending += expr.origin
-        return list(found)
+        return list(origins)
 
 
 def what(code: StraightLine, expr: Expr) -> str:
@@ -256,11 +256,11 @@ class _Told(NamedTuple):
             choice, life = plan.choices[tensor], plan.lives[tensor]
             assert choice is not None
             value = self.value(tensor)
-            taken = -(-plan.tensors[tensor].bytes // plan.alignment) * plan.alignment
+            size = -(-plan.tensors[tensor].bytes // plan.alignment) * plan.alignment
             before = numbers.get(choice.before, -1)
             lives.append(
                 Life(
-                    value, life.made + 1, min(life.last, end) + 1, plan.places[tensor].buffer, taken,
+                    value, life.made + 1, min(life.last, end) + 1, plan.places[tensor].buffer, size,
                     _RULES.index(choice.rule), before, self.called(tensor),
                 )
             )  # fmt: skip
@@ -268,19 +268,19 @@ class _Told(NamedTuple):
 
     def _numbers(self) -> dict[int, int]:
         """Map each tensor to the number of its lifetime."""
-        made = [t for step in self.plan.steps for t in step.writes]
-        return {tensor: number for number, tensor in enumerate(dict.fromkeys(made))}
+        computed = [t for step in self.plan.steps for t in step.writes]
+        return {tensor: number for number, tensor in enumerate(dict.fromkeys(computed))}
 
     def value(self, tensor: int) -> int:
         """Return the program's value that a tensor of the plan represents, -1 where there is none."""
         if self.plan is self.builder.base:
             return tensor
-        made = self.plan.tensors[tensor]
-        for expr in self.builder.came_from([made.expr]):
+        planned = self.plan.tensors[tensor]
+        for expr in self.builder.came_from([planned.expr]):
             if isinstance(expr, Function):
                 continue
             values = self.builder.code.of(expr)
-            return values[made.field] if made.field < len(values) else -1
+            return values[planned.field] if planned.field < len(values) else -1
         return -1
 
     def called(self, tensor: int) -> str:
@@ -310,11 +310,11 @@ class _Told(NamedTuple):
             reads = [numbers[t] for t in dict.fromkeys(step.reads) if t in numbers]
             frees = ends[at + 1]
             freed = [(lives[n].name, say.buffer_name(lives[n].buffer)) for n in frees]
-            told = self._say(step, [lives[n] for n in makes])
-            told = say.after(told, freed, plan.live[at], at == plan.peak_step)
+            sentence = self._say(step, [lives[n] for n in makes])
+            sentence = say.after(sentence, freed, plan.live[at], at == plan.peak_step)
             steps.append(
                 MemoryStep(
-                    self._mark(step, makes), self._label(step), told, tuple(makes), tuple(reads),
+                    self._mark(step, makes), self._label(step), sentence, tuple(makes), tuple(reads),
                     tuple(frees), tuple(values),
                 )
             )  # fmt: skip
@@ -336,25 +336,25 @@ class _Told(NamedTuple):
 
     def _about(self, step: Step) -> list[int]:
         """Return the program's values that a step computes, those that stay inside its kernel first."""
-        found: dict[int, None] = {}
+        values: dict[int, None] = {}
         kernel = self._kernel(step)
         if kernel is not None:
             parts = [n for n in post_order(kernel.body) if isinstance(n, Call)]
             for expr in self.builder.came_from(parts):
                 if isinstance(expr, Call):
-                    found.update(dict.fromkeys(self.builder.code.of(expr)))
+                    values.update(dict.fromkeys(self.builder.code.of(expr)))
         if step.kind is StepKind.VIEW:
-            found.update(dict.fromkeys(v for t in step.reads if (v := self.value(t)) >= 0))
-        found.update(dict.fromkeys(v for t in step.writes if (v := self.value(t)) >= 0))
-        return list(found)
+            values.update(dict.fromkeys(v for t in step.reads if (v := self.value(t)) >= 0))
+        values.update(dict.fromkeys(v for t in step.writes if (v := self.value(t)) >= 0))
+        return list(values)
 
     def _label(self, step: Step) -> str:
         return what(self.plan.code, step.expr)
 
     def _name(self, step: Step) -> str:
         """Return the name of a step's result in sentences."""
-        made = next(iter(self.builder.came_from([step.expr])), step.expr)
-        name, label_ = self.builder.program.name(made), self._label(step)
+        origin = next(iter(self.builder.came_from([step.expr])), step.expr)
+        name, label_ = self.builder.program.name(origin), self._label(step)
         return f"{name} {label_}" if name else label_
 
     def _choices(self, step: Step) -> list[Choice]:

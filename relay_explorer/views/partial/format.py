@@ -167,11 +167,11 @@ class PartialView(View):
 
     def notes(self) -> dict[int, str]:
         """By row of the program, how much of it was known: in each of its evaluations, or its only value."""
-        found: dict[int, list[Bound]] = {}
+        by_row: dict[int, list[Bound]] = {}
         for step in self.steps:
             for bound in step.bound:
-                found.setdefault(bound.at, []).append(bound)
-        return {row: _noted(all_of) for row, all_of in found.items()}
+                by_row.setdefault(bound.at, []).append(bound)
+        return {row: _noted(all_of) for row, all_of in by_row.items()}
 
 
 def _noted(all_of: list[Bound]) -> str:

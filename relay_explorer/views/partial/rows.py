@@ -38,28 +38,28 @@ class SourceRows:
         return self._found[key]
 
     def _search(self, expr: Expr) -> Expr | None:
-        seen, pending = {id(expr)}, [expr]
-        while pending and len(seen) < FARTHEST:
+        visited, pending = {id(expr)}, [expr]
+        while pending and len(visited) < FARTHEST:
             source = pending.pop(0)
             if self.program.row(source) >= 0:
                 return source
             for other in source.origin:
-                if id(other) not in seen:
-                    seen.add(id(other))
+                if id(other) not in visited:
+                    visited.add(id(other))
                     pending.append(other)
         return None
 
     def row(self, expr: Expr) -> int:
-        found = self.given(expr)
-        return -1 if found is None else self.program.row(found)
+        given = self.given(expr)
+        return -1 if given is None else self.program.row(given)
 
     def end(self, row: int) -> int:
         return self.program.source[row].end if row >= 0 else -1
 
     def called(self, expr: Expr) -> str:
         """`%x`, `%3`; "" for what has no name."""
-        found = self.given(expr)
-        return (self.program.name(found) or "") if found is not None else ""
+        given = self.given(expr)
+        return (self.program.name(given) or "") if given is not None else ""
 
     def branch(self, expr: Expr, number: int) -> int:
         """Return the row at which a branch of an `if` or `match` begins."""
@@ -97,12 +97,12 @@ class ResidualRows:
     """
 
     def __init__(self, run: PartialEvaluation) -> None:
-        written = _numbers_in_place(run.residual)
-        self.function = written
-        self.program: ProgramRows = program_rows(IRModule({GlobalVar(run.entry.name_hint): written}))
+        function = _numbers_in_place(run.residual)
+        self.function = function
+        self.program: ProgramRows = program_rows(IRModule({GlobalVar(run.entry.name_hint): function}))
         self.rows = self.program.source
         alive = _alive(run)
-        self.lets = {n.var: n for n in post_order(written) if isinstance(n, Let)}
+        self.lets = {n.var: n for n in post_order(function) if isinstance(n, Let)}
         self.alive = sum(var in alive for var in self.lets)
         self.needed = [True] * len(self.rows)
         for var, let in self.lets.items():
@@ -124,21 +124,21 @@ class ResidualRows:
     def name(self, expr: Expr) -> str:
         return self.program.name(expr) or ""
 
-    def births(self, known: dict[int, int], last: int) -> list[int]:
+    def births(self, recorded: dict[int, int], last: int) -> list[int]:
         """After which step each row is there: rows that are not known are there with the one that they belong
         to, those before the first step from the beginning.
         """
-        found = [known.get(row, -1) for row in range(len(self.rows))]
+        births = [recorded.get(row, -1) for row in range(len(self.rows))]
         for row, kind in enumerate(self.program.rows):
-            if found[row] < 0 and row and kind.kind in _FOLLOW:
-                found[row] = found[row - 1]
-        found[0] = max(found[0], 0)
+            if births[row] < 0 and row and kind.kind in _FOLLOW:
+                births[row] = births[row - 1]
+        births[0] = max(births[0], 0)
         later = last
-        for row in range(len(found) - 1, -1, -1):
-            if found[row] < 0:
-                found[row] = later
-            later = found[row]
-        return found
+        for row in range(len(births) - 1, -1, -1):
+            if births[row] < 0:
+                births[row] = later
+            later = births[row]
+        return births
 
 
 def _alive(run: PartialEvaluation) -> set[Var]:
@@ -168,6 +168,6 @@ def _numbers_in_place(root: Function) -> Function:
             (memo[id(node)],) = put([node.body])
         else:
             memo[id(node)] = rebuild(node, put(children(node)))
-    made = memo[id(root)]
-    assert isinstance(made, Function)
-    return made
+    result = memo[id(root)]
+    assert isinstance(result, Function)
+    return result

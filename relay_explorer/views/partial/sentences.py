@@ -74,13 +74,13 @@ class Speaker:
 
     # -- names
 
-    def text(self, known: Known) -> str:
-        return self.texts.text(known)
+    def text(self, value: Known) -> str:
+        return self.texts.text(value)
 
-    def named(self, expr: Expr, known: Known) -> str:
+    def named(self, expr: Expr, value: Known) -> str:
         """`%n = 3`; the value alone where it has no name."""
         name = "" if isinstance(expr, (Constant, GlobalVar, Op, Constructor)) else self.source.called(expr)
-        text = self.text(known)
+        text = self.text(value)
         return f"{name} = {text}" if name and name != text else text
 
     def many(self, exprs: Sequence[Expr], values: Sequence[Known]) -> list[str]:
@@ -110,29 +110,30 @@ class Speaker:
                 "called is not known: neither is anything of its parameters, and of what cells hold then.",
                 self.residual.name(event.asked) or name,
             )
-        given = self.many(params, frame.args)
+        arguments = self.many(params, frame.args)
         if frame.call is None:
-            given = [self.source.called(param) or "one" for param in params[:MOST]]
-            given += [f"{len(params) - MOST} more"] * (len(params) > MOST)
+            arguments = [self.source.called(param) or "one" for param in params[:MOST]]
+            arguments += [f"{len(params) - MOST} more"] * (len(params) > MOST)
             what = " It takes nothing."
-            if len(given) == 1:
+            if len(arguments) == 1:
                 what = " Its parameter {1} is not known: it is one of the residual program too."
-            elif given:
-                what = f" Its parameters {listed(given, 1)} are not known: the residual program has them too."
-            return f"{{0}} is evaluated, as far as its data is known.{what}", name, *given
-        with_what = f" with {listed(given, 1)}" if given else ""
+            elif arguments:
+                names = listed(arguments, 1)
+                what = f" Its parameters {names} are not known: the residual program has them too."
+            return f"{{0}} is evaluated, as far as its data is known.{what}", name, *arguments
+        with_what = f" with {listed(arguments, 1)}" if arguments else ""
         if not frame.turn:
             remark = self._once("inlined")
             return (
                 f"{{0}} is called{with_what}. Its body is evaluated in the place of the call.{remark}",
                 name,
-                *given,
+                *arguments,
             )
-        why, args = self._smaller(event, len(given) + 1)
+        why, args = self._smaller(event, len(arguments) + 1)
         return (
             f"{{0}} is called again{with_what}: **round {frame.turn}**.\n{why}, so this comes to an end: the "
             "recursion is unrolled.",
-            name, *given, *args,
+            name, *arguments, *args,
         )  # fmt: skip
 
     def _smaller(self, event: Entered, at: int) -> tuple[str, tuple[str, ...]]:
@@ -155,11 +156,12 @@ class Speaker:
         assert isinstance(event.at, Call)
         assert isinstance(event.at.op, Op)
         assert event.known is not None
-        given = self.many(event.at.args, event.args)
+        arguments = self.many(event.at.args, event.args)
         return (
-            f"{{0}} of {listed(given, 2)} is {{1}}: all of its arguments are known, so it is computed now."
+            f"{{0}} of {listed(arguments, 2)} is {{1}}: all of its arguments are known, "
+            "so it is computed now."
             + self._once("computed"),
-            event.at.op.name, self.text(event.known), *given,
+            event.at.op.name, self.text(event.known), *arguments,
         )  # fmt: skip
 
     def _built(self, event: Built) -> Sentence:
@@ -184,8 +186,8 @@ class Speaker:
         cell = self._cell(event.at, event.source)
         return "The cell {0} is known to hold {1} here, so that it need not be read at run time.", cell, text
 
-    def _cell(self, at: Expr, known: Known) -> str:
-        return self.residual.name(known.dynamic) or self.source.called(at) or "a cell"
+    def _cell(self, at: Expr, value: Known) -> str:
+        return self.residual.name(value.dynamic) or self.source.called(at) or "a cell"
 
     def _kept(self, event: Kept) -> Sentence:
         assert event.known is not None
@@ -227,35 +229,35 @@ class Speaker:
         return f"{why}{where}", *first, what, *unknown
 
     def _effect(self, event: Kept) -> Sentence:
-        given = [self.text(v) for v in event.args]
+        arguments = [self.text(v) for v in event.args]
         if isinstance(event.at, RefCreate):
             assert event.known is not None
             return (
                 "**A cell is made**, at run time too: {0}. But from here on it is known to hold {1}."
                 + self._once("effect"),
-                self._cell(event.at, event.known), given[0],
+                self._cell(event.at, event.known), arguments[0],
             )  # fmt: skip
-        known = isinstance(event.args[0].static, StaticRef)
+        is_static = isinstance(event.args[0].static, StaticRef)
         if event.reason == "read":
-            why = "What it holds is not known here" if known else "Which cell it is, is not known"
-            return f"{why}: {{0}} **is read at run time**, after all effects that stand before.", given[0]
+            why = "What it holds is not known here" if is_static else "Which cell it is, is not known"
+            return f"{why}: {{0}} **is read at run time**, after all effects that stand before.", arguments[0]
         after = (
             "From here on it is known to hold {1}."
-            if known
+            if is_static
             else "Which cell it is, is not known, so any may hold {1} now: what was known of cells is "
             "forgotten."
         )
         return (
             f"**The write stays**, here, in its order: {{0}} is written. {after}{self._once('effect')}",
-            *given,
+            *arguments,
         )
 
     def _refused(self, event: Kept, name: str) -> Sentence:
         call = event.at
         assert isinstance(call, Call)
         callee = f"@{call.op.name_hint}" if isinstance(call.op, GlobalVar) else self.source.called(call.op)
-        given = self.many(call.args, event.args)
-        with_what = f" with {listed(given, 1)}" if given else ""
+        arguments = self.many(call.args, event.args)
+        with_what = f" with {listed(arguments, 1)}" if arguments else ""
         why = {
             "function": "Which function {0} is, is not known until run time",
             "endless": f"{{0}} is called again{with_what}, and nothing that it is given gets smaller: "
@@ -265,7 +267,7 @@ class Speaker:
         return (
             f"{why}. **The call stays**. It may write any cell: what was known of them is forgotten.",
             callee or "fn",
-            *given,
+            *arguments,
         )
 
     def _decided(self, event: Decided) -> Sentence:
@@ -276,9 +278,9 @@ class Speaker:
                 f"The condition is {{0}}: only {branch} is evaluated, and the residual program has no `if`.",
                 data,
             )
-        given = self.source.given(event.at)
+        source_expr = self.source.given(event.at)
         row = self.source.row(event.at)
-        pattern = _pattern(self.source, row, given, event.number)
+        pattern = _pattern(self.source, row, source_expr, event.number)
         pairs = sorted(event.bound, key=lambda pair: self.source.row(pair[0]))
         bound = self.many([v for v, _ in pairs], [k for _, k in pairs])
         binds = f": {listed(bound, 2)}" if bound else ""
@@ -314,10 +316,10 @@ class Speaker:
         assert event.known is not None
         name, value = self.frame(event.left), self.text(event.known)
         if event.left.call is None:
-            asked = event.left.caller is not None
+            has_caller = event.left.caller is not None
             return (
                 ("{0} is written.", name)
-                if asked
+                if has_caller
                 else ("All of {0} is evaluated: it gives {1}.", name, value)
             )
         caller = event.left.caller

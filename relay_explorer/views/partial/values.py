@@ -29,10 +29,10 @@ class KnownTexts:
         self.name = name
         self._whole: dict[int, bool] = {}
 
-    def state(self, known: Known) -> State:
-        if known.static is None:
+    def state(self, value: Known) -> State:
+        if value.static is None:
             return State.UNKNOWN
-        return State.KNOWN if self._is_whole(known.static) else State.PART
+        return State.KNOWN if self._is_whole(value.static) else State.PART
 
     def _is_whole(self, static: Static) -> bool:
         """Whether all of it is known. Parts are made before what holds them, so most are found here."""
@@ -52,11 +52,11 @@ class KnownTexts:
             pending.pop()
         return self._whole[id(static)]
 
-    def text(self, known: Known, most: int = LONGEST) -> str:
+    def text(self, value: Known, most: int = LONGEST) -> str:
         """`3`, `Node(Leaf(%a), …)`; of what is not known, its variable in the residual program."""
         parts: list[str] = []
         length = 0
-        pending: list[Known | str] = [known]
+        pending: list[Known | str] = [value]
         while pending:
             current = pending.pop()
             if length >= most:
@@ -67,8 +67,8 @@ class KnownTexts:
         text = "".join(parts)
         return text if len(text) <= most else text[: most - 1] + "…"
 
-    def _opened(self, known: Known, pending: list[Known | str]) -> str:
-        match known.static:
+    def _opened(self, value: Known, pending: list[Known | str]) -> str:
+        match value.static:
             case StaticTensor(array=array):
                 return number(array)
             case StaticTuple(fields=fields):
@@ -79,19 +79,19 @@ class KnownTexts:
                     _push(pending, fields, ")")
                 return constructor.name_hint + ("(" if fields else "")
             case StaticFunction():
-                return self._function(known)
+                return self._function(value)
             case StaticRef():
-                return self.name(known.dynamic) or "a cell"
+                return self.name(value.dynamic) or "a cell"
             case StaticCallee(callee=callee):
                 return callee.name
-        if isinstance(known.dynamic, Constant):
-            return number(known.dynamic.data.numpy())
-        return self.name(known.dynamic) or LATER
+        if isinstance(value.dynamic, Constant):
+            return number(value.dynamic.data.numpy())
+        return self.name(value.dynamic) or LATER
 
-    def _function(self, known: Known) -> str:
-        if isinstance(known.dynamic, GlobalVar):
-            return f"@{known.dynamic.name_hint}"
-        return self.name(known.dynamic) or "fn"
+    def _function(self, value: Known) -> str:
+        if isinstance(value.dynamic, GlobalVar):
+            return f"@{value.dynamic.name_hint}"
+        return self.name(value.dynamic) or "fn"
 
 
 def number(array: object) -> str:

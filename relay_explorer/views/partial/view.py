@@ -158,26 +158,26 @@ class _Builder:
                 pairs = list(event.bound)
             case _:
                 pairs = [(event.at, event.known)] if event.known is not None else []
-        found = []
-        for expr, known in pairs:
+        bound = []
+        for expr, value in pairs:
             row = self.source.row(expr)
             if row < 0 or (isinstance(event, Returned) and event.left.call is None):
                 continue
-            place = self.residual.row(known.dynamic) if isinstance(known.dynamic, Var) else -1
+            place = self.residual.row(value.dynamic) if isinstance(value.dynamic, Var) else -1
             where = place + self.split if place >= 0 else -1
             if isinstance(expr, Var) and place >= 0:
                 self.came.setdefault(place, row)
             effect = isinstance(event, Kept) and event.reason in EFFECTS
-            state = State.EFFECT if effect else self.texts.state(known)
-            found.append(Bound("b", frame, row, state, self.texts.text(known), where))
-        return found
+            state = State.EFFECT if effect else self.texts.state(value)
+            bound.append(Bound("b", frame, row, state, self.texts.text(value), where))
+        return bound
 
     def _cells(self, event: PartialEvaluationEvent) -> Cells | None:
         """Return the known contents of cells, if they have changed."""
-        made = event.known
-        if isinstance(event, Kept) and event.reason == "cell" and made is not None:
-            assert isinstance(made.static, StaticRef)
-            self.cells[made.static.made] = self.texts.text(made)
+        value = event.known
+        if isinstance(event, Kept) and event.reason == "cell" and value is not None:
+            assert isinstance(value.static, StaticRef)
+            self.cells[value.static.made] = self.texts.text(value)
         if event.cells is None:
             return None
         values = [

@@ -27,7 +27,9 @@ def aligned(
     pairs: list[Pair] = []
     b0 = a0 = 0
     for b, a in [*_in_order(both), (len(old), len(new))]:
-        pairs += [(gone, -1, Fate.MOVED if old[gone] in common else Fate.REMOVED) for gone in range(b0, b)]
+        pairs += [
+            (removed, -1, Fate.MOVED if old[removed] in common else Fate.REMOVED) for removed in range(b0, b)
+        ]
         pairs += [(-1, fresh, Fate.MOVED if new[fresh] in common else Fate.ADDED) for fresh in range(a0, a)]
         if b < len(old):
             pairs.append((b, a, Fate.REWRITTEN if a in rewritten else Fate.KEPT))

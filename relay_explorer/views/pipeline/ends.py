@@ -36,25 +36,25 @@ def ends(
         if expr in partners and signatures[first.items[partners[expr]]] != signatures[number]
         if not isinstance(expr, (Var, Let))
     }
-    found = aligned(first.program, second.program, partners.get, rewritten)
+    rows = aligned(first.program, second.program, partners.get, rewritten)
     pairs = tuple(
         Aligned(b + first.offset if b >= 0 else -1, a + second.offset if a >= 0 else -1, fate)
-        for b, a, fate in found
+        for b, a, fate in rows
     )
-    said = "Both pipelines end with the same program." if same else _differ(pairs)
-    return Ends(first.stage, second.stage, (said,), pairs)
+    sentence = "Both pipelines end with the same program." if same else _differ(pairs)
+    return Ends(first.stage, second.stage, (sentence,), pairs)
 
 
 def _differ(pairs: Sequence[Aligned]) -> str:
-    count = [sum(fate == wanted for _, _, fate in pairs) for wanted in Fate]
+    count = [sum(fate == kind for _, _, fate in pairs) for kind in Fate]
     moved = (count[Fate.MOVED] + 1) // 2
-    told = [
+    counts = [
         (count[Fate.REWRITTEN], "differ"),
         (count[Fate.REMOVED], "only in the first"),
         (count[Fate.ADDED], "only in the second"),
         (moved, "elsewhere"),
     ]
-    parts = ", ".join(f"{number:,} {word}" for number, word in told if number)
+    parts = ", ".join(f"{number:,} {word}" for number, word in counts if number)
     if not parts:
         return (
             "The two programs that the pipelines end with have the same rows, and differ in how they share."
@@ -75,30 +75,30 @@ def _partners(
             return [("new", what, items[number].label)]
         return [("all", own, what), ("same", min(own), what), ("from", own), ("from one of", min(own))]
 
-    found: dict[Expr, Expr] = {}
-    taken: set[Expr] = set()
+    partners: dict[Expr, Expr] = {}
+    used: set[Expr] = set()
     rounds = max((len(keys(n)) for end in (first, second) for n in end.items.values()), default=0)
     for at in range(rounds):
         waiting: dict[Hashable, deque[Expr]] = {}
         for expr, number in first.items.items():
-            if expr not in taken and at < len(keys(number)):
+            if expr not in used and at < len(keys(number)):
                 waiting.setdefault((type(expr), keys(number)[at]), deque()).append(expr)
         for expr, number in second.items.items():
-            if expr in found or at >= len(keys(number)):
+            if expr in partners or at >= len(keys(number)):
                 continue
             queue = waiting.get((type(expr), keys(number)[at]))
             if queue:
-                found[expr] = queue.popleft()
-                taken.add(found[expr])
-    return found
+                partners[expr] = queue.popleft()
+                used.add(partners[expr])
+    return partners
 
 
 def _roots(items: Sequence[PipelineItem]) -> list[frozenset[int]]:
     """By item: the items of the program as it was given from which it came."""
-    found: list[frozenset[int]] = []
+    roots: list[frozenset[int]] = []
     for number, item in enumerate(items):
         if item.stage == 0:
-            found.append(frozenset((number,)))
+            roots.append(frozenset((number,)))
         else:
-            found.append(frozenset().union(*(found[source] for source in item.came_from)))
-    return found
+            roots.append(frozenset().union(*(roots[source] for source in item.came_from)))
+    return roots

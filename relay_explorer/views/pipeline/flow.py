@@ -51,7 +51,7 @@ def flow(functions: Sequence[Expr]) -> dict[Expr, Place]:
         for node in post_order(kernel)
         if node is not kernel
     }
-    found: dict[Expr, Place] = {}
+    places: dict[Expr, Place] = {}
     fused = set(kernels.values())
     params: set[Expr] = set()
     for order in orders:
@@ -60,8 +60,8 @@ def flow(functions: Sequence[Expr]) -> dict[Expr, Place]:
                 params.update(node.params)
     for order in orders:
         for node in order:
-            found[node] = _place(node, kernels, through, params, inside.get(node))
-    return found
+            places[node] = _place(node, kernels, through, params, inside.get(node))
+    return places
 
 
 def _place(
@@ -75,13 +75,13 @@ def _place(
         return Place(Part.PARAMETER, (), None)
     if not isinstance(node, _COMPUTED) or node in kernels:
         return Place(Part.NONE, (), kernel)
-    found: dict[Expr, None] = {}
+    sources: dict[Expr, None] = {}
     for part in children(node):
         if not isinstance(part, (Op, GlobalVar)):
             source = through.of(part)
             if source is not None:
-                found[source] = None
-    return Place(Part.COMPUTED, tuple(found), kernel)
+                sources[source] = None
+    return Place(Part.COMPUTED, tuple(sources), kernel)
 
 
 def _kernels(orders: Sequence[Sequence[Expr]], values: Mapping[Var, Expr]) -> dict[Expr, Function]:
@@ -113,9 +113,9 @@ class _Through:
         """Return the expression that computes a value, or the parameter that it is; None for a constant and
         for a function.
         """
-        seen: set[Expr] = set()
-        while expr not in seen:
-            seen.add(expr)
+        visited: set[Expr] = set()
+        while expr not in visited:
+            visited.add(expr)
             if expr in self.values:
                 expr = self.values[expr]
             elif isinstance(expr, Let):

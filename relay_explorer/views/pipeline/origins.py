@@ -45,7 +45,7 @@ def _came_from(expr: Expr, known: Mapping[Expr, int]) -> tuple[tuple[int, ...], 
         return (known[expr],), []
     if not known:
         return (), []
-    found: dict[int, None] = {}
+    numbers: dict[int, None] = {}
     way: dict[int, None] = {id(expr): None}
     pending = list(expr.origin)
     while pending and len(way) < FARTHEST:
@@ -53,8 +53,8 @@ def _came_from(expr: Expr, known: Mapping[Expr, int]) -> tuple[tuple[int, ...], 
         if id(source) in way:
             continue
         if source in known:
-            found[known[source]] = None
+            numbers[known[source]] = None
             continue
         way[id(source)] = None
         pending += source.origin
-    return tuple(found), [key for key in way if key != id(expr)]
+    return tuple(numbers), [key for key in way if key != id(expr)]

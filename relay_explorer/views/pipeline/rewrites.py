@@ -61,10 +61,10 @@ def _step(rewrite: Rewrite, before: Origins, after: Origins, writer: _Writer) ->
 def _items(
     origins: Origins, exprs: Sequence[Expr], find: Callable[[Expr], tuple[int, ...]]
 ) -> tuple[int, ...]:
-    found: dict[int, None] = {}
+    numbers: dict[int, None] = {}
     for expr in exprs:
-        found.update(dict.fromkeys((origins.items[expr],) if expr in origins.items else find(expr)))
-    return tuple(found)
+        numbers.update(dict.fromkeys((origins.items[expr],) if expr in origins.items else find(expr)))
+    return tuple(numbers)
 
 
 class _Writer:
@@ -82,14 +82,13 @@ class _Writer:
         name, text = self._name(expr), self.text(expr, beside)
         return f"{name} = {text}" if name and name != text else text
 
-    def result(self, made: Expr, before: Sequence[Expr]) -> str:
+    def result(self, replacement: Expr, before: Sequence[Expr]) -> str:
         """Write the replacement of expressions: by its name, if it is another value of the program."""
-        name = self._name(made)
-        return name if name and all(name != self._name(expr) for expr in before) else self.text(made)
+        name = self._name(replacement)
+        return name if name and all(name != self._name(expr) for expr in before) else self.text(replacement)
 
     def text(self, expr: Expr, beside: Expr | None = None) -> str:
-        """Write the outermost levels of an expression, with the attributes in which it differs from `beside`.
-        """
+        """Write the top of an expression, with the attributes in which it differs from `beside`."""
         text = self._text(expr, DEEPEST) + _attributes(expr, beside)
         return text if len(text) <= LONGEST else text[: LONGEST - 1] + _CUT
 

@@ -49,10 +49,10 @@ def pipeline_view(
     """
     builder = _Builder(times)
     first = builder.pipeline(module, _flat(passes))
-    found = [("the passes", first)]
+    pipelines = [("the passes", first)]
     if against is not None:
-        found.append(("against", builder.pipeline(module, _flat(against))))
-    return builder.view(title, found)
+        pipelines.append(("against", builder.pipeline(module, _flat(against))))
+    return builder.view(title, pipelines)
 
 
 def _flat(passes: Sequence[Pass] | str | Pass) -> list[Pass]:
@@ -88,23 +88,23 @@ class _Builder:
         self.written: list[_Written] = []  # by stage
         self.given: _Written | None = None
 
-    def view(self, title: str, found: list[tuple[str, list[int]]]) -> PipelineView:
+    def view(self, title: str, pipelines: list[tuple[str, list[int]]]) -> PipelineView:
         return PipelineView(
             title=title or "passes",
-            summary=self._summary(found[0][1]),
+            summary=self._summary(pipelines[0][1]),
             rows=tuple(self.rows),
             items=tuple(self.items),
             stages=tuple(self.stages),
-            pipelines=tuple(Pipeline(name, tuple(stages)) for name, stages in found),
+            pipelines=tuple(Pipeline(name, tuple(stages)) for name, stages in pipelines),
             tree=source_address(""),
-            ends=self._ends(found),
+            ends=self._ends(pipelines),
         )
 
-    def _ends(self, found: list[tuple[str, list[int]]]) -> Ends | None:
+    def _ends(self, pipelines: list[tuple[str, list[int]]]) -> Ends | None:
         """Return the final programs of two pipelines, side by side."""
-        if len(found) < 2:
+        if len(pipelines) < 2:
             return None
-        last = [self.written[stages[-1]] for _, stages in found]
+        last = [self.written[stages[-1]] for _, stages in pipelines]
         sides = [End(w.stage, w.offset, w.program, w.items) for w in last]
         same = structural_equal(last[0].module, last[1].module)
         return ends(sides[0], sides[1], same, self.items, self.signatures)
@@ -115,15 +115,15 @@ class _Builder:
             self.given = self._written(module, None)
             say = ("The program as it is given: {0}.", counted(len(self.given.items), "expression"))
             self._stage(self.given, GIVEN, "", "", None, say, (), (), None, Recorder(Rewrite), ())
-        shown, current, found = self.given, module, [0]
+        shown, current, stages = self.given, module, [0]
         for step in passes:
             started = time.perf_counter()
             with Recorder(Rewrite, limit=MOST) as recorder:
                 current = step(current)
             ms = round(1000 * (time.perf_counter() - started), 3) if self.times else None
             shown = self._after(step, shown, current, ms, recorder)
-            found.append(shown.stage)
-        return found
+            stages.append(shown.stage)
+        return stages
 
     # -- one stage
 
@@ -139,18 +139,18 @@ class _Builder:
         after = self._written(module, before)
         own = [self.items[n] for n in after.items.values()]
         used = {source for item in own for source in item.came_from}
-        gone = tuple(n for n in before.items.values() if n not in used)
+        removed = tuple(n for n in before.items.values() if n not in used)
         pairs = self._aligned(before, after)
         steps = rewrite_steps(
             recorder, before.origins, after.origins, before.program.name, after.program.name
         )
-        told_in_words = self._say(name, own, gone, pairs)
-        self._stage(after, name, what, source, before, told_in_words, pairs, gone, ms, recorder, steps)
+        told_in_words = self._say(name, own, removed, pairs)
+        self._stage(after, name, what, source, before, told_in_words, pairs, removed, ms, recorder, steps)
         return after
 
     def _stage(
         self, written: _Written, name: str, what: str, source: str, before: _Written | None, say: Sentence,
-        align: tuple[Aligned, ...], gone: tuple[int, ...], ms: float | None, recorder:
+        align: tuple[Aligned, ...], removed: tuple[int, ...], ms: float | None, recorder:
         Recorder[Rewrite], rewrites: tuple[RewriteStep, ...],
     ) -> None:  # fmt: skip
         first = written.offset
@@ -160,7 +160,7 @@ class _Builder:
         self.stages.append(
             Stage(
                 name, what, source, -1 if before is None else before.stage, first, last, same, say, align,
-                gone, totals, ms, rewrites, recorder.total,
+                removed, totals, ms, rewrites, recorder.total,
             )
         )  # fmt: skip
         self.written.append(written)
@@ -244,30 +244,30 @@ class _Builder:
 
     # -- totals and words
 
-    def _totals(self, written: _Written) -> StageTotals:
-        own = [self.items[n] for n in written.items.values()]
-        operators = sum(isinstance(e, Call) and isinstance(e.op, Op) for e in written.items)
-        kernels = [e for e in written.items if isinstance(e, Function) and "Primitive" in e.attrs]
-        moved = _kernel_traffic(written.module) if kernels else sum(item.bytes for item in own)
+    def _totals(self, laid_out: _Written) -> StageTotals:
+        own = [self.items[n] for n in laid_out.items.values()]
+        operators = sum(isinstance(e, Call) and isinstance(e.op, Op) for e in laid_out.items)
+        kernels = [e for e in laid_out.items if isinstance(e, Function) and "Primitive" in e.attrs]
+        moved = _kernel_traffic(laid_out.module) if kernels else sum(item.bytes for item in own)
         return StageTotals(len(own), operators, len(kernels), sum(item.flops for item in own), moved)
 
     def _say(
         self,
         name: str,
         own: list[PipelineItem],
-        gone: tuple[int, ...],
+        removed: tuple[int, ...],
         pairs: tuple[Aligned, ...],
     ) -> Sentence:
         counts = [
             (sum(item.mark == Fate.REWRITTEN for item in own), "rewritten"),
             (sum(item.mark == Fate.ADDED for item in own), "added"),
-            (len(gone), "gone"),
+            (len(removed), "gone"),
         ]
-        told = ", ".join(f"{count:,} {word}" for count, word in counts if count)
-        if not told:
+        text = ", ".join(f"{count:,} {word}" for count, word in counts if count)
+        if not text:
             moved = any(fate == Fate.MOVED for _, _, fate in pairs)
-            told = "all kept, in another order" if moved else "all kept, written differently"
-        return f"{{0}} changed the program. Of its expressions: {told}.", name
+            text = "all kept, in another order" if moved else "all kept, written differently"
+        return f"{{0}} changed the program. Of its expressions: {text}.", name
 
     def _summary(self, stages: list[int]) -> str:
         first, last = self.stages[stages[0]].totals, self.stages[stages[-1]].totals
@@ -325,15 +325,15 @@ def _costs(module: IRModule) -> dict[Expr, Cost]:
         typed = infer_types(module)
     except RelayError:
         return {}
-    found = costs(typed)
-    made: dict[Expr, Cost] = {}
+    inferred = costs(typed)
+    cost_of: dict[Expr, Cost] = {}
     for var, function in module.functions.items():
         other = typed.functions[typed.get_global_var(var.name_hint)]
         if isinstance(function, Expr) and isinstance(other, Expr):
             for old, new in zip(post_order(function), post_order(other)):
-                if new in found:
-                    made[old] = found[new]
-    return made
+                if new in inferred:
+                    cost_of[old] = inferred[new]
+    return cost_of
 
 
 def _kernel_traffic(module: IRModule) -> int:

@@ -31,7 +31,7 @@ _OTHER = Rule("other", "bar", "grey")
 
 
 def run_view(
-    measured: Measurement, kernel: Choice = None, title: str = "", made: Sequence[Kernel] | None = None
+    measured: Measurement, kernel: Choice = None, title: str = "", compiled: Sequence[Kernel] | None = None
 ) -> RunView:
     """Build the view of a measurement. `kernel` selects the kernels that the page shows at every level: a
     name or a number (in the order of the measurement), which is shown first; several of them, none of them
@@ -51,15 +51,15 @@ def run_view(
         rules.append(_OTHER)
     rows, kernels = [], []
     for rank, number in enumerate(order):
-        found = measured.kernels[number]
-        names = operators(function_of(found.text))
-        rows.append(_row(rank, names, found))
-        at = next((n for n, r in enumerate(rules) if r.name == found.rule), len(rules) - 1)
+        measured_kernel = measured.kernels[number]
+        names = operators(function_of(measured_kernel.text))
+        rows.append(_row(rank, names, measured_kernel))
+        at = next((n for n, r in enumerate(rules) if r.name == measured_kernel.rule), len(rules) - 1)
         kernels.append(_kernel(measured, rank, number, names, times[number], total, at))
     rank_of = {number: rank for rank, number in enumerate(order)}
     least = sum(k.least for k in kernels)
     opened = _opened(measured, kernel, order)
-    there = made or ()
+    there = compiled or ()
     levels = [
         Level(rank_of[n], lowering_view(there[n] if n < len(there) else measured.remade(n))) for n in opened
     ]
@@ -86,21 +86,21 @@ def run_view(
 def _kernel(
     measured: Measurement, rank: int, number: int, names: Sequence[str], ns: int, total: int, rule: int
 ) -> RunKernel:
-    found, most = measured.kernels[number], measured.limits
+    kernel, most = measured.kernels[number], measured.limits
     calls = len(measured.calls(number))
-    least = max(1, round(calls * most.seconds(found.flops, found.traffic) * 1e9))
-    by_arithmetic = found.flops >= most.ridge * found.traffic
+    least = max(1, round(calls * most.seconds(kernel.flops, kernel.traffic) * 1e9))
+    by_arithmetic = kernel.flops >= most.ridge * kernel.traffic
     return RunKernel(
-        rank, found.name, rule, found.flops, found.traffic, ns, calls, least, by_arithmetic,
-        say.kernel(rank + 1, names, ns, calls, total), say.limited(found, ns, calls, least, by_arithmetic),
+        rank, kernel.name, rule, kernel.flops, kernel.traffic, ns, calls, least, by_arithmetic,
+        say.kernel(rank + 1, names, ns, calls, total), say.limited(kernel, ns, calls, least, by_arithmetic),
     )  # fmt: skip
 
 
-def _row(rank: int, names: Sequence[str], found: MeasuredKernel) -> Row:
+def _row(rank: int, names: Sequence[str], kernel: MeasuredKernel) -> Row:
     tokens = []
     for name in names:
         tokens += [Token(TokenClass.PLAIN, " · "), Token(TokenClass.OPERATOR, name, rank)]
-    result = [Token(TokenClass.PLAIN, " → " if names else ""), Token(TokenClass.TYPE, found.result)]
+    result = [Token(TokenClass.PLAIN, " → " if names else ""), Token(TokenClass.TYPE, kernel.result)]
     return Row(RowKind.BINDING, 0, (*tokens[1:], *result))
 
 
@@ -108,10 +108,10 @@ def _opened(measured: Measurement, kernel: Choice, order: Sequence[int]) -> list
     """Return the numbers of the kernels that are shown at every level."""
     if kernel is None:
         return [n for n in order if _has_levels(measured, n)][:OPENED]
-    wanted = [kernel] if isinstance(kernel, (str, int)) else list(kernel)
+    selected = [kernel] if isinstance(kernel, (str, int)) else list(kernel)
     names = [k.name for k in measured.kernels]
-    found = []
-    for one in wanted:
+    opened = []
+    for one in selected:
         at = names.index(one) if one in names else one
         if not isinstance(at, int) or isinstance(at, bool) or at not in order:
             shown = ", ".join(f"`{name}`" for name in names[:8])
@@ -120,8 +120,8 @@ def _opened(measured: Measurement, kernel: Choice, order: Sequence[int]) -> list
                 f"the measured run has no kernel {one!r:.60}",
                 help=[f"its kernels are numbered 0 to {len(names) - 1}: {shown}{more}"],
             )
-        found.append(at)
-    return list(dict.fromkeys(found))
+        opened.append(at)
+    return list(dict.fromkeys(opened))
 
 
 def _has_levels(measured: Measurement, number: int) -> bool:

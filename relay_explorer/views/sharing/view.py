@@ -54,15 +54,15 @@ def sharing_view(module: IRModule, args: Sequence[object] = (), title: str = "")
 
     A program whose run goes wrong is an error, and so are arguments that it does not take.
     """
-    given = args or ones(module)
-    return _Builder(_written(ToGraphNormalForm()(module), given), given).view(title)
+    inputs = args or ones(module)
+    return _Builder(_written(ToGraphNormalForm()(module), inputs), inputs).view(title)
 
 
 def ones(module: IRModule) -> list[Any]:
     """Arguments for `@main`: ones, of the types that its parameters say."""
     import numpy
 
-    found = []
+    tensors = []
     for param in module["main"].params:
         type_ = param.type_annotation
         if not isinstance(type_, TensorType) or not all(isinstance(d, int) for d in type_.shape):
@@ -71,8 +71,8 @@ def ones(module: IRModule) -> list[Any]:
                 param.span,
                 help=['give the arguments: explore(module, view="sharing", args=(…))'],
             )
-        found.append(numpy.ones([d for d in type_.shape if isinstance(d, int)], type_.dtype))
-    return found
+        tensors.append(numpy.ones([d for d in type_.shape if isinstance(d, int)], type_.dtype))
+    return tensors
 
 
 def _written(module: IRModule, args: Sequence[object]) -> Written:
@@ -138,12 +138,12 @@ class _Builder:
 
     # -- one form
 
-    def _form(self, name: str, written: Written) -> Form:
-        run, program = written.evaluation, written.program
+    def _form(self, name: str, laid_out: Written) -> Form:
+        run, program = laid_out.evaluation, laid_out.program
         offset = len(self.rows)
         variables = {
             node.var: node.value
-            for function in written.functions
+            for function in laid_out.functions
             for node in post_order(function)
             if isinstance(node, Let)
         }
@@ -151,7 +151,7 @@ class _Builder:
         self.rows.extend([_moved(row, offset) for row in filled])
         measured = _Measured(run)
         items = []
-        for function in written.functions:
+        for function in laid_out.functions:
             for node in post_order(function):
                 key = self.key(node)
                 if node.__class__ in LEAVES or isinstance(node, Let) or node is function or key < 0:
@@ -167,10 +167,10 @@ class _Builder:
 
     def _reference(self, expr: Expr, variables: dict[Var, Expr]) -> int:
         """Return the key that a token names; a variable of a `let` stands for its value."""
-        seen = 0
-        while isinstance(expr, Var) and expr in variables and seen < len(variables):
+        steps = 0
+        while isinstance(expr, Var) and expr in variables and steps < len(variables):
             expr = variables[expr]
-            seen += 1
+            steps += 1
         return self.key(expr)
 
     # -- sentences
@@ -259,9 +259,9 @@ class _Measured:
         """After each step, the bytes of computed values that something still needs."""
         change = [0] * (self.end + 1)
         for number, size in self.owned.items():
-            made = self.heap.things[number].step
-            change[made] += size
-            change[min(max(made, self.last[number]) + 1, self.end)] -= size
+            created = self.heap.things[number].step
+            change[created] += size
+            change[min(max(created, self.last[number]) + 1, self.end)] -= size
         return list(accumulate(change[: self.end]))
 
 

@@ -18,6 +18,6 @@ def build(source: Source) -> TypesView:
     """Build the view of an inference; one that was not recorded is run again."""
     from .view import types_view
 
-    module, given = source.module, source.given
-    inference = given if isinstance(given, Inference) and given.events else record(module)
+    module, subject = source.module, source.given
+    inference = subject if isinstance(subject, Inference) and subject.events else record(module)
     return types_view(inference, source.title)

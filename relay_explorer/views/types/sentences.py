@@ -186,39 +186,41 @@ class Speaker:
                 operator,
                 self.formula(constraint),
             )
-        told = self._told(operands, main)
+        determined = self._told(operands, main)
         if _complete(main.reads[-1]):
-            if not told:
+            if not determined:
                 return "{0} holds: all that it reads was known already, and agrees." + self._moved(
                     step, "\n"
                 ), operator
-            sentence = "{0} can, from its result: " + _are(told, 1)
-            return f"{sentence}." + self._moved(step, "\n"), operator, *told
+            sentence = "{0} can, from its result: " + _are(determined, 1)
+            return f"{sentence}." + self._moved(step, "\n"), operator, *determined
         inputs = list(dict.fromkeys(self.name(e) for (e, _), t in zip(operands, main.reads) if _complete(t)))[
             :3
         ]
         args = [operator, self.variable(call, output), self.show(output), *inputs]
-        known = f"{_listed(len(inputs), 3)} {'are' if len(inputs) > 1 else 'is'} known, so " if inputs else ""
-        sentence = f"{{0}} can: {known}{{1}} is {{2}}"
+        prefix = (
+            f"{_listed(len(inputs), 3)} {'are' if len(inputs) > 1 else 'is'} known, so " if inputs else ""
+        )
+        sentence = f"{{0}} can: {prefix}{{1}} is {{2}}"
         mates = self.classmates(call, output)[:3]
         if mates:
             sentence += f", and with it {_listed(len(mates), len(args))}, its class"
             args += mates
-        if told:
-            sentence += f".\nAnd backwards: {_are(told, len(args))}"
-            args += told
-        return f"{sentence}." + self._moved(step, " " if told else "\n"), *args
+        if determined:
+            sentence += f".\nAnd backwards: {_are(determined, len(args))}"
+            args += determined
+        return f"{sentence}." + self._moved(step, " " if determined else "\n"), *args
 
     def _told(self, operands: list[tuple[Expr, Type]], main: Started) -> list[str]:
         """Return the arguments whose type the relation determined, with that type; of several types, the
         first only.
         """
-        found: dict[str, str] = {}
+        types: dict[str, str] = {}
         for (expr, type_), read in zip(operands, main.reads):
             if not _complete(read) and self.known(type_):
-                found[self.name(expr)] = self.show(type_)
-        first = next(iter(found.values()), "")
-        return [*[name for name, shown in found.items() if shown == first], first] if found else []
+                types[self.name(expr)] = self.show(type_)
+        first = next(iter(types.values()), "")
+        return [*[name for name, shown in types.items() if shown == first], first] if types else []
 
     def _moved(self, step: Step, lead: str) -> str:
         waited = list(dict.fromkeys(_operator(m.relation) for m in step.moved if m.waited))
@@ -236,9 +238,9 @@ def _listed(count: int, start: int = 0) -> str:
     return places[0] if count == 1 else f"{', '.join(places[:-1])} and {places[-1]}" if places else ""
 
 
-def _are(told: list[str], start: int) -> str:
+def _are(parts: list[str], start: int) -> str:
     """`{1} and {2} are {3}`: the last of `told` is the type."""
-    count = len(told) - 1
+    count = len(parts) - 1
     return f"{_listed(count, start)} {'are' if count > 1 else 'is'} {{{start + count}}}"
 
 

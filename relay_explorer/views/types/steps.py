@@ -13,7 +13,7 @@ from .format import Mark
 
 def told(steps: list[Step]) -> list[Step]:
     """Select the steps that are shown: a function's type is shown together with its binding by `let`."""
-    found = []
+    shown = []
     for step, after in zip_longest(steps, steps[1:]):
         main, next_main = step.main, after.main if after is not None else None
         bound = (
@@ -23,8 +23,8 @@ def told(steps: list[Step]) -> list[Step]:
             and next_main.reason.right is main.expr
         )
         if not (bound and isinstance(main, Typed) and isinstance(main.expr, Function)):
-            found.append(step)
-    return found
+            shown.append(step)
+    return shown
 
 
 def annotated_run(steps: list[Step], at: int) -> int:

@@ -120,8 +120,8 @@ class _Builder:
 
     def variable(self, expr: Expr, type_: Type) -> str:
         """Return the name of the type variable of an expression."""
-        found = self.by_expr.get(expr)
-        return self.variables[found].name if found is not None else self.show(type_)
+        index = self.by_expr.get(expr)
+        return self.variables[index].name if index is not None else self.show(type_)
 
     def classmates(self, expr: Expr, type_: Type) -> list[str]:
         """Return the other variables in the equivalence class of an expression's type."""
@@ -134,11 +134,11 @@ class _Builder:
         """Return the variable for the solver's variable `number`; one without an expression appears when it
         is first mentioned.
         """
-        found = self.by_number.get(number)
-        if found is None:
-            found = self.by_number[number] = self._appear(self._next_greek(), self.row, "a type to be found")
-            self.members.setdefault(self.now.root(number), []).append(found)
-        return found
+        index = self.by_number.get(number)
+        if index is None:
+            index = self.by_number[number] = self._appear(self._next_greek(), self.row, "a type to be found")
+            self.members.setdefault(self.now.root(number), []).append(index)
+        return index
 
     def _next_greek(self) -> str:
         letters = "αβγδεζηθικλμνξοπρστυφχψω"
@@ -168,9 +168,9 @@ class _Builder:
                 self.by_number[type_.number] = variable
             else:
                 self.changes.append(data.Unified("u", first, variable))
-                known = self.now.known.get(self.now.root(type_.number))
-                if known is not None:
-                    self._show_type(variable, known)
+                type_known = self.now.known.get(self.now.root(type_.number))
+                if type_known is not None:
+                    self._show_type(variable, type_known)
         else:
             variable = self._appear(name if isinstance(expr, Var) else self._next_greek(), row, name)
             self._show_type(variable, type_)
@@ -196,11 +196,11 @@ class _Builder:
         if number is not None:
             return number
         ends: list[int] = []
-        for arg, found in self._operands(constraint):
-            if found is None and isinstance(arg, InferenceVariable):
-                found = self._numbered(arg.number)
-            if found is not None and found not in ends:
-                ends.append(found)
+        for arg, variable in self._operands(constraint):
+            if variable is None and isinstance(arg, InferenceVariable):
+                variable = self._numbered(arg.number)
+            if variable is not None and variable not in ends:
+                ends.append(variable)
         number = self.relation_numbers[constraint.number] = len(self.relations)
         name = getattr(getattr(constraint.call, "op", None), "name", None) or constraint.relation.name
         text = f"{name}: {self._law(constraint)}"
@@ -220,9 +220,9 @@ class _Builder:
     def _law(self, constraint: Constraint) -> str:
         names = [
             short_type(self.now.resolve(arg), self._variable_name)
-            if found is None
-            else self.variables[found].name
-            for arg, found in self._operands(constraint)
+            if variable is None
+            else self.variables[variable].name
+            for arg, variable in self._operands(constraint)
         ]
         formula = constraint.relation.formula.replace("{out}", names[-1])
         for position, text in enumerate(names[:-1]):
@@ -280,9 +280,9 @@ class _Builder:
                 self.members.setdefault(event.winner, []).extend(self.members.pop(event.loser, []))
                 mentioned = self.mentions.pop(event.loser, set())
                 self.mentions.setdefault(event.winner, set()).update(mentioned)
-                known = self.now.known.get(event.winner)
-                if known is not None:
-                    self._show_type(winner, known)
+                known_type = self.now.known.get(event.winner)
+                if known_type is not None:
+                    self._show_type(winner, known_type)
                 self._refresh(event.winner)
             case Refused():
                 if event.relation is not None:
@@ -353,15 +353,15 @@ def _known(type_: Type) -> int:
 
 
 def _roots(type_: Type) -> list[int]:
-    found: list[int] = []
+    roots: list[int] = []
     pending: list[Type] = [type_]
     while pending:
         current = pending.pop()
         if isinstance(current, InferenceVariable):
-            found.append(current.number)
+            roots.append(current.number)
         elif current.__class__ is not TensorType:
             pending.extend(parts_of(current))
-    return found
+    return roots
 
 
 def _functions(rows: Iterable[Row]) -> Iterable[FunctionRows]:
