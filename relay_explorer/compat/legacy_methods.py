@@ -1,11 +1,62 @@
-"""What TVM's classes and namespaces had and this package's have under other names, attached for old code."""
+"""Methods and names that TVM's classes had and this package's have not, attached for old code."""
 
 from __future__ import annotations
 
-from ..ir.expr import Constant
+from ..ir.attrs import Attrs, Field
+from ..ir.expr import Constant, Expr
+from ..ir.identity import Id
+from ..ir.module import IRModule
+from ..ir.ndarray import NDArray
+from ..ir.op import Op
+from ..ir.size import Size
+from ..ir.span import Span
+from ..ir.types import Type
 from ..ops.namespaces import nn
+from . import operator_steps
+
+
+def same_as(value: object, other: object) -> bool:
+    """Whether this is the very same object."""
+    return value is other
+
+
+def same_variable(value: Id, other: object) -> bool:
+    """Whether this is the identity of the same variable."""
+    return value == other
+
+
+def get_int(attrs: Attrs, name: str) -> int:
+    """The attribute `name` as an integer."""
+    return int(attrs[name])
+
+
+def get_str(attrs: Attrs, name: str) -> str:
+    """The attribute `name` as text."""
+    return str(attrs[name])
+
+
+def get_int_tuple(attrs: Attrs, name: str) -> tuple[int, ...]:
+    """The attribute `name` as a tuple of integers."""
+    return tuple(int(value) for value in attrs[name])
+
+
+def list_field_info(attrs: Attrs) -> list[Field]:
+    """The declarations of the attributes."""
+    return list(attrs._fields.values())
+
+
+METHODS: dict[type, dict[str, object]] = {
+    **{cls: {"same_as": same_as} for cls in (Expr, Type, IRModule, Size, Span)},
+    Id: {"same_as": same_variable},
+    Attrs: {method.__name__: method for method in (get_int, get_str, get_int_tuple, list_field_info)},
+    NDArray: {"asnumpy": NDArray.numpy},
+    Op: operator_steps.METHODS,
+}
 
 
 def enable() -> None:
-    """Attach the names; doing so twice changes nothing."""
+    """Attach the methods and names; doing so twice changes nothing."""
+    for cls, methods in METHODS.items():
+        for name, method in methods.items():
+            setattr(cls, name, method)
     nn.__dict__["Constant"] = Constant

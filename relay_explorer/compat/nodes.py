@@ -107,7 +107,7 @@ register_optimizers(lambda target: get_global_func(f"relay.ext.{target}.optimize
 
 def _relation(name: str) -> Relation | None:
     """The type relation that a function's name stands for, if it does."""
-    from ..ops.register import named_relation
+    from .operator_steps import named_relation
 
     if not name.startswith(RELATIONS):
         return None

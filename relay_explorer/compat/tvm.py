@@ -39,7 +39,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.ir": (
         "ir", "compat.serialize:save_json", "compat.serialize:load_json", "compat.tir:PrimExpr",
         "ir.expr:Expr as RelayExpr",
-        "ir.types:TypeConstraint", "ir.types:RelayRefType", "ir.expr:Function as BaseFunc",
+        "ir.types:TypeConstraint", "ir.types:RefType as RelayRefType", "ir.expr:Function as BaseFunc",
         "compat.containers", "compat.nodes:make_node", "compat.nodes:EnvFunc",
         "compat.op_attributes:register_op_attr", "compat.older:Node", "ir.expr:Expr as BaseExpr",
     ),
@@ -104,7 +104,9 @@ _PLACES: dict[str, tuple[str, ...]] = {
         "compat.parameters:save_param_dict", "compat.parameters:load_param_dict",
         "compat.older:shape_var as ShapeVar", "compat.older:build_config", "compat.diagnostics:SpanCheck",
         "compat.older:function_with_fields as FunctionWithFields",
-        "ir.module:IRModule as Module", "ir.expr:Expr as ExprWithOp", "ir.identity:Id", "ir.types:is_dynamic",
+        "ir.module:IRModule as Module", "ir.expr:Expr as ExprWithOp", "ir.expr:Expr as RelayExpr",
+        "ir.expr:Expr as RelayNode", "ir.types:RefType as RelayRefType",
+        "ir.identity:Id", "ir.types:is_dynamic",
         "execute.results:RefValue", "execute.results:ConstructorValue",
     ),
     "tvm.relay.adt": ("ir.adt", "ir.module:IRModule"),
@@ -123,7 +125,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.dataflow_pattern": ("dataflow_pattern",),
     "tvm.relay.expr": (
         "ir.expr", "ir.bind:bind", "ir.tuple_wrapper:TupleWrapper", "ir.expr:Expr as RelayExpr",
-        "ir.expr:Expr as ExprWithOp",
+        "ir.expr:Expr as RelayNode", "ir.expr:Expr as ExprWithOp",
     ),
     "tvm.relay.expr_functor": ("ir.visitor", "ir.bind:bind"),
     "tvm.relay.frontend": (),
@@ -176,7 +178,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.runtime.vm": ("compat.virtual_machine",),
     "tvm.contrib.graph_executor": ("compat.graph_module:GraphModule", "compat.graph_module:create"),
     "tvm.contrib.graph_runtime": ("compat.graph_module:GraphModule", "compat.graph_module:create"),
-    "tvm.relay.ty": ("ir.types",),
+    "tvm.relay.ty": ("ir.types", "ir.types:RefType as RelayRefType"),
     "tvm.relay.type_functor": ("ir.type_visitor",),
 }  # fmt: skip
 

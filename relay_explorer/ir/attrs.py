@@ -162,18 +162,6 @@ class Attrs:
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
-    def get_int(self, name: str) -> int:
-        return int(self[name])
-
-    def get_str(self, name: str) -> str:
-        return str(self[name])
-
-    def get_int_tuple(self, name: str) -> tuple[int, ...]:
-        return tuple(int(v) for v in self[name])
-
-    def list_field_info(self) -> list[Field]:
-        return list(self._fields.values())
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Attrs):
             return NotImplemented

@@ -47,10 +47,6 @@ class Expr(Node):
             )
         return found
 
-    def same_as(self, other: object) -> bool:
-        """Whether this is the very same object."""
-        return self is other
-
     def astext(self, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:
         """This expression as a program in the text format, version line included."""
         text: str = hook("astext")(self, show_meta_data, annotate)
@@ -114,9 +110,6 @@ class Expr(Node):
 
     def __ge__(self, other: object) -> Expr:
         return _operator("greater_equal", self, other)
-
-
-RelayExpr = RelayNode = Expr
 
 
 def _operator(name: str, lhs: object, rhs: object) -> Expr:

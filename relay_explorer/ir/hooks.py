@@ -16,9 +16,6 @@ PROVIDERS = {
     "parse": "text",  # a module from text
     "load_operators": "ops",  # declare every operator of the package
     "why_left_out": "ops.left_out",  # why an operator of TVM's has no declaration
-    "named_relation": "ops.register",  # a type relation by its name
-    "relation_from_function": "ops.register",  # a type relation from a Python function
-    "attrs_called": "ops.register",  # the schema of attributes by its key
     "import_library": "prelude",  # add a library, such as prelude.rly, to a module
 }
 _functions: dict[str, Callable[..., Anything]] = {}

@@ -20,10 +20,6 @@ class Id:
     def name_hint(self) -> str:
         return self.var.name_hint
 
-    def same_as(self, other: object) -> bool:
-        """Whether this is the identity of the same variable."""
-        return self == other
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Id) and self.var is other.var
 

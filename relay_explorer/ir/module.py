@@ -51,10 +51,6 @@ class IRModule:
         for global_var, function in (functions or {}).items():
             self.add_function(GlobalVar(global_var) if isinstance(global_var, str) else global_var, function)
 
-    def same_as(self, other: object) -> bool:
-        """Whether this is the very same object."""
-        return self is other
-
     @staticmethod
     def from_expr(
         expr: Expr | IRModule,

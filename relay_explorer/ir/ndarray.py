@@ -71,8 +71,6 @@ class NDArray:
             return wide.view("<f4").reshape(self.shape).copy()
         return numpy.frombuffer(self.data, dtype=self.dtype).reshape(self.shape).copy()
 
-    asnumpy = numpy
-
     def values(self) -> list[bool | int | float]:
         """The elements in row-major order, as Python numbers."""
         if self.dtype == "bfloat16":

@@ -133,14 +133,6 @@ PROPERTIES: dict[str, Callable[[Op], Anything]] = {
 }
 
 
-class Argument(NamedTuple):
-    """A tensor argument of an operator."""
-
-    name: str
-    type_info: str = "Tensor"
-    description: str = ""
-
-
 class Op(Expr):
     """An operator. There is one object a name; `Op.get(name)` finds it.
 
@@ -155,7 +147,6 @@ class Op(Expr):
     """
 
     __slots__ = (
-        "_arguments",
         "_attrs",
         "_schema",
         "compute",
@@ -177,7 +168,7 @@ class Op(Expr):
         "relation",
         "traits",
     )
-    __setattr__ = object.__setattr__  # type: ignore[assignment]  # a declaration may be completed step by step (see `ops.register`)
+    __setattr__ = object.__setattr__  # type: ignore[assignment]  # old code completes a declaration step by step
     __delattr__ = object.__delattr__
     _registry: ClassVar[dict[str, Op]] = {}
 
@@ -225,7 +216,6 @@ class Op(Expr):
         self.level = level
         self.lenient_in_tvm = lenient_in_tvm
         self._attrs: dict[str, tuple[Anything, int]] = {}
-        self._arguments = [Argument(name) for name in inputs or ()]
         self._lock(None)
 
     @property
@@ -249,20 +239,6 @@ class Op(Expr):
     def num_inputs(self) -> int:
         """How many arguments a call takes; -1 where any number is right."""
         return -1 if self.inputs is None else len(self.inputs)
-
-    @property
-    def arguments(self) -> tuple[Argument, ...]:
-        """Its tensor arguments, as far as they were described."""
-        return tuple(self._arguments)
-
-    @property
-    def support_level(self) -> int:
-        """`level`, under TVM's name."""
-        return self.level
-
-    @property
-    def attrs_type_key(self) -> str:
-        return "" if self.attrs_class is None else self.attrs_class._key
 
     @staticmethod
     def get(name: str) -> Op:
@@ -347,37 +323,6 @@ class Op(Expr):
 
     def has_attr(self, key: str) -> bool:
         return self.get_attr(key) is not None
-
-    # -- an operator that is declared step by step (see `ops.register`)
-
-    def set_num_inputs(self, n: int) -> None:
-        """A call takes `n` arguments, or any number where `n` is -1."""
-        names = [a.name for a in self._arguments[: max(n, 0)]]
-        self.inputs = None if n < 0 else (*names, *[f"arg{k}" for k in range(len(names), n)])
-
-    def add_argument(self, name: str, type: str = "Tensor", description: str = "") -> None:
-        """Describes the next argument."""
-        self._arguments.append(Argument(name, type, description))
-        self.set_num_inputs(max(self.num_inputs, len(self._arguments)))
-
-    def add_type_rel(
-        self, rel_name: str, type_rel_func: Callable[[list[Type], Anything], Type] | None = None
-    ) -> None:
-        """Its relation: the one of that name that other operators have, or a Python function, which gets
-        the argument types, once they are known, and the attributes, and gives the type of the result.
-        """
-        self.relation = (
-            hook("named_relation")(rel_name)
-            if type_rel_func is None
-            else hook("relation_from_function")(rel_name, type_rel_func)
-        )
-
-    def set_attrs_type_key(self, key: str) -> None:
-        """Its attributes are those of the class called `key`; an UnknownOperatorError where there is none."""
-        self.attrs_class = hook("attrs_called")(key)
-
-    def set_support_level(self, level: int) -> None:
-        self.level = level
 
     def __reduce__(self) -> tuple[Callable[[str], Op], tuple[str]]:
         return (Op.get, (self.name,))

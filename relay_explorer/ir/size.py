@@ -106,9 +106,6 @@ class Size:
     def __ceil__(self) -> Value:
         return whole("ceil", self)
 
-    def same_as(self, other: object) -> bool:
-        return self is other
-
     def __repr__(self) -> str:
         return show_size(self, lambda var: var.name)
 

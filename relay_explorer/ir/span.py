@@ -67,10 +67,6 @@ class Span:
         """The source's name; None where the source has none."""
         return SourceName(self.source.name) if self.source.name else None
 
-    def same_as(self, other: object) -> bool:
-        """Whether this is the very same object."""
-        return self is other
-
     def __str__(self) -> str:
         return f"{self.source.name}:{self.line}:{self.column}"
 

@@ -59,10 +59,6 @@ class Type(Node):
 
         return type_hash(self)
 
-    def same_as(self, other: object) -> bool:
-        """Whether this is the very same object."""
-        return self is other
-
     def __str__(self) -> str:
         from .show import show_type
 
@@ -288,9 +284,6 @@ class RefType(Type):
         self._unlock()
         self.value = value
         self._lock(span)
-
-
-RelayRefType = RefType
 
 
 class TypeConstraint(Type):

@@ -16,7 +16,7 @@ from .gradient_tools import SAME
 from .layouts.layout import NO_LAYOUT_RULE, LayoutRule
 from .layouts.same import elementwise_layout
 from .operator import Example, call, operator
-from .register import SAME_TYPE
+from .relation import SAME_TYPE
 from .te.lowered import Lowered
 from .te.tensors import Tensor
 

@@ -1,13 +1,11 @@
-"""Operators of one's own, declared step by step as `tvm.relay.op` let one:
+"""Register an operator by its name, and set its properties, as `tvm.relay.op` let one:
 
     register("smooth", "A running mean.")
-    op = Op.get("smooth")
-    op.set_num_inputs(1)
-    op.add_argument("data", "Tensor", "The numbers.")
-    op.add_type_rel("Identity")
+    Op.get("smooth").relation = IDENTITY
     register_pattern("smooth", OpPattern.OPAQUE)
 
-An operator of this package is declared in one call, `declare`, together with what it means.
+`operator` declares an operator as a whole, with all that it means. The methods by which old code completed an
+operator (`set_num_inputs`, `add_type_rel` …) are the compat layer's: `relay_explorer.compat.operator_steps`.
 """
 
 from __future__ import annotations
@@ -16,12 +14,9 @@ from collections.abc import Callable, Sequence
 from typing import Any as Anything
 from typing import TypeVar, overload
 
-from ..ir.attrs import Attrs
-from ..ir.errors import RelayError, UnknownOperatorError
-from ..ir.hooks import provide
+from ..ir.errors import RelayError
 from ..ir.op import Op, Relation, RelationError, Reporter
 from ..ir.types import Type
-from .relation import known
 
 F = TypeVar("F", bound=Callable[..., Anything])
 V = TypeVar("V")
@@ -44,62 +39,10 @@ def _unrelated(op_name: str) -> Relation:
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         raise RelationError(
             f"`{op_name}` was registered without a type relation",
-            f'give it one: Op.get("{op_name}").add_type_rel(…)',
+            f'give it one: Op.get("{op_name}").relation = …, or .add_type_rel(…) in old code',
         )
 
     return Relation("None", rule, "")
-
-
-def _identity(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    for other in types[1:]:
-        reporter.assign(other, types[0])
-    return True
-
-
-# All types are one, whatever they are; this package's operators that are called so take only tensors.
-SAME_TYPE = Relation("Identity", _identity, "{out} = {0}")
-OTHER_NAMES = {"BroadcastComp": "BroadcastCompare"}  # TVM's name, and ours
-
-
-def named_relation(name: str) -> Relation:
-    """The relation of that name which some operator has; an UnknownOperatorError where none has."""
-    if name == SAME_TYPE.name:
-        return SAME_TYPE
-    Op.load_all()
-    name = OTHER_NAMES.get(name, name)
-    for op in Op._registry.values():
-        if op.relation.name == name:
-            return op.relation
-    names = sorted({op.relation.name for op in Op._registry.values()})
-    raise UnknownOperatorError(
-        f"there is no type relation called `{name[:200]}`", help=[f"there are {', '.join(names)}"]
-    )
-
-
-def relation_from_function(name: str, function: Callable[[list[Type], Anything], Type]) -> Relation:
-    """A relation that waits for the argument types, and lets `function` make the type of the result of them
-    and of the attributes (None where the call has none). What it raises goes through.
-    """
-
-    def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-        if not known(types, num_inputs):
-            return False
-        given = attrs if attrs is not None and len(list(attrs.items())) else None
-        found = function(list(types[:num_inputs]), given)
-        if not isinstance(found, Type):
-            raise RelationError(f"the relation `{name}` gives {found!r:.60}, which is no type")
-        reporter.assign(types[num_inputs], found)
-        return True
-
-    return Relation(name, rule, f"{{out}} = {name}(…)")
-
-
-def attrs_called(key: str) -> type[Attrs]:
-    """The class of attributes with that key."""
-    Op.load_all()
-    if (schema := Attrs.by_key(key)) is not None:
-        return schema
-    raise UnknownOperatorError(f"there is no class of attributes called `{key[:200]}`")
 
 
 # -- properties
@@ -200,11 +143,8 @@ def register_infer_correct_layout(op_name: str, infer_layout: Anything = None, l
     return register_op_attr(op_name, "FInferCorrectLayout", infer_layout, level)
 
 
-for _function in (attrs_called, named_relation, relation_from_function):
-    provide(_function.__name__, _function)
-
 __all__ = [
-    "attrs_called", "named_relation", "register", "register_alter_op_layout", "register_convert_op_layout",
-    "register_infer_correct_layout", "register_legalize", "register_mixed_precision_conversion",
-    "register_op_attr", "register_pattern", "register_stateful", "relation_from_function",
+    "register", "register_alter_op_layout", "register_convert_op_layout", "register_infer_correct_layout",
+    "register_legalize", "register_mixed_precision_conversion", "register_op_attr", "register_pattern",
+    "register_stateful",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Type relations that many operators share, and helpers to write others.
 
 A dimension is an int, `Any` (`?`, known when the program runs) or a Size (`n`, `2 * n + 1`). They can be
-reckoned with alike.
+computed with alike.
 """
 
 from __future__ import annotations
@@ -76,7 +76,14 @@ def _identity(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
     return True
 
 
+def _same_type(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+    for other in types[1:]:
+        reporter.assign(other, types[0])
+    return True
+
+
 IDENTITY = Relation("Identity", _identity, "{out} = {0}")
+SAME_TYPE = Relation("Identity", _same_type, "{out} = {0}")  # of values of any type, not of tensors only
 
 
 def broadcast_dims(a: Dim, b: Dim) -> Dim | None:

@@ -47,8 +47,6 @@ from ..ir.expr import Let as Let
 from ..ir.expr import RefCreate as RefCreate
 from ..ir.expr import RefRead as RefRead
 from ..ir.expr import RefWrite as RefWrite
-from ..ir.expr import RelayExpr as RelayExpr
-from ..ir.expr import RelayNode as RelayNode
 from ..ir.expr import Tuple as Tuple
 from ..ir.expr import TupleGetItem as TupleGetItem
 from ..ir.expr import Var as Var
@@ -70,7 +68,6 @@ from ..ir.types import FuncType as FuncType
 from ..ir.types import GlobalTypeVar as GlobalTypeVar
 from ..ir.types import IncompleteType as IncompleteType
 from ..ir.types import RefType as RefType
-from ..ir.types import RelayRefType as RelayRefType
 from ..ir.types import TensorType as TensorType
 from ..ir.types import TupleType as TupleType
 from ..ir.types import Type as Type

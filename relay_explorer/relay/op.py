@@ -11,8 +11,6 @@ from ..ops.namespaces import image as image
 from ..ops.namespaces import nn as nn
 from ..ops.namespaces import random as random
 from ..ops.namespaces import vision as vision
-from ..ops.register import attrs_called as attrs_called
-from ..ops.register import named_relation as named_relation
 from ..ops.register import register as register
 from ..ops.register import register_alter_op_layout as register_alter_op_layout
 from ..ops.register import register_convert_op_layout as register_convert_op_layout
@@ -22,6 +20,5 @@ from ..ops.register import register_mixed_precision_conversion as register_mixed
 from ..ops.register import register_op_attr as register_op_attr
 from ..ops.register import register_pattern as register_pattern
 from ..ops.register import register_stateful as register_stateful
-from ..ops.register import relation_from_function as relation_from_function
 
 get = Op.get

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -111,7 +113,9 @@ class TestOperators:
         assert op.get_attr("FPrimalGradient") is ours
 
     def test_levels(self) -> None:
-        assert (relay.op.get("exp").support_level, relay.op.get("abs").support_level) == (1, 3)
+        exp: Any = relay.op.get("exp")
+        absolute: Any = relay.op.get("abs")
+        assert (exp.support_level, absolute.support_level) == (1, 3)
 
 
 class TestModules:

@@ -15,6 +15,7 @@ from relay_explorer.grading.operator_gradient.checks import derivatives, quotien
 from relay_explorer.grading.operator_gradient.hints import MISTAKES
 from relay_explorer.ir import Op
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.ops.relation import IDENTITY
 from relay_explorer.transform.gradients import declared_rule
 from tests.exercises.answers import answer
 from tests.exercises.mistakes import Mistake, tried
@@ -232,8 +233,7 @@ def test_a_rule_for_an_operator_of_ones_own_trains() -> None:
     relay.op.register("thrice", "Three times as much.")
     try:
         op = relay.op.get("thrice")
-        op.set_num_inputs(1)
-        op.add_type_rel("Identity")
+        op.inputs, op.relation = ("data",), IDENTITY
         op.set_attr("FPrimalGradient", lambda call, grad: [grad * relay.const(3.0)])
         x = relay.var("x", shape=())
         made = relay.transform.gradient(relay.Function([x], relay.Call(op, [x])), mode="first_order")

@@ -35,7 +35,6 @@ def test_attributes_are_converted_and_read_in_several_ways() -> None:
     attrs = WindowAttrs(size=[2, np.int64(3)])
     assert attrs.size == (2, 3)
     assert attrs["step"] == 1
-    assert attrs.get_int_tuple("size") == (2, 3)
     assert attrs.keys() == ["size", "step", "mode"]
     assert attrs.changed() == [("size", (2, 3))]
     assert attrs.replace(step=2) == WindowAttrs(size=(2, 3), step=2) != attrs

@@ -24,6 +24,7 @@ from relay_explorer.lower.prepare import with_params
 from relay_explorer.models import sentiment, sentiment_training
 from relay_explorer.models.tree_lstm import phrase, tree_lstm
 from relay_explorer.ops.register import register
+from relay_explorer.ops.relation import IDENTITY
 from relay_explorer.testing import generate
 from relay_explorer.typing import infer_types
 from tests.execute.programs import assert_same
@@ -373,9 +374,7 @@ def test_what_only_python_computes_is_refused() -> None:
     """An operator of one's own, of which nothing but its NumPy meaning is known."""
     register("own.halved")
     op = Op.get("own.halved")
-    op.set_num_inputs(1)
-    op.add_argument("data", "Tensor", "numbers")
-    op.add_type_rel("Identity")
+    op.inputs, op.relation = ("data",), IDENTITY
     op.compute = lambda attrs, x: x / 2
     try:
         module = relay.parse("def @main(%x: Tensor[(3), float32]) { own.halved(%x) }")

@@ -29,6 +29,7 @@ from relay_explorer.ir import (
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.recorder import Recorder
 from relay_explorer.lower.executor import create_executor
+from relay_explorer.ops.relation import IDENTITY
 from relay_explorer.text import parse
 from relay_explorer.transform import (
     FirstOrderGradient,
@@ -318,8 +319,7 @@ def test_a_gradient_of_ones_own() -> None:
     relay.op.register("thrice", "Three times as much.")
     try:
         op = relay.op.get("thrice")
-        op.set_num_inputs(1)
-        op.add_type_rel("Identity")
+        op.inputs, op.relation = ("data",), IDENTITY
         x = relay.var("x", shape=())
         function = Function([x], Call(op, [x]))
         with pytest.raises(RelayError, match="`thrice` has no gradient"):

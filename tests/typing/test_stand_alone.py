@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay_explorer import relay
+from relay_explorer.compat.operator_steps import named_relation
 from relay_explorer.ir.errors import TypeInferenceError
 from relay_explorer.ir.types import (
     FuncType,
@@ -23,7 +24,6 @@ from relay_explorer.ir.types import (
     TypeVar,
     scalar_type,
 )
-from relay_explorer.ops.register import named_relation
 from relay_explorer.transform import InferType, InferTypeLocal
 from relay_explorer.typing import TypeSolver
 

@@ -41,7 +41,7 @@ class Case:
 def blend_operator() -> Op:
     """The operator that Relay does not have: from `a` to `b`, by as much as `t` says, element by element."""
     from ...ops.numeric import meaning
-    from ...ops.register import SAME_TYPE
+    from ...ops.relation import SAME_TYPE
 
     return Op(
         "blend",

@@ -1,0 +1,139 @@
+"""Operators that old code declares step by step.
+
+    op = relay.op.register("smooth", "A running mean.")
+    op.set_num_inputs(1)
+    op.add_argument("data", "Tensor", "The numbers.")
+    op.add_type_rel("Identity")
+
+The methods are attached to `Op` when the compat layer is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any as Anything
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from ..ir.attrs import Attrs
+from ..ir.errors import UnknownOperatorError
+from ..ir.op import Op, Relation, RelationError, Reporter
+from ..ir.types import Type
+from ..ops.relation import SAME_TYPE, known
+
+OTHER_NAMES = {"BroadcastComp": "BroadcastCompare"}  # TVM's name, and ours
+
+
+def named_relation(name: str) -> Relation:
+    """The relation of that name which some operator has; an UnknownOperatorError where none has."""
+    if name == SAME_TYPE.name:
+        return SAME_TYPE
+    Op.load_all()
+    name = OTHER_NAMES.get(name, name)
+    for op in Op._registry.values():
+        if op.relation.name == name:
+            return op.relation
+    names = sorted({op.relation.name for op in Op._registry.values()})
+    raise UnknownOperatorError(
+        f"there is no type relation called `{name[:200]}`", help=[f"there are {', '.join(names)}"]
+    )
+
+
+def relation_from_function(name: str, function: Callable[[list[Type], Anything], Type]) -> Relation:
+    """A relation that waits for the argument types, and lets `function` make the type of the result of them
+    and of the attributes (None where the call has none). What it raises goes through.
+    """
+
+    def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
+        if not known(types, num_inputs):
+            return False
+        given = attrs if attrs is not None and len(list(attrs.items())) else None
+        found = function(list(types[:num_inputs]), given)
+        if not isinstance(found, Type):
+            raise RelationError(f"the relation `{name}` gives {found!r:.60}, which is no type")
+        reporter.assign(types[num_inputs], found)
+        return True
+
+    return Relation(name, rule, f"{{out}} = {name}(…)")
+
+
+def attrs_called(key: str) -> type[Attrs]:
+    """The class of attributes with that key."""
+    Op.load_all()
+    if (schema := Attrs.by_key(key)) is not None:
+        return schema
+    raise UnknownOperatorError(f"there is no class of attributes called `{key[:200]}`")
+
+
+# -- the steps
+
+
+class Argument(NamedTuple):
+    """A tensor argument of an operator."""
+
+    name: str
+    type_info: str = "Tensor"
+    description: str = ""
+
+
+_described: WeakKeyDictionary[Op, list[Argument]] = WeakKeyDictionary()
+
+
+def _arguments(op: Op) -> list[Argument]:
+    return _described.setdefault(op, [Argument(name) for name in op.inputs or ()])
+
+
+def arguments(op: Op) -> tuple[Argument, ...]:
+    """Its tensor arguments, as far as they were described."""
+    return tuple(_arguments(op))
+
+
+def set_num_inputs(op: Op, n: int) -> None:
+    """Let a call take `n` arguments, or any number where `n` is -1."""
+    names = [argument.name for argument in _arguments(op)[: max(n, 0)]]
+    op.inputs = None if n < 0 else (*names, *[f"arg{k}" for k in range(len(names), n)])
+
+
+def add_argument(op: Op, name: str, type: str = "Tensor", description: str = "") -> None:
+    """Describe the next argument."""
+    described = _arguments(op)
+    described.append(Argument(name, type, description))
+    set_num_inputs(op, max(op.num_inputs, len(described)))
+
+
+def add_type_rel(
+    op: Op, rel_name: str, type_rel_func: Callable[[list[Type], Anything], Type] | None = None
+) -> None:
+    """Set its relation: the one of that name that other operators have, or a Python function, which takes the
+    argument types, once they are known, and the attributes, and returns the type of the result.
+    """
+    op.relation = (
+        named_relation(rel_name) if type_rel_func is None else relation_from_function(rel_name, type_rel_func)
+    )
+
+
+def set_attrs_type_key(op: Op, key: str) -> None:
+    """Make its attributes those of the class called `key`; an UnknownOperatorError where there is none."""
+    op.attrs_class = attrs_called(key)
+
+
+def set_support_level(op: Op, level: int) -> None:
+    """Set its place in TVM's list."""
+    op.level = level
+
+
+def attrs_type_key(op: Op) -> str:
+    """The key of its attributes' class; "" where it has none."""
+    return "" if op.attrs_class is None else op.attrs_class._key
+
+
+def support_level(op: Op) -> int:
+    """Its place in TVM's list."""
+    return op.level
+
+
+METHODS: dict[str, object] = {
+    step.__name__: step
+    for step in (set_num_inputs, add_argument, add_type_rel, set_attrs_type_key, set_support_level)
+}
+METHODS |= {reader.__name__: property(reader) for reader in (arguments, attrs_type_key, support_level)}
