@@ -37,8 +37,6 @@ TENSOR: list[Example] = [
     broadcast.broadcast_to_like(V, X),
     broadcast.collapse_sum_like(X, V),
     broadcast.collapse_sum_to(X, (6,)),
-    reshape.reshape(X, ints(2)),
-    broadcast.broadcast_to(X, ints(2)),
 ]
 
 PLAIN = [call for call in (_plain(Op.get(name)) for name in Op.list_op_names()) if call is not None]

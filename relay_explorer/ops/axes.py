@@ -12,7 +12,7 @@ from ..ir.show import show_shape
 from ..ir.types import TensorType, Type
 from .arguments import Operand, axes_of, computed, static_ints
 from .calls import relay
-from .examples import X, ints, t
+from .examples import X, t
 from .gradient_tools import RESHAPED, axis_count
 from .layouts.layout import (
     NO_LAYOUT_RULE,
@@ -155,7 +155,7 @@ def _expand_dims_te(lowered: Lowered) -> list[Tensor]:
     layout=NO_LAYOUT_RULE,
     precision=Precision.FOLLOW,
     traits={Trait.RESHAPE},
-    example=lambda build: [build(X, 1, 2), build(X, ints())],
+    example=lambda build: build(X, 1, 2),
 )
 def expand_dims(data: Operand, axis: int | Expr, num_newaxis: int = 1) -> Call:
     """Insert `num_newaxis` axes of extent 1 into `data` at `axis`."""
@@ -239,7 +239,7 @@ def _squeeze_te(lowered: Lowered) -> list[Tensor]:
     layout=_squeeze_layout,
     precision=Precision.FOLLOW,
     traits={Trait.RESHAPE},
-    example=lambda build: [build(t(1, 6)), build(t(1, 6), [0]), build(t(1, 6), ints(1))],
+    example=lambda build: [build(t(1, 6)), build(t(1, 6), [0])],
     lenient_in_tvm="It let an axis be named twice.",
 )
 def squeeze(data: Operand, axis: int | Sequence[int] | Expr | None = None) -> Call:

@@ -12,7 +12,7 @@ from ..ir.op import Compute, OpPattern, Relation, RelationError, no_flops
 from ..ir.types import TensorType, Type
 from .arguments import Operand, computed, static_ints
 from .calls import relay
-from .examples import X, ints, t
+from .examples import X, t
 from .gradient_tools import ZERO
 from .layouts.layout import NO_LAYOUT_RULE, LayoutRule
 from .layouts.same import elementwise_layout
@@ -147,7 +147,7 @@ _INIT = forward("InitOp", "{out} has `shape` and `dtype`", _init)
     reference=lambda attrs: _filled(attrs, 0),
     lowering=_init_te(0),
     precision=Precision.FOLLOW,
-    example=lambda build: [build((2, 3), "float32"), build(ints(2), "float32")],
+    example=lambda build: build((2, 3), "float32"),
 )
 def zeros(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
     """Make a tensor of zeros."""
@@ -164,7 +164,7 @@ def zeros(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
     attrs=InitOpAttrs,
     reference=lambda attrs: _filled(attrs, 1),
     lowering=_init_te(1),
-    example=lambda build: [build((2, 3), "int8"), build(ints(2), "float32")],
+    example=lambda build: build((2, 3), "int8"),
 )
 def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
     """Make a tensor of ones."""
@@ -184,7 +184,7 @@ def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
     gradient=FULL_GRADIENT,
     lowering=_full_te,
     precision=Precision.FOLLOW,
-    example=lambda build: [build(const(1.0), (2,)), build(const(1.0), ints(2))],
+    example=lambda build: build(const(1.0), (2,)),
 )
 def full(data: Operand, shape: int | Sequence[int] | Expr = (), dtype: object = "") -> Call:
     """Make a tensor that holds `data`, a scalar, everywhere; of its element type unless `dtype` is given."""

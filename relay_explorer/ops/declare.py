@@ -12,9 +12,9 @@ DECLARED: set[str] = set()  # the package's own operators, which the book's refe
 
 # The traits of operators whose declarations do not say theirs yet.
 _TRAITS: dict[Trait, str] = {
-    Trait.RESHAPE: "reshape contrib_reverse_reshape dyn.reshape",
+    Trait.RESHAPE: "reshape contrib_reverse_reshape",
     Trait.TRANSPOSE: "layout_transform",
-    Trait.DISPLACED: "broadcast_to broadcast_to_like dyn.full full full_like ones repeat tile trilu zeros",
+    Trait.DISPLACED: "broadcast_to broadcast_to_like full full_like ones repeat tile trilu zeros",
     Trait.COMMUTATIVE: "",
     Trait.ASSOCIATIVE: "",
     Trait.SHAPE_QUERY: "shape_of ndarray_size",

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from ...ir.expr import Call, Expr
-from ..broadcast import broadcast_to_like, collapse_sum_like
-from ..calls import relay
-from ..cast import cast_like
+from ..broadcast import broadcast_to_like
+from ..gradient_tools import broadcast as broadcast
 from ..gradient_tools import moved as moved
 from ..gradient_tools import moved_field as moved_field
 from ..gradient_tools import reshaped as reshaped
 from ..gradient_tools import typed_field as typed_field
 
 
-def broadcast(call: Call, grad: Expr) -> list[Expr | None]:
-    return [collapse_sum_like(grad, call.args[0]), *[None] * (len(call.args) - 1)]
-
-
 def collapsed(call: Call, grad: Expr) -> list[Expr | None]:
     return [broadcast_to_like(grad, call.args[0]), None]
-
-
-def filled(call: Call, grad: Expr) -> list[Expr | None]:
-    """Of full: every element is the one that it was given."""
-    return [cast_like(relay.sum(grad), call.args[0]), *[None] * (len(call.args) - 1)]

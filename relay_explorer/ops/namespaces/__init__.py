@@ -17,7 +17,10 @@ from ..cast import *
 from ..contract import *
 from ..copies import *
 from ..create import *
-from ..dynamic import *
+from ..dynamic.create import *
+from ..dynamic.image import *
+from ..dynamic.selection import *
+from ..dynamic.shape import *
 from ..fixed_point import *
 from ..gather import *
 from ..index import *

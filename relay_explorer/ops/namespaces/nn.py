@@ -16,7 +16,6 @@ from ..nn.convolution.transposed import *
 from ..nn.convolution.winograd import *
 from ..nn.dense import *
 from ..nn.dropout import *
-from ..nn.dynamic import *
 from ..nn.loss import *
 from ..nn.matmul import *
 from ..nn.misc import *

@@ -13,7 +13,7 @@ from ...ir.expr import Call, Constant, Expr, const
 from ...ir.op import OpPattern, Relation, RelationError, Reporter, flops_per_output
 from ...ir.types import Dim, IncompleteType, TensorType, Type
 from ..arguments import Operand, computed
-from ..examples import IMAGE, VOLUME, t
+from ..examples import IMAGE, VOLUME
 from ..image.resize_gradient import RESIZED
 from ..interpolate import Resizing, resized
 from ..layouts.images import resize as resize_layout
@@ -170,7 +170,7 @@ def _built(name: str, data: Operand, scales: dict[str, Operand], **attributes: o
     UpSamplingAttrs,
     "UpSampling",
     ("nearest_neighbor", "bilinear", "bicubic"),
-    lambda build: [build(IMAGE, 2, 2), build(IMAGE, t(name="h"), 2)],
+    lambda build: build(IMAGE, 2, 2),
 )
 def upsampling(
     data: Operand,
@@ -195,7 +195,7 @@ def upsampling(
     UpSampling3DAttrs,
     "UpSampling3D",
     ("nearest_neighbor", "trilinear"),
-    lambda build: [build(VOLUME, 2, 2, 2), build(VOLUME, t(name="d"), t(name="h"), 2)],
+    lambda build: build(VOLUME, 2, 2, 2),
 )
 def upsampling3d(
     data: Operand,

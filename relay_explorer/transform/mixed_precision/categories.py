@@ -25,8 +25,7 @@ Conversion = Callable[[Call, str], list[Anything]]
 DEFAULT_ALWAYS_LIST: list[str] = []  # every such operator says so in its declaration
 DEFAULT_FOLLOW_LIST = [
     # move elements, or make them
-    "reshape", "dyn.reshape", "broadcast_to_like", "dyn.broadcast_to", "dyn.strided_slice",
-    "dyn.tile", "dyn.full", "shape_of",
+    "reshape", "broadcast_to_like", "shape_of",
 ]  # fmt: skip
 DEFAULT_NEVER_LIST: list[str] = []  # every such operator says so in its declaration
 

@@ -16,8 +16,7 @@ _LAW = "relay_explorer/transform/differentiation/reverse_mode.py"
 # By the name of a rule: how the derivatives by the arguments follow from `dy`, that by the result `y`.
 FORMULAS = {
     "elementwise.none": "the value does not move smoothly with any argument: nothing goes back",
-    "elementwise.same": "dx = dy",
-    "shape.broadcast": "dx = dy, summed over the axes along which x was stretched",
+    "shape.broadcast": "dx = dy, summed over the axes along which x was broadcast",
     "shape.collapsed": "dx = dy, stretched again over the axes that were summed",
     "shape.moved": "each dy goes to where its element came from; what was taken twice gets the sum",
     "shape.reshaped": "dx = dy, in the shape of x",
