@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help book html test programs test-fast test-colab test-gpu lint format views frontend figures exercises pairs address bench lock clean
+.PHONY: help book html test programs test-fast test-colab test-gpu lint format snapshots views frontend figures exercises pairs address bench lock clean
 
 VENV := .venv
 COLAB := .venv-colab
@@ -73,6 +73,11 @@ lint: $(READY) $(NODE_READY)  ## check style and types, of Python and of the fro
 format: $(READY) $(NODE_READY)  ## format the sources and mend what the linters can (needs node)
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 	@cd frontend && npm run --silent lint -- --fix ; npm run --silent format
+
+# Texts are pinned in the tests that make them. `TESTS=tests/views` rewrites those of one folder or file.
+TESTS := tests
+snapshots: $(READY)  ## rewrite the texts that tests pin (TESTS=tests/views: only those); `git diff` shows them
+	@$(BIN)/python -m tools.snapshots $(TESTS)
 
 views:  ## derive the front end's types, decoder and list of views from the views' dataclasses
 	@PYTHONPATH=. $(BIN)/python -m tools.view_contract

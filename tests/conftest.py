@@ -1,10 +1,11 @@
-"""What tests of every area share: the built book."""
+"""What tests of every area share: limits of time, their order, the form of snapshots, the built book."""
 
 from __future__ import annotations
 
 import fcntl
 import gc
 import os
+import re
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from inline_snapshot.plugin import Builder, Custom, customize
 
+WIDTH = 90  # characters of a piece of text in a snapshot, so that its line has at most 110
 HANG = 1100  # seconds: far more than any test takes, the one that builds the book included
 
 
@@ -48,6 +51,26 @@ def pytest_collection_finish() -> None:
     """What is there by now stays: the collector need not look at it."""
     gc.collect()
     gc.freeze()
+
+
+@customize
+def long_string(value: object, builder: Builder) -> Custom | None:
+    """Break a string in a snapshot that would not fit a line, at its line ends and at spaces."""
+    if not isinstance(value, str) or max(map(len, value.split("\n"))) <= WIDTH:
+        return None
+    pieces = [piece for line in value.splitlines(keepends=True) for piece in wrapped(line)]
+    # `repr` itself calls this function here: inline-snapshot replaces it.
+    return builder.create_code(" ".join(map(str.__repr__, pieces)))
+
+
+def wrapped(line: str) -> list[str]:
+    """Split a line after spaces into pieces that fit, which joined are the line."""
+    pieces = [""]
+    for word in re.findall(r"\S*\s*", line):
+        if pieces[-1] and len(pieces[-1] + word.rstrip()) > WIDTH:
+            pieces.append("")
+        pieces[-1] += word
+    return pieces
 
 
 @contextmanager
