@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer import explore
 from relay_explorer.execute import record
@@ -61,7 +62,7 @@ def test_the_sentences_of_a_fold_over_a_tree() -> None:
     told = said(made)
     assert told[0] == "@main begins."
     assert told[1] == "%a is a new Leaf of 1."
-    assert told[9] == (
+    assert told[9] == snapshot(
         "@sum is called with %t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(…. What it returns is what "
         "@main returns, so its frame takes that one's place: turn 1, and the stack is no higher."
     )
@@ -171,8 +172,8 @@ def test_the_step_that_goes_wrong() -> None:
     assert made.failure.step == made.start == len(made.steps) - 1
     assert made.steps[-1].mark == EvaluationMark.FAILURE
     assert made.rows[made.failure.row].text == "match? (%xs) {"
-    assert said(made)[-1] == "**It goes wrong here.** No clause of the match fits Nil."
-    assert made.failure.tries == (("add a clause for `Nil`, or for `_`, which fits all",),)
+    assert said(made)[-1] == snapshot("**It goes wrong here.** No clause of the match fits Nil.")
+    assert made.failure.tries == snapshot((("add a clause for `Nil`, or for `_`, which fits all",),))
     assert made.result is None
 
 
@@ -180,18 +181,21 @@ def test_what_is_left_out_is_said() -> None:
     made = view(evaluation("gap"))
     assert made.gap is not None
     assert (made.gap.step, made.gap.left_out) == (40, 1368)
-    assert said(made)[40] == "Here 1,368 steps are left out: the first 40 of 1,409 are recorded."
+    assert said(made)[40] == snapshot("Here 1,368 steps are left out: the first 40 of 1,409 are recorded.")
     assert made.steps[41].changes[0] == ("x",)
     (cell,) = [number for number, o in enumerate(made.objects) if o.label == "ref"]
     assert ("w", cell, "20100") in made.steps[41].changes
-    assert "The first 40 steps are recorded." in made.summary
+    assert made.summary == snapshot(
+        "@main returns (20100, ref(…)): 1,409 steps, 201 calls, of which 200 tail calls, at most 2 "
+        "frames at once. The first 40 steps are recorded."
+    )
 
 
 def test_a_run_without_end() -> None:
     made = view(evaluation("endless"))
     assert made.gap is not None
     assert made.gap.left_out == 970
-    assert said(made)[-1] == (
+    assert said(made)[-1] == snapshot(
         "The first 30 steps are recorded. After 1,000 steps the program had not ended, and was stopped: its "
         "result is not known."
     )
@@ -293,7 +297,9 @@ def test_explore_records() -> None:
     program = module("def @main(%k: int32) { @map(fn (%x: int32) { add(%x, %k) }, Cons(1, Nil)) }")
     shown = explore(program, view="evaluation", args=(2,), name="t-map")
     assert shown.view.kind == "evaluation"
-    assert shown.view.summary.startswith("@main returns Cons(3, Nil): ")
+    assert shown.view.summary == snapshot(
+        "@main returns Cons(3, Nil): 15 steps, 3 calls, of which 1 tail call, at most 2 frames at once."
+    )
     again = explore(record(program, 2), name="t-map2")
     assert again.view.kind == "evaluation"
     assert explore(record(program, 2), view="ir").view.kind == "ir"
@@ -319,4 +325,4 @@ def test_names_are_never_read_as_templates() -> None:
     assert any("C{1}(3) fits" in sentence for sentence in said(run(text)))
     wrong = run(text.replace("match (", "match? (").replace(", `C{1}`(%y) => { %y }", ""))
     assert wrong.failure is not None
-    assert "no clause of the match fits C{1}(3)" in wrong.failure.say[0].format()
+    assert wrong.failure.say[0].format() == snapshot("no clause of the match fits C{1}(3)")

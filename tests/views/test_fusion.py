@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer import explore, models
 from relay_explorer.analysis.dataflow_graph import DataflowGraph
@@ -39,20 +40,22 @@ def kernels(shown: FusionView, variant: int = 0) -> list[str]:
 def test_a_diamond_becomes_one_kernel() -> None:
     shown = view(DIAMOND)
     assert kernels(shown) == ["conv2d·relu·exp·tanh·add", "mean", "sqrt"]
-    assert shown.summary == "7 operators become 3 kernels, 73 % less memory traffic."
-    assert [told(step) for step in shown.variants[0].steps] == [
-        "Every operator is a group of its own: **7 operators**. Each may join the kernel of its "
-        "post-dominator, where all its uses meet.",
-        "May %0 nn.conv2d be computed in the kernel of %4 add? **Yes.** All that is done with its result "
-        "on the way is element-wise or broadcast: it is done on the numbers that %0 nn.conv2d has just "
-        "computed, before they are stored. 3 more on the way come along.",
-        "May %4 add be computed in the kernel of %5 mean? **No.** %5 mean is a reduction: it needs other "
-        "elements of %4 add's result than the one that has just been computed.",
-        "May %5 mean be computed in the kernel of sqrt? **No.** %5 mean is a reduction: its result is known "
-        "only when all has been read, so what follows is a loop of its own.",
-        "sqrt must exist as a value: something uses it that is no kernel. A kernel ends here.",
-        "The groups are kernels now: **3 kernels**.",
-    ]
+    assert shown.summary == snapshot("7 operators become 3 kernels, 73 % less memory traffic.")
+    assert [told(step) for step in shown.variants[0].steps] == snapshot(
+        [
+            "Every operator is a group of its own: **7 operators**. Each may join the kernel of its "
+            "post-dominator, where all its uses meet.",
+            "May %0 nn.conv2d be computed in the kernel of %4 add? **Yes.** All that is done with its "
+            "result on the way is element-wise or broadcast: it is done on the numbers that %0 "
+            "nn.conv2d has just computed, before they are stored. 3 more on the way come along.",
+            "May %4 add be computed in the kernel of %5 mean? **No.** %5 mean is a reduction: it needs "
+            "other elements of %4 add's result than the one that has just been computed.",
+            "May %5 mean be computed in the kernel of sqrt? **No.** %5 mean is a reduction: its result "
+            "is known only when all has been read, so what follows is a loop of its own.",
+            "sqrt must exist as a value: something uses it that is no kernel. A kernel ends here.",
+            "The groups are kernels now: **3 kernels**.",
+        ]
+    )
 
 
 def test_traffic_is_what_crosses_the_kernels_borders() -> None:
@@ -94,7 +97,7 @@ def test_an_obstacle_is_named() -> None:
     refused = next(s for s in shown.variants[0].steps if s.mark == FusionMark.REFUSED)
     assert shown.nodes[refused.target].label == "add"
     assert shown.nodes[refused.obstacle].label == "nn.dense"
-    assert told(refused) == (
+    assert told(refused) == snapshot(
         "May %0 exp be computed in the kernel of add? **No.** %1 nn.dense needs many elements for each of "
         "its own: all of %0 exp's output must be there before it begins."
     )
@@ -227,10 +230,12 @@ def test_a_torn_order_is_found() -> None:
 
 def test_every_function_that_computes_can_be_chosen() -> None:
     shown = view(PROGRAMS["called"])
-    assert [(f.name, f.summary) for f in shown.functions] == [
-        ("@main", "2 operators become 1 kernel, 50 % less memory traffic."),
-        ("@step", "4 operators become 2 kernels, 31 % less memory traffic."),
-    ]
+    assert [(f.name, f.summary) for f in shown.functions] == snapshot(
+        [
+            ("@main", "2 operators become 1 kernel, 50 % less memory traffic."),
+            ("@step", "4 operators become 2 kernels, 31 % less memory traffic."),
+        ]
+    )
     assert shown.summary == shown.functions[0].summary
 
 
@@ -284,6 +289,6 @@ def test_one_operator_becomes_one_kernel() -> None:
     one = "def @main(%x: Tensor[(4), float32]) { tanh(%x) }"
     assert explore(one, view="fusion").view.summary == "1 operator becomes 1 kernel."
     two = "def @main(%x: Tensor[(4), float32]) { exp(tanh(%x)) }"
-    assert explore(two, view="fusion").view.summary == (
+    assert explore(two, view="fusion").view.summary == snapshot(
         "2 operators become 1 kernel, 50 % less memory traffic."
     )

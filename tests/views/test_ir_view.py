@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer import models
 from relay_explorer.ir import IRModule
@@ -76,7 +77,9 @@ def test_sharing_is_visible() -> None:
     view = ir_view(program(SHARED))
     assert node(view, "add").uses == 2
     assert operands(view, "multiply") == ["tanh", "add"]
-    assert "1 result used more than once" in view.summary
+    assert view.summary == snapshot(
+        "@main: 3 calls, 4 parameters, 36 floating-point operations, 1 result used more than once."
+    )
 
 
 def test_rows_and_nodes_point_at_each_other() -> None:
@@ -126,7 +129,10 @@ def test_data_types() -> None:
 def test_an_ill_typed_program_is_shown_without_types() -> None:
     view = ir_view(program(ILL_TYPED))
     assert check(view.to_dict()) == []
-    assert "It is not well typed, and so shown without types: " in view.summary
+    assert view.summary == snapshot(
+        "@main: 1 call. It is not well typed, and so shown without types: `nn.dense`: 784 features "
+        "and units=128 need a weight (128, 784), not (784, 128)."
+    )
     assert node(view, "nn.dense").type == ""
     assert node(view, "%x").type == "Tensor[(1, 784), float32]"
     assert view.totals.flops == 0

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from inline_snapshot import snapshot
+from inline_snapshot.extra import raises
 
 from relay_explorer import explore
 from relay_explorer.execute.vm import Machine, compile_program
@@ -40,22 +42,21 @@ def test_the_kept_samples_are_what_the_runs_are(name: str) -> None:
 
 def test_a_recursion_over_a_tree_in_words() -> None:
     shown = view("tree")
-    assert shown.summary == (
+    assert shown.summary == snapshot(
         "@main returns [0.612, 0.9614]: 19 instructions in 2 functions; 42 steps, 5 calls, at most 3 "
         "frames at once, 5 kernel launches."
     )
     said = [told(step) for step in shown.steps]
     assert said[5].startswith("@fold goes on in the place of @main with r0 = Node(Node(Leaf(")
     assert "A tail call." in said[5]
-    assert (
-        said[13]
-        == "@fold is called with r0 = Leaf([0.5, -1]) and r1 = [0.5, -1]. @fold waits at instruction 8."
+    assert said[13] == snapshot(
+        "@fold is called with r0 = Leaf([0.5, -1]) and r1 = [0.5, -1]. @fold waits at instruction 8."
     )
-    assert said[14] == "r0 = Leaf([0.5, -1]) was made by Leaf, so it goes on at instruction 1."
-    assert (
-        said[18] == "The kernel k0 multiply reads r2 = [0.5, -1] and r1 = [0.5, -1] and fills r4 = [0.25, 1]."
+    assert said[14] == snapshot("r0 = Leaf([0.5, -1]) was made by Leaf, so it goes on at instruction 1.")
+    assert said[18] == snapshot(
+        "The kernel k0 multiply reads r2 = [0.5, -1] and r1 = [0.5, -1] and fills r4 = [0.25, 1]."
     )
-    assert said[19] == "@fold returns [0.25, 1], and @fold goes on: r3 is that."
+    assert said[19] == snapshot("@fold returns [0.25, 1], and @fold goes on: r3 is that.")
     assert said[-1].startswith("@fold returns [0.612, 0.9614]: this is the result.")
     assert shown.steps[shown.start].mark == MachineMark.CALL
 
@@ -108,10 +109,10 @@ def test_memory_is_used_again_and_let_go() -> None:
 
 def test_a_failure_ends_where_it_goes_wrong() -> None:
     shown = view("unmatched")
-    assert told(shown.steps[-1]) == "**It goes wrong here.** No clause of the match fits Nil."
+    assert told(shown.steps[-1]) == snapshot("**It goes wrong here.** No clause of the match fits Nil.")
     assert shown.steps[-1].mark == MachineMark.FAILURE
     assert shown.failure is not None
-    assert shown.failure.tries == (("add a clause for `Nil`, or for `_`, which fits all",),)
+    assert shown.failure.tries == snapshot((("add a clause for `Nil`, or for `_`, which fits all",),))
     frame = shown.frames[shown.steps[-1].frame]
     line = shown.functions[frame.function].code[shown.steps[-1].number]
     assert line.text.startswith("fatal r0")
@@ -121,8 +122,8 @@ def test_a_failure_ends_where_it_goes_wrong() -> None:
 def test_what_is_left_out_is_said() -> None:
     shown = view("gap")
     assert shown.gap == (60, 731)
-    assert told(shown.steps[60]) == "Here 731 steps are left out: the first 60 of 792 are recorded."
-    assert told(shown.steps[61]) == "The result is (1830, ref(…))."
+    assert told(shown.steps[60]) == snapshot("Here 731 steps are left out: the first 60 of 792 are recorded.")
+    assert told(shown.steps[61]) == snapshot("The result is (1830, ref(…)).")
     assert shown.summary.endswith("The first 60 steps are recorded.")
     endless = view("endless")
     assert endless.summary.startswith("@main had not ended after 300,000 steps, and was stopped.")
@@ -135,7 +136,7 @@ def test_the_plan_is_the_graph_executors() -> None:
     (variant,) = shown.plan.variants
     assert [life.buffer for life in variant.lives] == [0, 1, 0, 1]
     assert view("tree").plan is None
-    assert told_without(view("tree").without) == (
+    assert told_without(view("tree").without) == snapshot(
         "The graph executor cannot run this program. Memory is planned for operators, kernels, tuples, `let` "
         "and `if`, and this is a constructor of a data type."
     )
@@ -195,7 +196,12 @@ def test_a_recording_counts() -> None:
     )
     assert run.steps[-1].kind is StepKind.END
     assert run.totals.storage == 160
-    with pytest.raises(TypeError, match="takes a module or what"):
+    with raises(
+        snapshot(
+            "TypeError: the machine explorer takes a module or what relay_explorer.build(…, "
+            'executor="vm") gives, not str'
+        )
+    ):
         machine_view("a text")
 
 
@@ -207,7 +213,13 @@ def test_explore_takes_arguments_and_refuses_wrong_ones() -> None:
     assert "<script" in shown.to_html()
     with pytest.raises(RelayError, match="argument"):
         explore(program, view="machine")
-    with pytest.raises(RelayError, match="shows nothing"):
+    with raises(
+        snapshot("""\
+RelayError:
+error: a recording of 0 steps shows nothing
+help: ask for at least 1\
+""")
+    ):
         explore(program, view="machine", args=(np.array([1, 2], "float32"),), limit=0)
 
 
@@ -220,7 +232,13 @@ def test_texts_from_outside_stay_text() -> None:
 def test_a_damaged_view_is_told() -> None:
     data = json.loads(sample("tree"))
     data["objects"][6][3] = 40
-    assert "objects[6].storage: 40 is no index into 6 objects" in check(data)
+    assert check(data) == snapshot(["objects[6].storage: 40 is no index into 6 objects"])
     data = json.loads(sample("tree"))
     data["steps"][3][6].append(["d", 9])
-    assert "step 3: object 9 goes, and is not there" in check(data)
+    assert check(data) == snapshot(
+        [
+            "step 3: object 9 goes, and is not there",
+            "step 27: object 9 is written, and is not there",
+            "step 41: object 9 goes, and is not there",
+        ]
+    )

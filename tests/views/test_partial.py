@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from inline_snapshot import snapshot
+from inline_snapshot.extra import raises
 
 from relay_explorer import explore
-from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.module import IRModule
 from relay_explorer.models.tree_lstm import tree_lstm
 from relay_explorer.testing import generate
@@ -91,11 +92,11 @@ def test_what_is_known_of_a_row_in_each_round() -> None:
 
 def test_every_decision_is_said_with_its_reason() -> None:
     told = said(view_of(TREE))
-    assert told[0] == (
+    assert told[0] == snapshot(
         "@main is evaluated, as far as its data is known. Its parameters %a, %b and %n are not known: the "
         "residual program has them too."
     )
-    assert told[1] == (
+    assert told[1] == snapshot(
         "A cell is made, at run time too: %cell. But from here on it is known to hold %a. "
         "Effects are never done "
         "beforehand, left out or put in another order."
@@ -118,7 +119,7 @@ def test_every_decision_is_said_with_its_reason() -> None:
         "known: neither is anything of its parameters, and of what cells hold then.",
     ):
         assert line in told
-    assert told[-1] == (
+    assert told[-1] == snapshot(
         "This remains: 20 bindings. For 5 of them nothing asks any more: DeadCodeElimination "
         "will remove them. "
         "The key a shows them."
@@ -189,13 +190,25 @@ def test_explore_shows_it_and_the_still_picture_too() -> None:
 
 
 def test_what_cannot_be_shown_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(RelayError, match="the module has no function to be evaluated"):
+    with raises(snapshot("RelayError: error: the module has no function to be evaluated")):
         partial_view(IRModule())
-    with pytest.raises(RelayError, match="a recording of 0 events shows nothing"):
+    with raises(
+        snapshot("""\
+RelayError:
+error: a recording of 0 events shows nothing
+help: ask for at least 1\
+""")
+    ):
         explore(PROGRAMS["power"], view="partial", limit=0)
     long = PROGRAMS["power"].replace("@power(%x, 3)", "@power(%x, 60)")
     monkeypatch.setattr(partial, "MOST_ROWS", 50)
-    with pytest.raises(RelayError, match="what remains has 64 rows, and an explorer shows at most 50"):
+    with raises(
+        snapshot("""\
+RelayError:
+error: what remains has 64 rows, and an explorer shows at most 50
+help: the option relay.PartialEvaluate.max_bindings of the context bounds it\
+""")
+    ):
         partial_view(parse(long))
     monkeypatch.undo()
     with PassContext(config={"relay.PartialEvaluate.max_bindings": 50}):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
+from inline_snapshot import snapshot
+
 from relay_explorer import models
 from relay_explorer.text import parse
 from relay_explorer.transform import EliminateCommonSubexpr, FastMath, FoldConstant, InferType
@@ -45,16 +47,18 @@ def test_a_pipeline_is_its_stages() -> None:
     module = parse("def @main(%x: float32) { ((%x + (1f + 2f)), (%x + 3f)) }")
     text = picture.text(pipeline_view(module, cleaning, [InferType()]))
     said = [" ".join(line.split()) for line in text.splitlines()]
-    assert said[:8] == [
-        "the passes:",
-        "The program as it is given: 9 expressions.",
-        "FoldConstant changed the program. Of its expressions: 1 rewritten, 2 gone.",
-        "FastMath changed nothing.",
-        "EliminateCommonSubexpr changed the program. Of its expressions: 1 rewritten, 1 go…",
-        "against:",
-        "The program as it is given: 9 expressions.",
-        "InferType changed the program. Of its expressions: all kept, written differently.",
-    ]
+    assert said[:8] == snapshot(
+        [
+            "the passes:",
+            "The program as it is given: 9 expressions.",
+            "FoldConstant changed the program. Of its expressions: 1 rewritten, 2 gone.",
+            "FastMath changed nothing.",
+            "EliminateCommonSubexpr changed the program. Of its expressions: 1 rewritten, 1 go…",
+            "against:",
+            "The program as it is given: 9 expressions.",
+            "InferType changed the program. Of its expressions: all kept, written differently.",
+        ]
+    )
     assert "After EliminateCommonSubexpr:" in said
     assert "After FastMath:" not in said
     assert "%0 = add(%x, 3f); rewritten" in said

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from inline_snapshot import snapshot
+from inline_snapshot.extra import raises
 
 from relay_explorer import explore, models
 from relay_explorer.ir.equal import structural_equal
@@ -67,7 +69,7 @@ def test_what_each_pass_changes() -> None:
     assert [b.partition(" =")[0] for b, _ in sides(shown, 3, Fate.REMOVED)] == [
         "let %dead: Tensor[(2, 2), float32]"
     ]
-    assert shown.summary == "3 passes, 3 of which change the program: from 12 expressions to 6."
+    assert shown.summary == snapshot("3 passes, 3 of which change the program: from 12 expressions to 6.")
 
 
 def test_rows_are_aligned_though_their_numbers_change() -> None:
@@ -82,7 +84,9 @@ def test_a_replaced_operator_is_rewritten() -> None:
         ("%2 = tanh(%1);", "%2 = fast_tanh(%1);"),
     ]
     told = shown.stages[1].say
-    assert told[0].format(*told[1:]) == "FastMath changed the program. Of its expressions: 2 rewritten."
+    assert told[0].format(*told[1:]) == snapshot(
+        "FastMath changed the program. Of its expressions: 2 rewritten."
+    )
 
 
 def test_fused_operators_are_followed_into_their_kernel() -> None:
@@ -152,7 +156,14 @@ def test_random_programs_give_views() -> None:
 def test_explore_shows_it() -> None:
     shown = explore(PROGRAM, view="pipeline", passes=CLEANING, name="cleaning")
     assert shown.view.kind == "pipeline"
-    with pytest.raises(ValueError, match="needs passes"):
+    with raises(
+        snapshot("""\
+ViewError:
+error: the view 'pipeline' needs passes
+help: in Python: explore(module, view="pipeline", passes=[SimplifyInference(), FuseOps()])
+help: on the command line: --passes "SimplifyInference, FuseOps"\
+""")
+    ):
         explore(PROGRAM, view="pipeline")
 
 
@@ -164,9 +175,9 @@ def test_a_program_that_is_ill_typed_is_refused_by_the_pass() -> None:
 def test_the_rewrites_inside_a_pass_have_rule_place_and_expressions() -> None:
     shown = view(*CLEANING)
     (fold,) = shown.stages[1].rewrites
-    assert (fold.rule, fold.was, fold.became) == (
+    assert (fold.rule, fold.was, fold.became) == snapshot((
         "A call whose arguments are all constants is computed now.", "%0 = multiply(2f, 3f)", "6f",
-    )  # fmt: skip
+    ))  # fmt: skip
     assert fold.path == "relay_explorer/transform/fold_constant.py"
     assert [shown.items[n].label for n in fold.before] == ["multiply"]
     assert [shown.items[n].label for n in fold.after] == ["constant 6.0"]
@@ -209,12 +220,12 @@ def test_two_end_programs_are_aligned() -> None:
     texts = [row.text for row in both.rows]
     removed = [texts[a] for b, a, fate in both.ends.align if fate == Fate.ADDED]
     assert [text.split(":")[0] for text in removed] == ["let %dead"]
-    assert both.ends.say == (
-        "The two programs that the pipelines end with: 6 rows alike; 1 only in the second.",
+    assert both.ends.say == snapshot(
+        ("The two programs that the pipelines end with: 6 rows alike; 1 only in the second.",)
     )
     alike = pipeline_view(parse(PROGRAM), CLEANING, CLEANING[::-1]).ends
     assert alike is not None
-    assert alike.say == ("Both pipelines end with the same program.",)
+    assert alike.say == snapshot(("Both pipelines end with the same program.",))
     assert view(*CLEANING).ends is None
 
 

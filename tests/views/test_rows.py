@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
+from inline_snapshot import snapshot
+from inline_snapshot.extra import raises
 
-from relay_explorer.ir import Call, Function, Let, Op, RelayError, Tuple, post_order, var
+from relay_explorer.ir import Call, Function, Let, Op, Tuple, post_order, var
 from relay_explorer.views.rows import program_rows
 from tests.views.programs import LETS, SHARED, TREES, program
 
@@ -95,5 +96,5 @@ def test_too_deep_a_program_is_an_error() -> None:
     body = x
     for _ in range(200_000):
         body = Call(Function([], body), [])  # type: ignore[assignment]  # any expression
-    with pytest.raises(RelayError, match="the program is nested too deeply to be shown"):
+    with raises(snapshot("RelayError: error: the program is nested too deeply to be shown")):
         program_rows(Function([x], body))
