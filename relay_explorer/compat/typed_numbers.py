@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..ir import attrs, types
+from ..ops.builder import regenerate
 from .tir import IntImm
 
 DTYPE = "int32"
@@ -69,3 +70,4 @@ def enable() -> None:
                 schema._fields[name] = field._replace(default=typed(field.default))
                 if name in schema.__dict__:
                     setattr(schema, name, schema._fields[name].default)
+    regenerate()

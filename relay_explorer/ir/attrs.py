@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import new_class
 from typing import Any as Anything
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 from .errors import AttributeSchemaError
 from .ndarray import NDArray
@@ -97,6 +97,13 @@ class Attrs:
             setattr(cls, name, default)
         cls._fields = fields
 
+    @classmethod
+    def of(cls, values: dict[str, Value]) -> Self:
+        """Attributes of the values of all fields, which have their kinds: unchecked, for inner loops."""
+        self: Self = object.__new__(cls)
+        self.__dict__.update(values)
+        return self
+
     def __init__(self, **values: Value) -> None:
         fields = self._fields
         store = self.__dict__
@@ -118,6 +125,8 @@ class Attrs:
                     f"attribute `{name}` takes {KIND_WORDS.get(field.kind, field.kind)}, not {_brief(value)}",
                     help=[field.doc],
                 ) from None
+        if len(store) == len(fields):
+            return
         for name, field in fields.items():
             if name not in store:
                 if field.default is REQUIRED and field.kind.endswith("| None"):
@@ -364,6 +373,20 @@ _PLAIN: dict[str, Callable[[Value], Value]] = {
 }
 KINDS: dict[str, Callable[[Value], Value]] = _PLAIN | {
     f"{kind} | None": _optional(f) for kind, f in _PLAIN.items()
+}
+
+
+class Exact(NamedTuple):
+    """Values that a kind leaves as they are: those of the class `cls`, and None where it is `optional`."""
+
+    cls: type
+    optional: bool
+
+
+EXACT = {
+    KINDS[cls.__name__ + ending]: Exact(cls, bool(ending))
+    for cls in (int, float, bool, str)
+    for ending in ("", " | None")
 }
 KIND_WORDS = {
     "int": "an integer",

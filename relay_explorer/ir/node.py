@@ -1,10 +1,11 @@
 """Immutable nodes: the base of expressions, types, patterns and clauses.
 
 A node accepts assignments only while its constructor runs. Each node class has a private subclass without
-the guard; `_unlock()` turns a new instance into one of those, so that `__init__` assigns its fields as any
-class does, and `_lock(span)` at its end turns it back. Two changes of `__class__` cost less than an
-`object.__setattr__` for each field, and reading a field or asking `isinstance` costs nothing at all, as it
-would with properties or a metaclass.
+the guard; `unlock(self, self._unlocked)` turns a new instance into one of those, so that `__init__` assigns
+its fields as any class does, and `_lock(span)` at its end turns it back. Two changes of `__class__` cost
+less than an `object.__setattr__` for each field, and reading a field or asking `isinstance` costs nothing at
+all, as it would with properties or a metaclass. `Call.of` and `TensorType.of`, for inner loops, begin with
+an instance of the subclass and so change its class only once.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 N = TypeVar("N", bound="Node")
 
-_set_class: Callable[[Node, type], None] = object.__dict__["__class__"].__set__
+unlock: Callable[[Node, type], None] = object.__dict__["__class__"].__set__  # the setter of `__class__`
 # Both methods share one slot of the type: with these it holds Python's own function, which is fast.
 _NO_GUARD = {"__slots__": (), "__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
 
@@ -41,7 +42,7 @@ class Node:
 
     def _unlock(self) -> None:
         """Accept assignments, until `_lock`."""
-        _set_class(self, self._unlocked)
+        unlock(self, self._unlocked)
 
     def _lock(self, span: Span | None) -> None:
         """Set the span, and accept assignments no more."""

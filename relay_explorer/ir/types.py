@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any as Anything
 from typing import Final, cast
 
-from .node import Node
+from .node import Node, unlock
 from .size import Any as Any
 from .size import Size as Size
 from .size import SizeVar as SizeVar
@@ -102,7 +102,7 @@ class TensorType(Type):
     def __init__(
         self, shape: Sequence[object] = (), dtype: str = "float32", span: Span | None = None
     ) -> None:
-        self._unlock()
+        unlock(self, self._unlocked)
         dims = tuple(shape)
         usual = _plain_dims(map(type, dims)) and min(dims, default=0) >= 0  # type: ignore[type-var, operator]  # integers
         self.shape: Shape = cast("Shape", dims) if usual else tuple([_dim(d) for d in dims])
@@ -173,7 +173,7 @@ class TupleType(Type):
     __slots__ = ("fields",)
 
     def __init__(self, fields: Sequence[Type], span: Span | None = None) -> None:
-        self._unlock()
+        unlock(self, self._unlocked)
         self.fields = tuple(fields)
         self._lock(span)
 
@@ -184,7 +184,7 @@ class TypeVar(Type):
     __slots__ = ("kind", "name_hint")
 
     def __init__(self, name_hint: str, kind: int = TypeKind.Type, span: Span | None = None) -> None:
-        self._unlock()
+        unlock(self, self._unlocked)
         self.name_hint = name_hint
         self.kind = kind
         self._lock(span)
@@ -206,7 +206,7 @@ class GlobalTypeVar(Type):
     __slots__ = ("kind", "name_hint")
 
     def __init__(self, name_hint: str, kind: int = TypeKind.AdtHandle, span: Span | None = None) -> None:
-        self._unlock()
+        unlock(self, self._unlocked)
         self.name_hint = name_hint
         self.kind = kind
         self._lock(span)
@@ -231,7 +231,7 @@ class IncompleteType(Type):
     __slots__ = ("kind",)
 
     def __init__(self, kind: int = TypeKind.Type, span: Span | None = None) -> None:
-        self._unlock()
+        unlock(self, self._unlocked)
         self.kind = kind
         self._lock(span)
 
@@ -255,7 +255,7 @@ class FuncType(Type):
         type_constraints: Sequence[TypeConstraint] | None = None,
         span: Span | None = None,
     ) -> None:
-        self._unlock()
+        unlock(self, self._unlocked)
         self.arg_types = tuple(arg_types)
         self.ret_type = ret_type
         self.type_params = tuple(type_params or ())
@@ -269,7 +269,7 @@ class TypeCall(Type):
     __slots__ = ("args", "func")
 
     def __init__(self, func: Type, args: Sequence[Type], span: Span | None = None) -> None:
-        self._unlock()
+        unlock(self, self._unlocked)
         self.func = func
         self.args = tuple(args)
         self._lock(span)
@@ -281,7 +281,7 @@ class RefType(Type):
     __slots__ = ("value",)
 
     def __init__(self, value: Type, span: Span | None = None) -> None:
-        self._unlock()
+        unlock(self, self._unlocked)
         self.value = value
         self._lock(span)
 
@@ -307,7 +307,7 @@ class TypeRelation(TypeConstraint):
         attrs: object = None,
         span: Span | None = None,
     ) -> None:
-        self._unlock()
+        unlock(self, self._unlocked)
         self.func = func
         self.args = tuple(args)
         self.num_inputs = num_inputs

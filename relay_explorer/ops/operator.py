@@ -30,17 +30,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial, wraps
-from types import CodeType, FunctionType
+from functools import partial
+from types import FunctionType
 from typing import Any as Anything
-from typing import ParamSpec, TypeVar, get_args
+from typing import ParamSpec, TypeVar
 
-from ..ir.attrs import Attrs, Field, derived_schema
+from ..ir.attrs import Attrs, derived_schema
 from ..ir.declaration import Gradient, NotApplicable, Precision, Trait
 from ..ir.expr import Call, Expr
 from ..ir.op import Compute, Flops, Op, OpPattern, Relation
 from ..ir.tuple_wrapper import TupleWrapper
-from .arguments import Operands, expr, tuple_expr
+from .arguments import expr
+from .builder import Builder, is_empty
 from .declare import DECLARED, FAMILIES, traits_of
 from .layouts.layout import LayoutRule
 from .numeric import meaning
@@ -98,7 +99,7 @@ def operator(
 
     def declared(function: Callable[P, R]) -> Callable[P, R]:
         assert isinstance(function, FunctionType)
-        builder = _Builder(function, attrs)
+        builder = Builder(function, attrs)
         schema: type[Attrs] | Callable[[], type[Attrs]] | None = attrs
         if schema is None and builder.attributes:
             key = attrs_key or f"relay.attrs.{_camel(name)}Attrs"
@@ -125,7 +126,7 @@ def operator(
         )
         if function.__module__.startswith("relay_explorer.ops."):
             DECLARED.add(name)
-        build = builder.derived(op, results) if _is_empty(function.__code__) else function
+        build = builder.derived(op, results) if is_empty(function.__code__) else function
         if example is not None:
             op.example = partial(example, build)
         Op.register(op)
@@ -138,7 +139,9 @@ def call(name: str, operands: Sequence[object], **attrs: object) -> Call:
     """Build a call of the operator `name`: what a builder returns whose body is written out."""
     op = Op.get(name)
     schema = op.attrs_class
-    return Call(op, [expr(operand) for operand in operands], None if schema is None else schema(**attrs))
+    return Call.of(
+        op, tuple([expr(operand) for operand in operands]), None if schema is None else schema(**attrs)
+    )
 
 
 def _first_line(function: FunctionType) -> str:
@@ -149,143 +152,3 @@ def _first_line(function: FunctionType) -> str:
 def _camel(name: str) -> str:
     """`nn.leaky_relu` as `LeakyRelu`."""
     return "".join(part[:1].upper() + part[1:] for part in name.rpartition(".")[2].split("_"))
-
-
-def _is_empty(code: CodeType) -> bool:
-    """Whether a function's body is only a docstring: it uses no name, and so is as short as can be."""
-    return not code.co_names and len(code.co_code) == len(_SHORTEST.co_code)
-
-
-def _shortest() -> None:
-    """Only a docstring."""
-
-
-_SHORTEST: CodeType = _shortest.__code__
-
-
-class _Builder:
-    """The signature of a declared function, taken apart."""
-
-    def __init__(self, function: FunctionType, schema: type[Attrs] | None) -> None:
-        code = function.__code__
-        self.function = function
-        self.parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        annotations = function.__annotations__
-        self.attributes = tuple(
-            [
-                name
-                for name in self.parameters
-                if (name in schema._fields if schema is not None else _is_attribute(annotations.get(name)))
-            ]
-        )
-        self.operands = tuple([name for name in self.parameters if name not in self.attributes])
-        self.tuples = frozenset([name for name in self.operands if annotations.get(name) in _TUPLES])
-
-    def fields(self) -> list[Field]:
-        """The attributes, as the annotations declare them."""
-        return [_field(name, self.function) for name in self.attributes]
-
-    def derived(self, op: Op, results: int | None) -> Anything:
-        """The function that builds a call of `op`."""
-        function, parameters = self.function, self.parameters
-        arguments, count = self._arguments(), len(parameters)
-        operands = [(parameters.index(name), name in self.tuples) for name in self.operands]
-        attributes = [(name, parameters.index(name)) for name in self.attributes]
-
-        def inputs(values: Sequence[Anything]) -> list[Expr]:
-            return [
-                tuple_expr(values[place], op.name)
-                if packed
-                else value
-                if isinstance(value := values[place], Expr)
-                else expr(value)
-                for place, packed in operands
-            ]
-
-        @wraps(function)
-        def build_plain(*args: Anything, **kwargs: Anything) -> Anything:
-            values = args if len(args) == count and not kwargs else arguments(args, kwargs)
-            return Call(op, [value if isinstance(value, Expr) else expr(value) for value in values])
-
-        normals: list[tuple[str, Callable[[Anything], Anything]]] | None = None
-
-        @wraps(function)
-        def build(*args: Anything, **kwargs: Anything) -> Anything:
-            nonlocal normals
-            values = args if len(args) == count and not kwargs else arguments(args, kwargs)
-            schema, attrs = op.attrs_class, None
-            if schema is not None:
-                if normals is None:
-                    normals = [
-                        (name, normal)
-                        for name, _ in attributes
-                        if (normal := schema._fields[name].normal) is not None
-                    ]
-                given = {name: values[place] for name, place in attributes}
-                for name, normal in normals:
-                    given[name] = normal(given[name])
-                attrs = schema(**given)
-            result = Call(op, inputs(values), attrs)
-            return result if results is None else TupleWrapper(result, results)
-
-        return build if attributes or self.tuples or results is not None else build_plain
-
-    def _arguments(self) -> Callable[[tuple[Anything, ...], dict[str, Anything]], Sequence[Anything]]:
-        """What puts the arguments of a call of the builder in the order of its parameters."""
-        function, parameters = self.function, self.parameters
-        count = function.__code__.co_argcount
-        defaults = function.__defaults__ or ()
-        required = count - len(defaults)
-        by_name: dict[str, Anything] = dict(zip(parameters[required:count], defaults, strict=True))
-        by_name |= function.__kwdefaults__ or {}
-
-        def arguments(args: tuple[Anything, ...], kwargs: dict[str, Anything]) -> Sequence[Anything]:
-            if not kwargs and required <= len(args) <= count == len(parameters):
-                return args + defaults[len(args) - required :]
-            values, unused = [*args], len(kwargs)
-            for name in parameters[len(args) :]:
-                if name in kwargs:
-                    values.append(kwargs[name])
-                    unused -= 1
-                elif name in by_name:
-                    values.append(by_name[name])
-            if unused or len(args) > count or len(values) != len(parameters):
-                function(*args, **kwargs)  # raises what Python says of such arguments
-            return values
-
-        return arguments
-
-
-_TUPLES = ("Operands", Operands)
-
-
-def _is_attribute(annotation: Anything) -> bool:
-    """Whether an annotation, as text or as an object, is `Annotated[…]` with an `attr` or a `required`."""
-    if isinstance(annotation, str):
-        return annotation.startswith(("Annotated[", "typing.Annotated["))
-    return any(isinstance(item, Field) for item in getattr(annotation, "__metadata__", ()))
-
-
-def _field(name: str, function: FunctionType) -> Field:
-    """The attribute that the parameter `name` declares."""
-    annotation = function.__annotations__[name]
-    if isinstance(annotation, str):
-        kind, metadata = _split(annotation)
-        field = eval(metadata, function.__globals__)  # the module's own text, as typing.get_type_hints does
-    else:
-        field = next(item for item in annotation.__metadata__ if isinstance(item, Field))
-        type_ = annotation.__origin__
-        kind = type_.__name__ if isinstance(type_, type) and not get_args(type_) else str(type_)
-        kind = kind.replace("tuple[int, ...]", "Ints").replace("tuple[float, ...]", "Floats")
-    return Field(name, field.kind or kind, field.default, field.doc, field.normal)
-
-
-def _split(annotation: str) -> tuple[str, str]:
-    """The two arguments of `Annotated[…, …]`, as text."""
-    inside = annotation[annotation.index("[") + 1 : -1]
-    depth = 0
-    for place, character in enumerate(inside):
-        depth += (character in "[(") - (character in ")]")
-        if character == "," and depth == 0:
-            return inside[:place], inside[place + 1 :].strip()
-    raise TypeError(f"`{annotation}` has no attr(…) or required(…)")
