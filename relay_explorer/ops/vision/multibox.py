@@ -24,8 +24,8 @@ from ..relation import floating, forward, same_dim, times
 from ..te.imperative import Buffers, each, int32, local, loops, when
 from ..te.library import te
 from ..te.lowered import Lowered
-from ..te.regions import REAL, is_at, real, table
 from ..te.tensors import Tensor, Value, cast, clamp, dims, dtype_of, number, select, some, stage
+from .lowering import REAL, is_at, real, table
 
 __all__ = ["multibox_prior", "multibox_transform_loc"]
 

@@ -18,7 +18,7 @@ from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np
 from ..operator import call, operator
 from ..relation import floating, forward, integers, same_dim, scalar, tensor
-from ..te import nms as nms_te
+from . import nms_lowering as nms_te
 from .boxes import ordered, overlaps
 from .declaring import LAXER, SUPPRESSION, number
 

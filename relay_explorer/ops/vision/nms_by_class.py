@@ -19,7 +19,7 @@ from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np
 from ..operator import call, operator
 from ..relation import floating, forward, same_dim, scalar, times
-from ..te import nms as nms_te
+from . import nms_lowering as nms_te
 from .boxes import kept, ordered
 from .declaring import LAXER, SUPPRESSION, number
 

@@ -19,13 +19,12 @@ from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, np
 from ..operator import operator
 from ..relation import floating, forward, same_dim, tensor, times
-from ..te.boxes import best_first, keep, overlap
 from ..te.imperative import Buffers, each, int32, loops, when
 from ..te.library import te
 from ..te.lowered import Lowered
-from ..te.regions import REAL, is_at, real, table
 from ..te.tensors import Tensor, Value, clamp, dims, dtype_of, number, select, shorter, some, stage
 from .boxes import kept
+from .lowering import REAL, best_first, is_at, keep, overlap, real, table
 
 __all__ = ["first_anchor", "proposal"]
 

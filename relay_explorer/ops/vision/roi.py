@@ -26,7 +26,6 @@ from ..te.imperative import Buffers, each, int32, local, loops, together
 from ..te.library import te, tirx
 from ..te.lowered import Lowered
 from ..te.reduce import greatest
-from ..te.regions import REAL, image_number, real, region_side
 from ..te.tensors import (
     Tensor,
     Value,
@@ -47,6 +46,7 @@ from ..te.tensors import (
     stage,
     unravel,
 )
+from .lowering import REAL, image_number, real, region_side
 
 __all__ = ["roi_align", "roi_pool", "yolo_reorg"]
 

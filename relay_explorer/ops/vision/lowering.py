@@ -1,26 +1,27 @@
-"""Boxes by two corners, in kernels that are written as loops."""
+"""What the lowerings of the operators on boxes share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from .imperative import each, int32, local, when
-from .library import te, tirx
-from .sort import merge_sort
-from .tensors import Value, every, number, select
+from ..te.imperative import each, int32, local, when
+from ..te.library import te, tirx
+from ..te.sort import merge_sort
+from ..te.tensors import Value, clamp, dtype_of, every, number, select
 
 Box = Callable[[int], Value]  # its number k: left, top, right, bottom
 
 
 def ordered(box: Box, k: int) -> Value:
-    """The k-th coordinate, with the lesser of two first."""
+    """Find the k-th coordinate, with the lesser of two first."""
     return te.min(box(k), box(k + 2)) if k < 2 else te.max(box(k - 2), box(k))
 
 
 def overlap(a: Box, b: Box, dtype: str, pixel: float = 0.0) -> Value:
-    """The intersection of two boxes as a part of their union; 0 for empty ones. `pixel` is what a side
-    measures more than the difference of its ends.
+    """Divide the intersection of two boxes by their union; 0 for empty ones.
+
+    `pixel` is the difference between a side's length and that of its ends.
     """
     zero, one = number(0, dtype), number(1, dtype)
     sides: list[list[Value]] = [[], [], []]  # of what is shared, of `a`, and of `b`
@@ -35,12 +36,13 @@ def overlap(a: Box, b: Box, dtype: str, pixel: float = 0.0) -> Value:
 
 
 def _wider(side: Value, pixel: float, dtype: str) -> Value:
+    """Add `pixel` to a side, unless it is zero."""
     return side + number(pixel, dtype) if pixel else side
 
 
 def best_first(row: Value, count: Value, score: Callable[[Value], Value], places: Any, spare: Any) -> None:
-    """Fills `places[row]` with 0 to `count` - 1 by score, the greatest first, equal ones in their order and
-    NaN last.
+    """Fill `places[row]` with 0 to `count` - 1 by score: the greatest first, equal ones in their order, NaN
+    last.
     """
     merge_sort(row, count, lambda place: -score(place), places, spare, ascending=True)
 
@@ -52,8 +54,9 @@ def keep(
     too_close: Callable[[Value, Value], Value],
     kept: Any,
 ) -> Any:
-    """Fills `kept` with the places, best first, of those candidates that are too close to none kept before,
-    and gives their number (`kept` and that number are buffers).
+    """Fill the buffer `kept` with the indices of the candidates that are too close to none kept before.
+
+    The best come first; the buffer that it returns holds their number.
     """
     stay, gone = local(1, "int32"), local(1, "bool")
     stay[0] = number(0, "int32")
@@ -67,3 +70,34 @@ def keep(
             kept[stay[0]] = int32(place)
             stay[0] = stay[0] + 1
     return stay
+
+
+REAL = "float64"
+
+
+def real(value: Any) -> Value:
+    """Convert a number or an expression to REAL."""
+    return number(value, REAL) if isinstance(value, (int, float)) else value.astype(REAL)
+
+
+def is_at(at: Value, place: int) -> Value:
+    """Compare an index with a constant."""
+    return tirx.EQ(at, number(place, dtype_of(at)))
+
+
+def table(values: list[float], at: Value) -> Value:
+    """Look up one of a few constants."""
+    result = real(values[-1])
+    for n, value in reversed(list(enumerate(values[:-1]))):
+        result = select(is_at(at, n), real(value), result)
+    return result
+
+
+def region_side(rois: Any, r: Value, k: int, scale: float) -> Value:
+    """Read the k-th number of a region of interest, scaled to the data."""
+    return rois[r, k].astype(REAL) * real(scale)
+
+
+def image_number(rois: Any, r: Value, images: Any) -> Value:
+    """Find the index of a region's image, clamped to the batch."""
+    return clamp(rois[r, 0].astype("int32"), 0, images - 1)

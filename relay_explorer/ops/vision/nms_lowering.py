@@ -1,6 +1,6 @@
-"""Non-maximum suppression: of boxes that overlap much, only the best stays.
+"""The lowerings of non-maximum suppression, which keeps only the best of boxes that overlap much.
 
-Each step asks what the ones before it have left, so these kernels are loops.
+Each step depends on what the ones before it have kept, so these kernels are written as loops.
 """
 
 from __future__ import annotations
@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .boxes import best_first, keep, ordered, overlap
-from .imperative import Buffers, each, int32, local, loops, when
-from .library import te, tirx
-from .lowered import Lowered
-from .tensors import (
+from ..te.imperative import Buffers, each, int32, local, loops, when
+from ..te.library import te, tirx
+from ..te.lowered import Lowered
+from ..te.tensors import (
     NARROW,
     Shape,
     Tensor,
@@ -26,16 +25,18 @@ from .tensors import (
     select,
     shorter,
 )
+from .lowering import best_first, keep, ordered, overlap
 
 Part = Callable[[Value, int], Value]
 
 
 def _wide(dtype: str) -> str:
+    """Choose the element type to compute in: float32 for narrower ones."""
     return "float32" if dtype in NARROW else dtype
 
 
 def get_valid_counts(call: Lowered) -> list[Tensor]:
-    """The boxes that score high enough in front, -1 after them."""
+    """Move the boxes that score high enough to the front, and fill up with -1."""
     (x, threshold), attrs = call.inputs, call.attrs
     images, boxes, width = dims(x)
     dtype = dtype_of(x)
@@ -64,8 +65,9 @@ def get_valid_counts(call: Lowered) -> list[Tensor]:
 
 
 class _Suppressing:
-    """`vision.non_max_suppression` of one image: `out` becomes its boxes by score, -1 where one is gone, and
-    `places` where each came from.
+    """Lower `vision.non_max_suppression` of one image.
+
+    `out` becomes its boxes by score, -1 where one is removed, and `places` the index of each.
     """
 
     def __init__(self, call: Lowered, ins: Buffers, outs: Buffers, n: Value) -> None:
@@ -78,15 +80,18 @@ class _Suppressing:
         self.count[0] = te.max(te.min(valid[n].astype("int32"), int32(self.boxes)), 0)
 
     def clear(self) -> None:
+        """Fill the results with -1."""
         with each(self.boxes) as j:
             self.places[self.n, j] = number(-1, "int32")
             self.drop(j)
 
     def drop(self, j: Value) -> None:
+        """Fill a box with -1."""
         with each(self.width) as k:
             self.out[self.n, j, k] = number(-1, self.dtype)
 
     def run(self) -> None:
+        """Sort the boxes by score, and remove those that overlap a better one."""
         n, count = self.n, self.count[0]
         limit = cast(self.limit[()], _wide(self.dtype))
         positive = limit > number(0, _wide(self.dtype))
@@ -121,7 +126,7 @@ class _Suppressing:
         return self.out[self.n, j, self.attrs.score_index] > number(0, self.dtype)
 
     def _rivals(self, before: Value, j: Value) -> Value:
-        """Whether a box before stands against this one: it scores, and is of a class that matters."""
+        """Tell whether an earlier box can suppress this one: it scores, and is of a class that matters."""
         conditions, at = [self._scores(before)], self.attrs.id_index
         if at >= 0:
             kind, own = self.out[self.n, before, at], self.out[self.n, j, at]
@@ -138,6 +143,7 @@ class _Suppressing:
 
 
 def non_max_suppression(call: Lowered) -> list[Tensor]:
+    """Suppress boxes image by image."""
     x, attrs = call.inputs[0], call.attrs
     images, boxes, _ = dims(x)
     rows = [(dims(x), dtype_of(x)), ((images, boxes), "int32"), ((images, boxes), "int32")]
@@ -153,25 +159,25 @@ def non_max_suppression(call: Lowered) -> list[Tensor]:
 
     if not attrs.return_indices:
         return loops(rows, call.inputs, body, call.name, slice(1), call.target)
-    found = [((images, boxes), "int32"), ((images, 1), "int32")]
-    return loops([*rows, *found], call.inputs, body, call.name, slice(3, None), call.target)
+    indices = [((images, boxes), "int32"), ((images, 1), "int32")]
+    return loops([*rows, *indices], call.inputs, body, call.name, slice(3, None), call.target)
 
 
-def _named(step: _Suppressing, found: Any, counts: Any) -> None:
-    """The numbers of the boxes that stay, in front."""
+def _named(step: _Suppressing, indices: Any, counts: Any) -> None:
+    """Write the indices of the boxes that stay to the front."""
     n = step.n
     counts[n, 0] = number(0, "int32")
     with each(step.boxes) as j:
-        found[n, j] = number(-1, "int32")
+        indices[n, j] = number(-1, "int32")
     with each(step.boxes) as j, when(step.places[n, j] >= 0):
         named = step.numbers[n, step.places[n, j]].astype("int32")
         with when(named >= 0):
-            found[n, counts[n, 0]] = named
+            indices[n, counts[n, 0]] = named
             counts[n, 0] = counts[n, 0] + 1
 
 
 def _to_front(step: _Suppressing) -> None:
-    """Boxes whose first number is not negative move to the front."""
+    """Move boxes whose first number is not negative to the front."""
     n, filled = step.n, local(1, "int32")
     filled[0] = number(0, "int32")
     with each(step.boxes) as j, when(step.out[n, j, 0] >= number(0, step.dtype)):
@@ -186,6 +192,7 @@ def _to_front(step: _Suppressing) -> None:
 
 
 def all_class_non_max_suppression(call: Lowered) -> list[Tensor]:
+    """Suppress boxes for each image and class."""
     boxes, scores, most, iou, low = call.inputs
     images, classes, count = dims(scores)
     each_image, dtype = classes * count, _wide(dtype_of(boxes))
@@ -229,11 +236,12 @@ def all_class_non_max_suppression(call: Lowered) -> list[Tensor]:
     results: list[tuple[Shape, str]] = [
         (rows_shape, "int64"), (values_shape, "float32"), (counts_shape, "int64"), *scratch
     ]  # fmt: skip
-    given = slice(0, 3, 2) if onnx else slice(3)
-    return loops(results, [boxes, scores, most, iou, low], body, call.name, given, call.target)
+    returned = slice(0, 3, 2) if onnx else slice(3)
+    return loops(results, [boxes, scores, most, iou, low], body, call.name, returned, call.target)
 
 
 def _clear(rows: Any, values: Any, counts: Any, sizes: tuple[Any, Any], onnx: bool) -> None:
+    """Fill the results with zeros."""
     images, each_image = sizes
     if onnx:
         counts[0] = number(0, "int64")
@@ -249,6 +257,7 @@ def _clear(rows: Any, values: Any, counts: Any, sizes: tuple[Any, Any], onnx: bo
 
 
 def regular_non_max_suppression(call: Lowered) -> list[Tensor]:
+    """Suppress boxes for each image and class, and sort what stays of all classes by score."""
     (boxes, scores), attrs = call.inputs, call.attrs
     images, count, columns = dims(scores)
     dtype, most, classes = _wide(dtype_of(boxes)), attrs.max_detections, attrs.num_classes
