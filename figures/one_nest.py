@@ -6,7 +6,7 @@ from functools import cache
 
 from figures.canvas import Canvas, Figure
 from relay_explorer.ir.expr import Call, Function
-from relay_explorer.lower.codegen.compose import compose
+from relay_explorer.lower.compose import compose
 from relay_explorer.lower.inspect.replay import Block, Loop, Nest, nest
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.targets.target import Target

@@ -1,6 +1,7 @@
 """The layers of `relay_explorer`, from the top: a folder imports only from those above it.
 
-`tests/machinery/test_layers.py` holds the package to this list, and `figures/layers.py` draws it.
+`tests/machinery/test_layers.py` holds the package, and the rooms of `lower/`, to these lists, and
+`figures/layers.py` draws the first.
 """
 
 from __future__ import annotations
@@ -41,4 +42,27 @@ LAYERS = (
     Layer("grading", "checks of the exercises", "What people use"),
     Layer("compat", "the rest of what `tvm` was", "What people use"),
     Layer("cli", "the command `relay-explorer`", "What people use"),
+)
+
+# The rooms and modules of `lower/`, in the order of its pipeline.
+ROOMS = (
+    "threads",  # how many processors there are
+    "require",  # TVM, imported in versions that are known to work
+    "targets",  # processors, GPUs and boards; toolchains
+    "passes",  # program transformations that only compiled code needs
+    "lowering",  # an operator's lowering
+    "prepare",  # a module, optimized for a target
+    "cache",  # compiled kernels on disk
+    "compose",  # the tensor expressions of a primitive function
+    "schedules",  # how the loops of a kernel are tiled, vectorized and run in parallel
+    "codegen",  # from a primitive function to a library
+    "runtime",  # kernels, their memory, and executables
+    "kernels",  # the kernels of a program, compiled or cached
+    "profiling",  # timed runs and recorded measurements
+    "saving",  # the file formats of executables
+    "link",  # from kernels and a program to an executable
+    "build",  # the pipeline: prepare, lower, link
+    "evaluate",  # expressions, by what was built
+    "executor",  # `relay.create_executor`
+    "inspect",  # traces, operation counts and a cost model of compiled kernels
 )

@@ -5,14 +5,16 @@ program into an executable. The rooms, each of which imports only those above it
 
     targets/    processors, GPUs and boards; toolchains
     passes/     program transformations that only compiled code needs
+    cache/      compiled kernels on disk
     schedules/  how the loops of a kernel are tiled, vectorized and run in parallel
     codegen/    from a primitive function to a library
-    cache/      compiled kernels on disk
     runtime/    kernels, their memory, and executables
     profiling/  timed runs and recorded measurements
     saving/     the file formats of executables
     link/       from kernels and a program to an executable
     inspect/    traces, operation counts and a cost model of compiled kernels
+
+`tools/layers.py` has the modules beside them in the same order, and a test holds all to it.
 """
 
 from __future__ import annotations

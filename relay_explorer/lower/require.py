@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..ir.errors import RelayError
-from .targets.threads import use_all_cores
+from .threads import use_all_cores
 
 if TYPE_CHECKING:
     from pathlib import Path

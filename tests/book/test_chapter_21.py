@@ -76,7 +76,7 @@ def test_what_is_refused_and_what_slips_through() -> None:
 
 
 def test_the_real_one() -> None:
-    printed = output(PAGE, "from relay_explorer.lower.codegen.compose")
+    printed = output(PAGE, "from relay_explorer.lower.compose")
     assert printed.splitlines() == [
         "nn.dense  C  nn_dense",
         "add       B  add",

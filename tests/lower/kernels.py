@@ -17,7 +17,7 @@ from relay_explorer.ir.op import Op
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.ir.types import TensorType
 from relay_explorer.ir.walk import post_order
-from relay_explorer.lower.codegen.compose import compose
+from relay_explorer.lower.compose import compose
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.targets.target import Target
 from relay_explorer.ops.te.lowered import HOST

@@ -21,7 +21,7 @@ from relay_explorer.ir.narrow import as_constructor
 from relay_explorer.lower.build import build_native
 from relay_explorer.lower.link.native import NativeExecutable
 from relay_explorer.lower.saving.native import _END
-from relay_explorer.lower.targets.threads import VARIABLE
+from relay_explorer.lower.threads import VARIABLE
 
 MANY = """
 type Box[a] { Empty, Box(a, Box[a]), }

@@ -44,7 +44,7 @@ def test_rows_of_all_lengths_are_put_in_order() -> None:
 
 
 def test_a_row_is_sorted_only_where_many_of_it_are_wanted() -> None:
-    from relay_explorer.lower.codegen.compose import compose
+    from relay_explorer.lower.compose import compose
     from relay_explorer.lower.targets.target import Target
 
     for dtype, few, many in (("float32", 512, 513), ("float64", sort.FEW, 2 * sort.FEW)):

@@ -14,7 +14,7 @@ from relay_explorer import relay
 from relay_explorer.execute.interpreter import Interpreter
 from relay_explorer.ir.expr import Var
 from relay_explorer.ir.module import IRModule
-from relay_explorer.lower.codegen.compose import compose
+from relay_explorer.lower.compose import compose
 from relay_explorer.lower.passes.transposed import PlainTransposed
 from relay_explorer.lower.targets.target import Target
 from relay_explorer.relay import const

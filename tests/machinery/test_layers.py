@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 import tools.layers
 
-Imports = Callable[[ast.Module, tuple[str, ...]], Iterator[tuple[int, str]]]
+Names = tuple[str, ...]  # the parts of a module's name
+Imports = Callable[[ast.Module, Names, Names], Iterator[tuple[int, str]]]
+ROOT = ("relay_explorer",)
+LOWER = ("relay_explorer", "lower")
 PACKAGE = Path(__file__).parents[2] / "relay_explorer"
 
 LAYERS = [layer.name for layer in tools.layers.LAYERS]
+ROOMS = tools.layers.ROOMS  # of `lower/`
 
 
 # Imports that go up a layer when a function runs, by file and layer, each with its reason. Keep it short: a
@@ -31,28 +35,29 @@ COMPUTED = {
 }
 
 
-def package_imports(node: ast.AST, package: tuple[str, ...]) -> Iterator[str]:
-    """The layers that one statement imports."""
+def package_imports(node: ast.AST, package: Names, root: Names = ROOT) -> Iterator[str]:
+    """The layers in `root` that one statement imports."""
+    depth = len(root)
     if isinstance(node, ast.Import):
         for alias in node.names:
             parts = alias.name.split(".")
-            if parts[0] == "relay_explorer" and len(parts) > 1:
-                yield parts[1]
+            if tuple(parts[:depth]) == root and len(parts) > depth:
+                yield parts[depth]
     elif isinstance(node, ast.ImportFrom):
         base = list(package[: len(package) - node.level + 1]) if node.level else []
         parts = base + (node.module or "").split(".") if node.module else base
-        if parts and parts[0] == "relay_explorer":
-            yield from [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
+        if tuple(parts[:depth]) == root:
+            yield from [parts[depth]] if len(parts) > depth else [alias.name for alias in node.names]
 
 
-def imported(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+def imported(tree: ast.Module, package: Names, root: Names = ROOT) -> Iterator[tuple[int, str]]:
     """The layers that a module imports at its top level, not those that a function imports lazily."""
     for node in tree.body:
-        for name in package_imports(node, package):
+        for name in package_imports(node, package, root):
             yield node.lineno, name  # a statement
 
 
-def imported_lazily(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+def imported_lazily(tree: ast.Module, package: Names, root: Names = ROOT) -> Iterator[tuple[int, str]]:
     """The layers that functions of a module import when they run; COMPUTED where the name is computed."""
     skipped = set(tree.body)
     for block in ast.walk(tree):
@@ -60,40 +65,44 @@ def imported_lazily(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tupl
             skipped.update(block.body)
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt) and node not in skipped:
-            for name in package_imports(node, package):
+            for name in package_imports(node, package, root):
                 yield node.lineno, name
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-            called = called_module(node.args[0], package)
+            called = called_module(node.args[0], package, root)
             if called is not None:
                 yield node.lineno, called
 
 
-def called_module(argument: ast.expr, package: tuple[str, ...]) -> str | None:
-    """The layer that `import_module(argument)` imports; None outside the package; "computed" if unknown."""
+def called_module(argument: ast.expr, package: Names, root: Names = ROOT) -> str | None:
+    """The layer that `import_module(argument)` imports; None outside of `root`; "computed" if unknown."""
+    depth = len(root)
     if isinstance(argument, ast.Call) and isinstance(argument.func, ast.Attribute):
         argument = argument.func.value  # as in f"…".rstrip(".")
     first = argument.values[0] if isinstance(argument, ast.JoinedStr) else argument
     if isinstance(first, ast.FormattedValue):
-        return package[1] if len(package) > 1 and ast.unparse(first.value) == "__name__" else "computed"
+        own = len(package) > depth and ast.unparse(first.value) == "__name__"
+        return package[depth] if own else "computed"
     if not isinstance(first, ast.Constant):
         return "computed"
     name = str(first.value)
     level = len(name) - len(name.lstrip("."))
     parts = [*package[: len(package) - level + 1], *name[level:].split(".")] if level else name.split(".")
-    if parts[0] != "relay_explorer":
+    if tuple(parts[:depth]) != root:
         return None
-    return parts[1] if len(parts) > 1 and parts[1] else "computed"
+    return parts[depth] if len(parts) > depth and parts[depth] else "computed"
 
 
-def upward(source: str, path: str, imports: Imports) -> list[tuple[int, str]]:
+def upward(
+    source: str, path: str, imports: Imports, root: Names = ROOT, layers: Sequence[str] = LAYERS
+) -> list[tuple[int, str]]:
     """What a file, at a path relative to the package, imports from below its own layer: line and layer."""
-    parts = Path(path).with_suffix("").parts
-    own = len(LAYERS) if parts[0] == "__init__" else LAYERS.index(parts[0])
-    package = ("relay_explorer", *parts[:-1])
+    parts = ("relay_explorer", *Path(path).with_suffix("").parts)
+    name = parts[len(root)]
+    own = len(layers) if name == "__init__" else layers.index(name)
     return [
         (line, name)
-        for line, name in imports(ast.parse(source), package)
-        if name == "computed" or (name in LAYERS and LAYERS.index(name) > own)
+        for line, name in imports(ast.parse(source), parts[:-1], root)
+        if name == "computed" or (name in layers and layers.index(name) > own)
     ]
 
 
@@ -132,6 +141,21 @@ def test_lazy_imports_go_one_way() -> None:
     assert allowed <= found.keys(), "an exception that nothing needs any more"
 
 
+def test_every_room_of_lower_is_listed() -> None:
+    rooms = {path.stem for path in (PACKAGE / "lower").iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert rooms - {"__init__", "__pycache__"} == set(ROOMS)
+
+
+@pytest.mark.parametrize("imports", [imported, imported_lazily])
+def test_imports_between_the_rooms_of_lower_go_one_way(imports: Imports) -> None:
+    assert not [
+        f"{path}:{line} imports {name}, which is below it"
+        for path, source in files()
+        if path.startswith("lower/")
+        for line, name in upward(source, path, imports, LOWER, ROOMS)
+    ]
+
+
 def test_every_hook_is_provided() -> None:
     from relay_explorer.ir.hooks import PROVIDERS, hook, provide
 
@@ -151,6 +175,13 @@ def test_every_hook_is_provided() -> None:
 )
 def test_a_wrong_import_is_found(line: str) -> None:
     assert violations(line, "ir/expr.py") == ["ir/expr.py:1 imports text, which is below it"]
+
+
+def test_a_wrong_import_between_rooms_is_found() -> None:
+    source = "from ..link.native import link\ndef f():\n    from .. import link\n"
+    assert upward(source, "lower/codegen/search.py", imported, LOWER, ROOMS) == [(1, "link")]
+    assert upward(source, "lower/codegen/search.py", imported_lazily, LOWER, ROOMS) == [(3, "link")]
+    assert upward(source, "lower/build.py", imported, LOWER, ROOMS) == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
-from ...lower.codegen.compose import Composed, compose
+from ...lower.compose import Composed, compose
 from ...lower.require import tvm
 from ...lower.schedules import Scheduled
 from ...lower.targets.target import Target

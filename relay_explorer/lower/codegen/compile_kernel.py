@@ -14,13 +14,13 @@ from ...ir.errors import RelayError
 from ...ir.expr import Function
 from ...text import parse_expr
 from ..cache import store as cache
+from ..compose import Composed, compose
 from ..require import tvm
 from ..schedules import Choice, Scheduled, schedule
 from ..targets.target import Target
 from ..targets.toolchain import c_compiler
 from . import exact_doubles as exact
 from . import stack_buffers as on_stack
-from .compose import Composed, compose
 from .device_code import compiled_for
 from .symbolic_sizes import sizes_program
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..compose import Composed
 from ..require import tvm
-from .compose import Composed
 
 DEEPEST = 100  # parts within parts; what is deeper is left out
 _INFIX = {

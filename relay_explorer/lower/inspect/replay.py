@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...ir.lazy_dataclass import dataclass
-from ..codegen.compose import Composed
 from ..codegen.te_text import expression
+from ..compose import Composed
 from ..require import tvm
 from ..schedules import Scheduled
 

@@ -8,7 +8,7 @@ from ...execute.vm import KernelCode, VMProgram
 from ...ir.errors import RelayError
 from ...ir.module import IRModule
 from ..codegen.compile_kernel import output_sizes
-from ..codegen.compose import compose
+from ..compose import compose
 from ..lowering import tensor_types
 from ..runtime.kernel import Kernel
 from ..runtime.virtual import VMExecutable

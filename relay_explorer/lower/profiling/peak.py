@@ -17,7 +17,7 @@ from ...ir.errors import RelayError
 from ...ir.lazy_dataclass import dataclass
 from ..require import tvm
 from ..targets.target import Target
-from ..targets.threads import threads
+from ..threads import threads
 
 ACCUMULATORS = 12  # vectors of sums: enough multiply-adds under way, few enough for the registers
 STEPS = 4096  # multiply-adds of each accumulator

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib import import_module
 
-from ..codegen.compose import Composed
+from ..compose import Composed
 from ..require import tvm
 from ..targets.target import Target
 from .overlap import overlapped

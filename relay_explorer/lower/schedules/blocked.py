@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..codegen.compose import Composed
+from ..compose import Composed
 from ..targets.target import Target
 from .parts import REDUCED, Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled

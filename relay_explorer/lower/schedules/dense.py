@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..codegen.compose import Composed
+from ..compose import Composed
 from ..targets.target import Target
 from .blocked import sums_in_registers, tile_score
 from .parts import PARALLEL_FROM, Plan, divisors, product, sizes

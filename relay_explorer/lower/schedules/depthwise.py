@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..codegen.compose import Composed
+from ..compose import Composed
 from ..targets.target import Target
 from .blocked import sums_in_registers
 from .parts import REDUCED, Plan, divisors, product

@@ -5,7 +5,7 @@ the outer ones in parallel.
 
 from __future__ import annotations
 
-from ..codegen.compose import Composed
+from ..compose import Composed
 from ..targets.target import Target
 from .parts import Plan
 from .scheduled import Choice, Scheduled

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from ...ir.declaration import Trait
-from ..codegen.compose import Composed
+from ..compose import Composed
 from ..require import tvm
 from ..targets.target import Target
 from . import gpu_convolution, gpu_dlight, gpu_sums

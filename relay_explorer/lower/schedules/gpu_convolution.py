@@ -15,7 +15,7 @@ from math import prod
 from typing import Any
 
 from ...ir.ndarray import itemsize
-from ..codegen.compose import Composed, Stage
+from ..compose import Composed, Stage
 from ..require import tvm
 from ..targets.target import Target
 from .gpu_sums import GPUPlan, is_plain, spread

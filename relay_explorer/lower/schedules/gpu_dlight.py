@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
-from ..codegen.compose import Composed
+from ..compose import Composed
 from ..require import tvm
 from ..targets.target import Target
 from .parts import REDUCED, Plan

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..codegen.compose import Composed
+from ..compose import Composed
 from ..targets.target import Target
 from .parts import REDUCED, SPATIAL, Plan
 

@@ -11,7 +11,7 @@ from collections import Counter
 from copy import copy
 from typing import Any
 
-from ..codegen.compose import Composed, block_count
+from ..compose import Composed, block_count
 
 LARGEST = 1000  # occurrences, in a block's body, of what it reads
 WRITTEN_OUT = 8  # times that the argument of a function such as `tanh` stands in what TVM makes of it

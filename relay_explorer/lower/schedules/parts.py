@@ -9,7 +9,7 @@ from typing import Any
 
 from ...ir.op import OpPattern
 from ...ops.te.lowered import KEPT
-from ..codegen.compose import Composed, block_names
+from ..compose import Composed, block_names
 from ..require import tvm
 from ..targets.target import Target
 from .access import Access, access_of

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...ir.lazy_dataclass import dataclass
-from ..codegen.compose import Composed
+from ..compose import Composed
 from ..require import tvm
 from ..targets.target import Target
 from .access import access_of

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from ...ir.lazy_dataclass import dataclass
-from ..codegen.compose import Composed
+from ..compose import Composed
 
 Choice = Mapping[str, Any]  # the sizes of tiles and the like that a rule is free in, by name
 

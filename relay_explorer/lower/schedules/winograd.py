@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..codegen.compose import Composed, Stage
+from ..compose import Composed, Stage
 from ..targets.target import Target
 from .blocked import sums_in_registers, tile_score
 from .parts import Plan, divisors, product, sizes

@@ -20,7 +20,7 @@ from typing import Any
 from ...ir.errors import RelayError
 from ...ir.lazy_dataclass import dataclass
 from ..require import tvm
-from .threads import cores
+from ..threads import cores
 
 _ARM = {"kind": "llvm", "mtriple": "aarch64-linux-gnu"}
 BOARDS: dict[str, dict[str, object]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ...ir.errors import RelayError
+from ..ir.errors import RelayError
 
 VARIABLE = "TVM_NUM_THREADS"
 MAX_THREADS = 1024

@@ -7,19 +7,19 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any as Anything
 
-from ...ir.errors import RelayError
-from ...ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
-from ...ir.lazy_dataclass import dataclass
-from ...ir.module import IRModule
-from ...ir.nest import leaves, nested
-from ...ir.op import Op, OpPattern
-from ...ir.types import TensorType, Type
-from ...ir.walk import post_order
-from ...ops.te.lowered import Lowered, Sizes, Tensors
-from ...typing import infer_types
-from ..lowering import lowering_of, tensor_types
-from ..require import tvm
-from ..targets.target import Target
+from ..ir.errors import RelayError
+from ..ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
+from ..ir.lazy_dataclass import dataclass
+from ..ir.module import IRModule
+from ..ir.nest import leaves, nested
+from ..ir.op import Op, OpPattern
+from ..ir.types import TensorType, Type
+from ..ir.walk import post_order
+from ..ops.te.lowered import Lowered, Sizes, Tensors
+from ..typing import infer_types
+from .lowering import lowering_of, tensor_types
+from .require import tvm
+from .targets.target import Target
 
 
 @dataclass(frozen=True)
