@@ -16,7 +16,7 @@ ANSWERING = "answer of a learner"  # the name of the thread in which an answer r
 
 
 def repr_of(value: object, most: int = 200) -> str:
-    """The first `most` characters of a value's `repr`, also where that raises an error."""
+    """Return the first `most` characters of a value's `repr`, even if that raises an error."""
     try:
         return repr(value)[:most]
     except RecursionError:
@@ -26,7 +26,7 @@ def repr_of(value: object, most: int = 200) -> str:
 
 
 def integer(value: object) -> int | None:
-    """The whole number that a value is, one of NumPy's too; None where it is none. A bool is none."""
+    """Convert a value to an integer, NumPy's included; None where it is not one. A bool is not one."""
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         return None
     try:
@@ -40,8 +40,8 @@ class WithheldError(Exception):
 
 
 def withheld(function: Callable[P, R]) -> Callable[P, R]:
-    """A function that gives the right answer to an exercise: an answer that is tried may not call it. (It is
-    no lock. It keeps somebody from believing that this was the exercise.)
+    """Guard a function that returns the right answer to an exercise: an answer that is being graded may not
+    call it. (This is no security. It keeps learners from believing that calling it was the exercise.)
     """
 
     @wraps(function)

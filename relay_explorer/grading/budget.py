@@ -66,7 +66,9 @@ class _Clock:
         self.began, self.process = time.monotonic(), time.process_time()
 
     def seconds(self, waiting: float) -> float:
-        """What it has computed, and what it has waited for, a second of which counts as so many."""
+        """Return the processor time used, plus the time spent waiting, each second of which counts as
+        `waiting` seconds.
+        """
         passed = time.monotonic() - self.began
         try:
             with open(self.told) as file:
@@ -93,7 +95,8 @@ class Allowance:
 
 
 def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
-    """Runs `code(*args)` for at most `seconds`. What it raises is in the outcome, OutOfTimeError among it.
+    """Run `code(*args)` for at most `seconds`. An exception is returned in the outcome, OutOfTimeError among
+    them.
 
     The seconds are the processor's: what else the machine does must not make an answer wrong. Code that
     spends its time inside one call of a C function cannot be stopped before that call returns.
@@ -131,7 +134,7 @@ def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
 
 
 def _wait(thread: threading.Thread, clock: _Clock, seconds: float) -> None:
-    """Returns when the thread has ended, or has used up its time."""
+    """Wait until the thread has ended, or has used up its time."""
     while thread.is_alive() and (used := clock.seconds(1 / _WAITING)) < seconds:
         thread.join(max(seconds - used, 0.01))
 

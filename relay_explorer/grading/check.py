@@ -86,7 +86,7 @@ class Exercise:
 
 
 def exercise(name: str) -> Exercise:
-    """The exercise called `name` (`type_relation`), or one of its parts (`unification.occurs`)."""
+    """Return the exercise called `name` (`type_relation`), or one of its parts (`unification.occurs`)."""
     head, _, part = name.partition(".")
     if head in EXERCISES:
         parts: dict[str, Exercise] = importlib.import_module(f".{head}.checks", __package__).EXERCISE
@@ -101,7 +101,7 @@ def exercise(name: str) -> Exercise:
 def check(
     name: str, answer: Any, only: str | None = None, *, seed: int = 0, programs: int = PROGRAMS
 ) -> Feedback:
-    """Tries the answer to the exercise `name`, and gives feedback that shows itself in a notebook.
+    """Grade the answer to the exercise `name`, and return feedback that displays itself in a notebook.
 
     The properties are tried in order, up to the first that fails; `only` names one to try alone. The random
     programs follow from `seed`.
@@ -140,7 +140,9 @@ def grade(
 
 
 def _tested(prop: Property, answer: Any, rng: random.Random, count: int) -> Failure | Remark | None:
-    """What a property says of an answer; also of one that gives what the property did not think of."""
+    """Test one property of an answer; also if the answer returns something that the property did not
+    foresee.
+    """
     try:
         return prop.test(answer, rng, count)
     except Exception as error:
@@ -155,7 +157,7 @@ _WRITE = "The package has the answer, so that it can check yours. Write your own
 
 
 def _unusable(found: Exercise, answer: Any) -> Failure | None:
-    """The failure of an answer that cannot even be called as the exercise calls it."""
+    """Return the failure of an answer that cannot even be called as the exercise calls it."""
     if found.text:
         if isinstance(answer, str):
             return None
@@ -188,8 +190,8 @@ def _unusable(found: Exercise, answer: Any) -> Failure | None:
 
 
 def _drawn(failure: Failure) -> Any:
-    """The failure's own picture, or the explorer of the failing program; of its text alone where inference
-    cannot be replayed.
+    """Return the failure's own picture, or the explorer of the failing program; of its text alone where
+    inference cannot be replayed.
     """
     if failure.picture is not None:
         return limited(PICTURE_SECONDS, failure.picture).value
@@ -211,7 +213,7 @@ def _drawn(failure: Failure) -> Any:
 
 
 def _show(feedback: Feedback) -> None:
-    """Displays the feedback where there is a notebook."""
+    """Display the feedback if there is a notebook."""
     try:
         from IPython import get_ipython
         from IPython.display import display
@@ -245,7 +247,9 @@ class Search(Generic[Case]):
         return None
 
     def _shrunk(self, case: Case, failure: Failure) -> Failure:
-        """The failure of a smaller case; of `case` where no smaller one fails, or time is up."""
+        """Shrink a failing case; return the failure of `case` itself where no smaller one fails, or time is
+        up.
+        """
         time = Allowance(SHRINK_SECONDS)
         candidates = iter(self.smaller(case))
         while time.left() and (candidate := next(candidates, None)) is not None:
@@ -269,7 +273,7 @@ _TOLD = (
 
 
 def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
-    """The failure of an answer that raised an error or did not come to an end."""
+    """Build the failure of an answer that raised an error or did not terminate."""
     error = outcome.error
     assert error is not None
     if isinstance(error, OutOfTimeError):
@@ -299,7 +303,7 @@ def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
 
 
 def _message(error: BaseException) -> str:
-    """The type of an error and its message, if it has one."""
+    """Return the type of an error and its message, if it has one."""
     try:
         said = str(error)
     except Exception:
@@ -308,8 +312,8 @@ def _message(error: BaseException) -> str:
 
 
 def own_lines(error: BaseException) -> str:
-    """The lines of the learner's own code on the way to `error`, without those of this package, of the
-    notebook, and of TVM, be they in Python or not.
+    """Return the learner's own lines of the traceback of `error`, without those of this package, of the
+    notebook and of TVM.
     """
     shown = []
     for frame in traceback.extract_tb(error.__traceback__):

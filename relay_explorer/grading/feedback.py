@@ -136,7 +136,9 @@ class WrongAnswerError(AssertionError):
         self.feedback = feedback
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints in place of a traceback: the feedback itself stands above it."""
+        """Return the lines that IPython prints in place of a traceback: the feedback itself stands above
+        them.
+        """
         return [f"{type(self).__name__}: {str(self).splitlines()[0]}"]
 
 

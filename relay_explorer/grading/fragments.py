@@ -59,7 +59,7 @@ def fragments(rng: random.Random, count: int, accept: Accept | None = None) -> I
 
 
 def closed(module: IRModule, part: Expr, types: Anything) -> IRModule:
-    """The module with `part` as the body of `@main`, and a parameter for each of its free variables."""
+    """Build the module with `part` as the body of `@main`, and a parameter for each of its free variables."""
     params = {var: Var(var.name_hint, types[var]) for var in free_vars(part)}
     body = rewrite(part, lambda node: params.get(node) if isinstance(node, Var) else None)
     functions = {var: f for var, f in module.functions.items() if var.name_hint != "main"}
@@ -70,7 +70,7 @@ def closed(module: IRModule, part: Expr, types: Anything) -> IRModule:
 
 
 def _used(body: Expr, functions: dict[GlobalVar, Function]) -> set[GlobalVar]:
-    """The module's functions that `body` needs."""
+    """Return the module's functions that `body` needs."""
     found: set[GlobalVar] = set()
     pending: list[Expr] = [body]
     while pending:
@@ -82,7 +82,7 @@ def _used(body: Expr, functions: dict[GlobalVar, Function]) -> set[GlobalVar]:
 
 
 def main_of(module: IRModule) -> Function:
-    """The function that a case is about."""
+    """Return the function that a case is about."""
     main = module["main"]
     assert isinstance(main, Function)
     return main
@@ -94,7 +94,7 @@ def has(expr: Expr, *kinds: type[Expr]) -> bool:
 
 
 def smallest_failure(judge: Judge, cases: Iterable[IRModule]) -> Failure | None:
-    """The failure of the first case that has one, on the smallest program that fails as well."""
+    """Return the failure of the first case that fails, on the smallest program that fails as well."""
     failing = next(((case, failure) for case in cases if (failure := judge(case)) is not None), None)
     if failing is None:
         return None
@@ -115,8 +115,8 @@ def properties(
     judge: Callable[[Anything, IRModule], Failure | None],
     *rows: tuple[str, str, Callable[[random.Random, int], Iterable[IRModule]]],
 ) -> tuple[Property, ...]:
-    """A property for each row: its name, what it says, and the programs to try it on; `judge` looks at what
-    an answer makes of one.
+    """Build a property from each row: its name, its statement, and the programs to test; `judge` checks the
+    result of an answer for one.
     """
 
     def one(name: str, says: str, cases: Callable[[random.Random, int], Iterable[IRModule]]) -> Property:
@@ -139,7 +139,7 @@ def _well_typed(module: IRModule) -> bool:
 
 
 def _parts(module: IRModule) -> Iterator[IRModule]:
-    """The parts of `@main`, each as a program of its own, the innermost first."""
+    """Iterate over the parts of `@main`, each as a program of its own, the innermost first."""
     for part in post_order(main_of(module).body):
         used = free_vars(part)
         if children(part) and all(var.type_annotation is not None for var in used):
@@ -147,7 +147,7 @@ def _parts(module: IRModule) -> Iterator[IRModule]:
 
 
 def snapshot(expr: Expr) -> list[tuple[Anything, ...]]:
-    """What `expr` is made of. Two snapshots differ where it was changed in between."""
+    """Return the contents of `expr`. Two snapshots differ if it was changed in between."""
     return [
         (node, children(node), getattr(node, "attrs", None), getattr(node, "index", None))
         for node in post_order(expr)
@@ -155,6 +155,6 @@ def snapshot(expr: Expr) -> list[tuple[Anything, ...]]:
 
 
 def text(module: IRModule) -> str:
-    """The program as feedback shows it: without types in comments, also where they are known."""
+    """Return the program as feedback shows it: without type comments, even where types are known."""
     shown = re.sub(r" /\* ty=[^*]* \*/", "", module.astext(show_meta_data=False)).strip()
     return shown.removeprefix('#[version = "0.0.5"]').strip()

@@ -133,7 +133,7 @@ def _as_pass(name: str, answer: Anything) -> Pass:
 
 
 def with_main(module: IRModule, function: Function) -> IRModule:
-    """The module with another `@main`."""
+    """Replace the module's `@main`."""
     functions = {**module.functions, module.get_global_var("main"): function}
     return IRModule(functions, module.type_definitions)
 
@@ -145,7 +145,7 @@ def _typed(module: IRModule) -> IRModule:
 
 
 def shown_text(module: IRModule) -> str:
-    """The program as feedback shows it, where it can be printed at all."""
+    """Return the program as feedback shows it, if it can be printed at all."""
     try:
         shown = text(module)
     except (RelayError, TypeError, AttributeError) as error:  # a broken result has no text
@@ -154,7 +154,7 @@ def shown_text(module: IRModule) -> str:
 
 
 def _value(module: IRModule) -> Anything:
-    """What `@main` gives, or the error that it ends with; functions of it are taken for one another."""
+    """Run `@main`: return its result, or its error; functions in the result all count as equal."""
     from ..execute import Interpreter
     from ..execute.interpreter import ExecutionError
 

@@ -18,7 +18,7 @@ class _Rename(ExprMutator):
 
 
 def renamed(function: Function, name: Callable[[Var], str]) -> Function:
-    """The function with a new variable, called as `name` says, in the place of each."""
+    """Replace each variable of a function by a new one, named by `name`."""
     made = _Rename(name).visit(function)
     assert isinstance(made, Function)
     return made

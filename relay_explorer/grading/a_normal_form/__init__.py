@@ -19,12 +19,14 @@ class Blocks:
             self._block[scope] = self._block[scope.parent] if node in lets else scope
 
     def home(self, expr: Expr) -> Scope:
-        """The block where the line of an expression belongs: the innermost in which all its uses are."""
+        """Return the block to which the binding of an expression belongs: the innermost one that contains all
+        its uses.
+        """
         return self._block[self._layout.scope_of[id(expr)]]
 
     def opened(self, expr: Expr) -> dict[int, Scope]:
-        """The blocks that an expression opens, by their numbers among `children(expr)`: two branches, the
-        clauses of a `match`, the body of a function. Empty for everything else.
+        """Map the blocks that an expression opens by their indices in `children(expr)`: two branches, the
+        clauses of a `match`, the body of a function. Empty for any other expression.
         """
         if isinstance(expr, Let):
             return {}

@@ -44,7 +44,7 @@ def _goal(before: Function, after: Function) -> tuple[str, str]:
 
 
 def _unnamed(node: Expr) -> tuple[str, str] | None:
-    """A part of an expression that should be a name."""
+    """Find a part of an expression that should be a variable."""
     if isinstance(node, Let):
         if not isinstance(node.value, Let):
             return None
@@ -59,7 +59,7 @@ def _unnamed(node: Expr) -> tuple[str, str] | None:
 
 
 def _operands(node: Expr) -> tuple[Expr, ...]:
-    """The parts of an expression that are values, not blocks of its own."""
+    """Return the parts of an expression that are values, not blocks of its own."""
     match node:
         case If():
             return (node.cond,)

@@ -18,8 +18,8 @@ from ...ir.walk import children
 
 
 def parts(expr: Expr) -> list[Expr]:
-    """The expressions directly inside `expr`, in order; of a function its body, of a `let` its value and its
-    body. Variables that `expr` binds are not among them.
+    """Return the expressions directly inside `expr`, in order: of a function its body, of a `let` its value
+    and its body. Variables that `expr` binds are not among them.
     """
     if isinstance(expr, Function):
         return [expr.body]
@@ -29,8 +29,8 @@ def parts(expr: Expr) -> list[Expr]:
 
 
 def binders(expr: Expr) -> list[Var]:
-    """The variables that `expr` itself binds, in order: the parameters of a function, the variable of a
-    `let`, those in the patterns of a `match`.
+    """Return the variables that `expr` itself binds, in order: the parameters of a function, the variable of
+    a `let`, those in the patterns of a `match`.
     """
     if isinstance(expr, Function):
         return list(expr.params)

@@ -73,7 +73,7 @@ def _judge(answer: Anything, module: IRModule, pair: Pair) -> Failure | None:
 
 
 def _both(module: IRModule, left: Expr, right: Expr) -> IRModule:
-    """A module to look at: `@left` and `@right`, with what is free in both as parameters."""
+    """Build a module to look at: `@left` and `@right`, with the free variables of both as parameters."""
     params = dict.fromkeys([*free_vars(left), *free_vars(right)])
     functions = {var: f for var, f in module.functions.items() if var.name_hint != "main"}
     for name, body in (("left", left), ("right", right)):
@@ -121,7 +121,7 @@ def _itself(function: Function, rng: random.Random) -> Pair:
 
 
 def _renamed(function: Function, rng: random.Random) -> Pair:
-    """The function, and a copy whose variables have the names of others."""
+    """Pair the function with a copy in which variables have each other's names."""
     names = [var.name_hint for node in post_order(function) for var in binders(node)] or ["x"]
     other = renamed(function, lambda var: rng.choice(names))
     return Pair(function, other, True, "only names of bound variables differ")
@@ -149,7 +149,7 @@ def _changed(change: Callable[[Expr, random.Random], Expr | None], why: str) -> 
 
 
 def _other_label(node: Expr, rng: random.Random) -> Expr | None:
-    """The expression with another operator, constant, field or number of fields."""
+    """Replace the operator, constant, field index or number of fields of an expression."""
     match node:
         case Call() if isinstance(node.op, Op) and node.op.name in _OTHER:
             return Call(Op.get(_OTHER[node.op.name]), node.args, node.attrs)
@@ -164,7 +164,7 @@ def _other_label(node: Expr, rng: random.Random) -> Expr | None:
 
 
 def _other_use(function: Function, rng: random.Random) -> Pair | None:
-    """A function, and one that uses another of its parameters in one place."""
+    """Pair a function with one that uses another of its parameters in one place."""
 
     def change(node: Expr, inner: random.Random) -> Expr | None:
         if not isinstance(node, (Call, Tuple)):
@@ -183,7 +183,7 @@ def _other_use(function: Function, rng: random.Random) -> Pair | None:
 
 
 def _free(function: Function, rng: random.Random) -> Pair | None:
-    """The body, and the body of a copy whose parameters are others of the same names."""
+    """Pair the body with that of a copy whose parameters are other variables with the same names."""
     if not free_vars(function.body):
         return None
     other = renamed(function, lambda var: var.name_hint).body
@@ -191,7 +191,7 @@ def _free(function: Function, rng: random.Random) -> Pair | None:
 
 
 def _captured(function: Function, rng: random.Random) -> Pair | None:
-    """A function that uses a variable from outside, and one that binds just this variable."""
+    """Pair a function that uses a free variable with one that binds this variable."""
     free = free_vars(function.body)
     if not free:
         return None

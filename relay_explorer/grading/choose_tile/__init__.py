@@ -45,8 +45,8 @@ class TileMap:
         object.__setattr__(self, "tile", (min(tn, self.product.n), min(tk, self.product.k)))
 
     def table(self) -> tuple[list[int], list[int], list[list[int | None]]]:
-        """The sides tk, the sides tn, and for each pair the misses; None where B's part alone is far larger
-        than the cache. The tile's own sides are among them.
+        """Tabulate the misses: the sides tk, the sides tn, and for each pair the misses; None where B's part
+        alone is far larger than the cache. The tile's own sides are among them.
         """
         p, (tn, tk) = self.product, self.tile
         rows, columns = sides(p.k, tk), sides(p.n, tn)
@@ -140,7 +140,9 @@ class TileMap:
     def _matrix(
         self, x: float, y: float, rows: int, columns: int, start: int, inside: set[int], scale: float
     ) -> list[str]:
-        """The frame, and a bar for every run of numbers of a row whose lines are in the cache."""
+        """Draw a matrix: the frame, and a bar for every run of elements of a row whose cache lines are in the
+        cache.
+        """
         p, line = self.product, self.cache.line
         frame = f'<rect x="{x:.1f}" y="{y:.1f}" width="{columns * scale:.1f}" height="{rows * scale:.1f}" '
         parts = [frame + 'fill="none" stroke="currentColor" stroke-opacity=".5"/>']
@@ -158,7 +160,7 @@ class TileMap:
         return parts
 
     def _told(self) -> str:
-        """What the second drawing shows."""
+        """Describe the second drawing."""
         j0, k0 = self._middle()
         return (
             f"The other drawing: the matrices when the tile at j0 = {j0}, k0 = {k0} is done (dashed: what it "
@@ -167,7 +169,7 @@ class TileMap:
 
 
 def short(number: int) -> str:
-    """A number of misses in at most five characters."""
+    """Write a number of misses in at most five characters."""
     return str(number) if number < 10_000 else f"{number / 1000:.0f}k"
 
 
@@ -197,7 +199,7 @@ def _cell(x: float, y: float, full: float, text: str, mine: bool, fewest: bool) 
 def _outline(
     x: float, y: float, rows: int, columns: int, tile: tuple[int, int, int, int], scale: float
 ) -> str:
-    """The tile's part of a matrix, cut where the matrix ends."""
+    """Draw the tile's part of a matrix, clipped where the matrix ends."""
     row, column, height, width = tile
     height, width = min(height, rows - row), min(width, columns - column)
     return (

@@ -21,7 +21,7 @@ LIMIT = 1.6  # times the fewest misses that are known
 
 
 def whole(size: int, line: int = 64) -> Cache:
-    """A cache that is one set: any line may lie anywhere."""
+    """Build a fully associative cache: any line may lie anywhere."""
     return Cache(size, line, size // line)
 
 
@@ -91,7 +91,7 @@ def _told(case: Case) -> str:
 
 
 def _asked(answer: Any, case: Case) -> tuple[Tile | None, Failure | None]:
-    """The answer's tile, or what is no tile about it."""
+    """Return the answer's tile, or the failure of an answer that returns none."""
     p = case.product
     expected = f"two whole numbers, tn from 1 to {p.n} and tk from 1 to {p.k}"
     outcome = limited(CASE_SECONDS, answer, p.m, p.n, p.k, p.element, case.cache)

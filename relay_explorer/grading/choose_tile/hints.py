@@ -11,7 +11,7 @@ def times(number: int) -> str:
 
 
 def lines_of(numbers: int, element: int, line: int) -> int:
-    """The most lines that so many numbers in a row can lie in."""
+    """Return the most cache lines that so many adjacent elements can touch."""
     return (numbers * element + line - element - 1) // line + 1
 
 
@@ -27,7 +27,7 @@ def lines_by_set(product: Product, tile: Tile, cache: Cache) -> list[int]:
 
 
 def hint(product: Product, tile: Tile, cache: Cache) -> str:
-    """The mistake that explains the misses, the gravest first."""
+    """Explain the misses by the gravest mistake."""
     tn, tk = tile
     size = tn * tk * product.element
     if size > cache.size:

@@ -20,7 +20,7 @@ LARGEST = 2**22  # up to here, and a few bits more, float32 adds whole numbers e
 
 
 def dense_layers(function: Function) -> list[Call]:
-    """The calls of `nn.dense`, parts before wholes."""
+    """Return the calls of `nn.dense`, operands before users."""
     return [n for n in post_order(function) if isinstance(n, Call) and _name(n) == "nn.dense"]
 
 
@@ -29,12 +29,14 @@ def _name(call: Call) -> str:
 
 
 def _key(call: Call) -> Hashable:
-    """What must be equal for two layers to be made one."""
+    """Return what must be equal for two layers to be combined."""
     return id(call.args[0]), call.attrs["out_dtype"] if call.attrs is not None else ""
 
 
 def pairs(function: Function) -> list[tuple[Call, Call]]:
-    """The pairs of layers that may be made one: on the same data, and neither needs the other."""
+    """Return the pairs of layers that may be combined: they share their data, and neither depends on the
+    other.
+    """
     layers = dense_layers(function)
     needs: dict[Expr, set[Expr]] = {}
     for node in post_order(function):

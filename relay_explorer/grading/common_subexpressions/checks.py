@@ -69,7 +69,7 @@ TASK = PassTask("share_calls", _goal)
 
 
 def _doubled(rng: random.Random, module: IRModule) -> IRModule:
-    """The program with some of what is shared written twice."""
+    """Duplicate some of the shared expressions of a program."""
     memo: dict[Expr, Expr] = {}
 
     def copied(part: Expr) -> Expr:

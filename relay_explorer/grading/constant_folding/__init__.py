@@ -9,9 +9,9 @@ from ...ir.op import Op
 
 
 def evaluate(call: Call) -> Constant | None:
-    """The value of an operator's call whose arguments are all constants. None where it cannot be computed
-    beforehand: where it would fail, where its result is no single tensor, or where the type does not say how
-    large that is.
+    """Evaluate an operator's call whose arguments are all constants. None where it cannot be evaluated ahead
+    of time: where it would fail, where its result is not a single tensor, or where the type does not
+    determine its size.
     """
     from ...transform.fold_constant import compute, is_pure
 

@@ -17,7 +17,7 @@ from . import evaluate
 
 
 def _goal(lets: bool, branches: bool) -> PassTask:
-    """What must be gone: calls on constants, and, as far as asked, constants behind variables and known
+    """Check that calls on constants are gone, and, as far as requested, constants behind variables and static
     conditions.
     """
 
@@ -64,7 +64,7 @@ def _nullary(function: Function) -> int:
 
 
 def _left(call: Call, op: Op) -> tuple[str, str]:
-    """A call that could have been computed."""
+    """Describe a call that could have been evaluated."""
     if any(isinstance(arg, Var) for arg in call.args):
         return (
             f"A call of {op.name} is left whose arguments are variables bound to constants.",

@@ -68,7 +68,7 @@ def _table(counts: dict[str, Anything]) -> str:
 
 
 def _operators_hint(function: Function, right: dict[str, int], got: dict[str, Anything]) -> str:
-    """The mistake that explains wrong counts."""
+    """Explain wrong counts by a usual mistake."""
     strange = [name for name in got if name not in right]
     if strange:
         if any(n == strange[0] for n in (getattr(v, "name_hint", None) for v in post_order(function))):
@@ -117,7 +117,7 @@ def _where_missed(function: Function, name: str) -> str:
 
 
 def parameters(function: Function, inputs: Sequence[str]) -> int:
-    """The numbers that the parameters hold which are no inputs, and the constants."""
+    """Count the elements of the parameters that are not inputs, and of the constants."""
     learnt = sum(numbers(p.type_annotation) for p in function.params if p.name_hint not in inputs)
     constants = [node for node in post_order(function) if isinstance(node, Constant)]
     return learnt + sum(prod(c.data.shape) for c in constants)
@@ -148,7 +148,7 @@ def _judge_parameters(answer: Anything, module: IRModule) -> Failure | None:
 
 
 def _parameters_hint(function: Function, right: int, got: int) -> str:
-    """The mistake that explains a wrong number."""
+    """Explain a wrong number by a usual mistake."""
     params = [p for p in function.params if p.name_hint not in INPUTS]
     inner = {
         p for f in post_order(function) if isinstance(f, Function) and f is not function for p in f.params
@@ -185,7 +185,9 @@ def _judged(
     expected: str,
     compared: Callable[[Anything], tuple[str, str]],
 ) -> Failure | None:
-    """The failure of `answer(*args)`, if it fails; `compared` gives what came of it, and a hint."""
+    """Return the failure of `answer(*args)`, if it fails; `compared` describes the result and gives a
+    hint.
+    """
     before = snapshot(args[0])
     outcome = limited(CASE_SECONDS, answer, *args)
     got, hint = "", ""
@@ -291,7 +293,7 @@ def _known(type_: Type | None) -> bool:
 
 
 def _network(rng: random.Random, parts: int, tuples: bool) -> IRModule:
-    """A function of some parameters, `data` among them, that gives them back."""
+    """Build a function of some parameters, `data` among them, that returns them."""
 
     def type_(depth: int) -> Type:
         if tuples and depth and rng.random() < 0.5:

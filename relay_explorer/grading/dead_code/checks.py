@@ -20,8 +20,8 @@ _LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 
 
 def acting(root: Expr) -> set[Expr]:
-    """The expressions that somebody may notice: a write, a call of a function, and what has one in it. A
-    function that is only written down does nothing.
+    """Return the expressions with an observable effect: a write, a call of a function, and any expression
+    that contains one. A function that is not called has none.
     """
     found: set[Expr] = set()
     for node in post_order(root):
@@ -37,7 +37,7 @@ def _acts(node: Expr) -> bool:
 
 
 def live(root: Expr) -> set[Var]:
-    """The variables of the `let`s that must stay."""
+    """Return the variables of the `let`s that must stay."""
     acts = acting(root)
     values = {node.var: node.value for node in post_order(root) if isinstance(node, Let)}
     seen: set[Expr] = set()
@@ -57,7 +57,7 @@ def live(root: Expr) -> set[Var]:
 
 
 def swept(function: Function) -> Function:
-    """The function without the `let`s that nobody would miss."""
+    """Remove the dead `let`s of a function."""
     kept = live(function)
 
     def without(node: Expr, rebuilt: Expr) -> Expr | None:
@@ -69,7 +69,7 @@ def swept(function: Function) -> Function:
 
 
 def _goal(before: Function, after: Function) -> tuple[str, str]:
-    """What may go is gone, and everything else is as it was."""
+    """Check that the dead code is gone, and that everything else is unchanged."""
     right = swept(before)
     differs = difference(right, after)
     if differs is None:
@@ -89,7 +89,7 @@ def _lets(root: Expr) -> list[Let]:
 
 
 def _missing(gone: list[Let]) -> tuple[str, str]:
-    """A `let` that should have stayed; where several should, the one that has the effect."""
+    """Describe a `let` that should have stayed; of several, the one that has the effect."""
     acts = [let for let in gone if let.value in acting(let.value)]
     let = (acts or gone or [None])[0]  # type: ignore[list-item]  # of a program with variables of its own
     what = f"The `let` of %{let.var.name_hint}" if let is not None else "A `let`"
@@ -104,7 +104,7 @@ def _missing(gone: list[Let]) -> tuple[str, str]:
 
 
 def _left(before: Function, left: list[Let]) -> tuple[str, str]:
-    """A `let` that should have gone."""
+    """Describe a `let` that should have been removed."""
     let = (left or _lets(before))[0]
     name, value = f"%{let.var.name_hint}", let.value
     nodes = post_order(value)
@@ -135,7 +135,7 @@ TASK = PassTask("sweep", _goal)
 
 
 def _littered(rng: random.Random, module: IRModule) -> IRModule:
-    """The program with `let`s that nobody needs, at some places."""
+    """Insert dead `let`s into a program."""
     main = main_of(module)
     acts = effects(module)
     memo: dict[Expr, Expr] = {}

@@ -47,7 +47,7 @@ def _names(variables: Iterable[Var]) -> str:
 
 
 def _compared(expr: Expr, right: set[Var], value: Anything) -> tuple[str, str]:
-    """What came of it, and the mistake that explains it; two empty strings where it is right."""
+    """Describe the result, and the mistake that explains it; two empty strings where it is right."""
     if not isinstance(value, (set, frozenset, list, tuple, dict)):
         return (
             f"{repr_of(value)}, a {type(value).__name__}",
@@ -103,7 +103,7 @@ def _place(node: Expr, var: Var) -> str:
 
 
 def _extra_hint(expr: Expr, var: Var) -> str:
-    """What binds a variable that was said to be free."""
+    """Explain what binds a variable that the answer calls free."""
     name = f"`%{var.name_hint}`"
     for node in post_order(expr):
         if isinstance(node, Function) and var in node.params:
@@ -182,7 +182,7 @@ def _names_alike(rng: random.Random, count: int) -> Iterator[IRModule]:
 
 
 def _renamed(module: IRModule) -> IRModule:
-    """The program with every variable of `@main` called `%x`."""
+    """Rename every variable of `@main` to `%x`."""
     functions = dict(module.functions)
     functions[module.get_global_var("main")] = renamed(main_of(module), lambda var: "x")
     return IRModule(functions, module.type_definitions)

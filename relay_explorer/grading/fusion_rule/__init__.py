@@ -21,7 +21,9 @@ class Flow:
         return tuple((user.index, pattern) for user, pattern in self._graph.nodes[node].uses)
 
     def post_dominator(self, node: int) -> int:
-        """The node where all ways from this one meet first. Asked only of nodes that have one."""
+        """Return the node where all paths from this one first meet. Only nodes that have one may be
+        passed.
+        """
         dominators = self._partition.dominators
         found = None if dominators is None else dominators.parent[node]
         if found is None:
@@ -29,9 +31,9 @@ class Flow:
         return found
 
     def pattern(self, node: int) -> int:
-        """The node's own pattern."""
+        """Return the node's own pattern."""
         return self._graph.nodes[node].pattern
 
     def kernel(self, node: int) -> int:
-        """The pattern of the kernel that the node is in by now; at first it is alone there."""
+        """Return the pattern of the kernel that the node is in by now; at first it is alone in it."""
         return self._partition.group_of(self._graph.nodes[node]).pattern

@@ -79,7 +79,9 @@ class Asking(Partition):
 
 
 def ways_of(flow: Flow, node: int) -> tuple[set[int], int]:
-    """The nodes between a node and its post-dominator, and the most opaque pattern of a use on the way."""
+    """Return the nodes between a node and its post-dominator, and the most opaque pattern of a use on the
+    paths.
+    """
     end = flow.post_dominator(node)
     between: set[int] = set()
     most, pending = 0, [node]
@@ -170,7 +172,7 @@ def _judge_ways(answer: Anything, module: IRModule) -> Failure | None:
 
 
 def _case(function: str, question: Question, typed: IRModule) -> str:
-    """The call, the program, and what the numbers stand for."""
+    """Write the call, the program, and what the node numbers stand for."""
     graph = DataflowGraph(main_of(typed))
     shown = text(typed)
     phase = f", phase={question.phase}" if question.phase else ""
@@ -186,7 +188,7 @@ def _case(function: str, question: Question, typed: IRModule) -> str:
 
 
 def ways_of_nodes(graph: DataflowGraph, node: int, end: int) -> set[int]:
-    """The nodes between two."""
+    """Return the nodes between two."""
     found: set[int] = set()
     pending = [node]
     while pending:
@@ -197,7 +199,7 @@ def ways_of_nodes(graph: DataflowGraph, node: int, end: int) -> set[int]:
 
 
 def _node(graph: DataflowGraph, number: int) -> str:
-    """A node in words: what it is, its pattern, who uses it."""
+    """Describe a node: its label, its pattern, its users."""
     node = graph.nodes[number]
     uses = ", ".join(f"{user.index} ({_word(pattern)})" for user, pattern in node.uses)
     return f"{_label(node.expr)}, {_word(node.pattern)}; used by {uses or 'nothing'}"

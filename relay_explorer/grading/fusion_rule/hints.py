@@ -26,7 +26,7 @@ class Situation(NamedTuple):
 
 
 def allowed(s: Situation) -> bool:
-    """The rule as the exercise states it."""
+    """Decide a merge by the rule as the exercise states it."""
     inside = max(s.between, s.into)
     if s.phase == 3:
         return s.own <= INJECTIVE and s.end == TUPLE and inside <= INJECTIVE
@@ -116,7 +116,7 @@ def _no(s: Situation) -> str:
 
 
 def ways_hint(value: object, right: tuple[set[int], int], node: int, end: int) -> str:
-    """What is wrong with an answer to `ways`; an empty string where nothing is."""
+    """Explain what is wrong with an answer to `ways`; an empty string where nothing is."""
     if not isinstance(value, tuple) or len(value) != 2:
         return "Return a pair: the nodes between, and the most opaque pattern of a use. Is there a `return`?"
     between, most = value

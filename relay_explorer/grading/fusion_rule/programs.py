@@ -34,7 +34,7 @@ class Maker:
         self.unused: dict[Expr, Shape] = {}
 
     def module(self, steps: int, several: bool = False) -> IRModule:
-        """A program of about so many operators; `several`: it may give a tuple."""
+        """Build a program of about so many operators; if `several`, it may return a tuple."""
         for _ in range(steps):
             getattr(self, self.rng.choice(self.kinds))()
         left = [value for value, shape in self.unused.items() if shape[0] <= SIDE] or [self.values[-1][0]]
@@ -46,7 +46,7 @@ class Maker:
         return IRModule.from_expr(Function(self.params, body))
 
     def param(self, name: str, shape: tuple[int, ...]) -> Var:
-        """A parameter; one of that shape that is there already, half of the time."""
+        """Return a parameter of this shape; half of the time an existing one."""
         type_ = TensorType(shape, "float32")
         same = [p for p in self.params[1:] if p.type_annotation == type_]
         if same and self.rng.random() < 0.5:
@@ -68,7 +68,7 @@ class Maker:
     # -- steps
 
     def chain(self) -> None:
-        """What is applied to the last value."""
+        """Apply an operator to the last value."""
         value, shape = self.values[-1]
         self.unused.pop(value, None)
         self.made(call(self.rng.choice(UNARY), value), shape)

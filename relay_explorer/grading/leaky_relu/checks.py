@@ -28,7 +28,7 @@ _LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 
 
 def leaky(function: Function, alpha: float) -> Function:
-    """The function with every ReLU leaky."""
+    """Replace every ReLU of a function by a leaky one."""
     op = Op.get(LEAKY)
     assert op.attrs_class is not None
     attrs = op.attrs_class(alpha=alpha)
@@ -68,7 +68,7 @@ def _judge(answer: Anything, module: IRModule) -> Failure | None:
 
 
 def _function_text(module: IRModule, function: Function) -> str:
-    """A function as the module's `@main`."""
+    """Write a function as the module's `@main`."""
     functions = {**module.functions, module.get_global_var("main"): function}
     try:
         return text(IRModule(functions, module.type_definitions))
@@ -77,7 +77,7 @@ def _function_text(module: IRModule, function: Function) -> str:
 
 
 def _compared(module: IRModule, function: Function, right: Function, value: Anything) -> tuple[str, str]:
-    """What came of it, and the mistake that explains it; two empty strings where it is right."""
+    """Describe the result, and the mistake that explains it; two empty strings where it is right."""
     if not isinstance(value, Function):
         hint = "The function must return a function: `mutator.visit(function)`."
         if isinstance(value, Expr):
@@ -146,7 +146,7 @@ def _crash_hint(error: BaseException) -> str:
 
 
 def _with_relus(rng: random.Random, module: IRModule) -> IRModule:
-    """The program with a ReLU in the place of about half of the operators of one tensor."""
+    """Replace about half of the operators on one tensor by a ReLU."""
     relu = Op.get(RELU)
 
     def change(node: Expr) -> Expr | None:

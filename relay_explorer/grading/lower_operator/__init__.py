@@ -49,7 +49,7 @@ class Case:
 
 
 def operator(relation: Anything = None, lowering: Anything = None, pattern: int = PATTERN) -> Op:
-    """The operator with an answer's parts, and right ones for the rest. It is not entered in the register."""
+    """Build the operator from an answer's parts, with right ones for the rest. It is not registered."""
     op = Op(
         NAME,
         description="The mean of the neighbours, along the last axis.",
@@ -67,13 +67,13 @@ def operator(relation: Anything = None, lowering: Anything = None, pattern: int 
 
 
 def call_of(op: Op, x: Expr, radius: int) -> Call:
-    """A call of the operator."""
+    """Build a call of the operator."""
     return Call(op, [x], SmoothAttrs(radius=radius))
 
 
 @withheld
 def right_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Anything) -> bool:
-    """The result has the type of `x`."""
+    """Give the result the type of `x`."""
     if not isinstance(types[0], TensorType):
         return False
     reporter.assign(types[1], types[0])
@@ -84,7 +84,7 @@ def right_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, repo
 
 
 def smoothed(x: Anything, radius: int) -> Anything:
-    """What `smooth` means."""
+    """Compute `smooth` in NumPy."""
     return meant(x, lambda at, n: [j for j in range(at - radius, at + radius + 1) if 0 <= j < n])
 
 
@@ -105,7 +105,7 @@ def meant(x: Anything, chosen: Callable[[int, int], list[int]], count: int | Non
 
 
 def numbers(case: Case) -> Anything:
-    """The argument of a case."""
+    """Return the argument of a case."""
     import numpy as np
 
     rng = np.random.default_rng(case.seed)
@@ -119,7 +119,7 @@ def numbers(case: Case) -> Anything:
 
 
 def surrounded(array: Anything, margin: int) -> Anything:
-    """The array, with NaN before it and behind it in memory: whoever reads beyond its ends is found out."""
+    """Surround the array with NaN in memory, so that reads beyond its ends are detected."""
     import numpy as np
 
     from ...lower.runtime.arrays import ALIGNMENT, aligned
@@ -133,14 +133,14 @@ def surrounded(array: Anything, margin: int) -> Anything:
 
 
 def around(x: Anything, middle: Anything) -> Anything:
-    """What the operators around a call make of its value."""
+    """Apply the operators around a call to its value."""
     import numpy as np
 
     return np.maximum(middle + x, 0).astype(x.dtype)
 
 
 def wanted(case: Case) -> Anything:
-    """What the kernel of a case must give."""
+    """Return the expected result of a case's kernel."""
     import numpy as np
 
     x = numbers(case)
@@ -153,7 +153,7 @@ def wanted(case: Case) -> Anything:
 
 
 def kernel(case: Case, lowering: Anything) -> Anything:
-    """The kernel of a case, to be compiled when it first runs, unless one with the same loops has been."""
+    """Return the kernel of a case, compiled when it first runs, unless one with the same loops has been."""
     from ...lower.targets.target import Target
     from ...typing import infer_types
     from ..machine_code import RememberedKernel
@@ -167,14 +167,14 @@ def kernel(case: Case, lowering: Anything) -> Anything:
 
 
 def plain(name: str, *args: Expr) -> Call:
-    """A call of an operator of Relay that has no attributes."""
+    """Build a call of a Relay operator without attributes."""
     from ...relay import op
 
     return Call(op.get(name), args)
 
 
 def chain(pattern: int, steps: Sequence[str]) -> IRModule:
-    """A program of operators one after another, `smooth` among them with that pattern, before it is fused."""
+    """Build a chain of operators, `smooth` with that pattern among them, before fusion."""
     from ...ops.reduce.folding import sum as sum_of
     from ...typing import infer_types
 
@@ -189,7 +189,7 @@ def chain(pattern: int, steps: Sequence[str]) -> IRModule:
 
 
 def kernels(module: IRModule) -> list[list[str]]:
-    """The operators of each kernel of a program, after fusion."""
+    """Return the operators of each kernel of a program, after fusion."""
     from ...ir.walk import post_order
     from ...transform import FuseOps
     from ...transform.infrastructure import PassContext

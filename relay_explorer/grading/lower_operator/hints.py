@@ -36,7 +36,7 @@ def _clamped(radius: int) -> Callable[[int, int], list[int]]:
 
 
 def _mistakes(radius: int) -> list[tuple[Callable[[Anything], Anything], str]]:
-    """What an answer with a usual mistake computes, and its hint."""
+    """Return what answers with usual mistakes compute, with their hints."""
     full = 2 * radius + 1
 
     def inside(first: int, last: int) -> Callable[[int, int], list[int]]:
@@ -56,7 +56,7 @@ def _mistakes(radius: int) -> list[tuple[Callable[[Anything], Anything], str]]:
 
 
 def lowering_hint(case: Case, found: Anything, close: Callable[[Anything, Anything], bool]) -> str:
-    """The mistake that explains what a lowering computed, if one does."""
+    """Explain the result of a lowering by a usual mistake, if one explains it."""
     import numpy as np
 
     x = numbers(case)
@@ -117,7 +117,7 @@ _REFUSALS = (
 
 
 def slow_hint(case: Case) -> str:
-    """What to do about a lowering that takes too long to compile, where that is known."""
+    """Advise on a lowering that takes too long to compile, where the reason is known."""
     if case.radius < 100:
         return ""
     return (
@@ -130,12 +130,12 @@ NAMES = ("ELEMWISE", "BROADCAST", "INJECTIVE")
 
 
 def refused_hint(said: str) -> str:
-    """What to do about an error; nothing where it says so itself."""
+    """Advise on an error; an empty string where its message suffices."""
     return next((hint for part, hint in _REFUSALS if part in said), "")
 
 
 def pattern_hint(given: int, steps: Sequence[str]) -> str:
-    """What a pattern promises that `smooth` does not keep, or leaves out."""
+    """Explain what a pattern promises that `smooth` does not satisfy, or what it leaves out."""
     if given == 8:
         return (
             "OPAQUE is fused with nothing. What is done to each number of the result can be done in the same "

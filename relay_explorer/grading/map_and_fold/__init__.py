@@ -63,8 +63,8 @@ TASKS = {"map": Task("map", MAP, ""), "fold": Task("fold", FOLD, MAP)}
 
 
 def read(task: Task, answer: str) -> IRModule:
-    """The module of an answer, with what it may use. RefusedError where it is no well-typed program with a
-    function of the wanted name and type.
+    """Parse an answer, with the definitions that it may use. Raise a RefusedError unless it is a well-typed
+    program with a function of the required name and type.
     """
     from ...text import parse
     from ...typing import infer_types
@@ -98,21 +98,21 @@ def _hint(message: str, answer: str) -> str:
 
 
 def run(module: IRModule, main: str) -> Anything:
-    """What `def @main() { … }` gives, in Python: numbers, tuples, lists, trees."""
+    """Run `def @main() { … }`, and return the result in Python: numbers, tuples, lists, trees."""
     from ...lower.executor import create_executor
 
     return plain(create_executor("debug", mod=with_main(module, main)).evaluate()())
 
 
 def with_main(module: IRModule, main: str) -> IRModule:
-    """The module with a `@main` of this body."""
+    """Add a `@main` of this body to the module."""
     from ...text import parse
 
     return parse(f"def @main() {{ {main} }}", "main", module)
 
 
 def plain(value: Anything) -> Anything:
-    """A result in Python; a list as a list, a tree as a Rose."""
+    """Convert a result to Python: a list to a list, a tree to a Rose."""
     todo: list[tuple[Anything, bool]] = [(value, False)]
     done: list[Anything] = []
     while todo:  # lists and trees may be deep
@@ -141,12 +141,12 @@ def _built(value: Anything, parts: list[Anything]) -> Anything:
 
 
 def list_text(items: Sequence[str]) -> str:
-    """A list of expressions as an expression."""
+    """Write a list of expressions as one expression."""
     return "".join(f"Cons({item}, " for item in items) + "Nil" + ")" * len(items)
 
 
 def tree_text(tree: Rose) -> str:
-    """A tree of numbers as an expression."""
+    """Write a tree of numbers as an expression."""
     built: dict[int, str] = {}
     pending = [tree]
     order = []

@@ -60,7 +60,7 @@ class Case(NamedTuple):
 
 
 def _program(task: Task, case: Case) -> str:
-    """The body of `@main`."""
+    """Write the body of `@main`."""
     data = tree_text(case.data) if task.name == "fold" else list_text([str(x) for x in case.data])
     if not case.logged:
         return f"@{task.name}({case.step.text}, {data})"
@@ -81,7 +81,7 @@ def _expected(task: Task, case: Case) -> Anything:
 
 
 def _folded(step: Step, tree: Rose, calls: list[int]) -> Anything:
-    """The fold in Python: a node after its subtrees, these from the first to the last."""
+    """Fold in Python: a node after its subtrees, these from first to last."""
     todo: list[tuple[Rose, bool]] = [(tree, False)]
     done: list[Anything] = []
     while todo:
@@ -120,7 +120,7 @@ def _judge(task: Task, answer: str, case: Case) -> Failure | None:
 
 
 def _stopped(shown: str, expected: str, outcome: Outcome, program: IRModule | None) -> Failure:
-    """The failure of a program that did not come to its end."""
+    """Build the failure of a program that did not run to its end."""
     endless = "Does every call of itself get something smaller? `%rest` is smaller than `%xs`; `%xs` is not."
     if isinstance(outcome.error, RelayError):
         error = outcome.error
@@ -191,7 +191,7 @@ def _long_list(rng: random.Random, count: int) -> Iterator[Case]:
 
 
 def _tree(rng: random.Random, size: int) -> Rose:
-    """A random tree of so many numbers."""
+    """Build a random tree of so many numbers."""
     parts: list[int] = []
     left = size - 1
     while left > 0:

@@ -39,7 +39,7 @@ class Case:
 
 
 def blend_operator() -> Op:
-    """The operator that Relay does not have: from `a` to `b`, by as much as `t` says, element by element."""
+    """Build the operator that Relay does not have: it interpolates from `a` to `b` by `t`, elementwise."""
     from ...ops.numeric import meaning
     from ...ops.relation import SAME_TYPE
 
@@ -56,7 +56,7 @@ def blend_operator() -> Op:
 
 
 def _operator(part: str, rule: Anything) -> Op:
-    """A copy of the operator whose gradient is `rule`; it is not entered in the register."""
+    """Copy the operator, with `rule` as its gradient; the copy is not registered."""
     if part == "blend":
         op = blend_operator()
     else:
@@ -76,7 +76,9 @@ def _call(case: Case, op: Op, params: Sequence[Var]) -> Call:
 
 
 def program(case: Case, rule: Anything) -> IRModule:
-    """A program with one such call: the sum of its value times `dy`, so that `dy` comes back to it."""
+    """Build a program with one such call: the sum of its value times `dy`, so that `dy` is the derivative
+    that reaches the call.
+    """
     from ...ops.binary.arithmetic import multiply
     from ...ops.reduce.folding import sum as sum_of
     from ...typing import infer_types
@@ -94,7 +96,7 @@ def program(case: Case, rule: Anything) -> IRModule:
 
 
 def example(part: str, rule: Callable[[Call, Expr], Anything]) -> IRModule:
-    """A program with a call of the operator `part` that has `rule` for its gradient, to be looked at:
+    """Build a program to look at, with a call of the operator `part` whose gradient is `rule`:
     `explore(example("softmax", softmax_rule), view="gradient")`.
     """
     if part not in ARGUMENTS:

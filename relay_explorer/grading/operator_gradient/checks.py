@@ -48,8 +48,8 @@ def numbers(case: Case, shapes: Iterable[tuple[int, ...]]) -> list[Array]:
 
 
 def derivatives(case: Case, rule: Anything) -> tuple[list[Type], list[Array]]:
-    """What reverse mode makes of a case with `rule`: the types of the derivatives by the arguments, and their
-    numbers.
+    """Differentiate a case in reverse mode with `rule`: return the types of the derivatives by the arguments,
+    and their values.
     """
     from ...lower.executor import create_executor
     from ...transform.differentiation.gradient import gradient
@@ -69,7 +69,9 @@ def derivatives(case: Case, rule: Anything) -> tuple[list[Type], list[Array]]:
 
 
 def quotients(case: Case, ones: bool = False) -> list[Array]:
-    """The derivatives by difference quotients; with `ones`, as if ones came back to the call."""
+    """Compute the derivatives by difference quotients; with `ones`, as if the derivative that reaches the
+    call were one.
+    """
     import numpy as np
 
     from ...lower.executor import create_executor
@@ -158,7 +160,7 @@ def _result_shape(case: Case) -> tuple[int, ...]:
 
 
 def _types(case: Case) -> str:
-    """What the derivatives must be of, where no numbers can be compared."""
+    """Write the expected types of the derivatives, where no values can be compared."""
     return "\n".join(
         f"d{name}: {TensorType.of(shape, case.dtype)}"
         for name, shape in zip(ARGUMENTS[case.part], case.shapes, strict=True)
@@ -185,7 +187,7 @@ def _shape(rng: random.Random, least: int = 1, most: int = 3) -> tuple[int, ...]
 
 
 def _cases(rng: random.Random, count: int, make: Callable[[random.Random], Case]) -> Iterator[Case]:
-    """The cases, small ones first; every fifth in float32."""
+    """Iterate over the cases, small ones first; every fifth in float32."""
     made = [replace(make(rng), seed=rng.randrange(10**6)) for _ in range(max(count // 3, 8))]
     made.sort(key=lambda case: sum(map(prod, case.shapes)))
     for number, case in enumerate(made):
@@ -256,8 +258,7 @@ def _blend(rng: random.Random, count: int) -> Iterator[Case]:
 
 
 def _smaller(case: Case) -> Iterator[Case]:
-    """The same call with fewer numbers: 2 in the place of 3 everywhere; where nothing is stretched or summed,
-    1 in the place of 2.
+    """Shrink the call: 2 in place of 3 everywhere; where nothing is broadcast or summed, 1 in place of 2.
     """
     plain = len(set(case.shapes)) == 1 and case.part not in ("mean", "softmax")
     for large, small in ((3, 2), *(((2, 1),) if plain else ())):

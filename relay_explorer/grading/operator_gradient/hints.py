@@ -45,7 +45,7 @@ def type_hint(case: Case, error: RelayError) -> str:
 def explained(
     case: Case, types: Sequence[Type], found: Sequence[Array] = (), right: Sequence[Array] = ()
 ) -> str:
-    """The mistake that makes of a case what came of it; "" where none is known."""
+    """Explain the result of a case by a usual mistake; "" where none is known."""
     if not found:
         return _of_another_type(case, types)
     from .checks import derivatives, quotients, same
@@ -135,7 +135,9 @@ def _exchanged(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _share(divisor: Callable[[Call], int]) -> Rule:
-    """A share of the mean's gradient for each element, over another number than that of the elements."""
+    """Give each element an equal share of the mean's gradient, divided by a number other than that of the
+    elements.
+    """
 
     def rule(call: Call, grad: Expr) -> list[Expr]:
         from ...ir.expr import const

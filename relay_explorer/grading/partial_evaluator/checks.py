@@ -98,7 +98,9 @@ def _function(function: Expr) -> Function:
 
 
 def _ran(module: IRModule, numbers: tuple[int, ...]) -> tuple[Anything, Counter[str]]:
-    """What `@main` gives, and how often each operator is computed; None and nothing where it fails."""
+    """Run `@main`: return its result, and how often each operator is computed; None and nothing where it
+    fails.
+    """
     import numpy
 
     from ...execute.record import record
@@ -111,7 +113,7 @@ def _ran(module: IRModule, numbers: tuple[int, ...]) -> tuple[Anything, Counter[
 
 
 def _goal(before: Function, after: Function) -> tuple[str, str]:
-    """What must be gone."""
+    """Check that the static computations are gone."""
     values = {n.var: n.value for n in post_order(after) if isinstance(n, Let)}
 
     def known(part: Expr) -> Expr:

@@ -26,7 +26,7 @@ class Writer:
         self.names = 0
 
     def number(self, depth: int, scope: list[str]) -> str:
-        """An expression of type int32, with the variables of `scope`."""
+        """Generate an expression of type int32 over the variables of `scope`."""
         rng, kind = self.rng, self.rng.random()
         if depth == 0 or kind < 0.15:
             return rng.choice(scope) if scope and rng.random() < 0.6 else str(rng.randint(0, 5))
@@ -52,7 +52,7 @@ class Writer:
         return f"{rng.choice(_ARITHMETIC)}({left}, {right})"
 
     def operand(self, depth: int, scope: list[str]) -> str:
-        """An expression that may stand as an argument: a `let` may not."""
+        """Generate an expression that may stand as an argument, where a `let` may not."""
         lets, self.lets = self.lets, False
         made = self.number(depth, scope)
         self.lets = lets

@@ -52,7 +52,9 @@ class Work:
 
 
 def work_of(function: Function, schedule: str = "program") -> Work:
-    """The steps of a function of operators, whose types are known. A RelayError where there is more in it."""
+    """Return the steps of a function of operators, whose types are known. Raise a RelayError for any other
+    function.
+    """
     known = Liveness(function, schedule, views=False)
     steps = []
     for step in known.steps:
@@ -69,8 +71,8 @@ Choose = Callable[[list[tuple[int, int]], int], int]  # of free (size, buffer), 
 
 @withheld
 def planned(work: Work, choose: Choose | None = None) -> dict[int, int]:
-    """The buffer of each tensor, as the exercise states the rule; `choose` is another rule: it gives a place
-    in the list of what is free, or -1 for a new buffer.
+    """Assign a buffer to each tensor by the rule of the exercise; `choose` is another rule: it returns an
+    index into the list of free buffers, or -1 for a new one.
     """
     choose = best if choose is None else choose
     lives, free, sizes = work.lives, list[tuple[int, int]](), list[int]()
@@ -93,13 +95,13 @@ def planned(work: Work, choose: Choose | None = None) -> dict[int, int]:
 
 
 def best(free: list[tuple[int, int]], need: int) -> int:
-    """The smallest that is large enough; failing that the largest, which grows."""
+    """Choose the smallest buffer that is large enough; if there is none, the largest, which grows."""
     at = bisect_left(free, (need, -1))
     return at if at < len(free) else len(free) - 1
 
 
 def total(plan: Mapping[int, int], sizes: Mapping[int, int]) -> int:
-    """The bytes that the buffers of a plan take together: each as large as its largest tensor."""
+    """Sum up the bytes of a plan's buffers: each is as large as its largest tensor."""
     buffers: dict[int, int] = {}
     for tensor, buffer in plan.items():
         buffers[buffer] = max(buffers.get(buffer, 0), sizes[tensor])
@@ -121,5 +123,5 @@ def clash(plan: Mapping[int, int], lives: Mapping[int, Life]) -> tuple[int, int]
 
 
 def buffers_of(plan: Mapping[int, int]) -> Sequence[int]:
-    """The buffers that a plan names."""
+    """Return the buffers of a plan."""
     return sorted(set(plan.values()))

@@ -39,8 +39,8 @@ class Judge(Protocol):
 
 
 def work(module: IRModule, schedule: str) -> tuple[IRModule, Work] | None:
-    """The typed program and its steps; None for one that is no graph of operators, as may come up while one
-    is made smaller.
+    """Return the typed program and its steps; None for one that is not a graph of operators, which shrinking
+    may produce.
     """
     if not all(isinstance(node, _ALLOWED) for node in post_order(main_of(module).body)):
         return None
@@ -78,7 +78,7 @@ _ELSEWHERE = "A step may also read what no step makes: a parameter or a constant
 
 
 def lives_hint(value: object, right: dict[int, Life], asked: Work) -> str:
-    """What is wrong with an answer to `lifetimes`; an empty text where nothing is."""
+    """Explain what is wrong with an answer to `lifetimes`; an empty string where nothing is."""
     if not isinstance(value, dict) or not _are_pairs(value):
         return (
             "Return a dictionary: for each tensor a pair, the step that makes it and the one that needs it "
@@ -156,7 +156,7 @@ def _judge_plan(answer: Anything, module: IRModule, schedule: str, sparing: bool
 
 
 def plan_hint(value: object, asked: Work, sparing: bool = True) -> str:
-    """What is wrong with an answer to `plan`; an empty text where nothing is."""
+    """Explain what is wrong with an answer to `plan`; an empty string where nothing is."""
     lives, sizes = asked.lives, asked.sizes
     if not isinstance(value, dict):
         return "Return a dictionary: for each tensor the number of its buffer."
@@ -233,7 +233,7 @@ _OTHERS = (
 
 
 def _by_number(asked: Work) -> dict[int, int]:
-    """A plan that takes the tensors in the order of their numbers."""
+    """Plan the tensors in the order of their numbers."""
     lives = asked.lives
     plan: dict[int, int] = {}
     sizes: list[int] = []
@@ -258,7 +258,7 @@ def _by_number(asked: Work) -> dict[int, int]:
 
 
 def _case(call: str, typed: IRModule, asked: Work) -> str:
-    """The call, the program, and its steps."""
+    """Write the call, the program, and its steps."""
     shown = text(typed)
     lines = [f"  {n}: {_step(step, asked)}" for n, step in enumerate(asked.steps[:_MOST_STEPS])]
     more = len(asked.steps) - len(lines)

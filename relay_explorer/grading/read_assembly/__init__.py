@@ -27,19 +27,19 @@ class Reading(NamedTuple):
 
 
 def kernels() -> list[str]:
-    """The names of the kernels that can be read."""
+    """List the kernels that can be read."""
     return list(_stored())
 
 
 def kernel(name: str) -> str:
-    """A kernel as assembly: "layer-avx2", "layer-neon" …"""
+    """Return a kernel as assembly: "layer-avx2", "layer-neon" …"""
     if name not in _stored():
         raise ValueError(f"there is no kernel {name!r}: there are {', '.join(_stored())}")
     return _stored()[name]
 
 
 def numbered(text: str) -> str:
-    """A text with the numbers of its lines, from 1."""
+    """Prefix each line of a text with its number, from 1."""
     return "\n".join(f"{number:4}  {line}" for number, line in enumerate(text.splitlines(), 1))
 
 
@@ -54,7 +54,7 @@ def _stored() -> dict[str, str]:
 
 @withheld
 def loops(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """The loops, as their first line (the label) and their last (the last jump back to it), from 0."""
+    """Return the loops, as their first line (the label) and their last (the last jump back to it), from 0."""
     labels = {m[1]: at for at, line in enumerate(lines) if (m := _LABEL.match(line.strip()))}
     found: dict[int, int] = {}
     for at, line in enumerate(lines):
@@ -86,7 +86,7 @@ def _inside(other: tuple[int, int], loop: tuple[int, int]) -> bool:
 
 @withheld
 def reading(text: str) -> Reading:
-    """What the exercise asks for."""
+    """Read a kernel as the exercise asks."""
     lines = text.splitlines()
     loop = innermost(lines)
     if loop is None:
@@ -100,7 +100,7 @@ def reading(text: str) -> Reading:
 
 @withheld
 def lanes(line: str) -> int:
-    """The float32 numbers that a multiply-add computes."""
+    """Return the number of float32 lanes of a multiply-add."""
     name, _, operands = line.strip().partition(" ")
     if name.startswith("v"):
         width = re.search(r"%([xyz])mm", operands)
@@ -112,8 +112,8 @@ def lanes(line: str) -> int:
 
 @withheld
 def written(line: str) -> list[int]:
-    """The numbers of the vector registers that an instruction writes: x86 names what is written last, ARM
-    first.
+    """Return the numbers of the vector registers that an instruction writes: x86 names the destination last,
+    ARM first.
     """
     name, _, operands = line.strip().partition(" ")
     if "%" in operands:  # x86

@@ -36,7 +36,7 @@ Hint = Callable[[Anything, str], str]
 
 
 def _numbers(value: object) -> list[int] | None:
-    """The whole numbers of a list or tuple; None where it is none, or has other things in it."""
+    """Return the integers of a list or tuple; None for any other value."""
     found = list(map(integer, value)) if isinstance(value, (list, tuple)) else [None]
     return None if None in found else [number for number in found if number is not None]
 
@@ -59,7 +59,7 @@ def _judged(function: str, part: str, hint: Hint) -> Callable[[Anything, Case], 
 
 
 def _shown(function: str, case: Case) -> str:
-    """The kernel with the numbers of its lines; of a long one, the part where its innermost loop is."""
+    """Show the kernel with line numbers; of a long one, the part with its innermost loop."""
     lines = numbered(case.text).splitlines()
     named = f'kernel("{case.name}")' if case.shape is None else "text"
     if len(lines) > MAX_LINES_SHOWN:
@@ -75,7 +75,7 @@ def _shown(function: str, case: Case) -> str:
 
 
 def lines_hint(value: object, text: str) -> str:
-    """What is wrong with an answer to `multiply_adds`."""
+    """Explain what is wrong with an answer to `multiply_adds`."""
     given = _numbers(value)
     if given is None:
         return "Return a list of the numbers of lines, counted from 1."
@@ -131,7 +131,7 @@ def _missed(got: Sequence[int], right: Sequence[int], lines: Sequence[str]) -> s
 
 
 def lanes_hint(value: object, text: str) -> str:
-    """What is wrong with an answer to `lanes`."""
+    """Explain what is wrong with an answer to `lanes`."""
     found = reading(text)
     if (value := integer(value)) is None:
         return "Return a whole number."
@@ -163,7 +163,7 @@ def lanes_hint(value: object, text: str) -> str:
 
 
 def sums_hint(value: object, text: str) -> str:
-    """What is wrong with an answer to `sums`."""
+    """Explain what is wrong with an answer to `sums`."""
     found, lines = reading(text), text.splitlines()
     if (value := integer(value)) is None:
         return "Return a whole number: how many registers hold sums."
@@ -199,7 +199,7 @@ def sums_hint(value: object, text: str) -> str:
 
 
 def _other_end(line: str) -> int:
-    """The register that is named at the other end than the one that is written; -1 for memory."""
+    """Return the register that stands at the end opposite to the destination; -1 for memory."""
     operands = re.findall(r"\([^)]*\)|%[xyz]mm\d+|\b[vs]\d+", line.partition(" ")[2])
     found = re.search(r"\d+$", operands[0] if line.startswith("v") else operands[-1])
     return int(found[0]) if found else -1

@@ -72,7 +72,7 @@ def smaller(shape: Shape) -> Iterator[Shape]:
 
 
 def written_out(shape: Shape, seed: int) -> str:
-    """The kernel as assembly; the registers and the numbers of the labels follow from `seed`."""
+    """Generate the kernel as assembly; the registers and the numbers of the labels follow from `seed`."""
     rng = random.Random(seed)
     numbers = rng.sample(range(REGISTERS[shape.isa]), REGISTERS[shape.isa])
     first = rng.randint(0, 8)

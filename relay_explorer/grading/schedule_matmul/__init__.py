@@ -45,7 +45,7 @@ def product(shape: Shape) -> Composed:
 
 
 def begun(shape: Shape) -> tuple[Any, Any]:
-    """A schedule of the product, and the product's block."""
+    """Start a schedule of the product; return it with the product's block."""
     composed = product(shape)
     sch = tvm().s_tir.Schedule(composed.mod, error_render_level="fast")
     sch.work_on(composed.name)
@@ -54,7 +54,7 @@ def begun(shape: Shape) -> tuple[Any, Any]:
 
 
 def scheduled(shape: Shape, schedule: Callable[..., Any], lanes: int) -> Scheduled:
-    """The product as an answer schedules it, which changes `sch`, or gives a schedule. What it raises is a
+    """Schedule the product by an answer, which changes `sch`, or returns a schedule. Its error is raised as a
     StepError, with the steps before it.
     """
     sch, block = begun(shape)
@@ -84,7 +84,7 @@ class NotAScheduleError(TypeError):
 
 
 def serial(made: Scheduled) -> Scheduled:
-    """The same loops on one core: all steps of the schedule but those that share turns among cores."""
+    """Restrict a schedule to one core: repeat all its steps but those that parallelize loops."""
     trace = made.trace
     kept = [step for step in trace.insts if str(step.kind.name) != "Parallel"]
     sch = tvm().s_tir.Schedule(made.composed.mod)
@@ -94,13 +94,13 @@ def serial(made: Scheduled) -> Scheduled:
 
 
 def runs(made: Scheduled) -> Callable[..., Any]:
-    """The machine code, a function of three tensors of TVM's: A, B and C."""
+    """Compile to machine code, a function of three TVM tensors: A, B and C."""
     found: Callable[..., Any] = machine_code(made)[made.composed.name]
     return found
 
 
 def explorer(made: Scheduled, title: str) -> Any:
-    """The lowering explorer of an answer's schedule, step by step."""
+    """Open the lowering explorer of an answer's schedule, step by step."""
     from ...explorer import explore
     from ...lower.runtime.kernel import Kernel
 
@@ -112,8 +112,8 @@ def explorer(made: Scheduled, title: str) -> Any:
 
 @cache
 def matrices(shape: Shape) -> tuple[Any, Any, Any]:
-    """A, B, and their product as NumPy has it: small whole numbers, so that every order of adding gives the
-    same.
+    """Return A, B, and their product by NumPy: small integers, so that the order of summation does not
+    matter.
     """
     import numpy as np
 

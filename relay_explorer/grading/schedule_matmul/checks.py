@@ -49,7 +49,7 @@ def _case(shape: Shape, lanes: int) -> str:
 
 
 def _scheduled(answer: Answer, shape: Shape, lanes: int) -> tuple[Scheduled | None, Failure | None]:
-    """The product as the answer schedules it, or how it fails."""
+    """Schedule the product by the answer; return the schedule or the failure."""
     begun(shape)  # imports TVM, which takes its time, and must not be stopped halfway
     outcome = limited(CASE_SECONDS, scheduled, shape, answer, lanes)
     if outcome.error is None:
@@ -58,7 +58,7 @@ def _scheduled(answer: Answer, shape: Shape, lanes: int) -> tuple[Scheduled | No
 
 
 def _unfinished(outcome: Outcome, shape: Shape, lanes: int) -> Failure:
-    """An answer that raised an error, or gave something that is no schedule."""
+    """Build the failure of an answer that raised an error, or returned anything but a schedule."""
     case, expected, error = _case(shape, lanes), "a schedule of it", outcome.error
     if isinstance(error, NotAScheduleError):
         return Failure(
@@ -122,12 +122,12 @@ def _wrong(answer: Answer, shape: Shape, lanes: int | None = None) -> Failure | 
 
 @lru_cache(64)
 def _ran(loops: Loops, shape: Shape) -> Outcome:
-    """What came of compiling and running: asked again and again, and so remembered."""
+    """Compile and run; cached, because several properties need it."""
     return limited(COMPILE_SECONDS, _computed, loops.made, shape)
 
 
 def _computed(made: Scheduled, shape: Shape) -> Any:
-    """What the machine code leaves in C, where nothing was before."""
+    """Run the machine code, and return C."""
     import numpy as np
 
     from ...lower.require import tvm
@@ -235,7 +235,7 @@ def _speed(name: str, says: str, step: Step) -> Property:
 
 
 def _slow(made: Scheduled) -> str:
-    """What may make a right schedule slow."""
+    """Explain what may make a right schedule slow."""
     lanes = host().lanes()
     for look in (vectors, tile, begins):
         found = look(made, lanes, registers(lanes))

@@ -82,7 +82,7 @@ REFUSALS = (
 
 
 def refused_hint(error: BaseException) -> str:
-    """What to do about an error that a step of a schedule ended in."""
+    """Advise on an error that a schedule step raised."""
     said = str(error)
     if isinstance(error, AttributeError) and "Schedule" in said:
         return _unknown(said)
@@ -90,7 +90,7 @@ def refused_hint(error: BaseException) -> str:
 
 
 def _unknown(said: str) -> str:
-    """A primitive that there is not: those with a name like it."""
+    """Suggest primitives with names like an unknown one."""
     name = said.rpartition("attribute ")[2].strip("'. ")
     if name == "tile":
         return "There is none called `tile`: `split` twice and `reorder`, and you have one."

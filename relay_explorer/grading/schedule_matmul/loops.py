@@ -72,7 +72,7 @@ class Statement:
 
 
 def statements(made: Scheduled) -> list[Statement]:
-    """The blocks of a scheduled function, in order."""
+    """Return the blocks of a scheduled function, in order."""
     found: list[Statement] = []
     pending: list[tuple[Any, tuple[Any, ...]]] = [(made.prim_func.body, ())]
     while pending:
@@ -138,12 +138,12 @@ class Finding:
 
 
 def product_of(made: Scheduled) -> Statement:
-    """The statement that multiplies and adds: of several the one that does so most often."""
+    """Return the statement that multiplies and adds: of several, the one that runs most often."""
     return max((s for s in statements(made) if s.summed), key=lambda s: s.turns)
 
 
 def vectors(made: Scheduled, lanes: int, registers: int) -> Finding | None:
-    """The multiply-add works on vectors of numbers that lie beside each other."""
+    """Check that the multiply-add works on vectors of adjacent elements."""
     found = product_of(made)
     wide = [loop for loop in found.loops if loop.kind == VECTORIZED]
     if not wide:
@@ -206,7 +206,7 @@ def tile(made: Scheduled, lanes: int, registers: int) -> Finding | None:
 
 
 def begins(made: Scheduled, lanes: int, registers: int) -> Finding | None:
-    """The sums are set to zero before the loop that adds to them."""
+    """Check that the accumulators are set to zero before the loop that adds to them."""
     if any(s.summed and s.begins for s in statements(made)):
         return Finding(
             "in every turn of the loops over k it is asked whether this is the first",
@@ -217,7 +217,9 @@ def begins(made: Scheduled, lanes: int, registers: int) -> Finding | None:
 
 
 def nested(made: Scheduled) -> str:
-    """What to do about loops that no CPU can run: bound to threads, or shared twice; nothing for others."""
+    """Advise on loops that no CPU can run: bound to threads, or parallelized twice; an empty string for
+    others.
+    """
     for statement in statements(made):
         if any(loop.kind == BOUND for loop in statement.loops):
             return "`bind` gives a loop to a GPU's threads. Here `parallel` shares one among the cores."
@@ -229,7 +231,7 @@ def nested(made: Scheduled) -> str:
 
 
 def cores(made: Scheduled, lanes: int, registers: int) -> Finding | None:
-    """The outermost loop is shared among the cores."""
+    """Check that the outermost loop is parallelized over the cores."""
     found = product_of(made)
     loops = [loop for loop in found.loops if loop.extent != 1]
     shared = [at for at, loop in enumerate(loops) if loop.kind == PARALLEL]

@@ -81,15 +81,15 @@ _BEST: dict[Loops, Speed] = {}  # of each answer the best speed that was measure
 
 
 def fastest(step: Step, made: Scheduled) -> Speed:
-    """The speed of an answer, which is measured unless it has reached the step before."""
+    """Return the speed of an answer, measured unless it has reached the previous step."""
     loops = Loops(made)
     _BEST[loops] = best(step, lambda: measured(made), _BEST.get(loops))
     return _BEST[loops]
 
 
 def best(step: Step, measure: Callable[[], Speed], found: Speed | None = None) -> Speed:
-    """A speed that reaches the step: the one that is known, or one that is measured. Of several tries the
-    best, where none does; of one, where it is far from it.
+    """Return a speed that reaches the step: the known one, or a measured one. If none of several attempts
+    reaches it, return the best; stop after one that is far from it.
     """
     if found is not None and step.reached(found):
         return found
@@ -106,13 +106,13 @@ def best(step: Step, measure: Callable[[], Speed], found: Speed | None = None) -
 
 
 def measured(made: Scheduled) -> Speed:
-    """The three, run in turns."""
+    """Measure the three kernels in turns."""
     return Speed(**timed({**_others(), "yours": runs(serial(made))}, arrays()))
 
 
 @cache
 def _others() -> dict[str, Callable[..., Any]]:
-    """The machine code of what an answer is compared with."""
+    """Return the machine code that an answer is compared with."""
     composed = product(SHAPE)
     sch = tvm().s_tir.Schedule(composed.mod)
     return {
@@ -122,7 +122,7 @@ def _others() -> dict[str, Callable[..., Any]]:
 
 
 def arrays() -> list[Any]:
-    """A, B, and a place for C, as TVM's tensors."""
+    """Return A, B, and memory for C, as TVM tensors."""
     import numpy as np
 
     a, b, c = matrices(SHAPE)
@@ -130,7 +130,9 @@ def arrays() -> list[Any]:
 
 
 def timed(kernels: dict[str, Callable[..., Any]], args: list[Any]) -> dict[str, float]:
-    """The shortest run of each, in seconds. Whether an answer is far from every step, one round shows."""
+    """Return the shortest run of each kernel, in seconds. One round shows whether an answer is far from every
+    step.
+    """
     found = dict.fromkeys(kernels, float("inf"))
     for _ in range(ROUNDS):
         for name, kernel in kernels.items():

@@ -25,7 +25,7 @@ CAPTION = "What the compiler says of it"
 
 
 def right_answer(module: IRModule) -> Shape | None:
-    """The shape of what `@main` gives, by inference; None where the shapes do not fit."""
+    """Infer the shape of `@main`'s result; None where the shapes do not match."""
     from ...typing import infer_types
 
     try:
@@ -88,7 +88,7 @@ def shown(shape: Iterable[object]) -> str:
 
 
 def _compared(function: Function, right: Shape | None, value: Anything) -> tuple[str, str]:
-    """What came of it, and the mistake that explains it; two empty strings where it is right."""
+    """Describe the result, and the mistake that explains it; two empty strings where it is right."""
     if not isinstance(value, (tuple, list)):
         return (
             f"{repr_of(value)}, a {type(value).__name__}",
@@ -119,7 +119,7 @@ def _unknown(function: Function) -> bool:
 
 
 def _accepted_hint(function: Function) -> str:
-    """What a wrong program is wrong about."""
+    """Explain what is wrong with an ill-typed program that was accepted."""
     hints = {
         "nn.dense": "`nn.dense` multiplies rows of the data and of the weight: they must be equally long.",
         "concatenate": "All axes but the one along which tensors are joined must agree.",

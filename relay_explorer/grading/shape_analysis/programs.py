@@ -37,7 +37,7 @@ class Maker:
         return with_shapes(body, {v: s for v, s in self.shapes.items() if v not in self.bound})
 
     def leaf(self, shape: Shape) -> Expr:
-        """A variable of a shape: one that is there already, or a new parameter."""
+        """Return a variable of a shape: an existing one, or a new parameter."""
         same = [v for v, known in self.shapes.items() if known == shape]
         if same and self.rng.random() < 0.5:
             return self.rng.choice(same)
@@ -60,7 +60,7 @@ class Maker:
         return self.of(self.rng.choice(self.operators), shape, depth - 1)
 
     def of(self, name: str, shape: Shape, depth: int) -> Expr:
-        """A call of an operator that gives the shape; of another one where it cannot."""
+        """Build a call of an operator that returns the shape; of another operator where it cannot."""
         rng, rank = self.rng, len(shape)
         if name in BINARY:
             start = rng.choice([0, 0, rank // 2])
@@ -84,7 +84,7 @@ class Maker:
         return call(rng.choice(UNARY), self.expr(shape, depth))
 
     def _summed(self, shape: Shape, depth: int) -> Expr:
-        """A sum over one axis, over all where a scalar is wanted."""
+        """Build a sum over one axis, or over all for a scalar."""
         rng, rank = self.rng, len(shape)
         if not rank:
             return call("sum", self.expr((2, rng.randint(1, 4)), depth), axis=None)
@@ -107,15 +107,16 @@ class Maker:
 
 
 def with_shapes(body: Expr, shapes: dict[Var, Shape]) -> IRModule:
-    """A module whose `@main` has this body, and a parameter of the shape for each of its free variables."""
+    """Build a module whose `@main` has this body, and a parameter of the shape for each of its free
+    variables.
+    """
     params = {v: Var(v.name_hint, TensorType(shapes[v], "float32")) for v in free_vars(body)}
     body = rewrite(body, lambda node: params.get(node) if isinstance(node, Var) else None)
     return IRModule.from_expr(Function(list(params.values()), body))
 
 
 def changed(rng: random.Random, module: IRModule, dim: Dim | None) -> IRModule:
-    """The program with one dimension of a parameter, at random, made `dim`; a random number where it is
-    None.
+    """Replace one dimension of a parameter, at random, by `dim`; by a random number where it is None.
     """
     main = module["main"]
     assert isinstance(main, Function)
@@ -133,7 +134,7 @@ def changed(rng: random.Random, module: IRModule, dim: Dim | None) -> IRModule:
 
 
 def forgetful(rng: random.Random, module: IRModule) -> IRModule:
-    """The program with some dimensions of its parameters not known."""
+    """Make some dimensions of the program's parameters dynamic."""
     for _ in range(rng.randint(1, 4)):
         module = changed(rng, module, Any())
     return module

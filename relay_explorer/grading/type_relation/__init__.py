@@ -29,7 +29,7 @@ class DistancesAttrs(Attrs, key="exercises.DistancesAttrs"):
 
 
 def operator(rule: Anything) -> Op:
-    """The operator `distances` with `rule` as its relation. It is not entered in the register."""
+    """Build the operator `distances` with `rule` as its relation. It is not registered."""
     return Op(
         NAME,
         description="The distance of every point to every centre.",
@@ -85,7 +85,7 @@ class Case:
     dtypes: tuple[str, str] = ("float32", "float32")
 
     def types(self) -> tuple[Type | None, Type | None]:
-        """The types of the two arguments."""
+        """Return the types of the two arguments."""
         return _type(self.points, self.dtypes[0]), _type(self.centres, self.dtypes[1])
 
 
@@ -120,7 +120,7 @@ class Holds:
 
 
 def answer(case: Case) -> Holds | Refusal | Waits:
-    """What inference must come to."""
+    """Return the expected outcome of inference."""
     if isinstance(case.points, str) or isinstance(case.centres, str):
         return Refusal("an argument is a tuple, not a tensor", (0 if isinstance(case.points, str) else 1,))
     if case.points is None:
@@ -176,7 +176,7 @@ def _longer(a: tuple[Dim, ...], b: tuple[Dim, ...]) -> tuple[Dim, ...]:
 
 
 def program(case: Case, rule: Anything) -> tuple[IRModule, Var]:
-    """A program that calls `distances` as `case` says, and the parameter `centres` in it."""
+    """Build a program that calls `distances` as `case` says; return it with its parameter `centres`."""
     types = case.types()
     outer = [Var("points", types[0]), Var("centres", types[1])]
     inner = {letter: Var(name) for letter, name in (("p", "ps"), ("c", "cs")) if letter in case.late}
@@ -251,7 +251,7 @@ class Watched:
 
 
 def _check_refusal(refusal: RelationError) -> None:
-    """A RelationError made in a way that the compiler could not report."""
+    """Refuse a RelationError that the compiler could not report."""
     culprits: object = refusal.culprits
     if not isinstance(culprits, (tuple, list)) or not all(type(c) is int for c in culprits):
         raise MisuseError(
@@ -296,7 +296,7 @@ class Tried:
         self.refusal: TypeInferenceError | None = None
 
     def infer(self) -> Tried:
-        """Runs inference; what the rule raises and should not is passed on."""
+        """Run inference; errors that the rule should not raise are passed on."""
         from ...typing import infer_types
 
         try:

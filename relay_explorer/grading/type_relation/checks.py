@@ -48,7 +48,7 @@ def _judge(rule: Anything, case: Case, look: str = "types") -> Failure | None:
 
 
 def _broken(case: Case, told: str) -> IRModule:
-    """The program of `case` for the explorer, where the relation itself cannot be run again."""
+    """Build the program of `case` for the explorer, where the relation itself cannot run again."""
 
     def refuse(types: Anything, num_inputs: int, attrs: Anything, reporter: Anything) -> bool:
         raise RelationError(told)
@@ -65,7 +65,9 @@ def _expected(right: Holds | Refusal | Waits) -> str:
 
 
 def _compared(case: Case, right: Holds | Refusal | Waits, tried: Tried) -> tuple[str, str]:
-    """What came of the case and the mistake that explains it; two empty strings where it is right."""
+    """Describe the outcome of the case, and the mistake that explains it; two empty strings where it is
+    right.
+    """
     if tried.refusal is None:
         got = f"result: {tried.out}\ncentres: {tried.centres_type}"
         if not isinstance(right, Holds):
@@ -92,7 +94,9 @@ def _compared(case: Case, right: Holds | Refusal | Waits, tried: Tried) -> tuple
 
 
 def _message(right: Refusal, tried: Tried) -> tuple[str, str]:
-    """The refusal itself: a RelationError that says what disagrees, and which arguments are to blame."""
+    """Check the refusal itself: a RelationError that states the disagreement and blames the right
+    arguments.
+    """
     refused = tried.rule.refused
     if refused is None:
         assert tried.refusal is not None
@@ -125,7 +129,7 @@ def _message(right: Refusal, tried: Tried) -> tuple[str, str]:
 
 
 def _crash_hint(error: BaseException, case: Case, right: Holds | Refusal | Waits) -> str:
-    """The mistake behind an exception that is no RelationError."""
+    """Explain an exception that is not a RelationError."""
     if "IncompleteType" in str(error) or "InferenceVariable" in str(error):
         return "A type that is not known yet has no shape. Look first: isinstance(points, IncompleteType)."
     if isinstance(error, AttributeError) and "Tuple" in str(error):
@@ -146,7 +150,7 @@ def _crash_hint(error: BaseException, case: Case, right: Holds | Refusal | Waits
 
 
 def _accepted_hint(case: Case, right: Refusal | Waits) -> str:
-    """The mistake behind a program that should not be typed and is."""
+    """Explain why an ill-typed program is accepted."""
     if isinstance(right, Waits):
         return "Nothing tells what the centres are, yet the relation answered. It has to wait: return False."
     if "coordinates" in right.says:
@@ -161,7 +165,7 @@ def _accepted_hint(case: Case, right: Refusal | Waits) -> str:
 
 
 def _refused_hint(case: Case, right: Holds, tried: Tried) -> str:
-    """The mistake behind a program that should be typed and is not."""
+    """Explain why a well-typed program is refused."""
     assert tried.refusal is not None
     if not tried.refused_by_rule:
         if tried.rule.half_done:
@@ -208,7 +212,7 @@ def _has_unknown(case: Case) -> bool:
 
 
 def _wrong_type_hint(case: Case, right: Holds, out: Type | None, centres: Type | None) -> str:
-    """The mistake behind a wrong type."""
+    """Explain a wrong type."""
     if not isinstance(out, TensorType):
         return "The result is a tensor. Did the relation assign its type to `types[-1]`?"
     if out == right.out:

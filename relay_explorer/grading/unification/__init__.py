@@ -46,19 +46,19 @@ class Classes:
         self._known: dict[Variable, Type] = {}
 
     def find(self, variable: Variable) -> Variable:
-        """The representative of the variable's class."""
+        """Return the representative of the variable's class."""
         _only_variables("find", variable)
         while (parent := self._parent.get(variable)) is not None:
             variable = parent
         return variable
 
     def known(self, variable: Variable) -> Type | None:
-        """What is known of the variable's class, or None."""
+        """Return the known type of the variable's class, or None."""
         return self._known.get(self.find(variable))
 
     def learn(self, variable: Variable, type_: Type) -> None:
-        """The variable's class is `type_`, a tensor, tuple or function. A ValueError where it is known
-        already.
+        """Set the type of the variable's class to `type_`, a tensor, tuple or function. Raise a ValueError
+        where it is known already.
         """
         _only_variables("learn", variable)
         if isinstance(type_, Variable):
@@ -73,8 +73,7 @@ class Classes:
         self._known[root] = type_
 
     def merge(self, left: Variable, right: Variable) -> None:
-        """The two variables are equal: their classes become one. A ValueError where both are known
-        already.
+        """Merge the classes of two variables. Raise a ValueError where the types of both are known already.
         """
         _only_variables("merge", left, right)
         a, b = self.find(left), self.find(right)
@@ -109,7 +108,7 @@ def _only_variables(what: str, *given: object) -> None:
 
 
 def parts(type_: Type) -> tuple[Type, ...]:
-    """The types of which a type is made."""
+    """Return the types of which a type consists."""
     if isinstance(type_, TupleType):
         return type_.fields
     if isinstance(type_, FuncType):
@@ -141,7 +140,7 @@ def resolved(type_: Type, classes: Classes, depth: int = 0) -> Type:
 
 
 def variables(*types: Type) -> list[Variable]:
-    """The variables of types, in order, each once."""
+    """Return the variables of types, in order, each once."""
     found: dict[Variable, None] = {}
     pending = list(reversed(types))
     while pending:

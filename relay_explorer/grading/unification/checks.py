@@ -100,7 +100,9 @@ def _shown(types: dict[Variable, Type]) -> str:
 
 
 def _compared(unify: Anything, equations: Equations, right: Right, run: Run) -> tuple[str, str]:
-    """What came of the equations and the mistake that explains it; two empty strings where it is right."""
+    """Describe the outcome of the equations, and the mistake that explains it; two empty strings where it is
+    right.
+    """
     if run.mutated:
         return (
             "the types that were given are changed",
@@ -171,7 +173,7 @@ def _crash_hint(error: BaseException) -> str:
 
 
 def _accepted_hint(unify: Anything, equations: Equations, right: Right, run: Run) -> str:
-    """The mistake behind equations that cannot hold and are accepted."""
+    """Explain why unsatisfiable equations are accepted."""
     if run.said_false:
         return "What `unify` returns is not looked at: raise MismatchError(left, right)."
     if right.infinite:
@@ -199,7 +201,7 @@ def _accepted_hint(unify: Anything, equations: Equations, right: Right, run: Run
 
 
 def _mismatch_hint(unify: Anything, equations: Equations, run: Run) -> str:
-    """The mistake behind equations that can hold and are refused."""
+    """Explain why satisfiable equations are refused."""
     mismatch = run.mismatch
     assert mismatch is not None
     pair = [t for t in (mismatch.left, mismatch.right) if isinstance(t, Type)]
@@ -217,7 +219,7 @@ def _mismatch_hint(unify: Anything, equations: Equations, run: Run) -> str:
 
 
 def _unequal_hint(unify: Anything, equations: Equations, a: Type, b: Type) -> str:
-    """The mistake behind two sides that are not equal afterwards."""
+    """Explain why two sides are not equal afterwards."""
     if _works_mirrored(unify, equations):
         return "With its two arguments exchanged it works: a variable may stand on either side."
     while type(a) is type(b) and len(parts(a)) == len(parts(b)) > 0:

@@ -37,14 +37,14 @@ class Asked(NamedTuple):
     variable: Variable | None = None
 
     def told(self, call: str) -> str:
-        """The question as text: what is known, and the call."""
+        """Write the question: what is known, and the call."""
         known = [
             f"{v} and {t} are equal" if isinstance(t, Variable) else f"{v} is {t}" for v, t in self.steps
         ]
         return "\n".join([*known, call])
 
     def drawn(self) -> IRModule:
-        """A program in which inference comes to know the same."""
+        """Build a program in which inference learns the same."""
         return drawn(self.steps, self.type)
 
 

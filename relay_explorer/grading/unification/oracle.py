@@ -66,7 +66,7 @@ def solve(equations: Sequence[Equation]) -> Right:
 
 
 def drawn(equations: Sequence[Equation], *also: Type) -> IRModule:
-    """A program whose inference unifies the equations, in order: each is the two branches of an `if`.
+    """Build a program whose inference unifies the equations, in order: each is the two branches of an `if`.
 
     A variable that stays unknown would be refused for want of knowledge, so it is drawn as a number.
     """

@@ -26,7 +26,7 @@ def fresh(count: int) -> list[Variable]:
 
 
 def term(rng: random.Random, depth: int, pool: list[Variable], share: float = 0.3) -> Type:
-    """A random term; `share` is how often a leaf is a variable of the pool."""
+    """Generate a random term; `share` is the probability that a leaf is a variable of the pool."""
     if depth == 0 or rng.random() < 0.15:
         return rng.choice(pool) if pool and rng.random() < share else rng.choice(PLAIN)
     made = [term(rng, depth - 1, pool, share) for _ in range(rng.randint(1, 3))]
@@ -75,7 +75,7 @@ def changed(rng: random.Random, type_: Type) -> Type:
 
 
 def built(steps: Steps) -> Classes:
-    """The classes that steps make: a variable that is equal to another, or known to be a type."""
+    """Apply steps to new classes: each makes a variable equal to another, or to a type."""
     classes = Classes()
     for variable, is_ in steps:
         if isinstance(is_, Variable):
@@ -86,7 +86,9 @@ def built(steps: Steps) -> Classes:
 
 
 def steps_to_know(rng: random.Random, pool: list[Variable]) -> Steps:
-    """Steps after which some variables of the pool are known, and some are equal; nothing is infinite."""
+    """Generate steps after which some variables of the pool are known, and some are equal; no type is
+    infinite.
+    """
     classes, found = Classes(), []
     for number, variable in enumerate(pool[:-1]):
         later = pool[number + 1 :]
@@ -198,14 +200,14 @@ def _put(type_: Type, variable: Variable, value: Type) -> Type:
 
 
 def copied(type_: Type) -> Type:
-    """A term of new objects with the same variables, to be given to code that may change it."""
+    """Copy a term into new objects with the same variables, for code that may change it."""
     if isinstance(type_, TensorType):
         return TensorType.of(type_.shape, type_.dtype)
     return rebuilt(type_, list(map(copied, parts(type_))))
 
 
 def snapshot(type_: Type) -> list[object]:
-    """What a term consists of, object by object: a term that was changed gives another."""
+    """Return the contents of a term, object by object: a term that was changed has others."""
     found: list[object] = []
     for part in subterms(type_):
         found.append((id(part), *map(id, parts(part))))

@@ -56,7 +56,7 @@ class Extended(Machine):
 
 @withheld
 def follow(instruction: GetPath, registers: list[Any]) -> None:
-    """What `get_path` means."""
+    """Execute `get_path`."""
     value = registers[instruction.source]
     for index in instruction.path:
         value = value[index] if isinstance(value, tuple) else value.fields[index]
@@ -78,12 +78,12 @@ def needed(code: Sequence[Instruction]) -> list[set[int]]:
 
 
 def jumped_to(code: Sequence[Instruction]) -> set[int]:
-    """The numbers of the instructions that others may jump to."""
+    """Return the numbers of the instructions that are jump targets."""
     return {target for instruction in code for target in targets(instruction)}
 
 
 def retargeted(instruction: Instruction, places: Mapping[int, int] | Sequence[int]) -> Instruction:
-    """The instruction with its jumps to other places: `places[n]` is where instruction `n` stands now."""
+    """Redirect the jumps of an instruction: `places[n]` is the new position of instruction `n`."""
     match instruction:
         case Goto():
             return Goto(places[instruction.target])
@@ -109,7 +109,9 @@ class Rules:
 
 @withheld
 def combined(code: Sequence[Instruction], rules: Rules = Rules()) -> list[Instruction]:  # noqa: B008  # frozen
-    """The code with runs of `get_field`, each of what the one before has found, as one `get_path` each."""
+    """Combine each chain of `get_field`, each of which reads the result of the previous one, into one
+    `get_path`.
+    """
     entries, later = jumped_to(code), needed(code)
     made: list[Instruction] = []
     places: list[int] = []
@@ -134,7 +136,7 @@ def combined(code: Sequence[Instruction], rules: Rules = Rules()) -> list[Instru
 
 
 def changed(program: VMProgram, change: Callable[[list[Instruction]], Sequence[Instruction]]) -> VMProgram:
-    """The program with the code of each function changed."""
+    """Change the code of each function of a program."""
     functions = {
         name: VMFunction(f.name, f.params, f.types, f.captured, f.registers, tuple(change(list(f.code))))
         for name, f in program.functions.items()

@@ -80,7 +80,7 @@ def _differ(value: Value, right: Sequence[Value], number: int) -> bool:
 def _run_hint(
     it: GetPath, given: list[Value], after: list[Value], right: list[Value], returned: object
 ) -> str:
-    """What is wrong with the registers; an empty text where nothing is."""
+    """Explain what is wrong with the registers; an empty string where nothing is."""
     if len(after) != len(right):
         return "A function has as many registers as before: none is added or removed."
     if all(one is other for one, other in zip(after, right)):
@@ -121,7 +121,7 @@ def _looks(kinds: tuple[str, ...], itself: bool = False) -> Callable[[random.Ran
 
 
 def _nested(rng: random.Random, depth: int, kinds: tuple[str, ...]) -> Value:
-    """A value that is nested as deep, of tuples, or constructed."""
+    """Generate a value nested to this depth, of tuples, or constructed."""
     if depth == 0:
         return _number(rng.randint(0, 99))
     parts = [_nested(rng, depth - 1, kinds) for _ in range(2)]
@@ -167,7 +167,7 @@ def _judge_combine(answer: Anything, case: Sample) -> Failure | None:
 
 
 def _odd(instruction: Instruction) -> str:
-    """What is wrong with an instruction that an answer has made, if it cannot even be printed."""
+    """Explain what is wrong with an answer's instruction that cannot even be printed."""
     registers: tuple[object, ...] = ()
     match instruction:
         case GetPath(to, source, path):
@@ -185,7 +185,7 @@ def _odd(instruction: Instruction) -> str:
 
 
 def code_hint(before: list[Instruction], after: list[Instruction]) -> str:
-    """The usual mistake that explains the code; an empty text where it is as it should be, or none does."""
+    """Explain the code by a usual mistake; an empty string where it is right, or none explains it."""
     if after == combined(before):
         return ""
     if after == before:
@@ -237,7 +237,7 @@ _MISTAKES = (
 
 
 def _judge_runs(program: VMProgram, made: dict[str, list[Instruction]], case: Sample) -> Failure | None:
-    """The code of all functions together must mean the same, and be no longer than it has to be."""
+    """Check that the code of all functions together computes the same, and is no longer than necessary."""
     main = program.functions["main"]
     told = _told("main", main.code, case)
     right = combined(main.code)
@@ -268,7 +268,7 @@ def _judge_runs(program: VMProgram, made: dict[str, list[Instruction]], case: Sa
 
 
 def _put(program: VMProgram, made: dict[str, list[Instruction]]) -> VMProgram:
-    """The program with an answer's code, as far as it is there."""
+    """Replace the program's code by the answer's, where there is one."""
     functions = {
         name: replace(f, code=tuple(made.get(name, f.code))) for name, f in program.functions.items()
     }
@@ -276,7 +276,7 @@ def _put(program: VMProgram, made: dict[str, list[Instruction]]) -> VMProgram:
 
 
 def _results(program: VMProgram, given: Sequence[Sequence[Value]], into: list[str]) -> None:
-    """What a program gives for each of the arguments."""
+    """Run a program for each of the arguments."""
     machine = Extended(program, follow)
     for args in given:
         into.append(show(machine.call("main", list(args))))
@@ -306,7 +306,7 @@ def _arguments(case: Sample) -> Iterator[list[Value]]:
 
 
 def _item(tree: Tree) -> Value:
-    """A tree as the machine holds it. Trees are five levels deep at most."""
+    """Convert a tree to the machine's value. Trees are at most five levels deep."""
     made = _constructors()
     if isinstance(tree, tuple):
         return ConstructorValue(made["Two"], [_item(part) for part in tree])
@@ -314,7 +314,7 @@ def _item(tree: Tree) -> Value:
 
 
 def _picture(program: VMProgram, case: Sample, args: Sequence[Value] | None = None) -> Callable[[], Anything]:
-    """The machine explorer of a run of the new code."""
+    """Return a function that draws the machine explorer of a run of the new code."""
 
     def draw() -> Anything:
         from ...explorer import Explorer
@@ -332,7 +332,7 @@ def _told(name: str, code: Sequence[Instruction], case: Sample) -> str:
 
 
 def _text(case: Sample) -> str:
-    """`@main` of a program: the rest is the same in all."""
+    """Return the text of a program's `@main`: the rest is the same in all."""
     text = case.text()
     return _cut(text[text.index("def @main") :])
 

@@ -45,7 +45,7 @@ class Sample(NamedTuple):
     shared: tuple[tuple[int, int], ...] = ()
 
     def text(self) -> str:
-        """The program in Relay."""
+        """Write the program in Relay."""
         clauses = [_clause(clause) for clause in self.clauses] + [f"_ => {{ {_added('', self.fields)} }}"]
         chosen = "if (less(%p.0.0.0, 3)) { %p.1.0 } else { %p.0.1 }"
         body = f"match (%t) {{ {', '.join(clauses)} }}" if self.clauses else _added("", self.fields)
@@ -98,7 +98,7 @@ def _pattern(pattern: Pattern, names: list[tuple[str, str]]) -> str:
 
 
 def _added(terms: str, fields: tuple[Path, ...]) -> str:
-    """The sum of all terms."""
+    """Write the sum of all terms."""
     parts = [*terms.split(), *[f"%p.{a}.{b}.{c}" for a, b, c in fields]]
     total = parts[0] if parts else "1"
     for part in parts[1:]:
@@ -117,7 +117,7 @@ def _simpler(pattern: Pattern) -> Iterator[Pattern]:
 
 
 def sample(rng: random.Random, size: int, *kinds: str) -> Sample:
-    """A random one; the larger the size, the more there is in it. `kinds`: "match", "choice", "shared"."""
+    """Generate a random sample, larger for a larger size. `kinds`: "match", "choice", "shared"."""
     clauses = [Clause(_made(rng, 1 + size // 3), _fields(rng)) for _ in range(rng.randint(1, MOST_CLAUSES))]
     shared = tuple([(rng.randint(0, 1), rng.randint(0, 1)) for _ in range(rng.randint(2, MOST_TERMS))])
     return Sample(

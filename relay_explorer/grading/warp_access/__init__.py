@@ -20,13 +20,13 @@ Place = tuple[int, int]  # a row and a column of a tile
 
 
 def strided(count: int, step: int, first: int = 0, size: int = 4) -> list[int]:
-    """The addresses of so many threads, `step` elements of `size` bytes apart."""
+    """Return the addresses of so many threads, `step` elements of `size` bytes apart."""
     return [size * (first + step * thread) for thread in range(count)]
 
 
 def block_access(place: Callable[[int, int], Place], width: int, threads: int = WARP) -> list[Place]:
-    """The places of a tile that a warp's threads touch, in blocks that are `width` threads wide: `place` is
-    called with threadIdx.x and threadIdx.y.
+    """Return the elements of a tile that a warp's threads touch, in blocks that are `width` threads wide:
+    `place` is called with threadIdx.x and threadIdx.y.
     """
     return [place(thread % width, thread // width) for thread in range(threads)]
 
@@ -56,14 +56,16 @@ def turns(addresses: Sequence[int]) -> int:
 
 @withheld
 def worst(length: int, accesses: Sequence[Sequence[Place]]) -> int:
-    """The most turns that one of the accesses takes, with rows of that length."""
+    """Return the largest number of serialized accesses, the degree of the worst bank conflict, with rows of
+    that length.
+    """
     return max((turns(addresses_of(places, length)) for places in accesses), default=0)
 
 
 @withheld
 def best_length(columns: int, accesses: Sequence[Sequence[Place]]) -> int:
-    """The shortest of the lengths with which the worst access takes the fewest turns. Banks come again after
-    32 words, so 32 lengths are all that there are.
+    """Return the shortest row length whose worst access has the smallest bank conflict. Banks repeat after 32
+    words, so there are only 32 lengths to try.
     """
     return min(range(columns, columns + BANKS), key=lambda length: (worst(length, accesses), length))
 

@@ -48,7 +48,7 @@ def _judge_pieces(answer: Anything, case: Access) -> Failure | None:
 
 
 def pieces_hint(value: object, case: Access) -> str:
-    """What is wrong with an answer to `transactions`."""
+    """Explain what is wrong with an answer to `transactions`."""
     addresses, size = case
     if (value := integer(value)) is None:
         return "Return how many pieces there are, a whole number."
@@ -97,7 +97,7 @@ def _judge_turns(answer: Anything, case: Access) -> Failure | None:
 
 
 def turns_hint(value: object, addresses: Sequence[int]) -> str:
-    """What is wrong with an answer to `conflicts`."""
+    """Explain what is wrong with an answer to `conflicts`."""
     if (value := integer(value)) is None:
         return "Return how often the busiest bank is asked, a whole number."
     if not addresses:
@@ -146,7 +146,7 @@ def _judge_rows(answer: Anything, case: Tile) -> Failure | None:
 
 
 def rows_hint(value: object, case: Tile) -> str:
-    """What is wrong with an answer to `row_length`."""
+    """Explain what is wrong with an answer to `row_length`."""
     columns, accesses = case
     if (value := integer(value)) is None:
         return "Return the length of a row in words, a whole number."
@@ -186,7 +186,7 @@ def _plain(rng: random.Random, count: int) -> Iterator[Access]:
 
 
 def _shifted(rng: random.Random, count: int) -> Iterator[Access]:
-    """That begin anywhere; of elements of other sizes; by a part of the threads."""
+    """Iterate over accesses that begin anywhere, of elements of other sizes, or by a part of the threads."""
     yield Access(())
     yield Access(tuple(strided(WARP, 1, 1)))
     for _ in range(count):
@@ -210,7 +210,7 @@ def _scattered(rng: random.Random, count: int) -> Iterator[Access]:
 
 
 def _words(*kinds: Callable[[random.Random, int], Iterator[Access]]) -> Callable[..., Iterator[Access]]:
-    """The same places as words of four bytes."""
+    """Generate the same accesses as words of four bytes."""
 
     def made(rng: random.Random, count: int) -> Iterator[Access]:
         for cases in kinds:
@@ -276,7 +276,7 @@ def _smallest(
     case: Anything,
     hint: str,
 ) -> Failure | None:
-    """The failure of the smallest case of which the same is to be said."""
+    """Return the failure of the smallest case with the same hint."""
 
     def same(case: Anything) -> Failure | None:
         failure = judge(answer, case)
