@@ -157,8 +157,8 @@ def _stop(thread: threading.Thread, clock: _Clock, box: dict[str, Any]) -> None:
 @contextlib.contextmanager
 def _kernel_stays() -> Iterator[None]:
     """Lets `exit()` end the code and not the notebook's kernel, and everything with it."""
-    found = sys.modules.get("IPython")
-    shell: Any = None if found is None else found.get_ipython()
+    result = sys.modules.get("IPython")
+    shell: Any = None if result is None else result.get_ipython()
     if shell is None:
         yield
         return

@@ -106,25 +106,25 @@ def check(
     The properties are tried in order, up to the first that fails; `only` names one to try alone. The random
     programs follow from `seed`.
     """
-    found = exercise(name)
-    chosen = [p for p in found.properties if only in (None, p.name)]
+    result = exercise(name)
+    chosen = [p for p in result.properties if only in (None, p.name)]
     if not chosen:
-        names = ", ".join(repr(p.name) for p in found.properties)
+        names = ", ".join(repr(p.name) for p in result.properties)
         raise ValueError(f"{name} has no property {only!r}: it has {names}")
     states = dict.fromkeys([p.name for p in chosen], WAITING)
     says = {p.name: p.says for p in chosen}
-    failure = _unusable(found, answer)
+    failure = _unusable(result, answer)
     for prop in chosen:
         if failure is None:
-            told = _tested(prop, answer, random.Random(f"{seed}:{prop.name}"), programs)
+            description = _tested(prop, answer, random.Random(f"{seed}:{prop.name}"), programs)
             states[prop.name] = PASSED
-            failure = told if isinstance(told, Failure) else None
-            says[prop.name] += f": {told}" if isinstance(told, Remark) else ""
+            failure = description if isinstance(description, Failure) else None
+            says[prop.name] += f": {description}" if isinstance(description, Remark) else ""
         if failure is not None:
             states[prop.name] = FAILED
             break
     lines = [Line(p.name, says[p.name], states[p.name]) for p in chosen]
-    return Feedback(found.title, lines, failure, None if failure is None else _drawn(failure))
+    return Feedback(result.title, lines, failure, None if failure is None else _drawn(failure))
 
 
 def grade(
@@ -156,36 +156,36 @@ def _tested(prop: Property, answer: Any, rng: random.Random, count: int) -> Fail
 _WRITE = "The package has the answer, so that it can check yours. Write your own: that is the exercise."
 
 
-def _unusable(found: Exercise, answer: Any) -> Failure | None:
+def _unusable(result: Exercise, answer: Any) -> Failure | None:
     """Return the failure of an answer that cannot even be called as the exercise calls it."""
-    if found.text:
+    if result.text:
         if isinstance(answer, str):
             return None
         got = f"a {type(answer).__name__}"
         hint = "Give the text itself: a Python string."
-        return Failure("the answer itself", f"the text of a program that defines `{found.takes}`", got, hint)
-    wanted = f"a function, `{found.takes}`"
+        return Failure("the answer itself", f"the text of a program that defines `{result.takes}`", got, hint)
+    expected = f"a function, `{result.takes}`"
     if not callable(answer):
         hint = (
             "Give the function itself: write its name without parentheses, in a cell below the one "
             "that defines it."
         )
-        return Failure(f"the answer itself, {repr_of(answer)}", wanted, f"a {type(answer).__name__}", hint)
+        return Failure(f"the answer itself, {repr_of(answer)}", expected, f"a {type(answer).__name__}", hint)
     if is_ours(answer):
         got = f"`{getattr(answer, '__name__', '')}` of the package"
         return Failure("the answer itself", "a function that you have written", got, _WRITE)
     if inspect.iscoroutinefunction(answer):
         hint = "Write `def` without `async`: nobody waits for the answer."
-        return Failure("the answer itself", wanted, "a coroutine function, `async def`", hint)
+        return Failure("the answer itself", expected, "a coroutine function, `async def`", hint)
     try:
         signature = inspect.signature(answer)
     except (TypeError, ValueError):  # some built-in functions have none
         return None
     try:
-        signature.bind(*[None] * (found.takes.count(",") + 1))
+        signature.bind(*[None] * (result.takes.count(",") + 1))
     except TypeError as error:
         shown = f"`{getattr(answer, '__name__', 'answer')}{signature}`, which cannot be called so: {error}"
-        return Failure("the answer itself", wanted, shown, "Keep the parameters as they were given.")
+        return Failure("the answer itself", expected, shown, "Keep the parameters as they were given.")
     return None
 
 
@@ -201,14 +201,14 @@ def _drawn(failure: Failure) -> Any:
 
     for view in dict.fromkeys((failure.view, "ir")):
         passes = failure.passes if view == "pipeline" else None
-        made = limited(
+        result = limited(
             CASE_SECONDS,
             lambda view=view, passes=passes: explore(
                 failure.program, view=view, title=failure.caption, passes=passes
             ),
         )
-        if made.error is None:
-            return made.value
+        if result.error is None:
+            return result.value
     return None
 
 
@@ -253,9 +253,9 @@ class Search(Generic[Case]):
         time = Allowance(SHRINK_SECONDS)
         candidates = iter(self.smaller(case))
         while time.left() and (candidate := next(candidates, None)) is not None:
-            found = self.judge(candidate)
-            if found is not None:
-                failure, candidates = found, iter(self.smaller(candidate))
+            result = self.judge(candidate)
+            if result is not None:
+                failure, candidates = result, iter(self.smaller(candidate))
         return failure
 
 
@@ -295,7 +295,7 @@ def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
     elif isinstance(error, WithheldError):
         failure = Failure(case, expected, f"no answer: {error}", _WRITE)
     else:
-        hint = next((told for kind, told in _TOLD if isinstance(error, kind)), "")
+        hint = next((description for kind, description in _TOLD if isinstance(error, kind)), "")
         if isinstance(error, FrozenInstanceError):
             more.pop("hint", None)  # the reason is clear, whatever an exercise guesses
         failure = Failure(case, expected, f"an exception, {_message(error)}", hint, trace=own_lines(error))
@@ -305,10 +305,10 @@ def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
 def _message(error: BaseException) -> str:
     """Return the type of an error and its message, if it has one."""
     try:
-        said = str(error)
+        message = str(error)
     except Exception:
-        said = ""
-    return f"{type(error).__name__}: {said:.500}" if said else type(error).__name__
+        message = ""
+    return f"{type(error).__name__}: {message:.500}" if message else type(error).__name__
 
 
 def own_lines(error: BaseException) -> str:

@@ -40,13 +40,13 @@ def fragments(rng: random.Random, count: int, accept: Accept | None = None) -> I
     """About `count` programs whose `@main` is a part of a random program for which `accept` holds."""
     for number in range(count):
         largest = min(LARGEST, 4 + number)
-        made = generate(rng, size=10 + largest // 2)
-        functions = list(made.module.functions.values())
+        result = generate(rng, size=10 + largest // 2)
+        functions = list(result.module.functions.values())
         parts = [
             part
             for function in functions
             for part in post_order(function)
-            if part in made.types
+            if part in result.types
             and not isinstance(part, (Var, Op, GlobalVar))
             and (accept is None or accept(part))
             and len(post_order(part)) <= largest
@@ -55,7 +55,7 @@ def fragments(rng: random.Random, count: int, accept: Accept | None = None) -> I
             continue
         # Of several, one of the larger ones: the small ones are many and alike.
         chosen = max(rng.sample(parts, min(4, len(parts))), key=lambda part: len(post_order(part)))
-        yield closed(made.module, chosen, made.types)
+        yield closed(result.module, chosen, result.types)
 
 
 def closed(module: IRModule, part: Expr, types: Anything) -> IRModule:
@@ -64,21 +64,21 @@ def closed(module: IRModule, part: Expr, types: Anything) -> IRModule:
     body = rewrite(part, lambda node: params.get(node) if isinstance(node, Var) else None)
     functions = {var: f for var, f in module.functions.items() if var.name_hint != "main"}
     used = _used(body, functions)
-    kept = {var: f for var, f in functions.items() if var in used}
+    remaining = {var: f for var, f in functions.items() if var in used}
     main = Function(list(params.values()), body)
-    return IRModule({**kept, GlobalVar("main"): main}, module.type_definitions)
+    return IRModule({**remaining, GlobalVar("main"): main}, module.type_definitions)
 
 
 def _used(body: Expr, functions: dict[GlobalVar, Function]) -> set[GlobalVar]:
     """Return the module's functions that `body` needs."""
-    found: set[GlobalVar] = set()
+    result: set[GlobalVar] = set()
     pending: list[Expr] = [body]
     while pending:
         for node in post_order(pending.pop()):
-            if isinstance(node, GlobalVar) and node not in found and node in functions:
-                found.add(node)
+            if isinstance(node, GlobalVar) and node not in result and node in functions:
+                result.add(node)
                 pending.append(functions[node])
-    return found
+    return result
 
 
 def main_of(module: IRModule) -> Function:

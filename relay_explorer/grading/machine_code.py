@@ -18,9 +18,9 @@ KEPT = 128  # kernels; most have a few kilobytes
 class Loops:
     """A scheduled kernel. Two are equal if their loops are, whatever these are called."""
 
-    def __init__(self, made: Scheduled) -> None:
-        self.made = made
-        self.key: Any = runtime().StructuralKey(made.mod)
+    def __init__(self, result: Scheduled) -> None:
+        self.made = result
+        self.key: Any = runtime().StructuralKey(result.mod)
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -29,9 +29,9 @@ class Loops:
         return isinstance(other, Loops) and bool(self.key == other.key)
 
 
-def machine_code(made: Scheduled) -> Any:
+def machine_code(result: Scheduled) -> Any:
     """TVM's executable. A RelayError where TVM can make none."""
-    return _machine_code(Loops(made))
+    return _machine_code(Loops(result))
 
 
 @lru_cache(KEPT)

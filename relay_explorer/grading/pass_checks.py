@@ -79,13 +79,13 @@ class PassTask:
             if isinstance(value, Expr):
                 hint = "The result must be the whole function, not its body."
             return f"{type(value).__name__}: {repr_of(value)}", hint
-        made = with_main(module, value)
-        shown = shown_text(made)
-        astray = why_ill_formed(made)
+        result = with_main(module, value)
+        shown = shown_text(result)
+        astray = why_ill_formed(result)
         if astray is not None and well_formed(module):
             return shown, f"In what comes out, {astray.message}: its line stands in the wrong place."
         try:
-            new = _typed(made)
+            new = _typed(result)
         except RelayError as error:
             return shown, f"What comes out is not well typed: {error.message}"
         except (AttributeError, TypeError) as error:
@@ -93,7 +93,7 @@ class PassTask:
         old = _typed(module)
         if not structural_equal(main_of(old).checked_type, main_of(new).checked_type):
             return shown, f"The type was {main_of(old).checked_type} and is {main_of(new).checked_type} now."
-        first, second = _value(module), _value(made)
+        first, second = _value(module), _value(result)
         if not same(first, second):
             return (
                 f"{shown}\nwhich gives {repr_of(second)} in the place of {repr_of(first)}",
@@ -101,7 +101,7 @@ class PassTask:
             )
         got, hint = self.goal(function, value)
         if not got and self.same_work:
-            got, hint = _more_or_less(_work(module), _work(made))
+            got, hint = _more_or_less(_work(module), _work(result))
         return (shown if got else "", f"{got} {hint}".strip())
 
 
@@ -125,11 +125,11 @@ def closed_programs(
 
 def _as_pass(name: str, answer: Anything) -> Pass:
     def run(function: Function, mod: object, ctx: object) -> Function:
-        made: Function = answer(function)
-        return made
+        result: Function = answer(function)
+        return result
 
-    made: Pass = function_pass(run, opt_level=0, name=name)
-    return made
+    result: Pass = function_pass(run, opt_level=0, name=name)
+    return result
 
 
 def with_main(module: IRModule, function: Function) -> IRModule:
@@ -195,14 +195,14 @@ def _inputs(module: IRModule) -> list[Constant]:
     """Small whole numbers for each parameter of `@main`, which is a tensor: sums of products are exact."""
     import numpy
 
-    found = []
+    result = []
     for number, param in enumerate(main_of(module).params):
         type_ = param.type_annotation
         assert isinstance(type_, TensorType), "a program that is tried takes tensors"
         size = prod(type_.concrete_shape)
         values = (numpy.arange(size) * (7 + number) + 3 * number) % 11 - 4
-        found.append(const(values.reshape(type_.concrete_shape), type_.dtype))
-    return found
+        result.append(const(values.reshape(type_.concrete_shape), type_.dtype))
+    return result
 
 
 def same(a: Anything, b: Anything) -> bool:

@@ -19,6 +19,6 @@ class _Rename(ExprMutator):
 
 def renamed(function: Function, name: Callable[[Var], str]) -> Function:
     """Replace each variable of a function by a new one, named by `name`."""
-    made = _Rename(name).visit(function)
-    assert isinstance(made, Function)
-    return made
+    result = _Rename(name).visit(function)
+    assert isinstance(result, Function)
+    return result

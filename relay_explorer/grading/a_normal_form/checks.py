@@ -22,9 +22,9 @@ _LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 def _goal(before: Function, after: Function) -> tuple[str, str]:
     """All that is used is a name, and what is computed is what was computed, each thing once."""
     for node in post_order(after):
-        found = _unnamed(node)
-        if found is not None:
-            return found
+        result = _unnamed(node)
+        if result is not None:
+            return result
     uses = Counter(part for node in post_order(after) for part in children(node))
     twice = next((part for part, count in uses.items() if count > 1 and not isinstance(part, _ATOMS)), None)
     if twice is not None:

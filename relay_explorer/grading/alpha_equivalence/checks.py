@@ -140,10 +140,10 @@ def _changed(change: Callable[[Expr, random.Random], Expr | None], why: str) -> 
         memo: dict[Expr, Expr] = {}
         for node in post_order(function.body):
             memo[node] = new if node is place else rebuild(node, [memo[c] for c in children(node)])
-        made = renamed(
+        result = renamed(
             Function(function.params, memo[function.body], function.ret_type), lambda v: v.name_hint
         )
-        return None if structural_equal(function, made) else Pair(function, made, False, why)
+        return None if structural_equal(function, result) else Pair(function, result, False, why)
 
     return make
 
@@ -169,13 +169,13 @@ def _other_use(function: Function, rng: random.Random) -> Pair | None:
     def change(node: Expr, inner: random.Random) -> Expr | None:
         if not isinstance(node, (Call, Tuple)):
             return None
-        given = list(children(node))
-        at = [n for n, part in enumerate(given) if isinstance(part, Var)]
+        inputs = list(children(node))
+        at = [n for n, part in enumerate(inputs) if isinstance(part, Var)]
         for n in inner.sample(at, len(at)):
-            others = [p for p in function.params if p is not given[n]]
+            others = [p for p in function.params if p is not inputs[n]]
             if others:
-                given[n] = inner.choice(others)
-                return rebuild(node, given)
+                inputs[n] = inner.choice(others)
+                return rebuild(node, inputs)
         return None
 
     why = "in one place, one variable is used where the other expression uses a second one"

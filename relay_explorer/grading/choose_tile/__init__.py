@@ -25,8 +25,8 @@ def misses(product: Product, tile: Tile, cache: Cache) -> Misses:
 
 def sides(size: int, own: int) -> list[int]:
     """Sides of tiles worth looking at: powers of two, the whole, and the tile's own."""
-    found = {1 << e for e in range(size.bit_length()) if 1 << e < size}
-    return sorted({*sorted(found)[-MOST_SIDES:], size, own})
+    result = {1 << e for e in range(size.bit_length()) if 1 << e < size}
+    return sorted({*sorted(result)[-MOST_SIDES:], size, own})
 
 
 @dataclass(frozen=True)
@@ -61,19 +61,19 @@ class TileMap:
         rows, columns, table = self.table()
         lines = [f"misses for each tk (down) and tn (across); a cache of {self.cache}"]
         lines.append("".join(f"{text:>8}" for text in ["tk \\ tn", *map(str, columns)]))
-        for row, found in zip(rows, table):
+        for row, result in zip(rows, table):
             lines.append(
-                "".join(f"{text:>8}" for text in [str(row), *["" if n is None else str(n) for n in found]])
+                "".join(f"{text:>8}" for text in [str(row), *["" if n is None else str(n) for n in result]])
             )
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         rows, columns, table = self.table()
         best, tk_best, tn_best = min(
-            (n, r, c) for r, found in zip(rows, table) for c, n in zip(columns, found) if n is not None
+            (n, r, c) for r, result in zip(rows, table) for c, n in zip(columns, result) if n is not None
         )
         tn, tk = self.tile
-        told = (
+        description = (
             "Misses by the sides of the tile, tk down and tn across. The fuller the colour, the more; empty "
             f"where the tile is far larger than the cache. Dashed: this tile, tn = {tn} and tk = {tk}, with "
             f"{misses(self.product, self.tile, self.cache).total:,}. Bold: the fewest here, tn = {tn_best} "
@@ -83,13 +83,13 @@ class TileMap:
             '<figure class="rx-tile" style="margin:.8em 0;max-width:60em;font:14px/1.5 system-ui,sans-serif">'
             '<div style="display:flex;flex-wrap:wrap;gap:1em 2.5em;align-items:flex-start">'
             f"{self._heat(rows, columns, table)}{self._matrices()}</div>"
-            f"<figcaption>{escape(told + self._told())}</figcaption></figure>"
+            f"<figcaption>{escape(description + self._told())}</figcaption></figure>"
         )
 
     # -- the table
 
     def _heat(self, rows: list[int], columns: list[int], table: list[list[int | None]]) -> str:
-        known = [n for found in table for n in found if n is not None]
+        known = [n for result in table for n in result if n is not None]
         least, most = min(known), max(known)
         parts = [
             _text(LEFT + CELL_W * len(columns) / 2, 14, "tn", "middle"),
@@ -99,12 +99,12 @@ class TileMap:
             parts.append(_text(LEFT + CELL_W * (x + 0.5), TOP - 8, str(column), "middle"))
         for y, (row, line) in enumerate(zip(rows, table)):
             parts.append(_text(LEFT - 8, TOP + CELL_H * (y + 0.5) + 4, str(row), "end"))
-            for x, (column, found) in enumerate(zip(columns, line)):
-                if found is not None:
-                    full = 0.04 + 0.6 * log(found / least) / max(1.0, log(most / least))
+            for x, (column, result) in enumerate(zip(columns, line)):
+                if result is not None:
+                    full = 0.04 + 0.6 * log(result / least) / max(1.0, log(most / least))
                     mine = (column, row) == self.tile
                     place = LEFT + CELL_W * x, TOP + CELL_H * y
-                    parts.append(_cell(*place, full, short(found), mine, found == least))
+                    parts.append(_cell(*place, full, short(result), mine, result == least))
         width, height = LEFT + CELL_W * len(columns) + 4, TOP + CELL_H * len(rows) + 4
         return _svg(width, height, "Misses by the sides of the tile", parts)
 

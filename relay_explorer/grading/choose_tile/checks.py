@@ -97,11 +97,11 @@ def _asked(answer: Any, case: Case) -> tuple[Tile | None, Failure | None]:
     outcome = limited(CASE_SECONDS, answer, p.m, p.n, p.k, p.element, case.cache)
     if outcome.error is not None:
         return None, crashed(_told(case), outcome, expected)
-    given = outcome.value
-    failure = Failure(_told(case), expected, repr_of(given), "", printed=outcome.printed)
-    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+    inputs = outcome.value
+    failure = Failure(_told(case), expected, repr_of(inputs), "", printed=outcome.printed)
+    if not isinstance(inputs, Sequence) or isinstance(inputs, str) or len(inputs) != 2:
         return None, _with(failure, "Return a pair: `return tn, tk`.")
-    tn, tk = map(integer, given)
+    tn, tk = map(integer, inputs)
     if tn is None or tk is None:
         return None, _with(
             failure, "Sides are whole numbers: `//` divides without a remainder, `int` cuts one off."
@@ -123,19 +123,19 @@ def _judge(answer: Any, case: Case) -> Failure | None:
     tile, failure = _asked(answer, case)
     if tile is None:
         return failure
-    found, p = misses(case.product, tile, case.cache), case.product
-    if found.total <= case.most:
+    result, p = misses(case.product, tile, case.cache), case.product
+    if result.total <= case.most:
         return None
     plain = misses(p, (p.n, p.k), case.cache).total
     expected = f"at most {case.most:,} misses ({plain:,} without tiles)"
-    got = f"the tile tn = {tile[0]}, tk = {tile[1]}: {_counted(found)}"
+    got = f"the tile tn = {tile[0]}, tk = {tile[1]}: {_counted(result)}"
     return Failure(
         _told(case), expected, got, hint(p, tile, case.cache), picture=lambda: TileMap(p, case.cache, tile)
     )
 
 
-def _counted(found: Misses) -> str:
-    return f"{found.total:,} misses, {found.a:,} of them in A, {found.b:,} in B, {found.c:,} in C"
+def _counted(result: Misses) -> str:
+    return f"{result.total:,} misses, {result.a:,} of them in A, {result.b:,} in B, {result.c:,} in C"
 
 
 def _few(name: str, says: str) -> Property:

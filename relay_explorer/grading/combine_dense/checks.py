@@ -55,20 +55,20 @@ def _goal(before: Function, after: Function) -> tuple[str, str]:
         return ("", "") if differs is None else (f"Something has changed: {differs}.", _apart(before))
     left = pairs(after)
     if left:
-        made = len(dense_layers(after)) < len(dense_layers(before))
+        result = len(dense_layers(after)) < len(dense_layers(before))
         return (
             "Two dense layers on the same data are left, and neither needs the other.",
-            "Not all of a kind are in one group, or there is a second group." if made else
+            "Not all of a kind are in one group, or there is a second group." if result else
             "The weights, one below the other, are the weight of one layer with the units of both.",
         )  # fmt: skip
-    new, gone = operators(after) - operators(before), operators(before) - operators(after)
+    new, removed = operators(after) - operators(before), operators(before) - operators(after)
     for name in new:
         if Op.get(name).pattern > OpPattern.INJECTIVE:
             return (
                 f"There are more calls of {name} than before.",
                 "Each group becomes one `nn.dense`. What is shared must stay shared.",
             )
-    for name in gone:
+    for name in removed:
         if name != "nn.dense":
             return f"A call of {name} is gone.", "Only dense layers may be replaced."
     if _products(after) != _products(before):

@@ -73,12 +73,12 @@ def _doubled(rng: random.Random, module: IRModule) -> IRModule:
     memo: dict[Expr, Expr] = {}
 
     def copied(part: Expr) -> Expr:
-        made = memo[part]
-        if isinstance(made, Call) and isinstance(made.op, Op) and rng.random() < 0.6:
-            return Call(made.op, made.args, made.attrs)
-        if isinstance(made, TupleGetItem) and rng.random() < 0.6:
-            return TupleGetItem(made.tuple_value, made.index)
-        return made
+        result = memo[part]
+        if isinstance(result, Call) and isinstance(result.op, Op) and rng.random() < 0.6:
+            return Call(result.op, result.args, result.attrs)
+        if isinstance(result, TupleGetItem) and rng.random() < 0.6:
+            return TupleGetItem(result.tuple_value, result.index)
+        return result
 
     main = main_of(module)
     for node in post_order(main):

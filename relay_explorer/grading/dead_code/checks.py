@@ -23,11 +23,11 @@ def acting(root: Expr) -> set[Expr]:
     """Return the expressions with an observable effect: a write, a call of a function, and any expression
     that contains one. A function that is not called has none.
     """
-    found: set[Expr] = set()
+    result: set[Expr] = set()
     for node in post_order(root):
-        if _acts(node) or (not isinstance(node, Function) and any(part in found for part in children(node))):
-            found.add(node)
-    return found
+        if _acts(node) or (not isinstance(node, Function) and any(part in result for part in children(node))):
+            result.add(node)
+    return result
 
 
 def _acts(node: Expr) -> bool:
@@ -40,32 +40,32 @@ def live(root: Expr) -> set[Var]:
     """Return the variables of the `let`s that must stay."""
     acts = acting(root)
     values = {node.var: node.value for node in post_order(root) if isinstance(node, Let)}
-    seen: set[Expr] = set()
+    visited: set[Expr] = set()
     pending = [root]
     while pending:
         node = pending.pop()
-        if node in seen:
+        if node in visited:
             continue
-        seen.add(node)
+        visited.add(node)
         if isinstance(node, Let):
             pending += [node.body, node.var] if node.value in acts else [node.body]
         elif isinstance(node, Var):
             pending += [values[node]] if node in values else []
         else:
             pending += children(node)
-    return {var for var in values if var in seen}
+    return {var for var in values if var in visited}
 
 
 def swept(function: Function) -> Function:
     """Remove the dead `let`s of a function."""
-    kept = live(function)
+    remaining = live(function)
 
     def without(node: Expr, rebuilt: Expr) -> Expr | None:
-        return rebuilt.body if isinstance(rebuilt, Let) and rebuilt.var not in kept else None
+        return rebuilt.body if isinstance(rebuilt, Let) and rebuilt.var not in remaining else None
 
-    made = rewrite_nodes(function, without)
-    assert isinstance(made, Function)
-    return made
+    result = rewrite_nodes(function, without)
+    assert isinstance(result, Function)
+    return result
 
 
 def _goal(before: Function, after: Function) -> tuple[str, str]:
@@ -88,10 +88,10 @@ def _lets(root: Expr) -> list[Let]:
     return [node for node in post_order(root) if isinstance(node, Let)]
 
 
-def _missing(gone: list[Let]) -> tuple[str, str]:
+def _missing(removed: list[Let]) -> tuple[str, str]:
     """Describe a `let` that should have stayed; of several, the one that has the effect."""
-    acts = [let for let in gone if let.value in acting(let.value)]
-    let = (acts or gone or [None])[0]  # type: ignore[list-item]  # of a program with variables of its own
+    acts = [let for let in removed if let.value in acting(let.value)]
+    let = (acts or removed or [None])[0]  # type: ignore[list-item]  # of a program with variables of its own
     what = f"The `let` of %{let.var.name_hint}" if let is not None else "A `let`"
     calls = let is not None and any(isinstance(n, Call) and _acts(n) for n in post_order(let.value))
     if let is None or not acts:
@@ -140,13 +140,13 @@ def _littered(rng: random.Random, module: IRModule) -> IRModule:
     acts = effects(module)
     memo: dict[Expr, Expr] = {}
     for node in post_order(main):
-        made = memo[node] = rebuild(node, [memo[part] for part in children(node)])
+        result = memo[node] = rebuild(node, [memo[part] for part in children(node)])
         usual = isinstance(node, (Call, If, Let, Match, Tuple, RefRead))
         if usual and rng.random() < 0.25:
             name = Var(f"dead{len(memo)}")
             pure = [memo[part] for part in children(node) if isinstance(part, Call) and part not in acts]
             value = rng.choice([const(7), Tuple([const(7)]), Function([], const(7)), *pure, *pure])
-            memo[node] = Let(name, value, made)
+            memo[node] = Let(name, value, result)
     functions = {**module.functions, module.get_global_var("main"): memo[main]}
     return IRModule(functions, module.type_definitions)  # type: ignore[arg-type]  # a function stays one
 

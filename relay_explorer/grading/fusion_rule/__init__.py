@@ -25,10 +25,10 @@ class Flow:
         passed.
         """
         dominators = self._partition.dominators
-        found = None if dominators is None else dominators.parent[node]
-        if found is None:
+        result = None if dominators is None else dominators.parent[node]
+        if result is None:
             raise ValueError(f"node {node} has no post-dominator: its uses never meet")
-        return found
+        return result
 
     def pattern(self, node: int) -> int:
         """Return the node's own pattern."""

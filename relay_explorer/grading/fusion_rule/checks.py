@@ -53,10 +53,10 @@ class Asking(Partition):
     """
 
     def __init__(
-        self, graph: DataflowGraph, rule: Callable[[int, int, Flow], object], asked: list[Question]
+        self, graph: DataflowGraph, rule: Callable[[int, int, Flow], object], questions: list[Question]
     ) -> None:
         self.rule = rule
-        self.asked = asked
+        self.asked = questions
         super().__init__(graph, Limits(depth=len(graph.nodes)))
 
     def consider(self, node: FlowNode, phase: int, dominators: PostDominators) -> None:
@@ -120,11 +120,11 @@ def _judge_rule(answer: Anything, module: IRModule) -> Failure | None:
     if not _in_language(module):
         return None
     typed = infer_types(module)
-    asked: list[Question] = []
-    outcome = limited(CASE_SECONDS, Asking, DataflowGraph(main_of(typed)), answer, asked)
+    questions: list[Question] = []
+    outcome = limited(CASE_SECONDS, Asking, DataflowGraph(main_of(typed)), answer, questions)
     if outcome.error is None:
         return None
-    question = asked[-1]
+    question = questions[-1]
     case = _case("may_fuse", question, typed)
     if not isinstance(outcome.error, _DiffersError):
         return crashed(case, outcome, "True or False", program=module, view="fusion", caption=CAPTION)
@@ -134,11 +134,11 @@ def _judge_rule(answer: Anything, module: IRModule) -> Failure | None:
 def _wrong(case: str, question: Question, outcome: Outcome, module: IRModule) -> Failure:
     got = question.got
     if isinstance(got, bool):
-        told = hint(question.situation, bool(question.right))
+        hint_text = hint(question.situation, bool(question.right))
     else:
-        told = "The function must return True or False. Does every way through it end in a `return`?"
+        hint_text = "The function must return True or False. Does every way through it end in a `return`?"
     shown = f"{got}" if got is None or isinstance(got, bool) else f"{repr_of(got)}, a {type(got).__name__}"
-    return Failure(case, f"{question.right}", shown, told, module, "fusion", CAPTION, outcome.printed)
+    return Failure(case, f"{question.right}", shown, hint_text, module, "fusion", CAPTION, outcome.printed)
 
 
 def _judge_ways(answer: Anything, module: IRModule) -> Failure | None:
@@ -161,10 +161,10 @@ def _judge_ways(answer: Anything, module: IRModule) -> Failure | None:
         expected = f"{right or set()}, {most}".replace("set()", "{}")
         if outcome.error is not None:
             return crashed(case, outcome, expected, program=module, view="fusion", caption=CAPTION)
-        told = ways_hint(outcome.value, (right, most), node.index, end)
-        if told:
+        hint_text = ways_hint(outcome.value, (right, most), node.index, end)
+        if hint_text:
             got = repr_of(outcome.value, 300)
-            return Failure(case, expected, got, told, module, "fusion", CAPTION, outcome.printed)
+            return Failure(case, expected, got, hint_text, module, "fusion", CAPTION, outcome.printed)
     return None
 
 
@@ -189,13 +189,13 @@ def _case(function: str, question: Question, typed: IRModule) -> str:
 
 def ways_of_nodes(graph: DataflowGraph, node: int, end: int) -> set[int]:
     """Return the nodes between two."""
-    found: set[int] = set()
+    result: set[int] = set()
     pending = [node]
     while pending:
-        new = {user.index for user, _ in graph.nodes[pending.pop()].uses} - found - {end}
-        found |= new
+        new = {user.index for user, _ in graph.nodes[pending.pop()].uses} - result - {end}
+        result |= new
         pending += new
-    return found
+    return result
 
 
 def _node(graph: DataflowGraph, number: int) -> str:

@@ -41,14 +41,14 @@ def allowed(s: Situation) -> bool:
 
 def hint(s: Situation, right: bool) -> str:
     """Why the answer is `right`, where another one was given."""
-    told = _yes(s) if right else _no(s)
+    hint_text = _yes(s) if right else _no(s)
     if s.phase < 3 and allowed(s._replace(into=s.end, between=s.nodes_between)) is not right:
         # With the nodes' own patterns in place of their kernels', the rule gives the wrong answer, too.
-        told += (
+        hint_text += (
             " What counts is not a node's own pattern, but that of the kernel that it is in by now: ask "
             "`flow.kernel`, for the post-dominator and for all nodes between."
         )
-    return told
+    return hint_text
 
 
 def _yes(s: Situation) -> str:
@@ -122,16 +122,16 @@ def ways_hint(value: object, right: tuple[set[int], int], node: int, end: int) -
     between, most = value
     if not isinstance(between, (set, frozenset, list, tuple)) or not all(isinstance(n, int) for n in between):
         return "The nodes between are a set of numbers."
-    found = set(between)
-    if found == right[0] and most == right[1]:
+    result = set(between)
+    if result == right[0] and most == right[1]:
         return ""
-    if node in found:
+    if node in result:
         return "The node itself is not between it and its post-dominator."
-    if end in found:
+    if end in result:
         return "The post-dominator is where the ways end: it is not between."
-    if found - right[0]:
+    if result - right[0]:
         return "The walk goes too far: what comes after the post-dominator is no longer on the way."
-    if right[0] - found:
+    if right[0] - result:
         return "Some nodes are missing: a node may have several uses, and each of them is a way."
     if not isinstance(most, int) or most < right[1]:
         return "Of all uses on all ways, those into the post-dominator included, the largest pattern counts."

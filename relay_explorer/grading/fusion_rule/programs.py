@@ -89,8 +89,8 @@ class Maker:
     def reduction(self) -> None:
         value, shape = self.operand()
         axis = self.rng.randint(0, 1)
-        kept = (1, shape[1]) if axis == 0 else (shape[0], 1)
-        self.made(call(self.rng.choice(("sum", "max")), value, axis=[axis], keepdims=True), kept)
+        remaining = (1, shape[1]) if axis == 0 else (shape[0], 1)
+        self.made(call(self.rng.choice(("sum", "max")), value, axis=[axis], keepdims=True), remaining)
 
     def dense(self) -> None:
         value, (rows, columns) = self.operand(SIDE)

@@ -32,9 +32,9 @@ def leaky(function: Function, alpha: float) -> Function:
     op = Op.get(LEAKY)
     assert op.attrs_class is not None
     attrs = op.attrs_class(alpha=alpha)
-    made = rewrite(function, lambda node: Call(op, node.args, attrs) if _calls(node, RELU) else None)  # type: ignore[attr-defined]  # a call
-    assert isinstance(made, Function)
-    return made
+    result = rewrite(function, lambda node: Call(op, node.args, attrs) if _calls(node, RELU) else None)  # type: ignore[attr-defined]  # a call
+    assert isinstance(result, Function)
+    return result
 
 
 def _calls(node: Expr, name: str) -> bool:
@@ -93,9 +93,9 @@ def _compared(module: IRModule, function: Function, right: Function, value: Anyt
 
 
 def _hint(function: Function, right: Function, got: Function, differs: str) -> str:
-    nodes, wanted = post_order(got), post_order(right)
+    nodes, expected = post_order(got), post_order(right)
     left = sum(_calls(n, RELU) for n in nodes)
-    new, due = [n for n in nodes if _calls(n, LEAKY)], [n for n in wanted if _calls(n, LEAKY)]
+    new, due = [n for n in nodes if _calls(n, LEAKY)], [n for n in expected if _calls(n, LEAKY)]
     slopes = {n.attrs["alpha"] for n in new if isinstance(n, Call) and n.attrs is not None}
     if left:
         return _left_hint(got)
@@ -105,7 +105,7 @@ def _hint(function: Function, right: Function, got: Function, differs: str) -> s
         return "A ReLU is gone: a call inside it was rewritten and then dropped, or taken from the old call."
     if slopes - {ALPHA}:
         return f"The slope must be the `alpha` that is given, {ALPHA}: `relay.nn.leaky_relu(x, alpha=alpha)`."
-    if len(nodes) != len(wanted) and len(
+    if len(nodes) != len(expected) and len(
         {id(p) for p in function.params} & {id(p) for p in got.params}
     ) < len(function.params):
         return "The parameters must stay the same variables, in the same order."
@@ -164,9 +164,9 @@ def _random(
 ) -> Iterator[IRModule]:
     """Random programs with at least so many ReLUs."""
     for module in fragments(rng, 2 * count, accept):
-        made = _with_relus(rng, module)
-        if sum(_calls(n, RELU) for n in post_order(main_of(made))) >= least:
-            yield made
+        result = _with_relus(rng, module)
+        if sum(_calls(n, RELU) for n in post_order(main_of(result))) >= least:
+            yield result
 
 
 def _calls_only(rng: random.Random, count: int) -> Iterator[IRModule]:

@@ -96,12 +96,12 @@ def meant(x: Anything, chosen: Callable[[int, int], list[int]], count: int | Non
 
     wide = np.asarray(x, "float64")
     n = wide.shape[-1]
-    made = np.empty_like(wide)
+    result = np.empty_like(wide)
     with np.errstate(all="ignore"):
         for at in range(n):
             places = chosen(at, n)
-            made[..., at] = wide[..., places].sum(-1) / (count or len(places))
-        return made.astype(x.dtype)
+            result[..., at] = wide[..., places].sum(-1) / (count or len(places))
+        return result.astype(x.dtype)
 
 
 def numbers(case: Case) -> Anything:
@@ -111,11 +111,11 @@ def numbers(case: Case) -> Anything:
     rng = np.random.default_rng(case.seed)
     if case.filling == "ones":
         return np.ones(case.shape, case.dtype)
-    made = rng.uniform(-4, 4, case.shape).astype(case.dtype)
-    if case.filling == "infinite" and made.size > 1:
-        made[..., 0] = np.inf
-        made[..., made.shape[-1] // 2] = np.nan
-    return made
+    result = rng.uniform(-4, 4, case.shape).astype(case.dtype)
+    if case.filling == "infinite" and result.size > 1:
+        result[..., 0] = np.inf
+        result[..., result.shape[-1] // 2] = np.nan
+    return result
 
 
 def surrounded(array: Anything, margin: int) -> Anything:
@@ -127,9 +127,9 @@ def surrounded(array: Anything, margin: int) -> Anything:
     room = -(-margin // ALIGNMENT) * ALIGNMENT  # elements, so that the array itself stays aligned
     whole = aligned((array.size + 2 * room,), array.dtype.name)
     whole.fill(np.nan)
-    made = whole[room : room + array.size].reshape(array.shape)
-    made[...] = array
-    return made
+    result = whole[room : room + array.size].reshape(array.shape)
+    result[...] = array
+    return result
 
 
 def around(x: Anything, middle: Anything) -> Anything:

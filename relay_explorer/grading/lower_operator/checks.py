@@ -33,16 +33,16 @@ Asked = tuple[Type, int, str]  # the type of x, the radius, and what must come o
 HOLDS, WAITS, REFUSES = "holds", "waits", "refuses"
 
 
-def _judge_relation(answer: Anything, asked: Asked) -> Failure | None:
+def _judge_relation(answer: Anything, question: Asked) -> Failure | None:
     """How a relation fails on one question, or None."""
-    given, radius, right = asked
+    inputs, radius, right = question
     out, reporter = IncompleteType(), _Reporter()
-    case = f"types = [{_shown(given)}, not known yet], attrs.radius = {radius}"
+    case = f"types = [{_shown(inputs)}, not known yet], attrs.radius = {radius}"
     expected = {
-        HOLDS: f"True, and the result is {given}", WAITS: "False: too little is known",
+        HOLDS: f"True, and the result is {inputs}", WAITS: "False: too little is known",
         REFUSES: "a RelationError",
     }[right]  # fmt: skip
-    outcome = limited(CASE_SECONDS, answer, [given, out], 1, SmoothAttrs(radius=radius), reporter)
+    outcome = limited(CASE_SECONDS, answer, [inputs, out], 1, SmoothAttrs(radius=radius), reporter)
     if isinstance(outcome.error, RelationError):
         if right == REFUSES:
             return None
@@ -50,37 +50,39 @@ def _judge_relation(answer: Anything, asked: Asked) -> Failure | None:
         return Failure(case, expected, f"a RelationError: {outcome.error}", hint, printed=outcome.printed)
     if outcome.error is not None:
         strange = right != HOLDS and isinstance(outcome.error, (AttributeError, TypeError))
-        return crashed(case, outcome, expected, hint=_relation_hint(asked, None, []) if strange else "")
-    said = [value for target, value in reporter.said if target is out]
-    got = f"{repr_of(outcome.value)}, and the result is {said[-1] if said else 'not said'}"
-    if right == HOLDS and outcome.value is True and said == [given]:
+        return crashed(case, outcome, expected, hint=_relation_hint(question, None, []) if strange else "")
+    message = [value for target, value in reporter.said if target is out]
+    got = f"{repr_of(outcome.value)}, and the result is {message[-1] if message else 'not said'}"
+    if right == HOLDS and outcome.value is True and message == [inputs]:
         return None
-    if right == WAITS and outcome.value is False and not said:
+    if right == WAITS and outcome.value is False and not message:
         return None
-    return Failure(case, expected, got, _relation_hint(asked, outcome.value, said), printed=outcome.printed)
+    return Failure(
+        case, expected, got, _relation_hint(question, outcome.value, message), printed=outcome.printed
+    )
 
 
 def _shown(type_: Type) -> str:
     return "not known yet" if isinstance(type_, IncompleteType) else str(type_)
 
 
-def _relation_hint(asked: Asked, value: Anything, said: Sequence[Type]) -> str:
-    given, radius, right = asked
+def _relation_hint(question: Asked, value: Anything, message: Sequence[Type]) -> str:
+    inputs, radius, right = question
     if right == REFUSES and radius < 0:
         return "A negative radius leaves no neighbour at all: nothing divided by nothing."
-    if right == REFUSES and isinstance(given, TupleType):
+    if right == REFUSES and isinstance(inputs, TupleType):
         return "An argument may be a tuple. `tensor(type, 0)` refuses what is no tensor."
-    if right == REFUSES and isinstance(given, TensorType):
+    if right == REFUSES and isinstance(inputs, TensorType):
         return (
             "A tensor without axes has no last one."
-            if not given.shape
+            if not inputs.shape
             else "The mean of integers is no integer: only float16, float32 and float64 are taken."
         )
     if right == WAITS:
         return "While the type of x is an IncompleteType the relation waits: it returns False."
     if value is not True:
         return "Return True when you have said what the result is."
-    return "Say what you learnt: reporter.assign(types[1], …)." if not said else ""
+    return "Say what you learnt: reporter.assign(types[1], …)." if not message else ""
 
 
 def _known(rng: random.Random, count: int) -> Iterator[Asked]:
@@ -103,7 +105,7 @@ def _refused(rng: random.Random, count: int) -> Iterator[Asked]:
 
 def _relation(name: str, says: str, cases: Callable[[random.Random, int], Iterable[Asked]]) -> Property:
     def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
-        return next((f for asked in cases(rng, count) if (f := _judge_relation(answer, asked))), None)
+        return next((f for question in cases(rng, count) if (f := _judge_relation(answer, question))), None)
 
     return Property(name, says, test)
 
@@ -115,13 +117,13 @@ class NoTensorsError(TypeError):
     """A lowering gave something else than tensors; the message says what."""
 
 
-def _tensors(given: Anything) -> Anything:
+def _tensors(inputs: Anything) -> Anything:
     from tvm import te
 
-    parts = [given] if isinstance(given, te.Tensor) else given
+    parts = [inputs] if isinstance(inputs, te.Tensor) else inputs
     if not isinstance(parts, (list, tuple)) or not all(isinstance(part, te.Tensor) for part in parts):
-        raise NoTensorsError(repr_of(given))
-    return given
+        raise NoTensorsError(repr_of(inputs))
+    return inputs
 
 
 def _judge_lowering(answer: Anything, case: Case) -> Failure | None:
@@ -129,11 +131,11 @@ def _judge_lowering(answer: Anything, case: Case) -> Failure | None:
     import numpy as np
 
     right = wanted(case)
-    made: dict[str, Anything] = {}
+    new: dict[str, Anything] = {}
 
     def run() -> Anything:
-        made["kernel"] = kernel(case, lambda call: _tensors(answer(call)))
-        return made["kernel"](surrounded(numbers(case), case.radius))
+        new["kernel"] = kernel(case, lambda call: _tensors(answer(call)))
+        return new["kernel"](surrounded(numbers(case), case.radius))
 
     outcome = limited(COMPILE_SECONDS, run)
     expected = f"{_few(right)}"
@@ -142,22 +144,24 @@ def _judge_lowering(answer: Anything, case: Case) -> Failure | None:
             hint = "A lowering returns tensors, what te.compute gives, in a list: [te.compute(…)]."
             return Failure(str(case), "a list of tensors", f"{outcome.error}", hint, printed=outcome.printed)
         if isinstance(outcome.error, RelayError):
-            said = outcome.error.message
-            told = "\n".join([said, *outcome.error.help])
-            return Failure(str(case), expected, told[:600], refused_hint(told), printed=outcome.printed)
+            message = outcome.error.message
+            description = "\n".join([message, *outcome.error.help])
+            return Failure(
+                str(case), expected, description[:600], refused_hint(description), printed=outcome.printed
+            )
         hint = slow_hint(case) if isinstance(outcome.error, OutOfTimeError) else ""
         return crashed(str(case), outcome, expected, hint=hint or refused_hint(str(outcome.error)))
-    found = outcome.value
-    if _close(found, right):
+    result = outcome.value
+    if _close(result, right):
         return None
-    wrong = ~(np.isclose(found, right, *_tolerance(case.dtype), equal_nan=True))
+    wrong = ~(np.isclose(result, right, *_tolerance(case.dtype), equal_nan=True))
     place = [int(at[0]) for at in np.nonzero(wrong)]
     spot = f"result[{', '.join(map(str, place))}]"
     return Failure(
         str(case), f"{spot} = {right[tuple(place)]:g} in {expected}",
-        f"{spot} = {found[tuple(place)]:g} in {_few(found)}",
-        lowering_hint(case, found, _close), printed=outcome.printed,
-        picture=lambda: _explorer(made["kernel"]),
+        f"{spot} = {result[tuple(place)]:g} in {_few(result)}",
+        lowering_hint(case, result, _close), printed=outcome.printed,
+        picture=lambda: _explorer(new["kernel"]),
     )  # fmt: skip
 
 
@@ -166,11 +170,11 @@ def _tolerance(dtype: str) -> tuple[float, float]:
     return {"float16": (4e-3, 4e-3), "float32": (1e-5, 1e-5), "float64": (1e-11, 1e-11)}[dtype]
 
 
-def _close(found: Anything, right: Anything) -> bool:
+def _close(result: Anything, right: Anything) -> bool:
     import numpy as np
 
-    return found.dtype == right.dtype and bool(
-        np.allclose(found, right, *_tolerance(str(right.dtype)), equal_nan=True)
+    return result.dtype == right.dtype and bool(
+        np.allclose(result, right, *_tolerance(str(right.dtype)), equal_nan=True)
     )
 
 
@@ -180,10 +184,10 @@ def _few(array: Anything) -> str:
     return np.array2string(array, precision=4, threshold=24, edgeitems=4, suppress_small=True)
 
 
-def _explorer(made: Anything) -> Anything:
+def _explorer(result: Anything) -> Anything:
     from ...explorer import explore
 
-    return explore(made, view="lowering", title="Your lowering")
+    return explore(result, view="lowering", title="Your lowering")
 
 
 def _smaller(case: Case) -> Iterator[Case]:
@@ -261,26 +265,26 @@ def _pattern(answer: Anything, rng: random.Random, count: int) -> Failure | None
     outcome = limited(CASE_SECONDS, answer, 2)
     if outcome.error is not None:
         return crashed("the pattern", outcome, "one of OpPattern")
-    given = integer(outcome.value)
-    if given not in (0, 1, 2, 3, 4, 8):
+    inputs = integer(outcome.value)
+    if inputs not in (0, 1, 2, 3, 4, 8):
         return Failure(
             "the pattern", "one of OpPattern", repr_of(outcome.value, 60),
             "It is one of OpPattern.ELEMWISE, BROADCAST, INJECTIVE, COMM_REDUCE, OUT_ELEMWISE_FUSABLE and "
             "OPAQUE.",
         )  # fmt: skip
     for steps in CHAINS:
-        right, found = kernels(chain(PATTERN, steps)), kernels(chain(given, steps))
-        if found != right:
+        right, result = kernels(chain(PATTERN, steps)), kernels(chain(inputs, steps))
+        if result != right:
             return Failure(
-                f"{' → '.join(steps)}, with smooth over 5 numbers", _kernels(right), _kernels(found),
-                pattern_hint(given, steps), program=chain(given, steps), view="fusion",
+                f"{' → '.join(steps)}, with smooth over 5 numbers", _kernels(right), _kernels(result),
+                pattern_hint(inputs, steps), program=chain(inputs, steps), view="fusion",
                 caption="By your pattern", printed=outcome.printed,
             )  # fmt: skip
     return None
 
 
-def _kernels(found: Sequence[Sequence[str]]) -> str:
-    return "the kernels " + " | ".join(["·".join(names) for names in found])
+def _kernels(result: Sequence[Sequence[str]]) -> str:
+    return "the kernels " + " | ".join(["·".join(names) for names in result])
 
 
 EXERCISE = {

@@ -55,7 +55,7 @@ def _mistakes(radius: int) -> list[tuple[Callable[[Anything], Anything], str]]:
     ]
 
 
-def lowering_hint(case: Case, found: Anything, close: Callable[[Anything, Anything], bool]) -> str:
+def lowering_hint(case: Case, result: Anything, close: Callable[[Anything, Anything], bool]) -> str:
     """Explain the result of a lowering by a usual mistake, if one explains it."""
     import numpy as np
 
@@ -65,15 +65,15 @@ def lowering_hint(case: Case, found: Anything, close: Callable[[Anything, Anythi
     inner = np.tanh(x) if case.around else x
     with np.errstate(all="ignore"):
         right = smoothed(inner, case.radius)
-        if case.filling == "infinite" and np.isnan(found[~np.isnan(right)]).any():
+        if case.filling == "infinite" and np.isnan(result[~np.isnan(right)]).any():
             return _ZERO
         for computes, hint in _mistakes(case.radius):
-            made = computes(inner)
-            if close(found, around(x, made) if case.around else made):
+            new = computes(inner)
+            if close(result, around(x, new) if case.around else new):
                 return hint
-        if case.filling == "numbers" and np.isnan(found).any():
+        if case.filling == "numbers" and np.isnan(result).any():
             return _OUTSIDE
-        if case.dtype == "float64" and np.allclose(found, around(x, right) if case.around else right, 1e-5):
+        if case.dtype == "float64" and np.allclose(result, around(x, right) if case.around else right, 1e-5):
             return _SINGLE
     return ""
 
@@ -129,29 +129,29 @@ def slow_hint(case: Case) -> str:
 NAMES = ("ELEMWISE", "BROADCAST", "INJECTIVE")
 
 
-def refused_hint(said: str) -> str:
+def refused_hint(message: str) -> str:
     """Advise on an error; an empty string where its message suffices."""
-    return next((hint for part, hint in _REFUSALS if part in said), "")
+    return next((hint for part, hint in _REFUSALS if part in message), "")
 
 
-def pattern_hint(given: int, steps: Sequence[str]) -> str:
+def pattern_hint(inputs: int, steps: Sequence[str]) -> str:
     """Explain what a pattern promises that `smooth` does not satisfy, or what it leaves out."""
-    if given == 8:
+    if inputs == 8:
         return (
             "OPAQUE is fused with nothing. What is done to each number of the result can be done in the same "
             "loops, once the number is there."
         )
-    if given == 3:
+    if inputs == 3:
         return (
             "COMM_REDUCE takes in what stands before it, which is computed anew for each of the 5 places "
             "that read it; and what is done to a reduction's result is not taken in."
         )
     if steps[0] == "smooth" and steps[-1] in ("sum", "smooth"):
         return (
-            f"{NAMES[given]} says that a number of the result is cheap to compute where it is needed. Here "
+            f"{NAMES[inputs]} says that a number of the result is cheap to compute where it is needed. Here "
             "it is a sum with a loop of its own: whoever reads it several times adds it up each time."
         )
     return (
-        f"{NAMES[given]} says that each number of x is needed once. Here 5 places read it, so what is fused "
+        f"{NAMES[inputs]} says that each number of x is needed once. Here 5 places read it, so what is fused "
         "before it would be computed 5 times."
     )

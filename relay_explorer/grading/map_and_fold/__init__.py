@@ -69,22 +69,22 @@ def read(task: Task, answer: str) -> IRModule:
     from ...text import parse
     from ...typing import infer_types
 
-    given = parse(TYPES + task.given, "given")
+    inputs = parse(TYPES + task.given, "given")
     if any(line.strip().startswith("import") for line in answer.splitlines()):
         raise RefusedError("an import", "Write it yourself: what you may use is there without an import.")
     try:
-        module = parse(answer, "answer", given)
+        module = parse(answer, "answer", inputs)
         if all(var.name_hint != task.name for var in module.functions):
             raise RefusedError(f"a program without `@{task.name}`", f"Define it: `def @{task.name}…`.")
         typed = infer_types(module)
     except RelayError as error:
         raise RefusedError(str(error), _hint(str(error), answer)) from None
-    wanted = infer_types(parse(task.right, "right", given))[task.name].checked_type
+    expected = infer_types(parse(task.right, "right", inputs))[task.name].checked_type
     own = typed[task.name].checked_type
-    if not structural_equal(own, wanted):
+    if not structural_equal(own, expected):
         raise RefusedError(
             f"`@{task.name}` has the type {own}",
-            f"Its type must be {wanted}: write the parameters, the result and the type parameters so.",
+            f"Its type must be {expected}: write the parameters, the result and the type parameters so.",
         )
     return module
 

@@ -133,10 +133,10 @@ def _stopped(shown: str, expected: str, outcome: Outcome, program: IRModule | No
 
 def _hint(task: Task, case: Case, expected: Anything, got: Anything) -> str:
     if case.logged:
-        (value, calls), (found, noted) = expected, got
-        if value == found:
+        (value, calls), (result, noted) = expected, got
+        if value == result:
             return _calls_hint(task, calls, noted)
-        expected, got = value, found
+        expected, got = value, result
     if task.name == "fold":
         return _fold_hint(case, got)
     if got == expected[::-1]:

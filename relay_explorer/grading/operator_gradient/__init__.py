@@ -115,30 +115,30 @@ class Watched:
         self.rule = rule
 
     def __call__(self, call: Call, grad: Expr) -> list[Expr | None]:
-        given = self.rule(call, grad)
+        inputs = self.rule(call, grad)
         names = ARGUMENTS[_part(call)]
-        wanted = f"one for each argument: {', '.join(names)}"
-        if isinstance(given, (Expr, TupleWrapper)) or not isinstance(given, (list, tuple)):
-            what = "None" if given is None else f"a {type(given).__name__}"
+        expected = f"one for each argument: {', '.join(names)}"
+        if isinstance(inputs, (Expr, TupleWrapper)) or not isinstance(inputs, (list, tuple)):
+            what = "None" if inputs is None else f"a {type(inputs).__name__}"
             raise MisuseError(
                 f"the rule gave {what}, not a list",
-                "A rule gives a list of derivatives, " + wanted + ". With one argument it is a list of one."
-                if given is not None
-                else "Every path must return: a list of derivatives, " + wanted + ".",
+                "A rule gives a list of derivatives, " + expected + ". With one argument it is a list of one."
+                if inputs is not None
+                else "Every path must return: a list of derivatives, " + expected + ".",
             )
-        if len(given) != len(names):
+        if len(inputs) != len(names):
             raise MisuseError(
-                f"the rule gave {len(given)} derivatives for {len(names)} arguments",
-                f"A rule gives a list of derivatives, {wanted}, in their order.",
+                f"the rule gave {len(inputs)} derivatives for {len(names)} arguments",
+                f"A rule gives a list of derivatives, {expected}, in their order.",
             )
-        for name, by in zip(names, given, strict=True):
+        for name, by in zip(names, inputs, strict=True):
             if by is not None and not isinstance(by, Expr):
                 raise MisuseError(
                     f"the derivative by {name} is {repr_of(by, 100)}, a {type(by).__name__}",
                     "A derivative is an expression of the program, nothing that is computed now: "
                     "for a number write `relay.const(number, dtype)`.",
                 )
-        return list(given)
+        return list(inputs)
 
 
 def _part(call: Call) -> str:

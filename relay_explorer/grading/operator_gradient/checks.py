@@ -40,11 +40,11 @@ def numbers(case: Case, shapes: Iterable[tuple[int, ...]]) -> list[Array]:
     import numpy as np
 
     rng = random.Random(case.seed)
-    found = []
+    result = []
     for shape in shapes:
         drawn = [rng.choice((-1, 1)) * rng.choice(_TENTHS) / 10 for _ in range(prod(shape))]
-        found.append(np.array(drawn, case.dtype).reshape(shape))
-    return found
+        result.append(np.array(drawn, case.dtype).reshape(shape))
+    return result
 
 
 def derivatives(case: Case, rule: Anything) -> tuple[list[Type], list[Array]]:
@@ -56,16 +56,16 @@ def derivatives(case: Case, rule: Anything) -> tuple[list[Type], list[Array]]:
     from ...typing import infer_types
 
     module = program(case, rule)
-    made = infer_types(IRModule.from_expr(gradient(module["main"], mode="first_order")))
-    main = made["main"]
+    new = infer_types(IRModule.from_expr(gradient(module["main"], mode="first_order")))
+    main = new["main"]
     assert isinstance(main, Function)
     types = list(main.checked_type.ret_type.fields[1].fields[:-1])  # type: ignore[attr-defined]  # (loss, (by a, …, by dy))
     right = [TensorType.of(shape, case.dtype) for shape in case.shapes]
     if types != right:
         return types, []
     args = numbers(case, [p.checked_type.concrete_shape for p in main.params])  # type: ignore[attr-defined]  # tensors
-    _, found = create_executor(mod=made).evaluate()(*args)
-    return types, [by.numpy() for by in list(found)[:-1]]
+    _, result = create_executor(mod=new).evaluate()(*args)
+    return types, [by.numpy() for by in list(result)[:-1]]
 
 
 def quotients(case: Case, ones: bool = False) -> list[Array]:
@@ -83,7 +83,7 @@ def quotients(case: Case, ones: bool = False) -> list[Array]:
     main = module["main"]
     *args, dy = numbers(case, [p.checked_type.concrete_shape for p in main.params])  # type: ignore[attr-defined]  # tensors
     dy = np.ones_like(dy) if ones else dy
-    found = []
+    result = []
     for number, arg in enumerate(args):
         slopes = np.zeros(arg.size)
         for at in range(arg.size):
@@ -93,8 +93,8 @@ def quotients(case: Case, ones: bool = False) -> list[Array]:
                 moved.flat[at] += step
                 ends.append(float(run(*args[:number], moved, *args[number + 1 :], dy).numpy()))
             slopes[at] = (ends[0] - ends[1]) / (2 * STEP)
-        found.append(slopes.reshape(arg.shape))
-    return found
+        result.append(slopes.reshape(arg.shape))
+    return result
 
 
 def same(first: list[Array], second: list[Array]) -> bool:
@@ -110,9 +110,9 @@ def _judge(rule: Anything, case: Case) -> Failure | None:
     outcome = limited(CASE_SECONDS, derivatives, case, Watched(rule))
     shown = _drawn(case, rule)
     if isinstance(outcome.error, MisuseError):
-        told, hint = str(outcome.error), outcome.error.hint
+        description, hint = str(outcome.error), outcome.error.hint
         return Failure(
-            _told(case), _types(case), told, hint, program(case, None), "ir", printed=outcome.printed
+            _told(case), _types(case), description, hint, program(case, None), "ir", printed=outcome.printed
         )
     if isinstance(outcome.error, RelayError):
         hint = type_hint(case, outcome.error)
@@ -122,18 +122,18 @@ def _judge(rule: Anything, case: Case) -> Failure | None:
         )
     if outcome.error is not None:
         return crashed(_told(case), outcome, _types(case), program=program(case, None), view="ir")
-    types, found = outcome.value
-    if not found:
+    types, result = outcome.value
+    if not result:
         got = "\n".join(f"d{n}: {t}" for n, t in zip(ARGUMENTS[case.part], types, strict=True))
         hint = explained(case, types)
         return Failure(_told(case), _types(case), got, hint, shown, VIEW, CAPTION, outcome.printed)
     if case.dtype != "float64":  # its numbers are looked at in other cases, more exactly
         return None
     right = quotients(case)
-    if same(found, right):
+    if same(result, right):
         return None
-    hint = explained(case, types, found, right)
-    got = _written(case, found)
+    hint = explained(case, types, result, right)
+    got = _written(case, result)
     return Failure(_told(case), _written(case, right), got, hint, shown, VIEW, CAPTION, outcome.printed)
 
 
@@ -155,8 +155,8 @@ def _told(case: Case) -> str:
 
 
 def _result_shape(case: Case) -> tuple[int, ...]:
-    found: tuple[int, ...] = program(case, None)["main"].params[-1].type_annotation.concrete_shape  # type: ignore[union-attr]  # a tensor
-    return found
+    result: tuple[int, ...] = program(case, None)["main"].params[-1].type_annotation.concrete_shape  # type: ignore[union-attr]  # a tensor
+    return result
 
 
 def _types(case: Case) -> str:
@@ -188,9 +188,9 @@ def _shape(rng: random.Random, least: int = 1, most: int = 3) -> tuple[int, ...]
 
 def _cases(rng: random.Random, count: int, make: Callable[[random.Random], Case]) -> Iterator[Case]:
     """Iterate over the cases, small ones first; every fifth in float32."""
-    made = [replace(make(rng), seed=rng.randrange(10**6)) for _ in range(max(count // 3, 8))]
-    made.sort(key=lambda case: sum(map(prod, case.shapes)))
-    for number, case in enumerate(made):
+    result = [replace(make(rng), seed=rng.randrange(10**6)) for _ in range(max(count // 3, 8))]
+    result.sort(key=lambda case: sum(map(prod, case.shapes)))
+    for number, case in enumerate(result):
         yield replace(case, dtype="float32") if number % 5 == 4 else case
 
 
@@ -258,8 +258,7 @@ def _blend(rng: random.Random, count: int) -> Iterator[Case]:
 
 
 def _smaller(case: Case) -> Iterator[Case]:
-    """Shrink the call: 2 in place of 3 everywhere; where nothing is broadcast or summed, 1 in place of 2.
-    """
+    """Shrink the call: 2 in place of 3 everywhere; where nothing is broadcast or summed, 1 in place of 2."""
     plain = len(set(case.shapes)) == 1 and case.part not in ("mean", "softmax")
     for large, small in ((3, 2), *(((2, 1),) if plain else ())):
         shapes = tuple(tuple(small if n == large else n for n in shape) for shape in case.shapes)

@@ -43,32 +43,32 @@ def type_hint(case: Case, error: RelayError) -> str:
 
 
 def explained(
-    case: Case, types: Sequence[Type], found: Sequence[Array] = (), right: Sequence[Array] = ()
+    case: Case, types: Sequence[Type], result: Sequence[Array] = (), right: Sequence[Array] = ()
 ) -> str:
     """Explain the result of a case by a usual mistake; "" where none is known."""
-    if not found:
+    if not result:
         return _of_another_type(case, types)
     from .checks import derivatives, quotients, same
 
-    if same(list(found), quotients(case, ones=True)):
+    if same(list(result), quotients(case, ones=True)):
         return (
             "This is the slope of the operator alone. The rule of a chain multiplies: `grad`, the derivative "
             "by the operator's value, belongs into every derivative."
         )
     for rule, hint in MISTAKES[case.part]:
         try:
-            if same(derivatives(case, rule)[1], list(found)):
+            if same(derivatives(case, rule)[1], list(result)):
                 return hint
         except RelayError:  # such a mistake is not possible here
             continue
-    for name, by, wanted in zip(ARGUMENTS[case.part], found, right, strict=True):
-        if same([by], [wanted]):
+    for name, by, expected in zip(ARGUMENTS[case.part], result, right, strict=True):
+        if same([by], [expected]):
             continue
         if not by.any():
             return f"The derivative by {name} is zero. None, or zeros, says that y does not move with {name}."
-        if same([by], [-wanted]):
+        if same([by], [-expected]):
             return f"The derivative by {name} has the wrong sign."
-        if len(found) > 1:
+        if len(result) > 1:
             return f"Only the derivative by {name} is asked here: does y rise or fall with it, and how fast?"
     return ""
 

@@ -61,21 +61,21 @@ class SpecializeTask(PassTask):
         got, hint = super()._compared(module, function, value)
         if got or not isinstance(value, Function):
             return got, hint
-        made = with_main(module, value)
+        result = with_main(module, value)
         there = {name for f in module.functions.values() for name in operators(_function(f))}
         other = next((name for name in operators(value) if name not in there), None)
         if other is not None:
             return (
-                f"{shown_text(made)}\nin which there is a call of {other}, and none in the program",
+                f"{shown_text(result)}\nin which there is a call of {other}, and none in the program",
                 "What is not known stays as it is written: only what is known is computed.",
             )
         for numbers in INPUTS:
-            given = numbers[: len(function.params)]
-            (first, work), (second, now) = _ran(module, given), _ran(made, given)
-            of = f"of {', '.join(map(str, given))}" if given else ""
+            inputs = numbers[: len(function.params)]
+            (first, work), (second, now) = _ran(module, inputs), _ran(result, inputs)
+            of = f"of {', '.join(map(str, inputs))}" if inputs else ""
             if first is not None and not same(first, second):
                 return (
-                    f"{shown_text(made)}\nwhich {of} gives {repr_of(second)} in the place of "
+                    f"{shown_text(result)}\nwhich {of} gives {repr_of(second)} in the place of "
                     f"{repr_of(first)}",
                     "What comes out means something else. A variable means what it was given where it was "
                     "bound: in each call of a function its parameters mean something of their own.",
@@ -85,7 +85,7 @@ class SpecializeTask(PassTask):
                 name = next(iter(more))
                 counts = f"{now[name]} times, and not {work[name]}"
                 return (
-                    f"{shown_text(made)}\nin which {of} {name} is computed {counts}",
+                    f"{shown_text(result)}\nin which {of} {name} is computed {counts}",
                     "Nothing should be computed more often than before. What a variable stands for is "
                     "evaluated once, and the same object stands wherever the variable did; or keep a `let`.",
                 )

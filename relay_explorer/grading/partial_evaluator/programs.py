@@ -54,9 +54,9 @@ class Writer:
     def operand(self, depth: int, scope: list[str]) -> str:
         """Generate an expression that may stand as an argument, where a `let` may not."""
         lets, self.lets = self.lets, False
-        made = self.number(depth, scope)
+        result = self.number(depth, scope)
         self.lets = lets
-        return made
+        return result
 
     def truth(self, depth: int, scope: list[str]) -> str:
         return f"{self.rng.choice(_COMPARISONS)}({self.operand(depth, scope)}, {self.operand(depth, scope)})"

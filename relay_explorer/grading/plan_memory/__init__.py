@@ -38,17 +38,17 @@ class Work:
     @withheld
     def lives(self) -> dict[int, Life]:
         """The steps that make each tensor and need it last; what is in the result is needed to the end."""
-        found: dict[int, Life] = {}
+        result: dict[int, Life] = {}
         for number, step in enumerate(self.steps):
             for tensor in step.writes:
-                found[tensor] = number, number
+                result[tensor] = number, number
             for tensor in step.reads:
-                if tensor in found:
-                    found[tensor] = found[tensor][0], number
+                if tensor in result:
+                    result[tensor] = result[tensor][0], number
         for tensor in self.result:
-            if tensor in found:
-                found[tensor] = found[tensor][0], len(self.steps)
-        return found
+            if tensor in result:
+                result[tensor] = result[tensor][0], len(self.steps)
+        return result
 
 
 def work_of(function: Function, schedule: str = "program") -> Work:
@@ -62,8 +62,8 @@ def work_of(function: Function, schedule: str = "program") -> Work:
         name = callee.name if isinstance(callee, Op) else "kernel"
         steps.append(Step(name, tuple(dict.fromkeys(step.reads)), step.writes))
     sizes = {t.number: t.bytes for t in known.tensors if t.origin is Origin.COMPUTED}
-    made = {tensor for step in steps for tensor in step.writes}
-    return Work(tuple(steps), known.code.result, {n: size for n, size in sizes.items() if n in made})
+    result = {tensor for step in steps for tensor in step.writes}
+    return Work(tuple(steps), known.code.result, {n: size for n, size in sizes.items() if n in result})
 
 
 Choose = Callable[[list[tuple[int, int]], int], int]  # of free (size, buffer), in order, for a need: a place
@@ -76,11 +76,11 @@ def planned(work: Work, choose: Choose | None = None) -> dict[int, int]:
     """
     choose = best if choose is None else choose
     lives, free, sizes = work.lives, list[tuple[int, int]](), list[int]()
-    made: dict[int, int] = {}
+    result: dict[int, int] = {}
     ending = sorted(lives, key=lambda t: lives[t][1])
     for tensor in sorted(lives, key=lambda t: (lives[t][0], t)):
         while ending and lives[ending[0]][1] < lives[tensor][0]:
-            buffer = made[ending.pop(0)]
+            buffer = result[ending.pop(0)]
             insort(free, (sizes[buffer], buffer))
         need = work.sizes[tensor]
         at = choose(free, need) if free else -1
@@ -90,8 +90,8 @@ def planned(work: Work, choose: Choose | None = None) -> dict[int, int]:
         else:
             buffer = free.pop(at)[1]
             sizes[buffer] = max(sizes[buffer], need)
-        made[tensor] = buffer
-    return made
+        result[tensor] = buffer
+    return result
 
 
 def best(free: list[tuple[int, int]], need: int) -> int:

@@ -55,29 +55,29 @@ def work(module: IRModule, schedule: str) -> tuple[IRModule, Work] | None:
 
 
 def _judge_lives(answer: Anything, module: IRModule, schedule: str) -> Failure | None:
-    found = work(module, schedule)
-    if found is None:
+    result = work(module, schedule)
+    if result is None:
         return None
-    typed, asked = found
-    right = asked.lives
-    case = _case("lifetimes(steps, result)", typed, asked)
-    outcome = limited(CASE_SECONDS, answer, list(asked.steps), asked.result)
+    typed, task = result
+    right = task.lives
+    case = _case("lifetimes(steps, result)", typed, task)
+    outcome = limited(CASE_SECONDS, answer, list(task.steps), task.result)
     if outcome.error is not None:
         hint = _ELSEWHERE if isinstance(outcome.error, KeyError) else ""
         return crashed(
             case, outcome, _lives(right), program=module, view="memory", caption=CAPTION, hint=hint
         )
-    told = lives_hint(outcome.value, right, asked)
-    if not told:
+    hint_text = lives_hint(outcome.value, right, task)
+    if not hint_text:
         return None
     got = _lives(outcome.value) if _are_pairs(outcome.value) else repr_of(outcome.value, 300)
-    return Failure(case, _lives(right), got, told, module, "memory", CAPTION, outcome.printed)
+    return Failure(case, _lives(right), got, hint_text, module, "memory", CAPTION, outcome.printed)
 
 
 _ELSEWHERE = "A step may also read what no step makes: a parameter or a constant. It is left out."
 
 
-def lives_hint(value: object, right: dict[int, Life], asked: Work) -> str:
+def lives_hint(value: object, right: dict[int, Life], task: Work) -> str:
     """Explain what is wrong with an answer to `lifetimes`; an empty string where nothing is."""
     if not isinstance(value, dict) or not _are_pairs(value):
         return (
@@ -92,28 +92,28 @@ def lives_hint(value: object, right: dict[int, Life], asked: Work) -> str:
         )
     missing = [t for t in right if t not in value]
     if missing:
-        read = any(missing[0] in step.reads for step in asked.steps)
+        read = any(missing[0] in step.reads for step in task.steps)
         return (
             f"Tensor {missing[0]} is missing." if read else
             f"Tensor {missing[0]} is read by no step, but a step writes it: it needs a place while that step "
             "runs."
         )  # fmt: skip
-    for tensor, (made, last) in right.items():
+    for tensor, (result, last) in right.items():
         own = tuple(map(integer, value[tensor]))
-        if own == (made, last):
+        if own == (result, last):
             continue
         if None in own:
             return f"Steps are whole numbers; of tensor {tensor} one is not."
-        if own[0] != made:
-            return f"Tensor {tensor} is made by step {made}. Steps are counted from 0."
-        if tensor in asked.result:
+        if own[0] != result:
+            return f"Tensor {tensor} is made by step {result}. Steps are counted from 0."
+        if tensor in task.result:
             return (
                 f"Tensor {tensor} is part of the result: whoever called reads it after the last step. Its "
                 f"last step is {last}, the number of steps."
             )
-        if own[1] == made and last > made:
+        if own[1] == result and last > result:
             return f"Tensor {tensor} is read after the step that makes it."
-        reads = [n for n, step in enumerate(asked.steps) if tensor in step.reads]
+        reads = [n for n, step in enumerate(task.steps) if tensor in step.reads]
         if own[1] in reads:
             return f"Several steps read tensor {tensor}: it is needed up to the last of them."
         return f"Tensor {tensor} is needed last by step {last}, which is the last that reads it."
@@ -136,28 +136,28 @@ def _judge_apart(answer: Anything, module: IRModule, schedule: str) -> Failure |
 
 def _judge_plan(answer: Anything, module: IRModule, schedule: str, sparing: bool = True) -> Failure | None:
     """`sparing`: the buffers must not take more than the rule's."""
-    found = work(module, schedule)
-    if found is None:
+    result = work(module, schedule)
+    if result is None:
         return None
-    typed, asked = found
-    right = planned(asked)
-    expected = f"at most {counted(total(right, asked.sizes), 'byte')}, as with {_plan(right)}"
-    case = _case("plan(lives, sizes)", typed, asked)
+    typed, task = result
+    right = planned(task)
+    expected = f"at most {counted(total(right, task.sizes), 'byte')}, as with {_plan(right)}"
+    case = _case("plan(lives, sizes)", typed, task)
     # In no order that tells anything.
-    given = {t: asked.lives[t] for t in sorted(asked.lives)}
-    outcome = limited(CASE_SECONDS, answer, dict(given), dict(asked.sizes))
+    inputs = {t: task.lives[t] for t in sorted(task.lives)}
+    outcome = limited(CASE_SECONDS, answer, dict(inputs), dict(task.sizes))
     if outcome.error is not None:
         return crashed(case, outcome, expected, program=module, view="memory", caption=CAPTION)
-    told = plan_hint(outcome.value, asked, sparing)
-    if not told:
+    hint_text = plan_hint(outcome.value, task, sparing)
+    if not hint_text:
         return None
-    got = _got(outcome.value, asked)
-    return Failure(case, expected, got, told, module, "memory", CAPTION, outcome.printed)
+    got = _got(outcome.value, task)
+    return Failure(case, expected, got, hint_text, module, "memory", CAPTION, outcome.printed)
 
 
-def plan_hint(value: object, asked: Work, sparing: bool = True) -> str:
+def plan_hint(value: object, task: Work, sparing: bool = True) -> str:
     """Explain what is wrong with an answer to `plan`; an empty string where nothing is."""
-    lives, sizes = asked.lives, asked.sizes
+    lives, sizes = task.lives, task.sizes
     if not isinstance(value, dict):
         return "Return a dictionary: for each tensor the number of its buffer."
     if any(integer(buffer) is None for buffer in value.values()):
@@ -177,20 +177,20 @@ def plan_hint(value: object, asked: Work, sparing: bool = True) -> str:
                 "last step."
             )
         return f"Tensors {first} and {second} are in one buffer, and both are needed at step {when}."
-    if not sparing or total(value, sizes) <= total(planned(asked), sizes):
+    if not sparing or total(value, sizes) <= total(planned(task), sizes):
         return ""
-    return _waste(value, asked)
+    return _waste(value, task)
 
 
-def _waste(plan: dict[int, int], asked: Work) -> str:
+def _waste(plan: dict[int, int], task: Work) -> str:
     """Why a plan takes more than the rule's: the usual other rules, each tried."""
-    taken = total(plan, asked.sizes)
-    for rule, told in _OTHERS:
-        if total(planned(asked, rule), asked.sizes) == taken:
-            return told
+    used = total(plan, task.sizes)
+    for rule, hint_text in _OTHERS:
+        if total(planned(task, rule), task.sizes) == used:
+            return hint_text
     if len(set(plan.values())) == len(plan):
         return "No buffer is used again. A buffer is free once its tensor's last step is over."
-    if total(_by_number(asked), asked.sizes) == taken:
+    if total(_by_number(task), task.sizes) == used:
         return (
             "Go through the tensors in the order in which they are made, by `lives`; their numbers do not "
             "tell."
@@ -232,24 +232,24 @@ _OTHERS = (
 )  # fmt: skip
 
 
-def _by_number(asked: Work) -> dict[int, int]:
+def _by_number(task: Work) -> dict[int, int]:
     """Plan the tensors in the order of their numbers."""
-    lives = asked.lives
+    lives = task.lives
     plan: dict[int, int] = {}
     sizes: list[int] = []
     for tensor in sorted(lives):
-        made, last = lives[tensor]
+        result, last = lives[tensor]
         free = [
             (sizes[b], b) for b in range(len(sizes))
-            if all(lives[t][1] < made or last < lives[t][0] for t, own in plan.items() if own == b)
+            if all(lives[t][1] < result or last < lives[t][0] for t, own in plan.items() if own == b)
         ]  # fmt: skip
         free.sort()
         if free:
-            buffer = free[best(free, asked.sizes[tensor])][1]
-            sizes[buffer] = max(sizes[buffer], asked.sizes[tensor])
+            buffer = free[best(free, task.sizes[tensor])][1]
+            sizes[buffer] = max(sizes[buffer], task.sizes[tensor])
         else:
             buffer = len(sizes)
-            sizes.append(asked.sizes[tensor])
+            sizes.append(task.sizes[tensor])
         plan[tensor] = buffer
     return plan
 
@@ -257,22 +257,22 @@ def _by_number(asked: Work) -> dict[int, int]:
 # -- what feedback says
 
 
-def _case(call: str, typed: IRModule, asked: Work) -> str:
+def _case(call: str, typed: IRModule, task: Work) -> str:
     """Write the call, the program, and its steps."""
     shown = text(typed)
-    lines = [f"  {n}: {_step(step, asked)}" for n, step in enumerate(asked.steps[:_MOST_STEPS])]
-    more = len(asked.steps) - len(lines)
+    lines = [f"  {n}: {_step(step, task)}" for n, step in enumerate(task.steps[:_MOST_STEPS])]
+    more = len(task.steps) - len(lines)
     lines = lines or ["  none: it gives what it is given"]
     return (
         f"{call}, for the program\n{shown if len(shown) < _LONGEST else shown[:_LONGEST] + '…'}\nIts steps:\n"
         + "\n".join(lines) + (f"\n  and {more} more" if more > 0 else "")
-        + f"\nThe result is {', '.join(map(str, asked.result))}."
+        + f"\nThe result is {', '.join(map(str, task.result))}."
     )  # fmt: skip
 
 
-def _step(step: Step, asked: Work) -> str:
+def _step(step: Step, task: Work) -> str:
     reads = ", ".join(map(str, step.reads)) or "nothing"
-    makes = ", ".join(f"{t} ({counted(asked.sizes[t], 'byte')})" for t in step.writes)
+    makes = ", ".join(f"{t} ({counted(task.sizes[t], 'byte')})" for t in step.writes)
     return f"{step.name} reads {reads} and makes {makes}"
 
 
@@ -284,10 +284,10 @@ def _plan(plan: dict[int, int]) -> str:
     return _short(", ".join(f"{t}: b{buffer}" for t, buffer in plan.items())) or "{}"
 
 
-def _got(value: object, asked: Work) -> str:
-    if not isinstance(value, dict) or set(value) != set(asked.lives):
+def _got(value: object, task: Work) -> str:
+    if not isinstance(value, dict) or set(value) != set(task.lives):
         return repr_of(value, 300)
-    return f"{counted(total(value, asked.sizes), 'byte')}: {_plan(value)}"
+    return f"{counted(total(value, task.sizes), 'byte')}: {_plan(value)}"
 
 
 def _short(text_: str) -> str:

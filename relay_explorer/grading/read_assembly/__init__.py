@@ -56,12 +56,12 @@ def _stored() -> dict[str, str]:
 def loops(lines: Sequence[str]) -> list[tuple[int, int]]:
     """Return the loops, as their first line (the label) and their last (the last jump back to it), from 0."""
     labels = {m[1]: at for at, line in enumerate(lines) if (m := _LABEL.match(line.strip()))}
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     for at, line in enumerate(lines):
         jump = _JUMP.match(line.strip())
         if jump and labels.get(jump[1], at) < at:
-            found[labels[jump[1]]] = at
-    return sorted(found.items())
+            result[labels[jump[1]]] = at
+    return sorted(result.items())
 
 
 @withheld
@@ -106,8 +106,8 @@ def lanes(line: str) -> int:
         width = re.search(r"%([xyz])mm", operands)
         assert width is not None
         return 1 if name.endswith("ss") else {"x": 4, "y": 8, "z": 16}[width[1]]
-    found = re.match(r"\s*v\d+\.(\d)s", operands)
-    return int(found[1]) if found else 1
+    match = re.match(r"\s*v\d+\.(\d)s", operands)
+    return int(match[1]) if match else 1
 
 
 @withheld
@@ -121,5 +121,5 @@ def written(line: str) -> list[int]:
         return [int(last[1])] if last and not name.startswith(("vcmp", "vucom")) else []
     if name.startswith(("st", ".")):
         return []
-    given = operands.partition("[")[0] if name.startswith("ld") else operands.partition(",")[0]
-    return [int(number) for number in re.findall(r"\b[vqds](\d+)", given)]
+    inputs = operands.partition("[")[0] if name.startswith("ld") else operands.partition(",")[0]
+    return [int(number) for number in re.findall(r"\b[vqds](\d+)", inputs)]

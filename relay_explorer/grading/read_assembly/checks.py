@@ -37,23 +37,25 @@ Hint = Callable[[Anything, str], str]
 
 def _numbers(value: object) -> list[int] | None:
     """Return the integers of a list or tuple; None for any other value."""
-    found = list(map(integer, value)) if isinstance(value, (list, tuple)) else [None]
-    return None if None in found else [number for number in found if number is not None]
+    result = list(map(integer, value)) if isinstance(value, (list, tuple)) else [None]
+    return None if None in result else [number for number in result if number is not None]
 
 
 def _judged(function: str, part: str, hint: Hint) -> Callable[[Anything, Case], Failure | None]:
     def judge(answer: Anything, case: Case) -> Failure | None:
         text = case.text
         right = getattr(reading(text), part)
-        wanted = list(right) if part == "lines" else right
-        told = _shown(function, case)
+        expected = list(right) if part == "lines" else right
+        description = _shown(function, case)
         outcome = limited(CASE_SECONDS, answer, text)
         if outcome.error is not None:
-            return crashed(told, outcome, f"{wanted}")
+            return crashed(description, outcome, f"{expected}")
         got = outcome.value
-        if (_numbers(got) if part == "lines" else integer(got)) == wanted:
+        if (_numbers(got) if part == "lines" else integer(got)) == expected:
             return None
-        return Failure(told, f"{wanted}", repr_of(got, 300), hint(got, text), printed=outcome.printed)
+        return Failure(
+            description, f"{expected}", repr_of(got, 300), hint(got, text), printed=outcome.printed
+        )
 
     return judge
 
@@ -76,14 +78,14 @@ def _shown(function: str, case: Case) -> str:
 
 def lines_hint(value: object, text: str) -> str:
     """Explain what is wrong with an answer to `multiply_adds`."""
-    given = _numbers(value)
-    if given is None:
+    inputs = _numbers(value)
+    if inputs is None:
         return "Return a list of the numbers of lines, counted from 1."
     lines, right = text.splitlines(), list(reading(text).lines)
-    got = sorted(set(given))
+    got = sorted(set(inputs))
     if [n + 1 for n in got] == right:
         return "Count the lines from 1, as an editor does."
-    if given != got and got == right:
+    if inputs != got and got == right:
         return "Give each line once, in the order in which they stand."
     every = [at + 1 for at, line in enumerate(lines) if fused(line)]
     if not right:
@@ -132,26 +134,26 @@ def _missed(got: Sequence[int], right: Sequence[int], lines: Sequence[str]) -> s
 
 def lanes_hint(value: object, text: str) -> str:
     """Explain what is wrong with an answer to `lanes`."""
-    found = reading(text)
+    result = reading(text)
     if (value := integer(value)) is None:
         return "Return a whole number."
-    if not found.lines:
+    if not result.lines:
         return "There is no multiply-add in a loop of this kernel: 0."
-    line = text.splitlines()[found.lines[0] - 1].strip()
-    if value == 32 * found.lanes:
+    line = text.splitlines()[result.lines[0] - 1].strip()
+    if value == 32 * result.lanes:
         return "This is the width in bits. A float32 has 32 of them."
-    if value == 4 * found.lanes and value > 16:
+    if value == 4 * result.lanes and value > 16:
         return "This is the width in bytes. A float32 has four of them."
-    if found.lanes == 1:
+    if result.lanes == 1:
         return (
             f"`{line.split()[0]}` computes a single number, whatever the width of the register: it is not "
             "vectorized, 1."
         )
-    if value == len(found.lines):
+    if value == len(result.lines):
         return "This is how many multiply-adds there are. How many numbers does one of them compute?"
     if re.match(r"fmla", line):
         return f"`{line:.50}`: the letters behind the dot say how many numbers of which size, 4s or 2s."
-    if value == found.lanes * 2 or value * 2 == found.lanes or value in (4, 8, 16):
+    if value == result.lanes * 2 or value * 2 == result.lanes or value in (4, 8, 16):
         return (
             f"`{line:.50}`: an xmm register has 128 bits, a ymm register 256, a zmm register 512. The "
             "instructions that are used decide, not the largest that the processor has."
@@ -164,17 +166,17 @@ def lanes_hint(value: object, text: str) -> str:
 
 def sums_hint(value: object, text: str) -> str:
     """Explain what is wrong with an answer to `sums`."""
-    found, lines = reading(text), text.splitlines()
+    result, lines = reading(text), text.splitlines()
     if (value := integer(value)) is None:
         return "Return a whole number: how many registers hold sums."
-    if not found.lines:
+    if not result.lines:
         return "There is no multiply-add in a loop of this kernel: 0."
     loop = innermost(lines)
     assert loop is not None
     inside = lines[loop[0] : loop[1] + 1]
     mine = [line for line in inside if fused(line)]
     targets = {register for line in mine for register in written(line)}
-    if value == len(targets) and found.sums < len(targets):
+    if value == len(targets) and result.sums < len(targets):
         return (
             "Something else in the loop writes such a register too: a load, say. Then no sum stays in it "
             "from one turn to the next; it is in memory."
@@ -201,8 +203,8 @@ def sums_hint(value: object, text: str) -> str:
 def _other_end(line: str) -> int:
     """Return the register that stands at the end opposite to the destination; -1 for memory."""
     operands = re.findall(r"\([^)]*\)|%[xyz]mm\d+|\b[vs]\d+", line.partition(" ")[2])
-    found = re.search(r"\d+$", operands[0] if line.startswith("v") else operands[-1])
-    return int(found[0]) if found else -1
+    match = re.search(r"\d+$", operands[0] if line.startswith("v") else operands[-1])
+    return int(match[0]) if match else -1
 
 
 # -- the properties
@@ -226,8 +228,8 @@ def _smaller(case: Case) -> Iterator[Case]:
 
 def _property(name: str, says: str, judge: Anything, cases: Anything) -> Property:
     def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
-        found: Iterable[Case] = cases(rng, count)
-        return Search(lambda case: judge(answer, case), _smaller)(found)
+        result: Iterable[Case] = cases(rng, count)
+        return Search(lambda case: judge(answer, case), _smaller)(result)
 
     return Property(name, says, test)
 

@@ -54,8 +54,8 @@ def shapes(rng: random.Random, count: int, free: Sequence[str] = ()) -> Iterator
             if rows * vectors + vectors + 2 <= REGISTERS[isa]:
                 break
         lanes = rng.choice((1, *WIDTHS[isa], *WIDTHS[isa]))
-        made = Shape(isa, rows, vectors, lanes, rng.choice((1, 1, 2)))
-        yield replace(made, **{name: rng.random() < 0.5 for name in free})  # type: ignore[arg-type]
+        result = Shape(isa, rows, vectors, lanes, rng.choice((1, 1, 2)))
+        yield replace(result, **{name: rng.random() < 0.5 for name in free})  # type: ignore[arg-type]
 
 
 def smaller(shape: Shape) -> Iterator[Shape]:

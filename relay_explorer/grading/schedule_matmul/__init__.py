@@ -59,21 +59,21 @@ def scheduled(shape: Shape, schedule: Callable[..., Any], lanes: int) -> Schedul
     """
     sch, block = begun(shape)
     try:
-        given = schedule(sch, block, lanes, registers(lanes))
+        inputs = schedule(sch, block, lanes, registers(lanes))
     except Exception as error:
         raise StepError(Scheduled(product(shape), sch.mod, sch.trace, "yours")) from error
-    sch = sch if given is None else given
+    sch = sch if inputs is None else inputs
     if not isinstance(sch, tvm().s_tir.Schedule):
-        raise NotAScheduleError(type(given).__name__)
+        raise NotAScheduleError(type(inputs).__name__)
     return Scheduled(product(shape), sch.mod, sch.trace, "yours")
 
 
 class StepError(Exception):
     """The answer raised an error, its cause; `made` is what it had scheduled before."""
 
-    def __init__(self, made: Scheduled) -> None:
+    def __init__(self, scheduled_product: Scheduled) -> None:
         super().__init__("the schedule was not finished")
-        self.made = made
+        self.made = scheduled_product
 
 
 class NotAScheduleError(TypeError):
@@ -83,30 +83,30 @@ class NotAScheduleError(TypeError):
 # -- machine code
 
 
-def serial(made: Scheduled) -> Scheduled:
+def serial(scheduled_product: Scheduled) -> Scheduled:
     """Restrict a schedule to one core: repeat all its steps but those that parallelize loops."""
-    trace = made.trace
-    kept = [step for step in trace.insts if str(step.kind.name) != "Parallel"]
-    sch = tvm().s_tir.Schedule(made.composed.mod)
-    sch.work_on(made.composed.name)
-    tvm().s_tir.schedule.Trace(kept, trace.decisions).apply_to_schedule(sch, remove_postproc=False)
-    return replace(made, mod=sch.mod, trace=sch.trace)
+    trace = scheduled_product.trace
+    remaining = [step for step in trace.insts if str(step.kind.name) != "Parallel"]
+    sch = tvm().s_tir.Schedule(scheduled_product.composed.mod)
+    sch.work_on(scheduled_product.composed.name)
+    tvm().s_tir.schedule.Trace(remaining, trace.decisions).apply_to_schedule(sch, remove_postproc=False)
+    return replace(scheduled_product, mod=sch.mod, trace=sch.trace)
 
 
-def runs(made: Scheduled) -> Callable[..., Any]:
+def runs(scheduled_product: Scheduled) -> Callable[..., Any]:
     """Compile to machine code, a function of three TVM tensors: A, B and C."""
-    found: Callable[..., Any] = machine_code(made)[made.composed.name]
-    return found
+    code: Callable[..., Any] = machine_code(scheduled_product)[scheduled_product.composed.name]
+    return code
 
 
-def explorer(made: Scheduled, title: str) -> Any:
+def explorer(scheduled_product: Scheduled, title: str) -> Any:
     """Open the lowering explorer of an answer's schedule, step by step."""
     from ...explorer import explore
     from ...lower.runtime.kernel import Kernel
 
-    entry = {"function": made.composed.function, "rule": made.rule}
-    kernel = Kernel("matmul", made.composed.name, "", made.composed.target, entry)
-    kernel.scheduled = made
+    entry = {"function": scheduled_product.composed.function, "rule": scheduled_product.rule}
+    kernel = Kernel("matmul", scheduled_product.composed.name, "", scheduled_product.composed.target, entry)
+    kernel.scheduled = scheduled_product
     return explore(kernel, view="lowering", title=title)
 
 

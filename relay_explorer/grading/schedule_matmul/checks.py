@@ -70,22 +70,22 @@ def _unfinished(outcome: Outcome, shape: Shape, lanes: int) -> Failure:
         )
     if not isinstance(error, StepError) or error.__cause__ is None:
         return crashed(case, outcome, expected)
-    cause, made = error.__cause__, error.made
+    cause, scheduled_product = error.__cause__, error.made
     hint = refused_hint(cause)
     if not hint and type(cause).__name__ != "ScheduleError":
         return crashed(case, outcome._replace(error=cause), expected)
     return Failure(
         case, expected, f"a step that TVM refuses: {told(cause)}", hint, printed=outcome.printed,
-        trace=own_lines(cause), picture=_picture(made, "The steps before it"),
+        trace=own_lines(cause), picture=_picture(scheduled_product, "The steps before it"),
     )  # fmt: skip
 
 
-def _picture(made: Scheduled, title: str = "Your schedule, step by step") -> Callable[[], Any]:
+def _picture(scheduled_product: Scheduled, title: str = "Your schedule, step by step") -> Callable[[], Any]:
     def draw() -> Any:
         try:
-            return explorer(made, title)
+            return explorer(scheduled_product, title)
         except RelayError:  # no machine code can be made of it
-            return explorer(serial(made), f"{title}, without parallel loops")
+            return explorer(serial(scheduled_product), f"{title}, without parallel loops")
 
     return draw
 
@@ -98,26 +98,27 @@ def _wrong(answer: Answer, shape: Shape, lanes: int | None = None) -> Failure | 
     or shorter ones.
     """
     lanes = host().lanes() if lanes is None else lanes
-    made, failure = _scheduled(answer, shape, lanes)
-    if made is None:
+    scheduled_product, failure = _scheduled(answer, shape, lanes)
+    if scheduled_product is None:
         return failure
     case = _case(shape, lanes)
-    copies = max((s.copies for s in statements(made)), default=0)
+    copies = max((s.copies for s in statements(scheduled_product)), default=0)
     if copies > MOST_COPIES:
         return Failure(
             case, f"code with at most {MOST_COPIES:,} copies of a statement", f"{copies:,} copies",
             "An unrolled or vectorized loop is written out turn by turn. Unroll only loops over a few "
             "turns: split "
-            "them first.", picture=_picture(made),
+            "them first.", picture=_picture(scheduled_product),
         )  # fmt: skip
-    outcome = _ran(Loops(made), shape)
+    outcome = _ran(Loops(scheduled_product), shape)
     if outcome.error is not None:
         return Failure(
             case, "machine code", f"loops of which TVM makes none: {told(outcome.error)}",
-            nested(made) or "Every step was accepted, but not what they come to. Leave out some of them.",
-            picture=_picture(made),
+            nested(scheduled_product)
+            or "TVM accepted every step, but cannot compile the result. Leave out some of the steps.",
+            picture=_picture(scheduled_product),
         )  # fmt: skip
-    return _compared(outcome.value, made, shape, case)
+    return _compared(outcome.value, scheduled_product, shape, case)
 
 
 @lru_cache(64)
@@ -126,7 +127,7 @@ def _ran(loops: Loops, shape: Shape) -> Outcome:
     return limited(COMPILE_SECONDS, _computed, loops.made, shape)
 
 
-def _computed(made: Scheduled, shape: Shape) -> Any:
+def _computed(scheduled_product: Scheduled, shape: Shape) -> Any:
     """Run the machine code, and return C."""
     import numpy as np
 
@@ -134,28 +135,28 @@ def _computed(made: Scheduled, shape: Shape) -> Any:
 
     a, b, right = matrices(shape)
     tensors = [tvm().runtime.tensor(array) for array in (a, b, np.full_like(right, np.nan))]
-    runs(made)(*tensors)
+    runs(scheduled_product)(*tensors)
     return tensors[2].numpy()
 
 
-def _compared(found: Any, made: Scheduled, shape: Shape, case: str) -> Failure | None:
+def _compared(computed: Any, scheduled_product: Scheduled, shape: Shape, case: str) -> Failure | None:
     import numpy as np
 
     right = matrices(shape)[2]
-    if np.array_equal(found, right):
+    if np.array_equal(computed, right):
         return None
-    row, column = (int(at[0]) for at in np.nonzero(found != right))
-    empty = int(np.isnan(found).sum())
-    got = f"C[{row}, {column}] = {found[row, column]:g}"
+    row, column = (int(at[0]) for at in np.nonzero(computed != right))
+    empty = int(np.isnan(computed).sum())
+    got = f"C[{row}, {column}] = {computed[row, column]:g}"
     hint = (
-        f"{empty} of the {found.size} numbers of C are never written."
+        f"{empty} of the {computed.size} numbers of C are never written."
         if empty
         else "Steps change the order of the work, not what is computed. Which of yours changes a type, or "
         "is called unsafe?"
     )
     return Failure(
         case, f"C[{row}, {column}] = {right[row, column]:g}", got, hint,
-        picture=_picture(made),
+        picture=_picture(scheduled_product),
     )  # fmt: skip
 
 
@@ -198,14 +199,14 @@ def _any(rng: random.Random, count: int) -> Iterator[Asked]:
 def _loops(name: str, says: str, expected: str, look: Look) -> Property:
     def test(answer: Answer, rng: random.Random, count: int) -> Failure | None:
         for lanes in WIDTHS:
-            made, failure = _scheduled(answer, LOOKED_AT, lanes)
-            if made is None:
+            scheduled_product, failure = _scheduled(answer, LOOKED_AT, lanes)
+            if scheduled_product is None:
                 return failure
-            found = look(made, lanes, registers(lanes))
-            if found is not None:
+            finding = look(scheduled_product, lanes, registers(lanes))
+            if finding is not None:
                 return Failure(
-                    _case(LOOKED_AT, lanes), expected, found.got, found.hint,
-                    picture=_picture(made),
+                    _case(LOOKED_AT, lanes), expected, finding.got, finding.hint,
+                    picture=_picture(scheduled_product),
                 )  # fmt: skip
         return None
 
@@ -220,28 +221,28 @@ def _speed(name: str, says: str, step: Step) -> Property:
         failure = _wrong(answer, SHAPE)
         if failure is not None:
             return failure
-        made, failure = _scheduled(answer, SHAPE, host().lanes())
-        if made is None:
+        scheduled_product, failure = _scheduled(answer, SHAPE, host().lanes())
+        if scheduled_product is None:
             return failure
-        speed = fastest(step, made)
+        speed = fastest(step, scheduled_product)
         if step.reached(speed):
             return Remark(speed)
         return Failure(
-            _case(SHAPE, host().lanes()), str(step), str(speed), _slow(made),
-            picture=_picture(made),
+            _case(SHAPE, host().lanes()), str(step), str(speed), _slow(scheduled_product),
+            picture=_picture(scheduled_product),
         )  # fmt: skip
 
     return Property(name, says, test)
 
 
-def _slow(made: Scheduled) -> str:
+def _slow(scheduled_product: Scheduled) -> str:
     """Explain what may make a right schedule slow."""
     lanes = host().lanes()
     for look in (vectors, tile, begins):
-        found = look(made, lanes, registers(lanes))
-        if found is not None:
-            return found.hint
-    if product_of(made).scope == "global":
+        finding = look(scheduled_product, lanes, registers(lanes))
+        if finding is not None:
+            return finding.hint
+    if product_of(scheduled_product).scope == "global":
         return (
             'Are the sums kept in registers? `cache_write(product, 0, "local")` gives them a place of '
             "their own, and `reverse_compute_at` copies a tile to C when it is done."

@@ -83,15 +83,15 @@ REFUSALS = (
 
 def refused_hint(error: BaseException) -> str:
     """Advise on an error that a schedule step raised."""
-    said = str(error)
-    if isinstance(error, AttributeError) and "Schedule" in said:
-        return _unknown(said)
-    return next((hint for part, hint in REFUSALS if part in said), "")
+    message = str(error)
+    if isinstance(error, AttributeError) and "Schedule" in message:
+        return _unknown(message)
+    return next((hint for part, hint in REFUSALS if part in message), "")
 
 
-def _unknown(said: str) -> str:
+def _unknown(message: str) -> str:
     """Suggest primitives with names like an unknown one."""
-    name = said.rpartition("attribute ")[2].strip("'. ")
+    name = message.rpartition("attribute ")[2].strip("'. ")
     if name == "tile":
         return "There is none called `tile`: `split` twice and `reorder`, and you have one."
     known = [known for known in dir(tvm().s_tir.Schedule) if not known.startswith("_")]
@@ -101,6 +101,6 @@ def _unknown(said: str) -> str:
 
 def told(error: BaseException) -> str:
     """TVM's own sentence, without the program that may stand after it."""
-    said = error.help[0] if isinstance(error, RelayError) and error.help else str(error)
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    message = error.help[0] if isinstance(error, RelayError) and error.help else str(error)
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
     return _PREFIX.sub("", " ".join(lines[:2])[:400])

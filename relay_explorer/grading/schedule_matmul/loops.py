@@ -71,10 +71,10 @@ class Statement:
         return prod(loop.extent for loop in self.loops if loop.kind in (VECTORIZED, UNROLLED))
 
 
-def statements(made: Scheduled) -> list[Statement]:
+def statements(scheduled: Scheduled) -> list[Statement]:
     """Return the blocks of a scheduled function, in order."""
-    found: list[Statement] = []
-    pending: list[tuple[Any, tuple[Any, ...]]] = [(made.prim_func.body, ())]
+    statements_found: list[Statement] = []
+    pending: list[tuple[Any, tuple[Any, ...]]] = [(scheduled.prim_func.body, ())]
     while pending:
         node, loops = pending.pop()
         kind = type(node).__name__
@@ -84,13 +84,13 @@ def statements(made: Scheduled) -> list[Statement]:
             pending.append((node.body, (*loops, node)))
         elif kind == "SBlockRealize":
             if str(node.block.name_hint) != "root":
-                found.append(_statement(node, loops))
+                statements_found.append(_statement(node, loops))
             pending.append((node.block.body, loops))
         elif kind == "IfThenElse":
             pending += [(part, loops) for part in (node.else_case, node.then_case) if part is not None]
         elif hasattr(node, "body"):
             pending.append((node.body, loops))
-    return found
+    return statements_found
 
 
 def _statement(node: Any, loops: tuple[Any, ...]) -> Statement:
@@ -120,10 +120,10 @@ NOT_FIXED = 1 << 40
 
 def _step(value: Any, var: Any) -> int:
     """How far one turn of a loop takes an axis; 0 where the axis does not follow the loop."""
-    found = list(tvm().sym.detect_linear_equation(value, [var]))
-    if not found or not hasattr(found[0], "value"):
+    coefficients = list(tvm().sym.detect_linear_equation(value, [var]))
+    if not coefficients or not hasattr(coefficients[0], "value"):
         return NOT_FIXED
-    return int(found[0].value)
+    return int(coefficients[0].value)
 
 
 # -- what must be true of them
@@ -137,15 +137,15 @@ class Finding:
     hint: str
 
 
-def product_of(made: Scheduled) -> Statement:
+def product_of(scheduled: Scheduled) -> Statement:
     """Return the statement that multiplies and adds: of several, the one that runs most often."""
-    return max((s for s in statements(made) if s.summed), key=lambda s: s.turns)
+    return max((s for s in statements(scheduled) if s.summed), key=lambda s: s.turns)
 
 
-def vectors(made: Scheduled, lanes: int, registers: int) -> Finding | None:
+def vectors(scheduled: Scheduled, lanes: int, registers: int) -> Finding | None:
     """Check that the multiply-add works on vectors of adjacent elements."""
-    found = product_of(made)
-    wide = [loop for loop in found.loops if loop.kind == VECTORIZED]
+    statement = product_of(scheduled)
+    wide = [loop for loop in statement.loops if loop.kind == VECTORIZED]
     if not wide:
         return Finding(
             "no loop around the multiply-add is vectorized",
@@ -172,12 +172,12 @@ def vectors(made: Scheduled, lanes: int, registers: int) -> Finding | None:
     return None
 
 
-def tile(made: Scheduled, lanes: int, registers: int) -> Finding | None:
+def tile(scheduled: Scheduled, lanes: int, registers: int) -> Finding | None:
     """Within the innermost loop over k there is a tile of sums that fits the registers, and each number that
     is loaded is used several times.
     """
-    found = product_of(made)
-    inner = found.inner
+    statement = product_of(scheduled)
+    inner = statement.inner
     if any(step == NOT_FIXED for loop in inner for _, step in loop.moves):
         return None  # loops that were fused: nothing simple can be said of them
     rows = prod(loop.extent for loop in inner if _follows(loop, ROWS))
@@ -205,9 +205,9 @@ def tile(made: Scheduled, lanes: int, registers: int) -> Finding | None:
     return None
 
 
-def begins(made: Scheduled, lanes: int, registers: int) -> Finding | None:
+def begins(scheduled: Scheduled, lanes: int, registers: int) -> Finding | None:
     """Check that the accumulators are set to zero before the loop that adds to them."""
-    if any(s.summed and s.begins for s in statements(made)):
+    if any(s.summed and s.begins for s in statements(scheduled)):
         return Finding(
             "in every turn of the loops over k it is asked whether this is the first",
             "`decompose_reduction(product, loop)` puts the zeros before a loop: that over k, or the "
@@ -216,11 +216,11 @@ def begins(made: Scheduled, lanes: int, registers: int) -> Finding | None:
     return None
 
 
-def nested(made: Scheduled) -> str:
+def nested(scheduled: Scheduled) -> str:
     """Advise on loops that no CPU can run: bound to threads, or parallelized twice; an empty string for
     others.
     """
-    for statement in statements(made):
+    for statement in statements(scheduled):
         if any(loop.kind == BOUND for loop in statement.loops):
             return "`bind` gives a loop to a GPU's threads. Here `parallel` shares one among the cores."
         if sum(loop.kind == PARALLEL for loop in statement.loops) > 1:
@@ -230,10 +230,10 @@ def nested(made: Scheduled) -> str:
     return ""
 
 
-def cores(made: Scheduled, lanes: int, registers: int) -> Finding | None:
+def cores(scheduled: Scheduled, lanes: int, registers: int) -> Finding | None:
     """Check that the outermost loop is parallelized over the cores."""
-    found = product_of(made)
-    loops = [loop for loop in found.loops if loop.extent != 1]
+    statement = product_of(scheduled)
+    loops = [loop for loop in statement.loops if loop.extent != 1]
     shared = [at for at, loop in enumerate(loops) if loop.kind == PARALLEL]
     if not shared:
         return Finding("no loop is parallel", "Share the outermost loop among the cores: `parallel`.")
@@ -244,7 +244,7 @@ def cores(made: Scheduled, lanes: int, registers: int) -> Finding | None:
             "outermost loop parallel.",
         )
     if len(shared) > 1:
-        return Finding("two loops within each other are parallel", nested(made))
+        return Finding("two loops within each other are parallel", nested(scheduled))
     if loops[0].extent < LEAST_TURNS:
         return Finding(
             f"{_loop(loops[0])} is parallel: {loops[0].extent} turns to be shared",

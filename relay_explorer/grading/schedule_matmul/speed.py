@@ -80,34 +80,34 @@ STEPS = {"faster": Step(to_naive=10), "half": Step(to_ours=0.5), "level": Step(t
 _BEST: dict[Loops, Speed] = {}  # of each answer the best speed that was measured
 
 
-def fastest(step: Step, made: Scheduled) -> Speed:
+def fastest(step: Step, scheduled: Scheduled) -> Speed:
     """Return the speed of an answer, measured unless it has reached the previous step."""
-    loops = Loops(made)
-    _BEST[loops] = best(step, lambda: measured(made), _BEST.get(loops))
+    loops = Loops(scheduled)
+    _BEST[loops] = best(step, lambda: measured(scheduled), _BEST.get(loops))
     return _BEST[loops]
 
 
-def best(step: Step, measure: Callable[[], Speed], found: Speed | None = None) -> Speed:
+def best(step: Step, measure: Callable[[], Speed], known_speed: Speed | None = None) -> Speed:
     """Return a speed that reaches the step: the known one, or a measured one. If none of several attempts
     reaches it, return the best; stop after one that is far from it.
     """
-    if found is not None and step.reached(found):
-        return found
+    if known_speed is not None and step.reached(known_speed):
+        return known_speed
     for _ in range(TRIES):
         speed = measure()
         if step.reached(speed):
             return speed
-        if found is None or speed.to_ours > found.to_ours:
-            found = speed
-        if step.is_far(found):
+        if known_speed is None or speed.to_ours > known_speed.to_ours:
+            known_speed = speed
+        if step.is_far(known_speed):
             break
-    assert found is not None
-    return found
+    assert known_speed is not None
+    return known_speed
 
 
-def measured(made: Scheduled) -> Speed:
+def measured(scheduled: Scheduled) -> Speed:
     """Measure the three kernels in turns."""
-    return Speed(**timed({**_others(), "yours": runs(serial(made))}, arrays()))
+    return Speed(**timed({**_others(), "yours": runs(serial(scheduled))}, arrays()))
 
 
 @cache
@@ -133,16 +133,16 @@ def timed(kernels: dict[str, Callable[..., Any]], args: list[Any]) -> dict[str, 
     """Return the shortest run of each kernel, in seconds. One round shows whether an answer is far from every
     step.
     """
-    found = dict.fromkeys(kernels, float("inf"))
+    shortest = dict.fromkeys(kernels, float("inf"))
     for _ in range(ROUNDS):
         for name, kernel in kernels.items():
             end = time.perf_counter() + SECONDS
             for _ in range(RUNS[name]):
                 start = time.perf_counter()
                 kernel(*args)
-                found[name] = min(found[name], time.perf_counter() - start)
+                shortest[name] = min(shortest[name], time.perf_counter() - start)
                 if time.perf_counter() > end:
                     break
-        if all(step.is_far(Speed(**found)) for step in STEPS.values()):
+        if all(step.is_far(Speed(**shortest)) for step in STEPS.values()):
             break
-    return found
+    return shortest

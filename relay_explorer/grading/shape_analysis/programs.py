@@ -116,8 +116,7 @@ def with_shapes(body: Expr, shapes: dict[Var, Shape]) -> IRModule:
 
 
 def changed(rng: random.Random, module: IRModule, dim: Dim | None) -> IRModule:
-    """Replace one dimension of a parameter, at random, by `dim`; by a random number where it is None.
-    """
+    """Replace one dimension of a parameter, at random, by `dim`; by a random number where it is None."""
     main = module["main"]
     assert isinstance(main, Function)
     shapes: dict[Var, Shape] = {}

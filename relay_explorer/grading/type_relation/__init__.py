@@ -211,26 +211,26 @@ class Watched:
         self.guessed = False  # it assigned an argument's type, though there is no `count`
 
     def __call__(self, types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-        given = list(types)
+        inputs = list(types)
         watched, shown = _Listening(reporter), [repr(t) for t in types]
-        mine = list(given)  # a change of it is noticed, and harms no one
+        mine = list(inputs)  # a change of it is noticed, and harms no one
         try:
             done = self.rule(mine, num_inputs, attrs, watched)
         except RelationError as refusal:
             _check_refusal(refusal)
             self.refused = refusal
-            unknown = [t for t in given[:num_inputs] if isinstance(t, IncompleteType)]
+            unknown = [t for t in inputs[:num_inputs] if isinstance(t, IncompleteType)]
             self.impatient |= any(t not in watched.targets for t in unknown)
             raise
         finally:
             self.told |= bool(watched.targets)
-            self.guessed |= attrs.count is None and any(t in watched.targets for t in given[:num_inputs])
-        if [repr(t) for t in given] != shown:
+            self.guessed |= attrs.count is None and any(t in watched.targets for t in inputs[:num_inputs])
+        if [repr(t) for t in inputs] != shown:
             raise MisuseError(
                 "the relation changed a type that it was given",
                 "Types are never changed: make a new one, TensorType(shape, dtype), and assign it.",
             )
-        if len(mine) != len(given) or any(a is not b for a, b in zip(mine, given)):
+        if len(mine) != len(inputs) or any(a is not b for a, b in zip(mine, inputs)):
             raise MisuseError(
                 "the relation changed the list of types that it was given",
                 "A relation may not put types into the list. It tells what it learns: "

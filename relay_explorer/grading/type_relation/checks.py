@@ -29,9 +29,14 @@ def _judge(rule: Anything, case: Case, look: str = "types") -> Failure | None:
     outcome = limited(CASE_SECONDS, tried.infer)
     text = str(tried.module).strip()
     if isinstance(outcome.error, MisuseError):
-        told = str(outcome.error)
+        description = str(outcome.error)
         return Failure(
-            text, _expected(right), told, outcome.error.hint, _broken(case, told), printed=outcome.printed
+            text,
+            _expected(right),
+            description,
+            outcome.error.hint,
+            _broken(case, description),
+            printed=outcome.printed,
         )
     if outcome.error is not None:
         hint = _crash_hint(outcome.error, case, right)
@@ -47,11 +52,11 @@ def _judge(rule: Anything, case: Case, look: str = "types") -> Failure | None:
     return Failure(text, _expected(right), got, hint, tried.module, printed=outcome.printed)
 
 
-def _broken(case: Case, told: str) -> IRModule:
+def _broken(case: Case, description: str) -> IRModule:
     """Build the program of `case` for the explorer, where the relation itself cannot run again."""
 
     def refuse(types: Anything, num_inputs: int, attrs: Anything, reporter: Anything) -> bool:
-        raise RelationError(told)
+        raise RelationError(description)
 
     return program(case, refuse)[0]
 
@@ -75,18 +80,18 @@ def _compared(case: Case, right: Holds | Refusal | Waits, tried: Tried) -> tuple
         if tried.out == right.out and tried.centres_type == right.centres:
             return "", ""
         return got, _wrong_type_hint(case, right, tried.out, tried.centres_type)
-    said = tried.refusal.message
+    message = tried.refusal.message
     if isinstance(right, Holds):
-        return f"the compiler refuses the program: {said}", _refused_hint(case, right, tried)
+        return f"the compiler refuses the program: {message}", _refused_hint(case, right, tried)
     if isinstance(right, Waits) and tried.refused_by_rule:
         return (
-            f"the compiler refuses the program: {said}",
+            f"the compiler refuses the program: {message}",
             "Not to know enough is no error. Return False, and the relation is asked again when "
             "more is known.",
         )
     if isinstance(right, Refusal) and not tried.refused_by_rule:
         return (
-            f"only that {said}",
+            f"only that {message}",
             "The relation waits here, though all it needs is known and wrong. It should raise a "
             "RelationError.",
         )
@@ -117,10 +122,10 @@ def _message(right: Refusal, tried: Tried) -> tuple[str, str]:
             f"The message should name the two numbers that disagree; {' and '.join(missing)} is missing.",
         )
     if not set(right.culprits) <= set(refused.culprits) <= {0, 1}:
-        wanted = right.culprits if len(right.culprits) > 1 else f"({right.culprits[0]},)"
+        expected = right.culprits if len(right.culprits) > 1 else f"({right.culprits[0]},)"
         return (
             f"a RelationError with culprits={repr_of(refused.culprits, 100)}: {refused.message:.300}",
-            f"Say which arguments disagree, so that the compiler can point at them: culprits={wanted}.",
+            f"Say which arguments disagree, so that the compiler can point at them: culprits={expected}.",
         )
     return "", ""
 
@@ -292,10 +297,10 @@ def _any(rng: random.Random, count: int) -> Iterator[Case]:
             for shape in (case.points, case.centres)
             if isinstance(shape, tuple)
         ]
-        made = replace(case, points=points, centres=centres)
-        yield made
+        result = replace(case, points=points, centres=centres)
+        yield result
         if rng.random() < 0.3:
-            yield replace(made, centres=None, count=7)
+            yield replace(result, centres=None, count=7)
 
 
 def _bad(rng: random.Random, count: int) -> Iterator[Case]:

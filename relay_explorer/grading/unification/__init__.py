@@ -73,8 +73,7 @@ class Classes:
         self._known[root] = type_
 
     def merge(self, left: Variable, right: Variable) -> None:
-        """Merge the classes of two variables. Raise a ValueError where the types of both are known already.
-        """
+        """Merge the classes of two variables. Raise a ValueError where both types are known already."""
         _only_variables("merge", left, right)
         a, b = self.find(left), self.find(right)
         if a is b:
@@ -98,8 +97,8 @@ class Classes:
         return f"<Classes: {'; '.join(shown) or 'nothing known'}>"
 
 
-def _only_variables(what: str, *given: object) -> None:
-    for value in given:
+def _only_variables(what: str, *inputs: object) -> None:
+    for value in inputs:
         if not isinstance(value, Variable):
             raise TypeError(f"{what} takes variables, and {value!r:.200} is none")
 
@@ -141,14 +140,14 @@ def resolved(type_: Type, classes: Classes, depth: int = 0) -> Type:
 
 def variables(*types: Type) -> list[Variable]:
     """Return the variables of types, in order, each once."""
-    found: dict[Variable, None] = {}
+    result: dict[Variable, None] = {}
     pending = list(reversed(types))
     while pending:
         current = pending.pop()
         if isinstance(current, Variable):
-            found[current] = None
+            result[current] = None
         pending.extend(reversed(parts(current)))
-    return list(found)
+    return list(result)
 
 
 def same_up_to_names(left: Sequence[Type], right: Sequence[Type]) -> bool:

@@ -52,9 +52,9 @@ class Run:
             if self.failed is not None:
                 return
 
-    def types(self, *wanted: Type) -> list[Type]:
+    def types(self, *expected: Type) -> list[Type]:
         """Types with all that it found put in."""
-        return [resolved(t, self.classes) for t in wanted]
+        return [resolved(t, self.classes) for t in expected]
 
 
 def story(equations: Equations) -> str:
@@ -115,17 +115,17 @@ def _compared(unify: Anything, equations: Equations, right: Right, run: Run) -> 
         return f"{call}MismatchError: {run.mismatch}", _mismatch_hint(unify, equations, run)
     if right.failed is not None:
         return "no error", _accepted_hint(unify, equations, right, run)
-    wanted = list(right.types)
+    expected = list(right.types)
     try:
-        found = run.types(*wanted)
+        result = run.types(*expected)
         sides = [run.types(a, b) for a, b in equations]
     except InfiniteTypeError:
         return "a type that contains itself", "Where nothing is infinite, a class came to contain itself."
-    got = _shown(dict(zip(wanted, found)))
+    got = _shown(dict(zip(expected, result)))
     if not all(a == b for a, b in sides):
         a, b = next(s for s in sides if s[0] != s[1])
         return f"{got}\nso the two sides are {a} and {b}", _unequal_hint(unify, equations, a, b)
-    if not same_up_to_names(found, list(right.types.values())):
+    if not same_up_to_names(result, list(right.types.values())):
         return got, "The two are equal so, but it says more than needed: learn only what must be."
     return "", ""
 
@@ -249,9 +249,9 @@ def _works_mirrored(unify: Anything, equations: Equations) -> bool:
 
 def _plain(rng: random.Random, count: int) -> Iterator[Equations]:
     for number in range(count):
-        made = term(rng, min(3, number // 5), [])
-        yield ((made, made),)
-        yield ((made, changed(rng, made)),)
+        result = term(rng, min(3, number // 5), [])
+        yield ((result, result),)
+        yield ((result, changed(rng, result)),)
 
 
 def _variables(rng: random.Random, count: int) -> Iterator[Equations]:
@@ -259,9 +259,9 @@ def _variables(rng: random.Random, count: int) -> Iterator[Equations]:
     yield ((a, a),)
     yield ((a, b),)
     for number in range(count):
-        made = unifiable(rng, min(3, number // 5))
-        yield (made,)
-        yield (made[::-1],)
+        result = unifiable(rng, min(3, number // 5))
+        yield (result,)
+        yield (result[::-1],)
 
 
 def _known(rng: random.Random, count: int) -> Iterator[Equations]:
@@ -289,9 +289,9 @@ def _general(rng: random.Random, count: int) -> Iterator[Equations]:
     for number in range(count):
         pool = fresh(2 + number % 5)
         deep = 1 + number % 4
-        made = [(term(rng, deep, pool, 0.6), term(rng, deep, pool, 0.6)) for _ in range(rng.randint(1, 3))]
-        if not solve(made).infinite:
-            yield tuple(made)
+        result = [(term(rng, deep, pool, 0.6), term(rng, deep, pool, 0.6)) for _ in range(rng.randint(1, 3))]
+        if not solve(result).infinite:
+            yield tuple(result)
         yield (unifiable(rng, 4),)
 
 

@@ -51,16 +51,16 @@ class Asked(NamedTuple):
 # -- resolve
 
 
-def _judge_resolve(resolve: Anything, asked: Asked) -> Failure | None:
-    classes, given = built(asked.steps), copied(asked.type)
-    want = resolved(asked.type, classes)
-    before, said = snapshot(given), repr(classes)
-    outcome = limited(CASE_SECONDS, resolve, given, classes)
-    case, program = asked.told(f"resolve({asked.type}, classes)"), asked.drawn()
+def _judge_resolve(resolve: Anything, question: Asked) -> Failure | None:
+    classes, inputs = built(question.steps), copied(question.type)
+    want = resolved(question.type, classes)
+    before, message = snapshot(inputs), repr(classes)
+    outcome = limited(CASE_SECONDS, resolve, inputs, classes)
+    case, program = question.told(f"resolve({question.type}, classes)"), question.drawn()
     if outcome.error is not None:
         return crashed(case, outcome, str(want), program=program, hint=_crash_hint(outcome.error))
     got = outcome.value
-    if snapshot(given) != before or repr(classes) != said:
+    if snapshot(inputs) != before or repr(classes) != message:
         hint = "`resolve` only looks: it makes a new type, and changes neither the given one nor the classes."
         return Failure(
             case, str(want), "the type or the classes are changed", hint, program, printed=outcome.printed
@@ -71,7 +71,12 @@ def _judge_resolve(resolve: Anything, asked: Asked) -> Failure | None:
         hint = "Every path must return a type."
         return Failure(case, f"the type {want}", repr_of(got), hint, program, printed=outcome.printed)
     return Failure(
-        case, str(want), str(got), _resolve_hint(resolve, asked, want, got), program, printed=outcome.printed
+        case,
+        str(want),
+        str(got),
+        _resolve_hint(resolve, question, want, got),
+        program,
+        printed=outcome.printed,
     )
 
 
@@ -84,11 +89,11 @@ def _crash_hint(error: BaseException) -> str:
     return ""
 
 
-def _resolve_hint(resolve: Anything, asked: Asked, want: Type, got: Type) -> str:
-    written = asked.type
+def _resolve_hint(resolve: Anything, question: Asked, want: Type, got: Type) -> str:
+    written = question.type
     while type(want) is type(got) and len(parts(want)) == len(parts(got)) > 0:
         at = next(n for n, (a, b) in enumerate(zip(parts(want), parts(got))) if a != b)
-        if isinstance(written, FuncType) and _right_in_tuples(resolve, asked, parts(written)[at]):
+        if isinstance(written, FuncType) and _right_in_tuples(resolve, question, parts(written)[at]):
             return "A function has parts, too: its parameters, and its result."
         want, got = parts(want)[at], parts(got)[at]
         written = parts(written)[at] if parts(written) else written
@@ -103,19 +108,19 @@ def _resolve_hint(resolve: Anything, asked: Asked, want: Type, got: Type) -> str
     return "A tuple stays a tuple and a function a function: only variables are replaced."
 
 
-def _right_in_tuples(resolve: Anything, asked: Asked, part: Type) -> bool:
+def _right_in_tuples(resolve: Anything, question: Asked, part: Type) -> bool:
     """Whether a part that is wrong inside a function is right inside a tuple."""
-    classes = built(asked.steps)
+    classes = built(question.steps)
     outcome = limited(CASE_SECONDS, resolve, TupleType([copied(part)]), classes)
     return bool(outcome.error is None and outcome.value == resolved(TupleType([part]), classes))
 
 
-def _smaller(asked: Asked) -> Iterator[Asked]:
-    for fewer in simpler_steps(asked.steps):
-        if asked.variable is None or built(fewer).known(asked.variable) is None:
-            yield asked._replace(steps=fewer)
-    for simpler in simpler_terms(asked.type):
-        yield asked._replace(type=simpler)
+def _smaller(question: Asked) -> Iterator[Asked]:
+    for fewer in simpler_steps(question.steps):
+        if question.variable is None or built(fewer).known(question.variable) is None:
+            yield question._replace(steps=fewer)
+    for simpler in simpler_terms(question.type):
+        yield question._replace(type=simpler)
 
 
 def _asked(rng: random.Random, count: int, depth: int, pool_size: int) -> Iterator[Asked]:
@@ -141,63 +146,63 @@ def _inside(rng: random.Random, count: int) -> Iterator[Asked]:
 # -- occurs
 
 
-def _occurs(asked: Asked) -> bool:
-    assert asked.variable is not None
-    classes = built(asked.steps)
-    return classes.find(asked.variable) in variables(resolved(asked.type, classes))
+def _occurs(question: Asked) -> bool:
+    assert question.variable is not None
+    classes = built(question.steps)
+    return classes.find(question.variable) in variables(resolved(question.type, classes))
 
 
-def _judge_occurs(occurs: Anything, asked: Asked) -> Failure | None:
-    classes, given = built(asked.steps), copied(asked.type)
-    want = _occurs(asked)
-    before, said = snapshot(given), repr(classes)
-    outcome = limited(CASE_SECONDS, occurs, asked.variable, given, classes)
-    case, program = asked.told(f"occurs({asked.variable}, {asked.type}, classes)"), asked.drawn()
+def _judge_occurs(occurs: Anything, question: Asked) -> Failure | None:
+    classes, inputs = built(question.steps), copied(question.type)
+    want = _occurs(question)
+    before, message = snapshot(inputs), repr(classes)
+    outcome = limited(CASE_SECONDS, occurs, question.variable, inputs, classes)
+    case, program = question.told(f"occurs({question.variable}, {question.type}, classes)"), question.drawn()
     if outcome.error is not None:
         return crashed(case, outcome, str(want), program=program, hint=_crash_hint(outcome.error))
     got = outcome.value
-    if snapshot(given) != before or repr(classes) != said:
+    if snapshot(inputs) != before or repr(classes) != message:
         hint = "`occurs` only looks: it changes neither the type nor the classes."
         return Failure(
             case, str(want), "the type or the classes are changed", hint, program, printed=outcome.printed
         )
     if isinstance(got, bool) and got == want:
         return None
-    hint = _occurs_hint(asked, got) if isinstance(got, bool) else "Every path must return True or False."
+    hint = _occurs_hint(question, got) if isinstance(got, bool) else "Every path must return True or False."
     return Failure(case, str(want), repr_of(got), hint, program, printed=outcome.printed)
 
 
-def _occurs_hint(asked: Asked, got: bool) -> str:
+def _occurs_hint(question: Asked, got: bool) -> str:
     if got:
         return (
             "Nothing in the type is of the variable's class. Is it the class that is compared, with "
             "classes.find?"
         )
-    if asked.variable in variables(asked.type):
-        if asked.type is asked.variable:
+    if question.variable in variables(question.type):
+        if question.type is question.variable:
             return "The type is the variable itself: there it occurs."
         return (
             "The variable stands in the type. Look into every part: a function's parameters and its "
             "result, too."
         )
-    classes = built(asked.steps)
-    found = resolved(asked.type, classes)
-    assert asked.variable is not None
-    root = classes.find(asked.variable)
-    equal = [v for v in variables(asked.type) if classes.find(v) is root]
+    classes = built(question.steps)
+    result = resolved(question.type, classes)
+    assert question.variable is not None
+    root = classes.find(question.variable)
+    equal = [v for v in variables(question.type) if classes.find(v) is root]
     if equal:
-        return f"{equal[0]} is equal to {asked.variable}: compare representatives, classes.find(…)."
-    return f"With what is known put in, the type is {found}: look through variables that are known."
+        return f"{equal[0]} is equal to {question.variable}: compare representatives, classes.find(…)."
+    return f"With what is known put in, the type is {result}: look through variables that are known."
 
 
 def _occurs_in(depth: int, pool_size: int) -> Callable[[random.Random, int], Iterator[Asked]]:
     def cases(rng: random.Random, count: int) -> Iterator[Asked]:
-        for asked in _asked(rng, 2 * count, depth, pool_size):
-            classes = built(asked.steps)
-            pool = variables(asked.type, *[t for pair in asked.steps for t in pair])
+        for question in _asked(rng, 2 * count, depth, pool_size):
+            classes = built(question.steps)
+            pool = variables(question.type, *[t for pair in question.steps for t in pair])
             unknown = [v for v in pool if classes.known(v) is None]
             if unknown:
-                yield asked._replace(variable=rng.choice(unknown))
+                yield question._replace(variable=rng.choice(unknown))
 
     return cases
 

@@ -29,8 +29,8 @@ def term(rng: random.Random, depth: int, pool: list[Variable], share: float = 0.
     """Generate a random term; `share` is the probability that a leaf is a variable of the pool."""
     if depth == 0 or rng.random() < 0.15:
         return rng.choice(pool) if pool and rng.random() < share else rng.choice(PLAIN)
-    made = [term(rng, depth - 1, pool, share) for _ in range(rng.randint(1, 3))]
-    return TupleType(made[: rng.randint(0, 3)]) if rng.random() < 0.5 else FuncType(made[1:], made[0])
+    result = [term(rng, depth - 1, pool, share) for _ in range(rng.randint(1, 3))]
+    return TupleType(result[: rng.randint(0, 3)]) if rng.random() < 0.5 else FuncType(result[1:], result[0])
 
 
 def abstracted(
@@ -89,21 +89,21 @@ def steps_to_know(rng: random.Random, pool: list[Variable]) -> Steps:
     """Generate steps after which some variables of the pool are known, and some are equal; no type is
     infinite.
     """
-    classes, found = Classes(), []
+    classes, result = Classes(), []
     for number, variable in enumerate(pool[:-1]):
         later = pool[number + 1 :]
         kind = rng.random()
         if kind < 0.45 and classes.known(variable) is None:
             known = term(rng, rng.randint(0, 2), later[-2:], 0.7)
             if not isinstance(known, Variable) and not _cyclic(classes, variable, known):
-                found.append((variable, known))
+                result.append((variable, known))
                 classes.learn(variable, known)
         elif kind < 0.75:
             other = rng.choice(later)
             if classes.known(variable) is None and classes.known(other) is None:
-                found.append((variable, other))
+                result.append((variable, other))
                 classes.merge(variable, other)
-    return tuple(found)
+    return tuple(result)
 
 
 def simpler_steps(steps: Steps) -> Iterator[Steps]:
@@ -119,10 +119,10 @@ def simpler_steps(steps: Steps) -> Iterator[Steps]:
 def _cyclic(classes: Classes, variable: Variable, type_: Type) -> bool:
     pending, root = [type_], classes.find(variable)
     while pending:
-        for found in variables(pending.pop()):
-            if classes.find(found) is root:
+        for result in variables(pending.pop()):
+            if classes.find(result) is root:
                 return True
-            known = classes.known(found)
+            known = classes.known(result)
             if known is not None:
                 pending.append(known)
     return False
@@ -133,14 +133,14 @@ def endless(rng: random.Random, length: int) -> Equations:
     first.
     """
     pool = fresh(length)
-    found: list[Equation] = []
+    result: list[Equation] = []
     for number, variable in enumerate(pool):
         other = pool[(number + 1) % length]
         wrapped: Type = rng.choice([TupleType([other]), FuncType([other], PLAIN[0]), FuncType([], other)])
         pair: Equation = (variable, wrapped)
-        found.append(pair if rng.random() < 0.5 else (wrapped, variable))
-    rng.shuffle(found)
-    return tuple(found)
+        result.append(pair if rng.random() < 0.5 else (wrapped, variable))
+    rng.shuffle(result)
+    return tuple(result)
 
 
 # -- simpler ones
@@ -208,9 +208,9 @@ def copied(type_: Type) -> Type:
 
 def snapshot(type_: Type) -> list[object]:
     """Return the contents of a term, object by object: a term that was changed has others."""
-    found: list[object] = []
+    result: list[object] = []
     for part in subterms(type_):
-        found.append((id(part), *map(id, parts(part))))
+        result.append((id(part), *map(id, parts(part))))
         if isinstance(part, TensorType):
-            found.append((part.shape, part.dtype))
-    return found
+            result.append((part.shape, part.dtype))
+    return result

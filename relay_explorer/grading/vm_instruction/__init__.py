@@ -67,14 +67,14 @@ def needed(code: Sequence[Instruction]) -> list[set[int]]:
     """For each instruction, and for the end of the code: the registers whose values are still to be read when
     it begins. All jumps go forward, so one sweep from the end tells.
     """
-    found: list[set[int]] = [set() for _ in range(len(code) + 1)]
+    result: list[set[int]] = [set() for _ in range(len(code) + 1)]
     for number in range(len(code) - 1, -1, -1):
         instruction = code[number]
-        after = set() if ends(instruction) else set(found[number + 1])
+        after = set() if ends(instruction) else set(result[number + 1])
         for target in targets(instruction):
-            after |= found[target]
-        found[number] = (after - set(written(instruction))) | set(read(instruction))
-    return found
+            after |= result[target]
+        result[number] = (after - set(written(instruction))) | set(read(instruction))
+    return result
 
 
 def jumped_to(code: Sequence[Instruction]) -> set[int]:
@@ -113,10 +113,10 @@ def combined(code: Sequence[Instruction], rules: Rules = Rules()) -> list[Instru
     `get_path`.
     """
     entries, later = jumped_to(code), needed(code)
-    made: list[Instruction] = []
+    result: list[Instruction] = []
     places: list[int] = []
     for number, instruction in enumerate(code):
-        last = made[-1] if made else None
+        last = result[-1] if result else None
         joins = (
             isinstance(instruction, GetField)
             and isinstance(last, (GetField, GetPath))
@@ -128,11 +128,11 @@ def combined(code: Sequence[Instruction], rules: Rules = Rules()) -> list[Instru
         )
         if joins and isinstance(instruction, GetField) and isinstance(last, (GetField, GetPath)):
             path = (last.index,) if isinstance(last, GetField) else last.path
-            made[-1] = GetPath(instruction.to, last.source, (*path, instruction.index))
+            result[-1] = GetPath(instruction.to, last.source, (*path, instruction.index))
         else:
-            made.append(instruction)
-        places.append(len(made) - 1)
-    return [retargeted(instruction, places) for instruction in made] if rules.jumps else made
+            result.append(instruction)
+        places.append(len(result) - 1)
+    return [retargeted(instruction, places) for instruction in result] if rules.jumps else result
 
 
 def changed(program: VMProgram, change: Callable[[list[Instruction]], Sequence[Instruction]]) -> VMProgram:

@@ -49,28 +49,30 @@ class Look(NamedTuple):
 
 
 def _judge_run(answer: Anything, look: Look) -> Failure | None:
-    it, given = look.instruction, list(look.registers)
-    right = list(given)
+    it, inputs = look.instruction, list(look.registers)
+    right = list(inputs)
     follow(it, right)
-    shown = "\n".join(f"  r{n}: {show(value)}" for n, value in enumerate(given))
+    shown = "\n".join(f"  r{n}: {show(value)}" for n, value in enumerate(inputs))
     case = f"run({instruction_text(it)}, registers), with the registers\n{shown}"
     expected = f"r{it.to}: {show(right[it.to])}"
-    after = list(given)
+    after = list(inputs)
     outcome = limited(CASE_SECONDS, answer, it, after)
     if outcome.error is not None:
         failure = crashed(case, outcome, expected)
-        told = "A field of a tuple is `value[index]`, one of a constructed value is `value.fields[index]`."
+        hint_text = (
+            "A field of a tuple is `value[index]`, one of a constructed value is `value.fields[index]`."
+        )
         if "'GetPath'" in str(outcome.error):
-            told = "An instruction has `to`, `source` and `path`."
+            hint_text = "An instruction has `to`, `source` and `path`."
         elif "not tuple" in str(outcome.error):
-            told = "`path` has several numbers: take one field, of what that gives another, and so on."
+            hint_text = "`path` has several numbers: take one field, of what that gives another, and so on."
         wrong = isinstance(outcome.error, (TypeError, AttributeError))
-        return replace(failure, hint=failure.hint or (told if wrong else ""))
-    told = _run_hint(it, given, after, right, outcome.value)
-    if not told:
+        return replace(failure, hint=failure.hint or (hint_text if wrong else ""))
+    hint_text = _run_hint(it, inputs, after, right, outcome.value)
+    if not hint_text:
         return None
     got = "\n".join(f"r{n}: {show(value)}" for n, value in enumerate(after) if _differ(value, right, n))
-    return Failure(case, expected, got or "other registers", told, printed=outcome.printed)
+    return Failure(case, expected, got or "other registers", hint_text, printed=outcome.printed)
 
 
 def _differ(value: Value, right: Sequence[Value], number: int) -> bool:
@@ -78,7 +80,7 @@ def _differ(value: Value, right: Sequence[Value], number: int) -> bool:
 
 
 def _run_hint(
-    it: GetPath, given: list[Value], after: list[Value], right: list[Value], returned: object
+    it: GetPath, inputs: list[Value], after: list[Value], right: list[Value], returned: object
 ) -> str:
     """Explain what is wrong with the registers; an empty string where nothing is."""
     if len(after) != len(right):
@@ -88,21 +90,21 @@ def _run_hint(
     others = [n for n in range(len(right)) if n != it.to and after[n] is not right[n]]
     if others:
         return f"Only the register `to` is written. Here r{others[0]} has changed, too."
-    if returned is right[it.to] and after[it.to] is given[it.to]:
+    if returned is right[it.to] and after[it.to] is inputs[it.to]:
         return "The value is returned, but no register has it: put it into `registers[instruction.to]`."
-    if after[it.to] is given[it.to]:
+    if after[it.to] is inputs[it.to]:
         return "The register `to` has not changed."
-    for path, told in (
+    for path, hint_text in (
         (it.path[:1], "That is the first field on the way. Go on from it, to the end of `path`."),
         (it.path[::-1], "`path` goes from the outside in: its first number is a field of `source` itself."),
     ):
-        registers = list(given)
+        registers = list(inputs)
         try:
             follow(replace(it, path=path), registers)
         except (AttributeError, IndexError):
             continue
         if registers[it.to] is after[it.to]:
-            return told
+            return hint_text
     return "Start with the register `source`, and take one field after another."
 
 
@@ -141,29 +143,29 @@ def _number(value: int) -> Value:
 
 def _judge_combine(answer: Anything, case: Sample) -> Failure | None:
     program = _compiled(case)
-    made: dict[str, list[Instruction]] = {}
+    result: dict[str, list[Instruction]] = {}
     for name, function in program.functions.items():
-        told = _told(name, function.code, case)
+        description = _told(name, function.code, case)
         right = combined(function.code)
         outcome = limited(CASE_SECONDS, answer, list(function.code))
         expected = _code(right)
         if outcome.error is not None:
-            return crashed(told, outcome, expected, picture=_picture(program, case))
+            return crashed(description, outcome, expected, picture=_picture(program, case))
         code = outcome.value
         if not isinstance(code, (list, tuple)) or not all(isinstance(i, Instruction) for i in code):
             hint = "Return the new list of instructions. Is there a `return`?"
-            return Failure(told, expected, repr_of(code, 300), hint, printed=outcome.printed)
+            return Failure(description, expected, repr_of(code, 300), hint, printed=outcome.printed)
         odd = next((hint for i in code if (hint := _odd(i))), "")
         if odd:
-            return Failure(told, expected, repr_of(code, 300), odd, printed=outcome.printed)
-        made[name] = list(code)
+            return Failure(description, expected, repr_of(code, 300), odd, printed=outcome.printed)
+        result[name] = list(code)
         hint = code_hint(list(function.code), list(code))
         if hint:
-            new = _put(changed(program, combined), made)
+            new = _put(changed(program, combined), result)
             return Failure(
-                told, expected, _code(code), hint, printed=outcome.printed, picture=_picture(new, case)
+                description, expected, _code(code), hint, printed=outcome.printed, picture=_picture(new, case)
             )
-    return _judge_runs(program, made, case)
+    return _judge_runs(program, result, case)
 
 
 def _odd(instruction: Instruction) -> str:
@@ -206,9 +208,9 @@ def code_hint(before: list[Instruction], after: list[Instruction]) -> str:
             "A `get_path` of one step does what `get_field` does. Two instructions become one when the path "
             "of one goes on with the index of the other: `(*path, index)`."
         )
-    for rules, told in _MISTAKES:
+    for rules, hint_text in _MISTAKES:
         if after == combined(before, rules):
-            return told
+            return hint_text
     return ""
 
 
@@ -236,49 +238,51 @@ _MISTAKES = (
 )  # fmt: skip
 
 
-def _judge_runs(program: VMProgram, made: dict[str, list[Instruction]], case: Sample) -> Failure | None:
+def _judge_runs(
+    program: VMProgram, replacement: dict[str, list[Instruction]], case: Sample
+) -> Failure | None:
     """Check that the code of all functions together computes the same, and is no longer than necessary."""
     main = program.functions["main"]
-    told = _told("main", main.code, case)
+    description = _told("main", main.code, case)
     right = combined(main.code)
-    new = _put(changed(program, combined), made)
-    given = list(_arguments(case))
-    found: list[str] = []
-    outcome = limited(CASE_SECONDS, _results, new, given, found)
+    new = _put(changed(program, combined), replacement)
+    inputs = list(_arguments(case))
+    result: list[str] = []
+    outcome = limited(CASE_SECONDS, _results, new, inputs, result)
     if outcome.error is not None:
-        found.append(f"a failure: {outcome.error}")
+        result.append(f"a failure: {outcome.error}")
     right_results: list[str] = []
-    _results(program, given, right_results)
-    for args, wanted, got in zip(given, right_results, found):
-        if got != wanted:
-            expected = f"{_code(right)}\nwhich gives {wanted} for {show(args[0])}"
-            got = f"{_code(made['main'])}\nwhich gives {got:.300}"
+    _results(program, inputs, right_results)
+    for args, target, got in zip(inputs, right_results, result):
+        if got != target:
+            expected = f"{_code(right)}\nwhich gives {target} for {show(args[0])}"
+            got = f"{_code(replacement['main'])}\nwhich gives {got:.300}"
             hint = (
                 "The new code means something else. Compare the first instruction that differs: which "
                 "register has another value then?"
             )
-            return Failure(told, expected, got, hint, picture=_picture(new, case, args))
-    for name, code in made.items():
+            return Failure(description, expected, got, hint, picture=_picture(new, case, args))
+    for name, code in replacement.items():
         fewest = len(combined(program.functions[name].code))
         if len(code) > fewest:
-            got = _code(made["main"])
+            got = _code(replacement["main"])
             hint = f"More can be combined: {len(code)} instructions of `@{name}` are left, and {fewest} do."
-            return Failure(told, _code(right), got, hint, picture=_picture(new, case))
+            return Failure(description, _code(right), got, hint, picture=_picture(new, case))
     return None
 
 
-def _put(program: VMProgram, made: dict[str, list[Instruction]]) -> VMProgram:
+def _put(program: VMProgram, result: dict[str, list[Instruction]]) -> VMProgram:
     """Replace the program's code by the answer's, where there is one."""
     functions = {
-        name: replace(f, code=tuple(made.get(name, f.code))) for name, f in program.functions.items()
+        name: replace(f, code=tuple(result.get(name, f.code))) for name, f in program.functions.items()
     }
     return replace(program, functions=functions)
 
 
-def _results(program: VMProgram, given: Sequence[Sequence[Value]], into: list[str]) -> None:
+def _results(program: VMProgram, inputs: Sequence[Sequence[Value]], into: list[str]) -> None:
     """Run a program for each of the arguments."""
     machine = Extended(program, follow)
-    for args in given:
+    for args in inputs:
         into.append(show(machine.call("main", list(args))))
 
 
@@ -294,7 +298,7 @@ def _compiled(case: Sample) -> VMProgram:
 def _constructors() -> dict[str, Constructor]:
     program = _compiled(Sample((), ()))
     (data,) = program.types
-    return {made.name_hint: made for made in data.constructors}
+    return {result.name_hint: result for result in data.constructors}
 
 
 def _arguments(case: Sample) -> Iterator[list[Value]]:
@@ -307,10 +311,10 @@ def _arguments(case: Sample) -> Iterator[list[Value]]:
 
 def _item(tree: Tree) -> Value:
     """Convert a tree to the machine's value. Trees are at most five levels deep."""
-    made = _constructors()
+    result = _constructors()
     if isinstance(tree, tuple):
-        return ConstructorValue(made["Two"], [_item(part) for part in tree])
-    return ConstructorValue(made["One"], [_number(tree)])
+        return ConstructorValue(result["Two"], [_item(part) for part in tree])
+    return ConstructorValue(result["One"], [_number(tree)])
 
 
 def _picture(program: VMProgram, case: Sample, args: Sequence[Value] | None = None) -> Callable[[], Anything]:
@@ -320,8 +324,8 @@ def _picture(program: VMProgram, case: Sample, args: Sequence[Value] | None = No
         from ...explorer import Explorer
         from ...views.machine.view import look, run_view
 
-        given = list(args) if args is not None else next(_arguments(case))
-        run = record_machine(Extended(program, follow), given, limit=300, budget=20_000, text=look)
+        inputs = list(args) if args is not None else next(_arguments(case))
+        run = record_machine(Extended(program, follow), inputs, limit=300, budget=20_000, text=look)
         return Explorer(run_view(run, case.module(), "Your code, run"), "your-code-machine")
 
     return draw

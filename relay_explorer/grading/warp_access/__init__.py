@@ -47,11 +47,11 @@ def pieces(addresses: Sequence[int], size: int) -> int:
 @withheld
 def turns(addresses: Sequence[int]) -> int:
     """How often the bank has to be asked that is asked most: once for each word that is wanted of it."""
-    wanted: dict[int, set[int]] = defaultdict(set)
+    expected: dict[int, set[int]] = defaultdict(set)
     for address in addresses:
         word = address // WORD
-        wanted[word % BANKS].add(word)
-    return max(map(len, wanted.values()), default=0)
+        expected[word % BANKS].add(word)
+    return max(map(len, expected.values()), default=0)
 
 
 @withheld

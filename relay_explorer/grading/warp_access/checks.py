@@ -37,14 +37,14 @@ class Tile(NamedTuple):
 
 def _judge_pieces(answer: Anything, case: Access) -> Failure | None:
     right = pieces(case.addresses, case.size)
-    told = f"transactions({_list(case.addresses)}, {case.size})"
+    description = f"transactions({_list(case.addresses)}, {case.size})"
     outcome = limited(CASE_SECONDS, answer, list(case.addresses), case.size)
     if outcome.error is not None:
-        return crashed(told, outcome, str(right))
+        return crashed(description, outcome, str(right))
     if integer(outcome.value) == right:
         return None
     hint = pieces_hint(outcome.value, case)
-    return Failure(told, str(right), repr_of(outcome.value), hint, printed=outcome.printed)
+    return Failure(description, str(right), repr_of(outcome.value), hint, printed=outcome.printed)
 
 
 def pieces_hint(value: object, case: Access) -> str:
@@ -86,14 +86,14 @@ _SHARED = "Threads whose addresses lie in one piece share it."
 
 def _judge_turns(answer: Anything, case: Access) -> Failure | None:
     right = turns(case.addresses)
-    told = f"conflicts({_list(case.addresses)})"
+    description = f"conflicts({_list(case.addresses)})"
     outcome = limited(CASE_SECONDS, answer, list(case.addresses))
     if outcome.error is not None:
-        return crashed(told, outcome, str(right), hint="" if case.addresses else turns_hint(0, ()))
+        return crashed(description, outcome, str(right), hint="" if case.addresses else turns_hint(0, ()))
     if integer(outcome.value) == right:
         return None
     hint = turns_hint(outcome.value, case.addresses)
-    return Failure(told, str(right), repr_of(outcome.value), hint, printed=outcome.printed)
+    return Failure(description, str(right), repr_of(outcome.value), hint, printed=outcome.printed)
 
 
 def turns_hint(value: object, addresses: Sequence[int]) -> str:
@@ -130,11 +130,11 @@ def _judge_rows(answer: Anything, case: Tile) -> Failure | None:
     right = best_length(case.columns, case.accesses)
     most = worst(right, case.accesses)
     shown = "\n".join(f"  {_list(places)}" for places in case.accesses)
-    told = f"row_length({case.columns}, accesses), with the accesses\n{shown}"
+    description = f"row_length({case.columns}, accesses), with the accesses\n{shown}"
     expected = f"{right}: at most {counted(most, 'turn')}"
     outcome = limited(CASE_SECONDS, answer, case.columns, [list(places) for places in case.accesses])
     if outcome.error is not None:
-        return crashed(told, outcome, expected)
+        return crashed(description, outcome, expected)
     value = outcome.value
     length = integer(value)
     if length == right:
@@ -142,7 +142,7 @@ def _judge_rows(answer: Anything, case: Tile) -> Failure | None:
     got = repr_of(value)
     if length is not None and length >= case.columns:
         got += f": {counted(worst(length, case.accesses), 'turn')}"
-    return Failure(told, expected, got, rows_hint(value, case), printed=outcome.printed)
+    return Failure(description, expected, got, rows_hint(value, case), printed=outcome.printed)
 
 
 def rows_hint(value: object, case: Tile) -> str:
@@ -200,13 +200,13 @@ def _scattered(rng: random.Random, count: int) -> Iterator[Access]:
     for _ in range(count):
         kind, size = rng.randrange(3), rng.choice((2, 4, 8))
         if kind == 0:
-            found = [rng.randrange(400) for _ in range(WARP)]
+            result = [rng.randrange(400) for _ in range(WARP)]
         elif kind == 1:
             width, row = rng.choice((4, 8, 16)), rng.choice((64, 100, 512))
-            found = [(t // width) * row + t % width for t in range(WARP)]
+            result = [(t // width) * row + t % width for t in range(WARP)]
         else:
-            found = [8 * rng.randrange(6) + rng.randrange(2) for _ in range(WARP)]
-        yield Access(tuple([size * place for place in found]), size)
+            result = [8 * rng.randrange(6) + rng.randrange(2) for _ in range(WARP)]
+        yield Access(tuple([size * place for place in result]), size)
 
 
 def _words(*kinds: Callable[[random.Random, int], Iterator[Access]]) -> Callable[..., Iterator[Access]]:
@@ -240,8 +240,8 @@ def _tiles(rng: random.Random, count: int) -> Iterator[Tile]:
     yield Tile(8, tuple(map(tuple, _KERNEL)))
     for _ in range(count):
         columns = rng.choice((8, 16, 20, 32, 48, 64))
-        found = [tuple(_blocked(rng, columns)) for _ in range(rng.randint(1, 3))]
-        yield Tile(columns, tuple(found))
+        result = [tuple(_blocked(rng, columns)) for _ in range(rng.randint(1, 3))]
+        yield Tile(columns, tuple(result))
 
 
 def _blocked(rng: random.Random, columns: int) -> list[Place]:
