@@ -58,12 +58,14 @@ class _Parts(NamedTuple):
 
 
 def _window(attrs: Anything, count: int) -> _Window:
+    """Read the window of a convolution over `count` axes."""
     pairs = sides(attrs.padding, count)
     padding = (*[before for before, _ in pairs], *[after for _, after in pairs])
     return _Window(tuple(attrs.strides), padding, tuple(attrs.dilation), attrs.groups)
 
 
 def _laid_out(value: Expr, now: str, then: str) -> Expr:
+    """Transform the layout `now` to `then`."""
     return value if now == then else relay.layout_transform(value, now, then)
 
 
@@ -80,6 +82,7 @@ def _canonical(call: Call, weight_axes: str) -> tuple[str, str]:
 
 
 def _parts(call: Call, grad: Expr, weight_axes: str) -> _Parts:
+    """Bring the operands and the derivative to canonical layouts and one element type."""
     data, weight = call.args
     attrs: Anything = call.attrs
     data_layout, kernel_layout = _canonical(call, weight_axes)

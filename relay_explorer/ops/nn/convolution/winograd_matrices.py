@@ -1,13 +1,14 @@
-"""The matrices of a Winograd convolution: `m` results of a filter of `r` numbers by m + r - 1 products (S.
-Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, arXiv 1509.09308).
+"""The matrices of Winograd's algorithm, which computes `m` outputs of a filter of `r` elements with m + r - 1
+multiplications (S. Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, arXiv 1509.09308).
 
 Multiplying two polynomials is multiplying their values at enough points, and finding the polynomial that has
 these values. Transposed, the same computes a filter: with `n = m + r - 1` points, one of them infinity,
 
     y = Aᵀ ((G g) ⊙ (Bᵀ d))
 
-for a filter g of r numbers and n neighbours d. In two dimensions, the matrices are applied to rows and
-columns. Products become few, additions more; the values spread as the points do, which costs digits.
+for a filter g of r elements and n adjacent data elements d. In two dimensions, the matrices are applied to
+rows and columns. There are fewer multiplications and more additions; the larger the points, the larger the
+rounding errors.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 POINTS = tuple(Fraction(*p) for p in ((0, 1), (1, 1), (-1, 1), (2, 1), (-2, 1), (1, 2), (-1, 2)))
-MOST = len(POINTS) + 1  # neighbours that the points are enough for, with infinity
+MOST = len(POINTS) + 1  # the longest tile, with the point at infinity
 
 Rows = tuple[tuple[Fraction, ...], ...]
 
@@ -33,12 +34,12 @@ class Matrices(NamedTuple):
 
 @lru_cache(16)
 def matrices(m: int, r: int) -> Matrices:
-    """The matrices for `m` results of `r` numbers; m + r - 1 is at most MOST."""
+    """Make the matrices for `m` outputs of a filter of `r` elements; m + r - 1 is at most MOST."""
     points = POINTS[: m + r - 2]
     one, none = Fraction(1), Fraction(0)
     filters, results, data = [], [], []
-    for place, point in enumerate(points):
-        others = points[:place] + points[place + 1 :]
+    for index, point in enumerate(points):
+        others = points[:index] + points[index + 1 :]
         scale = one
         for other in others:
             scale *= point - other
@@ -52,9 +53,9 @@ def matrices(m: int, r: int) -> Matrices:
 
 
 def _product(roots: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """The coefficients of the polynomial with these roots, from the lowest."""
-    found = [Fraction(1)]
+    """Multiply out the polynomial with these roots: its coefficients, from the lowest."""
+    coefficients = [Fraction(1)]
     for root in roots:
-        shifted = [Fraction(0), *found]
-        found = [high - root * low for high, low in zip(shifted, [*found, Fraction(0)])]
-    return tuple(found)
+        shifted = [Fraction(0), *coefficients]
+        coefficients = [high - root * low for high, low in zip(shifted, [*coefficients, Fraction(0)])]
+    return tuple(coefficients)
