@@ -1,6 +1,6 @@
 """Operators that read elements at indices.
 
-TOPI's kernels read wherever an index points, except in `take`'s modes "clip" and "wrap". No kernel here reads
+`take` is TOPI's. Where TOPI reads whatever address an index gives, kernels here never read
 outside of a tensor: a negative index counts from the end, as in NumPy, and an index that is out of range is
 clamped (the interpreter raises an error).
 """
@@ -33,8 +33,7 @@ from .relation import (
     tensor,
     tensor_fields,
 )
-from .te.imperative import int64
-from .te.library import te, tirx
+from .te.library import tirx, topi
 from .te.lowered import HOST, Lowered, Lowering
 from .te.places import inside
 from .te.reduce import products_from
@@ -42,16 +41,13 @@ from .te.tensors import (
     Tensor,
     Value,
     broadcast_shape,
-    clamp,
     dims,
     dtype_of,
     element,
     known,
     number,
-    product,
     select,
     stage,
-    unravel,
 )
 
 __all__ = ["adv_index", "argwhere", "take", "unravel_index"]
@@ -143,33 +139,9 @@ def _taken(attrs: TakeAttrs, x: Array, indices: Array) -> Array:
 
 def _take_te(lowered: Lowered) -> list[Tensor]:
     """Clamp or wrap each index; in mode "fast", which requires indices to be in range, they are clamped."""
-    x, indices = lowered.inputs
     attrs = lowered.attrs
-    bounded = _wrapped if attrs.mode == "wrap" else _clipped
-    if attrs.axis is None:
-        shape = dims(x)
-        total = product(shape)
-        return [
-            stage(indices.shape, lambda *i: x(*unravel(bounded(indices(*i), total), shape)), lowered.name)
-        ]
-    axis = attrs.axis % len(x.shape)
-    batch = attrs.batch_dims + (len(indices.shape) if attrs.batch_dims < 0 else 0)
-    chosen = indices.shape[batch:]
-    end = axis + len(chosen)
-
-    def value(*i: Value) -> Value:
-        at = indices(*i[:batch], *i[axis:end])
-        return x(*i[:axis], bounded(at, x.shape[axis]), *i[end:])
-
-    return [stage((*x.shape[:axis], *chosen, *x.shape[axis + 1 :]), value, lowered.name)]
-
-
-def _clipped(index: Value, dim: Anything) -> Value:
-    return clamp(index.astype("int64"), 0, int64(dim) - 1)
-
-
-def _wrapped(index: Value, dim: Anything) -> Value:
-    return te.floormod(index.astype("int64"), int64(dim))
+    mode = "wrap" if attrs.mode == "wrap" else "clip"
+    return [topi.take(*lowered.inputs, attrs.axis, attrs.batch_dims, mode)]
 
 
 @_indexing(
