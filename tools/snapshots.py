@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = "frontend/test/data"
+GROUP = 8  # files that one process of pytest runs
 
 
 def snapshot_files(paths: list[Path]) -> list[Path]:
@@ -40,36 +41,31 @@ def sample_modules(paths: list[Path]) -> list[str]:
     )
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], quiet: bool = False) -> int:
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # ruff formats
     environment = {**os.environ, "PATH": programs, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, "-m", *arguments], cwd=ROOT, env=environment, check=False
-    ).returncode
+    output = subprocess.DEVNULL if quiet else None
+    command = [sys.executable, "-m", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, stdout=output, check=False).returncode
+
+
+def rewrite(files: list[str]) -> int:
+    """Rewrite the snapshots of some files that differ, and return the status of their tests afterwards."""
+    # inline-snapshot does not work under pytest-xdist. It lets a test fail whose snapshot it rewrites.
+    pytest = ["pytest", "-q", "--no-header", "-p", "no:cacheprovider", "-n", "0", *files]
+    return _run([*pytest, "--inline-snapshot=create,fix"], quiet=True) and _run(pytest)
 
 
 def main(arguments: list[str]) -> int:
-    """Run the tests that hold snapshots with `--inline-snapshot=create,fix`, then write the samples."""
+    """Rewrite the snapshots, several files at a time, then the samples."""
     paths = [Path(argument).resolve() for argument in arguments or ["tests"]]
-    files = snapshot_files(paths)
-    processes = min(os.cpu_count() or 1, len(files))
-    # inline-snapshot does not work under pytest-xdist, so each process gets files of its own.
-    pytest = [
-        "pytest",
-        "-q",
-        "--no-header",
-        "-p",
-        "no:cacheprovider",
-        "-n",
-        "0",
-        "--inline-snapshot=create,fix",
-    ]
-    commands = [[*pytest, *map(str, files[i::processes])] for i in range(processes)]
-    with ThreadPoolExecutor() as pool:
-        failures = [status for status in pool.map(_run, commands) if status]
-    failures += [status for module in sample_modules(paths) if (status := _run([module]))]
+    files = [str(file) for file in snapshot_files(paths)]
+    groups = max(len(files) // GROUP, 1)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        statuses = list(pool.map(rewrite, (files[i::groups] for i in range(groups))))
+    statuses += [_run([module]) for module in sample_modules(paths)]
     subprocess.run(["git", "--no-pager", "diff", "--stat", "--", *paths, SAMPLES], cwd=ROOT, check=False)
-    return 1 if failures else 0
+    return 1 if any(statuses) else 0
 
 
 if __name__ == "__main__":
