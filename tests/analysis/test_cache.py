@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
+from inline_snapshot import snapshot
+from inline_snapshot.extra import raises
 
 from relay_explorer.analysis.cache import Cache, Misses, Product, Simulation
 from relay_explorer.ir.errors import RelayError
@@ -74,7 +76,7 @@ def test_a_cache_must_be_made_of_sets(size: int, line: int, ways: int) -> None:
 
 
 def test_a_tile_must_have_sides_and_a_line_whole_numbers() -> None:
-    with pytest.raises(RelayError, match="a tile of 0 × 4 is none"):
+    with raises(snapshot("RelayError: error: a tile of 0 × 4 is none: its sides are at least 1")):
         Product(4, 4, 4).misses((0, 4), Cache(4096))
-    with pytest.raises(RelayError, match="a line of 4 bytes holds no whole number of 8 bytes"):
+    with raises(snapshot("RelayError: error: a line of 4 bytes holds no whole number of 8 bytes each")):
         Product(4, 4, 4, 8).misses((4, 4), Cache(64, 4, 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer import relay
 from relay_explorer.analysis import CallGraph
@@ -38,7 +39,7 @@ def test_recursion_is_of_a_function_with_itself() -> None:
 
 
 def test_text() -> None:
-    assert GRAPH.print_var("sum") == (
+    assert GRAPH.print_var("sum") == snapshot(
         "Call graph node for function: 'sum' #refs = 2\n  names 'sum' (#refs = 2)"
     )
     assert str(GRAPH).count("Call graph node") == 5

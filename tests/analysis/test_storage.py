@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inline_snapshot import snapshot
+from inline_snapshot.extra import raises
 
 from relay_explorer import models, relay
 from relay_explorer.analysis import SCHEDULES, StoragePlan, plan_memory
@@ -340,7 +342,7 @@ def test_a_plan_that_frees_too_early_is_noticed(monkeypatch: pytest.MonkeyPatch)
         ]
 
     monkeypatch.setattr(liveness.Liveness, "_lives", wrong)
-    with pytest.raises(AssertionError, match="was overwritten"):
+    with raises(snapshot("AssertionError: tensor 1 was overwritten")):
         _agrees(typed(CHAIN), True)
 
 
@@ -407,22 +409,29 @@ def test_sizes_must_be_known() -> None:
     function = typed("def @main(%x: Tensor[(?), float32]) { tanh(%x) }")
     with pytest.raises(RelayError) as caught:
         plan_memory(function)
-    assert str(caught.value).splitlines()[-1] == (
+    assert str(caught.value).splitlines()[-1] == snapshot(
         "help: give the parameters shapes without `?`: memory is planned before the run"
     )
 
 
 def test_choices_that_do_not_exist() -> None:
     function = typed(CHAIN)
-    with pytest.raises(
-        ValueError, match="there is no schedule 'fast': schedules are 'program', 'depth first'"
+    with raises(
+        snapshot(
+            "ValueError: there is no schedule 'fast': schedules are 'program', 'depth first', 'level by "
+            "level', 'greedy'"
+        )
     ):
         plan_memory(function, schedule="fast")
-    with pytest.raises(ValueError, match="there are no lifetimes 'long': they are 'last use', 'scope'"):
+    with raises(snapshot("ValueError: there are no lifetimes 'long': they are 'last use', 'scope'")):
         plan_memory(function, lifetimes="long")
-    with pytest.raises(ValueError, match="an alignment is a power of two, not 48"):
+    with raises(snapshot("ValueError: an alignment is a power of two, not 48")):
         plan_memory(function, alignment=48)
-    with pytest.raises(ValueError, match="the type of this Call is not known yet"):
+    with raises(
+        snapshot(
+            "ValueError: the type of this Call is not known yet: run relay.transform.InferType()(mod) first"
+        )
+    ):
         plan_memory(parse(CHAIN)["main"])
 
 

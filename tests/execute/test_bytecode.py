@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer.execute.vm import compile_program, parse_program, program_text
 from relay_explorer.execute.vm.matching import MOST_STATES, Look, decisions
@@ -32,7 +33,7 @@ def test_a_recursion_over_a_list() -> None:
               match (%l) { Cons(%h, %t) => @main(%t, add(%acc, multiply(%h, 2f))), Nil => %acc }
             }"""
         )
-        == """\
+        == snapshot("""\
 fn @main(%l: List[Tensor[(2), float32]], %acc: Tensor[(2), float32]) -> Tensor[(2), float32], 0 captured, 6 registers:
    0  switch r0, List, {Cons -> 1, Nil -> 7}, -> none
    1  get_field r2, r0, 0
@@ -41,7 +42,7 @@ fn @main(%l: List[Tensor[(2), float32]], %acc: Tensor[(2), float32]) -> Tensor[(
    4  alloc_tensor r5, r4, (2), float32
    5  invoke_packed k0, (r2, r1), (r5)
    6  tail_invoke @main, (r3, r5)
-   7  ret r1"""  # noqa: E501
+   7  ret r1""")  # noqa: E501
     )
 
 
@@ -86,9 +87,7 @@ def test_a_match_of_two_lists_makes_no_pair() -> None:
           }
         }"""
     )
-    assert (
-        found.partition("\n")[2]
-        == """\
+    assert found.partition("\n")[2] == snapshot("""\
    0  switch r0, List, {Cons -> 1, Nil -> 2}, -> none
    1  switch r1, List, {Cons -> 3, Nil -> 11}, -> none
    2  switch r1, List, {Cons -> 9, Nil -> 11}, -> none
@@ -101,8 +100,7 @@ def test_a_match_of_two_lists_makes_no_pair() -> None:
    9  get_field r5, r1, 0
   10  ret r5
   11  load_consti r5, 0, int32
-  12  ret r5"""
-    )
+  12  ret r5""")
 
 
 def test_closures_cells_and_branches() -> None:

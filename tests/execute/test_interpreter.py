@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer.execute import Closure, ExecutionError, Interpreter
 from relay_explorer.ir import Call, Function, If, IRModule, Op, Tuple, Var, const, scalar_type, var
@@ -197,7 +198,7 @@ def test_an_operator_that_goes_wrong_says_where_and_with_what() -> None:
     interpreter = Interpreter(parse(program, "shapes.relay"))
     with pytest.raises(ExecutionError) as caught:
         interpreter.call("main", [np.zeros(2, "float32"), np.ones((20, 3), "float32")])
-    assert str(caught.value) == (
+    assert str(caught.value) == snapshot(
         "shapes.relay:3:3: error: `add` went wrong: "
         "operands could not be broadcast together with shapes (2,) (20,3)\n"
         "   3 |   add(%0, %y)\n"

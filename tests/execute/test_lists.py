@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer import relay
 from relay_explorer.execute import list_items, make_list
@@ -16,7 +17,7 @@ run = relay.create_executor(mod=MODULE)
 
 def test_there_and_back() -> None:
     value = make_list(MODULE, (k * k for k in range(4)))
-    assert repr(value) == "Cons(0, Cons(1, Cons(4, Cons(9, Nil))))"
+    assert repr(value) == snapshot("Cons(0, Cons(1, Cons(4, Cons(9, Nil))))")
     reversed_ = run.evaluate(MODULE.get_global_var("rev"))(value)
     assert [int(item.numpy()) for item in list_items(reversed_)] == [9, 4, 1, 0]
     assert list_items(make_list(MODULE, [])) == []

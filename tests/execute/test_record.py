@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
+from inline_snapshot.extra import raises
 
 from relay_explorer import relay
 from relay_explorer.execute import Evaluation, ExecutionError, Interpreter, record
 from relay_explorer.execute.events import EvaluationEvent, FunctionEntered, RunFinished, ValueComputed
 from relay_explorer.execute.record import Chose, Entered, Failed, Finished, Made, Returned
 from relay_explorer.execute.vm import Machine, compile_program
-from relay_explorer.ir.errors import RelayError, TypeInferenceError
+from relay_explorer.ir.errors import TypeInferenceError
 from relay_explorer.ir.expr import Call
 from relay_explorer.ir.recorder import Recorder, active
 from relay_explorer.testing import generate
@@ -138,7 +140,7 @@ def test_what_goes_wrong_is_the_last_step() -> None:
     last = run.steps[-1]
     assert isinstance(last, Failed)
     assert isinstance(run.error, ExecutionError)
-    assert "no clause of the match fits Nil" in run.error.message
+    assert run.error.message == snapshot("no clause of the match fits Nil")
     assert last.because == (run.steps.index(last) - 1,)
 
 
@@ -167,10 +169,22 @@ def test_arguments_are_checked_as_an_executor_does() -> None:
     program = parse("def @main(%x: Tensor[(2), float32]) { %x }")
     with pytest.raises(TypeInferenceError):
         record(program, np.ones(3, "float32"))
-    with pytest.raises(RelayError, match="has no parameter `%z`"):
+    with raises(
+        snapshot("""\
+RelayError:
+error: the function has no parameter `%z`
+help: its parameters are `%x`\
+""")
+    ):
         record(program, z=np.ones(2, "float32"))
     assert result(record(program, x=np.ones(2, "float32"))) is not None
-    with pytest.raises(RelayError, match="shows nothing"):
+    with raises(
+        snapshot("""\
+RelayError:
+error: a recording of 0 steps shows nothing
+help: ask for at least 1\
+""")
+    ):
         record(program, np.ones(2, "float32"), limit=0)
 
 

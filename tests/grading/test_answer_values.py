@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer.grading import check
 from relay_explorer.grading.answer_values import integer, repr_of
@@ -74,7 +75,25 @@ def test_what_nobody_thought_of_is_a_wrong_answer_too(monkeypatch: pytest.Monkey
     monkeypatch.setattr("relay_explorer.grading.warp_access.checks.pieces_hint", confused)
     feedback = check("warp_access.transactions", lambda addresses, size: -1)
     assert feedback.failed == "strides"
-    assert "could not be looked at: KeyError: 'surprise'" in str(feedback)
+    assert str(feedback) == snapshot(
+        "transactions: strides does not hold (0 of 3 do so far)\n"
+        "  ✗ strides: side by side, or apart\n"
+        "  · anywhere: from any place, of elements of any size, by a part of the threads\n"
+        "  · scattered: in any order\n"
+        "\n"
+        "On:\n"
+        "    what your code gave\n"
+        "\n"
+        "Expected:\n"
+        "    side by side, or apart\n"
+        "\n"
+        "Got:\n"
+        "    something that could not be looked at: KeyError: 'surprise'\n"
+        "\n"
+        "Hint:\n"
+        "    Is it what was asked for, and of that type? If you are sure of it, the check is wrong: "
+        "tell us."
+    )
 
 
 def test_whole_numbers_may_be_numpy_s() -> None:
@@ -200,5 +219,5 @@ def test_much_that_is_printed_is_cut_and_kept_from_the_page(capsys: pytest.Captu
 
 
 def test_a_value_s_own_error_is_said() -> None:
-    assert repr_of(Unshowable()) == "Unshowable: cannot be shown, its `repr` raises ValueError"
+    assert repr_of(Unshowable()) == snapshot("Unshowable: cannot be shown, its `repr` raises ValueError")
     assert repr_of([1, 2, 3], 4) == "[1, "

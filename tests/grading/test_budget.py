@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer.grading import budget
 from relay_explorer.grading.budget import MOST_PRINTED, Allowance, OutOfTimeError, _Clock, limited
@@ -51,7 +52,7 @@ def test_what_never_ends_is_ended(code: object) -> None:
     before = threading.active_count()
     outcome = limited(0.3, code)  # type: ignore[arg-type]  # a function
     assert isinstance(outcome.error, OutOfTimeError)
-    assert str(outcome.error) == "it did not finish within 0.3 seconds"
+    assert str(outcome.error) == snapshot("it did not finish within 0.3 seconds")
     assert threading.active_count() == before
 
 
@@ -133,7 +134,7 @@ def test_what_cannot_be_ended_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     event = threading.Event()
     outcome = limited(0.05, event.wait)
     event.set()
-    assert str(outcome.error) == "it did not finish within 0.05 seconds, and could not be stopped"
+    assert str(outcome.error) == snapshot("it did not finish within 0.05 seconds, and could not be stopped")
 
 
 def test_endless_recursion_is_an_error_of_the_code() -> None:

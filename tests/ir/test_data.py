@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer.ir import (
     Call,
@@ -131,7 +132,9 @@ def test_a_function_that_a_module_does_not_have() -> None:
     module = IRModule.from_expr(var("x", shape=()))
     with pytest.raises(ModuleError) as caught:
         module["mian"]
-    assert str(caught.value) == "error: the module has no function `@mian`\nhelp: did you mean `@main`?"
+    assert str(caught.value) == snapshot(
+        "error: the module has no function `@mian`\nhelp: did you mean `@main`?"
+    )
 
 
 def test_a_module_defines_a_name_once() -> None:
@@ -152,7 +155,7 @@ def test_an_error_shows_the_line_and_a_caret() -> None:
     error = RelayError(
         "they disagree", Span(source, 2, 2, 7, 9), [Note("see here", Span(source, 1, 1, 1, 5))], ["try this"]
     )
-    assert str(error) == (
+    assert str(error) == snapshot(
         "net.relay:2:7: error: they disagree\n"
         "   2 |   add(%x, %y)\n"
         "     |       ^^\n"

@@ -6,6 +6,7 @@ import copy
 import pickle
 
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer import ir
 from relay_explorer.ir import adt, expr, node, structural_equal, types
@@ -64,7 +65,7 @@ def test_no_field_can_be_assigned(part: node.Node) -> None:
 def test_the_message_names_the_way() -> None:
     with pytest.raises(AttributeError) as assigned:
         CALL.args = ()
-    assert str(assigned.value) == (
+    assert str(assigned.value) == snapshot(
         "a Call is immutable, so its `args` cannot be assigned: build a new Call, or use "
         "`with_fields(node, args=…)` of relay_explorer.ir"
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from inline_snapshot import snapshot
+from inline_snapshot.extra import raises
 
 from relay_explorer import relay
 from relay_explorer.ir.loops import while_loop
@@ -44,7 +46,7 @@ def test_many_turns() -> None:
 
 
 def test_a_body_that_forgets_a_variable() -> None:
-    with pytest.raises(relay.RelayError, match="the loop has 2 variables, and its body gives 1 values"):
+    with raises(snapshot("RelayError: error: the loop has 2 variables, and its body gives 1 values")):
         while_loop(lambda a, b: a, [relay.var("a", "bool"), relay.var("b", "bool")], lambda a, b: [a])
 
 

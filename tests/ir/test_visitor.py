@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-import pytest
+from inline_snapshot import snapshot
+from inline_snapshot.extra import raises
 
 from relay_explorer.ir import (
     Call,
@@ -161,12 +162,12 @@ def test_rewrite_needs_no_stack() -> None:
 
 
 def test_something_that_is_no_expression() -> None:
-    with pytest.raises(TypeError, match="ExprVisitor cannot visit a int: it is no Relay expression"):
+    with raises(snapshot("TypeError: ExprVisitor cannot visit a int: it is no Relay expression")):
         ExprVisitor().visit(5)  # type: ignore[arg-type]  # the point
 
 
 def test_a_functor_without_a_method_says_which() -> None:
-    with pytest.raises(NotImplementedError, match="ExprFunctor has no method visit_var"):
+    with raises(snapshot("NotImplementedError: ExprFunctor has no method visit_var")):
         ExprFunctor().visit(var("x"))
 
 

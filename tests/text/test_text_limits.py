@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer.ir import Function, If, Let, ParseError, Tuple, Var, const
 from relay_explorer.text import parse, parse_expr, show
@@ -71,7 +72,7 @@ def test_deep_programs_are_printed(begin: str, end: str) -> None:
 def test_what_is_nested_too_deeply_is_refused(deep: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse(HEAD + deep + " }")
-    assert caught.value.message == "the program is nested too deeply here"
+    assert caught.value.message == snapshot("the program is nested too deeply here")
     assert caught.value.span is not None
     assert caught.value.help == ("give inner expressions names: `%0 = …;` or `let %x = …;`",)
 
@@ -79,13 +80,13 @@ def test_what_is_nested_too_deeply_is_refused(deep: str) -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (f"def @main(%x: {'(' * DEEP}", "this type is nested more than 200 levels deep"),
-        (f"def @main(%x: {'ref(' * DEEP}", "this type is nested more than 200 levels deep"),
-        (f"def @main(a={'[' * DEEP}", "this attribute is nested more than 100 levels deep"),
-        (f"def @main(a={'(' * DEEP}", "this attribute is nested more than 100 levels deep"),
+        (f"def @main(%x: {'(' * DEEP}", snapshot("this type is nested more than 200 levels deep")),
+        (f"def @main(%x: {'ref(' * DEEP}", snapshot("this type is nested more than 200 levels deep")),
+        (f"def @main(a={'[' * DEEP}", snapshot("this attribute is nested more than 100 levels deep")),
+        (f"def @main(a={'(' * DEEP}", snapshot("this attribute is nested more than 100 levels deep")),
         (
             f"type L {{ C(L) }} def @main(%x: L) {{ match (%x) {{ {'C(' * DEEP}",
-            "this pattern is nested more than 200 levels deep",
+            snapshot("this pattern is nested more than 200 levels deep"),
         ),
     ],
     ids=["tuple types", "reference types", "lists", "tuples", "patterns"],
@@ -119,7 +120,7 @@ def test_sharing_across_a_deep_chain_of_lets() -> None:
 def test_large_texts_are_refused_unread() -> None:
     with pytest.raises(ParseError) as caught:
         parse("(" * 50_000_000, "huge.relay")
-    assert str(caught.value) == (
+    assert str(caught.value) == snapshot(
         "error: huge.relay: the program has 50,000,000 characters; the limit is 16,000,000 bytes\n"
         "help: give parse a larger max_bytes if it is meant to be so long"
     )

@@ -7,6 +7,8 @@ import json
 import struct
 
 import pytest
+from inline_snapshot import snapshot
+from inline_snapshot.extra import raises
 
 from relay_explorer.ir import Constant, Function, IRModule, NDArray, ParseError, Tuple, const
 from relay_explorer.text import astext, parse, parse_expr, show
@@ -53,7 +55,15 @@ def test_tensors_as_attributes() -> None:
 
 def test_an_attribute_that_no_text_can_hold_says_so_when_read() -> None:
     text = astext(IRModule.from_expr(Function([], const(1), attrs={"odd": object()})))
-    with pytest.raises(ParseError, match=r"entry 0 of `python\.object` is not a tensor"):
+    with raises(
+        snapshot(
+            "ParseError:\n"
+            "from_string:2:15: error: entry 0 of `python.object` is not a tensor, and only tensors are "
+            "written and read\n"
+            "   2 | def @main(odd=meta[python.object][0]) {\n"
+            "     |               ^^^^^^^^^^^^^^^^^^^^^^"
+        )
+    ):
         parse(text)
 
 
