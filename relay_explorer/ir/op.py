@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any as Anything
 from typing import ClassVar, NamedTuple, Protocol
@@ -157,6 +157,7 @@ class Op(Expr):
         "formula",
         "gradient",
         "inputs",
+        "kernel_layouts",
         "layout",
         "lenient_in_tvm",
         "level",
@@ -191,6 +192,7 @@ class Op(Expr):
         lowering: Callable[[Anything], Sequence[Anything]] | str = "",
         layout: Callable[[Anything], Anything] | NotApplicable | None = None,
         precision: Precision | None = None,
+        kernel_layouts: Mapping[str, str] | None = None,
         traits: Iterable[Trait] = (),
         example: Callable[[], Anything] | None = None,
         module: str = "",
@@ -209,6 +211,7 @@ class Op(Expr):
         self.lowering = lowering
         self.layout = layout
         self.precision = precision
+        self.kernel_layouts: Mapping[str, str] = kernel_layouts or {}
         self.traits = frozenset(traits)
         self.example = example
         self.module = module

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any as Anything
 
 from ..ir.attrs import Attrs, DType, Number, attr, required
-from ..ir.declaration import Gradient, Precision
+from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call, Constant, Expr, const
 from ..ir.op import OpPattern, Relation, RelationError, Reporter, flops_per_output, no_flops
 from ..ir.typed import tensor_type
@@ -103,6 +103,7 @@ def _arange_te(lowered: Lowered) -> list[Tensor]:
     lowering=_arange_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.NEVER,  # its bounds may not be numbers of a narrow type
+    traits={Trait.SIZED_BY_VALUES},
     example=lambda build: [build(0, 6, 2), build(ints(), dtype="int32")],
 )
 def arange(
@@ -197,6 +198,7 @@ def _one_hot_te(lowered: Lowered) -> list[Tensor]:
     lowering=_one_hot_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
+    traits={Trait.SIZED_BY_VALUES},
     example=lambda build: build(ints(4), const(1.0), const(0.0), 3, -1, "float32"),
 )
 def one_hot(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
 from ..ir.attrs import Attrs, DType, required
@@ -70,7 +70,7 @@ def _conversion(
     example: Example,
     attrs: type[Attrs] | None = None,
     layout: LayoutRule | None = None,
-    traits: tuple[Trait, ...] = (),
+    traits: Iterable[Trait] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare an operator that converts each element."""
     return operator(
@@ -88,7 +88,7 @@ def _conversion(
         lowering=_cast_te,
         layout=NO_LAYOUT_RULE if layout is None else layout,
         precision=Precision.FOLLOW,
-        traits=traits,
+        traits={Trait.CAST, *traits},
         example=example,
     )
 

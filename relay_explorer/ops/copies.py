@@ -7,7 +7,7 @@ from typing import Annotated
 from typing import Any as Anything
 
 from ..ir.attrs import Attrs, Ints, attr, required
-from ..ir.declaration import Gradient, Precision
+from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call, Expr, Tuple
 from ..ir.op import OpPattern, RelationError, no_flops
 from ..ir.tuple_wrapper import TupleWrapper
@@ -70,6 +70,7 @@ def _repeat_te(lowered: Lowered) -> list[Tensor]:
     lowering=_repeat_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
+    traits={Trait.COPY, Trait.DISPLACED},
     example=lambda build: build(X, 2, 0),
 )
 def repeat(
@@ -135,6 +136,7 @@ def _tiled(x: Tensor, shape: TeShape, name: str) -> Tensor:
     lowering=_tile_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.FOLLOW,
+    traits={Trait.COPY, Trait.DISPLACED},
     example=lambda build: build(X, (2, 1, 1)),
 )
 def tile(data: Operand, reps: int | Sequence[int] | Expr) -> Call:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ParamSpec, TypeVar
 
 from ..ir.attrs import Attrs, DType, Ints, attr, required
-from ..ir.declaration import Gradient, Precision
+from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call, Expr, const
 from ..ir.op import Compute, OpPattern, Relation, RelationError, no_flops
 from ..ir.types import TensorType, Type
@@ -113,6 +113,7 @@ def _creation(
     level: int = 3,
     layout: LayoutRule | None = None,
     precision: Precision = Precision.UNLISTED,
+    traits: Iterable[Trait] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare an operator that makes a tensor without arithmetic."""
     return operator(
@@ -131,6 +132,7 @@ def _creation(
         lowering=lowering,
         layout=NO_LAYOUT_RULE if layout is None else layout,
         precision=precision,
+        traits=traits,
         example=example,
     )
 
@@ -147,6 +149,7 @@ _INIT = forward("InitOp", "{out} has `shape` and `dtype`", _init)
     reference=lambda attrs: _filled(attrs, 0),
     lowering=_init_te(0),
     precision=Precision.FOLLOW,
+    traits={Trait.ZEROS, Trait.DISPLACED},
     example=lambda build: build((2, 3), "float32"),
 )
 def zeros(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
@@ -164,6 +167,7 @@ def zeros(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
     attrs=InitOpAttrs,
     reference=lambda attrs: _filled(attrs, 1),
     lowering=_init_te(1),
+    traits={Trait.ONES, Trait.DISPLACED},
     example=lambda build: build((2, 3), "int8"),
 )
 def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
@@ -184,6 +188,7 @@ def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
     gradient=FULL_GRADIENT,
     lowering=_full_te,
     precision=Precision.FOLLOW,
+    traits={Trait.DISPLACED, Trait.SIZED_BY_VALUES},
     example=lambda build: build(const(1.0), (2,)),
 )
 def full(data: Operand, shape: int | Sequence[int] | Expr = (), dtype: object = "") -> Call:
@@ -201,6 +206,7 @@ def full(data: Operand, shape: int | Sequence[int] | Expr = (), dtype: object = 
     reference=lambda attrs, x, fill_value: np.full_like(x, fill_value),
     gradient=Gradient("d fill_value = Σ dy", _full_like_gradient),
     lowering=_full_like_te,
+    traits={Trait.DISPLACED, Trait.TYPE_OF_FIRST},
     example=lambda build: build(X, const(1.0)),
 )
 def full_like(data: Operand, fill_value: Operand) -> Call:
@@ -216,6 +222,7 @@ def full_like(data: Operand, fill_value: Operand) -> Call:
     reference=lambda attrs, x: np.zeros_like(x),
     lowering=_init_like_te(0),
     layout=elementwise_layout,
+    traits={Trait.ZEROS, Trait.TYPE_OF_FIRST},
     example=lambda build: build(t(6)),
 )
 def zeros_like(data: Operand) -> Call:
@@ -231,6 +238,7 @@ def zeros_like(data: Operand) -> Call:
     reference=lambda attrs, x: np.ones_like(x),
     lowering=_init_like_te(1),
     layout=elementwise_layout,
+    traits={Trait.ONES, Trait.TYPE_OF_FIRST},
     example=lambda build: build(t(6)),
 )
 def ones_like(data: Operand) -> Call:

@@ -14,13 +14,10 @@ DECLARED: set[str] = set()  # the package's own operators, which the book's refe
 _TRAITS: dict[Trait, str] = {
     Trait.RESHAPE: "reshape contrib_reverse_reshape",
     Trait.TRANSPOSE: "layout_transform",
-    Trait.DISPLACED: "broadcast_to broadcast_to_like full full_like ones repeat tile trilu zeros",
-    Trait.COMMUTATIVE: "",
-    Trait.ASSOCIATIVE: "",
+    Trait.DISPLACED: "broadcast_to broadcast_to_like",
     Trait.SHAPE_QUERY: "shape_of ndarray_size",
-    Trait.TYPE_OF_FIRST: "zeros_like ones_like full_like shape_of ndarray_size",
+    Trait.TYPE_OF_FIRST: "shape_of ndarray_size",
     Trait.TYPE_OF_SECOND: "broadcast_to_like collapse_sum_like reshape_like",
-    Trait.SIZED_BY_VALUES: "arange unique full one_hot topk",
 }
 
 

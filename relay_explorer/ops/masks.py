@@ -7,7 +7,7 @@ from typing import Annotated
 from typing import Any as Anything
 
 from ..ir.attrs import Attrs, attr
-from ..ir.declaration import Gradient, Precision
+from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call, Expr, const
 from ..ir.op import OpPattern, RelationError, no_flops
 from ..ir.show import show_shape
@@ -267,6 +267,7 @@ def _trilu_te(lowered: Lowered) -> list[Tensor]:
     lowering=_trilu_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
+    traits={Trait.DISPLACED},
     example=lambda build: build(X, 1, False),
     lenient_in_tvm="It accepted data of fewer than two axes, and a k that is no integer.",
 )

@@ -29,7 +29,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any as Anything
@@ -67,6 +67,7 @@ def operator(
     lowering: Lowering | str = "",
     layout: LayoutRule | NotApplicable | None = None,
     precision: Precision | None = None,
+    kernel_layouts: Mapping[str, str] | None = None,
     traits: Iterable[Trait] = (),
     example: Example | None = None,
     attrs: type[Attrs] | None = None,
@@ -87,8 +88,9 @@ def operator(
     type that `relation` infers. `lowering` is the computation of its kernel, a function of a
     `relay_explorer.ops.te.lowered.Lowered`, or HOST: Python runs the reference implementation. `gradient`,
     `layout` (a rule of `relay_explorer.ops.layouts`), `precision` and `traits` answer what passes ask;
-    NotApplicable(reason) is an answer, too. `example` makes a well-typed call,
-    or several, with the builder that it is given.
+    NotApplicable(reason) is an answer, too; `kernel_layouts` gives ConvertLayout the default layout of a
+    layer's weight for each layout of its data. `example` makes a well-typed call, or several, with the
+    builder that it is given.
 
     `inputs` names the operands where they are not the builder's parameters (None: any number); `results` says
     how many fields a result that is returned as a TupleWrapper has. `attrs` is an explicit schema,
@@ -121,6 +123,7 @@ def operator(
             lowering=lowering,
             layout=layout,
             precision=precision,
+            kernel_layouts=kernel_layouts,
             traits=traits_of(name) | set(traits),
             module=function.__module__,
         )

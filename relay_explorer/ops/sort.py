@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, ParamSpec, TypeVar
 from typing import Any as Anything
 
 from ..ir.attrs import Attrs, DType, attr, required
-from ..ir.declaration import Gradient, Precision
+from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call, Expr
 from ..ir.op import Compute, OpPattern, Relation, RelationError, no_flops
 from ..ir.show import show_shape
@@ -48,6 +48,7 @@ def _ordering(
     attrs: type[Attrs] | None = None,
     attrs_key: str = "",
     layout: LayoutRule | None = None,
+    traits: Iterable[Trait] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare an operator that compares elements, which is not counted as floating-point work."""
     return operator(
@@ -66,6 +67,7 @@ def _ordering(
         lowering=lowering,
         layout=NO_LAYOUT_RULE if layout is None else layout,
         precision=Precision.UNLISTED,
+        traits=traits,
         example=example,
         lenient_in_tvm=lenient_in_tvm,
     )
@@ -256,6 +258,7 @@ def _topk_layout(question: Question) -> Answer:
     gradient=TOPK_GRADIENT,
     lowering=_topk_te,
     layout=_topk_layout,
+    traits={Trait.SIZED_BY_VALUES},
     example=lambda build: build(X, 2),
     lenient_in_tvm="It let k exceed the axis.",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any as Anything
 
 from ..ir.attrs import Attrs, attr
-from ..ir.declaration import NotApplicable, Precision
+from ..ir.declaration import NotApplicable, Precision, Trait
 from ..ir.expr import Call
 from ..ir.op import OpPattern, RelationError, no_flops
 from ..ir.tuple_wrapper import TupleWrapper
@@ -172,6 +172,7 @@ def _by_appearance(size: Anything, rows: tuple[Anything, ...], groups: Anything)
     lowering=_unique_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
+    traits={Trait.SIZED_BY_VALUES},
     example=lambda build: build(V, False, True),
 )
 def unique(data: Operand, is_sorted: bool = True, return_counts: bool = False) -> TupleWrapper:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any as Anything
 
 from ..ir.annotate import set_origin
+from ..ir.declaration import Trait
 from ..ir.errors import RelayError, TypeInferenceError
 from ..ir.expr import Call, Constant, Expr, Function, If, Let, Tuple, TupleGetItem, Var
 from ..ir.lazy_dataclass import dataclass
@@ -140,12 +141,11 @@ class _Static:
         return self.types.get(expr, expr._checked_type)
 
     def _call(self, old: Expr, new: Call, op: Op) -> Expr:
-        name = op.name
         argument = self._type(new.args[0]) if new.args else None
-        if name in ("shape_of", "ndarray_size") and isinstance(argument, TensorType) and argument.is_static:
+        if op.has(Trait.SHAPE_QUERY) and isinstance(argument, TensorType) and argument.is_static:
             result = self._type(old) or self._inferred(new)
             assert isinstance(result, TensorType)
-            return of_the_shape(name, argument.concrete_shape, result.dtype)
+            return of_the_shape(op.name, argument.concrete_shape, result.dtype)
         if _attributes(op):
             static = _static(new, op)
             if static is None:

@@ -17,7 +17,8 @@ from .names import Naming, dtype_parts
 if TYPE_CHECKING:
     from ...ops.nn.layout import LayoutMap
 
-Given = tuple[str, str, list[str]]  # the file in C, the function, and what it takes behind its arguments
+# The file in C, the function, what it takes behind its arguments, and arguments besides the call's own.
+Given = tuple[str, str, list[str]] | tuple[str, str, list[str], list[str]]
 MOST_AXES = 64
 _NUMBERS = {
     "bool", "float16", "float32", "float64", "bfloat16",
@@ -46,9 +47,8 @@ def computed_call(function: Function, registers: Sequence[int], names: Naming) -
             arguments.append(f"&{names.constant(arg.data)}.head")
         else:
             arguments.append(f"r[{registers[next(k for k, p in enumerate(params) if p is arg)]}]")
-    file, name, rest = _CALLS[call.op.name](call, types, names)
-    if call.op.name in ("dyn.zeros", "dyn.ones"):
-        arguments.append(f"&{names.scalar(int(call.op.name == 'dyn.ones'), 'int32')}.head")
+    file, name, rest, *more = _CALLS[call.op.name](call, types, names)
+    arguments += more[0] if more else ()
     names.parts.update(dict.fromkeys(("numbers.c", "computed.c", file)))
     start = ", ".join(["m", f"(Object *const[]){{{', '.join(arguments)}}}", "made", *rest])
     return f"{name}({start}", len(types)
@@ -87,9 +87,15 @@ def _squeeze(call: Call, result: Sequence[Type], names: Naming) -> Given:
 
 
 def _full(call: Call, result: Sequence[Type], names: Naming) -> Given:
-    assert isinstance(call.op, Op)
-    shape = int(call.op.name == "dyn.full")
-    return "computed.c", "dyn_full", [f'"{call.op.name}"', _dtype(result[0]), str(shape)]
+    return "computed.c", "dyn_full", ['"dyn.full"', _dtype(result[0]), "1"]
+
+
+def _filled(name: str, value: int) -> Callable[[Call, Sequence[Type], Naming], Given]:
+    def call_of(call: Call, result: Sequence[Type], names: Naming) -> Given:
+        fill = f"&{names.scalar(value, 'int32')}.head"
+        return "computed.c", "dyn_full", [f'"{name}"', _dtype(result[0]), "0"], [fill]
+
+    return call_of
 
 
 def _arange(call: Call, result: Sequence[Type], names: Naming) -> Given:
@@ -205,13 +211,13 @@ _CALLS: Mapping[str, Callable[[Call, Sequence[Type], Naming], Given]] = {
     "dyn.nn.upsampling": _upsampling,
     "dyn.nn.upsampling3d": _upsampling,
     "dyn.one_hot": _one_hot,
-    "dyn.ones": _full,
+    "dyn.ones": _filled("dyn.ones", 1),
     "dyn.reshape": _reshape,
     "dyn.sparse_to_dense": _plain("searched.c", "dyn_sparse_to_dense"),
     "dyn.squeeze": _squeeze,
     "dyn.strided_slice": _strided_slice,
     "dyn.tile": _plain("picked.c", "dyn_tile"),
     "dyn.topk": _topk,
-    "dyn.zeros": _full,
+    "dyn.zeros": _filled("dyn.zeros", 0),
     "sparse_fill_empty_rows": _plain("searched.c", "sparse_fill_empty_rows"),
 }

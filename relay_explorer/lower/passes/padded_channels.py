@@ -17,10 +17,6 @@ from ...transform.tools.typed_rewrite import Rule, call, rewrite_calls
 from .layouts import SMALLEST, block_of, in_vectors, is_known, types_of
 from .padding import Padding, Widening
 
-# What may come between two layers: it makes no infinity and no NaN of a channel of zeros, which the next
-# layer's weights, zeros too, would not undo.
-BROADCAST = ("add", "subtract", "multiply")
-POOLS = ("nn.max_pool2d", "nn.avg_pool2d", "nn.global_avg_pool2d")
 MAX_GROWTH = 4 / 3  # times as many channels, up to which whole vectors win
 
 
@@ -36,8 +32,11 @@ class PadChannels(Padding):
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         rules = _Rules(self.target)
         named: dict[str, Rule] = {"nn.conv2d": rules.conv2d}
-        named.update(dict.fromkeys((*Op.names_with(Trait.ACTIVATION), *POOLS), rules.same))
-        named.update(dict.fromkeys(BROADCAST, rules.broadcast))
+        # What may come between two layers: it makes no infinity and no NaN of a channel of zeros, which the
+        # next layer's weights, zeros too, would not undo.
+        named.update(dict.fromkeys(Op.names_with(Trait.POLYNOMIAL), rules.broadcast))
+        named.update(dict.fromkeys(Op.names_with(Trait.ACTIVATION), rules.same))
+        named.update(dict.fromkeys(Op.names_with(Trait.POOL), rules.pool))
         return rewritten(function, rewrite_calls(function, named))
 
 
@@ -85,10 +84,12 @@ class _Rules(Widening):
 
     def same(self, old: Call, new: Call) -> Expr | None:
         """What treats each channel alone is computed before those that are too many are cut off."""
-        pool = isinstance(new.op, Op) and new.op.name in POOLS
-        if pool and new.attrs is not None and new.attrs["layout"] != "NCHW":
-            return None
         return self.alike(old, new, 1)
+
+    def pool(self, old: Call, new: Call) -> Expr | None:
+        """A pool treats each channel alone, too."""
+        assert new.attrs is not None
+        return self.same(old, new) if new.attrs["layout"] == "NCHW" else None
 
     def broadcast(self, old: Call, new: Call) -> Expr | None:
         """Two values are joined before the channels that are too many are cut off. One may be a constant."""

@@ -4,9 +4,11 @@ which are cut off again: then they are packed and computed like the others.
 
 from __future__ import annotations
 
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Constant, Expr, Function, const
 from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
+from ...ir.op import Op
 from ...ir.typed import tensor_type
 from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import rewritten
@@ -14,7 +16,6 @@ from ...transform.tools.typed_rewrite import Rule, call, rewrite_calls
 from .layouts import block_of, in_vectors, is_known, types_of
 from .padding import Padding, Widening
 
-ELEMENTWISE = ("nn.relu", "sigmoid", "tanh")  # what often follows, and is then done in the same kernel
 STREAMS = range(4, 9)  # blocks that are summed at a time: fewer leave the processor waiting
 
 
@@ -29,7 +30,7 @@ class PadDense(Padding):
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         rules = _Rules(self.target)
         named: dict[str, Rule] = {"nn.dense": rules.dense, "add": rules.add, "strided_slice": rules.slice}
-        named.update(dict.fromkeys(ELEMENTWISE, rules.elementwise))
+        named.update(dict.fromkeys(Op.names_with(Trait.ACTIVATION), rules.elementwise))
         return rewritten(function, rewrite_calls(function, named))
 
 

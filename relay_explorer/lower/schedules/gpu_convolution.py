@@ -14,7 +14,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from ...ir.declaration import Trait
 from ...ir.ndarray import itemsize
+from ...ir.op import Op
 from ..compose import Composed, Stage
 from ..require import tvm
 from ..targets.target import Target
@@ -24,8 +26,6 @@ from .parts import REDUCED, SPATIAL
 from .scheduled import Choice
 
 PLAIN = ("NCW", "NCHW", "NCDHW")
-DIRECT = ("nn.conv1d", "nn.conv2d", "nn.conv3d")
-TRANSPOSED = ("nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose")
 UNROLLED = 32  # places of a kernel that are written out
 MOST_SHARED = 48 << 10  # bytes of a block
 WARP = 32
@@ -83,7 +83,7 @@ def shared_bytes(module: Any) -> int:
 def convolution_of(plan: GPUPlan) -> str | None:
     """The block that sums up, of a convolution whose result has its channels before its space."""
     anchor = plan.composed.anchor
-    if anchor is None or anchor.op.name not in (*DIRECT, *TRANSPOSED) or not plan.composed.is_static:
+    if anchor is None or not _is_convolution(anchor.op) or not plan.composed.is_static:
         return None
     names = [name for name in anchor.blocks if plan.is_reduction(name)]
     if len(names) != 1 or not is_plain(plan, names[0]) or not _plain_layouts(anchor):
@@ -95,6 +95,10 @@ def convolution_of(plan: GPUPlan) -> str | None:
     if len(reads) != 2 or not in_order or 0 in (plan.shape(names[0]) or (0,)):
         return None
     return names[0] if _axis_of(plan, names[0]) is not None else None
+
+
+def _is_convolution(op: Op) -> bool:
+    return op.has(Trait.CONVOLUTION) or op.has(Trait.TRANSPOSED_CONVOLUTION)
 
 
 def _plain_layouts(anchor: Stage) -> bool:
@@ -113,7 +117,9 @@ def _window(plan: GPUPlan, name: str) -> Window:
     extents = [int(axis.dom.extent) for axis in block.iter_vars]
     count = plan.kinds(name).count(REDUCED)
     (images, outputs, *places), (inputs, *taps) = extents[:-count], extents[-count:]
-    strides = [1] * len(taps) if anchor.op.name in TRANSPOSED else [int(s) for s in attrs["strides"]]
+    strides = (
+        [1] * len(taps) if anchor.op.has(Trait.TRANSPOSED_CONVOLUTION) else [int(s) for s in attrs["strides"]]
+    )
     steps = [int(d) for d in attrs["dilation"]]
     return Window(
         images=images * prod(places[:-2]),

@@ -143,7 +143,7 @@ _minimum_gradient = _chosen("less_equal")
     gradient=Gradient("da = dy, db = dy, each summed where it was stretched", _add_gradient),
     lowering=pairwise(plus),
     precision=Precision.FOLLOW,
-    traits={Trait.COMMUTATIVE},
+    traits={Trait.COMMUTATIVE, Trait.ADDITIVE, Trait.POLYNOMIAL},
 )
 def add(lhs: Operand, rhs: Operand) -> Call:
     """The sum of two tensors."""
@@ -157,6 +157,7 @@ def add(lhs: Operand, rhs: Operand) -> Call:
     gradient=Gradient("da = dy, db = −dy, each summed where it was stretched", _subtract_gradient),
     lowering=pairwise(_difference_te),
     precision=Precision.FOLLOW,
+    traits={Trait.ADDITIVE, Trait.POLYNOMIAL},
 )
 def subtract(lhs: Operand, rhs: Operand) -> Call:
     """The difference of two tensors."""
@@ -170,7 +171,7 @@ def subtract(lhs: Operand, rhs: Operand) -> Call:
     gradient=Gradient("da = dy · b, db = dy · a, each summed where it was stretched", _multiply_gradient),
     lowering=pairwise(_product_te),
     precision=Precision.FOLLOW,
-    traits={Trait.ASSOCIATIVE, Trait.COMMUTATIVE},
+    traits={Trait.ASSOCIATIVE, Trait.COMMUTATIVE, Trait.POLYNOMIAL},
 )
 def multiply(lhs: Operand, rhs: Operand) -> Call:
     """The element-wise product of two tensors."""

@@ -61,7 +61,7 @@ def compared(
         lowering=lowering,
         layout=layout,
         precision=precision,
-        traits=traits,
+        traits={Trait.PAIRWISE, *traits},
         example=_example(relation),
         lenient_in_tvm=lenient_in_tvm,
     )

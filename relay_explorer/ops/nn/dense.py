@@ -133,7 +133,7 @@ def _dense_te(call: Lowered) -> list[Tensor]:
     lowering=_dense_te,
     layout=dense_layout,
     precision=Precision.ALWAYS,
-    traits={Trait.MULTIPLY_ADD},
+    traits={Trait.MULTIPLY_ADD, Trait.LINEAR_IN_WEIGHT},
     example=lambda build: build(X, var("w"), units=3),
     lenient_in_tvm="Without `units` it never compared the inner dimensions of data and weight.",
 )

@@ -8,7 +8,7 @@ from typing import Any as Anything
 from typing import ParamSpec, TypeVar
 
 from ...ir.attrs import Attrs, Ints, attr, required
-from ...ir.declaration import Gradient, GradientRule, Precision
+from ...ir.declaration import Gradient, GradientRule, Precision, Trait
 from ...ir.expr import Call, Expr
 from ...ir.op import Op, OpPattern, Relation, Reporter, size_of
 from ...ir.types import IncompleteType, TensorType, Type
@@ -259,6 +259,7 @@ def _pool(
         lowering=_maximum_te if kind == "max" else _mean_te,
         layout=pool_layout,
         precision=Precision.FOLLOW,
+        traits={Trait.POOL},
         example=example,
         attrs=attrs,
         lenient_in_tvm=_LAXER,

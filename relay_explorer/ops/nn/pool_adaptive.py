@@ -9,7 +9,7 @@ from typing import Any as Anything
 from typing import ParamSpec, TypeVar
 
 from ...ir.attrs import Attrs, Ints, attr
-from ...ir.declaration import Gradient, GradientRule, Precision
+from ...ir.declaration import Gradient, GradientRule, Precision, Trait
 from ...ir.expr import Call, Constant, Expr
 from ...ir.ndarray import NDArray
 from ...ir.op import OpPattern, Relation, RelationError, Reporter, flops_per_input
@@ -263,6 +263,7 @@ def _adaptive(
         lowering=_adaptive_te(kind),
         layout=pool_layout,
         precision=Precision.FOLLOW if kind == "max" else Precision.NEVER,
+        traits={Trait.POOL},
         example=example,
         attrs=attrs,
     )
@@ -285,6 +286,7 @@ def _global(kind: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         lowering=_adaptive_te(kind),
         layout=pool_layout,
         precision=Precision.FOLLOW if kind == "max" else Precision.NEVER,
+        traits={Trait.POOL},
         example=lambda build: build(IMAGE),
         attrs=GlobalPool2DAttrs,
     )

@@ -7,7 +7,8 @@ represents such tensors symbolically, in the type `GradCell` of the library `gra
 from __future__ import annotations
 
 from ...ir.annotate import set_origin
-from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGetItem, Var
+from ...ir.declaration import Trait
+from ...ir.expr import Call, Constant, Expr, Function, Tuple, TupleGetItem, Var
 from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
@@ -20,9 +21,6 @@ from ..infrastructure import Contract, Pass, PassContext
 from .lifting import Block, Lifting, normal_module
 
 LIBRARY = "gradient.rly"
-# Operators that a cell stands for, and the functions of the library that compute with cells.
-_FILLED = {"zeros": "Zero", "zeros_like": "Zero", "ones": "One", "ones_like": "One"}
-_COMBINED = {"add": "AddGradCell", "multiply": "MultiplyGradCell"}
 
 
 @dataclass(frozen=True)
@@ -79,6 +77,8 @@ class _WithGradCells(Lifting):
         self.cell = GlobalTypeVar("GradCell")
         data = target.type_definitions[self.cell]
         self.cell = data.header
+        # The library's functions by name: `AddGradCell` computes an `add` of cells.
+        self.library = {var.name_hint: var for var in target.functions}
         self.make = {constructor.name_hint: constructor for constructor in data.constructors}
 
     def tensor(self, type_: TensorType) -> Type:
@@ -96,10 +96,7 @@ class _WithGradCells(Lifting):
         return Call(self.make["Raw"], [value])
 
     def _taken(self, cell: Expr) -> Expr:
-        return Call(self._function("FromGradCell"), [cell])
-
-    def _function(self, name: str) -> GlobalVar:
-        return self.target.get_global_var(name)
+        return Call(self.library["FromGradCell"], [cell])
 
     def put_in(self, value: Expr, type_: Type) -> Expr:
         """Wrap a tensor in a cell; of a tuple, each of its tensors."""
@@ -119,13 +116,14 @@ class _WithGradCells(Lifting):
         assert isinstance(call.op, Op)
         type_ = call.checked_type
         result: Expr | None = None
-        if call.op.name in _FILLED and isinstance(type_, TensorType):
+        combine = self.library.get(f"{call.op.name.capitalize()}GradCell")
+        if isinstance(type_, TensorType) and (call.op.has(Trait.ZEROS) or call.op.has(Trait.ONES)):
             result = self._filled(call, type_)
-        elif call.op.name in _COMBINED and all(arg.checked_type == type_ for arg in call.args):
+        elif combine is not None and all(arg.checked_type == type_ for arg in call.args):
             a, b = Var("a", type_), Var("b", type_)
             body = Function([a, b], Call(call.op, [a, b]), type_)
             cells = [self.atom(arg) for arg in call.args]
-            result = Call(self._function(_COMBINED[call.op.name]), [body, *cells])
+            result = Call(combine, [body, *cells])
         if result is None:
             args = [self.take_out(self.atom(arg), arg.checked_type) for arg in call.args]
             value = block.atom(Call(call.op, args, call.attrs, (), call.span), var.name_hint)
@@ -138,7 +136,7 @@ class _WithGradCells(Lifting):
         has it.
         """
         assert isinstance(call.op, Op)
-        kind = _FILLED[call.op.name]
+        kind = "Zero" if call.op.has(Trait.ZEROS) else "One"
         if is_static(type_):
             value = (zeros if kind == "Zero" else ones)(type_.concrete_shape, type_.dtype)
         else:

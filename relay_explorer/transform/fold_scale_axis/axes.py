@@ -20,7 +20,6 @@ from ..infrastructure import PassContext
 from ..tools.typed_rewrite import call
 
 Axes = tuple[int, ...]
-CONVOLUTIONS = ("nn.conv2d", "nn.conv3d")
 CONSTANTS_ONLY = "relay.FoldScaleAxis.constants_only"
 
 
@@ -36,8 +35,13 @@ class Ask(NamedTuple):
 
 def commutes_with_positive(node: Expr) -> bool:
     """Whether `node` calls a function that positive scales move through, such as ReLU."""
+    return calls(node, Trait.POSITIVELY_HOMOGENEOUS)
+
+
+def calls(node: Expr, *traits: Trait) -> bool:
+    """Whether `node` calls an operator that has one of the traits."""
     op = node.op if isinstance(node, Call) else None
-    return isinstance(op, Op) and op.has(Trait.POSITIVELY_HOMOGENEOUS)
+    return isinstance(op, Op) and any(op.has(trait) for trait in traits)
 
 
 def operator_of(expr: Expr) -> str:
@@ -87,7 +91,7 @@ def allows(ask: Ask, scale: Expr) -> bool:
     a constant, moved about at most. The context's option `relay.FoldScaleAxis.constants_only` keeps others
     out: to scale a weight at every run costs more than to scale what it meets.
     """
-    while operator_of(scale) in ("expand_dims", "reshape", "transpose", "squeeze", "repeat"):
+    while calls(scale, Trait.RESHAPE, Trait.TRANSPOSE, Trait.COPY):
         assert isinstance(scale, Call)
         scale = scale.args[0]
     if not isinstance(scale, Constant):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...ir.annotate import set_origin
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Expr, Function
 from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
@@ -15,10 +16,10 @@ from ..infrastructure import Contract, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
 from ..tools.typed_rewrite import call
 from .axes import (
-    CONVOLUTIONS,
     Ask,
     Axes,
     allows,
+    calls,
     commutes_with_positive,
     operator_of,
     scale_of,
@@ -83,7 +84,7 @@ class _Backward:
         """Return the axes along which a value can be scaled by scaling its inputs."""
         name = operator_of(node)
         asks = [self.asks.get(arg) for arg in node.args]
-        if name in CONVOLUTIONS or name == "nn.dense":
+        if calls(node, Trait.LINEAR_IN_WEIGHT):
             takes = takes_scale(node, backward=True)
             return Ask(takes.of) if takes is not None else None
         if commutes_with_positive(node):
@@ -91,7 +92,7 @@ class _Backward:
         if name == "nn.bias_add":
             assert node.attrs is not None
             return asks[0] if asks[0] is not None and asks[0].axes == (node.attrs["axis"],) else None
-        return self._ask_sum(node, *asks) if name in ("add", "subtract") else None
+        return self._ask_sum(node, *asks) if calls(node, Trait.ADDITIVE) else None
 
     def _ask_sum(self, node: Call, first: Ask | None, second: Ask | None) -> Ask | None:
         left, right = map(tensor_type, node.args)
@@ -152,8 +153,7 @@ class _Backward:
         return scaled[root]
 
     def _takes_itself(self, node: Expr) -> bool:
-        name = operator_of(node)
-        return name in CONVOLUTIONS or name == "nn.dense"
+        return calls(node, Trait.LINEAR_IN_WEIGHT)
 
     def _with_scale(self, node: Call, scaled: dict[Expr, Expr], scale: Expr, axes: Axes) -> Expr:
         if self._takes_itself(node):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...ir.annotate import set_origin
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Expr, Function
 from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
@@ -16,10 +17,10 @@ from ..infrastructure import Contract, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
 from ..tools.typed_rewrite import call
 from .axes import (
-    CONVOLUTIONS,
     Ask,
     Axes,
     allows,
+    calls,
     commutes_with_positive,
     operator_of,
     scale_of,
@@ -86,15 +87,14 @@ class _Forward:
     def _asked(self, node: Expr) -> list[tuple[Expr, Ask | None]]:
         """Return what a node asks of each of its parts."""
         own = self.asks.get(node)
-        name = operator_of(node)
         asks: dict[int, Ask | None] = {}
         if isinstance(node, Call):
-            if name in CONVOLUTIONS or name == "nn.dense":
+            if calls(node, Trait.LINEAR_IN_WEIGHT):
                 takes = takes_scale(node, backward=False)
                 asks[0] = Ask(takes.of) if takes is not None else None
             elif own is not None and commutes_with_positive(node):
                 asks[0] = own._replace(positive=True)
-            elif own is not None and name in ("add", "subtract"):
+            elif own is not None and calls(node, Trait.ADDITIVE):
                 left, right = map(tensor_type, node.args)
                 if varies_along(left, right, own.axes):
                     asks[0] = own._replace(divides=True)
@@ -114,7 +114,7 @@ class _Forward:
         value, scale, axes = self.scaled[node.args[number]]
         if commutes_with_positive(node):
             return _Scaled(_again(node, value), scale, axes)
-        if name in ("add", "subtract"):
+        if calls(node, Trait.ADDITIVE):
             type_ = tensor_type(node.args[number])
             wide = spread(scale, [s if isinstance(s, int) else 1 for s in type_.shape], axes)
             other = call("divide", self.memo[node.args[1 - number]], wide)

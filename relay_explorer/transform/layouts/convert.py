@@ -16,16 +16,6 @@ PROPERTY = "FTVMConvertOpLayout"
 # Of the attributes, the new arguments, the types of the old ones, and the wanted layouts of the arguments.
 Conversion = Callable[[Attrs, Sequence[Expr], Sequence[Anything], Sequence[str]], Expr | None]
 
-# The layout of a weight where "default" is asked for, by that of the data.
-_KERNELS = {
-    "nn.conv1d": {"NCW": "OIW", "NWC": "WIO"},
-    "nn.conv2d": {"NCHW": "OIHW", "NHWC": "HWIO", "HWNC": "HWOI"},
-    "nn.conv3d": {"NCDHW": "OIDHW", "NDHWC": "DHWIO"},
-    "nn.conv2d_transpose": {"NCHW": "IOHW", "NHWC": "HWIO"},
-    "nn.conv3d_transpose": {"NCDHW": "IODHW", "NDHWC": "DHWOI"},
-    "nn.deformable_conv2d": {"NCHW": "OIHW", "NHWC": "HWIO"},
-}
-
 
 class LayoutConfig:
     """Inside a `with` of it, the layers in `skip_layers`, counted from 0 as ConvertLayout meets them, keep
@@ -86,10 +76,10 @@ def _default(call: Call, types: Sequence[Anything], preferred: Sequence[str]) ->
     assert isinstance(op, Op)
     if attrs is None:
         return None
-    if op.name in _KERNELS:
-        if op.name in ("nn.conv2d", "nn.deformable_conv2d") and _skipped():
+    if op.kernel_layouts:
+        if op.kernel_layouts.get("NCHW") == "OIHW" and _skipped():  # TVM counts no other layers
             return None
-        return _layer(call, op.name, types, preferred)
+        return _layer(call, op, types, preferred)
     if "layout" not in attrs:
         return None
     data = _named(op.name, preferred[0] if preferred else "default")
@@ -110,9 +100,9 @@ def _named(operator: str, name: str) -> str:
     return name
 
 
-def _layer(call: Call, name: str, types: Sequence[Anything], preferred: Sequence[str]) -> Call | None:
+def _layer(call: Call, op: Op, types: Sequence[Anything], preferred: Sequence[str]) -> Call | None:
     """Convert a convolution to the preferred layouts of data and weight."""
-    attrs = call.attrs
+    attrs, name = call.attrs, op.name
     assert attrs is not None
     if len(preferred) != 2:
         raise RelayError(
@@ -122,14 +112,13 @@ def _layer(call: Call, name: str, types: Sequence[Anything], preferred: Sequence
         )
     data, kernel = _named(name, str(preferred[0])), str(preferred[1])
     if kernel == "default":
-        kernel = _default_kernel(name, data, attrs, types)
+        kernel = _default_kernel(op, data, attrs, types)
     elif not is_layout(kernel):
         raise RelayError(f"`{name}` cannot have its weight in the layout {kernel!r}")
     layout = Layout(data)
     channels = Layout(attrs["data_layout"]).index_of("C")
     if layout.splits("C") and not _divides(types[0].shape[channels], layout.factor_of("C")):
         return None
-    op = call.op
     if name == "nn.conv2d" and attrs["groups"] == 1 and data.startswith("NCHW") and layout.splits("C"):
         op = Op.get("nn.contrib_conv2d_NCHWc")
     return Call(op, call.args, attrs.replace(data_layout=data, kernel_layout=kernel), None, call.span)
@@ -139,8 +128,8 @@ def _divides(size: object, factor: int) -> bool:
     return isinstance(size, int) and size % factor == 0
 
 
-def _default_kernel(name: str, data: str, attrs: Attrs, types: Sequence[Anything]) -> str:
-    defaults = _KERNELS[name]
+def _default_kernel(op: Op, data: str, attrs: Attrs, types: Sequence[Anything]) -> str:
+    name, defaults = op.name, op.kernel_layouts
     if data not in defaults:
         raise RelayError(
             f'`{name}` has no default layout of the weight for the layout "{data}" of the data',

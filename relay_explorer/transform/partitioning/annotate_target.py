@@ -17,7 +17,8 @@ from ..infrastructure import Converted, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
 
 DEFAULT = "default"  # the compiler that takes what no other does
-BEGIN, END = "annotation.compiler_begin", "annotation.compiler_end"
+BEGIN = "annotation.compiler_begin"
+END = "annotation.compiler_end"
 
 
 def _names(targets: object) -> object:

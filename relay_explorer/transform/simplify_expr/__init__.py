@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from ...ir.annotate import set_origin
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Expr, Function, Var
 from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
@@ -24,6 +25,7 @@ from ..tools.typed_rewrite import call as untyped
 from . import arithmetic, casts, shapes
 
 Rule = Callable[["Simplifier", Call], Expr | None]
+Rules = Mapping[str | Trait, Sequence[Rule]]  # by the name of an operator, or a trait of several
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class SimplifyExpr(TypedPass):
     name = "SimplifyExpr"
     opt_level = 0
     contract = Contract(error=1e-4)
-    rules: ClassVar[Mapping[str, Sequence[Rule]]] = {}
+    rules: ClassVar[Rules] = {}
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewritten(function, Simplifier(self.rules).run(function))
@@ -62,7 +64,7 @@ class Simplifier:
     makes.
     """
 
-    def __init__(self, rules: Mapping[str, Sequence[Rule]]) -> None:
+    def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self._types: dict[Expr, Type] = {}
         self._at: Expr | None = None  # of the program: the call that is looked at
@@ -89,7 +91,7 @@ class Simplifier:
         current: Expr = call
         while isinstance(current, Call) and isinstance(current.op, Op):
             type_ = self.type(current)
-            for rule in self.rules.get(current.op.name, ()):
+            for rule in self._rules_of(current.op):
                 result = rule(self, current)
                 if result is not None:
                     emit_rewrite(rule, current, result, self._at or current)
@@ -100,6 +102,11 @@ class Simplifier:
             else:
                 break
         return current
+
+    def _rules_of(self, op: Op) -> Sequence[Rule]:
+        """The rules for an operator, and those for its traits."""
+        named, rules = self.rules.get(op.name, ()), self.rules
+        return [*named, *[rule for trait in op.traits for rule in rules.get(trait, ())]]
 
     def type(self, expr: Expr) -> Type:
         """Return the type of an expression of the program, or of one that a rule built."""
@@ -123,8 +130,8 @@ class Simplifier:
         return self.simplified(new)
 
 
-def _together(*tables: Mapping[str, Sequence[Rule]]) -> dict[str, list[Rule]]:
-    rules_of: dict[str, list[Rule]] = {}
+def _together(*tables: Rules) -> Rules:
+    rules_of: dict[str | Trait, list[Rule]] = {}
     for table in tables:
         for name, rules in table.items():
             rules_of.setdefault(name, []).extend(rules)

@@ -5,31 +5,26 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Constant, Expr, const
 from ...ir.op import Op
 from ...ir.types import TensorType
 from ..fold_constant import evaluate
-from ..fold_scale_axis.axes import operator_of
+from ..fold_scale_axis.axes import calls, operator_of
 
 if TYPE_CHECKING:
-    from . import Rule, Simplifier
-
-_FILLED = ("full", "ones", "zeros")
-_NEUTRAL = {"add": 0, "subtract": 0, "multiply": 1, "divide": 1}
+    from . import Rules, Simplifier
 
 
 def _sides(call: Call) -> list[int]:
     """Return the positions of arguments that may be the second operand."""
-    return [1, 0] if operator_of(call) in ("add", "multiply") else [1]
+    return [1, 0] if calls(call, Trait.COMMUTATIVE) else [1]
 
 
 def _scalar(expr: Expr) -> float | None:
     """Return the number that all elements of an expression are, if that is known."""
-    match operator_of(expr):
-        case "zeros" | "zeros_like":
-            return 0.0
-        case "ones" | "ones_like":
-            return 1.0
+    if calls(expr, Trait.ZEROS, Trait.ONES):
+        return float(calls(expr, Trait.ONES))
     if isinstance(expr, Constant) and not expr.data.shape:
         return float(expr.data.item())
     return None
@@ -37,11 +32,21 @@ def _scalar(expr: Expr) -> float | None:
 
 def neutral(s: Simplifier, call: Call) -> Expr | None:
     """`x + 0`, `x - 0`, `x * 1` and `x / 1` are `x`, if they have its shape."""
+    identity = 0 if calls(call, Trait.ADDITIVE) else 1
     for side in _sides(call):
         other = call.args[1 - side]
-        if _scalar(call.args[side]) == _NEUTRAL[operator_of(call)] and s.type(other) == s.type(call):
+        if _scalar(call.args[side]) == identity and s.type(other) == s.type(call):
             return other
     return None
+
+
+def _fill(expr: Expr) -> float | int | bool | None:
+    """Return the number that fills a tensor which depends on no other tensor."""
+    if not isinstance(expr, Call):
+        return None
+    if operator_of(expr) == "full" and isinstance(expr.args[0], Constant):
+        return expr.args[0].data.item()
+    return int(calls(expr, Trait.ONES)) if not expr.args and calls(expr, Trait.ZEROS, Trait.ONES) else None
 
 
 def filled(s: Simplifier, call: Call) -> Expr | None:
@@ -49,17 +54,10 @@ def filled(s: Simplifier, call: Call) -> Expr | None:
     result = s.type(call)
     for side in (0, 1):
         full, other = call.args[side], call.args[1 - side]
-        if operator_of(full) not in _FILLED or s.type(other) != result:
+        number = _fill(full)
+        if number is None or s.type(other) != result:
             continue
-        assert isinstance(full, Call)
         assert isinstance(result, TensorType)
-        if operator_of(full) == "full":
-            value = full.args[0]
-            if not isinstance(value, Constant):
-                continue
-            number: float | int | bool = value.data.item()
-        else:
-            number = 1 if operator_of(full) == "ones" else 0
         constant = const(number, s.tensor(full).dtype)
         return s.call(operator_of(call), *((constant, other) if side == 0 else (other, constant)))
     return None
@@ -177,13 +175,15 @@ def _roots(a: float, b: float, c: float, whole: bool) -> tuple[float, float] | N
     return (p, q) if exact or not whole else None
 
 
-IDENTITIES: dict[str, list[Rule]] = {name: [neutral] for name in _NEUTRAL}
-_BROADCASTING = (
-    "add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "mod", "floor_mod",
-    "floor_divide", "trunc_divide", "trunc_mod", "logical_and", "logical_or", "logical_xor", "bitwise_and",
-    "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
-)  # fmt: skip
-RULES: dict[str, list[Rule]] = {name: [filled] for name in _BROADCASTING}
-RULES["add"] = [twice, filled, constants_in_a_row, binomial]
-RULES["multiply"] += [product_first, constants_in_a_row]
-RULES["divide"].insert(0, by_root)
+IDENTITIES: Rules = {
+    "add": [neutral],
+    "subtract": [neutral],
+    "multiply": [neutral],
+    "divide": [neutral],
+}
+RULES: Rules = {
+    Trait.PAIRWISE: [filled],
+    "add": [twice, constants_in_a_row, binomial],
+    "multiply": [product_first, constants_in_a_row],
+    "divide": [by_root],
+}

@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Expr
-from ..fold_scale_axis.axes import operator_of
+from ..fold_scale_axis.axes import calls, operator_of
 
 if TYPE_CHECKING:
-    from . import Simplifier
+    from . import Rules, Simplifier
 
 # How many bits of a whole number a floating-point type holds.
 _EXACT_BITS = {"float16": 11, "float32": 24, "float64": 53, "bfloat16": 8}
@@ -75,7 +76,7 @@ def same_cast(s: Simplifier, call: Call) -> Expr | None:
 def cast_of_cast(s: Simplifier, call: Call) -> Expr | None:
     """Merge a cast with the cast before it, if that one kept every value."""
     inner = call.args[0]
-    if not isinstance(inner, Call) or operator_of(inner) not in ("cast", "cast_like"):
+    if not isinstance(inner, Call) or not calls(inner, Trait.CAST):
         return None
     data = inner.args[0]
     if not widens(s.tensor(data).dtype, s.tensor(inner).dtype):
@@ -134,5 +135,5 @@ def needless_clip(s: Simplifier, call: Call) -> Expr | None:
     return call.args[0] if attrs["a_min"] <= low and attrs["a_max"] >= high else None
 
 
-EXACT = {"cast": [same_cast, cast_of_cast, casts_of_clip], "clip": [needless_clip]}
-RULES = {**EXACT, "cast_like": [cast_like]}
+EXACT: Rules = {"cast": [same_cast, cast_of_cast, casts_of_clip], "clip": [needless_clip]}
+RULES: Rules = {**EXACT, "cast_like": [cast_like]}

@@ -5,39 +5,50 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Expr
+from ...ops.calls import relay
 from ...ops.nn.layout import parse_layout
-from ..fold_scale_axis.axes import operator_of
+from ..fold_scale_axis.axes import calls, operator_of
 
 if TYPE_CHECKING:
-    from . import Simplifier
+    from . import Rules, Simplifier
 
 Tokens = tuple[str, ...]  # the axes of a layout as they are written: ("N", "C", "H", "W", "4c")
 
 
-def made_like(s: Simplifier, call: Call) -> Expr | None:
-    """`zeros_like(x)` is `zeros(shape=…)`, where the shape is known; and so on."""
-    type_ = s.tensor(call)
+def filled_like(s: Simplifier, call: Call) -> Expr | None:
+    """`zeros_like(x)` is `zeros(shape=…)`, where the shape is known; `ones_like` and `full_like` likewise."""
+    type_, name = s.tensor(call), operator_of(call).removesuffix("_like")
     if not type_.is_static:
         return None
-    name, shape, dtype = operator_of(call), type_.concrete_shape, type_.dtype
-    if name in ("zeros_like", "ones_like"):
-        return s.call(name.removesuffix("_like"), shape=shape, dtype=dtype)
-    if name == "full_like":
-        return s.call("full", call.args[1], shape=shape, dtype=dtype)
-    if name == "reshape_like":
-        return s.call("reshape", call.args[0], newshape=shape) if 0 not in shape else None
-    if name == "broadcast_to_like":
-        return s.call("broadcast_to", call.args[0], shape=shape)
-    from ...ops.broadcast import collapse_sum_to
+    return s.call(name, *call.args[1:], shape=type_.concrete_shape, dtype=type_.dtype)
 
-    return collapse_sum_to(call.args[0], shape)
+
+def reshape_like(s: Simplifier, call: Call) -> Expr | None:
+    """`reshape_like(x, y)` is `reshape(x)` to the shape of `y`, where that is known."""
+    type_ = s.tensor(call)
+    if not type_.is_static or 0 in type_.shape:
+        return None
+    return s.call("reshape", call.args[0], newshape=type_.concrete_shape)
+
+
+def broadcast_to_like(s: Simplifier, call: Call) -> Expr | None:
+    """`broadcast_to_like(x, y)` is `broadcast_to(x)` to the shape of `y`, where that is known."""
+    type_ = s.tensor(call)
+    return s.call("broadcast_to", call.args[0], shape=type_.concrete_shape) if type_.is_static else None
+
+
+def collapse_sum_like(s: Simplifier, call: Call) -> Expr | None:
+    """`collapse_sum_like(x, y)` is `collapse_sum_to(x)` to the shape of `y`, where that is known."""
+    type_ = s.tensor(call)
+    return relay.collapse_sum_to(call.args[0], type_.concrete_shape) if type_.is_static else None
 
 
 def reshape_of_reshape(s: Simplifier, call: Call) -> Expr | None:
     """Of reshapes in a row only the last shape counts."""
     inner, type_ = call.args[0], s.tensor(call)
-    if operator_of(inner) not in ("reshape", "contrib_reverse_reshape"):
+    if not calls(inner, Trait.RESHAPE):
         return None
     if not type_.is_static or 0 in type_.concrete_shape:
         return None
@@ -51,7 +62,7 @@ def moved_axes(s: Simplifier, call: Call) -> Expr | None:
     if _order(call, rank) == list(range(rank)):
         return call.args[0]
     inner = call.args[0]
-    if operator_of(inner) not in ("transpose", "layout_transform"):
+    if not calls(inner, Trait.TRANSPOSE):
         return None
     assert isinstance(inner, Call)
     data = inner.args[0]
@@ -103,11 +114,13 @@ def _layouts(call: Call) -> tuple[Tokens, Tokens]:
     return source, target
 
 
-RULES = {
-    **{
-        f"{name}_like": [made_like]
-        for name in ("zeros", "ones", "full", "reshape", "collapse_sum", "broadcast_to")
-    },
+RULES: Rules = {
+    "zeros_like": [filled_like],
+    "ones_like": [filled_like],
+    "full_like": [filled_like],
+    "reshape_like": [reshape_like],
+    "broadcast_to_like": [broadcast_to_like],
+    "collapse_sum_like": [collapse_sum_like],
     "reshape": [reshape_of_reshape],
     "contrib_reverse_reshape": [reshape_of_reshape],
     "transpose": [moved_axes],

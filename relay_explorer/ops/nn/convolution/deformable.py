@@ -243,6 +243,7 @@ def _interpolated_te(
     lowering=_deformable_te,
     layout=follow_attributes,
     precision=Precision.UNLISTED,
+    kernel_layouts={"NCHW": "OIHW", "NHWC": "HWIO"},
     example=lambda build: build(
         IMAGE, t(1, 18, 6, 6, name="o"), t(8, 4, 3, 3, name="w"), channels=8, kernel_size=(3, 3)
     ),

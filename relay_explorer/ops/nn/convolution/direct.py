@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
 from ....ir.attrs import Attrs
@@ -63,7 +63,13 @@ _LAXER = (
 
 
 def _convolution(
-    axes: str, attrs: type[Attrs], index: str, window: str, example: Example, *traits: Trait
+    axes: str,
+    attrs: type[Attrs],
+    index: str,
+    window: str,
+    example: Example,
+    kernel_layouts: Mapping[str, str],
+    *traits: Trait,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a convolution over the axes of space `axes`; the formula has `index` and `window`."""
     n = len(axes)
@@ -85,7 +91,8 @@ def _convolution(
         lowering=_convolution_te,
         layout=follow_attributes,
         precision=Precision.ALWAYS,
-        traits=traits,
+        kernel_layouts=kernel_layouts,
+        traits={Trait.CONVOLUTION, *traits},
         example=example,
         attrs=attrs,
         lenient_in_tvm=_LAXER,
@@ -98,6 +105,7 @@ def _convolution(
     "i",
     "s i + d u - p",
     lambda build: build(SIGNAL, var("w"), padding=1, channels=8, kernel_size=3),
+    {"NCW": "OIW", "NWC": "WIO"},
 )
 def conv1d(
     data: Operand,
@@ -125,7 +133,9 @@ def conv1d(
         build(IMAGE, var("w"), strides=(2, 2), padding=(1, 1), channels=8, kernel_size=(3, 3)),
         build(IMAGE, t(4, 1, 3, 3, name="w"), groups=4, channels=4),
     ],
+    {"NCHW": "OIHW", "NHWC": "HWIO", "HWNC": "HWOI"},
     Trait.MULTIPLY_ADD,
+    Trait.LINEAR_IN_WEIGHT,
 )
 def conv2d(
     data: Operand,
@@ -150,6 +160,8 @@ def conv2d(
     "i,j,k",
     "s i + d u - p,\\, s j + d v - p,\\, s k + d w - p",
     lambda build: build(VOLUME, t(2, 4, 3, 3, 3, name="w")),
+    {"NCDHW": "OIDHW", "NDHWC": "DHWIO"},
+    Trait.LINEAR_IN_WEIGHT,
 )
 def conv3d(
     data: Operand,

@@ -4,13 +4,13 @@ convolution.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any as Anything
 from typing import ParamSpec, TypeVar
 
 from ....ir.attrs import Attrs, DType, Ints, attr
-from ....ir.declaration import Precision
+from ....ir.declaration import Precision, Trait
 from ....ir.expr import Call, var
 from ....ir.op import Compute, Flops, OpPattern, Relation, RelationError, Reporter, size_of
 from ....ir.types import Dim, IncompleteType, Shape, TensorType, Type
@@ -267,7 +267,7 @@ _LAXER = (
 
 
 def _transposed(
-    axes: str, attrs: type[Attrs], example: Example
+    axes: str, attrs: type[Attrs], example: Example, kernel_layouts: Mapping[str, str] | None = None
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a transposed convolution over the axes of space `axes`."""
     n = len(axes)
@@ -292,6 +292,8 @@ def _transposed(
         lowering=_transposed_te,
         layout=follow_transposed_attributes,
         precision=Precision.ALWAYS,
+        kernel_layouts=kernel_layouts,
+        traits={Trait.TRANSPOSED_CONVOLUTION},
         example=example,
         attrs=attrs,
         lenient_in_tvm=_LAXER,
@@ -320,7 +322,12 @@ def conv1d_transpose(
     """
 
 
-@_transposed("HW", Conv2DTransposeAttrs, lambda build: build(IMAGE, t(4, 2, 3, 3, name="w")))
+@_transposed(
+    "HW",
+    Conv2DTransposeAttrs,
+    lambda build: build(IMAGE, t(4, 2, 3, 3, name="w")),
+    {"NCHW": "IOHW", "NHWC": "HWIO"},
+)
 def conv2d_transpose(
     data: Operand,
     weight: Operand,
@@ -339,7 +346,12 @@ def conv2d_transpose(
     """Convolve `data` (N, C, H, W), transposed, with `weight` (C, O / groups, kh, kw): (N, O, H', W')."""
 
 
-@_transposed("DHW", Conv3DTransposeAttrs, lambda build: build(VOLUME, t(4, 2, 3, 3, 3, name="w")))
+@_transposed(
+    "DHW",
+    Conv3DTransposeAttrs,
+    lambda build: build(VOLUME, t(4, 2, 3, 3, 3, name="w")),
+    {"NCDHW": "IODHW", "NDHWC": "DHWOI"},
+)
 def conv3d_transpose(
     data: Operand,
     weight: Operand,
