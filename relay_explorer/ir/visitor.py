@@ -12,6 +12,7 @@ one its author wrote; the limit on recursion is raised to what the depth of the 
 from __future__ import annotations
 
 import sys
+from operator import is_
 from typing import Any as Anything
 
 from .adt import (
@@ -221,16 +222,16 @@ class ExprMutator(ExprFunctor):
     def visit_function(self, fn: Function) -> Expr:
         params = [self.visit(p) for p in fn.params]
         body = self.visit(fn.body)
-        if body is fn.body and all(a is b for a, b in zip(params, fn.params)):
+        if body is fn.body and all(map(is_, params, fn.params)):
             return fn
         return Function(params, body, fn.ret_type, fn.type_params, fn.attrs, fn.span)
 
     def visit_call(self, call: Call) -> Expr:
         op = self.visit(call.op)
         args = [self.visit(a) for a in call.args]
-        if op is call.op and all(a is b for a, b in zip(args, call.args)):
+        if op is call.op and all(map(is_, args, call.args)):
             return call
-        return Call(op, args, call.attrs, call.type_args, call.span)
+        return Call.of(op, tuple(args), call.attrs, call.type_args, call.span)
 
     def visit_let(self, let: Let) -> Expr:
         var, value, body = self.visit(let.var), self.visit(let.value), self.visit(let.body)
@@ -246,7 +247,7 @@ class ExprMutator(ExprFunctor):
 
     def visit_tuple(self, tup: Tuple) -> Expr:
         fields = [self.visit(f) for f in tup.fields]
-        return tup if all(a is b for a, b in zip(fields, tup.fields)) else Tuple(fields, tup.span)
+        return tup if all(map(is_, fields, tup.fields)) else Tuple(fields, tup.span)
 
     def visit_tuple_getitem(self, op: TupleGetItem) -> Expr:
         value = self.visit(op.tuple_value)
@@ -271,7 +272,7 @@ class ExprMutator(ExprFunctor):
             return p if var is p.var else PatternVar(var, p.span)
         if isinstance(p, (PatternConstructor, PatternTuple)):
             parts = [self.visit_pattern(q) for q in p.patterns]
-            if all(a is b for a, b in zip(parts, p.patterns)):
+            if all(map(is_, parts, p.patterns)):
                 return p
             return (
                 PatternTuple(parts, p.span)
@@ -289,7 +290,7 @@ class ExprMutator(ExprFunctor):
             clauses.append(
                 clause if pattern is clause.lhs and rhs is clause.rhs else Clause(pattern, rhs, clause.span)
             )
-        if data is m.data and all(a is b for a, b in zip(clauses, m.clauses)):
+        if data is m.data and all(map(is_, clauses, m.clauses)):
             return m
         return Match(data, clauses, m.complete, m.span)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import is_
 
 from .adt import (
     Clause,
@@ -107,12 +108,12 @@ def rebuild(expr: Expr, parts: Sequence[Expr]) -> Expr:
     own. Span and origin are carried.
     """
     old = children(expr)
-    if len(old) == len(parts) and all(a is b for a, b in zip(old, parts)):
+    if len(old) == len(parts) and all(map(is_, old, parts)):
         return expr
     new: Expr
     match expr:
         case Call():
-            new = Call(parts[0], parts[1:], expr.attrs, expr.type_args, expr.span)
+            return Call.of(parts[0], tuple(parts[1:]), expr.attrs, expr.type_args, expr.span, (expr,))
         case TupleGetItem():
             new = TupleGetItem(parts[0], expr.index, expr.span)
         case Tuple():
@@ -120,7 +121,7 @@ def rebuild(expr: Expr, parts: Sequence[Expr]) -> Expr:
         case Function():
             new = Function(parts[:-1], parts[-1], expr.ret_type, expr.type_params, expr.attrs, expr.span)  # type: ignore[arg-type]  # parameters stay variables
         case Let():
-            new = Let(parts[0], parts[1], parts[2], expr.span)  # type: ignore[arg-type]  # a variable stays a variable
+            return Let.of(parts[0], parts[1], parts[2], expr.span, (expr,))  # type: ignore[arg-type]  # a variable stays one
         case If():
             new = If(parts[0], parts[1], parts[2], expr.span)
         case Match():
@@ -145,7 +146,7 @@ def is_same(a: Expr, b: Expr) -> bool:
     if a.__class__ is not b.__class__ or a.__class__ in _LEAF_SET:
         return False
     own, other = children(a), children(b)
-    if len(own) != len(other) or not all(x is y for x, y in zip(own, other)):
+    if len(own) != len(other) or not all(map(is_, own, other)):
         return False
     return all(getattr(a, name, None) == getattr(b, name, None) for name in ("attrs", "index"))
 
@@ -159,7 +160,9 @@ def rewrite_nodes(expr: Expr, rule: Callable[[Expr, Expr], Expr | None]) -> Expr
     """
     memo: dict[Expr, Expr] = {}
     for node in post_order(expr):
-        rebuilt = rebuild(node, [memo[part] for part in children(node)])
+        rebuilt = node
+        if node.__class__ not in _LEAF_SET:
+            rebuilt = rebuild(node, [memo[part] for part in children(node)])
         replacement = rule(node, rebuilt)
         memo[node] = rebuilt if replacement is None else replacement  # an empty tuple is falsy
     return memo[expr]

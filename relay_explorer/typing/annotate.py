@@ -4,8 +4,6 @@ stays as it was.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..ir.adt import Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar
 from ..ir.annotate import set_checked_type, set_origin, set_span
 from ..ir.expr import (
@@ -55,11 +53,7 @@ class Annotator:
         memo = self.memo
         for node in post_order(root):
             if node not in memo:
-                new = self._copy(node)
-                if new is not node:
-                    set_origin(new, (node,))
-                    set_span(new, node.span)
-                memo[node] = new
+                memo[node] = self._copy(node)
         return memo[root]
 
     def _copy(self, node: Expr) -> Expr:
@@ -67,18 +61,20 @@ class Annotator:
         cls = node.__class__
         if isinstance(node, Call):
             if node.op.__class__ is Op:  # an operator is a function of its arguments' types
-                type_args: Sequence[Type] = [self.type(self.types[a]) for a in node.args]
+                type_args = tuple([self.type(self.types[a]) for a in node.args])
             else:
-                type_args = [self.type(t) for t in self.type_args.get(node, ())] or node.type_args
-            new: Expr = Call(memo[node.op], [memo[a] for a in node.args], node.attrs, type_args)
-        elif cls is Var:
+                type_args = tuple([self.type(t) for t in self.type_args.get(node, ())]) or node.type_args
+            args = tuple([memo[a] for a in node.args])
+            type_ = self.type(self.types[node])
+            return Call.of(memo[node.op], args, node.attrs, type_args, node.span, (node,), type_)
+        if cls is Var:
             return self._variable(node)  # type: ignore[arg-type]  # the class says so
-        elif cls is Constant or cls is Op or cls is Constructor or cls is GlobalVar:
+        if cls is Constant or cls is Op or cls is Constructor or cls is GlobalVar:
             return node
-        else:
-            new = self._copy_rare(node)
+        new = self._copy_rare(node)
         set_checked_type(new, self.type(self.types[node]))
-        return new
+        set_origin(new, (node,))
+        return set_span(new, node.span)
 
     def _variable(self, var: Var) -> Var:
         """A variable with its type as annotation; the same object where it says so already."""

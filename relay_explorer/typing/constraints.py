@@ -261,7 +261,7 @@ class Generator:
         output = self.solver.fresh()
         self.give(call, output)
         attrs = call.attrs
-        if attrs is None and op.attrs_class is not None:
+        if attrs is None and op._schema is not None and op.attrs_class is not None:
             attrs = op.attrs_class()
         self.solver.relate(op.relation, (*[types[a] for a in call.args], output), attrs, call)
 

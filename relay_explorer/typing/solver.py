@@ -176,7 +176,9 @@ class Solver:
     def assign(self, target: Type, value: Type) -> None:
         """A relation says that `target` is `value` (see `ir.op.Reporter`)."""
         if value.__class__ is TensorType:
-            _check_dims(value)
+            for dim in value.shape:
+                if isinstance(dim, int) and dim > LARGEST_DIM:  # with compat loaded, a subclass of int
+                    raise _too_large(dim)
         elif value.__class__ is TupleType:
             for field in value.fields:
                 if field.__class__ is TensorType:
@@ -408,14 +410,17 @@ class Solver:
 
 
 def _check_dims(type_: TensorType) -> None:
-    """A RelationError where a dimension is none that a program could hold, or a text name."""
+    """Raise a RelationError where a dimension is larger than any tensor can have."""
     for dim in type_.shape:
-        if isinstance(dim, int) and dim > LARGEST_DIM:  # with compat loaded, a subclass of int
-            shown = f"{dim:,}" if dim < 10**30 else "a number of more than 30 digits"
-            raise RelationError(
-                f"an axis of the result would have {shown} elements, more than the {LARGEST_DIM:,} that are "
-                "supported"
-            )
+        if isinstance(dim, int) and dim > LARGEST_DIM:
+            raise _too_large(dim)
+
+
+def _too_large(dim: int) -> RelationError:
+    shown = f"{dim:,}" if dim < 10**30 else "a number of more than 30 digits"
+    return RelationError(
+        f"an axis of the result would have {shown} elements, more than the {LARGEST_DIM:,} that are supported"
+    )
 
 
 def operand_exprs(call: Expr) -> Sequence[Expr]:

@@ -45,8 +45,8 @@ def find(variable: InferenceVariable) -> InferenceVariable:
 
 def prune(type_: Type) -> Type:
     """Resolve the top of `type_` only: a root where nothing is known."""
-    if isinstance(type_, InferenceVariable):
-        root = find(type_)
+    if type_.__class__ is InferenceVariable:
+        root = type_ if type_.parent is type_ else find(type_)
         return root if root.type is None else root.type
     return type_
 
@@ -54,7 +54,7 @@ def prune(type_: Type) -> Type:
 def resolve(type_: Type, depth: int = 0) -> Type:
     """Resolve every variable in `type_`; roots stand where nothing is known."""
     type_ = prune(type_)
-    if isinstance(type_, (TensorType, InferenceVariable)):
+    if type_.__class__ is TensorType or type_.__class__ is InferenceVariable:
         return type_
     parts = parts_of(type_)
     if not parts:
@@ -71,6 +71,9 @@ def _same(a: Type, b: Type) -> bool:
 
 def variables_in(type_: Type) -> list[InferenceVariable]:
     """The roots of the variables that `type_` still has, in order, each once."""
+    type_ = prune(type_)
+    if type_.__class__ is TensorType:
+        return []
     found: dict[InferenceVariable, None] = {}
     pending = [type_]
     steps = 0

@@ -30,6 +30,7 @@ NODES: list[node.Node] = [
     adt.PatternWildcard(), adt.PatternVar(X), adt.PatternTuple([adt.PatternVar(X)]), CLAUSE.lhs,
     types.TupleType([FLOATS]), types.IncompleteType(), types.FuncType([FLOATS], FLOATS),
     types.TypeCall(LIST, [FLOATS]), types.RefType(FLOATS), types.TypeRelation(bool, [FLOATS], 1),
+    expr.Call.of(expr.GlobalVar("f"), (X,)), expr.Let.of(X, CALL, X),
 ]  # fmt: skip
 
 
@@ -129,3 +130,14 @@ def test_a_failed_constructor_leaves_nothing() -> None:
     with pytest.raises(TypeError):
         expr.Call(X, 3)  # type: ignore[arg-type]  # not a sequence
     assert ir.Call(X, [X]).args == (X,)
+
+
+def test_nodes_built_in_inner_loops_are_like_others() -> None:
+    call = expr.Call.of(CALL.op, CALL.args, None, (), None, (CALL,), FLOATS)
+    assert type(call) is expr.Call
+    assert structural_equal(call, CALL)
+    assert (call.origin, call.checked_type, call.span) == ((CALL,), FLOATS, None)
+    let = expr.Let.of(X, CALL, X, origin=(CALL,))
+    assert type(let) is expr.Let
+    assert structural_equal(let, expr.Let(X, CALL, X))
+    assert let.origin == (CALL,)

@@ -54,6 +54,5 @@ class Bindings:
     def around(self, result: Expr) -> Expr:
         """Wrap the block's bindings around its result."""
         for var, value in reversed(self.bindings):
-            result = Let(var, value, result, value.span)
-            set_origin(result, (*value.origin, value))
+            result = Let.of(var, value, result, value.span, (*value.origin, value))
         return result

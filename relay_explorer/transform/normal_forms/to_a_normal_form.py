@@ -13,7 +13,8 @@ from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
 from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.op import Op
-from ...ir.rewrites import emit_rewrite
+from ...ir.recorder import active
+from ...ir.rewrites import Rewrite, emit_rewrite
 from ...ir.scopes import LEAVES, Layout, NoNames, Scope, common
 from ...ir.walk import rebuild
 from ..infrastructure import Contract, Pass, PassContext
@@ -62,6 +63,7 @@ class Normalizer:
 
     def __init__(self, root: Expr, across_blocks: bool = False) -> None:
         self.root = root
+        self.recorded = active(Rewrite) is not None
         self.layout = Layout(root, NoNames())
         self.scopes = blocks_of(self.layout)
         self.homes = self._homes()
@@ -87,7 +89,7 @@ class Normalizer:
         pending: list[tuple[Expr, Let | None, bool]] = [(body, None, False)]
         while pending:
             expr, let, visited = pending.pop()
-            annotation = self._annotation(expr)
+            annotation = self._annotation(expr) if isinstance(expr, Call) and expr.attrs is not None else None
             if visited and annotation is not None:
                 self.atoms[expr] = self.atoms[annotation.args[0]]
             elif visited:
@@ -132,7 +134,7 @@ class Normalizer:
         if let is None:
             set_origin(var, (expr,))
         self._push(expr, var, self._normal(expr))
-        if let is None and not isinstance(expr, Let):
+        if self.recorded and let is None and not isinstance(expr, Let):
             emit_rewrite(
                 self._bind,
                 expr,
@@ -189,8 +191,7 @@ class Normalizer:
         """All that is bound in a scope, around the name of its result."""
         result = self.atoms[body]
         for var, value in reversed(self.bindings.pop(self.scopes[scope], [])):
-            result = Let(var, value, result, value.span)
-            set_origin(result, (*value.origin, value))
+            result = Let.of(var, value, result, value.span, (*value.origin, value))
         return result
 
 

@@ -15,7 +15,7 @@ from .values import Env, Known, StaticData, StaticTensor, StaticTuple
 
 
 def call_of(callee: Expr, args: list[Known], like: Call) -> Call:
-    return Call(callee, [a.dynamic for a in args], like.attrs, like.type_args, like.span)
+    return Call.of(callee, tuple([a.dynamic for a in args]), like.attrs, like.type_args, like.span)
 
 
 def copied(var: Var, env: Env) -> Var:

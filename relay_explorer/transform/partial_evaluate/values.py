@@ -155,8 +155,7 @@ class Block:
     def around(self, result: Expr, values: Sequence[tuple[Var, Expr]]) -> Expr:
         """Wrap the block's `let`s around its result."""
         for var, value in reversed(values):
-            result = Let(var, value, result, value.span)
-            set_origin(result, var.origin)
+            result = Let.of(var, value, result, value.span, var.origin)
         return result
 
 
