@@ -8,6 +8,7 @@ still fails.
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = "frontend/test/data"
-GROUP = 8  # files that one process of pytest runs
+GROUP = 4  # files that one process of pytest runs
 
 
 def snapshot_files(paths: list[Path]) -> list[Path]:
@@ -60,7 +61,7 @@ def main(arguments: list[str]) -> int:
     """Rewrite the snapshots, several files at a time, then the samples."""
     paths = [Path(argument).resolve() for argument in arguments or ["tests"]]
     files = [str(file) for file in snapshot_files(paths)]
-    groups = max(len(files) // GROUP, 1)
+    groups = math.ceil(len(files) / GROUP)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         statuses = list(pool.map(rewrite, (files[i::groups] for i in range(groups))))
     statuses += [_run([module]) for module in sample_modules(paths)]
