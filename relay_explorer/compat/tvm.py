@@ -172,7 +172,9 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.testing.temp_op_attr": ("compat.op_attributes:TempOpAttr",),
     "tvm.relay.transform": ("transform", "compat.older:PrintIR", "transform:Pass as FunctionPass"),
     "tvm.relay.transform.infer_layout_utils": ("ops.layouts.layout:InferCorrectLayoutOutput",),
-    "tvm.relay.transform.mixed_precision": ("transform.mixed_precision",),
+    "tvm.relay.transform.mixed_precision": (
+        "transform.mixed_precision.categories", "compat.mixed_precision",
+    ),
     "tvm.relay.vm": ("compat.virtual_machine",),
     "tvm.relay.backend.vm": ("compat.virtual_machine",),
     "tvm.runtime.vm": ("compat.virtual_machine",),

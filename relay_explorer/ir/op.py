@@ -188,7 +188,7 @@ class Op(Expr):
         family: str = "other",
         level: int = 10,
         lenient_in_tvm: str = "",
-        gradient: Gradient | NotApplicable | str | None = None,
+        gradient: Gradient | NotApplicable | None = None,
         lowering: Callable[[Anything], Sequence[Anything]] | str = "",
         layout: Callable[[Anything], Anything] | NotApplicable | None = None,
         precision: Precision | None = None,

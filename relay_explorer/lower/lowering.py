@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from ..ir.errors import RelayError
 from ..ir.nest import leaf_types
 from ..ir.op import Op
 from ..ir.types import TensorType, Type
-from ..ops.te.lowered import HOST, Lowering
+from ..ops.te.lowered import Lowering
 
 
 def lowering_of(op: Op) -> Lowering | None:
@@ -20,10 +18,6 @@ def lowering_of(op: Op) -> Lowering | None:
         return given
     if callable(op.lowering):
         return op.lowering
-    if op.lowering and op.lowering != HOST:
-        file, _, function = op.lowering.partition(".")
-        found: Lowering = getattr(import_module(f"relay_explorer.ops.te.{file}"), function)
-        return found
     if op.compute is None:
         raise RelayError(
             f"the operator `{op.name}` cannot be compiled: nothing says what it computes",

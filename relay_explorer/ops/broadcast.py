@@ -1,35 +1,39 @@
-"""Broadcasting written out, and its opposite, which gradients need: summing what was broadcast."""
+"""Operators that broadcast a tensor, and their opposite, which gradients need: the sum over the copies."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any as Anything
+from typing import ParamSpec, TypeVar
 
+from ..ir.attrs import Attrs
+from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call, Constant, Expr
-from ..ir.op import (
-    Compute,
-    Flops,
-    Op,
-    OpPattern,
-    Relation,
-    RelationError,
-    Reporter,
-    flops_per_input,
-    no_flops,
-)
+from ..ir.op import Compute, OpPattern, Relation, RelationError, Reporter, flops_per_input, no_flops
 from ..ir.show import show_shape
 from ..ir.types import IncompleteType, Shape, TensorType, Type
-from .arguments import computed, expr, int_const, static_ints
+from .arguments import Operand, computed, int_const, static_ints
+from .calls import relay
 from .create import InitOpAttrs
-from .declare import declare
+from .examples import V, X, ints
+from .gradient_tools import BROADCAST
+from .layouts.layout import NO_LAYOUT_RULE
 from .numeric import Array, np, numbers
+from .operator import Example, call, operator
 from .relation import UNKNOWN, forward, integers, same_dim, same_dtypes, tensor
+from .te.library import te
+from .te.lowered import Lowered, Lowering
+from .te.tensors import Shape as TeShape
+from .te.tensors import Tensor, Value, dims, dtype_of, element, known, stage, summed
 
 __all__ = ["broadcast_to", "broadcast_to_like", "collapse_sum_like", "collapse_sum_to"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 def _check(small: Shape, large: Shape, culprits: tuple[int, ...]) -> None:
-    """A RelationError unless broadcasting `small` gives `large`."""
+    """Raise a RelationError unless broadcasting `small` gives `large`."""
     lead = len(large) - len(small)
     if lead < 0:
         raise RelationError(
@@ -46,16 +50,8 @@ def _check(small: Shape, large: Shape, culprits: tuple[int, ...]) -> None:
             )
 
 
-def _broadcast_to(attrs: InitOpAttrs, data: Type) -> Type:
-    x = tensor(data, 0, "data")
-    if attrs.shape is None or [extent for extent in attrs.shape if extent < 0]:
-        raise RelationError("the shape to broadcast to must be extents of 0 or more")
-    _check(x.shape, attrs.shape, (0,))
-    return TensorType.of(attrs.shape, x.dtype)
-
-
 def _like(types: Sequence[Type], reporter: Reporter, wide: int) -> bool:
-    """The result is the second argument's type; of the two arguments number `wide` has the larger shape."""
+    """Assign the second operand's type to the result; operand number `wide` has the larger shape."""
     data, like, out = types
     reporter.assign(out, like)
     if isinstance(like, IncompleteType):
@@ -68,12 +64,171 @@ def _like(types: Sequence[Type], reporter: Reporter, wide: int) -> bool:
     return True
 
 
+# -- broadcasting
+
+
+def _broadcasting(
+    name: str,
+    *,
+    description: str,
+    relation: Relation,
+    reference: Compute,
+    shape: Callable[[Lowered], TeShape],
+    example: Example,
+    attrs: type[Attrs] | None = None,
+    level: int = 10,
+    precision: Precision = Precision.UNLISTED,
+    traits: tuple[Trait, ...] = (),
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare an operator that broadcasts its first operand to `shape`."""
+
+    def lower(lowered: Lowered) -> list[Tensor]:
+        x, extents = lowered.inputs[0], shape(lowered)
+        return [stage(extents, lambda *i: element(x, i, extents), lowered.name)]
+
+    return operator(
+        name,
+        description=description,
+        formula=r"y_{i_0 i_1 \dots} = x_{i_0 \bmod n_0\, i_1 \bmod n_1 \dots}",
+        family="shape",
+        level=level,
+        relation=relation,
+        inputs=("data",) if attrs is not None else "",
+        attrs=attrs,
+        pattern=OpPattern.BROADCAST,
+        flops=no_flops,
+        reference=reference,
+        gradient=BROADCAST,
+        lowering=lower,
+        layout=NO_LAYOUT_RULE,
+        precision=precision,
+        traits=(Trait.DISPLACED, *traits),
+        example=example,
+    )
+
+
+def _broadcast_to(attrs: InitOpAttrs, data: Type) -> Type:
+    x = tensor(data, 0, "data")
+    if attrs.shape is None or [extent for extent in attrs.shape if extent < 0]:
+        raise RelationError("the shape to broadcast to must be extents of 0 or more")
+    _check(x.shape, attrs.shape, (0,))
+    return TensorType.of(attrs.shape, x.dtype)
+
+
+@_broadcasting(
+    "broadcast_to",
+    description="The tensor repeated along axes where it has extent 1, to a given shape.",
+    relation=forward("BroadCastTo", "{out} = `shape`, if {0} ⊔ `shape` = `shape`", _broadcast_to),
+    attrs=InitOpAttrs,
+    level=4,
+    reference=lambda attrs, x: np.broadcast_to(x, attrs.shape),
+    shape=lambda lowered: lowered.out_shape,
+    example=lambda build: [build(V, (2, 6)), build(X, ints(2))],
+)
+def broadcast_to(data: Operand, shape: int | Sequence[int] | Expr) -> Call:
+    """Broadcast `data` to `shape`."""
+    if computed(shape):
+        return call("dyn.broadcast_to", [data, shape], shape=None)
+    return call("broadcast_to", [data], shape=static_ints(shape, "shape"))
+
+
 def _broadcast_to_like(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     return _like(types, reporter, 1)
 
 
+@_broadcasting(
+    "broadcast_to_like",
+    description="The tensor repeated along axes where it has extent 1, to another's shape.",
+    relation=Relation("BroadCastToLike", _broadcast_to_like, "{out} = {1}, if {0} ⊔ {1} = {1}"),
+    reference=lambda attrs, x, broadcast_type: np.broadcast_to(x, broadcast_type.shape),
+    shape=lambda lowered: dims(lowered.inputs[1]),
+    precision=Precision.FOLLOW,
+    traits=(Trait.TYPE_OF_SECOND,),
+    example=lambda build: build(V, X),
+)
+def broadcast_to_like(data: Operand, broadcast_type: Operand) -> Call:
+    """Broadcast `data` to the shape of `broadcast_type`."""
+
+
+# -- sums over what was broadcast
+
+
+def _collapsed(x: Array, shape: tuple[int, ...]) -> Array:
+    """Sum over the axes along which broadcasting from `shape` repeats."""
+    _check(shape, x.shape, (0, 1))
+    lead = x.ndim - len(shape)
+    repeated = [lead + axis for axis, extent in enumerate(shape) if extent == 1]
+    return np.sum(x, (*range(lead), *repeated), x.dtype).reshape(shape)
+
+
+def _collapse_gradient(call: Call, grad: Expr) -> list[Expr | None]:
+    return [relay.broadcast_to_like(grad, call.args[0]), None]
+
+
+def _collapsing(
+    name: str,
+    *,
+    description: str,
+    relation: Relation,
+    reference: Compute,
+    lowering: Lowering,
+    example: Example,
+    attrs: type[Attrs] | None = None,
+    level: int = 10,
+    traits: tuple[Trait, ...] = (),
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare an operator that sums its first operand over the axes along which it was broadcast."""
+    return operator(
+        name,
+        description=description,
+        formula=r"y_i = \sum_{j \text{ broadcast from } i} x_j",
+        family="shape",
+        level=level,
+        relation=relation,
+        attrs=attrs,
+        inputs=("data", "shape") if attrs is not None else "",
+        pattern=OpPattern.REDUCTION,
+        flops=flops_per_input,
+        reference=reference,
+        gradient=Gradient("dx = dy, broadcast over the axes that were summed", _collapse_gradient),
+        lowering=lowering,
+        layout=NO_LAYOUT_RULE,
+        precision=Precision.UNLISTED,
+        traits=traits,
+        example=example,
+    )
+
+
+def _collapsed_te(x: Tensor, shape: TeShape, name: str) -> list[Tensor]:
+    """Sum over the axes along which broadcasting from `shape` repeats."""
+    lead = len(x.shape) - len(shape)
+    folded = {
+        axis: te.reduce_axis((0, dim), name=f"k{axis}")
+        for axis, dim in enumerate(dims(x))
+        if axis < lead or (known(shape[axis - lead]) == 1 and known(dim) != 1)
+    }
+
+    def value(*i: Value) -> Value:
+        return x(*[folded[axis] if axis in folded else i[axis - lead] for axis in range(len(x.shape))])
+
+    return [summed(shape, value, list(folded.values()), dtype_of(x), name)]
+
+
 def _collapse_sum_like(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     return _like(types, reporter, 0)
+
+
+@_collapsing(
+    "collapse_sum_like",
+    description="The sum over all that broadcasting to the tensor's shape would have repeated.",
+    relation=Relation("CollapseSumLike", _collapse_sum_like, "{out} = {1}, if {0} ⊔ {1} = {0}"),
+    reference=lambda attrs, x, collapse_type: _collapsed(x, collapse_type.shape),
+    lowering=lambda lowered: _collapsed_te(lowered.inputs[0], dims(lowered.inputs[1]), lowered.name),
+    traits=(Trait.TYPE_OF_SECOND,),
+    example=lambda build: build(X, V),
+)
+def collapse_sum_like(data: Operand, collapse_type: Operand) -> Call:
+    """Sum `data` to the shape of `collapse_type`: the gradient of broadcasting one to the other."""
 
 
 def _collapse_sum_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
@@ -89,103 +244,19 @@ def _collapse_sum_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
     return TensorType.of(out, x.dtype)
 
 
-def _spread(
-    name: str,
-    description: str,
-    formula: str,
-    relation: Relation,
-    inputs: tuple[str, ...],
-    attrs: type[InitOpAttrs] | None = None,
-    *,
-    pattern: OpPattern = OpPattern.BROADCAST,
-    flops: Flops = no_flops,
-    level: int = 10,
-    compute: Compute,
-    gradient: str = "",
-) -> Op:
-    return declare(
-        name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs, pattern=pattern,
-        flops=flops, compute=compute, family="shape", level=level, gradient=gradient,
-        lowering=f"join.{name}",
-    )  # fmt: skip
-
-
-_BROADCAST_TO = _spread(
-    "broadcast_to",
-    "The tensor repeated along axes where it has extent 1, to a given shape.",
-    r"y_{i_0 i_1 \dots} = x_{i_0 \bmod n_0\, i_1 \bmod n_1 \dots}",
-    forward("BroadCastTo", "{out} = `shape`, if {0} ⊔ `shape` = `shape`", _broadcast_to),
-    ("data",),
-    InitOpAttrs,
-    level=4,
-    compute=lambda attrs, x: np.broadcast_to(x, attrs.shape),
-    gradient="shape.broadcast",
-)
-_BROADCAST_TO_LIKE = _spread(
-    "broadcast_to_like",
-    "The tensor repeated along axes where it has extent 1, to another's shape.",
-    r"y_{i_0 i_1 \dots} = x_{i_0 \bmod n_0\, i_1 \bmod n_1 \dots}",
-    Relation("BroadCastToLike", _broadcast_to_like, "{out} = {1}, if {0} ⊔ {1} = {1}"),
-    ("data", "broadcast_type"),
-    compute=lambda attrs, x, broadcast_type: np.broadcast_to(x, broadcast_type.shape),
-    gradient="shape.broadcast",
-)
-
-
-def _collapsed(x: Array, shape: tuple[int, ...]) -> Array:
-    """`x` summed over the axes along which broadcasting from `shape` repeats."""
-    _check(shape, x.shape, (0, 1))
-    lead = x.ndim - len(shape)
-    repeated = [lead + axis for axis, extent in enumerate(shape) if extent == 1]
-    return np.sum(x, (*range(lead), *repeated), x.dtype).reshape(shape)
-
-
-_COLLAPSE = r"y_i = \sum_{j \text{ broadcast from } i} x_j"
-_COLLAPSE_SUM_LIKE = _spread(
-    "collapse_sum_like",
-    "The sum over all that broadcasting to the tensor's shape would have repeated.",
-    _COLLAPSE,
-    Relation("CollapseSumLike", _collapse_sum_like, "{out} = {1}, if {0} ⊔ {1} = {0}"),
-    ("data", "collapse_type"),
-    pattern=OpPattern.COMM_REDUCE,
-    flops=flops_per_input,
-    compute=lambda attrs, x, collapse_type: _collapsed(x, collapse_type.shape),
-    gradient="shape.collapsed",
-)
-_COLLAPSE_SUM_TO = _spread(
+@_collapsing(
     "collapse_sum_to",
-    "The sum over all that broadcasting from a given shape would have repeated.",
-    _COLLAPSE,
-    forward("CollapseSumTo", "{out} = {1} as a shape, if {0} ⊔ {out} = {0}", _collapse_sum_to),
-    ("data", "shape"),
-    InitOpAttrs,
-    pattern=OpPattern.COMM_REDUCE,
-    flops=flops_per_input,
+    description="The sum over all that broadcasting from a given shape would have repeated.",
+    relation=forward("CollapseSumTo", "{out} = {1} as a shape, if {0} ⊔ {out} = {0}", _collapse_sum_to),
+    attrs=InitOpAttrs,
     level=4,
-    compute=lambda attrs, x, shape: _collapsed(x, numbers(shape)),
-    gradient="shape.collapsed",
+    reference=lambda attrs, x, shape: _collapsed(x, numbers(shape)),
+    # the second operand only repeats the shape, which the type has as far as it is known
+    lowering=lambda lowered: _collapsed_te(lowered.inputs[0], lowered.out_shape, lowered.name),
+    example=lambda build: build(X, (6,)),
 )
-
-
-def broadcast_to(data: Expr, shape: int | Sequence[int] | Expr) -> Expr:
-    """`data` broadcast to `shape`."""
-    if computed(shape):
-        return Call(Op.get("dyn.broadcast_to"), [expr(data), expr(shape)], InitOpAttrs(shape=None))
-    return Call(_BROADCAST_TO, [expr(data)], InitOpAttrs(shape=static_ints(shape, "shape")))
-
-
-def broadcast_to_like(data: Expr, broadcast_type: Expr) -> Expr:
-    """`data` broadcast to the shape of `broadcast_type`."""
-    return Call(_BROADCAST_TO_LIKE, [expr(data), expr(broadcast_type)])
-
-
-def collapse_sum_like(data: Expr, collapse_type: Expr) -> Expr:
-    """`data` summed to the shape of `collapse_type`: the gradient of broadcasting one to the other."""
-    return Call(_COLLAPSE_SUM_LIKE, [expr(data), expr(collapse_type)])
-
-
-def collapse_sum_to(data: Expr, shape: Sequence[int] | Expr) -> Expr:
-    """`data` summed to `shape`; if that is computed by the program, every extent of the result is `?`."""
+def collapse_sum_to(data: Operand, shape: Sequence[int] | Expr) -> Call:
+    """Sum `data` to `shape`; if the program computes that, every extent of the result is `?`."""
     target = int_const(shape)
     extents = target.data.values() if isinstance(target, Constant) else None
-    return Call(_COLLAPSE_SUM_TO, [expr(data), target], InitOpAttrs(shape=extents))
+    return call("collapse_sum_to", [data, target], shape=extents)

@@ -42,13 +42,17 @@ from ..ir.op import Compute, Flops, Op, OpPattern, Relation
 from ..ir.tuple_wrapper import TupleWrapper
 from .arguments import expr
 from .builder import Builder, is_empty
-from .declare import DECLARED, FAMILIES, traits_of
 from .layouts.layout import LayoutRule
 from .numeric import meaning
 from .te.lowered import Lowering
 
 P = ParamSpec("P")
 R = TypeVar("R")
+DECLARED: set[str] = set()  # the package's own operators, which the book's reference has
+FAMILIES = (
+    "arithmetic", "activation", "comparison", "reduction", "matmul", "convolution", "pooling",
+    "normalization", "shape", "index", "creation", "image", "training", "other",
+)  # fmt: skip
 Example = Callable[[Callable[..., Anything]], "Expr | TupleWrapper | Sequence[Expr | TupleWrapper]"]
 
 
@@ -124,7 +128,7 @@ def operator(
             layout=layout,
             precision=precision,
             kernel_layouts=kernel_layouts,
-            traits=traits_of(name) | set(traits),
+            traits=traits,
             module=function.__module__,
         )
         if function.__module__.startswith("relay_explorer.ops."):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from ..ir.op import Op
-from .declare import DECLARED
+from .operator import DECLARED
 
 FOLDER = "reference"  # below the book's folder
 

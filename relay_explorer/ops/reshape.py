@@ -1,22 +1,76 @@
-"""Operators that describe the same elements by another shape, and those that give a shape as data."""
+"""Operators that keep a tensor's elements in their row-major order and give them another shape."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import Annotated, ParamSpec, TypeVar
 from typing import Any as Anything
 
-from ..ir.attrs import Attrs, DType, Ints, attr, required
+from ..ir.attrs import Attrs, Ints, attr, required
+from ..ir.declaration import Precision, Trait
 from ..ir.expr import Call, Expr
-from ..ir.op import Compute, Op, OpPattern, RelationError, no_flops
+from ..ir.op import OpPattern, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.types import Any, Dim, Shape, TensorType, Type
-from .arguments import computed, expr, static_ints
-from .declare import declare
-from .numeric import Array, element_type, np
+from .arguments import Operand, computed, static_ints
+from .examples import X, ints, t
+from .gradient_tools import RESHAPED
+from .layouts.layout import NO_LAYOUT_RULE
+from .numeric import Array
+from .operator import Example, call, operator
 from .relation import UNKNOWN, count, forward, tensor, times
+from .te import tensors as te_tensors
+from .te.lowered import Lowered, Lowering
+from .te.tensors import Shape as TeShape
+from .te.tensors import Tensor, dims, known, product, quotient
 
-__all__ = ["layout_transform", "ndarray_size", "reshape", "reshape_like", "reverse_reshape", "shape_of"]
+__all__ = ["reshape", "reshape_like", "reverse_reshape"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _reshaping(
+    name: str,
+    *,
+    description: str,
+    relation_name: str,
+    relation_formula: str,
+    result: Callable[..., TensorType],
+    lowering: Lowering,
+    example: Example,
+    inputs: tuple[str, ...] | str = "",
+    attrs: type[Attrs] | None = None,
+    level: int = 3,
+    precision: Precision = Precision.UNLISTED,
+    traits: tuple[Trait, ...] = (),
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare an operator that gives the elements the shape that the type `result(attrs, *types)` has."""
+
+    def reference(attrs: Anything, *values: Array) -> Array:
+        shape = result(attrs, *[TensorType.of(x.shape, str(x.dtype)) for x in values]).shape
+        return values[0].reshape(shape)
+
+    return operator(
+        name,
+        description=description,
+        formula=r"y[k] = x[k] \text{ for every place } k \text{ in row-major order}",
+        family="shape",
+        level=level,
+        relation=forward(relation_name, relation_formula, result),
+        inputs=inputs,
+        attrs=attrs,
+        pattern=OpPattern.INJECTIVE,
+        flops=no_flops,
+        reference=reference,
+        gradient=RESHAPED,
+        lowering=lowering,
+        layout=NO_LAYOUT_RULE,
+        precision=precision,
+        traits=traits,
+        example=example,
+    )
 
 
 class ReshapeAttrs(Attrs, key="relay.attrs.ReshapeAttrs"):
@@ -160,30 +214,113 @@ def _same_count(source: Shape, shape: Shape) -> None:
         )
 
 
-def _given(attrs: ReshapeAttrs) -> Ints:
+def _newshape(attrs: ReshapeAttrs) -> Ints:
     if attrs.newshape is None:
         raise RelationError("the new shape is missing", "give it: newshape=(2, -1)")
     return attrs.newshape
 
 
-def _reshape(attrs: ReshapeAttrs, data: Type) -> Type:
+def _reshape(attrs: ReshapeAttrs, data: Type) -> TensorType:
     x = tensor(data, 0, "data")
-    return TensorType.of(_reshaped(x.shape, _given(attrs), attrs.allowzero), x.dtype)
+    return TensorType.of(_reshaped(x.shape, _newshape(attrs), attrs.allowzero), x.dtype)
 
 
-def _reverse_reshape(attrs: ReshapeAttrs, data: Type) -> Type:
+def _reshape_te(lowered: Lowered) -> list[Tensor]:
+    """Compute dimensions that are not known from the operand's, of which the type relation knows less."""
+    x, shape = lowered.inputs[0], lowered.out_shape
+    several = sum(known(dim) is None for dim in shape) > 1
+    extents = _by_newshape(x, shape, lowered.attrs) if several else _rest_computed(x, shape)
+    return [te_tensors.reshape(x, extents, lowered.name)]
+
+
+def _reverse_reshape_te(lowered: Lowered) -> list[Tensor]:
+    x = lowered.inputs[0]
+    return [te_tensors.reshape(x, _rest_computed(x, lowered.out_shape), lowered.name)]
+
+
+def _by_newshape(x: Tensor, shape: TeShape, attrs: Anything) -> TeShape:
+    """`shape` with its sizes that are not known computed as `newshape` says."""
+    sizes, wanted = list(dims(x)), iter(attrs.newshape)
+    extents: list[Anything] = []
+    left = None  # the axis of all elements that are left
+    for code in wanted:
+        if code == -1:
+            left = len(extents)
+            extents.append(1)
+            sizes = sizes[1:]
+        elif code == -2:
+            extents, sizes = [*extents, *sizes], []
+        elif code == -3:
+            extents.append(sizes[0] * sizes[1])
+            sizes = sizes[2:]
+        elif code == -4:
+            first, second = next(wanted), next(wanted)
+            extents += [
+                quotient(sizes[0], second) if first == -1 else first,
+                quotient(sizes[0], first) if second == -1 else second,
+            ]
+            sizes = sizes[1:]
+        else:
+            extents.append(code if code or attrs.allowzero else sizes[0])
+            sizes = sizes[1:]
+    if left is not None:
+        extents[left] = quotient(product(dims(x)), product(extents))
+    return [have if known(dim) is None else dim for dim, have in zip(shape, extents, strict=True)]
+
+
+def _rest_computed(x: Tensor, shape: TeShape) -> TeShape:
+    """`shape` with its one size that is not known, if it has one, computed from the number of elements."""
+    unknown = [axis for axis, dim in enumerate(shape) if known(dim) is None]
+    if len(unknown) != 1:
+        return shape
+    extents = list(shape)
+    others = product([dim for axis, dim in enumerate(shape) if axis != unknown[0]])
+    extents[unknown[0]] = product(dims(x)) // others
+    return extents
+
+
+@_reshaping(
+    "reshape",
+    description="The same elements, in the same order, under another shape.",
+    relation_name="Reshape",
+    relation_formula="{out} = {0} as `newshape`",
+    result=_reshape,
+    inputs=("data",),
+    attrs=ReshapeAttrs,
+    lowering=_reshape_te,
+    precision=Precision.FOLLOW,
+    traits=(Trait.RESHAPE,),
+    example=lambda build: [build(X, (3, -1)), build(X, ints(2))],
+)
+def reshape(data: Operand, newshape: int | Sequence[int] | Expr, allowzero: bool = False) -> Call:
+    """Give `data` the shape `newshape`, in which 0 to -4 have special meanings (see ReshapeAttrs)."""
+    if computed(newshape):
+        return call("dyn.reshape", [data, newshape], newshape=None, allowzero=allowzero)
+    return call("reshape", [data], newshape=static_ints(newshape, "newshape"), allowzero=allowzero)
+
+
+def _reverse_reshape(attrs: ReshapeAttrs, data: Type) -> TensorType:
     x = tensor(data, 0, "data")
-    shape = _reshaped(x.shape[::-1], _given(attrs)[::-1], attrs.allowzero)
+    shape = _reshaped(x.shape[::-1], _newshape(attrs)[::-1], attrs.allowzero)
     return TensorType.of(shape[::-1], x.dtype)
 
 
-class ReshapeLikeAttrs(Attrs, key="relay.attrs.ReshapeLikeAttrs"):
-    lhs_begin: int = attr(0, "The first axis of data that is replaced.")
-    lhs_end: int | None = attr(None, "The axis of data before which replacing ends; None is after the last.")
-    rhs_begin: int = attr(0, "The first axis of shape_like that is taken.")
-    rhs_end: int | None = attr(
-        None, "The axis of shape_like before which taking ends; None is after the last."
-    )
+@_reshaping(
+    "contrib_reverse_reshape",
+    description="Like reshape, with the special values of the new shape read from the right.",
+    relation_name="ReverseReshape",
+    relation_formula="{out} = {0} as `newshape`, read from the right",
+    result=_reverse_reshape,
+    inputs=("data",),
+    attrs=ReshapeAttrs,
+    level=10,
+    lowering=_reverse_reshape_te,
+    traits=(Trait.RESHAPE,),
+    example=lambda build: build(X, (-1, 3)),
+)
+def reverse_reshape(data: Operand, newshape: int | Sequence[int] | Expr) -> Call:
+    """Reshape `data` as `reshape` does, with special values read from the right."""
+    return call("contrib_reverse_reshape", [data], newshape=static_ints(newshape, "newshape"))
 
 
 def _span(begin: int, end: int | None, rank: int, name: str) -> tuple[int, int]:
@@ -195,7 +332,7 @@ def _span(begin: int, end: int | None, rank: int, name: str) -> tuple[int, int]:
     return first, last
 
 
-def _reshape_like(attrs: ReshapeLikeAttrs, data: Type, shape_like: Type) -> Type:
+def _reshape_like(attrs: Anything, data: Type, shape_like: Type) -> TensorType:
     x, like = tensor(data, 0, "data"), tensor(shape_like, 1, "shape_like")
     x_from, x_to = _span(attrs.lhs_begin, attrs.lhs_end, len(x.shape), "lhs")
     y_from, y_to = _span(attrs.rhs_begin, attrs.rhs_end, len(like.shape), "rhs")
@@ -204,184 +341,35 @@ def _reshape_like(attrs: ReshapeLikeAttrs, data: Type, shape_like: Type) -> Type
     return TensorType.of(shape, x.dtype)
 
 
-def _described(
-    name: str,
-    description: str,
-    formula: str,
-    relation_formula: str,
-    result: Callable[..., Type],
-    attrs: type[Attrs],
-    *,
-    compute: Compute,
-    inputs: tuple[str, ...] = ("data",),
-    level: int = 3,
-    gradient: str = "",
-) -> Op:
-    relation = forward(
-        "".join(word.title() for word in name.removeprefix("contrib_").split("_")), relation_formula, result
-    )
-    return declare(
-        name, description, formula=formula, relation=relation, inputs=inputs, attrs=attrs,
-        pattern=OpPattern.INJECTIVE, flops=no_flops, compute=compute, family="shape", level=level,
-        gradient=gradient, lowering=f"transform.{name}",
-    )  # fmt: skip
+def _reshape_like_te(lowered: Lowered) -> list[Tensor]:
+    x, like = lowered.inputs
+    attrs = lowered.attrs
+    x_from, x_to = _span(attrs.lhs_begin, attrs.lhs_end, len(x.shape), "lhs")
+    y_from, y_to = _span(attrs.rhs_begin, attrs.rhs_end, len(like.shape), "rhs")
+    shape = (*dims(x)[:x_from], *dims(like)[y_from:y_to], *dims(x)[x_to:])
+    return [te_tensors.reshape(x, shape, lowered.name)]
 
 
-def _as(result: Callable[..., Type]) -> Compute:
-    """The elements of the first argument in the shape that the type relation finds."""
-
-    def compute(attrs: Anything, *values: Array) -> Array:
-        shape = result(attrs, *[TensorType.of(x.shape, str(x.dtype)) for x in values]).shape  # type: ignore[attr-defined]  # a tensor type
-        return values[0].reshape(shape)
-
-    return compute
-
-
-_ROW_MAJOR = r"y[k] = x[k] \text{ for every place } k \text{ in row-major order}"
-_RESHAPE = _described(
-    "reshape", "The same elements, in the same order, under another shape.", _ROW_MAJOR,
-    "{out} = {0} as `newshape`", _reshape, ReshapeAttrs, compute=_as(_reshape), gradient="shape.reshaped",
-)  # fmt: skip
-_REVERSE_RESHAPE = _described(
-    "contrib_reverse_reshape",
-    "Like reshape, with the special values of the new shape read from the right.",
-    _ROW_MAJOR,
-    "{out} = {0} as `newshape`, read from the right",
-    _reverse_reshape,
-    ReshapeAttrs,
-    level=10,
-    compute=_as(_reverse_reshape),
-    gradient="shape.reshaped",
-)
-_RESHAPE_LIKE = _described(
+@_reshaping(
     "reshape_like",
-    "The same elements, in the same order, under the shape of a second tensor.",
-    _ROW_MAJOR,
-    "{out} = {0} in the shape of {1}",
-    _reshape_like,
-    ReshapeLikeAttrs,
-    inputs=("data", "shape_like"),
-    compute=_as(_reshape_like),
-    gradient="shape.reshaped",
+    description="The same elements, in the same order, under the shape of a second tensor.",
+    relation_name="ReshapeLike",
+    relation_formula="{out} = {0} in the shape of {1}",
+    result=_reshape_like,
+    lowering=_reshape_like_te,
+    traits=(Trait.TYPE_OF_SECOND,),
+    example=lambda build: build(X, t(12, name="y"), rhs_end=1),
 )
-
-
-def reshape(data: Expr, newshape: int | Sequence[int] | Expr, allowzero: bool = False) -> Expr:
-    """`data` under the shape `newshape`, in which 0 to -4 have special meanings (see ReshapeAttrs)."""
-    if computed(newshape):
-        attrs = ReshapeAttrs(newshape=None, allowzero=allowzero)
-        return Call(Op.get("dyn.reshape"), [expr(data), expr(newshape)], attrs)
-    return Call(
-        _RESHAPE, [expr(data)], ReshapeAttrs(newshape=static_ints(newshape, "newshape"), allowzero=allowzero)
-    )
-
-
-def reverse_reshape(data: Expr, newshape: int | Sequence[int] | Expr) -> Expr:
-    """Like `reshape`, with special values read from the right."""
-    return Call(_REVERSE_RESHAPE, [expr(data)], ReshapeAttrs(newshape=static_ints(newshape, "newshape")))
-
-
 def reshape_like(
-    data: Expr,
-    shape_like: Expr,
-    lhs_begin: int = 0,
-    lhs_end: int | None = None,
-    rhs_begin: int = 0,
-    rhs_end: int | None = None,
-) -> Expr:
-    """`data` with its axes lhs_begin to lhs_end replaced by the axes rhs_begin to rhs_end of `shape_like`."""
-    attrs = ReshapeLikeAttrs(lhs_begin=lhs_begin, lhs_end=lhs_end, rhs_begin=rhs_begin, rhs_end=rhs_end)
-    return Call(_RESHAPE_LIKE, [expr(data), expr(shape_like)], attrs)
-
-
-# Layouts
-
-
-class LayoutTransformAttrs(Attrs, key="relay.attrs.LayoutTransformAttrs"):
-    src_layout: str = required('The layout that the tensor has, such as "NCHW".')
-    dst_layout: str = required('The layout of the result, such as "NCHW16c".')
-
-
-def _layout_transform(attrs: LayoutTransformAttrs, data: Type) -> Type:
-    from .nn.layout import layout_map, parse_layout  # nn stands below this file
-
-    x = tensor(data, 0, "data")
-    canonical = "".join(letter for letter, _ in parse_layout(attrs.src_layout) if letter.isupper())
-    whole = layout_map(attrs.src_layout, canonical).forward(x.shape, 0, "data")
-    return TensorType.of(layout_map(attrs.dst_layout, canonical).backward(whole), x.dtype)
-
-
-def _laid_out(attrs: LayoutTransformAttrs, x: Array) -> Array:
-    from .nn.layout import layout_map, parse_layout  # nn stands below this file
-
-    canonical = "".join(letter for letter, _ in parse_layout(attrs.src_layout) if letter.isupper())
-    return layout_map(attrs.dst_layout, canonical).pack(layout_map(attrs.src_layout, canonical).unpack(x))
-
-
-_LAYOUT_TRANSFORM = _described(
-    "layout_transform", "The same elements with their axes in another layout, in blocks if it says so.",
-    r"y_{n\, c / 16\, h\, w\, c \bmod 16} = x_{n\, c\, h\, w} \quad \text{for NCHW to NCHW16c}",
-    "{out} = {0}, laid out anew", _layout_transform, LayoutTransformAttrs, level=5, compute=_laid_out,
-    gradient="shape.moved",
-)  # fmt: skip
-
-
-def layout_transform(data: Expr, src_layout: str, dst_layout: str) -> Expr:
-    """`data`, which lies in `src_layout`, in `dst_layout`."""
-    return Call(
-        _LAYOUT_TRANSFORM, [expr(data)], LayoutTransformAttrs(src_layout=src_layout, dst_layout=dst_layout)
-    )
-
-
-# Shapes as data
-
-
-class ShapeOfAttrs(Attrs, key="relay.attrs.ShapeOfAttrs"):
-    dtype: DType | None = attr(None, "The element type of the result; None is int32.")
-
-
-class NdarraySizeAttrs(Attrs, key="relay.attrs.NdarraySizeAttrs"):
-    dtype: DType | None = attr(None, "The element type of the result; None is int32.")
-
-
-def _shape_of(attrs: ShapeOfAttrs, data: Type) -> Type:
-    return TensorType.of((len(tensor(data, 0, "data").shape),), attrs.dtype or "int32")
-
-
-def _ndarray_size(attrs: NdarraySizeAttrs, data: Type) -> Type:
-    tensor(data, 0, "data")
-    return TensorType.of((), attrs.dtype or "int32")
-
-
-_SHAPE_OF = _described(
-    "shape_of",
-    "The tensor's extents, one number an axis.",
-    r"y = (n_0, n_1, \dots)",
-    "{out} = the rank of {0}",
-    _shape_of,
-    ShapeOfAttrs,
-    level=10,
-    compute=lambda attrs, x: np.array(x.shape, element_type(attrs.dtype or "int32")),
-    gradient="elementwise.none",
-)
-_NDARRAY_SIZE = _described(
-    "ndarray_size",
-    "How many elements the tensor has.",
-    r"y = \prod_i n_i",
-    "{out} is one number",
-    _ndarray_size,
-    NdarraySizeAttrs,
-    level=10,
-    compute=lambda attrs, x: np.array(x.size, element_type(attrs.dtype or "int32")),
-    gradient="elementwise.none",
-)
-
-
-def shape_of(data: Expr, dtype: object = "int32") -> Expr:
-    """The extents of `data` as a vector, one number an axis."""
-    return Call(_SHAPE_OF, [expr(data)], ShapeOfAttrs(dtype=dtype))
-
-
-def ndarray_size(data: Expr, dtype: object = "int32") -> Expr:
-    """The number of elements of `data`, as a scalar."""
-    return Call(_NDARRAY_SIZE, [expr(data)], NdarraySizeAttrs(dtype=dtype))
+    data: Operand,
+    shape_like: Operand,
+    lhs_begin: Annotated[int, attr(0, "The first axis of data that is replaced.")] = 0,
+    lhs_end: Annotated[
+        int | None, attr(None, "The axis of data before which replacing ends; None is after the last.")
+    ] = None,
+    rhs_begin: Annotated[int, attr(0, "The first axis of shape_like that is taken.")] = 0,
+    rhs_end: Annotated[
+        int | None, attr(None, "The axis of shape_like before which taking ends; None is after the last.")
+    ] = None,
+) -> Call:
+    """Replace the axes lhs_begin to lhs_end of `data` by the axes rhs_begin to rhs_end of `shape_like`."""

@@ -12,11 +12,13 @@ from myst_parser.parsers.docutils_ import Parser
 from relay_book import operator_text
 from relay_book.operators import TABLES, is_reference
 
+from relay_explorer import ops as operators
 from relay_explorer.ir.attrs import Attrs, attr
 from relay_explorer.ir.expr import Call, var
 from relay_explorer.ir.op import Op
-from relay_explorer.ops.declare import FAMILIES, declare
+from relay_explorer.ops.arguments import Operand
 from relay_explorer.ops.left_out import LEFT_OUT
+from relay_explorer.ops.operator import FAMILIES, operator
 from relay_explorer.ops.reference import address, anchor
 from relay_explorer.ops.relation import IDENTITY
 from relay_explorer.text import parse
@@ -89,12 +91,18 @@ class NastyAttrs(Attrs, key="tests.NastyAttrs"):
 
 @pytest.fixture
 def nasty() -> Iterator[Op]:
-    op = declare(
-        "nasty<b>op", NASTY, formula="y = x", relation=IDENTITY, attrs=NastyAttrs, family="other", level=10,
+    declared = operator(
+        "nasty<b>op", description=NASTY, formula="y = x", relation=IDENTITY, attrs=NastyAttrs,
         lenient_in_tvm=f"It accepted {NASTY}",
     )  # fmt: skip
-    yield op
-    Op.unregister(op.name)
+
+    @declared
+    def nasty_op(data: Operand, text: str = NASTY) -> Call:
+        """Return the operand."""
+        return operators.call("nasty<b>op", [data], text=text)
+
+    yield Op.get("nasty<b>op")
+    Op.unregister("nasty<b>op")
 
 
 def test_what_an_operator_declares_shows_as_it_was_written(nasty: Op) -> None:

@@ -59,6 +59,14 @@ def test_modules_of_old_code(hook: None, name: str, same: object) -> None:
     assert found is same if same is not None else found.relu is relay.nn.relu
 
 
+def test_the_lists_of_mixed_precision_are_those_of_the_declarations(hook: None) -> None:
+    precision = importlib.import_module("tvm.relay.transform.mixed_precision")
+    assert "nn.conv2d" in precision.DEFAULT_ALWAYS_LIST
+    assert {"reshape", "transpose", "cast"} <= set(precision.DEFAULT_FOLLOW_LIST)
+    assert "exp" in precision.DEFAULT_NEVER_LIST
+    assert precision.generic_follow_op(None, "float16")[0] == precision.MIXED_PRECISION_FOLLOW
+
+
 def test_a_missing_name_says_what_took_its_place() -> None:
     with pytest.raises(AttributeError) as caught:
         _ = tvm.relay.frontend.from_onnx

@@ -10,15 +10,19 @@ from inline_snapshot import snapshot
 from inline_snapshot.extra import raises
 
 from relay_explorer import explore, models
+from relay_explorer.ir.declaration import Gradient
 from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.op import Op
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.views import picture
 from relay_explorer.views.gradient.format import GradientMark, GradientView, Kept, Role
-from relay_explorer.views.gradient.sentences import FORMULAS
+from relay_explorer.views.gradient.sentences import rule
 from relay_explorer.views.gradient.view import gradient_view
 from tests.support.views.check import check
 from tests.views.gradients import CHOICE, DATA, FORK, LAYER, NAMES, PARTS, sample
+
+ROOT = Path(__file__).parents[2]
 
 
 def view(text: str) -> GradientView:
@@ -96,11 +100,13 @@ def test_a_rule_is_said_as_a_formula_and_where_it_stands() -> None:
     )
 
 
-def test_every_formula_belongs_to_an_operator() -> None:
-    from relay_explorer.ir.op import Op
-
-    paths = {Op.get(name).gradient for name in Op.list_op_names()}
-    assert FORMULAS.keys() <= paths
+def test_the_rule_of_every_gradient_is_its_formula_and_its_operators_file() -> None:
+    for op in map(Op.get, Op.list_op_names()):
+        if isinstance(op.gradient, Gradient):
+            text, name = rule(op, [])
+            assert (name, op.gradient.formula in text) == (op.name, True)
+            path = text[text.index(" in `") + len(" in `") : -1]
+            assert (ROOT / path).is_file() or (ROOT / path.replace(".py", "/__init__.py")).is_file()
 
 
 def test_what_is_kept_is_freed_when_its_last_use_is_behind() -> None:

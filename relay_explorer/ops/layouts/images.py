@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..nn.layout import parse_layout
 from .layout import Answer, InferCorrectLayoutOutput, Layout, Question
 
 
@@ -49,10 +48,3 @@ def regions(question: Question) -> Answer:
     assert attrs is not None
     own = Layout(attrs["layout"])
     return InferCorrectLayoutOutput([own, Layout("NI")], [own], attrs)
-
-
-def layout_transform(question: Question) -> Answer:
-    attrs = question.attrs
-    assert attrs is not None
-    parse_layout(attrs["src_layout"])
-    return InferCorrectLayoutOutput([Layout(attrs["src_layout"])], [Layout(attrs["dst_layout"])], attrs)

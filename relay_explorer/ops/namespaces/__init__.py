@@ -25,6 +25,7 @@ from ..fixed_point import *
 from ..gather import *
 from ..index import *
 from ..join import *
+from ..layout_transform import *
 from ..masks import *
 from ..reduce.folding import *
 from ..reduce.position import *
@@ -33,6 +34,7 @@ from ..reshape import *
 from ..reverse import *
 from ..scan import *
 from ..scatter import *
+from ..shape_query import *
 from ..slice import *
 from ..sort import *
 from ..sparse.fill_empty_rows import *

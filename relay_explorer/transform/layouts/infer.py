@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from ...ir.declaration import NotApplicable
 from ...ir.op import Op
-from ...ops.layouts import images
 from ...ops.layouts.layout import Answer, LayoutRule, Question
 
 PROPERTY = "FInferCorrectLayout"
 
-RULES: dict[str, LayoutRule] = {
-    "layout_transform": images.layout_transform,
-}
-
 
 def _rule(op: Op) -> LayoutRule | None:
     """Return the layout rule that an operator was declared with."""
-    if op.layout is not None:
-        return None if isinstance(op.layout, NotApplicable) else op.layout
-    return RULES.get(op.name)
+    return None if isinstance(op.layout, NotApplicable) else op.layout
 
 
 def has_rule(op: Op) -> bool:

@@ -22,13 +22,6 @@ MIXED_PRECISION_NEVER = 2  # would lose too much
 
 Conversion = Callable[[Call, str], list[Anything]]
 
-DEFAULT_ALWAYS_LIST: list[str] = []  # every such operator says so in its declaration
-DEFAULT_FOLLOW_LIST = [
-    # move elements, or make them
-    "reshape", "broadcast_to_like", "shape_of",
-]  # fmt: skip
-DEFAULT_NEVER_LIST: list[str] = []  # every such operator says so in its declaration
-
 
 def get_generic_out_dtypes(call_node: Call, mixed_precision_type: str) -> list[str]:
     """Return the element types in which most operators accumulate and produce results: the target precision
@@ -49,14 +42,7 @@ def generic_never_op(call_node: Call, mixed_precision_type: str) -> list[Anythin
     return [MIXED_PRECISION_NEVER, *get_generic_out_dtypes(call_node, mixed_precision_type)]
 
 
-_DEFAULTS: dict[str, Conversion] = {
-    **dict.fromkeys(DEFAULT_ALWAYS_LIST, generic_always_op),
-    **dict.fromkeys(DEFAULT_FOLLOW_LIST, generic_follow_op),
-    **dict.fromkeys(DEFAULT_NEVER_LIST, generic_never_op),
-}
-
-
-_DECLARED = {
+_CONVERSIONS: dict[Precision, Conversion] = {
     Precision.ALWAYS: generic_always_op,
     Precision.FOLLOW: generic_follow_op,
     Precision.NEVER: generic_never_op,
@@ -67,9 +53,7 @@ def default_conversion(op: Op) -> Conversion | None:
     """Return the conversion that follows from an operator's declared precision; None for one in none of TVM's
     lists.
     """
-    if op.precision is not None:
-        return _DECLARED.get(op.precision)
-    return _DEFAULTS.get(op.name)
+    return None if op.precision is None else _CONVERSIONS.get(op.precision)
 
 
 PROPERTIES[PROPERTY] = default_conversion

@@ -10,30 +10,15 @@ from ...ir.op import Op
 from ..format import Sentence
 from ..words import count, counted
 
-_SOURCE = "relay_explorer/ops/gradients"
 _LAW = "relay_explorer/transform/differentiation/reverse_mode.py"
-
-# By the name of a rule: how the derivatives by the arguments follow from `dy`, that by the result `y`.
-FORMULAS = {
-    "elementwise.none": "the value does not move smoothly with any argument: nothing goes back",
-    "shape.broadcast": "dx = dy, summed over the axes along which x was broadcast",
-    "shape.collapsed": "dx = dy, stretched again over the axes that were summed",
-    "shape.moved": "each dy goes to where its element came from; what was taken twice gets the sum",
-    "shape.reshaped": "dx = dy, in the shape of x",
-}  # fmt: skip
 
 
 def rule(op: Op, calls: Sequence[str]) -> Sentence:
-    """Name the gradient rule of an operator: its formula, or what it is composed of, and where it stands."""
-    if op.has_attr("FPrimalGradient") and "FPrimalGradient" in op._attrs:
-        return ("rule: one that was set for {0} by `set_attr`" + _made_of(calls), op.name)
-    if isinstance(op.gradient, Gradient):
+    """Name the gradient rule of an operator: its formula and where it stands, or what it is composed of."""
+    if isinstance(op.gradient, Gradient) and "FPrimalGradient" not in op._attrs:
         source = f"{op.module.replace('.', '/')}.py"
         return (f"rule: {op.gradient.formula} · `{op.name.rpartition('.')[2]}` in `{source}`", op.name)
-    family, _, name = str(op.gradient or "").partition(".")
-    formula = FORMULAS.get(str(op.gradient))
-    text = f"rule: {formula}" if formula else "rule: {0} has a small program for it" + _made_of(calls)
-    return (f"{text} · `{name}` in `{_SOURCE}/{family}.py`", op.name)
+    return ("rule: one that was set for {0} by `set_attr`" + _made_of(calls), op.name)
 
 
 def _made_of(calls: Sequence[str]) -> str:

@@ -1,0 +1,37 @@
+"""The gradient rules of operators, as differentiation asks for them.
+
+A rule is what an operator was declared with (`ir.declaration.Gradient`), or what was set for it as
+`FPrimalGradient`. It returns expressions, so the derivatives of a program are themselves a program, which can
+be optimized, or differentiated again.
+"""
+
+from __future__ import annotations
+
+from ..ir.declaration import Gradient, GradientRule
+from ..ir.errors import RelayError
+from ..ir.expr import Call
+from ..ir.op import PROPERTIES, Op
+
+
+def declared_rule(op: Op) -> GradientRule | None:
+    """Return the gradient rule that an operator was declared with."""
+    return op.gradient.rule if isinstance(op.gradient, Gradient) else None
+
+
+PROPERTIES["FPrimalGradient"] = declared_rule
+
+
+def gradient_of(call: Call) -> GradientRule:
+    """Return the gradient rule of the operator that `call` calls; raise a RelayError where it has none."""
+    assert isinstance(call.op, Op)
+    rule: GradientRule | None = call.op.get_attr("FPrimalGradient")
+    if rule is None:
+        raise RelayError(
+            f"the operator `{call.op.name}` has no gradient",
+            call.span,
+            help=[
+                "put operators that have one in its place, or give it one, a function of call and grad: "
+                f'relay.op.get("{call.op.name}").set_attr("FPrimalGradient", …)',
+            ],
+        )
+    return rule
