@@ -1,5 +1,5 @@
-"""Writing the types into the program: a copy in which every expression has its `checked_type`. The input
-stays as it was.
+"""Write the inferred types into a copy of the program, in which every expression has its `checked_type`.
+The input is not changed.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .variables import InferenceVariable, find, resolve
 
 
 class Annotator:
-    """Copies typed expressions. Variables with a complete annotation, constants, operators and constructors
-    are kept, not copied.
+    """Copy typed expressions. Variables with a complete annotation, constants, operators and constructors are
+    reused, not copied.
     """
 
     def __init__(self, generator: Generator) -> None:
@@ -39,14 +39,14 @@ class Annotator:
         self.memo: dict[Expr, Expr] = {}
 
     def type(self, type_: Type) -> Type:
-        """`type_` with all variables replaced by what they stand for."""
+        """Return `type_` with every type variable replaced by its solution."""
         if type_.__class__ is TensorType:
             return type_
         if isinstance(type_, InferenceVariable):
             type_ = find(type_)
-            known = type_.type
-            if known is not None and known.__class__ is TensorType:
-                return known
+            solution = type_.type
+            if solution is not None and solution.__class__ is TensorType:
+                return solution
         return resolve(type_)
 
     def copy(self, root: Expr) -> Expr:
@@ -77,7 +77,9 @@ class Annotator:
         return set_span(new, node.span)
 
     def _variable(self, var: Var) -> Var:
-        """A variable with its type as annotation; the same object where it says so already."""
+        """Return a variable annotated with its type; the same object where its annotation is complete
+        already.
+        """
         if var in self.memo:
             return self.memo[var]  # type: ignore[return-value]  # variables stay variables
         type_ = self.type(self.types[var])
@@ -113,7 +115,7 @@ class Annotator:
         raise AssertionError(type(node))
 
     def function(self, function: Function) -> Function:
-        """A function with its parameters and result annotated; its body must have been copied."""
+        """Return a function with annotated parameters and result type; its body must have been copied."""
         type_ = self.type(self.types[function])
         assert isinstance(type_, FuncType)
         params = [self._variable(p) for p in function.params]

@@ -14,7 +14,8 @@ Blamed = tuple[Type | None, Expr | None]
 def blamed(
     failure: RelationError, operands: Sequence[Expr], args: Sequence[Type], inputs: int
 ) -> tuple[Blamed, Blamed]:
-    """The two that `failure` says disagree: arguments, or two fields of the one tuple at fault.
+    """Return the two types that `failure` says disagree, each with its expression: arguments, or two fields
+    of the one tuple at fault.
 
     `args` are the relation's types, `operands` the expressions of the first of them, `inputs` how many are
     not the output. Where the relation names nobody, the first two inputs stand for all.

@@ -1,4 +1,4 @@
-"""Generating constraints: every expression gets a type, and what must hold between them is written down.
+"""Constraint generation: give every expression a type, and collect the relations and equations between them.
 
 The walk keeps its own stack, since programs may be 100,000 levels deep. Each kind of expression has an
 `open_…` method, which schedules its parts, and often a `close_…` method, which runs when they have types.
@@ -44,7 +44,7 @@ Task = tuple[Callable[..., None], Expr]
 
 
 class Generator:
-    """Generates the constraints of one module's functions. `types` holds what each expression was given."""
+    """Generate the constraints of one module's functions. `types` maps each expression to its type."""
 
     def __init__(self, module: IRModule, solver: Solver) -> None:
         self.module = module
@@ -52,7 +52,7 @@ class Generator:
         self.types: dict[Expr, Type] = {}
         self.type_args: dict[Call, tuple[Type, ...]] = {}
         self.signatures: dict[str, Type] = {}
-        self.called: set[str] = set()  # functions whose signature something has relied on
+        self.called: set[str] = set()  # functions whose signature has been used
         self.introduced: set[Var] = set()
         self.used: dict[Var, None] = {}
         self.names: dict[Expr, Var] = {}  # by value: the variable that a `let` without annotation binds to it
@@ -83,7 +83,7 @@ class Generator:
     # -- driving
 
     def declare(self, name: str, function: Function) -> None:
-        """Gives a global function its signature, before any body is looked at: so functions may call one
+        """Give a global function its signature before any body is visited, so that functions may call one
         another.
         """
         for param in function.params:
@@ -94,7 +94,7 @@ class Generator:
         )
 
     def define(self, name: str, function: Function) -> None:
-        """Generates the constraints of a declared function's body."""
+        """Generate the constraints of a declared function's body."""
         signature = self.signatures[name]
         assert isinstance(signature, FuncType)
         self.walk(function.body)
@@ -109,7 +109,7 @@ class Generator:
         self.types[function] = signature
 
     def walk(self, root: Expr) -> None:
-        """Gives `root` and everything below it a type."""
+        """Give `root` and every expression below it a type."""
         tasks = self.tasks
         tasks.append((self.visit, root))
         while tasks:
@@ -142,8 +142,8 @@ class Generator:
         self.types[expr] = self.solver.typed(expr, type_)
 
     def build(self, expr: Expr, type_: Type) -> None:
-        """Gives `expr` a type made of other expressions' types. One that outgrows the limits is refused
-        here, before every walk over it costs its whole size.
+        """Give `expr` a type built from other expressions' types. Refuse a type that exceeds the limits here,
+        because every later traversal would cost its whole size.
         """
         depth, size = 0, 1
         for part in parts_of(type_):
@@ -165,29 +165,31 @@ class Generator:
     def refuse(self, at: Expr, message: str, *help: str) -> RefusalError:
         return self.solver.refuse(Refused(message, help, at, None, None, None, None, None, None))
 
-    def annotation(self, written: Type | None, at: Expr) -> Type:
-        """An annotation with a fresh variable for every hole in it; a fresh variable where there is none."""
-        if written is None:
+    def annotation(self, annotation: Type | None, at: Expr) -> Type:
+        """Return an annotation with a fresh type variable for every hole in it; a fresh variable where there
+        is no annotation.
+        """
+        if annotation is None:
             return self.solver.fresh()
-        if written.__class__ is TensorType:
-            return written
-        problem = check_kinds(written, self.module)
+        if annotation.__class__ is TensorType:
+            return annotation
+        problem = check_kinds(annotation, self.module)
         if problem is not None:
             raise self.refuse(at, problem)
-        return written if is_complete(written) else self._fill(written)
+        return annotation if is_complete(annotation) else self._fill(annotation)
 
-    def _fill(self, written: Type) -> Type:
-        if isinstance(written, IncompleteType):
-            if written not in self.holes:
-                self.holes[written] = self.solver.fresh()
-            return self.holes[written]
-        parts = parts_of(written)
-        return with_parts(written, [self._fill(p) for p in parts]) if parts else written
+    def _fill(self, type_: Type) -> Type:
+        if isinstance(type_, IncompleteType):
+            if type_ not in self.holes:
+                self.holes[type_] = self.solver.fresh()
+            return self.holes[type_]
+        parts = parts_of(type_)
+        return with_parts(type_, [self._fill(p) for p in parts]) if parts else type_
 
     # -- leaves
 
     def introduce(self, var: Var) -> None:
-        """A binder: the variable gets its annotation, or a fresh type variable."""
+        """Bring a variable into scope, with its annotation or a fresh type variable as its type."""
         self.introduced.add(var)
         if var not in self.types:
             self.give(var, self.annotation(var.type_annotation, var))
@@ -203,17 +205,19 @@ class Generator:
     def open_global(self, var: GlobalVar) -> None:
         signature = self.signatures.get(var.name_hint)
         if signature is None:
-            known = ", ".join(f"`@{v.name_hint}`" for v in list(self.module.functions)[:8])
+            functions = ", ".join(f"`@{v.name_hint}`" for v in list(self.module.functions)[:8])
             raise self.refuse(
                 var,
                 f"there is no function `@{var.name_hint}`",
-                f"the module has {known}" if known else "the module has no functions",
+                f"the module has {functions}" if functions else "the module has no functions",
             )
         self.called.add(var.name_hint)
         self.types[var] = signature
 
     def open_op(self, op: Op) -> None:
-        """An operator as a value: a function of fresh variables, with the relation between them."""
+        """Type an operator that is used as a value: a function of fresh type variables, with the operator's
+        relation between them.
+        """
         if op.inputs is None:
             raise self.refuse(
                 op,
@@ -282,23 +286,25 @@ class Generator:
                 f"its type is {callee}",
             )
         unify = self.solver.unify
-        for index, (arg, wanted) in enumerate(zip(call.args, callee.arg_types)):
-            unify(wanted, self.types[arg], Reason("argument", call, index, call.op, arg))
+        for index, (arg, expected) in enumerate(zip(call.args, callee.arg_types)):
+            unify(expected, self.types[arg], Reason("argument", call, index, call.op, arg))
         self.give(call, callee.ret_type)
 
     def _call_unknown(self, call: Call, callee: Type) -> None:
-        """A call of a value whose type is not known to be a function yet: now it must be."""
+        """Type a call whose callee has a type variable as its type: unify it with a function type."""
         if not isinstance(callee, InferenceVariable):
             raise self.refuse(
                 call, f"{_callee_name(call.op)} is called, but it is no function: its type is {callee}"
             )
         result = self.solver.fresh()
-        wanted = FuncType([self.types[a] for a in call.args], result)
-        self.solver.unify(callee, wanted, Reason("callee", call, left=call.op, right=call))
+        expected = FuncType([self.types[a] for a in call.args], result)
+        self.solver.unify(callee, expected, Reason("callee", call, left=call.op, right=call))
         self.give(call, result)
 
     def _instantiate(self, call: Call, callee: FuncType) -> FuncType:
-        """A generic function with fresh variables, or the given type arguments, for its type parameters."""
+        """Instantiate a generic function: replace its type parameters by the call's type arguments, or by
+        fresh variables.
+        """
         if len(call.type_args) > len(callee.type_params):
             raise self.refuse(
                 call,
@@ -352,9 +358,9 @@ class Generator:
         self.schedule(self.close_ref_write, write, write.ref, write.value)
 
     def close_ref_write(self, write: RefWrite) -> None:
-        wanted = RefType(self.types[write.value])
+        expected = RefType(self.types[write.value])
         self.solver.unify(
-            self.types[write.ref], wanted, Reason("ref", write, left=write.ref, right=write.value)
+            self.types[write.ref], expected, Reason("ref", write, left=write.ref, right=write.value)
         )
         self.give(write, UNIT)
 
@@ -368,9 +374,9 @@ class Generator:
     def close_function(self, function: Function) -> None:
         body = self.types[function.body]
         if function.ret_type is not None:
-            written = self.annotation(function.ret_type, function)
-            self.solver.unify(written, body, Reason("return", function, left=function, right=function.body))
-            body = written
+            result = self.annotation(function.ret_type, function)
+            self.solver.unify(result, body, Reason("return", function, left=function, right=function.body))
+            body = result
         self.build(function, FuncType([self.types[p] for p in function.params], body, function.type_params))
 
     def open_let(self, let: Let) -> None:

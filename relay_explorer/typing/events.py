@@ -1,4 +1,4 @@
-"""The events of type inference, each with its cause: what the solver and the constraint generator emit.
+"""The events that the solver and the constraint generator emit, each with its cause.
 
 Explorers replay the events of the real run; there is no second implementation.
 """
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """Why two types must be one: `kind` says which rule asks for it, `at` is the expression that the rule
-    speaks of, `number` that of the argument or clause, from 0.
+    """Why two types must be equal: `kind` names the typing rule that requires it, `at` the expression that
+    the rule applies to, `number` the index of the argument or clause.
 
     `left` and `right` are the expressions whose types they are, where there are such.
     """
@@ -31,14 +31,14 @@ class Reason(NamedTuple):
 
 
 class InferenceEvent(Event):
-    """Something that type inference did."""
+    """One event of type inference."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionEntered(InferenceEvent):
-    """Inference turns to a global function (or to several that call one another, one event each)."""
+    """Inference enters a global function (or several that call one another, one event each)."""
 
     name: str
     function: Function
@@ -46,8 +46,8 @@ class FunctionEntered(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Typed(InferenceEvent):
-    """`expr` was given a type: one already known (an annotation, a constant), a fresh variable, or a type
-    built of both.
+    """`expr` receives a type: one already known (an annotation, a constant), a fresh type variable, or a type
+    built from both.
     """
 
     expr: Expr
@@ -56,7 +56,7 @@ class Typed(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Named(InferenceEvent):
-    """`let` without an annotation gave `value` a name: the variable has the value's type."""
+    """A `let` without annotation names `value`: the variable has the value's type."""
 
     var: Var
     value: Expr
@@ -64,14 +64,14 @@ class Named(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Queued(InferenceEvent):
-    """A relation was written down and joined the queue at its end."""
+    """A relation was created and joined the end of the queue."""
 
     relation: Constraint
 
 
 @dataclass(frozen=True, slots=True)
 class Started(InferenceEvent):
-    """A relation was taken from the front of the queue and run. `reads` are its types as it saw them."""
+    """A relation was taken from the front of the queue and is run. `reads` are its types at that time."""
 
     relation: Constraint
     reads: tuple[Type, ...]
@@ -79,8 +79,8 @@ class Started(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Ended(InferenceEvent):
-    """The run is over. `done`: the relation holds and is finished; otherwise it went to the end of the
-    queue, to wait.
+    """The relation has run. `done`: it holds and is solved; otherwise it moved to the end of the queue, to
+    wait.
     """
 
     relation: Constraint
@@ -89,7 +89,7 @@ class Ended(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Unifying(InferenceEvent):
-    """Two types must be one, for `reason`. What follows from it is recorded after this."""
+    """Two types are unified, for `reason`. The events that follow from it come after this one."""
 
     reason: Reason
     left: Type
@@ -98,7 +98,7 @@ class Unifying(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Bound(InferenceEvent):
-    """The class whose root is variable `root` is now known to be `type` (which may hold variables)."""
+    """The class whose root is variable `root` is now bound to `type` (which may contain variables)."""
 
     root: int
     type: Type
@@ -106,7 +106,7 @@ class Bound(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Merged(InferenceEvent):
-    """The class of variable `loser` was put into that of `winner`."""
+    """The class of variable `loser` was merged into that of `winner`."""
 
     winner: int
     loser: int
@@ -114,8 +114,8 @@ class Merged(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Moved(InferenceEvent):
-    """`relation` moved to the front of the queue, since the class of variable `because` changed. `waited`:
-    it had been run before, in vain.
+    """`relation` moved to the front of the queue because the class of variable `because` changed. `waited`:
+    an earlier run could not solve it.
     """
 
     relation: Constraint
@@ -144,6 +144,6 @@ class Refused(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Annotated(InferenceEvent):
-    """Every type is known, and written into the program."""
+    """Every type is known and is written into the program."""
 
     functions: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Whether the clauses of a match cover every value, and if not, what they miss.
+"""Check whether the clauses of a match cover every value, and find the patterns that they miss.
 
 The usual recursion over a matrix of patterns: specialise it by each constructor of the first column's type,
 or, where a column names no constructor, drop the column.
@@ -19,7 +19,7 @@ _MOST_STEPS = (
 
 
 def missing_case(patterns: Sequence[Pattern], module: IRModule) -> str | None:
-    """A pattern that none of `patterns` matches, as text; None where they match everything."""
+    """Return a pattern that none of `patterns` matches, as text; None where they cover every value."""
     for witness in missing_patterns(patterns, module):
         return f"`{show_pattern(witness)}`"
     return None
@@ -32,7 +32,7 @@ def missing_patterns(patterns: Sequence[Pattern], module: IRModule) -> Iterator[
 
 
 def show_pattern(pattern: Pattern) -> str:
-    """A pattern as text, its variables as `_`."""
+    """Write a pattern as text, with its variables as `_`."""
     if isinstance(pattern, PatternConstructor):
         name = pattern.constructor.name_hint
         return f"{name}({', '.join(map(show_pattern, pattern.patterns))})" if pattern.patterns else name
@@ -74,21 +74,23 @@ class _Search:
 
     def _miss_constructor(self, rows: list[Row], width: int, constructor: Constructor) -> Iterator[Row]:
         arity = len(constructor.inputs)
-        kept: list[Row] = []
+        specialized: list[Row] = []
         for row in rows:
             head = row[0]
             if isinstance(head, PatternConstructor):
                 if head.constructor.name_hint == constructor.name_hint and len(head.patterns) == arity:
-                    kept.append((*head.patterns, *row[1:]))
+                    specialized.append((*head.patterns, *row[1:]))
             else:
-                kept.append((*[_ANY] * arity, *row[1:]))
-        for found in self.miss(kept, arity + width - 1):
-            yield (PatternConstructor(constructor, found[:arity]), *found[arity:])
+                specialized.append((*[_ANY] * arity, *row[1:]))
+        for witness in self.miss(specialized, arity + width - 1):
+            yield (PatternConstructor(constructor, witness[:arity]), *witness[arity:])
 
     def _miss_tuple(self, rows: list[Row], width: int, arity: int) -> Iterator[Row]:
-        kept: list[Row] = []
+        specialized: list[Row] = []
         for row in rows:
             head = row[0]
-            kept.append((*(head.patterns if isinstance(head, PatternTuple) else [_ANY] * arity), *row[1:]))
-        for found in self.miss(kept, arity + width - 1):
-            yield (PatternTuple(found[:arity]), *found[arity:])
+            specialized.append(
+                (*(head.patterns if isinstance(head, PatternTuple) else [_ANY] * arity), *row[1:])
+            )
+        for witness in self.miss(specialized, arity + width - 1):
+            yield (PatternTuple(witness[:arity]), *witness[arity:])

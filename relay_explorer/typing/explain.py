@@ -1,4 +1,4 @@
-"""Why a program is refused: the two types, and how each came about."""
+"""Explain why a program is refused: the two types that disagree, and the steps that inferred each."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def explain(event: Refused, events: list[InferenceEvent]) -> TypeInferenceError:
     return TypeInferenceError(plain(sentence), span, notes, help_)
 
 
-def _how_known(history: History, type_: Type | None, expr: Expr | None, said: set[str]) -> list[Note]:
-    """The chain of steps that gave `expr` its type, the latest first."""
+def _how_known(history: History, type_: Type | None, expr: Expr | None, reported: set[str]) -> list[Note]:
+    """Return the chain of steps that gave `expr` its type, the latest first."""
     if expr is None or type_ is None:
         return []
     notes = []
     for link in history.chain(expr, LONGEST_CHAIN):
         text = plain(link.sentence)
-        if text not in said:
+        if text not in reported:
             notes.append(Note(text, link.span))
     return notes

@@ -1,7 +1,7 @@
-"""A recording of inference, read as a sequence of steps, each with its causes.
+"""A recording of inference as a sequence of steps, each with its causes.
 
-A step is what a reader sees as one thing: an expression is given its type and its relation is queued; two
-types are unified, and what follows; a relation is run.
+A step groups events that a reader sees as one action: an expression receives its type and its relation is
+queued; two types are unified, with the consequences; a relation is run.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ Opening = FunctionEntered | Typed | Started | Unifying | Refused | Annotated
 
 @dataclass
 class Step:
-    """One step. `main` is the event that opens it, `events` are all of it, `because` the earlier steps from
-    which it had what it used.
+    """One step. `main` is the event that opens it, `events` are all its events, `because` the earlier steps
+    whose results it used.
     """
 
     index: int
@@ -79,7 +79,7 @@ class Link(NamedTuple):
 
 
 class History:
-    """The steps of a recording, and what was known when."""
+    """The steps of a recording, and which types were known after each."""
 
     def __init__(self, events: list[InferenceEvent]) -> None:
         self.steps: list[Step] = []
@@ -94,7 +94,7 @@ class History:
     # -- replaying
 
     def add(self, event: InferenceEvent) -> None:
-        """Replays one more event."""
+        """Replay one more event."""
         if (
             isinstance(event, (Named, Bound, Merged, Moved, Ended))
             or (isinstance(event, Queued) and self._belongs(event))
@@ -131,25 +131,25 @@ class History:
             self.named[event.var] = event.value
         elif isinstance(event, Merged):
             self.parent[event.loser] = event.winner
-            known = self.known.pop(event.loser, None)
+            type_ = self.known.pop(event.loser, None)
             since = self.since.pop(event.loser, None)
-            if known is not None and since is not None and event.winner not in self.known:
-                self.known[event.winner], self.since[event.winner] = known, since
+            if type_ is not None and since is not None and event.winner not in self.known:
+                self.known[event.winner], self.since[event.winner] = type_, since
         elif isinstance(event, Bound):
             self.known[event.root] = event.type
             self.since.setdefault(event.root, step)
 
     def root(self, number: int) -> int:
-        """The root of a variable's class, as of the last event replayed."""
+        """Return the root of a variable's class, as of the last event replayed."""
         while number in self.parent:
             number = self.parent[number]
         return number
 
     def resolve(self, type_: Type, depth: int = 0) -> Type:
-        """`type_` with what is known by now put in."""
+        """Return `type_` with every variable solved so far replaced by its type."""
         if isinstance(type_, InferenceVariable):
-            known = self.known.get(self.root(type_.number))
-            return type_ if known is None else self.resolve(known, depth + 1)
+            solution = self.known.get(self.root(type_.number))
+            return type_ if solution is None else self.resolve(solution, depth + 1)
         if isinstance(type_, TensorType) or depth > 128:
             return type_
         parts = parts_of(type_)
@@ -158,7 +158,7 @@ class History:
     # -- causes
 
     def value_of(self, expr: Expr | None) -> Expr | None:
-        """The expression that gave `expr` its type: the body of a `let`, the value of its variable."""
+        """Return the expression that gave `expr` its type: the body of a `let`, the value of its variable."""
         while expr is not None:
             if isinstance(expr, Let):
                 expr = expr.body
@@ -169,12 +169,14 @@ class History:
         return expr
 
     def origin(self, type_: Type | None, expr: Expr | None) -> int | None:
-        """The step in which the type of `expr` became known; None where it is not, or needs no cause."""
+        """Return the step in which the type of `expr` became known; None where it did not, or needs no
+        cause.
+        """
         if isinstance(type_, InferenceVariable):
             return self.since.get(self.root(type_.number))
         expr = self.value_of(expr)
-        found = self.typed.get(expr) if expr is not None else None
-        return None if found is None else found[0]
+        entry = self.typed.get(expr) if expr is not None else None
+        return None if entry is None else entry[0]
 
     def _causes(self, event: InferenceEvent) -> list[int]:
         pairs: list[tuple[Type | None, Expr | None]] = []
@@ -187,25 +189,25 @@ class History:
             pairs = [(event.left, event.reason.left), (event.right, event.reason.right)]
         elif isinstance(event, Refused):
             pairs = [(event.left, event.left_expr), (event.right, event.right_expr)]
-        found = [self.origin(t, e) for t, e in pairs]
-        return list(dict.fromkeys(i for i in found if i is not None))
+        origins = [self.origin(t, e) for t, e in pairs]
+        return list(dict.fromkeys(i for i in origins if i is not None))
 
     def chain(self, expr: Expr, longest: int) -> list[Link]:
-        """How the type of `expr` became known: the latest step first, then what it used, first operands
-        first.
+        """Return how the type of `expr` became known: the latest step first, then the steps that it used,
+        those of earlier operands first.
         """
-        found = self.typed.get(self.value_of(expr) or expr)
-        if found is None:
+        entry = self.typed.get(self.value_of(expr) or expr)
+        if entry is None:
             return []
-        start = self.origin(found[1], expr)
-        pending = [start if start is not None else found[0]]
+        start = self.origin(entry[1], expr)
+        pending = [start if start is not None else entry[0]]
         links: list[Link] = []
-        seen: set[int] = set()
+        visited: set[int] = set()
         while pending and len(links) < longest:
             index = pending.pop()
-            if index in seen:
+            if index in visited:
                 continue
-            seen.add(index)
+            visited.add(index)
             step = self.steps[index]
             sentence = cause(step.main, self.resolve)
             place = step_expr(step)
@@ -216,7 +218,7 @@ class History:
 
 
 def step_expr(step: Step) -> Expr | None:
-    """The expression that a step is about."""
+    """Return the expression that a step is about."""
     main = step.main
     if isinstance(main, Typed):
         return main.expr

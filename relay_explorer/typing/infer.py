@@ -23,7 +23,7 @@ from .variables import resolve, variables_in
 
 
 class Inference:
-    """What inference found, and, if it was recorded, how.
+    """The result of inference and, if it was recorded, the events that led to it.
 
     `module` is the typed copy, or None where inference failed; `error` then explains why. `source` is the
     module that was given. `events` is empty unless recorded.
@@ -51,26 +51,28 @@ class Inference:
 
 
 def infer_types(module: IRModule) -> IRModule:
-    """Infer the type of every expression; the module that has them is a copy. Raises TypeInferenceError where
-    there is no such typing, or more than one.
+    """Infer the type of every expression; return a typed copy of the module. Raise a TypeInferenceError where
+    there is no typing, or more than one.
     """
     return _typed(module, complete=True)
 
 
 def check_types(module: IRModule) -> None:
-    """Raise TypeInferenceError where the types in `module` disagree. A type that nothing else depends on, as
-    that of an empty list's elements, may stay unknown: running the program does not need it.
+    """Raise a TypeInferenceError where the types in `module` disagree. A type that nothing else depends on,
+    such as that of an empty list's elements, may stay unsolved: running the program does not need it.
     """
     _typed(module, complete=False)
 
 
 def record(module: IRModule) -> Inference:
-    """Infer the types of a module, and record every event, also of an inference that fails."""
+    """Infer the types of a module and record every event, including those of an inference that fails."""
     return _recorded(module, complete=True)
 
 
 def _typed(module: IRModule, complete: bool) -> IRModule:
-    """Infer types. Where they need not be `complete`, those that no relation asks for may stay unknown."""
+    """Infer types. Where they need not be `complete`, type variables that no relation reads may stay
+    unsolved.
+    """
     try:
         with _without_collection():
             return _infer(module, complete)
@@ -99,10 +101,10 @@ def _recorded(module: IRModule, complete: bool) -> Inference:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Python's cyclic garbage collector rests meanwhile.
+    """Pause Python's cyclic garbage collector.
 
-    Inference makes many objects and keeps them all. The collector would look through them again and again
-    and find nothing, and the time that a call takes would grow with the program.
+    Inference creates many objects, all of which stay alive. The collector would traverse them again and again
+    and free nothing, so the time per call would grow with the size of the program.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -134,7 +136,7 @@ def _infer_group(
     copies: dict[GlobalVar, Function],
     complete: bool,
 ) -> None:
-    """Infers the types of functions that call one another (mostly, of one)."""
+    """Infer the types of functions that call one another (mostly, of one)."""
     solver = generator.solver
     first_constraint, first_expr = len(solver.constraints), len(generator.types)
     for var in group:
@@ -159,7 +161,7 @@ def _infer_group(
 
 
 def _check_scope(function: Function, generator: Generator) -> None:
-    """Every variable that the body uses must be introduced in it."""
+    """Raise where the body uses a variable that is not in scope."""
     if generator.used.keys() <= generator.introduced:
         return
     for var in free_vars(function):
@@ -170,7 +172,7 @@ def _check_scope(function: Function, generator: Generator) -> None:
 
 
 def _check_relations(generator: Generator, first_constraint: int) -> None:
-    """Too little was said where some relation still waits."""
+    """Raise where a relation is still waiting: the program is ambiguous."""
     solver = generator.solver
     waiting = [c for c in solver.constraints[first_constraint:] if not c.done]
     if waiting:
@@ -196,7 +198,7 @@ def _check_relations(generator: Generator, first_constraint: int) -> None:
 
 
 def _check_known(generator: Generator, first_expr: int) -> None:
-    """Too little was said where some expression has no type."""
+    """Raise where an expression still has no type: the program is ambiguous."""
     solver = generator.solver
     for expr in list(generator.types)[first_expr:] if first_expr else generator.types:
         type_ = generator.types[expr]
@@ -221,7 +223,9 @@ def _open(solver: Solver, expr: Expr, type_: Type) -> bool:
 
 
 def _first_unknown(generator: Generator, call: Expr) -> Expr | None:
-    """The first expression below `call` that has no type: where the missing knowledge starts."""
+    """Return the first expression below `call` whose type is not solved, where the missing information
+    starts.
+    """
     for node in post_order(call):
         type_ = generator.types.get(node)
         if type_ is not None and variables_in(type_):
@@ -229,19 +233,19 @@ def _first_unknown(generator: Generator, call: Expr) -> Expr | None:
     return None
 
 
-def _how_to_annotate(expr: Expr | None, known: Type | None = None) -> str:
+def _how_to_annotate(expr: Expr | None, type_: Type | None = None) -> str:
     name = getattr(expr, "name_hint", None)
     if isinstance(expr, GlobalVar):
         return f"give `@{name}` a result type: `def @{name}(…) -> …`"
     if name is not None and isinstance(expr, Var):
-        shape = "_" if known is None else show_type(resolve(known))
+        shape = "_" if type_ is None else show_type(resolve(type_))
         example = "Tensor[(…), float32]" if shape == "_" else shape.replace("_", "…")
         return f"give `%{name}` a type: `%{name}: {example}`"
     return "annotate a parameter or a `let` on the way to it"
 
 
 def describe(expr: Expr | None) -> str:
-    """An expression in a few words, for messages."""
+    """Describe an expression in a few words, for messages."""
     from ..ir import adt
     from ..ir import expr as e
     from ..ir.op import Op
@@ -275,7 +279,7 @@ def describe(expr: Expr | None) -> str:
 
 
 def _groups(module: IRModule) -> Iterable[list[GlobalVar]]:
-    """The strongly connected components of the call graph, callees first (Tarjan's algorithm, without
+    """Yield the strongly connected components of the call graph, callees first (Tarjan's algorithm, without
     recursion).
     """
     names = {v.name_hint: v for v in module.functions}

@@ -9,7 +9,7 @@ from ..ir.types import GlobalTypeVar, Type, TypeCall
 
 
 def check_kinds(type_: Type, module: IRModule, depth: int = 0) -> str | None:
-    """What is wrong with an annotation, in one sentence; None where it is right."""
+    """Return what is wrong with an annotation, in one sentence; None where it is well-kinded."""
     if depth > DEEPEST_TYPE:
         return f"a type is nested deeper than {DEEPEST_TYPE} levels"
     if isinstance(type_, GlobalTypeVar):
@@ -27,12 +27,12 @@ def check_kinds(type_: Type, module: IRModule, depth: int = 0) -> str | None:
     return None
 
 
-def _declared(var: GlobalTypeVar, given: int, module: IRModule) -> str | None:
+def _declared(var: GlobalTypeVar, count: int, module: IRModule) -> str | None:
     data = module.type_definitions.get(var)
     if data is None:
-        known = ", ".join(f"`{v.name_hint}`" for v in module.type_definitions)
-        return f"there is no type `{var.name_hint}`" + (f"; the module declares {known}" if known else "")
+        names = ", ".join(f"`{v.name_hint}`" for v in module.type_definitions)
+        return f"there is no type `{var.name_hint}`" + (f"; the module declares {names}" if names else "")
     takes = len(data.type_vars)
-    if given != takes:
-        return f"the type `{var.name_hint}` takes {counted(takes, 'type argument')}, and is given {given}"
+    if count != takes:
+        return f"the type `{var.name_hint}` takes {counted(takes, 'type argument')}, and is given {count}"
     return None

@@ -12,7 +12,7 @@ from .infer import infer_types
 
 
 def infer_type_local(expr: Expr, module: IRModule | None = None) -> Type:
-    """Infers the types in `expr`, which may have free variables, and gives that of `expr` itself.
+    """Infer the types in `expr`, which may have free variables, and return that of `expr` itself.
 
     Unlike a pass, it makes no copy: every expression in `expr` has its `checked_type` from then on. Global
     functions and declared types are looked up in `module`.

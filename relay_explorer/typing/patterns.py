@@ -1,4 +1,4 @@
-"""Patterns: what they demand of the type of what is matched, and whether a match covers every value."""
+"""Constraints of patterns on the type of the matched value, and the check that a match covers every value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def bind_pattern(generator: Generator, pattern: Pattern, type_: Type, match: Match, index: int) -> None:
-    """Unifies the type of what is matched with what the pattern of clause `index` can match."""
+    """Unify the type of the matched value with the type that the pattern of clause `index` matches."""
     solver = generator.solver
     reason = Reason("pattern", match, index, match.data)
     if isinstance(pattern, PatternVar):
@@ -44,12 +44,12 @@ def _bind_constructor(generator: Generator, pattern: PatternConstructor, type_: 
             f"the pattern `{constructor.name_hint}` has {counted(len(pattern.patterns), 'part')}, "
             f"and the constructor takes {len(constructor.inputs)}",
         )
-    for part, wanted in zip(pattern.patterns, constructor.inputs):
-        bind_pattern(generator, part, substitute_type(wanted, fresh), match, reason.number)
+    for part, expected in zip(pattern.patterns, constructor.inputs):
+        bind_pattern(generator, part, substitute_type(expected, fresh), match, reason.number)
 
 
 def check_matches(generator: Generator) -> None:
-    """Every match that is declared complete must be; called once all types are known."""
+    """Check that every match declared complete covers all values; called once all types are known."""
     for match in generator.scrutinised:
         case = missing_case([c.lhs for c in match.clauses], generator.module)
         if case is not None:

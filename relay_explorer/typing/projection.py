@@ -13,7 +13,7 @@ from ..ir.types import IncompleteType, TupleType, Type
 
 @lru_cache(maxsize=256)
 def projection(index: int) -> Relation:
-    """The relation between a tuple and its field number `index`."""
+    """Return the relation between a tuple and its field `index`."""
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         whole, field = types

@@ -1,10 +1,10 @@
 """The solver: unification, and a queue of relations over the bipartite graph of type variables and
 relations (section 3.2 of the paper).
 
-A relation is run when it comes to the front of the queue. It may unify types, and answers whether it is
-done; if not, it goes to the end, to wait. Whenever a class learns something, the relations that read it
-move to the front. When the relation at the front has waited and nothing that it reads has changed since, no
-other one can move either: then the program does not say enough.
+A relation is run when it reaches the front of the queue. It may unify types, and returns whether it is
+solved; if not, it moves to the end, to wait. Whenever more of a class's type becomes known, the relations
+that read it move to the front. When the relation at the front has waited and nothing that it reads has
+changed since, no other relation can make progress either: the program is ambiguous.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ class Constraint:
         self.attrs = attrs
         self.call = call
         self.done = False
-        self.waiting = False  # it was run in vain, and nothing that it reads has changed since
+        self.waiting = False  # its last run made no progress, and no variable that it reads has changed since
         self.ticket = (
             0  # its valid place in the queue: moving it leaves an older ticket behind, which is skipped
         )
 
 
 class MismatchError(Exception):
-    """Two types that cannot be one: the innermost parts that disagree."""
+    """Two types that cannot be unified, with the innermost parts that disagree."""
 
     def __init__(self, left: Type, right: Type, why: str = "") -> None:
         super().__init__(why)
@@ -86,7 +86,7 @@ class MismatchError(Exception):
 
 
 class RefusalError(Exception):
-    """Inference failed; holds the event that says how."""
+    """Inference failed; holds the event that describes the failure."""
 
     def __init__(self, event: Refused) -> None:
         super().__init__(event.message)
@@ -106,12 +106,12 @@ class Solver:
     # -- type variables
 
     def fresh(self) -> InferenceVariable:
-        """A new variable."""
+        """Return a new type variable."""
         self.unknowns += 1
         return InferenceVariable(self.unknowns - 1)
 
     def typed(self, expr: Expr, type_: Type) -> Type:
-        """Notes that `expr` has `type_`."""
+        """Record that `expr` has `type_`."""
         if self.recorder is not None:
             self.recorder.emit(Typed(expr, type_))
         return type_
@@ -119,7 +119,7 @@ class Solver:
     # -- relations
 
     def relate(self, relation: Relation, args: Sequence[Type], attrs: Anything, call: Expr) -> None:
-        """Writes a relation down, connects it with the variables that it reads, and queues it."""
+        """Add a relation: connect it with the type variables that it reads, and queue it."""
         constraint = Constraint(len(self.constraints), relation, tuple(args), len(args) - 1, attrs, call)
         self.constraints.append(constraint)
         for arg in args:
@@ -140,7 +140,9 @@ class Solver:
             root.relations.append(constraint)
 
     def solve(self) -> None:
-        """Runs relations until all are done, or none can move. Raises RefusalError where one cannot hold."""
+        """Run relations until all are solved, or none can make progress. Raise a RefusalError where one
+        cannot hold.
+        """
         queue = self.queue
         while queue:
             constraint, ticket = queue.popleft()
@@ -174,7 +176,7 @@ class Solver:
             recorder.emit(Ended(constraint, done))
 
     def assign(self, target: Type, value: Type) -> None:
-        """A relation says that `target` is `value` (see `ir.op.Reporter`)."""
+        """Unify `target` with the `value` that a relation assigns (see `ir.op.Reporter`)."""
         if value.__class__ is TensorType:
             for dim in value.shape:
                 if isinstance(dim, int) and dim > LARGEST_DIM:  # with compat loaded, a subclass of int
@@ -188,7 +190,7 @@ class Solver:
     # -- unification
 
     def unify(self, left: Type, right: Type, reason: Reason) -> Type:
-        """Makes the two types one and returns it; raises RefusalError where they cannot be."""
+        """Unify the two types and return the result; raise a RefusalError where they disagree."""
         if left is right:
             return left
         if self.recorder is not None:
@@ -215,19 +217,21 @@ class Solver:
             if root is other_root:
                 return root
             return self._merge(root, other_root, depth)
-        known = root.type
-        if known is None:
+        bound = root.type
+        if bound is None:
             if other.__class__ is not TensorType and occurs_in(root, other):
                 raise MismatchError(root, resolve(other), "the type would have to contain itself")
             self._bind(root, other)
             return other
-        joined = self._unify(known, other, depth)
-        if joined is not known and joined != known:
+        joined = self._unify(bound, other, depth)
+        if joined is not bound and joined != bound:
             self._bind(root, joined)
         return joined
 
     def _merge(self, a: InferenceVariable, b: InferenceVariable, depth: int) -> Type:
-        """Puts the smaller class into the larger. What either knows, both know."""
+        """Merge two classes, the smaller into the larger (union by size), and unify the types known of
+        each.
+        """
         if a.size < b.size:
             a, b = b, a
         known_a, known_b = a.type, b.type
@@ -259,9 +263,9 @@ class Solver:
             self._touch(root, root.relations)
 
     def _touch(self, root: InferenceVariable, relations: list[Constraint]) -> None:
-        """The class changed: the relations that read it move to the front, in their order."""
-        known = root.type
-        inner = variables_in(known) if known is not None and known.__class__ is not TensorType else ()
+        """Move the relations that read a changed class to the front of the queue, in their order."""
+        bound = root.type
+        inner = variables_in(bound) if bound is not None and bound.__class__ is not TensorType else ()
         for constraint in reversed(list(dict.fromkeys(relations))):
             if constraint.done or constraint is self.running:
                 continue
@@ -335,8 +339,8 @@ class Solver:
         )
 
     def _unify_instance(self, a: FuncType, b: FuncType, depth: int) -> FuncType:
-        """The function with more type parameters is used as one of its instances, which the other one's
-        parameters, if it has any, may occur in.
+        """Instantiate the function type with more type parameters and unify it with the other, whose own type
+        parameters, if any, may occur in the instance.
         """
         if len(a.type_params) > len(b.type_params):
             general, special = a, b
@@ -356,7 +360,7 @@ class Solver:
     # -- failures
 
     def refuse(self, event: Refused) -> RefusalError:
-        """Notes the failure, and gives the exception to raise."""
+        """Record a failure and return the exception to raise."""
         if self.recorder is not None:
             self.recorder.emit(event)
         return RefusalError(event)
@@ -384,12 +388,14 @@ class Solver:
     def _output_refused(
         self, constraint: Constraint, args: list[Type], mismatch: MismatchError
     ) -> RefusalError:
-        """A relation gave a type that disagrees with what another place demands of the same expression."""
-        demanded, given = resolve(mismatch.left), resolve(mismatch.right)
-        message = f"it gives {given}, where {demanded} is demanded"
+        """Explain a relation whose result type disagrees with the type that a use of the same expression
+        requires.
+        """
+        demanded, actual = resolve(mismatch.left), resolve(mismatch.right)
+        message = f"it gives {actual}, where {demanded} is demanded"
         help_: tuple[str, ...] = ()
-        if isinstance(demanded, FuncType) and not isinstance(given, FuncType):
-            message = f"it gives {given}, and that is called like a function"
+        if isinstance(demanded, FuncType) and not isinstance(actual, FuncType):
+            message = f"it gives {actual}, and that is called like a function"
             help_ = ("only functions, operators and constructors can be called",)
         elif mismatch.why:
             message += f": {mismatch.why}"
@@ -397,7 +403,7 @@ class Solver:
         source = operands[0] if operands else None
         return self.refuse(
             Refused(
-                message, help_, constraint.call, demanded, given, constraint.call, source, constraint, None
+                message, help_, constraint.call, demanded, actual, constraint.call, source, constraint, None
             )
         )
 
@@ -424,7 +430,7 @@ def _too_large(dim: int) -> RelationError:
 
 
 def operand_exprs(call: Expr) -> Sequence[Expr]:
-    """The expressions whose types are a relation's inputs."""
+    """Return the expressions whose types are a relation's inputs."""
     args = getattr(call, "args", None)
     if args is not None:
         return tuple(args)

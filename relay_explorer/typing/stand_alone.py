@@ -1,4 +1,4 @@
-"""The solver without a program: types to unify, and relations between them, are given by hand.
+"""The solver without a program: the caller supplies the types to unify and the relations between them.
 
 a, b = IncompleteType(), IncompleteType()
 solver = TypeSolver()
@@ -18,11 +18,11 @@ from ..ir.types import IncompleteType, Type, TypeRelation
 from .solver import MismatchError, RefusalError, Solver
 from .variables import InferenceVariable, find, resolve
 
-_NOBODY = Tuple([])  # no expression asks for what is written down here
+_NO_EXPR = Tuple([])  # stands for the expression that a relation comes from: here there is none
 
 
 class TypeSolver:
-    """Holds what is known of the types that it was given. An IncompleteType stands for the same unknown type
+    """Unify types and solve relations outside a program. An IncompleteType stands for the same type variable
     wherever it occurs.
     """
 
@@ -31,7 +31,7 @@ class TypeSolver:
         self._unknowns: dict[IncompleteType, InferenceVariable] = {}
 
     def unify(self, left: Type, right: Type) -> Type:
-        """Makes the two types one and gives it; a TypeInferenceError where they cannot be."""
+        """Unify the two types and return the result; raise a TypeInferenceError where they disagree."""
         try:
             return self.resolve(self.solver._unify(self._enter(left), self._enter(right), 0))
         except MismatchError as mismatch:
@@ -43,21 +43,19 @@ class TypeSolver:
             raise TypeInferenceError(str(problem)) from None
 
     def relate(self, relation: TypeRelation) -> None:
-        """Writes down that a relation holds; `solve` looks into it. Its `func` is a Relation, or has one as
-        its attribute `relation`.
+        """Add a relation, which `solve` runs later. Its `func` is a Relation, or has one as its attribute
+        `relation`.
         """
         func = getattr(relation.func, "relation", relation.func)
         if not isinstance(func, Relation):
             raise TypeInferenceError(f"{func!r:.60} is no type relation")
-        self.solver.relate(func, [self._enter(arg) for arg in relation.args], relation.attrs, _NOBODY)
+        self.solver.relate(func, [self._enter(arg) for arg in relation.args], relation.attrs, _NO_EXPR)
 
     def solve(self) -> bool:
-        """Runs the relations until all are done (True), or none can say more (False). A TypeInferenceError
-        where one cannot hold.
+        """Run the relations until all are solved (True), or none can make progress (False). Raise a
+        TypeInferenceError where one cannot hold.
         """
-        queue = (
-            self.solver.queue
-        )  # what was written down since the last time comes before what waits since then
+        queue = self.solver.queue  # relations added since the last call come before those that wait
         self.solver.queue = deque(sorted(queue, key=lambda entry: entry[0].waiting))
         try:
             self.solver.solve()
@@ -70,13 +68,13 @@ class TypeSolver:
         return all(c.done for c in self.solver.constraints)
 
     def resolve(self, type_: Type) -> Type:
-        """The type with everything that is known put in. For each class of unknown types, one of the
-        IncompleteTypes in it stands.
+        """Return the type with every solved variable replaced. Each class of unsolved variables appears as
+        one of its IncompleteTypes.
         """
         return self._leave(resolve(self._enter(type_)))
 
     def _enter(self, type_: Type, depth: int = 0) -> Type:
-        """The type with the solver's own variables in it."""
+        """Replace the caller's IncompleteTypes in a type by the solver's variables."""
         if depth > DEEPEST_TYPE:
             raise TypeInferenceError(f"a type is nested deeper than {DEEPEST_TYPE} levels")
         if isinstance(type_, InferenceVariable):
@@ -90,11 +88,11 @@ class TypeSolver:
         return type_ if all(a is b for a, b in zip(parts, entered)) else with_parts(type_, entered)
 
     def _leave(self, type_: Type) -> Type:
-        """The type with the caller's IncompleteTypes for the solver's variables."""
+        """Replace the solver's variables in a type by the caller's IncompleteTypes."""
         if isinstance(type_, InferenceVariable):
-            for given, unknown in self._unknowns.items():
+            for incomplete, unknown in self._unknowns.items():
                 if find(unknown) is type_:
-                    return given
+                    return incomplete
             return type_
         parts = parts_of(type_)
         left = [self._leave(p) for p in parts]

@@ -1,8 +1,8 @@
 """Type variables in a union-find forest (section 3.2 of the paper).
 
-An `InferenceVariable` stands for a type that inference has yet to find. Unifying two variables merges their
-classes; a class has a representative, its root, which holds what is known of the type and the relations that
-wait for more.
+An `InferenceVariable` stands for a type that inference has yet to solve. Unifying two variables merges their
+classes; a class has a representative, its root, which holds the known part of the type and the relations
+that wait for more.
 """
 
 from __future__ import annotations
@@ -70,23 +70,23 @@ def _same(a: Type, b: Type) -> bool:
 
 
 def variables_in(type_: Type) -> list[InferenceVariable]:
-    """The roots of the variables that `type_` still has, in order, each once."""
+    """Return the roots of the type variables in `type_`, in order, each once."""
     type_ = prune(type_)
     if type_.__class__ is TensorType:
         return []
-    found: dict[InferenceVariable, None] = {}
+    roots: dict[InferenceVariable, None] = {}
     pending = [type_]
     steps = 0
     while pending:
         current = prune(pending.pop())
         if isinstance(current, InferenceVariable):
-            found[current] = None
+            roots[current] = None
         elif not isinstance(current, TensorType):
             steps += 1
             if steps > LARGEST_TYPE:
                 raise TypeTooLargeError(f"a type has more than {LARGEST_TYPE:,} parts")
             pending.extend(reversed(parts_of(current)))
-    return list(found)
+    return list(roots)
 
 
 def occurs_in(root: InferenceVariable, type_: Type) -> bool:
