@@ -16,7 +16,7 @@ from .arguments import Operand, computed, int_const, static_ints
 from .calls import relay
 from .create import InitOpAttrs
 from .examples import V, X, ints
-from .gradient_tools import BROADCAST
+from .gradient_tools import SUMMED
 from .layouts.layout import NO_LAYOUT_RULE
 from .numeric import Array, np, numbers
 from .operator import Example, call, operator
@@ -98,7 +98,7 @@ def _broadcasting(
         pattern=OpPattern.BROADCAST,
         flops=no_flops,
         reference=reference,
-        gradient=BROADCAST,
+        gradient=SUMMED,
         lowering=lower,
         layout=NO_LAYOUT_RULE,
         precision=precision,

@@ -199,9 +199,9 @@ def reshaped(call: Call, grad: Expr) -> list[Expr | None]:
 RESHAPED = Gradient("dx = dy, in the shape of x", reshaped)
 
 
-def broadcast(call: Call, grad: Expr) -> list[Expr | None]:
+def summed(call: Call, grad: Expr) -> list[Expr | None]:
     """Differentiate an operator that broadcasts its first operand; other operands only give a shape."""
     return [relay.collapse_sum_like(grad, call.args[0]), *[None] * (len(call.args) - 1)]
 
 
-BROADCAST = Gradient("dx = dy, summed over the axes along which x was broadcast", broadcast)
+SUMMED = Gradient("dx = dy, summed over the axes along which x was broadcast", summed)

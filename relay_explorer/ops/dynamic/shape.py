@@ -14,7 +14,7 @@ from ..axes import ExpandDimsAttrs, SqueezeAttrs
 from ..copies import TileAttrs
 from ..create import InitOpAttrs
 from ..examples import X, ints, t
-from ..gradient_tools import BROADCAST, MOVED, RESHAPED
+from ..gradient_tools import MOVED, RESHAPED, SUMMED
 from ..numeric import Array
 from ..operator import call
 from ..relation import integers, scalar, tensor, vector_length
@@ -61,7 +61,7 @@ def _broadcast_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
     inputs=("data", "shape"),
     attrs=InitOpAttrs,
     reference=with_operands("broadcast_to", "shape"),
-    gradient=BROADCAST,
+    gradient=SUMMED,
     precision=Precision.FOLLOW,
     example=lambda build: build(X, ints(2)),
 )
