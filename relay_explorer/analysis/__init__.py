@@ -1,5 +1,5 @@
-"""What can be said of a program without running it: cost, scopes, repeated blocks, well-formedness, kinds,
-features, call graphs, operators, dominators, and where its values are to be stored.
+"""Static analyses of programs: cost, scopes, repeated blocks, well-formedness, kinds, features, call graphs,
+operators, dominators, and memory planning.
 
 Of `tvm.relay.analysis`, what concerns devices and the fusion of operators is not here, nor is counting
 operators in quantised regions (`list_fake_quantized_op_freqs`) or finding transposed weights

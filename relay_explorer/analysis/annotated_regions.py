@@ -1,5 +1,5 @@
-"""The regions of a program that marks cut out: what lies between the `compiler_begin`s and `compiler_end`s of
-one compiler.
+"""The regions of a program that annotations delimit: the expressions between the `compiler_begin`s and
+`compiler_end`s of one compiler.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from ..typing.narrate import label
 
 
 class AnnotatedRegion:
-    """A region: `args` are the marks where values enter it, `rets` those where values leave, in the order of
-    the program; `nodes` is all that is in it, marks included. `target` is its compiler, `id` its number.
+    """A region: `args` are the annotations through which values enter it, `rets` those through which values
+    leave, in the order of the program; `nodes` contains all its expressions, annotations included. `target`
+    is its compiler, `id` its number.
     """
 
     def __init__(self, number: int, target: str) -> None:
@@ -39,7 +40,7 @@ class AnnotatedRegion:
 
 
 class AnnotatedRegionSet:
-    """The regions of `expr`. A RelayError says so where marks do not fit each other."""
+    """The regions of `expr`. Raises a RelayError where annotations do not match each other."""
 
     def __init__(
         self, expr: Expr, region_begin_op: Op | None = None, region_end_op: Op | None = None
@@ -54,7 +55,7 @@ class AnnotatedRegionSet:
             self._enter(node)
 
     def get_region(self, expr: Expr) -> AnnotatedRegion | None:
-        """The region that an expression is in; None where it is in none."""
+        """Return the region that an expression belongs to, or None."""
         region = self._region_of.get(expr)
         return None if region is None else self._find(region)
 
@@ -65,10 +66,10 @@ class AnnotatedRegionSet:
         return len(self._all) - len(self._merged)
 
     def merge_regions(self, source: AnnotatedRegion, into: AnnotatedRegion) -> None:
-        """Makes one region of two. Values that went from one to the other stay inside."""
+        """Merge two regions. Values passed from one to the other become internal."""
         if source is into:
             return
-        if len(source.nodes) > len(into.nodes):  # the larger set takes the smaller one up
+        if len(source.nodes) > len(into.nodes):  # merge the smaller set into the larger one
             source.nodes, into.nodes = into.nodes, source.nodes
         into.nodes |= source.nodes
         self._merged[source] = into
@@ -81,14 +82,14 @@ class AnnotatedRegionSet:
         root = region
         while root in self._merged:
             root = self._merged[root]
-        while region is not root:  # short ways for those who ask next
+        while region is not root:  # path compression
             after = self._merged[region]
             self._merged[region] = root
             region = after
         return root
 
     def _enter(self, node: Expr) -> None:
-        """Puts an expression, whose parts have been entered, into the region that it belongs to."""
+        """Add an expression, whose operands have been added, to the region that it belongs to."""
         match node:
             case Call(op=op) if op is self.begin:
                 region = AnnotatedRegion(self._number, _compiler(node))
@@ -109,9 +110,9 @@ class AnnotatedRegionSet:
         region = self.get_region(end.args[0])
         if region is None:
             raise RelayError(
-                f'`compiler_end(…, "{_compiler(end)}")` is put around what is in no region',
+                f'`compiler_end(…, "{_compiler(end)}")` is applied to an expression that is in no region',
                 end.span,
-                help=["put compiler_begin around what enters the region"],
+                help=["put compiler_begin around the values that enter the region"],
             )
         if region.target != _compiler(end):
             raise RelayError(
@@ -122,7 +123,9 @@ class AnnotatedRegionSet:
         region.rets.append(end)
 
     def _join(self, node: Expr, parts: Sequence[Expr]) -> None:
-        """A node is in the region of its parts, which becomes one: but for those that have left theirs."""
+        """Add a node to the region of its operands, which are merged; operands that have left their region
+        don't count.
+        """
         open_ = [part for part in parts if not (isinstance(part, Call) and part.op is self.end)]
         regions = [self.get_region(part) for part in open_]
         first = next((region for region in regions if region is not None), None)

@@ -1,6 +1,6 @@
-"""Blocks: stretches of a program that are evaluated together, such as a function's body or a branch.
+"""Basic blocks: parts of a program that are evaluated together, such as a function's body or a branch.
 
-Basic-block normal form: what several blocks use is bound before them.
+In basic-block normal form, a value that several blocks use is bound before them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from ..ir.walk import children
 
 
 def check_basic_block_normal_form(expr: Expr) -> bool:
-    """Whether nothing that is computed in one block is used in another, but by the name that a `let` gave."""
+    """Return whether no value computed in one block is used in another, except through a variable that a
+    `let` binds.
+    """
     layout = Layout(expr, NoNames())
     blocks = blocks_of(layout)
     for node in layout.order:
@@ -25,7 +27,9 @@ def check_basic_block_normal_form(expr: Expr) -> bool:
 
 
 def evaluated_parts(expr: Expr) -> tuple[Expr, ...]:
-    """The parts that are evaluated, in order. The scopes that an expression opens have their numbers."""
+    """Return the parts that are evaluated, in order. The scopes that an expression opens go by their
+    positions.
+    """
     match expr:
         case Function():
             return (expr.body,)
@@ -35,11 +39,11 @@ def evaluated_parts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def blocks_of(layout: Layout) -> dict[Scope, Scope]:
-    """By scope: its block, the scope in which its bindings stand. The body of a `let` belongs to that of the
-    `let`.
+    """Return the block of each scope: the scope in which its bindings are placed. The body of a `let` belongs
+    to the block of the `let`.
     """
     lets = {id(node) for node in layout.order if isinstance(node, Let)}
-    found = {layout.root: layout.root}
+    blocks = {layout.root: layout.root}
     for (node, _), scope in layout.inner.items():  # the outer ones first
-        found[scope] = found[scope.parent] if node in lets else scope
-    return found
+        blocks[scope] = blocks[scope.parent] if node in lets else scope
+    return blocks

@@ -1,7 +1,7 @@
-"""A cache, simulated: which of a tiled matrix product's reads and writes miss it.
+"""A simulated cache: count which reads and writes of a tiled matrix product miss it.
 
-The cache has sets, each with places (*ways*) for a few lines; what is fetched takes the place of the line of
-its set that has not been used for longest. Nothing is estimated: every touch of every line is played.
+The cache has sets, each with slots (*ways*) for a few lines; a line that is fetched replaces the least
+recently used line of its set (LRU). Nothing is estimated: every access to every line is simulated.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Cache:
-    """A cache of `size` bytes, in lines of `line` bytes, each of which may lie in one of `ways` places. The
-    line at the address `a` belongs to the set number `a // line % sets`.
+    """A cache of `size` bytes, in lines of `line` bytes, each of which may be stored in one of `ways` slots.
+    The line at the address `a` belongs to the set `a // line % sets`.
     """
 
     size: int
@@ -38,7 +38,7 @@ class Cache:
 
     @property
     def sets(self) -> int:
-        """How many sets there are: a line has its place in one of them."""
+        """The number of sets; each line maps to one of them."""
         return self.size // (self.line * self.ways)
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class Misses:
-    """How often a line of each of the three matrices was not there."""
+    """How many accesses to cache lines missed, for each of the three matrices."""
 
     a: int
     b: int
@@ -61,8 +61,8 @@ class Misses:
 
 @dataclass(frozen=True)
 class Product:
-    """C = A · B, with A of `m` × `k` numbers, B of `k` × `n` and C of `m` × `n`, each of `element` bytes. The
-    matrices lie behind each other, row by row; each begins with a line of its own.
+    """C = A · B, with A of `m` × `k` elements, B of `k` × `n` and C of `m` × `n`, each of `element` bytes.
+    The matrices are stored one after another, in row-major order; each begins at a cache line of its own.
 
     With a tile (tn, tk) the loops are
 
@@ -73,7 +73,7 @@ class Product:
                 for j in range(j0, j0 + tn):
                   C[i, j] += A[i, kk] * B[kk, j]
 
-    The innermost loop reads its number of A once. B and C are read, and C is written, along a row.
+    The innermost loop reads its element of A once. B and C are read, and C is written, along a row.
     """
 
     m: int
@@ -82,12 +82,12 @@ class Product:
     element: int = 4
 
     def starts(self, line: int) -> tuple[int, int, int]:
-        """The addresses of the three matrices."""
+        """Return the addresses of the three matrices."""
         of_b = -(-self.m * self.k * self.element // line) * line
         return 0, of_b, of_b + -(-self.k * self.n * self.element // line) * line
 
     def misses(self, tile: Tile, cache: Cache) -> Misses:
-        """What misses, with this tile. With `(n, k)` it is the product without tiles."""
+        """Count the misses with this tile. The tile `(n, k)` is the product without tiling."""
         return Simulation(self, cache).run(tile)
 
     def __str__(self) -> str:
@@ -95,8 +95,8 @@ class Product:
 
 
 class Simulation:
-    """A product's touches, played on a cache. `sets` are the lines in the cache: each set's from the one that
-    was not used for longest to the last one.
+    """The accesses of a product, simulated on a cache. `sets` are the lines in the cache: those of each set,
+    from the least to the most recently used.
     """
 
     def __init__(self, product: Product, cache: Cache) -> None:
@@ -108,19 +108,19 @@ class Simulation:
         self.sets: list[dict[int, None]] = [{} for _ in range(cache.sets)]
 
     def run(self, tile: Tile, until: tuple[int, int] | None = None) -> Misses:
-        """Plays all tiles, or those up to the one that begins at `until` (j0, k0), that included."""
-        p, found = self.product, [0, 0, 0]
+        """Simulate all tiles, or those up to and including the one that begins at `until` (j0, k0)."""
+        p, misses = self.product, [0, 0, 0]
         tn, tk = min(tile[0], p.n), min(tile[1], p.k)
         if tn < 1 or tk < 1:
             raise RelayError(f"a tile of {tile[0]} × {tile[1]} is none: its sides are at least 1")
         for j0 in range(0, p.n, tn):
             for k0 in range(0, p.k, tk):
-                self._tile(range(k0, min(k0 + tk, p.k)), j0, min(tn, p.n - j0), found)
+                self._tile(range(k0, min(k0 + tk, p.k)), j0, min(tn, p.n - j0), misses)
                 if until == (j0, k0):
-                    return Misses(*found)
-        return Misses(*found)
+                    return Misses(*misses)
+        return Misses(*misses)
 
-    def _tile(self, inner: range, j0: int, width: int, found: list[int]) -> None:
+    def _tile(self, inner: range, j0: int, width: int, misses: list[int]) -> None:
         p, line, count = self.product, self.cache.line, self.cache.sets
         sets, ways = self.sets, self.cache.ways
         of_a, of_b, of_c = p.starts(line)
@@ -138,9 +138,9 @@ class Simulation:
                 for matrix, at in touches:
                     lines = sets[at % count]
                     if at in lines:
-                        del lines[at]  # and back in, as the last one used
+                        del lines[at]  # reinserted as the most recently used
                     else:
-                        found[matrix] += 1
+                        misses[matrix] += 1
                         if len(lines) == ways:
                             del lines[next(iter(lines))]
                     lines[at] = None
@@ -148,8 +148,8 @@ class Simulation:
 
 @remembered
 def _pairs(b_phase: int, c_phase: int, width: int, element: int, line: int) -> tuple[Pair, ...]:
-    """The lines of B and of C, counted from the first, that a row of a tile touches together. As long as both
-    stay the same, each is touched again and again, and with two ways or more is there.
+    """Return the lines of B and C, relative to the first, that a row of a tile accesses together. While both
+    stay the same, they are accessed repeatedly, and hit in a cache with two ways or more.
     """
     ends = {0}
     for phase in (b_phase, c_phase):

@@ -1,4 +1,4 @@
-"""Which global functions use which."""
+"""The call graph: which global functions refer to which."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..ir.walk import post_order
 
 
 class CallGraph:
-    """The call graph of a module: an edge from each global function to each one that its body names.
+    """The call graph of a module: an edge from each global function to each global function that its body
+    refers to.
 
-    `module` is the module. Functions are asked for by GlobalVar or by name; one that the module does not
-    have is a ModuleError.
+    Functions are looked up by GlobalVar or by name; one that `module` does not contain raises a ModuleError.
     """
 
     def __init__(self, module: IRModule) -> None:
@@ -29,29 +29,29 @@ class CallGraph:
             }
 
     def callees(self, var: str | GlobalVar) -> list[GlobalVar]:
-        """The functions that `var` names, in the order in which it does."""
+        """Return the functions that `var` refers to, in the order of the references."""
         return [self.module.get_global_var(name) for name in self._callees[self._name(var)]]
 
     def callers(self, var: str | GlobalVar) -> list[GlobalVar]:
-        """The functions that name `var`, in the order of the module."""
+        """Return the functions that refer to `var`, in the order of the module."""
         name = self._name(var)
         return [self.module.get_global_var(f) for f, named in self._callees.items() if name in named]
 
     def ref_count(self, var: str | GlobalVar) -> int:
-        """How many functions name `var`, itself included."""
+        """Return the number of functions that refer to `var`, itself included."""
         return len(self.callers(var))
 
     def global_call_count(self, var: str | GlobalVar) -> int:
-        """How many functions `var` names, itself included."""
+        """Return the number of functions that `var` refers to, itself included."""
         return len(self._callees[self._name(var)])
 
     def is_recursive(self, var: str | GlobalVar) -> bool:
-        """Whether `var` names itself. (Two functions that name each other are not recursive by this.)"""
+        """Return whether `var` refers to itself. (Mutually recursive functions do not count.)"""
         name = self._name(var)
         return name in self._callees[name]
 
     def print_var(self, var: str | GlobalVar) -> str:
-        """The function's line of the graph, and one for each that it names."""
+        """Write the function's line of the graph, and one for each function that it refers to."""
         name = self._name(var)
         lines = [f"Call graph node for function: '{name}' #refs = {self.ref_count(name)}"]
         lines += [f"  names '{callee}' (#refs = {self.ref_count(callee)})" for callee in self._callees[name]]

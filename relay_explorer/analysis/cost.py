@@ -1,18 +1,17 @@
-"""What a program costs: floating-point operations, bytes moved, parameters.
+"""The cost of a program: floating-point operations, bytes moved, parameters.
 
 The conventions:
 
 * A multiplication and an addition are two operations; each operator declares its own count (`Op.flops`).
 * An operator call reads each of its arguments once and writes its result once, as if nothing were fused or
-  kept in a cache. Tuples, projections, `let` and calls of functions and
-  constructors move nothing themselves.
+  cached. Tuples, projections, `let` and calls of functions and constructors move nothing themselves.
 * An expression counts once, however often it is used, and both branches of an `if` and all clauses of a
   `match` count: it is the cost of the program as written, not of a run.
-* An unknown dimension counts as 1; `Cost.exact` is then False, and the numbers are lower bounds.
-* Relay does not say which parameters of a function were learnt. Counted as such are constants of more than
-  one element, and variables that some operator call takes as its weight, bias, scale or
+* A dynamic dimension counts as 1; `Cost.exact` is then False, and the counts are lower bounds.
+* Relay does not distinguish learned parameters of a function from its inputs. Constants of more than one
+  element count as learned, and so do variables that some operator call takes as its weight, bias, scale or
   statistics, as the table of an embedding (`take`), or as the operand of an arithmetic operator that is
-  stretched to the other one's shape.
+  broadcast to the other one's shape.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ LEARNT = frozenset(
 
 class Cost(NamedTuple):
     """FLOPs, bytes read, bytes written, parameter scalars read; `exact` is False where a dimension is
-    unknown, and the numbers are lower bounds.
+    dynamic, and the counts are lower bounds.
     """
 
     flops: int = 0
@@ -53,8 +52,8 @@ NOTHING = Cost()
 
 
 def elements(type_: Type | None) -> int:
-    """How many numbers a value of `type_` holds: those of all fields of a tuple; an unknown dimension counts
-    as 1; no numbers for functions, references and ADTs.
+    """Count the elements of a value of `type_`: those of all fields of a tuple; a dynamic dimension counts as
+    1; functions, references and ADTs have none.
     """
     if isinstance(type_, TensorType):
         return size_of(type_)
@@ -62,7 +61,7 @@ def elements(type_: Type | None) -> int:
 
 
 def nbytes(type_: Type | None) -> int:
-    """Bytes of a value of `type_`, counted as `elements` counts."""
+    """Count the bytes of a value of `type_`, with the conventions of `elements`."""
     if isinstance(type_, TensorType):
         return size_of(type_) * itemsize(type_.dtype)
     return sum(map(nbytes, type_.fields)) if isinstance(type_, TupleType) else 0
@@ -75,81 +74,83 @@ def _exact(type_: Type | None) -> bool:
 
 
 def weights(roots: Iterable[Expr]) -> dict[Expr, int]:
-    """The learnt parameters below `roots`, with their sizes; the expressions must have types."""
-    found: dict[Expr, int] = {}
+    """Return the learned parameters below `roots`, with their sizes; the expressions must have types."""
+    sizes: dict[Expr, int] = {}
     for root in roots:
         for node in post_order(root):
             if isinstance(node, Constant):
                 if node.data.shape:
-                    found[node] = elements(node._checked_type)
+                    sizes[node] = elements(node._checked_type)
             elif isinstance(node, Call) and isinstance(node.op, Op):
                 for var in _learnt(node, node.op):
-                    found[var] = elements(var._checked_type)
-    return found
+                    sizes[var] = elements(var._checked_type)
+    return sizes
 
 
 def _learnt(call: Call, op: Op) -> list[Var]:
-    """The variables that `call` takes as parameters."""
+    """Return the variables that `call` takes as parameters."""
     names = op.inputs or ()
-    found = [a for name, a in zip(names, call.args, strict=False) if name in LEARNT and isinstance(a, Var)]
+    variables = [
+        a for name, a in zip(names, call.args, strict=False) if name in LEARNT and isinstance(a, Var)
+    ]
     if (
         op.name == "take"
         and isinstance(call.args[0], Var)
         and size_of(_type(call.args[0])) > size_of(_type(call))
     ):
-        found.append(call.args[0])
+        variables.append(call.args[0])
     if op.family == "arithmetic" and len(call.args) == 2:
         out = _type(call)
-        found += [a for a in call.args if isinstance(a, Var) and _stretched(_type(a), out)]
-    return found
+        variables += [a for a in call.args if isinstance(a, Var) and _stretched(_type(a), out)]
+    return variables
 
 
 def _type(expr: Expr) -> Type:
-    found = expr._checked_type
-    return TensorType.of((), "float32") if found is None else found
+    type_ = expr._checked_type
+    return TensorType.of((), "float32") if type_ is None else type_
 
 
 def _stretched(operand: Type, out: Type) -> bool:
-    """Whether broadcasting repeats `operand`, a tensor of more than one element."""
+    """Return whether broadcasting repeats `operand`, a tensor of more than one element."""
     if not isinstance(operand, TensorType) or not isinstance(out, TensorType):
         return False
     return size_of(operand) > 1 and (len(operand.shape) < len(out.shape) or size_of(operand) < size_of(out))
 
 
 def call_cost(call: Call, learnt: Collection[Expr] = ()) -> Cost:
-    """The cost of one operator call; nothing for other calls, and where types are not known. `learnt` are the
-    parameters, as `weights` gives them.
+    """Return the cost of one operator call; NOTHING for other calls, and where types are not known. `learnt`
+    are the parameters, as `weights` returns them.
     """
     op = call.op
     out = call._checked_type
     types = [a._checked_type for a in call.args]
     if not isinstance(op, Op) or out is None or None in types or any(isinstance(t, FuncType) for t in types):
         return NOTHING
-    known = [t for t in types if t is not None]
+    arg_types = [t for t in types if t is not None]
     attrs = call.attrs if call.attrs is not None or op.attrs_class is None else op.attrs_class()
     return Cost(
-        op.flops(attrs, known, out),
-        sum(map(nbytes, known)),
+        op.flops(attrs, arg_types, out),
+        sum(map(nbytes, arg_types)),
         nbytes(out),
         sum(elements(a._checked_type) for a in dict.fromkeys(call.args) if a in learnt),
-        all(map(_exact, known)) and _exact(out),
+        all(map(_exact, arg_types)) and _exact(out),
     )
 
 
 def costs(program: IRModule | Function) -> dict[Expr, Cost]:
-    """The cost of every operator call in a typed program."""
+    """Return the cost of every operator call in a typed program."""
     roots = list(program.functions.values()) if isinstance(program, IRModule) else [program]
     learnt = weights(roots)
-    found: dict[Expr, Cost] = {}
+    result: dict[Expr, Cost] = {}
     for root in roots:
         for node in post_order(root):
-            if isinstance(node, Call) and node not in found and isinstance(node.op, Op):
-                found[node] = call_cost(node, learnt)
-    return found
+            if isinstance(node, Call) and node not in result and isinstance(node.op, Op):
+                result[node] = call_cost(node, learnt)
+    return result
 
 
 def total_cost(program: IRModule | Function) -> Cost:
-    """The sum over a typed program: a shared parameter counts once."""
+    """Return the total cost of a typed program; a shared parameter counts once."""
     roots = list(program.functions.values()) if isinstance(program, IRModule) else [program]
     each = costs(program).values()
     return Cost(

@@ -1,9 +1,9 @@
-"""The graph of a function's data flow that operator fusion looks at (section 4.4 of the paper).
+"""The dataflow graph of a function, on which operator fusion works (section 4.4 of the paper).
 
-Nodes are what may be computed: calls, tuples, projections, constants, variables, and whatever else stands in
-an expression. An edge leads from an expression to what uses it, with the pattern of that use. An expression
-that is used by something that no kernel can hold (the result of a function, the condition of an `if`, the
-value of a `let`, a field of a tuple that is no tensor) is *held*: it must exist as a value of its own.
+Nodes are expressions: calls, tuples, projections, constants, variables and so on. An edge leads from an
+expression to a use of it, with the pattern of that use. An expression with a use that cannot be part of a
+kernel (the result of a function, the condition of an `if`, the value of a `let`, a field of a tuple that is
+no tensor) is *held*: it must exist as a value of its own.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SIMPLE = frozenset(("int32", "int64", "float32", "float64", "bool", "float16", 
 
 
 class FlowNode:
-    """An expression in the graph: its place in post-order, its pattern, its uses, whether it is held."""
+    """An expression in the graph: its index in post-order, its pattern, its uses, whether it is held."""
 
     __slots__ = ("expr", "held", "index", "pattern", "uses")
 
@@ -51,8 +51,8 @@ class FlowNode:
 
 
 class DataflowGraph:
-    """The nodes of the data flow of an expression whose types are known, in post-order. `patterns` supposes
-    other patterns than the operators have, by name.
+    """The dataflow nodes of a typed expression, in post-order. `patterns` overrides the patterns of
+    operators, by name.
     """
 
     def __init__(self, root: Expr, patterns: Mapping[str, int] | None = None) -> None:
@@ -84,7 +84,7 @@ class DataflowGraph:
             self._node(expr).held = True
 
     def _link(self, expr: Expr) -> None:
-        """Notes the pattern of an expression, and that it uses its parts."""
+        """Record the pattern of an expression, and the uses of its operands."""
         node = self._node(expr)
         match expr:
             case Call():
@@ -92,9 +92,7 @@ class DataflowGraph:
             case Tuple():
                 node.pattern = OpPattern.TUPLE
                 for field in expr.fields:
-                    if isinstance(
-                        field._checked_type, TensorType
-                    ):  # a name of the module has none of its own
+                    if isinstance(field._checked_type, TensorType):  # a global name has no index of its own
                         self._node(field).uses.append((node, OpPattern.INJECTIVE))
                     else:
                         self._hold(field)
@@ -121,29 +119,31 @@ class DataflowGraph:
 
 
 def pattern_of(call: Call, op: Op) -> OpPattern:
-    """The pattern of a call of an operator: what its output's shape depends on decides, too."""
+    """Return the pattern of a call of an operator, which also depends on how the output's shape is
+    computed.
+    """
     if sized_by_values(op) and _is_dynamic(call.checked_type):
-        # The size of its output is computed from the values of its inputs: these must exist.
+        # The size of the output is computed from the values of the inputs, so these must be computed before.
         return OpPattern.OPAQUE
     return op.pattern
 
 
 def sized_by_values(op: Op) -> bool:
-    """Whether the size of what an operator gives may depend on the values of its arguments."""
+    """Return whether the size of an operator's output may depend on the values of its arguments."""
     return op.has(Trait.SIZED_BY_VALUES)
 
 
 def _use_pattern(call: Call, arg: Expr, pattern: OpPattern) -> OpPattern:
-    """A broadcast that does not stretch this argument is element-wise in it."""
+    """Return the pattern of one use: a broadcast that does not expand this argument is element-wise in it."""
     if pattern == OpPattern.BROADCAST:
-        out, given = call.checked_type, arg.checked_type
-        if isinstance(out, TensorType) and isinstance(given, TensorType) and same_shape(out, given):
+        out, operand = call.checked_type, arg.checked_type
+        if isinstance(out, TensorType) and isinstance(operand, TensorType) and same_shape(out, operand):
             return OpPattern.ELEMWISE
     return pattern
 
 
 def same_shape(a: TensorType, b: TensorType) -> bool:
-    """Whether two shapes are known to be the same."""
+    """Return whether two shapes are statically known to be equal."""
     if len(a.shape) != len(b.shape):
         return False
     return all(not isinstance(x, Any) and not isinstance(y, Any) and x == y for x, y in zip(a.shape, b.shape))
@@ -160,8 +160,10 @@ def _is_dynamic(type_: Type) -> bool:
 
 
 class PostDominators:
-    """The post-dominators of a data flow: for each node, where all its uses meet again. It is the tree of
-    `dominators` from the place where all values that are held come together, back along the uses.
+    """The post-dominators of a dataflow graph: for each node, the node where all paths from it meet again.
+    They form the tree of `dominators` from a virtual node that joins all held values, along the uses in
+    reverse. `parent[k]` is the first node that all paths from node `k` pass, None where there is none (it is
+    held, or its uses never meet); `pattern[k]` is the most opaque pattern of a use on these paths.
 
     `parent[k]` is the node that all ways from node `k` pass first, None where there is none (it is held, or
     its uses never meet); `pattern[k]` is the most opaque pattern of a use on the way there.
@@ -179,22 +181,22 @@ class PostDominators:
         above = [tree.immediate(k) for k in range(end)]
         self.parent = [None if at == end else at for at in above]
         self.pattern = [OpPattern.OPAQUE] * end
-        for node in reversed(nodes):  # what uses a node stands after it
+        for node in reversed(nodes):  # the uses of a node come after it
             if self.parent[node.index] is not None:
                 self.pattern[node.index] = self._pattern(node)
 
     def _pattern(self, node: FlowNode) -> OpPattern:
-        """The most opaque pattern on the ways from a node to where they meet: of its uses, and of those on
-        the ways that lead on from its users, which the tree knows already.
+        """Return the most opaque pattern on the paths from a node to its post-dominator: of its uses, and of
+        those on the paths from its users, which the tree already contains.
         """
         pattern = OpPattern.ELEMWISE
         end = self.parent[node.index]
-        seen: set[int] = set()
+        visited: set[int] = set()
         for user, kind in node.uses:
             pattern = max(pattern, kind)
             at: int | None = user.index
-            while at != end and at is not None and at not in seen:
-                seen.add(at)
+            while at != end and at is not None and at not in visited:
+                visited.add(at)
                 pattern = max(pattern, self.pattern[at])
                 at = self.parent[at]
         return pattern

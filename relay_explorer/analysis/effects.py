@@ -1,4 +1,4 @@
-"""Which expressions do something besides having a value: make, read or write a reference."""
+"""Side effects of expressions: creating, reading or writing a reference."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _REFERENCES = (RefCreate, RefRead, RefWrite)
 
 
 def effects(program: IRModule | Expr) -> set[Expr]:
-    """The expressions whose evaluation may make, read or write a reference, themselves or in a part.
+    """Return the expressions whose evaluation may create, read or write a reference, themselves or in a part.
 
-    A function that is only written down does nothing. A call of a function may do anything, unless the
-    program has no reference at all: which function is called is known only when it runs.
+    A function that is not called has no effect. A call of a function may have any effect, unless the program
+    has no reference at all, because the callee is known only at run time.
     """
     roots: Iterable[Expr] = program.functions.values() if isinstance(program, IRModule) else (program,)
     orders = [post_order(root) for root in roots]
     if not any(isinstance(node, _REFERENCES) for order in orders for node in order):
         return set()
-    found: set[Expr] = set()
+    effectful: set[Expr] = set()
     for order in orders:
         for node in order:  # parts come before the whole
             if _acts(node) or (
-                not isinstance(node, Function) and any(part in found for part in children(node))
+                not isinstance(node, Function) and any(part in effectful for part in children(node))
             ):
-                found.add(node)
-    return found
+                effectful.add(node)
+    return effectful
 
 
 def _acts(node: Expr) -> bool:

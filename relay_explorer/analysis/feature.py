@@ -1,4 +1,4 @@
-"""Which parts of the language a program uses."""
+"""The features of the language that a program uses."""
 
 from __future__ import annotations
 
@@ -70,28 +70,28 @@ _NAMES = (Var, GlobalVar, Op, Constructor, Constant)
 
 
 def detect_feature(a: Expr | IRModule | None, b: Expr | IRModule | None = None) -> set[Feature]:
-    """The features of an expression, of a module's functions, or of both, given in either order."""
-    found: set[Feature] = set()
+    """Return the features of an expression, of a module's functions, or of both, in either order."""
+    features: set[Feature] = set()
     for program in (a, b):
         if isinstance(program, IRModule):
             for function in program.functions.values():
-                found |= _features(function)
+                features |= _features(function)
         elif program is not None:
-            found |= _features(program)
-    return found
+            features |= _features(program)
+    return features
 
 
 def _features(root: Expr) -> set[Feature]:
-    found: set[Feature] = set()
+    features: set[Feature] = set()
     used: set[Expr] = set()
     for node in post_order(root):
-        found.add(_OF_CLASS[type(node)])
+        features.add(_OF_CLASS[type(node)])
         if isinstance(node, Let) and node.var in free_vars(node.value):
-            found.add(Feature.fLetRec)
+            features.add(Feature.fLetRec)
         for part in children(node):
             if isinstance(part, _NAMES):
                 continue
             if part in used:
-                found.add(Feature.fGraph)
+                features.add(Feature.fGraph)
             used.add(part)
-    return found
+    return features

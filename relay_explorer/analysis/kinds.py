@@ -1,5 +1,5 @@
 """Kinds: the types of types. A tuple's fields must be types of values, not shapes; a declared type must be
-given as many arguments as it takes.
+applied to as many arguments as it has parameters.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ..ir.types import (
 
 
 def check_kind(t: Type, mod: IRModule | None = None) -> int:
-    """The kind of a type, one of TypeKind's. A TypeInferenceError says what is wrong with a type that has
-    none; calls of declared types are looked up in `mod`.
+    """Return the kind of a type, one of TypeKind's. Raise a TypeInferenceError for a type that has none;
+    calls of declared types are looked up in `mod`.
     """
     if isinstance(t, (TypeVar, GlobalTypeVar, IncompleteType)):
         return t.kind
@@ -58,10 +58,10 @@ def _all_types(types: Sequence[Type], role: str, module: IRModule) -> None:
 
 
 def _demand(type_: Type, kind: int, role: str, module: IRModule) -> None:
-    found = check_kind(type_, module)
-    if found != kind:
+    actual = check_kind(type_, module)
+    if actual != kind:
         raise TypeInferenceError(
-            f"{role} must be of kind {KIND_NAMES[kind]}, and `{type_}` is of kind {KIND_NAMES[found]}",
+            f"{role} must be of kind {KIND_NAMES[kind]}, and `{type_}` is of kind {KIND_NAMES[actual]}",
             type_.span,
         )
 
@@ -88,7 +88,7 @@ def _check_data(data: TypeData, module: IRModule) -> None:
     _demand(data.header, TypeKind.AdtHandle, "the name of a declared type", module)
     _all_types(data.type_vars, f"a type parameter of `{declared}`", module)
     inside = module
-    if data.header not in module:  # its constructors may speak of it
+    if data.header not in module:  # its constructors may refer to it
         inside = module.copy()
         inside.add_type(data.header, data)
     for constructor in data.constructors:

@@ -1,8 +1,8 @@
-"""How long each tensor of a function is needed, under an order of evaluation.
+"""Liveness: from which step to which each tensor of a function is needed, under an order of evaluation.
 
-A tensor lives from the step that makes it to the last step that reads it; the function's result lives to the
-end. A runtime that frees names only where their scope ends keeps it longer (`lifetimes="scope"`): until the
-body of the last `let` that names it has its value.
+A tensor is live from the step that computes it to the last step that reads it; the function's result is live
+to the end. Under a runtime that frees names only where their scope ends (`lifetimes="scope"`), a tensor is
+live longer: until the body of the last `let` that names it has been evaluated.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ LIFETIMES = ("last use", "scope")
 
 
 class StepKind(Enum):
-    """What a step does."""
+    """The kind of a step."""
 
     COMPUTE = "compute"  # an operator or a kernel
-    VIEW = "view"  # the argument under another shape, or a part of it: nothing is done
+    VIEW = "view"  # the argument under another shape, or a part of it: nothing is computed
     BRANCH = "branch"  # the condition of an `if` decides which branch follows
     COPY = "copy"  # the result of a branch becomes the value of the `if`
 
 
 class Step(NamedTuple):
-    """One moment. `reads` and `writes` are numbers of tensors, those of arguments in order; of a COPY, each
-    of `reads` becomes the one of `writes` at its place, and `branch` (0: the true one) says which it ends.
+    """One step of the evaluation. `reads` and `writes` are numbers of tensors, those of arguments in order; a
+    COPY copies each of `reads` to the tensor of `writes` at the same position, and `branch` (0: the true one)
+    is the branch that it ends.
     """
 
     kind: StepKind
@@ -41,8 +42,8 @@ class Step(NamedTuple):
 
 
 class Lifetime(NamedTuple):
-    """The steps at which a tensor is made and last needed, both included. Parameters and constants are made
-    before the first step, -1; what is part of the result is needed after the last one.
+    """The steps at which a tensor is computed and last used, both included. Parameters and constants exist
+    before the first step, at -1; tensors of the result are used after the last one.
     """
 
     made: int
@@ -52,9 +53,9 @@ class Lifetime(NamedTuple):
 class Liveness:
     """A function's tensors, the `steps` of its evaluation, and `lives`, the Lifetime of each tensor.
 
-    A step number is a place in the order; the branches of an `if` follow one another, though only one is
-    taken. A RelayError says what of a program cannot be planned; a ValueError, that its types are not known,
-    or that there is no such schedule.
+    A step number is an index in the order; the branches of an `if` follow one another, though only one is
+    taken. Raises a RelayError for a program that cannot be planned, and a ValueError where types are missing
+    or there is no such schedule.
     """
 
     def __init__(
@@ -80,21 +81,21 @@ class Liveness:
             self.lives[source] = Lifetime(life.made, max(life.last, self.lives[part].last))
 
     def _lives(self) -> list[Lifetime]:
-        made = [-1] * len(self.tensors)
+        first = [-1] * len(self.tensors)
         last = [-1] * len(self.tensors)
         for number, step in enumerate(self.steps):
             for tensor in step.writes:
-                if made[tensor] < 0:
-                    made[tensor] = number
+                if first[tensor] < 0:
+                    first[tensor] = number
                 last[tensor] = number
             for tensor in step.reads:
                 last[tensor] = number
         for tensor in self.code.result:
             last[tensor] = len(self.steps)
-        return [Lifetime(*life) for life in zip(made, last)]
+        return [Lifetime(*life) for life in zip(first, last)]
 
     def _to_the_end_of_scopes(self) -> None:
-        """What has a name lives as long as the last scope in which it has one."""
+        """Extend the lifetime of each named tensor to the end of the last scope in which it has a name."""
         end = self._scope_ends()
         for tensor, scopes in self.code.scopes.items():
             life = self.lives[tensor]
@@ -102,7 +103,7 @@ class Liveness:
             self.lives[tensor] = Lifetime(life.made, last)
 
     def _scope_ends(self) -> dict[Scope, int]:
-        """For each scope, the last step that is taken in it, or in one inside it."""
+        """Return for each scope the last step in it, or in a scope inside it."""
         end: dict[Scope, int] = {}
         for number, step in enumerate(self.steps):
             end[self.code.home[step.expr]] = number
@@ -117,7 +118,7 @@ class Liveness:
 
 
 def _steps(block: Sequence[Operation]) -> list[Step]:
-    """The operations as steps, branches written out."""
+    """Return the operations as steps, with branches expanded in place."""
     steps: list[Step] = []
     pending: list[Operation | Step] = list(reversed(block))
     while pending:

@@ -1,4 +1,4 @@
-"""Which operators a program calls, and how many multiplications with additions they do."""
+"""Counts of a program's operator calls, and of their multiply-accumulate operations."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from ..ir.walk import children, post_order
 
 
 def list_op_freqs(mod: IRModule) -> dict[str, int]:
-    """How many calls of each operator the module's functions have, those of functions inside them included,
-    by the operator's name in the order of the program. A shared call counts once.
+    """Count the calls of each operator in the module's functions, including functions inside them, by the
+    operator's name in the order of the program. A shared call counts once.
     """
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for function in mod.functions.values():
         for _, op in _operator_calls(function):
-            found[op.name] = found.get(op.name, 0) + 1
-    return found
+            counts[op.name] = counts.get(op.name, 0) + 1
+    return counts
 
 
 def count_layers(expr: Expr | IRModule, valid_ops: Iterable[str]) -> int:
-    """How many calls of the operators called `valid_ops` are on the longest chain of calls, each using the
-    value of the one before: the depth of a network in layers. Of a module, that of `main`; functions that it
-    calls by name are not looked into.
+    """Count the calls of the operators named in `valid_ops` on the longest chain of calls, each using the
+    value of the one before: the depth of a network in layers. For a module, count in `main`; functions that
+    it calls by name are not followed.
     """
     root = expr["main"] if isinstance(expr, IRModule) else expr
-    wanted = frozenset(valid_ops)
+    names = frozenset(valid_ops)
     depth: dict[Expr, int] = {}
     for node in post_order(root):
-        own = isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in wanted
+        own = isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in names
         depth[node] = own + max((depth[part] for part in children(node)), default=0)
     return depth[root]
 
 
 def get_total_mac_number(expr: Expr) -> int:
-    """How many multiply-accumulate operations a typed expression does: those of `nn.conv2d`,
+    """Count the multiply-accumulate operations of a typed expression: those of `nn.conv2d`,
     `nn.conv2d_transpose`, `nn.dense` and `nn.batch_matmul`, as in TVM.
 
-    A transposed convolution counts as the convolution that it is of its spread-out input: a weight of each
-    input channel for each element of the output. An unknown dimension counts as 1. A ValueError where
-    inference has not run.
+    A transposed convolution counts as the convolution of its dilated input: a weight of each input channel
+    for each element of the output. A dynamic dimension counts as 1. Raise a ValueError where inference has
+    not run.
     """
     return sum(_macs(call, op) for call, op in _operator_calls(expr))
 

@@ -1,9 +1,10 @@
-"""Places as stretches of addresses: the largest tensors first, each as low as those that live with it allow.
+"""Packing of tensors into addresses: the largest first, each as low as the tensors live with it allow.
 
-Buffers that are handed on as a whole keep the size of their largest tensor all the time. Here a small one may
-lie in what a large one leaves, and two beside each other where a larger one was. It is the heuristic called
-greedy by size, for offsets: Y. Pisarchyk and J. Lee, Efficient Memory Management for Deep Neural Net
-Inference (arXiv 2001.03288). The time that it takes grows with the pairs of tensors that live together.
+Buffers that are reused as a whole always keep the size of their largest tensor. Here, a small tensor may be
+stored in a part of the memory that a large one frees, and two beside each other where a larger one was. The
+heuristic is called *greedy by size* for offsets: Y. Pisarchyk and J. Lee, Efficient Memory Management for
+Deep Neural Net Inference (arXiv 2001.03288). Its time grows with the number of pairs of tensors that are
+live together.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from .liveness import Lifetime
 
 
 def packed(sizes: Mapping[int, int], lives: Mapping[int, Lifetime]) -> dict[int, int]:
-    """The offset of each tensor, from sizes in bytes and lifetimes: no two that live at one time overlap."""
-    alive: dict[int, list[int]] = {}  # at each step, those that have a place
+    """Return the offset of each tensor, from sizes in bytes and lifetimes: no two tensors that are live at
+    the same time overlap.
+    """
+    alive: dict[int, list[int]] = {}  # at each step, the tensors that have an offset
     offsets: dict[int, int] = {}
     for tensor in sorted(sizes, key=lambda t: (-sizes[t], lives[t].made, t)):
         steps = range(lives[tensor].made, lives[tensor].last + 1)
@@ -28,10 +31,10 @@ def packed(sizes: Mapping[int, int], lives: Mapping[int, Lifetime]) -> dict[int,
     return offsets
 
 
-def _lowest(size: int, taken: list[tuple[int, int]]) -> int:
-    """The lowest address with `size` free bytes, between stretches that are taken, in order."""
+def _lowest(size: int, occupied: list[tuple[int, int]]) -> int:
+    """Return the lowest address with `size` free bytes between occupied ranges, which are in order."""
     at = 0
-    for begin, end in taken:
+    for begin, end in occupied:
         if begin - at >= size:
             break
         at = max(at, end)

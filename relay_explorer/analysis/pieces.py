@@ -1,4 +1,4 @@
-"""Which expressions are a stretch of another tensor: elements that lie one after another in its memory."""
+"""Expressions that are a contiguous part of another tensor: consecutive elements in its memory."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """The elements of `source` from number `first` on, counted row by row."""
+    """The elements of `source` from index `first` on, in row-major order."""
 
     source: Expr
     first: int
 
 
 def piece_of(expr: Expr) -> Piece:
-    """The tensor of which `expr` is a stretch, through slices, splits and reshapes; at the least, `expr`
-    itself.
+    """Return the tensor of which `expr` is a contiguous part, through slices, splits and reshapes; `expr`
+    itself where there is none.
     """
     first = 0
     while True:
@@ -42,7 +42,7 @@ def piece_of(expr: Expr) -> Piece:
 
 
 def slice_piece(call: Call) -> int | None:
-    """The number of the first element that a `strided_slice` takes, if it takes a stretch."""
+    """Return the index of the first element that a `strided_slice` takes, if it takes a contiguous part."""
     if not (isinstance(call.op, Op) and call.op.name == "strided_slice" and _is_static(call.args[0], call)):
         return None
     attrs: StridedSliceAttrs = call.attrs  # type: ignore[assignment]  # those of its operator
@@ -56,7 +56,7 @@ def slice_piece(call: Call) -> int | None:
 
 
 def split_piece(field: TupleGetItem) -> int | None:
-    """The number of the first element of a part of a `split`, if the part is a stretch."""
+    """Return the index of the first element of a part of a `split`, if the part is contiguous."""
     call = field.tuple_value
     if not (isinstance(call, Call) and isinstance(call.op, Op) and call.op.name == "split"):
         return None
@@ -73,14 +73,15 @@ def split_piece(field: TupleGetItem) -> int | None:
     return _first(shape, _shape(field), begins)
 
 
-def _first(shape: tuple[int, ...], taken: tuple[int, ...], begins: list[int]) -> int | None:
-    """Where a part begins that takes `taken` places from `begins` on; None where it is no stretch: all axes
-    after the first of which it takes several places must be whole.
+def _first(shape: tuple[int, ...], sizes: tuple[int, ...], begins: list[int]) -> int | None:
+    """Return the index of the first element of a part that takes `sizes` elements of each axis from `begins`
+    on; None where it is not contiguous: all axes after the first of which it takes several elements must be
+    whole.
     """
-    if 0 in shape or 0 in taken:
+    if 0 in shape or 0 in sizes:
         return None
     first, several = 0, False
-    for extent, size, begin in zip(shape, taken, begins):
+    for extent, size, begin in zip(shape, sizes, begins):
         if several and size != extent:
             return None
         several |= size > 1

@@ -1,5 +1,5 @@
-"""Which expressions have an effect: writing a reference is the only one that Relay has (section 3.2.5 of the
-paper).
+"""Purity: which expressions have an effect. Writing a reference is the only effect that Relay has (section
+3.2.5 of the paper).
 """
 
 from __future__ import annotations
@@ -12,28 +12,29 @@ from ..ir.walk import children, post_order
 
 
 class Purity:
-    """What evaluating the expressions of a module may do.
+    """The effects that evaluating the expressions of a module may have.
 
-    A call has an effect if the body of what is called has one. Where the callee is not known (a parameter, a
-    value from a data type), it may be any function: the call has an effect if any function of the module has.
+    A call has an effect if the body of its callee has one. A callee that is not known statically (a
+    parameter, a value from a data type) may be any function, so the call has an effect if any function of the
+    module has one.
     """
 
     def __init__(self, mod: IRModule) -> None:
         self.functions = {var: f for var, f in mod.functions.items() if isinstance(f, Function)}
         self.anywhere = any(_writes(f) for f in self.functions.values())
         self.impure_globals: set[GlobalVar] = set()
-        while self.anywhere:  # until nothing more is found
-            found = {
+        while self.anywhere:  # until a fixed point
+            impure = {
                 var
                 for var, f in self.functions.items()
                 if var not in self.impure_globals and self.has_effect(f.body)
             }
-            if not found:
+            if not impure:
                 break
-            self.impure_globals |= found
+            self.impure_globals |= impure
 
     def effects(self, root: Expr) -> set[Expr]:
-        """All expressions in `root` whose evaluation may have an effect."""
+        """Return all expressions in `root` whose evaluation may have an effect."""
         if not self.anywhere and not _writes(root):
             return set()
         order = post_order(root)
@@ -41,7 +42,7 @@ class Purity:
         impure: set[Expr] = set()  # expressions; of functions, those whose call has an effect
         bodies: set[Expr] = set()
         changed = True
-        while changed:  # a recursive function is pure until something is found in it
+        while changed:  # a recursive function is assumed pure until an effect is found in it
             changed = False
             for node in order:
                 if isinstance(node, Function):
@@ -54,7 +55,7 @@ class Purity:
         return impure
 
     def has_effect(self, expr: Expr) -> bool:
-        """Whether evaluating `expr` may have an effect."""
+        """Return whether evaluating `expr` may have an effect."""
         return expr in self.effects(expr)
 
     def _has_effect(self, node: Expr, impure: set[Expr], bodies: set[Expr], values: dict[Var, Expr]) -> bool:

@@ -1,18 +1,18 @@
-"""Finds the blocks that a program repeats: residual blocks, encoder layers, the steps of an unrolled
+"""Find the blocks that a program repeats: residual blocks, encoder layers, the steps of an unrolled
 recurrence.
 
-Each straight stretch of program (a function's body, a branch) is a sequence of operations in the order of
+Each straight-line part of a program (a function's body, a branch) is a sequence of operations in the order of
 evaluation. Three observations find its blocks in near-linear time:
 
-* Where only one value is alive, the sequence can be cut. Between two such cuts stands either a single
-  operation or a block with a shape of its own, such as a residual block.
+* Where only one value is live, the sequence can be cut. Between two such cuts is either a single operation or
+  a block with a structure of its own, such as a residual block.
 * Segments that follow one another periodically are a larger block, such as the attention and the feed-forward
   part of an encoder layer.
-* Where more than one value is alive throughout, as in a recurrence, the operations themselves are searched
-  for a period, and cut where the fewest values are alive.
+* Where more than one value is live throughout, as in a recurrence, the operations themselves are searched
+  for a period, and cut where the fewest values are live.
 
-Two blocks are the same when they do the same operations, wired in the same way; shapes and most attributes
-may differ.
+Two blocks are equal when they perform the same operations, connected in the same way; shapes and most
+attributes may differ.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from ..text.printer import program_rows
 from ..text.rows import BINDING, LET, RESULT, TYPE, Row
 
 SHORTEST_BLOCK = 3  # operations
-SHORTEST_SEQUENCE = 12  # operations: a shorter program is read as it stands
+SHORTEST_SEQUENCE = 12  # operations: a shorter program has no blocks
 _STATEMENTS = (BINDING, LET, RESULT)
 _LEAVES = frozenset((Var, Constant, GlobalVar, Op, Constructor))
-# A value used this many operations later (a mask, an encoder's output) is not what a block hands to the next.
+# A value used this many operations later (a mask, an encoder's output) is not passed from block to block.
 LONG_LIVED = 128
 CANDIDATES = 24  # periods tried
 
 
 @dataclass
 class Block:
-    """One occurrence of a repeated block: its operations, in order; the number of the block around it, or -1;
+    """One occurrence of a repeated block: its operations, in order; the number of the enclosing block, or -1;
     the key that blocks of the same structure share.
     """
 
@@ -52,8 +52,8 @@ class Block:
 
 @dataclass
 class _Sequence:
-    """The operations of one stretch: what each does, its operands (positions, -1 for what comes from
-    outside), and how many values are alive before each.
+    """The operations of one straight-line sequence: the label of each, its operands (positions, -1 for values
+    from outside), and how many values are live before each.
     """
 
     exprs: Sequence[Expr]
@@ -72,11 +72,11 @@ class _Range:
 
 
 def repeated_blocks(function: Function, order: Iterable[Sequence[Expr]] | None = None) -> list[Block]:
-    """The repeated blocks below `function`, outer ones before those inside them. Each occurs at least twice.
+    """Return the repeated blocks below `function`, outer ones before those inside them. Each occurs at least
+    twice.
 
-    `order` gives the operations of each straight stretch, in an order in which they can be evaluated; without
-    it, it is that of the text format. The members of a block are
-    neighbours in it.
+    `order` lists the operations of each straight-line sequence, in an order in which they can be evaluated;
+    the default is that of the text format. The members of a block are consecutive in it.
     """
     if order is None:
         order = [exprs for _, exprs in stretches(program_rows(function))]
@@ -89,10 +89,10 @@ def repeated_blocks(function: Function, order: Iterable[Sequence[Expr]] | None =
         if len(exprs) < SHORTEST_SEQUENCE:
             continue
         sequence = _sequence(exprs, values)
-        found = _find(sequence)
-        counts = Counter(_structure(sequence, r) for r in found)
+        ranges = _find(sequence)
+        counts = Counter(_structure(sequence, r) for r in ranges)
         outer: list[tuple[_Range, int]] = []
-        for block in sorted(found, key=lambda r: (r.first, -len(r))):
+        for block in sorted(ranges, key=lambda r: (r.first, -len(r))):
             structure = _structure(sequence, block)
             if counts[structure] < 2:
                 continue
@@ -106,12 +106,12 @@ def repeated_blocks(function: Function, order: Iterable[Sequence[Expr]] | None =
 
 
 def stretches(rows: Sequence[Row]) -> list[tuple[int, list[Expr]]]:
-    """The operations of every body and branch of a printed program, in the order of its rows, with the row in
-    which the outermost block around them begins.
+    """Return the operations of every body and branch of a printed program, in the order of its rows, with the
+    row in which the outermost block around them begins.
     """
-    found: list[tuple[int, list[Expr]]] = [(-1, [])]
-    open_blocks: list[tuple[int, int, list[Expr]]] = [(len(rows), -1, found[0][1])]
-    seen: set[Expr] = set()
+    sequences: list[tuple[int, list[Expr]]] = [(-1, [])]
+    open_blocks: list[tuple[int, int, list[Expr]]] = [(len(rows), -1, sequences[0][1])]
+    visited: set[Expr] = set()
     for index, row in enumerate(rows):
         while index >= open_blocks[-1][0]:
             open_blocks.pop()
@@ -120,18 +120,18 @@ def stretches(rows: Sequence[Row]) -> list[tuple[int, list[Expr]]]:
             row.kind in _STATEMENTS
             and row.expr is not None
             and row.expr.__class__ not in _LEAVES
-            and row.expr not in seen
+            and row.expr not in visited
         ):
-            seen.add(row.expr)
+            visited.add(row.expr)
             here.append(row.expr)
         if row.end >= 0 and row.kind != TYPE:
-            found.append((index if outermost < 0 else outermost, []))
-            open_blocks.append((row.end, *found[-1]))
-    return [(head, exprs) for head, exprs in found if exprs]
+            sequences.append((index if outermost < 0 else outermost, []))
+            open_blocks.append((row.end, *sequences[-1]))
+    return [(head, exprs) for head, exprs in sequences if exprs]
 
 
 def _parts(node: Expr) -> Sequence[Expr]:
-    """What is evaluated with `node`, and not in a stretch of its own."""
+    """Return the parts that are evaluated with `node`, rather than in a sequence of their own."""
     if isinstance(node, Function):
         return ()
     if isinstance(node, If):
@@ -151,7 +151,7 @@ def _sequence(exprs: Sequence[Expr], values: Mapping[Expr, Expr]) -> _Sequence:
         sequence.labels.append(_label(expr))
         sequence.operands.append(tuple(place.get(part, -1) for part in used))
         for part in used:
-            # A value from outside is alive from its first use on.
+            # A value from outside is live from its first use on.
             j = place.get(part, -1 - outside.setdefault(part, len(outside)))
             first.setdefault(j, i)
             last[j] = i
@@ -168,7 +168,7 @@ def _sequence(exprs: Sequence[Expr], values: Mapping[Expr, Expr]) -> _Sequence:
 
 
 def _value(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
-    """What a variable stands for, where a `let` binds it; what a `let` gives."""
+    """Follow variables to the values that a `let` binds to them, and `let`s to their bodies."""
     while True:
         if isinstance(expr, Let):
             expr = expr.body
@@ -179,7 +179,7 @@ def _value(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
 
 
 def _label(expr: Expr) -> Hashable:
-    """What an operation does, apart from sizes."""
+    """Return what an operation computes, apart from sizes."""
     match expr:
         case Call(op=Op() as op):
             grouped = expr.attrs is not None and "groups" in expr.attrs and expr.attrs["groups"] != 1
@@ -194,7 +194,7 @@ def _label(expr: Expr) -> Hashable:
 
 
 def _structure(sequence: _Sequence, block: _Range) -> Hashable:
-    """The operations of a block and the wiring inside it."""
+    """Return the operations of a block and the connections between them."""
     return tuple(
         (sequence.labels[i], tuple(j - block.first if j >= block.first else -1 for j in sequence.operands[i]))
         for i in range(block.first, block.end)
@@ -205,33 +205,33 @@ def _find(sequence: _Sequence) -> list[_Range]:
     segments = _segments(sequence)
     structures = [_structure(sequence, s) for s in segments]
     counts = Counter(structures)
-    known = {
+    periodic = {
         s
         for s, structure in zip(segments, structures, strict=True)
         if len(s) >= SHORTEST_BLOCK and counts[structure] > 1
     }
-    known.update(_periodic(sequence, segments, structures))
-    found = list(known)
-    for rest in _uncovered(known, len(sequence.exprs)):
+    periodic.update(_periodic(sequence, segments, structures))
+    ranges = list(periodic)
+    for rest in _uncovered(periodic, len(sequence.exprs)):
         if len(rest) >= SHORTEST_SEQUENCE:
             single = [_Range(i, i + 1) for i in range(rest.first, rest.end)]
-            found += _periodic(sequence, single, sequence.labels[rest.first : rest.end])
-    return found
+            ranges += _periodic(sequence, single, sequence.labels[rest.first : rest.end])
+    return ranges
 
 
 def _uncovered(ranges: Iterable[_Range], end: int) -> list[_Range]:
-    """The stretches that no range covers."""
-    found = []
+    """Return the ranges between 0 and `end` that no range covers."""
+    gaps = []
     at = 0
     for covered in sorted(ranges, key=lambda r: r.first):
         if covered.first > at:
-            found.append(_Range(at, covered.first))
+            gaps.append(_Range(at, covered.first))
         at = max(at, covered.end)
-    return [*found, _Range(at, end)] if at < end else found
+    return [*gaps, _Range(at, end)] if at < end else gaps
 
 
 def _segments(sequence: _Sequence) -> list[_Range]:
-    """The stretches between the places where at most one value is alive."""
+    """Cut the sequence where at most one value is live."""
     cuts = [i for i in range(1, len(sequence.exprs)) if sequence.alive[i] <= 1]
     edges = [0, *cuts, len(sequence.exprs)]
     segments = [_Range(a, b) for a, b in pairwise(edges)]
@@ -239,8 +239,8 @@ def _segments(sequence: _Sequence) -> list[_Range]:
 
 
 def _with_followers(sequence: _Sequence, segments: Sequence[_Range]) -> list[_Range]:
-    """A single operation that follows every block, such as the activation after a residual addition, belongs
-    to the block.
+    """Add to each block the single operation that follows every block, such as the activation after a
+    residual addition.
     """
     after = {s.first: s for s in segments}
     large = {s for s in segments if len(s) >= SHORTEST_BLOCK}
@@ -249,13 +249,13 @@ def _with_followers(sequence: _Sequence, segments: Sequence[_Range]) -> list[_Ra
     }
     if len(next_labels) != 1 or None in next_labels:
         return list(segments)
-    taken = {s.end for s in large}
-    return [_Range(s.first, s.end + 1) if s in large else s for s in segments if s.first not in taken]
+    followers = {s.end for s in large}
+    return [_Range(s.first, s.end + 1) if s in large else s for s in segments if s.first not in followers]
 
 
 def _periodic(sequence: _Sequence, segments: Sequence[_Range], tokens: Sequence[Hashable]) -> list[_Range]:
-    """The blocks of several segments that follow each other at least twice."""
-    # Equal neighbours count as one thing: three of a block and then four of it are not a period.
+    """Return the blocks of several segments that follow each other at least twice."""
+    # Equal neighbors count as one token: three of a block and then four of it are not a period.
     merged: list[tuple[int, int]] = []
     for i, token in enumerate(tokens):
         if merged and token == tokens[merged[-1][0]]:
@@ -269,23 +269,23 @@ def _periodic(sequence: _Sequence, segments: Sequence[_Range], tokens: Sequence[
         (start, period, count) for period in _periods(code) for start, period, count in _runs(code, period)
     ]
     runs.sort(key=lambda r: (-(r[2] // r[1] - 1) * r[1], r[1], r[0]))
-    taken = [False] * len(code)
-    found: list[_Range] = []
+    covered = [False] * len(code)
+    blocks: list[_Range] = []
     for start, period, length in runs:
         if (
-            any(taken[start : start + length])
+            any(covered[start : start + length])
             or len(_Range(spans[start].first, spans[start + period - 1].end)) < SHORTEST_BLOCK
         ):
             continue
         first = _phase(sequence, spans, start, period, length)
         for at in range(first, start + length - period + 1, period):
-            found.append(_Range(spans[at].first, spans[at + period - 1].end))
-        taken[start : start + length] = [True] * length
-    return found
+            blocks.append(_Range(spans[at].first, spans[at + period - 1].end))
+        covered[start : start + length] = [True] * length
+    return blocks
 
 
 def _periods(code: Sequence[int]) -> list[int]:
-    """Likely periods: the distances between neighbouring occurrences of the same few tokens."""
+    """Return likely periods: the distances between neighboring occurrences of the same few tokens."""
     votes: Counter[int] = Counter()
     for size in (1, 4):
         last: dict[tuple[int, ...], int] = {}
@@ -298,29 +298,29 @@ def _periods(code: Sequence[int]) -> list[int]:
 
 
 def _runs(code: Sequence[int], period: int) -> list[tuple[int, int, int]]:
-    """The maximal stretches (start, period, length) of at least two periods; none whose period is itself
+    """Return the maximal runs (start, period, length) of at least two periods; none whose period is itself
     periodic.
     """
-    found: list[tuple[int, int, int]] = []
+    runs: list[tuple[int, int, int]] = []
     start = 0
     for i in range(len(code) - period + 1):
         if i < len(code) - period and code[i] == code[i + period]:
             continue
         length = i - start + period
         if i - start >= period and not _is_power(code[start : start + period]):
-            found.append((start, period, length))
+            runs.append((start, period, length))
         start = i + 1
-    return found
+    return runs
 
 
 def _is_power(word: Sequence[int]) -> bool:
-    """Whether `word` is a shorter one several times."""
+    """Return whether `word` is a repetition of a shorter one."""
     return any(len(word) % d == 0 and list(word[:-d]) == list(word[d:]) for d in range(1, len(word) // 2 + 1))
 
 
 def _phase(sequence: _Sequence, spans: Sequence[_Range], start: int, period: int, length: int) -> int:
-    """Where in a run the first block starts: where the fewest values are handed from block to block, and as
-    late as that allows.
+    """Return the offset in a run at which the first block starts: where the fewest values are passed from
+    block to block, and as late as that allows.
     """
     spare = length % period
 

@@ -1,14 +1,16 @@
 """Orders in which the operations of a block may be evaluated: each is legal, and needs its own memory.
 
-* `program`: as the interpreter evaluates it: `let` by `let`, a graph from its first operand on.
-* `depth first`: what the result needs, just before it is needed, whatever the order of `let`; of several
-  operands, the one with the longest way behind it first, so that nothing waits while it is gone.
-* `level by level`: everything as soon as its operands are there, as a machine with endless room would.
-* `greedy`: of all that could come next, what frees most; where nothing frees as much as it makes, the next
-  one of the order depth first.
+* `program`: the order of the interpreter: `let` by `let`, a graph from its first operand on.
+* `depth first`: each operation just before its result is needed, whatever the order of `let`; of several
+  operands, the one with the longest path of operations behind it first, so that no other result is live
+  meanwhile.
+* `level by level`: each operation as soon as its operands are ready, as a machine with unlimited resources
+  would.
+* `greedy`: of the operations that are ready, the one that frees the most memory; where none frees as much as
+  it allocates, the next one in depth-first order.
 
 The branches of an `if` are ordered like blocks of their own, and the `if` is one operation around them. A
-view takes no memory and no time: where the order is changed, it comes right after what it is a view of.
+view takes no memory and no time: where the order is changed, it follows the operation that it is a view of.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from .straight_line import Operation, StraightLine, Tensor
 
 
 def ordered(code: StraightLine, schedule: str) -> list[Operation]:
-    """The operations of a function in the order called `schedule`; branches are put in order in place."""
+    """Return the operations of a function in the order called `schedule`; branches are ordered in place."""
     rule = SCHEDULES.get(schedule)
     if rule is None:
         names = ", ".join(map(repr, SCHEDULES))
@@ -34,7 +36,7 @@ def ordered(code: StraightLine, schedule: str) -> list[Operation]:
 
 
 class _Block:
-    """What there is to order: the operations of a block that are no views; for each, those that it needs."""
+    """The operations of a block to order, without views; and for each, those that it needs."""
 
     def __init__(
         self, operations: Sequence[Operation], result: tuple[int, ...], tensors: Sequence[Tensor]
@@ -50,14 +52,14 @@ class _Block:
 
 
 def _with_views(operations: Sequence[Operation], order: Sequence[Operation]) -> list[Operation]:
-    """`order`, with the views that are among `operations` and not in it."""
-    kept = set(order)
+    """Return `order` with the views among `operations` inserted."""
+    scheduled = set(order)
     after: dict[int, list[Operation]] = {}
-    made = {t for op in order for t in op.writes}
+    written = {t for op in order for t in op.writes}
     for op in operations:
-        if op not in kept:
+        if op not in scheduled:
             source = op.reads[0]
-            after.setdefault(source if source in made else -1, []).append(op)
+            after.setdefault(source if source in written else -1, []).append(op)
     return [
         *after.get(-1, ()),
         *(x for op in order for x in (op, *(v for t in op.writes for v in after.get(t, ())))),
@@ -69,28 +71,30 @@ def _program(block: _Block) -> list[Operation]:
 
 
 def _depth_first(block: _Block) -> list[Operation]:
-    """From the result down; what it does not need comes last, in the order of the program."""
+    """Order depth-first from the result down; operations that it does not need come last, in program
+    order.
+    """
     level = _level(block)
     needs = [sorted(needed, key=lambda n: -level[n]) for needed in block.needs]
     order: list[int] = []
-    seen: set[int] = set()
+    visited: set[int] = set()
     for root in [*(block.maker[t] for t in block.result), *range(len(block.operations))]:
-        stack = [] if root in seen else [(root, iter(needs[root]))]
-        seen.add(root)
+        stack = [] if root in visited else [(root, iter(needs[root]))]
+        visited.add(root)
         while stack:
             node, parts = stack[-1]
             part = next(parts, None)
             if part is None:
                 order.append(node)
                 stack.pop()
-            elif part not in seen:
-                seen.add(part)
+            elif part not in visited:
+                visited.add(part)
                 stack.append((part, iter(needs[part])))
     return [block.operations[n] for n in order]
 
 
 def _level(block: _Block) -> list[int]:
-    """How many operations follow one another up to each, itself included."""
+    """Return the length of the longest chain of operations that ends in each, itself included."""
     level: list[int] = []
     for needs in block.needs:  # which stand before what needs them
         level.append(1 + max((level[m] for m in needs), default=0))
@@ -107,9 +111,9 @@ def _greedy(block: _Block) -> list[Operation]:
 
 
 class _Greedy:
-    """List scheduling. An operation's growth is what it makes less what it is the last to read: of those
-    whose operands are there, the one that shrinks the memory in use most comes next; where all grow it, the
-    first in the order depth first.
+    """List scheduling. An operation's growth is the memory that it allocates minus the memory that it reads
+    last: of the operations whose operands are ready, the one that shrinks the live memory most comes next;
+    where all grow it, the first in depth-first order.
     """
 
     def __init__(self, block: _Block) -> None:
@@ -126,14 +130,14 @@ class _Greedy:
             for tensor in dict.fromkeys(op.reads):
                 if tensor in block.maker:
                     self.readers.setdefault(tensor, []).append(n)
-        wanted = set(block.result)
-        self.left = {t: len(readers) + (t in wanted) for t, readers in self.readers.items()}
+        results = set(block.result)
+        self.left = {t: len(readers) + (t in results) for t, readers in self.readers.items()}
         first = {op: rank for rank, op in enumerate(_depth_first(block))}
         self.rank = [first[op] for op in block.operations]
         self.ready: list[tuple[int, int, int]] = []  # growth, or 1 for any; place in the other order; number
 
     def order(self) -> list[Operation]:
-        found = []
+        operations = []
         for tensor, count in self.left.items():
             if count == 1:
                 self._one_left(tensor)
@@ -143,9 +147,9 @@ class _Greedy:
             entry = heapq.heappop(self.ready)
             n = entry[2]
             if not self.done[n] and entry == self._entry(n):
-                found.append(self.block.operations[n])
+                operations.append(self.block.operations[n])
                 self._take(n)
-        return found
+        return operations
 
     def _entry(self, n: int) -> tuple[int, int, int]:
         return min(self.growth[n], 1), self.rank[n], n
@@ -163,7 +167,7 @@ class _Greedy:
                 heapq.heappush(self.ready, self._entry(user))
 
     def _one_left(self, tensor: int) -> None:
-        """Whoever reads a tensor last, frees it."""
+        """Update the growth of the last remaining reader of a tensor, which frees it."""
         for n in self.readers[tensor]:
             if not self.done[n]:
                 self.growth[n] -= self.sizes[tensor]

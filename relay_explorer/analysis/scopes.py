@@ -1,4 +1,4 @@
-"""Where a variable that `let` binds can be used, and where it is."""
+"""The scopes of variables that `let` binds, and their uses."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..ir.walk import children, post_order
 
 
 class LetScope(NamedTuple):
-    """`let` binds `variable`, which can be used in `let.body` and nowhere else. `users` are the expressions
-    that use it, a `let` whose value or result it is included.
+    """`let` binds `variable`, which is in scope in `let.body` and nowhere else. `users` are the expressions
+    that use it, including a `let` whose value or body it is.
     """
 
     let: Let
@@ -19,7 +19,7 @@ class LetScope(NamedTuple):
 
 
 def let_scopes(root: Expr) -> list[LetScope]:
-    """The scopes of all `let`s below `root`; of two, one inside the other, the outer one comes first."""
+    """Return the scopes of all `let`s below `root`; outer ones come before those inside them."""
     order = post_order(root)
     users: dict[Var, dict[Expr, None]] = {node.var: {} for node in order if isinstance(node, Let)}
     for node in order:

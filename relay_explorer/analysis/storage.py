@@ -1,14 +1,14 @@
-"""A static plan of memory: every tensor that a function computes gets a place before anything runs.
+"""Static memory planning: assign a location to every tensor that a function computes, before it runs.
 
-The plan is made in one pass over the steps. A tensor takes a buffer when it is made and gives it back after
-its last use, for a later one. Of the buffers that are free, it gets the smallest that is large enough;
-failing that, the largest of the smaller ones, which grows. A buffer that is more than RANGE times larger or
-smaller is left for a tensor that fits it better. This is how TVM's graph executor plans its memory:
+One pass over the steps allocates a buffer for each tensor when it is computed and frees the buffer after the
+tensor's last use, so that later tensors reuse it. A tensor gets the smallest free buffer that is large
+enough; failing that, the largest of the smaller ones, which grows. A buffer that is more than RANGE times
+larger or smaller is left for a tensor that fits it better. This is how TVM's graph executor plans its memory:
 `GraphPlanMemory`, tvm/src/relay/backend/graph_plan_memory.cc (0.14).
 
-What a step reads is there until it is over, so that no operator overwrites its own arguments.
+The tensors that a step reads stay allocated until it ends, so no operator overwrites its own arguments.
 
-Instead of whole buffers, tensors can be given stretches of addresses (`packing.py`), which takes less.
+Instead of whole buffers, tensors can be assigned ranges of addresses (`packing.py`), which takes less memory.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from .packing import packed
 from .straight_line import Origin, StraightLine, Tensor
 
 RANGE = 16
-ALIGNMENT = 64  # bytes; what TVM's kernels expect of the tensors they are given
+ALIGNMENT = 64  # bytes; the alignment that TVM's kernels expect of their arguments
 
 
 class Buffer(NamedTuple):
-    """A stretch of the arena, bytes from `offset`, and the tensors that have it, one after another."""
+    """A range of the arena, in bytes from `offset`, and the tensors that are stored in it, one after
+    another.
+    """
 
     number: int
     offset: int
@@ -38,8 +40,8 @@ class Buffer(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Why a tensor has its buffer: the `rule` (see RULES), the tensor that had it before (-1: none), how
-    many buffers were free, and the buffer's size before and after.
+    """Why a tensor has its buffer: the `rule` (see RULES), the tensor that had it before (-1: none), how many
+    buffers were free, and the buffer's size before and after.
     """
 
     rule: str
@@ -61,8 +63,8 @@ RULES = {
 
 
 class Place(NamedTuple):
-    """Where a tensor is: `size` bytes from `offset` on, in `buffer`; parameters and constants are not in the
-    arena, their buffer and offset are -1.
+    """The location of a tensor: `size` bytes from `offset` on, in `buffer`; for parameters and constants,
+    which are not in the arena, buffer and offset are -1.
     """
 
     tensor: int
@@ -76,8 +78,8 @@ class StoragePlan:
     """Where every tensor of a function is, from which step to which.
 
     `tensors`, `lives`, `places` and `choices` (None for what is not computed) go by a tensor's number;
-    `steps` are the order of evaluation. Sizes are in bytes; what a plan takes is counted in multiples of
-    `alignment`, so that `peak` <= `arena` <= `total`.
+    `steps` are the order of evaluation. Sizes are in bytes; those of the plan are multiples of `alignment`,
+    so that `peak` <= `arena` <= `total`.
     """
 
     code: StraightLine
@@ -101,28 +103,32 @@ class StoragePlan:
         return self.code.result
 
     def places_of(self, expr: Expr) -> tuple[Place, ...]:
-        """Where the value of an expression is: one Place for each tensor that it consists of."""
+        """Return the locations of the value of an expression: one Place for each tensor that it consists
+        of.
+        """
         return tuple([self.places[number] for number in self.code.of(expr)])
 
     @property
     def arena(self) -> int:
-        """What the buffers take together."""
+        """The total size of the buffers."""
         return max((buffer.offset + buffer.size for buffer in self.buffers), default=0)
 
     @property
     def total(self) -> int:
-        """What the computed tensors would take if no buffer were used twice."""
+        """The total size of the computed tensors if no buffer were reused."""
         own = [t for t in self.tensors if t.number not in self.code.within]
         return sum(_rounded(t.bytes, self.alignment) for t in own if t.origin is Origin.COMPUTED)
 
     @property
     def peak(self) -> int:
-        """The most that is needed at one time: no plan for this order, and these lifetimes, takes less."""
+        """The largest number of bytes live at one step: no plan for this order and these lifetimes needs
+        less.
+        """
         return max(self.live, default=0)
 
     @property
     def peak_step(self) -> int:
-        """The first step at which that much is needed; -1 where there is no step."""
+        """The first step at which that many bytes are live; -1 where there is no step."""
         return self.live.index(self.peak) if self.live else -1
 
 
@@ -136,50 +142,49 @@ def plan_memory(
     addresses: bool = False,
     parts: bool = False,
 ) -> StoragePlan:
-    """A plan for a function whose types are known, of operators, kernels, tuples, `let` and `if`.
+    """Plan the memory of a typed function that consists of operators, kernels, tuples, `let` and `if`.
 
     `schedule` is one of `analysis.SCHEDULES`; `lifetimes` is "last use" or "scope" (names are freed where
     their scope ends); without `reuse` every tensor has a buffer of its own; without `views` a reshape is a
     copy. Offsets and sizes of buffers are multiples of `alignment`, a power of two. With `addresses`, each
-    tensor has a buffer of its own, and buffers that are in use at different times may overlap.
+    tensor has a buffer of its own, and buffers that are used at different times may overlap. With `parts`,
+    the result of a kernel that only takes a contiguous part of a computed tensor, from an aligned byte on, is
+    that part of the tensor's memory.
 
-    A RelayError says what of a program cannot be planned; a ValueError is for types that are not known and
-    choices that do not exist.
-
-    With `parts`, a kernel that only takes a stretch of a computed tensor, from an aligned byte on, has its
-    result where that lies.
+    Raise a RelayError for a program that cannot be planned, and a ValueError where types are missing or an
+    option has no such value.
     """
     if alignment < 1 or alignment & (alignment - 1):
         raise ValueError(f"an alignment is a power of two, not {alignment!r}")
-    known = Liveness(function, schedule, lifetimes, views, alignment if parts else 0)
-    made = _Planner(known, reuse and not addresses, alignment)
+    liveness = Liveness(function, schedule, lifetimes, views, alignment if parts else 0)
+    planner = _Planner(liveness, reuse and not addresses, alignment)
     if addresses and reuse:
-        made.pack()
+        planner.pack()
     return StoragePlan(
-        known.code, schedule, lifetimes, alignment, tuple(known.steps), tuple(known.lives), made.places(),
-        tuple(made.choices), made.buffers(), tuple(made.live),
+        liveness.code, schedule, lifetimes, alignment, tuple(liveness.steps), tuple(liveness.lives),
+        planner.places(), tuple(planner.choices), planner.buffers(), tuple(planner.live),
     )  # fmt: skip
 
 
 class _Planner:
-    def __init__(self, known: Liveness, reuse: bool, alignment: int) -> None:
-        self.known = known
+    def __init__(self, liveness: Liveness, reuse: bool, alignment: int) -> None:
+        self.liveness = liveness
         self.reuse = reuse
-        self.needs = [_rounded(t.bytes, alignment) for t in known.tensors]
+        self.needs = [_rounded(t.bytes, alignment) for t in liveness.tensors]
         self.sizes: list[int] = []  # of each buffer
         self.had: list[list[int]] = []  # the tensors that each buffer has had
-        self.of = [-1] * len(known.tensors)
-        self.choices: list[Choice | None] = [None] * len(known.tensors)
+        self.of = [-1] * len(liveness.tensors)
+        self.choices: list[Choice | None] = [None] * len(liveness.tensors)
         self.free: list[tuple[int, int]] = []  # size and number, in order
         self.live: list[int] = []  # bytes in use during each step
-        self.offsets: list[int] = []  # of each buffer, where they do not stand one after another
-        self.within = known.code.within
-        ends: list[list[int]] = [[] for _ in known.steps]
-        for number, life in enumerate(known.lives):
-            if number not in self.within and life.made >= 0 and life.last < len(known.steps):
+        self.offsets: list[int] = []  # of each buffer, where they are not one after another
+        self.within = liveness.code.within
+        ends: list[list[int]] = [[] for _ in liveness.steps]
+        for number, life in enumerate(liveness.lives):
+            if number not in self.within and life.made >= 0 and life.last < len(liveness.steps):
                 ends[life.last].append(number)
         used = 0
-        for number, step in enumerate(known.steps):
+        for number, step in enumerate(liveness.steps):
             for tensor in step.writes:
                 # The branches of an `if` write the same one.
                 if self.of[tensor] < 0 and tensor not in self.within:
@@ -192,7 +197,7 @@ class _Planner:
                     insort(self.free, (self.sizes[self.of[tensor]], self.of[tensor]))
 
     def _place(self, tensor: int) -> None:
-        """Gives a tensor a buffer: a free one if there is one of the right size."""
+        """Assign a buffer to a tensor: a free one if there is one of the right size."""
         need, free = self.needs[tensor], len(self.free)
         at = bisect_left(self.free, (need, -1))
         if at < free and self.free[at][0] <= need * RANGE:
@@ -213,15 +218,15 @@ class _Planner:
         self.had[buffer].append(tensor)
 
     def pack(self) -> None:
-        """Buffers of one tensor each, which may overlap."""
+        """Assign each tensor a buffer of its own; buffers may overlap."""
         sizes = {had[0]: size for had, size in zip(self.had, self.sizes)}
-        offsets = packed(sizes, {tensor: self.known.lives[tensor] for tensor in sizes})
+        offsets = packed(sizes, {tensor: self.liveness.lives[tensor] for tensor in sizes})
         self.offsets = [offsets[tensor] for tensor in sizes]
         for tensor, size in sizes.items():
             self.choices[tensor] = Choice("packed", -1, 0, size, size)
 
     def buffers(self) -> tuple[Buffer, ...]:
-        """The buffers, one after another unless they have been packed."""
+        """Return the buffers, one after another unless they have been packed."""
         offsets = self.offsets or [0, *accumulate(self.sizes)]
         return tuple(
             Buffer(number, offset, size, tuple(had))
@@ -230,15 +235,15 @@ class _Planner:
 
     def places(self) -> tuple[Place, ...]:
         offsets = [buffer.offset for buffer in self.buffers()]
-        found: list[Place] = []
-        for tensor, buffer in zip(self.known.tensors, self.of):
-            if tensor.number in self.within:  # what it is a part of has a smaller number
+        places: list[Place] = []
+        for tensor, buffer in zip(self.liveness.tensors, self.of):
+            if tensor.number in self.within:  # the tensor that it is a part of has a smaller number
                 source, first = self.within[tensor.number]
-                buffer, offset = found[source].buffer, found[source].offset + first
+                buffer, offset = places[source].buffer, places[source].offset + first
             else:
                 offset = offsets[buffer] if buffer >= 0 else -1
-            found.append(Place(tensor.number, buffer, offset, tensor.bytes))
-        return tuple(found)
+            places.append(Place(tensor.number, buffer, offset, tensor.bytes))
+        return tuple(places)
 
 
 def _rounded(size: int, alignment: int) -> int:

@@ -1,13 +1,13 @@
-"""A function as straight-line code over tensors: what the planning of memory looks at.
+"""A function as straight-line code over tensors, the input of memory planning.
 
-Of the program remain the operations, each of which reads tensors and makes new ones: calls of operators and
-of kernels (functions marked `Primitive` or `Compiler`), and `if`, whose branches are blocks of their own.
-Names, tuples and projections only say which tensors are meant. A reshape is an operation that makes no
-tensor: its result is its argument under another shape. A kernel that only takes a stretch of a computed
-tensor can be a view as well: what it gives is a part of that tensor's memory.
+The code consists of operations, each of which reads tensors and computes new ones: calls of operators and of
+kernels (functions marked `Primitive` or `Compiler`), and `if`, whose branches are blocks of their own. Names,
+tuples and projections only refer to tensors. A reshape is an operation that computes no tensor: its result is
+its argument under another shape. A kernel that only takes a contiguous part of a computed tensor can be a
+view as well: its result is a part of that tensor's memory.
 
-Programs that build functions while they run, call others of the module, take data types apart or use
-references are refused: what lives in them is known only when they run.
+Programs that build functions at run time, call other functions of the module, match on data types or use
+references are refused: which of their tensors are live is known only at run time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .pieces import slice_piece
 
 
 class Origin(Enum):
-    """Where a tensor comes from."""
+    """The origin of a tensor."""
 
     PARAMETER = "parameter"
     CONSTANT = "constant"
@@ -36,7 +36,7 @@ class Origin(Enum):
 
 
 class Tensor(NamedTuple):
-    """A tensor of the program: number `field` of those that the value of `expr` consists of."""
+    """A tensor of the program: field `field` of the value of `expr`."""
 
     number: int
     expr: Expr
@@ -50,11 +50,11 @@ class Tensor(NamedTuple):
 
 
 class Operation:
-    """An expression that takes a step: it reads tensors and makes others, by number; a view makes none.
+    """An expression that is one step: it reads tensors and writes others, by number; a view writes none.
 
-    An `if` has its branches as `blocks`, and as `results` the tensors that each gives. Its `reads` are the
-    condition, then what its branches read from outside. One that `is_part` makes a tensor that lies inside
-    the one that it reads.
+    An `if` has its branches as `blocks`, and as `results` the tensors of each branch's value. Its `reads` are
+    the condition, then the tensors that its branches read from outside. The result of an operation that
+    `is_part` is a part of the tensor that it reads.
     """
 
     __slots__ = ("blocks", "expr", "is_part", "reads", "results", "writes")
@@ -69,22 +69,22 @@ class Operation:
 
     @property
     def is_view(self) -> bool:
-        """Whether its result is its argument under another shape."""
+        """Whether the result is the argument under another shape."""
         return not self.writes and isinstance(self.expr, Call) and len(self.reads) == 1
 
 
 class StraightLine:
     """The operations of a typed function, `block`, in the order of the program; `order` are its expressions
-    but for names, constants and functions, each after its parts.
+    except names, constants and functions, each after its parts.
 
     `tensors` are all tensors, by number; `of(expr)` are the numbers of those that an expression's value
-    consists of; `result` those of the function's. `home` has the scope of each expression, `scopes` those in
-    which a tensor has a name (where `let` gives it none, the one in which it is computed). With `views` False
-    a reshape makes a tensor too. With `parts`, kernels that take a stretch of a computed tensor, from a
-    multiple of so many bytes on, compute nothing: `within` has the tensors that they make, each with the one
-    that it is a part of and its first byte there.
+    consists of; `result` those of the function's. `home` maps each expression to its scope, `scopes` maps a
+    tensor to the scopes in which it has a name (where no `let` names it, the one in which it is computed).
+    Without `views` a reshape writes a tensor too. With `parts`, kernels that take a contiguous part of a
+    computed tensor, from a multiple of `parts` bytes on, compute nothing: `within` maps the tensor that each
+    writes to the tensor that it is a part of, and its first byte there.
 
-    A RelayError says what of a program cannot be planned; a ValueError, that its types are not known.
+    Raises a RelayError for a program that cannot be planned, and a ValueError where types are missing.
     """
 
     def __init__(self, function: Function, views: bool = True, parts: int = 0) -> None:
@@ -105,22 +105,22 @@ class StraightLine:
         self.block = self._blocks()
 
     def of(self, expr: Expr) -> tuple[int, ...]:
-        """The tensors that the value of `expr` consists of, those of a tuple's fields in order."""
-        seen = expr
-        while isinstance(seen, Var) and seen not in self._of:
-            if seen not in self._values:
+        """Return the tensors that the value of `expr` consists of, those of a tuple's fields in order."""
+        source = expr
+        while isinstance(source, Var) and source not in self._of:
+            if source not in self._values:
                 raise RelayError(
-                    f"`%{seen.name_hint}` is not a parameter of the function whose memory is to be planned",
-                    seen.span,
+                    f"`%{source.name_hint}` is not a parameter of the function whose memory is to be planned",
+                    source.span,
                 )
-            seen = self._values[seen]
-        found = self._of.get(seen)
-        if found is None:
-            if not isinstance(seen, Constant):
-                raise _unplanned("a function that is a value", seen)
-            found = self._of[seen] = self._new(seen, Origin.CONSTANT)
-        self._of[expr] = found
-        return found
+            source = self._values[source]
+        tensors = self._of.get(source)
+        if tensors is None:
+            if not isinstance(source, Constant):
+                raise _unplanned("a function that is a value", source)
+            tensors = self._of[source] = self._new(source, Origin.CONSTANT)
+        self._of[expr] = tensors
+        return tensors
 
     # -- tensors
 
@@ -143,7 +143,7 @@ class StraightLine:
                 first = sum(sizes[: node.index])
                 return self.of(node.tuple_value)[first : first + sizes[node.index]]
             case Let():
-                # The tensors of a name that nothing uses are wanted too.
+                # The tensors of an unused name are included too.
                 if not isinstance(self.callee(node.value), Function):
                     self.of(node.value)
                 return self.of(node.body)
@@ -166,14 +166,14 @@ class StraightLine:
             self._operations[call] = Operation(call, reads, ())
             return reads[:1]
         writes = self._new(call, Origin.COMPUTED)
-        made = self._operations[call] = Operation(call, reads, writes)
+        operation = self._operations[call] = Operation(call, reads, writes)
         if self._parts and (first := self._part(callee, reads)) is not None:
-            made.is_part = True
+            operation.is_part = True
             self.within[writes[0]] = reads[0], first
         return writes
 
     def _part(self, callee: Expr, reads: tuple[int, ...]) -> int | None:
-        """The first byte that a kernel takes of the tensor that it reads, if that is all it does."""
+        """Return the first byte that a kernel takes of the tensor that it reads, if it does nothing else."""
         body = callee.body if isinstance(callee, Function) and "Primitive" in callee.attrs else None
         source = self.tensors[reads[0]] if len(reads) == 1 else None
         if source is None or source.origin is not Origin.COMPUTED or not isinstance(body, Call):
@@ -190,7 +190,7 @@ class StraightLine:
     # -- blocks
 
     def _blocks(self) -> list[Operation]:
-        """Puts each operation into the innermost block that holds all uses of it."""
+        """Put each operation into the innermost block that contains all its uses."""
         root = Scope(None)
         self.home, opened = self._homes(root)
         home = self.home
@@ -221,10 +221,12 @@ class StraightLine:
         return block
 
     def _homes(self, root: Scope) -> tuple[dict[Expr, Scope], dict[Expr, tuple[Scope, ...]]]:
-        """The innermost scope that holds all uses of each expression; the scopes that each opens."""
+        """Return the innermost scope that contains all uses of each expression, and the scopes that each
+        opens.
+        """
         home: dict[Expr, Scope] = {self.function.body: root}
         opened: dict[Expr, tuple[Scope, ...]] = {}
-        for node in reversed(self.order):  # what uses an expression stands after it
+        for node in reversed(self.order):  # the uses of an expression come after it
             scope = home[node]
             if isinstance(node, Let):
                 opened[node] = (Scope(scope),)
@@ -242,16 +244,16 @@ class StraightLine:
 
 
 def _order(body: Expr) -> list[Expr]:
-    """The expressions below `body` that are no names, constants or functions, each after its parts; what
-    stands inside a function is not among them.
+    """Return the expressions below `body` except names, constants and functions, each after its parts;
+    functions are not entered.
     """
     done: list[Expr] = []
-    seen: set[int] = set()
+    visited: set[int] = set()
     stack: list[tuple[Expr, Iterator[Expr]]] = []
 
     def enter(node: Expr) -> None:
-        if id(node) not in seen and not isinstance(node, _NOT_ENTERED):
-            seen.add(id(node))
+        if id(node) not in visited and not isinstance(node, _NOT_ENTERED):
+            visited.add(id(node))
             stack.append((node, iter(children(node))))
 
     enter(body)
@@ -272,7 +274,7 @@ _NOT_ENTERED = (Var, Constant, GlobalVar, Op, Function)
 def _expanded(
     scope: Scope, here: dict[Scope, list[Expr]], opened: dict[Expr, tuple[Scope, ...]]
 ) -> Iterator[Expr]:
-    """The expressions of a scope, those of the body of a `let` where the `let` stands."""
+    """Yield the expressions of a scope, those in the body of a `let` at the position of the `let`."""
     stack = [iter(here.get(scope, ()))]
     while stack:
         node = next(stack[-1], None)
@@ -285,20 +287,22 @@ def _expanded(
 
 
 def _read(operation: Operation) -> tuple[int, ...]:
-    """What an `if` reads: the condition, and what its branches take from outside."""
-    made = {n for block in operation.blocks for inner in block for n in inner.writes}
+    """Return the tensors that an `if` reads: the condition, and those that its branches read from outside."""
+    written = {n for block in operation.blocks for inner in block for n in inner.writes}
     read = [n for block in operation.blocks for inner in block for n in inner.reads]
     read += [n for result in operation.results for n in result]
-    return tuple(dict.fromkeys([*operation.reads, *(n for n in read if n not in made)]))
+    return tuple(dict.fromkeys([*operation.reads, *(n for n in read if n not in written)]))
 
 
 def is_kernel(expr: Expr) -> bool:
-    """Whether `expr` is a function that is one kernel."""
+    """Return whether `expr` is a function that is one kernel."""
     return isinstance(expr, Function) and ("Primitive" in expr.attrs or "Compiler" in expr.attrs)
 
 
 def is_reshape(callee: Expr) -> bool:
-    """Whether a call gives its first argument's elements, in their order, under another shape."""
+    """Return whether the result of a call has its first argument's elements, in their order, under another
+    shape.
+    """
     if isinstance(callee, Function):
         return "relay.reshape_only" in callee.attrs
     return isinstance(callee, Op) and callee.has(Trait.RESHAPE)
@@ -308,7 +312,7 @@ def is_reshape(callee: Expr) -> bool:
 
 
 def _leaves(expr: Expr) -> list[TensorType]:
-    """The tensors that a value of the type of `expr` consists of."""
+    """Return the tensors that a value of the type of `expr` consists of."""
     return list(_flat(expr.checked_type, expr))
 
 

@@ -10,47 +10,49 @@ from ..ir.walk import children, type_children
 
 
 def all_type_vars(expr: Expr | Type, mod: IRModule | None = None) -> list[TypeVar]:
-    """The type variables that occur, introduced or used, in the order of the program. `mod` is not needed."""
+    """Return the type variables that occur, introduced or used, in the order of the program. `mod` is not
+    needed.
+    """
     return _walk(expr)[0]
 
 
 def bound_type_vars(expr: Expr | Type, mod: IRModule | None = None) -> list[TypeVar]:
-    """The type variables that functions and function types introduce. `mod` is not needed."""
+    """Return the type variables that functions and function types introduce. `mod` is not needed."""
     return _walk(expr)[1]
 
 
 def free_type_vars(expr: Expr | Type, mod: IRModule | None = None) -> list[TypeVar]:
-    """The type variables that are used and not introduced. `mod` is not needed."""
-    found, introduced = _walk(expr)
-    return [var for var in found if var not in set(introduced)]
+    """Return the type variables that are used and not introduced. `mod` is not needed."""
+    variables, introduced = _walk(expr)
+    return [var for var in variables if var not in set(introduced)]
 
 
 def _walk(root: Expr | Type) -> tuple[list[TypeVar], list[TypeVar]]:
-    """All type variables and those introduced, from the outside in, each once."""
-    found: dict[TypeVar, None] = {}
+    """Return all type variables and those introduced, from the outside in, each once."""
+    variables: dict[TypeVar, None] = {}
     introduced: dict[TypeVar, None] = {}
-    seen: set[Expr] = set()
+    visited: set[Expr] = set()
     pending: list[Expr | Type] = [root]
     while pending:
         node = pending.pop()
         if isinstance(node, TypeVar):
-            found[node] = None
+            variables[node] = None
         elif isinstance(node, Type):
             if isinstance(node, FuncType):
                 introduced.update(dict.fromkeys(node.type_params))
-                found.update(dict.fromkeys(node.type_params))
+                variables.update(dict.fromkeys(node.type_params))
             pending.extend(reversed(type_children(node)))
-        elif node not in seen:
-            seen.add(node)
+        elif node not in visited:
+            visited.add(node)
             if isinstance(node, Function):
                 introduced.update(dict.fromkeys(node.type_params))
-                found.update(dict.fromkeys(node.type_params))
+                variables.update(dict.fromkeys(node.type_params))
             pending.extend(reversed([*_types_of(node), *children(node)]))
-    return list(found), list(introduced)
+    return list(variables), list(introduced)
 
 
 def _types_of(expr: Expr) -> list[Type]:
-    """The types written in the expression itself."""
+    """Return the types written in the expression itself."""
     if isinstance(expr, Call):
         return list(expr.type_args)
     annotations: list[Type | None] = []

@@ -11,8 +11,8 @@ from ..ir.walk import post_order, type_children
 
 
 def all_dtypes(expr: Expr | IRModule) -> set[str]:
-    """The element types of all tensors in a typed program, parts of tuples and of functions included. What
-    has no type counts by its annotation, if it has one.
+    """Return the element types of all tensors in a typed program, parts of tuples and of functions included.
+    An expression without a type counts by its annotation, if it has one.
     """
     roots = list(expr.functions.values()) if isinstance(expr, IRModule) else [expr]
     return {t.dtype for root in roots for node in post_order(root) for t in _tensors(_type(node))}
@@ -35,5 +35,5 @@ def _tensors(type_: Type | None) -> Iterator[TensorType]:
 
 
 def check_constant(expr: Expr) -> bool:
-    """Whether an expression is known when the program is written: a constant, or a tuple of such."""
+    """Return whether an expression is a constant, or a tuple of constants."""
     return all(isinstance(node, (Constant, Tuple)) for node in post_order(expr))

@@ -8,7 +8,7 @@ from ..typing.exhaustive import missing_patterns
 
 
 def unmatched_cases(match: Match, mod: IRModule | None = None) -> list[Pattern]:
-    """Patterns that together match what no clause does; none where the match is complete. The types of its
-    constructors are looked up in `mod`.
+    """Return patterns that together match exactly the values that no clause covers; none where the match is
+    complete. Constructors' types are looked up in `mod`.
     """
     return list(missing_patterns([clause.lhs for clause in match.clauses], mod or IRModule()))

@@ -19,19 +19,19 @@ class IllFormed(NamedTuple):
 
 
 def well_formed(expr: Expr | IRModule) -> bool:
-    """Whether each variable is introduced at most once (by a parameter, `let` or pattern), and not used
-    outside its scope. Variables that nothing introduces are free, which is allowed.
+    """Return whether each variable is introduced at most once (by a parameter, `let` or pattern), and not
+    used outside its scope. Variables that nothing introduces are free, which is allowed.
     """
     return why_ill_formed(expr) is None
 
 
 def why_ill_formed(expr: Expr | IRModule) -> IllFormed | None:
-    """The first thing that `well_formed` objects to; None where there is none."""
+    """Return the first violation of `well_formed`; None where there is none."""
     check = _Check()
     for root in expr.functions.values() if isinstance(expr, IRModule) else [expr]:
-        found = check.run(root)
-        if found is not None:
-            return found
+        problem = check.run(root)
+        if problem is not None:
+            return problem
     return None
 
 
@@ -49,8 +49,8 @@ class _Enter(NamedTuple):
 
 
 class _Check:
-    """A walk in the order of the program, on a stack of its own. A shared expression is looked at once, at
-    its first place.
+    """A traversal in program order, with an explicit stack. A shared expression is visited once, at its first
+    occurrence.
     """
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class _Check:
 
 
 def _steps(expr: Expr) -> list[Expr | _Enter]:
-    """The parts of an expression, those with variables of their own as scopes."""
+    """Return the parts of an expression, those with variables of their own as scopes."""
     if isinstance(expr, Function):
         return [_Enter(expr.params, (expr.body,))]
     if isinstance(expr, Let):
