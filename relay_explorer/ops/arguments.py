@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from ..ir.errors import AttributeSchemaError
-from ..ir.expr import Call, Constant, Expr, Tuple, as_expr
+from ..ir.expr import Constant, Expr, Tuple, as_expr
 from ..ir.ndarray import NDArray
-from ..ir.op import Op
 from ..ir.tuple_wrapper import TupleWrapper
 
 if TYPE_CHECKING:
@@ -78,30 +77,3 @@ def axes_of(axis: int | Sequence[int] | None) -> list[int] | None:
     if axis is None:
         return None
     return list(axis) if isinstance(axis, (list, tuple)) else [axis]  # type: ignore[list-item]  # one axis
-
-
-def unary_builder(op: Op, module: str) -> Callable[[Expr], Expr]:
-    """The function, of `module`, that calls `op`: an operator of one tensor without attributes."""
-
-    def build(data: Expr) -> Expr:
-        return Call(op, [expr(data)])
-
-    return _named(build, op, module)
-
-
-def binary_builder(op: Op, module: str) -> Callable[[Expr, Expr], Expr]:
-    """The function, of `module`, that calls `op`: an operator of two tensors without attributes."""
-
-    def build(lhs: Expr, rhs: Expr) -> Expr:
-        return Call(op, [expr(lhs), expr(rhs)])
-
-    return _named(build, op, module)
-
-
-Builder = TypeVar("Builder", bound=Callable[..., Expr])
-
-
-def _named(build: Builder, op: Op, module: str) -> Builder:
-    build.__name__ = build.__qualname__ = op.name
-    build.__doc__, build.__module__ = op.description, module
-    return build

@@ -105,11 +105,12 @@ def operator(
 
     def declared(function: Callable[P, R]) -> Callable[P, R]:
         assert isinstance(function, FunctionType)
+        module = function.__module__ or ""  # None where code runs in a bare namespace
         builder = Builder(function, attrs)
         schema: type[Attrs] | Callable[[], type[Attrs]] | None = attrs
         if schema is None and builder.attributes:
             key = attrs_key or f"relay.attrs.{_camel(name)}Attrs"
-            schema = derived_schema(key, builder.fields, function.__module__)
+            schema = derived_schema(key, builder.fields, module)
         op = Op(
             name,
             description=description or _first_line(function),
@@ -129,9 +130,9 @@ def operator(
             precision=precision,
             kernel_layouts=kernel_layouts,
             traits=traits,
-            module=function.__module__,
+            module=module,
         )
-        if function.__module__.startswith("relay_explorer.ops."):
+        if module.startswith("relay_explorer.ops."):
             DECLARED.add(name)
         build = builder.derived(op, results) if is_empty(function.__code__) else function
         if example is not None:

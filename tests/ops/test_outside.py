@@ -135,3 +135,18 @@ def test_it_answers_every_question() -> None:
         assert op.example().op is op
         assert None not in (op.gradient, op.layout, op.precision, op.compute)
         assert callable(op.lowering)
+
+
+def test_an_operator_can_be_declared_in_a_namespace_without_a_name() -> None:
+    """Code cells run in such a namespace, where functions have no module."""
+    declaration = (
+        "from relay_explorer.ops import IDENTITY, Call, Operand, operator\n"
+        "@operator('bare.same', formula='y = x', relation=IDENTITY)\n"
+        "def same(data: Operand) -> Call:\n"
+        "    'Return the operand.'\n"
+    )
+    try:
+        exec(declaration, {"__builtins__": __builtins__})
+        assert Op.get("bare.same").module == ""
+    finally:
+        Op.unregister("bare.same")
