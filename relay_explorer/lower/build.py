@@ -96,8 +96,9 @@ def build_native(
 
 
 def _unlinked(module: IRModule, target: Target, executor: str | None, opt_level: int, name: str) -> Unlinked:
-    """The program of a prepared module for an executor, with the functions that it needs kernels of. Without
-    `executor` it is the graph executor's where that can run the module, and the virtual machine's elsewhere.
+    """Compile a prepared module to the program of an executor, with the functions that it needs kernels for.
+    Without `executor`, the program is the graph executor's where that can run the module, otherwise the
+    virtual machine's.
     """
     if executor == "aot":
         return UnlinkedNative(module, target, name)

@@ -85,13 +85,13 @@ class Composed:
         return all(t.is_static for t in [*types, *tensor_types(self.function.body.checked_type)])
 
     def stage_of(self, block: str) -> Stage | None:
-        """The stage whose block that is, as named before scheduling."""
+        """Return the stage that a block belongs to, by the block's name before scheduling."""
         return next((stage for stage in self.stages if block in stage.blocks), None)
 
 
 def compose(function: Function, target: Target, name: str = "kernel") -> Composed:
-    """The tensor expressions of a primitive function. Its types are inferred where they are not known. A
-    RelayError where a size has to be known that is not.
+    """Build the tensor expressions of a primitive function. Its types are inferred where they are missing.
+    Raise a RelayError where a dynamic size would have to be static.
     """
     if function._checked_type is None or function.body._checked_type is None:
         function = infer_types(IRModule.from_expr(function.without_attr("global_symbol")))["main"]
@@ -184,12 +184,12 @@ class _Composer:
         return nested(iter(tensors), call.checked_type)
 
     def _empty(self, type_: TensorType) -> Anything:
-        """A tensor without elements: nothing is computed for it, however it would be."""
+        """Return a tensor without elements; no lowering is needed, because nothing is computed."""
         zero = tvm().tirx.const(0, type_.dtype)
         return self.te.compute(self.sizes.shape(type_), lambda *_: zero, name="nothing")
 
     def _check(self, call: Call, tensors: Sequence[Anything]) -> None:
-        """That a lowering makes what the operator's relation says."""
+        """Check that a lowering produces tensors of the type that the operator's relation computed."""
         wanted = tensor_types(call.checked_type)
         right = len(wanted) == len(tensors) and all(map(_fits, tensors, wanted))
         if not right:
@@ -201,7 +201,9 @@ class _Composer:
             )
 
     def _constant(self, node: Constant) -> Anything:
-        """A number within the kernel; of a larger constant, its elements one by one."""
+        """Return a constant of one element as a number in the code. Raise a RelayError for larger
+        constants.
+        """
         data = node.data
         dtype = data.dtype
         const = tvm().tirx.const
@@ -215,7 +217,7 @@ class _Composer:
         return self.te.compute(data.shape, lambda *_: const(values[0], dtype), name="constant")
 
     def results(self, tensors: list[Anything], inputs: list[Anything]) -> list[Anything]:
-        """The kernel's outputs: what is given back unchanged, or twice, is copied."""
+        """Return the kernel's outputs; a tensor that is an input or is returned twice is copied."""
         made: list[Anything] = []
         for tensor in tensors:
             if any(tensor.same_as(other) for other in (*inputs, *made)):
@@ -257,7 +259,9 @@ def operations(tensors: Sequence[Anything]) -> list[Anything]:
 
 
 def _prim_func(name: str, arguments: list[Anything]) -> Anything:
-    """The loops of tensors. A block without loops, which TVM takes for the root, gets one around it."""
+    """Create the loops that compute tensors. A single block without loops, which TVM would take for the root
+    block, is wrapped in one.
+    """
     made = tvm().te.create_prim_func(arguments, index_dtype_override=_index_type(arguments))
     made = made.with_attr("global_symbol", name)
     s_tir = tvm().s_tir
@@ -268,7 +272,9 @@ def _prim_func(name: str, arguments: list[Anything]) -> Anything:
 
 
 def _index_type(arguments: list[Anything]) -> str:
-    """What loops count in: lowerings mix the two, and TVM fuses no loops that count differently."""
+    """Return the integer type of loop variables: lowerings mix int32 and int64, and TVM fuses no loops of
+    different types.
+    """
     largest = 1
     for op in operations(arguments):
         for number in range(op.num_outputs):
@@ -282,9 +288,9 @@ def _index_type(arguments: list[Anything]) -> str:
 
 
 def _with_blocks(name: str, stages: list[Stage], arguments: list[Anything]) -> list[Stage]:
-    """The stages with the names of their blocks. TVM makes them in the order of `operations`: one for an
-    operation, but one for each output of an operation of several that does not reduce; and it numbers those
-    of one name.
+    """Return the stages with the names of their blocks. TVM creates blocks in the order of `operations`: one
+    for an operation, but one per output for an operation with several outputs that is no reduction; it
+    numbers those of the same name.
     """
     made = _prim_func(name, arguments)
     names = iter(block_names(tvm().s_tir.Schedule(tvm().IRModule({name: made})), name))
@@ -296,7 +302,7 @@ def _with_blocks(name: str, stages: list[Stage], arguments: list[Anything]) -> l
 
 
 def block_names(schedule: Anything, name: str) -> list[str]:
-    """The names of a kernel's blocks, in order."""
+    """Return the names of a kernel's blocks, in order."""
     schedule.work_on(name)
     root = schedule.get_sblock("root")
     return [str(schedule.get(block).name_hint) for block in schedule.get_child_blocks(root)]

@@ -76,7 +76,9 @@ class CompiledInterpreter(VMInterpreter):
         return exe.machine.closure("main") if type(exe) is VMExecutable else BuiltClosure(exe)
 
     def _whole(self, expr: Expr) -> IRModule | None:
-        """The module with `expr` as its `@main`, where that is a function whose types are all known."""
+        """Return the module with `expr` as its `@main`, where that is a function whose types are all
+        known.
+        """
         if isinstance(expr, GlobalVar):
             name = self.module.get_global_var(expr.name_hint).name_hint
             if name != "main":
@@ -109,12 +111,12 @@ def _reaches_main(expr: Expr, module: IRModule) -> bool:
 
 
 def _level() -> int:
-    """The optimization level of the current context; TVM's went up to 4."""
+    """Return the optimization level of the current context, at most 4 as in TVM."""
     return min(4, max(0, PassContext.current().opt_level))
 
 
 def here(target: object) -> Target:
-    """The target that old code names, where this machine runs it; else this machine's processor."""
+    """Return the target that old code names where this machine can run it; otherwise this machine's CPU."""
     text = str(target or "cpu")
     if text.partition(" ")[0] in ("cpu", "llvm", "cuda"):
         found = Target.of(target or "cpu")

@@ -64,7 +64,9 @@ class CompilingExecutor(Executor):
 
 
 def _missing_compiler() -> str:
-    """What compiling needs and is not installed, as an error says it; nothing where all is there."""
+    """Return the message about a requirement of compilation that is not installed; "" where all are
+    installed.
+    """
     try:
         versions()
     except RelayError as problem:

@@ -34,8 +34,8 @@ def make_kernels(
     progress: Progress,
     choice: dict[str, Any] | None = None,
 ) -> list[Kernel]:
-    """A kernel for each primitive function; equal functions have the same. `choice` is that of their
-    schedules, or SEARCH.
+    """Compile a kernel for each primitive function; equal functions share one. `choice` is the choice of
+    their schedules, or SEARCH.
     """
     by_function: dict[Expr, Kernel] = {}
     by_text: dict[str, Kernel] = {}
@@ -58,14 +58,16 @@ def make_kernels(
 
 
 def _text(function: Function) -> str:
-    """The function as text that says all there is to know: what is equal has one kernel, here and on disk."""
+    """Print a function with everything that its kernel depends on: functions of the same text share one
+    kernel, in memory and on disk.
+    """
     return astext(Function(function.params, function.body, function.ret_type, None, {"Primitive": 1}))
 
 
 def _known(function: Function) -> dict[str, Any]:
-    """What is known of a kernel that is not compiled like the others: one that runs on the host, and one that
-    other processes cannot compile, since it is not all said by its text: operators with lowerings of the
-    user's, and sizes with names.
+    """Return the entry of a kernel that is not compiled in a worker process: one that runs on the host, and
+    one that its text does not fully describe, because it uses operators with lowerings of the user's or
+    symbolic sizes.
     """
     if needs_host(function):
         return {"host": True, "function": function}
@@ -79,7 +81,7 @@ def _known(function: Function) -> dict[str, Any]:
 def _compile(
     kernels: Sequence[Kernel], target: Target, progress: Progress, choice: dict[str, Any] | None
 ) -> None:
-    """Fills in the entries of kernels: from the disk, or by compiling them."""
+    """Fill in the entries of kernels: from the cache on disk, or by compiling them."""
     missing = []
     for kernel in kernels:
         found = cache.get(cache.key(kernel.text, target, choice))

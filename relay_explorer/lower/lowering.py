@@ -10,8 +10,9 @@ from ..ops.te.lowered import Lowering
 
 
 def lowering_of(op: Op) -> Lowering | None:
-    """What computes an operator in a kernel; None where its NumPy meaning does. A RelayError where it has
-    neither. A property `FTVMCompute`, set by hand, goes before what the operator was declared with.
+    """Return the function that computes an operator in a kernel; None where its NumPy reference
+    implementation does. Raise a RelayError where it has neither. A property `FTVMCompute`, set by hand, takes
+    precedence over the operator's declaration.
     """
     given: Lowering | None = op.get_attr("FTVMCompute")
     if given is not None:
@@ -39,7 +40,7 @@ def is_users(op: Op) -> bool:
 
 
 def tensor_types(type_: Type) -> list[TensorType]:
-    """The tensors that a value of a type is made of, in order."""
+    """Return the tensors that a value of a type consists of, in order."""
     found = leaf_types(type_)
     if found is None:
         raise RelayError(f"a kernel takes and gives tensors and tuples of them, not `{type_}`")

@@ -51,7 +51,7 @@ MOST_FUSED = 48
 
 
 def with_params(mod: IRModule | Expr, params: Mapping[str, Any] | None) -> IRModule:
-    """A checked module with the parameters of `@main` that `params` names as constants in it."""
+    """Return a checked module with the parameters of `@main` that `params` names as constants in it."""
     if not isinstance(mod, (IRModule, Expr)):
         raise RelayError(f"a program is a module or a function, not a value of type {type(mod).__name__}")
     module = IRModule.from_expr(mod).copy()
@@ -70,7 +70,7 @@ def with_params(mod: IRModule | Expr, params: Mapping[str, Any] | None) -> IRMod
 
 
 def _check_elements(main: Function) -> None:
-    """That the parameters are of element types that can be computed with."""
+    """Check that the parameters have element types that kernels can compute with."""
     for param in main.params:
         pending = [param.type_annotation]
         while pending:
@@ -85,7 +85,9 @@ def _check_elements(main: Function) -> None:
 
 
 def _check_params(main: Function, params: Mapping[str, Any]) -> None:
-    """That `params` has parameters of the function, of their types; it may have more."""
+    """Check that `params` names parameters of the function and has values of their types; it may name
+    more.
+    """
     known = {p.name_hint: p for p in main.params}
     if not any(name in known for name in params):
         first = next(iter(params))
@@ -110,7 +112,7 @@ def _check_params(main: Function, params: Mapping[str, Any]) -> None:
 
 
 def _type(name: str, value: Any) -> Type:
-    """The type of a value; without a copy of it, where it is an array that says so."""
+    """Return the type of a value, without copying it where it is an array that knows its type."""
     if type(value).__module__ == "numpy" and hasattr(value, "shape"):
         return TensorType(value.shape, str(value.dtype))
     try:
@@ -124,7 +126,7 @@ def _type(name: str, value: Any) -> Type:
 
 
 def inlined(module: IRModule, entry: str = "main") -> IRModule:
-    """The module with the functions that `@main` calls in it, as far as they are not recursive."""
+    """Inline the functions that `@main` calls, as far as they are not recursive."""
     if len(module.functions) == 1:
         return module
     marked = module.copy()
@@ -136,9 +138,9 @@ def inlined(module: IRModule, entry: str = "main") -> IRModule:
 
 
 def _written_out(module: IRModule) -> set[str]:
-    """The functions that are written out where they are called: those that are called once, and those that
-    are of a bounded size when what they call is written out in them. So a program grows by a factor at most,
-    however its functions call each other.
+    """Return the functions to inline: those that are called once, and those whose size stays bounded when
+    their own callees are inlined. A program therefore grows by a bounded factor, however its functions call
+    each other.
     """
     calls: dict[str, Counter[str]] = {}
     sizes: dict[str, int] = {}
@@ -161,7 +163,7 @@ def _written_out(module: IRModule) -> set[str]:
 
 
 def _callees_first(calls: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """The functions, each after those that it calls, but for circles."""
+    """Sort the functions so that each comes after those that it calls, except within cycles."""
     done: dict[str, None] = {}
     seen: set[str] = set()
     for root in calls:
@@ -180,8 +182,8 @@ def _callees_first(calls: Mapping[str, Mapping[str, int]]) -> list[str]:
 
 
 def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "main") -> IRModule:
-    """The module optimized for a target, its operators fused into primitive functions; with its types. It
-    begins in the function `entry`.
+    """Optimize the module for a target, fuse its operators into primitive functions, and infer its types.
+    Execution begins in the function `entry`.
     """
     now = PassContext.current()
     module = WithoutMarks()(module)
@@ -244,7 +246,7 @@ def planned(module: IRModule, schedule: str = "program", parts: bool = False) ->
 
 
 def kernel_calls(plan: StoragePlan) -> list[tuple[Call, Function]]:
-    """The calls of kernels, in the order in which they run, and what they call."""
+    """Return the calls of kernels in the order in which they run, and the functions that they call."""
     values: dict[Var, Expr] = {}
     found = []
     for step in plan.steps:

@@ -22,7 +22,7 @@ PINS = {"apache-tvm": "0.27.0", "apache-tvm-ffi": "0.1.14"}  # releases; any pos
 
 
 def versions() -> dict[str, str]:
-    """The installed versions; a RelayError where one is missing, or is not the one that is needed."""
+    """Return the installed versions. Raise a RelayError where one is missing, or is not the required one."""
     from importlib import metadata  # only here, since it imports much
 
     found = {}
@@ -47,7 +47,7 @@ def _reason(name: str) -> str:
 
 @cache
 def tvm() -> Any:
-    """The module `tvm`."""
+    """Import TVM, and return the module `tvm`."""
     versions()
     use_all_cores()
     with _without_torch():
@@ -60,8 +60,8 @@ def tvm() -> Any:
 
 @cache
 def runtime() -> Any:
-    """The module `tvm_ffi`, with the library that compiled kernels call. It loads in a tenth of the time of
-    `tvm()`, and is enough to run.
+    """Import the module `tvm_ffi` together with the runtime library that compiled kernels call. It loads in a
+    tenth of the time of `tvm()`, and suffices for running kernels.
     """
     versions()
     use_all_cores()
@@ -90,8 +90,8 @@ def _library(name: str) -> Path:
 
 @contextmanager
 def _without_torch() -> Iterator[None]:
-    """Keeps TVM from importing PyTorch, which it does where it can, and which takes seconds. Tensors come and
-    go by DLPack, so nothing is lost; a PyTorch that is there already stays.
+    """Keep TVM from importing PyTorch, which it does where it can, and which takes seconds. Tensors are
+    exchanged by DLPack, so nothing is lost; a PyTorch that is already imported stays.
     """
     name = "TVM_FFI_DISABLE_TORCH_C_DLPACK"
     with _importing:

@@ -11,7 +11,7 @@ MAX_THREADS = 1024
 
 
 def cores() -> int:
-    """The processor's cores that this process may use; two threads of one core count once."""
+    """Return the number of cores that this process may use; two hardware threads of one core count once."""
     allowed = getattr(os, "sched_getaffinity", None)
     if allowed is None:
         return os.cpu_count() or 1
@@ -38,7 +38,9 @@ def use_all_cores() -> None:
 
 
 def threads() -> int:
-    """The threads that kernels use. A RelayError where the environment says no number of them."""
+    """Return the number of threads that kernels use. Raise a RelayError where the environment variable is no
+    such number.
+    """
     given = os.environ.get(VARIABLE, "").strip() or str(cores())
     if not (given.isascii() and given.isdigit() and 0 < int(given) <= MAX_THREADS):
         raise RelayError(

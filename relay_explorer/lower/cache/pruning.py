@@ -34,7 +34,9 @@ class Files(NamedTuple):
 
 
 def limit() -> int:
-    """The bytes that the cache may have; a RelayError where the environment says something else."""
+    """Return the size limit of the cache in bytes. Raise a RelayError where the environment variable is no
+    size.
+    """
     given = os.environ.get(VARIABLE, "").strip()
     try:
         found = float(given or USUAL)
@@ -49,14 +51,14 @@ def limit() -> int:
 
 
 def touch(path: Path) -> None:
-    """Notes that an entry is used."""
+    """Mark an entry as used now."""
     with suppress(OSError):  # a cache that others fill may be read-only
         os.utime(path)
 
 
 def wrote(folder: Path, size: int) -> None:
-    """Notes that `size` bytes were written, and looks whether it is too much, at the first time in a process
-    and after each twentieth of the limit.
+    """Record that `size` bytes were written, and prune the cache where it is too large: at the first write of
+    a process, and after each twentieth of the limit.
     """
     most = limit()
     first = folder not in _written
@@ -67,8 +69,8 @@ def wrote(folder: Path, size: int) -> None:
 
 
 def prune(folder: Path, most: int, now: float | None = None) -> int:
-    """Removes what was used longest ago until the cache is well below `most` bytes, if it is above, and what
-    writers left that were ended. Gives the bytes that are left.
+    """Remove the least recently used entries until the cache is well below `most` bytes, if it is above, and
+    the temporary files of writers that were killed. Return the bytes that remain.
     """
     now = time.time() if now is None else now
     found = sorted(_entries(folder, now))
@@ -86,7 +88,9 @@ def prune(folder: Path, most: int, now: float | None = None) -> int:
 
 
 def _entries(folder: Path, now: float) -> Iterator[Files]:
-    """What is kept, with the entry (which `get` reads first) before the libraries that it names."""
+    """Yield the cached files, with each entry (which `get` reads first) before the libraries that it
+    names.
+    """
     groups: dict[str, list[tuple[bool, Path, os.stat_result]]] = {}
     for path in folder.glob("??/*"):
         with suppress(OSError):

@@ -47,14 +47,16 @@ def folder() -> Path:
 
 
 def key(text: str, target: Target, choice: object = None) -> str:
-    """The name of what a kernel's program, for a target, is compiled to."""
+    """Return the cache key of a kernel: a digest of its program, its target and everything else that its
+    library depends on.
+    """
     parts = [FORMAT, text, repr(target), repr(choice), require.versions(), _sources()]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:40]
 
 
 @cache
 def _sources() -> str:
-    """A digest of the code that makes kernels."""
+    """Compute a digest of the source code that generates kernels."""
     digest = hashlib.sha256(_project.VERSION.encode())
     package = Path(__file__).parents[2]
     code = ("ops/**/*.py", "lower/lowering.py", "lower/codegen/*.py", "lower/schedules/*.py")
@@ -65,7 +67,9 @@ def _sources() -> str:
 
 
 def get(name: str) -> dict[str, Any] | None:
-    """What was kept under a key, and the path of its library as `path`; None where nothing is sound."""
+    """Return the entry that is stored under a key, with the path of its library as `path`; None where there
+    is none that is intact.
+    """
     place = folder() / name[:2]
     try:
         described = place / f"{name}.json"
@@ -82,15 +86,15 @@ def get(name: str) -> dict[str, Any] | None:
 
 
 def _check(entry: dict[str, Any]) -> str:
-    """What an entry says of itself: with other sizes kernels would write beyond a tensor's end."""
+    """Compute the checksum of an entry: with other sizes, kernels would write beyond a tensor's end."""
     return digest(json.dumps(entry, sort_keys=True).encode())
 
 
 def put(
     name: str, library: bytes, ending: str, entry: dict[str, Any], linkable: bytes = b""
 ) -> dict[str, Any]:
-    """Keeps a library, and what is known of it; gives what `get` will give. `linkable` is the object file
-    that the library was linked of; it is kept beside it, under the name "object".
+    """Store a library and the entry that describes it; return what `get` will return. `linkable` is the
+    object file that the library was linked from; it is stored beside the library, under the name "object".
 
     Files get their names when they are whole, the entry last, so that others see all of it or nothing. A
     folder that cannot be written to is a RelayError.
@@ -133,5 +137,5 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def digest(data: bytes) -> str:
-    """What tells a file from another: its SHA-256, in hexadecimal digits."""
+    """Return the SHA-256 of a file's bytes in hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()

@@ -28,14 +28,14 @@ SEARCH = {"search": True}  # in place of a choice
 
 
 def function_of(text: str) -> Function:
-    """The primitive function that a text is."""
+    """Parse a primitive function."""
     found = parse_expr(text)
     assert isinstance(found, Function)
     return found
 
 
 def scheduled(function: Function, name: str, target: Target, choice: Choice | None = None) -> Scheduled:
-    """A kernel's loops, scheduled."""
+    """Compose and schedule the loops of a kernel."""
     with target.tvm:
         return schedule(compose(function, target, name), target, choice)
 
@@ -96,7 +96,7 @@ def _found(text: str, name: str, target: Target, choice: Mapping[str, Any] | Non
 
 
 def described(made: Scheduled) -> dict[str, Any]:
-    """What is kept of a schedule."""
+    """Return what the cache stores of a schedule."""
     return {
         "rule": made.rule,
         "choice": dict(made.choice),
@@ -112,8 +112,8 @@ def output_sizes(composed: Composed) -> list[list[Any]] | None:
 
 
 def _library(executable: Any, place: Path, target: Target) -> tuple[bytes, str, bytes]:
-    """A kernel's library, how its file's name ends, and the object file that it was linked of: programs that
-    need no Python are linked of these.
+    """Return a kernel's library, the extension of its file, and the object file that it was linked from:
+    programs that run without Python are linked from these.
     """
     if target.kind == "cuda":
         return str(executable.mod.imports[0].inspect_source()).encode(), ".cu", b""

@@ -14,7 +14,9 @@ from .tir_pass import registered
 
 @once
 def pipeline() -> str:
-    """The name of TVM's passes for a GPU, with one more at the end of what is done to its functions."""
+    """Return the name of TVM's pass pipeline for a GPU, extended by one pass at the end of its passes over
+    functions.
+    """
     return registered("relay_explorer_gpu", "FloatImm", _exact, "relay_explorer.Exact", on_host=False)
 
 

@@ -16,24 +16,26 @@ CUDA = ("relay", "te", "tir", "scheduled", "cuda", "ptx")
 
 
 def calls(function: Function) -> list[Call]:
-    """The calls of operators in a kernel, in the order in which they are computed."""
+    """Return the operator calls of a kernel in the order in which they are computed."""
     return [n for n in post_order(function.body) if isinstance(n, Call) and isinstance(n.op, Op)]
 
 
 def operators(function: Function) -> list[str]:
-    """The names of a kernel's operators, in that order."""
+    """Return the names of a kernel's operators, in the same order."""
     return [call.op.name for call in calls(function)]  # type: ignore[attr-defined]  # operators all
 
 
 def kernel_name(function: Function) -> str:
-    """A name that says what a kernel computes: `fused_nn_conv2d_add_nn_relu`, cut where it is long."""
+    """Return a name that says what a kernel computes, such as `fused_nn_conv2d_add_nn_relu`, shortened where
+    it is long.
+    """
     words = [re.sub(r"\W+", "_", name) for name in operators(function)]
     text = "_".join(["fused", *words])
     return text if len(text) <= 80 else text[:76].rstrip("_") + f"_{len(words)}"
 
 
 def relay(function: Function) -> str:
-    """The primitive function."""
+    """Print the primitive function."""
     return show(function)
 
 

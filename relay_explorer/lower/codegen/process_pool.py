@@ -133,13 +133,15 @@ class Pool:
             self.idle.put(process)
 
     def stop(self) -> None:
-        """Ends the processes; the next build starts others."""
+        """Stop the processes; the next build starts new ones."""
         for process in self.processes:
             process.stop()
 
 
 def compiled_here(request: Request) -> dict[str, Any]:
-    """The entry of a kernel, compiled in this process. What goes wrong is told as of another process."""
+    """Compile a kernel in this process and return its entry. An error reads as if it came from another
+    process.
+    """
     from .compile_kernel import compiled
 
     try:

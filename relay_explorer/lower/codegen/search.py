@@ -21,8 +21,8 @@ SECONDS = 0.03  # for which a candidate is run, at least three times
 
 
 def searched(function: Function, name: str, target: Target) -> Scheduled:
-    """A kernel's fastest schedule, its candidates with their times. Where there is nothing to choose from, or
-    this machine cannot run the code, the schedule that there is without a search.
+    """Return a kernel's fastest schedule, its candidates with their times. Where there is only one candidate,
+    or this machine cannot run the code, return the schedule that is chosen without a search.
     """
     first = scheduled(function, name, target)
     if first.rule not in RULES or len(first.candidates) < 2 or not target.runs_here:
@@ -37,7 +37,9 @@ def searched(function: Function, name: str, target: Target) -> Scheduled:
 
 
 def measured(made: Scheduled) -> float:
-    """The seconds of one run: the shortest of several, since other work only ever makes them longer."""
+    """Return the seconds of one run: the minimum of several, because other work on the machine only makes
+    runs longer.
+    """
     run = generated(made)[made.composed.name]
     arrays = [_array(tensor) for tensor in (*made.composed.inputs, *made.composed.outputs)]
     found = float("inf")
@@ -51,7 +53,9 @@ def measured(made: Scheduled) -> float:
 
 
 def _array(tensor: Any) -> Any:
-    """An argument of a kernel: its values do not matter, but must not be so small that they are slow."""
+    """Create an argument of a kernel. Its values are arbitrary, but not denormal, because arithmetic on
+    denormal numbers is slow.
+    """
     import numpy as np
 
     return tvm().runtime.tensor(np.ones([int(d) for d in tensor.shape], str(tensor.dtype)))

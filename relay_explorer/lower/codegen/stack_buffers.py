@@ -17,12 +17,14 @@ MAX_STACK_BYTES = (
 
 @once
 def pipeline() -> str:
-    """The name of TVM's passes for a processor, with one more, which says what is to lie on the stack."""
+    """Return the name of TVM's pass pipeline for a CPU, extended by a pass that marks the buffers to allocate
+    on the stack.
+    """
     return registered("relay_explorer", "AllocBuffer", _marked, "relay_explorer.OnStack", on_host=True)
 
 
 def _marked(allocation: Any) -> Any:
-    """An allocation, which stays one on the stack where its size is known and small."""
+    """Mark an allocation to stay on the stack where its size is static and small."""
     tirx = tvm().tirx
     buffer = allocation.buffer
     element = tvm().DataType(str(buffer.dtype))

@@ -21,7 +21,7 @@ DEEPEST = 200
 
 
 def sizes_program(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[list[Program]]:
-    """The programs for the sizes of outputs (te.Tensors)."""
+    """Return the programs that compute the sizes of outputs (te.Tensors)."""
     known: list[tuple[Any, Program]] = []  # TVM's variables are no keys: `==` of two is an expression
     for number, tensor in enumerate(inputs):
         for axis, size in enumerate(tensor.shape):
@@ -49,7 +49,7 @@ def _program(size: Any, known: list[tuple[Any, Program]], depth: int) -> Program
 
 
 def evaluated(program: Program, shapes: Sequence[Sequence[int]]) -> int:
-    """A size, for inputs of these shapes."""
+    """Evaluate a size for inputs of these shapes."""
     if isinstance(program, int):
         return program
     name, left, right = program

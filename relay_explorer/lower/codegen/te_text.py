@@ -29,8 +29,8 @@ def expressions(composed: Composed) -> str:
 
 
 def stages_text(composed: Composed) -> list[tuple[int, str]]:
-    """The lines of a kernel's expressions, each with the number of the call that it belongs to; -1 for its
-    arguments, and for copies of them.
+    """Return the lines of a kernel's tensor expressions, each with the index of the call that it belongs to;
+    -1 for the kernel's arguments and for copies of them.
     """
     found = [(-1, f"{_declared(t)}  an argument") for t in composed.inputs]
     for number, stage in enumerate(composed.stages):
@@ -57,7 +57,7 @@ def expression(node: Any) -> str:
 
 
 def _text(node: Any, depth: int) -> tuple[str, int]:
-    """An expression, and how tightly its outermost operator binds."""
+    """Print an expression; return the text and the precedence of its outermost operator."""
     kind = type(node).__name__
     if depth > DEEPEST:
         return "…", _HIGHEST
@@ -89,7 +89,7 @@ def _text(node: Any, depth: int) -> tuple[str, int]:
 
 
 def _inside(node: Any, depth: int, rank: int) -> str:
-    """A part, in parentheses where it binds less tightly than `rank`."""
+    """Print an operand, in parentheses where its precedence is lower than `rank`."""
     text, own = _text(node, depth + 1)
     return text if own >= rank else f"({text})"
 

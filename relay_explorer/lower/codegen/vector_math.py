@@ -71,7 +71,9 @@ def use() -> None:
 
 
 def _lowering(function: Callable[[Value, str], Value], usual: Callable[[Any], Value]) -> Any:
-    """What TVM asks when it lowers a call. Other element types are lowered as usual."""
+    """Return the function that TVM calls to lower a call of an intrinsic. Element types other than float32
+    are lowered by `usual`.
+    """
 
     def lowered(call: Any) -> Value:
         x = call.args[0]

@@ -76,7 +76,7 @@ class _Numbers:
 
 
 def _wave(turns: Value, r: Value) -> Value:
-    """The sine of r and so many quarters of a turn."""
+    """Compute the sine of r plus a number of quarter turns."""
     up, across = _both(r)
     whole = _Numbers(r)
     found = tirx.Select((turns & whole.bits(1)) > whole.bits(0), across, up)

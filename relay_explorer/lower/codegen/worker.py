@@ -28,7 +28,7 @@ def serve() -> None:
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """The entry of the kernel that a request asks for, or what went wrong."""
+    """Compile the kernel that a request describes; return its entry, or the error."""
     from ..cache.store import VARIABLE
     from ..targets.target import Target
     from .compile_kernel import compiled
@@ -44,7 +44,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def failure(problem: Exception) -> dict[str, Any]:
-    """The answer where it is the compiler's fault."""
+    """Return the answer that reports a fault of the compiler."""
     import traceback
 
     said = "".join(traceback.format_exception(problem))

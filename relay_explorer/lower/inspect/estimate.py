@@ -57,7 +57,9 @@ PARALLEL, VECTORIZED, UNROLLED, THREADS = 1, 2, 3, 4
 
 
 def estimate(func: Any, cores: int, caches: tuple[int, int] | None = None) -> Estimate:
-    """The estimate for a function of loops, scheduled or not; `caches` are the bytes of a core's two."""
+    """Estimate the run time of a function of loops, scheduled or not; `caches` are the sizes in bytes of a
+    core's L1 and L2 caches.
+    """
     nests: list[_Nest] = []
     values: dict[Any, Any] = {}  # what the variables of blocks stand for
     made: set[Any] = set()  # arrays of intermediate results
@@ -119,8 +121,9 @@ class _Nest:
         return sum(self.buffers.values())
 
     def fetched(self, nests: Sequence[_Nest], made: set[Any], values: dict[Any, Any], cache: int) -> float:
-        """The bytes that the busiest core fetches from beyond a cache. What fits altogether is there from the
-        run before, and an intermediate result that fits from the nest before.
+        """Return the bytes that the busiest core fetches from beyond a cache. A working set that fits into
+        the cache as a whole is still there from the previous run, and an intermediate result that fits, from
+        the previous nest.
         """
         sizes = {t.buffer: t.size for nest in nests for _, touches in nest.statements for t in touches}
         if sum(sizes.values()) <= cache:
@@ -135,11 +138,13 @@ class _Nest:
         return total
 
     def cycles(self, near: float, far: float) -> float:
-        """The cycles of the busiest core, which fetches so many bytes from beyond its caches."""
+        """Return the cycles of the busiest core, given the bytes that it fetches from beyond its L1 and L2
+        caches.
+        """
         return max(self.work / ISSUED, self.chain, near / NEAR, far / FAR)
 
     def _share(self, loops: Sequence[_Loop]) -> float:
-        """The part of the work within some loops that the busiest core has."""
+        """Return the fraction of the work within some loops that the busiest core does."""
         shared = 1
         for loop in loops:
             shared *= loop.turns if loop.kind == PARALLEL else 1
@@ -169,7 +174,9 @@ class _Nest:
             self._wait(store, loops, depends)
 
     def _wait(self, store: Any, loops: Sequence[_Loop], depends: dict[Any, set[Any]]) -> None:
-        """Notes how long sums wait for each other; those in one turn of the last loop that adds do not."""
+        """Add the latency of dependent additions; those of the same iteration of the innermost reduction loop
+        are independent.
+        """
         needed = {v for index in store.indices for v in _vars(index, depends)}
         adding = [n for n, loop in enumerate(loops) if loop.var not in needed and loop.turns > 1]
         if adding:
@@ -196,8 +203,9 @@ class _Nest:
 
 
 def _without_invariant(loops: Sequence[_Loop], needed: set[Any]) -> list[_Loop]:
-    """The loops in whose turns an access is made. The innermost ones that are unrolled or vectors are one
-    stretch of code; out of that, and out of the loops around it, goes what does not depend on them.
+    """Return the loops in whose iterations an access is made. Innermost loops that are unrolled or vectorized
+    are one stretch of straight-line code; an access is hoisted out of it, and out of the loops around it, as
+    far as it does not depend on them.
     """
     inner = len(loops)
     while inner and loops[inner - 1].kind in (VECTORIZED, UNROLLED):
@@ -233,7 +241,7 @@ def _width(dtype: str) -> int:
 
 
 def _vars(value: Any, depends: dict[Any, set[Any]]) -> set[Any]:
-    """The loops' variables that an index depends on."""
+    """Return the loop variables that an index depends on."""
     found: set[Any] = set()
     for node in parts(value):
         if type(node).__name__ == "Var":

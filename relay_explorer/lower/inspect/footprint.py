@@ -33,8 +33,9 @@ def fetched(
     values: Mapping[Any, Any],
     cache: int,
 ) -> float:
-    """The bytes that come into a cache of `cache` bytes, or leave it, while `loops` run, each a variable and
-    its turns, from the outermost; `values` are the expressions that other variables stand for.
+    """Return the bytes that move into or out of a cache of `cache` bytes while `loops` run, each a variable
+    and its trip count, from the outermost inwards; `values` are the expressions that other variables stand
+    for.
     """
     distinct = list({(t.buffer, str(t.indices)): t for t in touches}.values())
     inner = len(loops)
@@ -50,8 +51,8 @@ def fetched(
 def _together(
     touches: Sequence[Touch], loops: Sequence[tuple[Any, int]], values: Mapping[Any, Any], inner: int
 ) -> float:
-    """What several accesses touch while the loops from number `inner` on run; of one array, the most that one
-    of them does.
+    """Return the bytes that several accesses touch while the loops from index `inner` on run; for each array,
+    the largest footprint of its accesses.
     """
     found: dict[Any, float] = {}
     for touch in touches:
@@ -61,7 +62,9 @@ def _together(
 
 
 def _bytes(touch: Touch, loops: Sequence[tuple[Any, int]], values: Mapping[Any, Any], inner: int) -> float:
-    """The bytes, in whole lines, that an access touches while the loops from number `inner` on run."""
+    """Return the bytes, in whole cache lines, that an access touches while the loops from index `inner` on
+    run.
+    """
     ranges = {var: (0, turns - 1 if number >= inner else 0) for number, (var, turns) in enumerate(loops)}
     count = 1.0
     for at, (index, size) in enumerate(zip(touch.indices, touch.shape)):
@@ -76,7 +79,7 @@ def _bytes(touch: Touch, loops: Sequence[tuple[Any, int]], values: Mapping[Any, 
 
 
 def range_of(expr: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]) -> Range:
-    """The least and the greatest value of an index. What is not known stands still."""
+    """Return the minimum and maximum of an index. An unknown variable counts as constant."""
     kind = type(expr).__name__
     if isinstance(expr, int):
         return expr, expr

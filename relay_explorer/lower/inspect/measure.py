@@ -14,8 +14,8 @@ from .replay import Primitive
 
 
 def step_times(made: Scheduled, primitives: Sequence[Primitive]) -> list[float]:
-    """The seconds of one run (the shortest of several): before the first primitive, then after each. Every
-    one is compiled anew, which takes a few tenths of a second.
+    """Return the seconds of one run (the minimum of several): before the first primitive, then after each.
+    Every variant is compiled anew, which takes a few tenths of a second.
     """
     composed = made.composed
     if not composed.target.runs_here:

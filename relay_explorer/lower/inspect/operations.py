@@ -24,9 +24,9 @@ COPIES = 64  # of a statement, whose choices are settled one by one
 def counted(
     value: Any, loops: Sequence[tuple[Any, int]], unrolled: Sequence[Any], values: Mapping[Any, Any]
 ) -> tuple[float, list[Any]]:
-    """The operations of an expression, in the mean of the copies that `unrolled` loops make, and all that it
-    reads. `loops` are the variables around it and their turns, `values` the expressions that others stand
-    for.
+    """Count the operations of an expression, averaged over the copies that `unrolled` loops make, and collect
+    its loads. `loops` are the enclosing variables and their trip counts, `values` the expressions that other
+    variables stand for.
     """
     ranges = {var: (0, max(0, turns - 1)) for var, turns in loops}
     asked = _asked(value, values)
@@ -47,7 +47,7 @@ def counted(
 
 
 def parts(value: Any) -> Iterator[Any]:
-    """An expression and what it is made of, without the indices of what it reads."""
+    """Yield an expression and its subexpressions, without the indices of its loads."""
     pending = [value]
     while pending:
         node = pending.pop()
@@ -69,7 +69,7 @@ def _children(node: Any) -> list[Any]:
 
 
 def _choice(node: Any) -> list[Any] | None:
-    """The question of a choice and its two answers."""
+    """Return the condition of a select and its two branches; None for other expressions."""
     kind = type(node).__name__
     if kind == "Select" or (kind == "Call" and str(node.op.name).endswith("if_then_else")):
         return _children(node)
@@ -77,7 +77,7 @@ def _choice(node: Any) -> list[Any] | None:
 
 
 def _asked(value: Any, values: Mapping[Any, Any]) -> set[Any]:
-    """The variables of loops that questions about indices depend on."""
+    """Return the loop variables that conditions on indices depend on."""
     found: set[Any] = set()
     for node in parts(value):
         choice = _choice(node)
@@ -107,7 +107,7 @@ def _about_indices(question: Any) -> bool:
 
 
 def _answer(question: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]) -> bool | None:
-    """The answer to a question about indices, where there is one. Questions are a few levels deep."""
+    """Decide a condition on indices; None where it cannot be decided. Conditions are a few levels deep."""
     kind = type(question).__name__
     if kind == "Not":
         inner = _answer(question.a, ranges, values)
@@ -128,7 +128,7 @@ def _answer(question: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any
 
 
 def _once(value: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]) -> tuple[int, dict[int, Any]]:
-    """The operations of one copy, and what it reads, by its structure."""
+    """Count the operations of one copy, and collect its loads by their structure."""
     from tvm_ffi import structural_hash
 
     operations = 0

@@ -70,7 +70,9 @@ class Primitive:
 
 
 def replay(made: Scheduled) -> tuple[Nest, dict[str, tuple[int, ...]], list[Primitive]]:
-    """The loops at first and the calls that their blocks compute; then each primitive of the schedule."""
+    """Replay a schedule; return the initial loops, the calls that their blocks compute, and each primitive of
+    the schedule.
+    """
     # Rules of TVM's for a GPU schedule a function that is called main.
     name = "main" if made.composed.target.kind == "cuda" else made.composed.name
     sch = tvm().s_tir.Schedule(tvm().IRModule({name: made.composed.prim_func}))
@@ -128,7 +130,7 @@ class _Teller:
         return self.sch.mod[self.name]
 
     def finish(self) -> None:
-        """Notes what the last primitive led to."""
+        """Record the effect of the last primitive."""
         p, self._pending = self._pending, None
         if p is None:
             return
@@ -163,7 +165,7 @@ def _loops(parts: Nest) -> list[tuple[str, int]]:
 
 
 def nest(func: Any) -> Nest:
-    """The loops and blocks of a function, from the top."""
+    """Return the loops and blocks of a function, from the outermost inwards."""
     found: list[Loop | Block] = []
     inside: list[list[str]] = []
     # What is to be visited: a statement at a depth, or (depth -1) the end of the loop at that place.
@@ -207,7 +209,9 @@ def _how(loop: Any) -> str:
 
 
 def _stored(block: Any) -> str:
-    """What a block stores, where it is one plain store; its axes are named as in the expressions."""
+    """Return the statement of a block that is a single store; its axes are named as in the tensor
+    expressions.
+    """
     store = block.body
     if type(store).__name__ != "BufferStore":
         return ""

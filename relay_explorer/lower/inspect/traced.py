@@ -69,12 +69,12 @@ class Traced:
 
 
 def traced(made: Scheduled) -> Traced:
-    """The assembly of a scheduled kernel for a processor."""
+    """Return the assembly of a scheduled kernel for a CPU."""
     return both(made)[1]
 
 
 def both(made: Scheduled) -> tuple[Traced, Traced]:
-    """The LLVM text of a scheduled kernel for a processor, and the assembly that LLVM makes of it."""
+    """Return the LLVM IR of a scheduled kernel for a CPU, and the assembly that LLVM generates from it."""
     from ..codegen.compile_kernel import generated
     from .traced_llvm import read_llvm
 
@@ -93,7 +93,9 @@ def both(made: Scheduled) -> tuple[Traced, Traced]:
 
 
 def marked(func: Any) -> tuple[Any, list[str]]:
-    """The function with each store in the line of its block (the first has line 1), and the blocks' names."""
+    """Return the function with each store attributed to a source line that stands for its block (the first
+    block has line 1), and the blocks' names.
+    """
     blocks: list[str] = []
     marker = _Marker(blocks)
     return func.with_body(marker.copy(func.body, 0)), blocks
@@ -188,12 +190,12 @@ _LOCAL = re.compile(r"^\.L(BB)?\w+:")
 
 
 def read(assembly: str, blocks: tuple[str, ...], arm: bool = False) -> Traced:
-    """The lines of those functions of an assembly that have a block's instructions."""
+    """Read the functions of an assembly that contain instructions of a block."""
     return gathered((_instructions(lines, arm) for lines in _functions(assembly)), blocks)
 
 
 def gathered(functions: Iterable[list[Instruction]], blocks: tuple[str, ...]) -> Traced:
-    """The lines of those functions that have a block's instructions; those of the others are counted."""
+    """Join the lines of the functions that contain instructions of a block; count those of the others."""
     kept: list[Instruction] = []
     others = 0
     for found in functions:
@@ -274,7 +276,7 @@ def _depths(lines: list[Instruction], jumps: dict[int, int]) -> list[int]:
 
 
 def purpose(text: str, arm: bool = False) -> str:
-    """What an instruction is for, one of CLASSES."""
+    """Classify an instruction: return one of CLASSES."""
     name, _, operands = text.partition(" ")
     if arm:
         return next((kind for kind, pattern in _ARM if re.match(pattern, name)), "bookkeeping")

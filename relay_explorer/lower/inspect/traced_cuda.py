@@ -29,7 +29,9 @@ _PTX = (
 
 
 def traced_cuda(made: Scheduled, source: str) -> tuple[Traced, tuple[int, ...]]:
-    """The lines of a kernel's CUDA C, from its first function on, and the number of each in the source."""
+    """Return the lines of a kernel's CUDA C, from its first function on, and the line number of each in the
+    source.
+    """
     arrays = stores(made.prim_func)
     names = list(dict.fromkeys(arrays.values()))
     lines = source.splitlines()
@@ -64,7 +66,7 @@ def traced_cuda(made: Scheduled, source: str) -> tuple[Traced, tuple[int, ...]]:
 
 
 def stores(func: Any) -> dict[str, str]:
-    """The blocks of a function by the arrays that they store into; of several, the last."""
+    """Map the arrays that a function stores into to the blocks that store; of several blocks, to the last."""
     found: dict[str, str] = {}
     pending = [(func.body, "")]
     while pending:
@@ -84,7 +86,7 @@ def stores(func: Any) -> dict[str, str]:
 
 
 def _array(text: str, kind: str, arrays: dict[str, str]) -> str:
-    """The array that a line stores into, or declares; "" where it is none of the loops'."""
+    """Return the array that a line stores into or declares; "" where it is no array of the loops."""
     left = text if kind == "declaration" else text.partition(" = ")[0]
     for word in re.findall(r"[A-Za-z_]\w*", left):
         for name in (re.sub(r"(_ptr)?(_\d+)?$", "", word), re.sub(r"_ptr(_\d+)?$", "", word)):
@@ -94,7 +96,7 @@ def _array(text: str, kind: str, arrays: dict[str, str]) -> str:
 
 
 def _c_purpose(text: str) -> str:
-    """What a line of C is for, one of C_CLASSES; "" for braces and the head of a function."""
+    """Classify a line of C: return one of C_CLASSES; "" for braces and the head of a function."""
     if text.startswith(("}", "extern")) or "__global__" in text:
         return "loop" if re.match(r"\} else", text) else ""
     if re.match(r"(for|if|while|do)\b", text):
@@ -111,7 +113,7 @@ def _c_purpose(text: str) -> str:
 
 
 def _enclosed(lines: list[Instruction], names: list[str]) -> Traced:
-    """The lines, those that open a brace with the blocks of all that they enclose."""
+    """Attribute each line that opens a brace to the blocks of all lines that it encloses."""
     blocks = list(names)
     made = list(lines)
     for at, line in enumerate(lines):
@@ -130,14 +132,18 @@ def _enclosed(lines: list[Instruction], names: list[str]) -> Traced:
 
 
 def traced_ptx(source: str, c: Traced, numbers: tuple[int, ...], target: Target) -> Traced:
-    """The PTX of CUDA C, linked by nvcc's table of lines. A RelayError where there is no nvcc."""
+    """Compile CUDA C to PTX and relate the two by nvcc's line table. Raise a RelayError where nvcc is
+    missing.
+    """
     from ..targets.device import ptx
 
     return read_ptx(ptx(source, target, "-lineinfo"), c, numbers)
 
 
 def read_ptx(text: str, c: Traced, numbers: tuple[int, ...]) -> Traced:
-    """The instructions of a kernel's functions in PTX; `numbers` are those of the lines of `c`."""
+    """Read the instructions of a kernel's functions from PTX; `numbers` are the line numbers of the lines of
+    `c`.
+    """
     block_of = {number: line.block for number, line in zip(numbers, c.lines, strict=True)}
     found: list[Instruction] = []
     block, inside = -1, False

@@ -32,13 +32,13 @@ _PURPOSES = (
 
 
 def read_llvm(text: str, blocks: tuple[str, ...]) -> Traced:
-    """The lines of those functions of LLVM's text that have a block's instructions."""
+    """Read the functions of LLVM IR that contain instructions of a block."""
     numbers = {m[1]: int(m[2]) - 1 for line in text.splitlines() if (m := _PLACE.match(line))}
     return gathered((_read(lines, numbers) for lines in _functions(text)), blocks)
 
 
 def _functions(text: str) -> list[list[str]]:
-    """The bodies of the functions, with a label for where they begin."""
+    """Return the bodies of the functions, each with a label at its start."""
     found: list[list[str]] = []
     inside = False
     for line in text.splitlines():
@@ -82,7 +82,7 @@ def _read(lines: Sequence[str], numbers: dict[str, int]) -> list[Instruction]:
 
 
 def purpose(text: str) -> str:
-    """What an instruction is for, one of CLASSES."""
+    """Classify an instruction: return one of CLASSES."""
     code = text.partition(" = ")[2] or text
     return next((kind for kind, pattern in _PURPOSES if re.match(pattern, code)), "bookkeeping")
 

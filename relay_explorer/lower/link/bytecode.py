@@ -24,7 +24,7 @@ class UnlinkedBytecode:
         self.functions = [program.kernels[number].function for number in self._compiled]
 
     def table(self, kernels: Sequence[Kernel]) -> list[Kernel | None]:
-        """The kernels of the bytecode, by number; None for one that only NumPy can compute."""
+        """Return the kernels of the bytecode by index; None for one that only NumPy can compute."""
         by_number = dict(zip(self._compiled, kernels))
         return [by_number.get(number) for number in range(len(self._program.kernels))]
 

@@ -57,7 +57,7 @@ class UnlinkedNative:
 
 
 def _check_host(functions: Sequence[Function]) -> None:
-    """That no kernel runs in Python."""
+    """Check that no kernel runs in Python."""
     for function in functions:
         for node in post_order(function.body):
             if isinstance(node, Op) and lowering_of(node) is None:
@@ -120,9 +120,9 @@ class NativeExecutable(Executable):
         return self.native.header
 
     def write(self, folder: object) -> list[Path]:
-        """Writes what a C compiler needs into a folder: the program, its header, constants, and kernels as
-        object files. `cc program.c *.o -lm -lpthread` with one's own code makes a program; with -DCLOCKED it
-        times its kernels. Gives the files.
+        """Write what a C compiler needs into a folder: the program, its header, constants, and kernels as
+        object files; return the files. `cc program.c *.o -lm -lpthread` together with one's own code builds
+        an executable; with -DCLOCKED it times its kernels.
         """
         place = path_of(folder)
         try:
@@ -150,8 +150,8 @@ class NativeExecutable(Executable):
         return files
 
     def save(self, path: object) -> None:
-        """Writes the program as a shared library, which shows the functions of the header. `load` reads it
-        back into Python, with or without TVM.
+        """Save the program as a shared library, which exports the functions of the header. `load` loads it
+        into Python again, with or without TVM.
         """
         with replaced(path) as made:
             self._link_library(made)
@@ -167,8 +167,8 @@ class NativeExecutable(Executable):
     def link(
         self, path: object, sources: Sequence[object], *, static: bool = False, clocked: bool = False
     ) -> None:
-        """Makes a program of C files that use the header `{name}.h`; a `static` one needs no other file. One
-        that is `clocked` writes down how long each call of a kernel takes (see the header).
+        """Build an executable from C files that use the header `{name}.h`; a `static` one depends on no other
+        file. A `clocked` one records how long each call of a kernel takes (see the header).
         """
         flags = ["-static"] * static + [CLOCKED] * clocked
         with replaced(path) as made, tempfile.TemporaryDirectory() as place:
@@ -210,14 +210,16 @@ class NativeExecutable(Executable):
             return NativeLibrary(str(path), self.native, main, self.mod)
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
-        """Runs the program: arguments in the order of the parameters or by name, NumPy arrays, numbers, and
-        for data types and functions what the interpreter takes. Tensors come out as NumPy arrays, and
-        functions as what can be called, which holds memory of the program as long as it lives.
+        """Run the program. Arguments, in the order of the parameters or by name, are NumPy arrays, numbers,
+        and for data types and functions the values that the interpreter takes. Tensors are returned as NumPy
+        arrays, functions as callables, which keep memory of the program alive as long as they live.
         """
         return self.library(*args, **named)
 
     def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
-        """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
+        """Return the seconds of the fastest of `repeat` runs; the arguments are passed once, before the
+        first.
+        """
         return self.library.time(args, named, repeat)
 
     def __repr__(self) -> str:
@@ -235,7 +237,7 @@ def _linked(files: Sequence[Path]) -> list[Path]:
 
 
 def _object(kernel: Kernel) -> Path:
-    """The object file of a kernel."""
+    """Return the object file of a kernel."""
     path, entry = kernel.library, kernel.entry
     if path is not None:
         if path.suffix == ".o":

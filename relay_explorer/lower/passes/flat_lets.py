@@ -46,7 +46,9 @@ class FlatLets(FunctionPass):
 
 
 def _meant(node: Expr, values: dict[Var, Expr]) -> Expr:
-    """What stands for a variable; other nodes stand for themselves. The way there is walked once."""
+    """Return the expression that a variable stands for; other nodes stand for themselves. The path to it is
+    compressed.
+    """
     names: list[Var] = []
     while isinstance(node, Var) and node in values:
         names.append(node)
@@ -57,7 +59,9 @@ def _meant(node: Expr, values: dict[Var, Expr]) -> Expr:
 
 
 def _values(function: Function, order: list[Expr]) -> dict[Var, Expr]:
-    """The variables that go, and their values. A value may have a `let` in it that goes, too."""
+    """Return the variables that are substituted, and their values. A value may contain a `let` that is
+    substituted, too.
+    """
     plain: set[Expr] = set()
     found: dict[Var, Expr] = {}
     within = _functions(function)

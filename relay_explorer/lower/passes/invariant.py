@@ -15,8 +15,8 @@ Place = tuple[str, int]  # a function's parameter
 
 
 def with_constants_in(module: IRModule) -> IRModule:
-    """The module with such parameters, and the arguments for them, gone. `@main` keeps its parameters, and
-    so does a function that is used as a value.
+    """Substitute constants for parameters that have the same constant value in every call, and remove the
+    arguments. `@main` keeps its parameters, and so does a function that is used as a value.
     """
     functions = {var.name_hint: function for var, function in module.functions.items()}
     calls = _calls(functions)
@@ -47,7 +47,7 @@ def with_constants_in(module: IRModule) -> IRModule:
 
 
 def _calls(functions: dict[str, Function]) -> list[tuple[str, str, Call]]:
-    """The calls of functions by name: in which function, of which, and the call."""
+    """Return the calls of global functions: the caller, the callee, and the call."""
     return [
         (name, node.op.name_hint, node)
         for name, function in functions.items()
@@ -57,7 +57,7 @@ def _calls(functions: dict[str, Function]) -> list[tuple[str, str, Call]]:
 
 
 def _values(functions: dict[str, Function], calls: list[tuple[str, str, Call]]) -> dict[Place, object]:
-    """What each parameter is in every call."""
+    """Compute the value that each parameter has in every call."""
     place = {p: (name, k) for name, f in functions.items() for k, p in enumerate(f.params)}
     found: dict[Place, object] = dict.fromkeys(place.values())
     for name in {"main", *_values_used(functions)} & set(functions):
@@ -93,7 +93,7 @@ def _both(now: object, given: object) -> object:
 
 
 def _values_used(functions: dict[str, Function]) -> set[str]:
-    """The functions that are used otherwise than by calling them."""
+    """Return the functions that are used other than by being called."""
     found: set[str] = set()
     for function in functions.values():
         for node in [function.body, *post_order(function.body)]:

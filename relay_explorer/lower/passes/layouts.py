@@ -28,7 +28,7 @@ DTYPES = ("float32", "float64")
 
 
 def blocked_layouts(target: Target) -> AlterOpLayout | None:
-    """The pass that lays a program out for `target`; None where programs are fine as they are."""
+    """Return the pass that chooses layouts for `target`; None where the program's own are good."""
     if target.kind not in ("cpu", "arm64"):
         return None
     rules = _Rules(target)
@@ -36,7 +36,7 @@ def blocked_layouts(target: Target) -> AlterOpLayout | None:
 
 
 def block_of(channels: int, lanes: int) -> int:
-    """The widest block that divides the channels, a vector at most; 1 where only small ones do."""
+    """Return the largest block that divides the channels, a vector at most; 1 where only small blocks do."""
     block = lanes
     while block >= SMALLEST and channels % block:
         block //= 2
@@ -54,8 +54,8 @@ class _Rules:
     def conv2d(
         self, attrs: Attrs, inputs: list[Expr], types: Sequence[Anything], out: Anything
     ) -> Call | None:
-        """Data (N, C / b, H, W, b), weight (O / b, I / b, h, w, b, b): one vector of output channels for each
-        input channel and place in the window.
+        """Rewrite a convolution to data (N, C / b, H, W, b) and weight (O / b, I / b, h, w, b, b): one vector
+        of output channels for each input channel and position in the window.
         """
         data, weight = types[0], types[1]
         if not in_vectors([data, weight, out]) or _blocked(attrs):
@@ -109,7 +109,7 @@ def in_vectors(types: Sequence[Type | None]) -> TypeGuard[Sequence[TensorType]]:
 
 
 def types_of(call: Call) -> list[Type]:
-    """The types of a call's arguments and of its result."""
+    """Return the types of a call's arguments and of its result."""
     return [part.checked_type for part in (*call.args, call)]
 
 
@@ -127,7 +127,7 @@ def is_known(expr: Expr) -> bool:
 def _conv(
     name: str, attrs: Attrs, inputs: list[Expr], blocks: tuple[int, int, int], weight: TensorType
 ) -> Call:
-    """A convolution with `blocks` of data channels, of the weight's input and output channels."""
+    """Build a convolution with `blocks` of data channels, and of the weight's input and output channels."""
     data, within, outputs = blocks
     op = Op.get(name)
     assert op.attrs_class is not None
@@ -157,7 +157,7 @@ def _takes_tiles(attrs: Attrs, weight: TensorType, out: TensorType) -> bool:
 
 
 def _winograd(attrs: Attrs, inputs: list[Expr], blocks: tuple[int, int], weight: TensorType) -> Call:
-    """A convolution by Winograd's algorithm, with `blocks` of data and output channels."""
+    """Build a convolution by Winograd's algorithm, with `blocks` of data and output channels."""
     plain = inputs[1]
     if attrs["kernel_layout"] != "OIHW":
         plain = call("layout_transform", plain, src_layout=attrs["kernel_layout"], dst_layout="OIHW")

@@ -58,7 +58,7 @@ def padded_channels(channels: int, width: int, lanes: int) -> int:
 
 class _Rules(Widening):
     def conv2d(self, old: Call, new: Call) -> Expr | None:
-        """A convolution whose channels do not fill vectors gets more of them, which are cut off behind it."""
+        """Pad the channels of a convolution that do not fill vectors, and slice off the surplus behind it."""
         attrs = new.attrs
         assert attrs is not None
         layouts = (attrs["data_layout"], attrs["kernel_layout"], attrs["out_layout"] or "NCHW")
@@ -83,11 +83,13 @@ class _Rules(Widening):
         return self.cut(call("nn.conv2d", data, weight, **values), 1, channels, outputs)
 
     def same(self, old: Call, new: Call) -> Expr | None:
-        """What treats each channel alone is computed before those that are too many are cut off."""
+        """Compute an operation that treats each channel independently before the surplus channels are sliced
+        off.
+        """
         return self.alike(old, new, 1)
 
     def pool(self, old: Call, new: Call) -> Expr | None:
-        """A pool treats each channel alone, too."""
+        """Compute a pool, which treats each channel independently, before the slice, too."""
         assert new.attrs is not None
         return self.same(old, new) if new.attrs["layout"] == "NCHW" else None
 
@@ -110,7 +112,7 @@ class _Rules(Widening):
 
 
 def _each_group(new: Call, outputs: int, inputs: int, lanes: int, old: Call) -> Expr | None:
-    """A convolution in groups whose channels, in and out, come in blocks. The data of each
+    """Pad the channels of each group of a grouped convolution, in and out, to whole blocks. The data of each
     group is copied for that, which costs little where groups are not small.
     """
     wide = [n if block_of(n, lanes) > 1 else _filled(n, lanes) for n in (outputs, inputs)]
@@ -139,7 +141,7 @@ def _each_group(new: Call, outputs: int, inputs: int, lanes: int, old: Call) -> 
 
 
 def _filled(channels: int, lanes: int) -> int:
-    """The channels, or the next number of them that has wider blocks."""
+    """Return the number of channels, or the next larger one that has wider blocks."""
     block = lanes
     while block >= SMALLEST:
         wanted = -(-channels // block) * block
@@ -150,7 +152,9 @@ def _filled(channels: int, lanes: int) -> int:
 
 
 def _padded(arg: Expr, was: Expr, channels: int, wanted: int) -> Expr | None:
-    """A constant that goes with wide values; None for what is none, or differs in other ways."""
+    """Pad a constant that is combined with padded values; None where it is no constant, or differs
+    otherwise.
+    """
     type_ = was.checked_type
     if not isinstance(arg, Constant) or not isinstance(type_, TensorType):
         return None

@@ -52,7 +52,7 @@ def padded_units(units: int, lanes: int) -> int:
 
 class _Rules(Widening):
     def dense(self, old: Call, new: Call) -> Expr | None:
-        """A product whose units do not fill vectors gets more of them, which are cut off behind it."""
+        """Pad the units of a matrix product that do not fill vectors, and slice off the surplus behind it."""
         types = types_of(old)
         if not in_vectors(types):
             return None
@@ -67,7 +67,7 @@ class _Rules(Widening):
         return self.cut(product, len(out.shape) - 1, units, wanted)
 
     def add(self, old: Call, new: Call) -> Expr | None:
-        """A bias is added before the units that are too many are cut off."""
+        """Add a bias before the surplus units are sliced off."""
         for place, other in ((0, 1), (1, 0)):
             found, bias = self.wide.get(new.args[place]), new.args[other]
             if found is None or not isinstance(bias, Constant):
@@ -86,11 +86,11 @@ class _Rules(Widening):
         return None
 
     def elementwise(self, old: Call, new: Call) -> Expr | None:
-        """An activation is computed before the units that are too many are cut off."""
+        """Compute an activation before the surplus units are sliced off."""
         return self.alike(old, new, len(tensor_type(old).shape) - 1)
 
     def slice(self, old: Call, new: Call) -> Expr | None:
-        """A part of what was cut off is cut off at once."""
+        """Combine a slice of a slice into one."""
         found, attrs = self.wide.get(new.args[0]), new.attrs
         assert attrs is not None
         last = [len(tensor_type(old).shape) - 1]

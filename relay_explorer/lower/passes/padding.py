@@ -30,7 +30,7 @@ class Widening:
         self.wide: dict[Expr, tuple[Expr, int]] = {}
 
     def cut(self, wide: Expr, axis: int, size: int, wanted: int) -> Expr:
-        """The first `size` of the `wanted` places that a value has along an axis."""
+        """Slice the first `size` of the `wanted` indices that a value has along an axis."""
         if size == wanted:
             return wide
         made = call("strided_slice", wide, begin=[0], end=[size], strides=[1], axes=[axis])
@@ -38,7 +38,9 @@ class Widening:
         return made
 
     def alike(self, old: Call, new: Call, axis: int) -> Expr | None:
-        """What treats all places along the axis alike, and each alone, is done to all that are wide."""
+        """Compute an operation that treats all indices along the axis alike and independently on the padded
+        value, and slice the result.
+        """
         found = self.wide.get(new.args[0])
         if found is None:
             return None

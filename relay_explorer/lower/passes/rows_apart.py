@@ -51,7 +51,9 @@ class RowsApart(TypedPass):
 
 
 def _rows_of(node: Expr) -> Expr | None:
-    """The product of which an expression takes rows, but not all; None for any other expression."""
+    """Return the product of which an expression takes some rows, but not all; None for any other
+    expression.
+    """
     if isinstance(node, Call) and slice_piece(node) is not None:
         source = node.args[0]
     elif isinstance(node, TupleGetItem) and split_piece(node) is not None:

@@ -37,7 +37,9 @@ class SplitSlices(TypedPass):
 
 
 def _slice(field: TupleGetItem, memo: dict[int, Expr]) -> Expr | None:
-    """The slice that a field of a split is; None where it is none, or a size is not known."""
+    """Return the slice that a field of a split is equal to; None for other expressions, and where a size is
+    dynamic.
+    """
     whole = field.tuple_value
     if not (isinstance(whole, Call) and isinstance(whole.op, Op) and whole.op.name == "split"):
         return None

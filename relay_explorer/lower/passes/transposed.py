@@ -46,7 +46,7 @@ class _Axis(NamedTuple):
 
 
 def as_convolution(old: Call, new: Call) -> Expr | None:
-    """A transposed convolution is a convolution for each of its phases."""
+    """Rewrite a transposed convolution as one convolution per phase."""
     attrs: Any = old.attrs
     types = types_of(old)
     if not in_vectors(types):
@@ -92,7 +92,9 @@ def _axis(dim: int, kernel: int, size: int, stride: int, padding: int) -> _Axis:
 
 
 def _turned(weight: Expr, type_: TensorType, axes: list[_Axis]) -> Expr:
-    """The weight (inputs, outputs, k, k) as (phases × outputs, inputs, taps, taps), the last tap first."""
+    """Rearrange the weight (inputs, outputs, k, k) to (phases × outputs, inputs, taps, taps), with the taps
+    reversed.
+    """
     inputs, outputs, *kernel = type_.concrete_shape
     y, x = axes
     more = [(0, a.taps * a.stride - size) for a, size in zip(axes, kernel)]

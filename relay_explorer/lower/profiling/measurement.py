@@ -79,12 +79,12 @@ class Measurement:
         return self.launches[-1].start + self.launches[-1].ns if self.launches else 0
 
     def calls(self, kernel: int) -> list[MeasuredLaunch]:
-        """The launches of one kernel."""
+        """Return the launches of one kernel."""
         return [launch for launch in self.launches if launch.kernel == kernel]
 
     def remade(self, number: int) -> Kernel:
-        """A kernel as it was, scheduled with the same choices for the same target: it can be looked at at
-        every level, on any machine.
+        """Build a kernel again, scheduled with the same choices for the same target, so that it can be
+        inspected at every level on any machine.
         """
         measured = self.kernels[number]
         options = {**json.loads(self.target), "num-cores": self.limits.threads}
@@ -95,7 +95,7 @@ class Measurement:
     # -- as a file
 
     def to_dict(self) -> dict[str, Any]:
-        """The measurement as plain lists, dictionaries, strings and whole numbers."""
+        """Convert the measurement to lists, dictionaries, strings and integers."""
         most = self.limits
         return {
             "format": FORMAT, "version": VERSION, "program": self.program, "machine": self.machine,
@@ -110,12 +110,12 @@ class Measurement:
         }  # fmt: skip
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the measurement into a file."""
+        """Write the measurement to a file."""
         Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", "utf-8")
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Measurement:
-        """Reads a file that `save` wrote. A RelayError says why one cannot be used."""
+        """Read a file that `save` wrote. Raise a RelayError that names the reason where it cannot be used."""
         try:
             return Measurement.from_dict(json.loads(Path(path).read_text("utf-8")))
         except (ValueError, RelayError) as problem:
@@ -124,7 +124,7 @@ class Measurement:
 
     @staticmethod
     def from_dict(data: object) -> Measurement:
-        """The inverse of `to_dict`."""
+        """Restore a measurement from the result of `to_dict`."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise RelayError(f'its "format" is not "{FORMAT}"', help=[_MAKE])
         if data.get("version") != VERSION:
@@ -139,8 +139,8 @@ class Measurement:
 
 
 def stored(name: str) -> Measurement:
-    """A measurement that comes with the package: of "resnet18" or "mobilenet", with random weights, at
-    batch 1. `python -m benchmarks.run_of_a_model` made them.
+    """Load a measurement that comes with the package: of "resnet18" or "mobilenet", with random weights, at
+    batch size 1. `python -m benchmarks.run_of_a_model` produced them.
     """
     if name not in STORED:
         raise RelayError(
@@ -182,10 +182,11 @@ def _kernel(k: dict[str, Any]) -> MeasuredKernel:
 def measure(
     exe: Executable, args: Sequence[Any] = (), program: str = "program", runs: int = RUNS
 ) -> Measurement:
-    """Runs a program up to `runs` times with the clock read before and after every kernel, and keeps the
-    fastest run; then measures what this machine can do at most. Takes a few seconds. Without `args`, the
-    program is run on made-up numbers. Which kernels a program of the virtual machine calls, and how often,
-    depends on its arguments; where sizes do, the operations and bytes of a kernel are those of its mean call.
+    """Measure a program: run it up to `runs` times, reading the clock before and after every kernel, and keep
+    the fastest run; then measure the peak performance of this machine. This takes a few seconds. Without
+    `args`, the program runs on random values. Which kernels a program of the virtual machine calls, and how
+    often, depends on its arguments; where sizes do, the operations and bytes of a kernel are those of its
+    average call.
     """
     runs = whole(runs, "runs")
     most = limits(exe.target)
@@ -227,7 +228,7 @@ def _made_up(exe: Executable) -> list[Any]:
 
 
 def machine() -> str:
-    """This machine in a line: its processor, and how many cores it has."""
+    """Describe this machine in one line: its processor and number of cores."""
     import platform
 
     model = platform.processor() or platform.machine()

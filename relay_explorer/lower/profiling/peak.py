@@ -41,7 +41,7 @@ class Limits:
         return self.flops / self.bandwidth
 
     def seconds(self, flops: float, traffic: float) -> float:
-        """The least time for so many operations and bytes."""
+        """Return the minimum time for a number of operations and bytes (the roofline)."""
         return max(flops / self.flops, traffic / self.bandwidth)
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ def _arithmetic(target: Target, many: int) -> float:
 
 
 def _bandwidth(target: Target, many: int) -> float:
-    """Sums of a long array, each thread reading its part of it from front to back."""
+    """Measure the bandwidth: sum a long array, each thread reading its part sequentially."""
     te, width = tvm().te, 4 * target.lanes()
     rows = STREAM // (4 * many * width)
     x = te.placeholder((many, rows, width), name="x")
@@ -129,7 +129,7 @@ def _compiled(tensors: list[Any], schedule: Callable[[Any], None], target: Targe
 
 
 def _shortest(run: Callable[[], object]) -> float:
-    """The seconds of the fastest run: other work on the machine only ever makes one longer."""
+    """Return the seconds of the fastest run, because other work on the machine only makes runs longer."""
     run()
     best, end = float("inf"), time.perf_counter() + SECONDS
     while time.perf_counter() < end:

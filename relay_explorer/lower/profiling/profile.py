@@ -33,7 +33,9 @@ class Profile:
     seconds: float
 
     def by_kernel(self) -> list[tuple[Kernel, float, int]]:
-        """The kernels, the slowest first, with the seconds of all their calls and the number of these."""
+        """Return the kernels, the slowest first, with the seconds of all their calls and the number of
+        calls.
+        """
         found: dict[Kernel, tuple[float, int]] = {}
         for step in self.steps:
             seconds, count = found.get(step.kernel, (0.0, 0))
@@ -72,7 +74,7 @@ def profile_of(exe: Executable, args: Sequence[Any], named: dict[str, Any], repe
 
 
 def profile_calls(program: Program, repeat: int) -> Profile:
-    """The profile of a program of bytecode: the calls of its fastest run."""
+    """Profile a program of bytecode: return the calls of its fastest run."""
     _, calls, ns = fastest(program, max(1, repeat), 0)
     costs = {call.kernel: program.cost(call.kernel) for call in calls}
     steps = [
@@ -83,7 +85,7 @@ def profile_calls(program: Program, repeat: int) -> Profile:
 
 
 def profile(executor: GraphExecutor, kernels: Sequence[Kernel], repeat: int) -> Profile:
-    """The profile of a program whose parameters are bound."""
+    """Profile a program whose parameters are bound."""
     import time
 
     executor.run()

@@ -58,11 +58,11 @@ class TimedGraph:
         self.executor.lock.release()
 
     def run(self) -> None:
-        """A run without the clock."""
+        """Run once without reading the clock."""
         self.executor.run()
 
     def clocked(self) -> list[Timed]:
-        """A run: the calls of its kernels, in order."""
+        """Run once; return the calls of kernels, in order."""
         clock, calls, numbers, found = time.perf_counter_ns, self.executor.calls, self._numbers, []
         at = 0
         while at < len(calls):
@@ -77,7 +77,7 @@ class TimedGraph:
         return found
 
     def cost(self, number: int) -> tuple[int, int]:
-        """The operations of a call of a kernel, and the bytes of its arguments and results."""
+        """Return the operations of a call of a kernel, and the bytes of its arguments and results."""
         return self.kernels[number].flops, self.kernels[number].traffic
 
 
@@ -100,8 +100,8 @@ class _OfBytecode:
         self._sizes: list[Counter[tuple[Shape, ...]]] = [Counter() for _ in self._numbers]
 
     def cost(self, number: int) -> tuple[int, int]:
-        """The operations of a call of a kernel, and the bytes of its arguments and results; where its calls
-        had tensors of other sizes, those of the mean call.
+        """Return the operations of a call of a kernel, and the bytes of its arguments and results; where
+        tensor sizes differed between calls, the average.
         """
         calls = flops = traffic = 0
         for at, sizes in enumerate(self._sizes):
@@ -135,11 +135,11 @@ class TimedMachine(_OfBytecode):
         return _Watched(kernel, self._numbers[number], self._log, self._sizes[number])
 
     def run(self) -> None:
-        """A run without the clock."""
+        """Run once without reading the clock."""
         self._plain.call(self._entry, self._values)
 
     def clocked(self) -> list[Timed]:
-        """A run: the calls of its kernels, in order."""
+        """Run once; return the calls of kernels, in order."""
         self._log.clear()
         self._machine.call(self._entry, self._values)
         return list(self._log)
@@ -172,11 +172,11 @@ class TimedNative(_OfBytecode):
         self._open.close()
 
     def run(self) -> None:
-        """A run without the clock."""
+        """Run once without reading the clock."""
         self._plain()
 
     def clocked(self) -> list[Timed]:
-        """A run: the calls of its kernels, in order."""
+        """Run once; return the calls of kernels, in order."""
         self._clocked()
         found = []
         log = iter(self._exe.clocked.calls())
@@ -189,7 +189,9 @@ class TimedNative(_OfBytecode):
 
 
 def _tensors(function: Any) -> tuple[Shape, ...]:
-    """The shapes of a kernel's arguments and results, where all are known; else none."""
+    """Return the shapes of a kernel's arguments and results where all are static; otherwise an empty
+    tuple.
+    """
     parts = [*function.params, function.body]
     types = [t for part in parts for t in tensor_types(part.checked_type)]
     return tuple([t.concrete_shape for t in types]) if all(t.is_static for t in types) else ()
@@ -219,8 +221,8 @@ class _Watched:
 
 
 def _cost(function: Any, shapes: tuple[Shape, ...]) -> tuple[int, int]:
-    """The operations and bytes of a kernel whose arguments, then results, have these shapes; none where its
-    function is of any values.
+    """Return the operations and bytes of a kernel whose arguments and results have these shapes; zeros where
+    its function is no tensor function.
     """
     typed = sized(function, shapes)
     if typed is None:

@@ -30,7 +30,7 @@ def element_type(dtype: str) -> Any:
 
 
 def aligned(shape: Sequence[int], dtype: str) -> Array:
-    """An array, not filled, that kernels can take."""
+    """Allocate an uninitialized array, aligned for kernels."""
     import numpy as np
 
     kind = element_type(dtype)
@@ -42,7 +42,9 @@ def aligned(shape: Sequence[int], dtype: str) -> Array:
 
 
 def aligned_copy(array: Array, dtype: str = "") -> Array:
-    """A copy that kernels can take, of another element type where one is given."""
+    """Copy an array to memory that is aligned for kernels; `dtype` is the copy's element type, if it
+    differs.
+    """
     made = aligned(array.shape, dtype or array.dtype.name)
     made[...] = array
     return made
@@ -59,7 +61,9 @@ def is_aligned(array: Array) -> bool:
 
 
 def tensor_maker() -> Callable[[Any], Any]:
-    """What makes TVM's tensor of an aligned array. It shares the array's memory, and keeps it alive."""
+    """Return a function that makes a TVM tensor from an aligned array. The tensor shares the array's memory,
+    and keeps it alive.
+    """
     made: Callable[[Any], Any] = runtime().from_dlpack
     return lambda array: made(array) if array.size else _nothing(array)
 

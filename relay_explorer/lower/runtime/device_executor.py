@@ -68,7 +68,9 @@ class DeviceExecutor(GraphExecutor):
         return tensor if tuple(slot.shape) == shape else there._create_view(shape, slot.dtype)
 
     def bind(self, number: int, array: Array) -> None:
-        """Sends a parameter's value to the device, each time: it may have changed since the last run."""
+        """Copy a parameter's value to the device, each time, because it may have changed since the last
+        run.
+        """
         now: Any = self._arrays[number]
         if now is not None:
             now.copyfrom(array)
@@ -78,7 +80,7 @@ class DeviceExecutor(GraphExecutor):
             arguments[place] = self._seen(number, shape)
 
     def run(self) -> None:
-        """Runs the kernels, and waits for the device to be done with them."""
+        """Run the kernels, and wait until the device has finished them."""
         super().run()
         self.device.sync()
 
@@ -94,7 +96,7 @@ class DeviceExecutor(GraphExecutor):
             given.copyto(taken)
 
     def timed(self) -> list[float]:
-        """Runs once, and gives the seconds that each step took, the device's work included."""
+        """Run once, and return the seconds that each step took, the device's work included."""
         seconds = [0.0] * len(self.calls)
         at = 0
         while at < len(self.calls):
@@ -124,8 +126,8 @@ def _itself(array: Array) -> object:
 
 
 def _by_host(run: Run) -> Run:
-    """A kernel of the host for tensors of a device. Which of them it writes is not asked: all are fetched,
-    and sent back.
+    """Wrap a kernel of the host for tensors of a device. All tensors are copied to the host and back, whether
+    the kernel writes them or not.
     """
 
     def called(*tensors: Any) -> None:

@@ -50,7 +50,7 @@ class DeviceArray:
         return self.here
 
     def reshape(self, *shape: Any) -> DeviceArray:
-        """The same numbers in the same memory."""
+        """Return a view of the same elements with another shape."""
         if len(shape) == 1 and not isinstance(shape[0], int):
             shape = tuple(shape[0])
         count, known = prod(self.shape), prod(extent for extent in shape if extent >= 0)
@@ -102,7 +102,7 @@ class DeviceMemory(Memory):
         return _view(tuple(shape), dtype, self.storage(dtype.itemsize * prod(shape)))
 
     def own(self, array: Array) -> Any:
-        """The array, sent."""
+        """Copy an array to the device."""
         made = self.tensor(array.shape, array.dtype.newbyteorder("="))
         made.tensor.copyfrom(array if is_aligned(array) else aligned_copy(array))
         return made
@@ -117,7 +117,7 @@ class DeviceMemory(Memory):
         yield
 
     def given(self, array: Any) -> Any:
-        """What a kernel is given for a tensor of the machine."""
+        """Return the tensor to pass to a kernel for a tensor of the virtual machine."""
         return array.tensor if isinstance(array, DeviceArray) else self.own(array).tensor
 
 

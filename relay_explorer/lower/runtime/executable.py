@@ -62,7 +62,7 @@ class Executable:
     # -- running it
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
-        """Runs the program. Arguments of the wrong number, shape or type are a RelayError.
+        """Run the program. Raise a RelayError for arguments of the wrong number, shape or type.
 
         A large array that kernels can read where it lies is not copied; others are.
         """
@@ -74,11 +74,13 @@ class Executable:
             raise used_up(0, problem) from None
 
     def run(self, /, **named: Any) -> Any:
-        """Runs the program on arguments by name."""
+        """Run the program on arguments by name."""
         return self(**named)
 
     def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
-        """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
+        """Return the seconds of the fastest of `repeat` runs; the arguments are passed once, before the
+        first.
+        """
         if not forked.here():
             return float(forked.elsewhere(self.time, args, {"repeat": repeat, **named}))
         times = whole(repeat, "repeat")
@@ -88,8 +90,8 @@ class Executable:
             raise used_up(0, problem) from None
 
     def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Profile:
-        """Runs the program `repeat` times, after one that does not count, and tells how long each kernel
-        takes: the calls of the fastest run.
+        """Run the program `repeat` times, after one warm-up run, and return how long each kernel takes: the
+        calls of the fastest run.
         """
         times = whole(repeat, "repeat")
         try:
@@ -107,19 +109,19 @@ class Executable:
         return measurement
 
     def save(self, path: object) -> None:
-        """Writes the program into one file, which `load` reads: libraries of its kernels, constants, and what
-        its executor runs.
+        """Save the program to one file, which `load` reads: the libraries of its kernels, its constants, and
+        the executor's program.
         """
         service("save")(self, path)
 
     # -- what subclasses define, and use
 
     def _called(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """The result of a run, on a thread that may run kernels."""
+        """Run the program, on a thread that may run kernels, and return its result."""
         raise NotImplementedError
 
     def _least(self, args: Sequence[Any], named: Mapping[str, Any], repeat: int) -> float:
-        """The seconds of the fastest of `repeat` runs, after one that does not count."""
+        """Return the seconds of the fastest of `repeat` runs, after one warm-up run."""
         raise NotImplementedError
 
     @property
@@ -200,13 +202,15 @@ class GraphExecutable(Executable):
             return executor.result()
 
     def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> None:
-        """Gives the parameters their values. Whoever calls this holds the executor's lock."""
+        """Set the parameters to the values of a call. The caller holds the executor's lock."""
         for given, value in zip(self.program.inputs, all_in_order(self.program.inputs, args, named)):
             for number, array in arrays_of(given, value, self.program.slots):
                 self.executor.bind(number, array)
 
     def written(self, step: int, args: Sequence[Any]) -> list[Array]:
-        """What kernel call number `step` writes when a program without branches runs on `args`."""
+        """Return what the kernel call with index `step` writes when a program without branches runs on
+        `args`.
+        """
         with self.executor.lock:
             self.bind(args, {})
             return self.executor.written(step)

@@ -32,7 +32,7 @@ def here() -> bool:
 
 
 def elsewhere(call: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """What `call` gives, on a thread that may run kernels."""
+    """Call `call` on a thread that may run kernels, and return its result."""
     global _other
     if _other is None:
         _other = ThreadPoolExecutor(1)

@@ -25,7 +25,7 @@ def needs_host(function: Function) -> bool:
 
 
 def host_kernel(function: Function) -> Callable[..., None]:
-    """A function of tensors, those that the kernel reads, then those that it writes."""
+    """Build a function of tensors: those that the kernel reads, then those that it writes."""
     order = post_order(function.body)
 
     def run(*tensors: Any) -> None:

@@ -132,8 +132,9 @@ class Kernel:
         return generated(self.scheduled)
 
     def source(self, level: str) -> str:
-        """The kernel at a level: "relay", "te" (tensor expressions), "tir" (loops as they follow from these),
-        "scheduled" (loops as scheduled), "llvm" and "asm"; for a GPU "cuda", and "ptx" where nvcc is there.
+        """Return the kernel at a level: "relay", "te" (tensor expressions), "tir" (the loops that these
+        define), "scheduled" (loops after scheduling), "llvm" and "asm"; for a GPU "cuda", and "ptx" where
+        nvcc is installed.
         """
         if level not in self.levels:
             raise RelayError(
@@ -235,8 +236,8 @@ class Kernel:
         return found
 
     def __call__(self, *arrays: Any) -> Any:
-        """Runs the kernel on NumPy arrays, those of tuples one after another, and gives new ones. Sizes that
-        were not known are those of the arrays.
+        """Run the kernel on NumPy arrays, those of tuples one after another, and return new arrays. Dynamic
+        sizes are those of the arrays.
         """
         wanted = self.input_types
         arrays = tuple([_read(array, f"p{number}") for number, array in enumerate(arrays)])
@@ -289,7 +290,7 @@ class Kernel:
 
 
 def _read(value: Any, name: str) -> Any:
-    """An argument as NumPy's array, if it is one, or hands its memory over."""
+    """Convert an argument to a NumPy array, if it is one or exports its memory by DLPack."""
     value = by_dlpack(value, name)
     if isinstance(value, (bool, int, float)) or type(value).__module__ == "numpy":
         return to_value(value)
@@ -301,7 +302,7 @@ def _described(value: Any) -> str:
 
 
 def _nothing(*tensors: Any) -> None:
-    """Writes no elements."""
+    """Write no elements."""
 
 
 def _is(value: Any, wanted: TensorType) -> bool:

@@ -34,7 +34,7 @@ _TYPES: list[Any] = []
 
 
 def storage_type() -> Any:
-    """The type of memory that the machine asked for: tensors in it need no further look."""
+    """Return the array type of memory that the machine allocated: tensors in it need no further check."""
     if not _TYPES:
         import numpy as np
 
@@ -155,11 +155,11 @@ class KernelMemory(Memory):
         return tensor
 
     def own(self, array: Array) -> Array:
-        """A copy in such memory."""
+        """Copy an array to such memory."""
         return self._copy(array, self._new(array.nbytes))
 
     def constant(self, array: Array) -> Array:
-        """A copy that stays as long as this memory does."""
+        """Copy an array to memory that lives as long as this object."""
         made = self.own(array)
         if made.dtype.kind in "biuf":
             self.known[id(made)] = self._tensor(made)

@@ -69,7 +69,7 @@ def _parameters(function: Value) -> list[str]:
 
 
 def called(function: Value, args: Sequence[Value], interpreter: Interpreter) -> Value:
-    """The value of a function of any kind."""
+    """Call a function of any kind, and return its value."""
     if isinstance(function, Closure):
         return interpreter.call(function, args)
     assert isinstance(function, (Op, Constructor))
@@ -94,7 +94,7 @@ class OutsideFunctions:
         self._fail.restype, self._fail.argtypes = ctypes.c_int, (ctypes.c_void_p, ctypes.c_char_p)
 
     def made(self, machine: int, function: Value) -> int:
-        """The address of a new value of the program that stands for a function."""
+        """Create a value of the program that stands for a function, and return its address."""
         number = next(self._numbers)
         made = self._make(machine, len(_parameters(function)), self._code, self._done, number)
         if not made:
@@ -105,7 +105,7 @@ class OutsideFunctions:
         return int(made)
 
     def raised(self) -> BaseException | None:
-        """What a function has raised since this was asked last."""
+        """Return the exception that a function has raised since the last call of this method."""
         found, self._raised = self._raised, None
         return found
 
@@ -113,7 +113,9 @@ class OutsideFunctions:
         self._functions.pop(number, None)
 
     def _call(self, number: int, machine: int, arguments: Any, result: int) -> int:
-        """What the program calls. An error ends the run, and is raised where that began."""
+        """Run a function that the program calls. An error ends the run, and is raised again where the run was
+        started.
+        """
         library, function = self._library(), self._functions[number]
         assert library is not None
         try:

@@ -108,7 +108,7 @@ class NativeLibrary:
         return found if type(found) is self._writer.array_type else self._shown(found)
 
     def apply(self, function: int, arguments: Sequence[Value]) -> Value:
-        """The value of one of the program's functions, at an address."""
+        """Call one of the program's functions, at an address, and return its value."""
         count = int(self._arity(function))
         if len(arguments) != count:
             raise ExecutionError(
@@ -121,8 +121,8 @@ class NativeLibrary:
         return found
 
     def _written(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[bytes, list[Any]]:
-        """The arguments as numbers: written at once where they are plainly right, else once they are seen to
-        be.
+        """Encode the arguments as integers: directly where they are plainly valid, otherwise after checking
+        them.
         """
         if not named:
             try:
@@ -140,7 +140,7 @@ class NativeLibrary:
             self.released += made
 
     def _handle(self, function: Value, made: list[int]) -> int:
-        """The program's value for a function."""
+        """Return the program's value for a function."""
         if isinstance(function, NativeClosure) and function.library is self:
             return function.address
         made.append(self._outside.made(self._machine, function))
@@ -156,7 +156,7 @@ class NativeLibrary:
         return values
 
     def _value(self, param: Var, value: Any) -> Value:
-        """An argument as the interpreter has it; a tensor is of the parameter's type."""
+        """Convert an argument to a value of the interpreter; a tensor takes the parameter's type."""
         wanted = param.checked_type
         if not isinstance(wanted, TensorType):
             found = WrappedFunction(value) if isinstance(value, FunctionValue) else to_value(value)
@@ -171,7 +171,7 @@ class NativeLibrary:
         return found
 
     def _run(self, numbers: bytes, function: int | None = None) -> Value:
-        """The value of the program, or of one of its functions, for arguments."""
+        """Run the program, or one of its functions, on encoded arguments, and return its value."""
         room = self._room
         count = self._go(self._machine, function, numbers, len(numbers) // 8, *room.buffer_info())
         if self.released:
@@ -188,7 +188,7 @@ class NativeLibrary:
                 self._let_go(self._machine)
 
     def _function(self, address: int) -> NativeClosure:
-        """A function of the program that came out of it."""
+        """Return a function of the program that a run returned."""
         return NativeClosure(self, int(self._keep(address)), int(self._arity(address)))
 
     def _release_all(self) -> None:
@@ -196,7 +196,7 @@ class NativeLibrary:
             self._release(self._machine, self.released.pop())
 
     def value_at(self, address: int) -> Value:
-        """A value that the program holds."""
+        """Read a value that the program holds."""
         room = array("q", bytes(8 * ROOM))
         count = self._write(address, *room.buffer_info())
         if count > len(room):
@@ -205,7 +205,7 @@ class NativeLibrary:
         return values_of(room, 0, self._constructors, _copied, self._function)
 
     def read_at(self, value: Value, place: int) -> int:
-        """Makes a value of the program, and puts it at an address; not 0: there was no memory."""
+        """Create a value of the program, and store it at an address. Return nonzero where memory ran out."""
         numbers, alive = self.numbers([value])
         wrong = int(self._read(self._machine, numbers, len(numbers) // 8, place, 1))
         self._release_all()
@@ -213,7 +213,7 @@ class NativeLibrary:
         return wrong
 
     def _shown(self, value: Value) -> Any:
-        """A result as the outside sees it: arrays, tuples, what constructors made, functions."""
+        """Convert a result to Python: arrays, tuples, constructor values, functions."""
         if isinstance(value, tuple):
             return tuple([self._shown(part) for part in value])
         if hasattr(value, "dtype"):
@@ -222,15 +222,17 @@ class NativeLibrary:
         return to_result(value, lambda found: FunctionValue(interpreter, found))
 
     def time(self, args: Sequence[Any], named: Mapping[str, Any], repeat: int) -> float:
-        """The least seconds that a run takes, of `repeat`, without what brings values in and out."""
+        """Return the seconds of the fastest of `repeat` runs, without the conversion of arguments and
+        results.
+        """
         repeat = whole(repeat, "repeat")
         with self.given(args, named) as run:
             return min(run() for _ in range(repeat + 1))
 
     @contextmanager
     def given(self, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[Callable[[], float]]:
-        """A function that runs the program on arguments, which are handed over once, and gives the seconds
-        that it took. Nobody else uses the program meanwhile.
+        """Yield a function that runs the program on arguments, which are passed once, and returns the seconds
+        that it took. The program is locked meanwhile.
         """
         clock, call, machine, arguments = time.perf_counter, self._call, self._machine, self._arguments
         count, result = len(self.native.arguments), ctypes.c_void_p()
@@ -257,8 +259,8 @@ class NativeLibrary:
                 del alive
 
     def calls(self) -> array[int]:
-        """The calls of kernels since this was asked last, as numbers (see clock.c): none, unless the library
-        has the clock.
+        """Return the calls of kernels since the last call of this method, encoded as integers (see clock.c):
+        none, unless the library was built with the clock.
         """
         found = array("q", bytes(8 * max(0, self._clocked(self._machine, None, 0))))
         if self._clocked(self._machine, found.buffer_info()[0], len(found)) < 0:
@@ -282,7 +284,7 @@ def _closed(library: ctypes.CDLL, end: Callable[[int], None], machine: int) -> N
 
 
 def _copied(address: int, code: int, bits: int, shape: tuple[int, ...]) -> Array:
-    """A copy of a tensor at an address."""
+    """Copy the tensor at an address."""
     import numpy as np
 
     made: Array = np.empty(shape, numpy_type(code, bits))

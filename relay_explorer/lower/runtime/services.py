@@ -24,5 +24,5 @@ def provides(name: str) -> Callable[[Function], Function]:
 
 
 def service(name: str) -> Callable[..., Any]:
-    """The function that is registered as a service."""
+    """Return the function that is registered as a service."""
     return _services[name]

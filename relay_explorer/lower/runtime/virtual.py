@@ -78,7 +78,7 @@ class VMExecutable(Executable):
         return self._result(self.machine.call(ENTRY, self.values(args, named)))
 
     def values(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Value]:
-        """The machine's values for arguments."""
+        """Convert arguments to values of the machine."""
         given = all_in_order(self._inputs, args, named)
         values = [_value(argument, param) for argument, param in zip(given, self._params)]
         check_arguments(self._params, values, self._types)
@@ -113,8 +113,8 @@ def machine_of(
     kernels: Sequence[Kernel | None],
     watched: Callable[[int, Runs], Runs] = lambda _, kernel: kernel,
 ) -> Machine:
-    """What runs bytecode with compiled kernels; NumPy computes those that are None. `watched` may put
-    something in the place of each.
+    """Build the machine that runs bytecode with compiled kernels; NumPy computes those that are None.
+    `watched` may wrap each kernel.
     """
     if any(kernel is not None and kernel.target.kind == "cuda" for kernel in kernels):
         return _machine_on_device(program, kernels, watched)
@@ -133,7 +133,7 @@ def machine_of(
 def _machine_on_device(
     program: VMProgram, kernels: Sequence[Kernel | None], watched: Callable[[int, Runs], Runs]
 ) -> Machine:
-    """The same for a GPU, on which tensors stay."""
+    """Build the same for a GPU, on which tensors stay."""
     from ..require import tvm
     from .device_memory import DeviceKernel, DeviceMemory, HostKernel
 
@@ -178,14 +178,14 @@ class CompiledKernel:
 
 
 def parameters(program: VMProgram) -> list[Var]:
-    """The parameters of `@main`; those whose types cannot be read from text have none."""
+    """Return the parameters of `@main`; those whose types cannot be read from text have none."""
     main, types = program.functions[ENTRY], types_of(program)
     return [Var(name, parsed_type(text, types)) for name, text in zip(main.params, main.types)]
 
 
 def parsed_type(text: str, types: IRModule | None = None) -> Type | None:
-    """A type that is told as text; None where the text is not enough, as for a type variable. `types` has
-    the data types that it may name.
+    """Parse a type; return None where the text does not suffice, as for a type variable. `types` has the data
+    types that it may name.
     """
     try:
         header = parse_expr(f"fn (%x: {text}) {{ () }}", init_module=types)
@@ -196,12 +196,12 @@ def parsed_type(text: str, types: IRModule | None = None) -> Type | None:
 
 
 def types_of(program: VMProgram) -> IRModule:
-    """The data types of a program."""
+    """Return a module with the data types of a program."""
     return IRModule({}, {data.header: data for data in program.types})
 
 
 def _value(argument: Any, param: Var) -> Value:
-    """An argument as the machine holds it; Python's numbers take the parameter's element type."""
+    """Convert an argument to a value of the machine; Python's numbers take the parameter's element type."""
     wanted = param.type_annotation
     if isinstance(wanted, TensorType) and not wanted.shape:
         argument = of_number(argument, wanted.dtype)

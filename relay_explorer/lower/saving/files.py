@@ -15,7 +15,7 @@ from ...ir.errors import RelayError
 
 
 def path_of(given: object) -> Path:
-    """The path of a file. A RelayError where it is none."""
+    """Return the path of a file. Raise a RelayError for a value that is no path."""
     try:
         text = os.fsdecode(given)  # type: ignore[arg-type]  # it says so where it is no path
     except TypeError:
@@ -29,9 +29,9 @@ def path_of(given: object) -> Path:
 
 @contextmanager
 def replaced(given: object) -> Iterator[Path]:
-    """A new file in place of what lies at a path, when all of it is written: what is there may be loaded
-    right now, and stays as it is where writing fails. Links are followed. What is there and is no file, such
-    as a folder or a device, is a RelayError, as is whatever the system says.
+    """Yield a new file that replaces the file at a path once it is completely written, because the old one
+    may be loaded at the moment, and stays as it is where writing fails. Links are followed. Raise a
+    RelayError where the path is something else, such as a folder or a device, and for errors of the system.
     """
     path = path_of(given)
     try:
@@ -45,7 +45,7 @@ def replaced(given: object) -> Iterator[Path]:
 
 
 def _target(path: Path) -> Path:
-    """The file that a path leads to."""
+    """Return the file that a path leads to."""
     try:
         target = path.resolve()
     except RuntimeError as problem:  # links that lead to each other

@@ -28,7 +28,9 @@ _KINDS: dict[str, Any] = {"Launch": Launch, "Branch": Branch, "Copy": Copy}
 
 
 def save(exe: GraphExecutable, path: object) -> None:
-    """Writes `exe`; a RelayError where a kernel has no library, or the file cannot be written."""
+    """Write `exe` to a file. Raise a RelayError where a kernel has no library, or the file cannot be
+    written.
+    """
     program = exe.program
     told = {
         "slots": program.slots,
@@ -43,7 +45,9 @@ def save(exe: GraphExecutable, path: object) -> None:
 def write_archive(
     path: object, exe: Executable, told: Mapping[str, Any], constants: Mapping[int, bytes]
 ) -> None:
-    """Writes the file of a program that runs kernels: `told` says how, besides what is said of every one."""
+    """Write the file of a program that runs kernels: `told` is the part of its description that depends on
+    the executor.
+    """
     libraries = [_library_of(kernel) for kernel in exe.kernels]
     description = {
         "format": FORMAT,
@@ -66,7 +70,7 @@ def write_archive(
 
 
 def _library_of(kernel: Kernel) -> Path | None:
-    """The library of a kernel; None where it runs on the host."""
+    """Return the library of a kernel; None where it runs on the host."""
     if kernel.on_host:
         return None
     found = kernel.library
@@ -79,7 +83,7 @@ def _library_of(kernel: Kernel) -> Path | None:
 
 
 def _kernel_fields(kernel: Kernel) -> dict[str, Any]:
-    """What is written of a kernel besides its library."""
+    """Return what is saved of a kernel besides its library."""
     left_out = ("path", "function", "file", "sha256", "format")
     entry = {name: value for name, value in kernel.entry.items() if name not in left_out}
     own = {"name": kernel.name, "symbol": kernel.symbol, "text": kernel.text, "uses": kernel.uses}
@@ -109,7 +113,9 @@ def _loaded(archive: ArchiveReader, told: dict[str, Any]) -> GraphExecutable:
 
 
 def read_kernels(archive: ArchiveReader, told: dict[str, Any], target: Target) -> list[Kernel]:
-    """The kernels of a saved program. Their libraries lie in a folder that is there as long as they are."""
+    """Read the kernels of a saved program. Their libraries lie in a temporary folder that lives as long as
+    they do.
+    """
     kernels = []
     folder = _Folder()
     for number, fields in enumerate(told["kernels"]):
@@ -133,7 +139,7 @@ class _Folder:
 
 
 def read_target(told: dict[str, Any]) -> Target:
-    """What a program was built for; a RelayError where this machine is none."""
+    """Return the target that a program was built for. Raise a RelayError where this machine cannot run it."""
     target = Target.from_dict(told["target"])
     if told["machine"] != platform.machine() or not target.runs_here:
         raise RelayError(
@@ -144,12 +150,14 @@ def read_target(told: dict[str, Any]) -> Target:
 
 
 def _tuples(value: Any) -> Any:
-    """Lists as the tuples that they were."""
+    """Convert lists to the tuples that they were before they were saved."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _result(nest: Any) -> Any:
-    """A result's nest: a pair of a number and a shape is a leaf, other lists are tuples of the program."""
+    """Restore a result's nest: a pair of an index and a shape is a leaf, other lists are tuples of the
+    program.
+    """
     if len(nest) == 2 and isinstance(nest[0], int):
         return nest[0], tuple(nest[1])
     return [_result(part) for part in nest]

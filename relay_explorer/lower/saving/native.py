@@ -42,7 +42,7 @@ _LINUX = {"avx512vnni": "avx512_vnni", "dotprod": "asimddp"}
 
 
 def described(native: NativeSource, program: VMProgram, target: Target, library: bytes) -> bytes:
-    """What stands behind a library."""
+    """Return the description that is appended to a library."""
     main = program.functions["main"]
     head = VMFunction("main", main.params, main.types, 0, 0, ())
     told = {
@@ -94,15 +94,17 @@ class LoadedNative(Executable):
         return [Input(name, None, type_) for name, type_ in zip(self._head.params, self._head.types)]
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
-        """Runs the program; see NativeExecutable."""
+        """Run the program; see NativeExecutable."""
         return self.library(*args, **named)
 
     def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
-        """The least seconds that a run takes, of `repeat`; arguments are handed over before."""
+        """Return the seconds of the fastest of `repeat` runs; the arguments are passed once, before the
+        first.
+        """
         return self.library.time(args, named, repeat)
 
     def save(self, path: object) -> None:
-        """Copies the library."""
+        """Copy the library to a path."""
         with replaced(path) as made:
             shutil.copy(self.path, made)
 
@@ -113,8 +115,8 @@ class LoadedNative(Executable):
 
 
 def load(path: str) -> LoadedNative:
-    """The program in a shared library; a RelayError where it is none of ours, was changed, or is for another
-    machine. Nothing of the library runs before that is known.
+    """Load the program in a shared library. Raise a RelayError where the library was not saved by this
+    package, was changed, or is for another machine; no code of it runs before these checks.
     """
     data = Path(path).read_bytes()
     length, sha, mark = _END.unpack(data[-_END.size :]) if len(data) > _END.size else (0, b"", b"")

@@ -19,7 +19,9 @@ MOST_SOURCE = 1_000_000  # characters of program text that are kept for errors
 
 
 def save(exe: VMExecutable, path: object) -> None:
-    """Writes `exe`; a RelayError where a kernel has no library, or the file cannot be written."""
+    """Write `exe` to a file. Raise a RelayError where a kernel has no library, or the file cannot be
+    written.
+    """
     numbers = {kernel: number for number, kernel in enumerate(exe.kernels)}
     constants = exe.program.constants
     told = {
@@ -50,7 +52,7 @@ def _places(program: VMProgram) -> dict[str, Any]:
 
 
 def loaded(archive: ArchiveReader, told: dict[str, Any]) -> VMExecutable:
-    """The program of an archive that `save` wrote."""
+    """Restore the program of an archive that `save` wrote."""
     target = read_target(told)
     constants = [
         NDArray(tuple(shape), dtype, archive.read(f"constants/{number}"))

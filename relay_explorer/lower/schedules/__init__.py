@@ -24,8 +24,8 @@ RULES = ("gpu", "blocked", "winograd", "depthwise", "dense", "reduction", "fallb
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled:
-    """The schedule of a kernel by the first rule that is for it. A rule that TVM does not let finish is left
-    out, and said so (`refused`); where none finishes, the loops stay as they follow from the expressions.
+    """Schedule a kernel by the first rule that matches it. A rule that fails with an error of TVM is skipped
+    and recorded in `refused`; where no rule succeeds, the loops stay as the tensor expressions define them.
     """
     refused = []
     for rule in RULES:

@@ -53,7 +53,7 @@ def access_of(block: Any, lanes: int) -> Access:
 
 
 def _parts(value: Any) -> list[Any]:
-    """An expression and all within it."""
+    """Return an expression and all its subexpressions."""
     found, pending = [], [value]
     while pending:
         part = pending.pop()

@@ -134,7 +134,7 @@ class _Convolution:
             plan.vectorized(name)
 
     def _tiles(self, last: str) -> tuple[list[Any], list[Any]]:
-        """Splits the loops of the epilogue: those over tiles, and those within one."""
+        """Split the loops of the epilogue: into those over tiles, and those within one."""
         sch = self.sch
         n, blocks, height, width, lane = sch.get_loops(self.plan.block(last))
         rows, channels, columns = (int(self.choice[k]) for k in ("rows", "channels", "columns"))
@@ -151,7 +151,7 @@ class _Convolution:
         return [tasks, *outer[2:]], [block, column, lane]
 
     def _padding(self, outer: list[Any]) -> None:
-        """The padded data is made for the rows that are computed next; all at once where that is all rows."""
+        """Compute the padded data for the rows that are computed next; at once where that is all rows."""
         sch, plan = self.sch, self.plan
         assert self.pad is not None
         block = plan.block(self.pad)

@@ -88,7 +88,9 @@ def _rows(plan: Plan, tasks: list[Any], height: Any) -> int:
 
 
 def _reduction(plan: Plan, name: str, kernel: int) -> None:
-    """The places of the kernel outside, the tile within, all of it written out."""
+    """Reorder the loops of the reduction: the kernel's positions outside, the tile within, all of it
+    unrolled.
+    """
     sch, block = plan.sch, plan.block(name)
     loops = sch.get_loops(block)[3:]
     count = plan.kinds(name).count(REDUCED)

@@ -58,7 +58,7 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
 
 
 def _candidates(composed: Composed, target: Target) -> Iterator[Candidate]:
-    """What a kernel is worth trying with, in order."""
+    """Yield the candidates for a kernel in order of preference."""
     for rule in _rules(composed, target):
         if rule == "Convolution":
             tile = gpu_convolution.tile_of(composed, target)
@@ -92,7 +92,7 @@ def _rules(composed: Composed, target: Target) -> list[str]:
 
 
 def _applied(composed: Composed, target: Target, choice: Choice) -> tuple[Any, Any] | None:
-    """The function scheduled by one rule, and the record of it; None where the rule is for other kernels."""
+    """Apply one rule; return the scheduled function and its trace, or None where the rule does not match."""
     rule = str(choice["rule"])
     if rule not in ("Convolution", "Sums"):
         return gpu_dlight.applied(rule, composed, target, fits)
@@ -129,7 +129,7 @@ def _fits(launch: Any) -> bool:
 
 
 def _loops(body: Any) -> Iterator[Any]:
-    """The loops that are bound to threads."""
+    """Yield the loops that are bound to threads."""
     pending = [body]
     while pending:
         node = pending.pop()

@@ -32,8 +32,8 @@ WARP = 32
 
 
 def tile_of(composed: Composed, target: Target) -> Tile | None:
-    """The tile for a kernel's convolution; None where it has none, or sizes are not known, or the result is
-    a single place for each channel: that is a matrix times a vector.
+    """Choose the tile for a kernel's convolution; None where it has none, sizes are dynamic, or the result
+    has a single position per channel: that is a matrix-vector product.
     """
     plan = GPUPlan(composed, target)
     name = convolution_of(plan)
@@ -43,7 +43,7 @@ def tile_of(composed: Composed, target: Target) -> Tile | None:
 
 
 def schedule(composed: Composed, target: Target, choice: Choice) -> Any:
-    """The schedule with a tile; None where it takes more shared memory than there is."""
+    """Schedule with a tile; return None where it takes more shared memory than there is."""
     plan = GPUPlan(composed, target)
     name = convolution_of(plan)
     if name is None:
@@ -81,7 +81,9 @@ def shared_bytes(module: Any) -> int:
 
 
 def convolution_of(plan: GPUPlan) -> str | None:
-    """The block that sums up, of a convolution whose result has its channels before its space."""
+    """Return the reduction block of a convolution whose result has its channel axis before its spatial
+    axes.
+    """
     anchor = plan.composed.anchor
     if anchor is None or not _is_convolution(anchor.op) or not plan.composed.is_static:
         return None
@@ -137,7 +139,9 @@ def _window(plan: GPUPlan, name: str) -> Window:
 
 
 def _axis_of(plan: GPUPlan, name: str) -> int | None:
-    """The axis of the weight that goes with the channels of the result; None where that is the last."""
+    """Return the axis of the weight that corresponds to the channels of the result; None where that is the
+    last.
+    """
     block = plan.sch.get(plan.block(name))
     outputs, region = block.iter_vars[1].var, block.reads[1].region
     found = [n for n, part in enumerate(region) if _uses(part.min, outputs)]
@@ -185,8 +189,8 @@ class _Convolution:
             spread(plan, name)
 
     def _brought(self, number: int) -> str:
-        """The block that brings what the sums read to shared memory: the one that makes it, as that which
-        puts zeros around the data, or a copy.
+        """Return the block that loads an operand of the sums into shared memory: the block that computes it,
+        such as a padding, or a copy.
         """
         plan, sch, block = self.plan, self.sch, self.plan.block(self.name)
         source = sch.get(block).reads[number].source
@@ -197,7 +201,9 @@ class _Convolution:
         return str(sch.get(sch.cache_read(block, number, "shared")).name_hint)
 
     def _threads(self, last: str) -> Any:
-        """The loops of what is stored, shared out: the loop over the threads along rows and columns."""
+        """Bind the loops of the stored result to blocks and threads; return the loop over the threads along
+        rows and columns.
+        """
         sch, tile = self.sch, self.tile
         images, outputs, *outer, wide = sch.get_loops(self.plan.block(last))
         if outer:
@@ -219,7 +225,9 @@ class _Convolution:
         return threads
 
     def _pieces(self) -> tuple[list[Any], int]:
-        """The loops over what is brought at once, and how many loops are around what is done with it."""
+        """Split the reduction loops into chunks that are loaded at once; return them, and the number of loops
+        around the computation on a chunk.
+        """
         plan, sch = self.plan, self.sch
         block = plan.block(self.name)
         kinds = plan.kinds(self.name)
@@ -241,11 +249,13 @@ class _Convolution:
                 self.sch.unroll(loop)
 
     def _bring(self, name: str, piece: Any, depth: int, ragged: int | None) -> None:
-        """A block's part in shared memory, brought by all its threads: neighbours bring neighbours.
+        """Load a block's part into shared memory by all threads of a block, adjacent threads loading adjacent
+        elements.
 
-        Parts may lie beyond the end of an axis. Of a question about one of several axes that are one loop TVM
-        does not see how much of the array a part is, and keeps all of it in shared memory. Then loops stay
-        apart: `ragged` is the axis that the rows of threads share out, and its row of threads the last.
+        Parts may extend beyond the end of an axis. Where several axes are fused into one loop, TVM cannot
+        derive from the bounds check of one axis how much of the array a part covers, and keeps all of it in
+        shared memory. Such loops stay separate: `ragged` is the axis that the rows of threads are distributed
+        over, and the last of its loops runs over a row of threads.
         """
         plan, sch, tile = self.plan, self.sch, self.tile
         sch.compute_at(plan.block(name), piece, preserve_unit_loops=True)

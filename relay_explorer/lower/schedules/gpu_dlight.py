@@ -18,7 +18,7 @@ LONG = 64  # numbers for which a block of threads is worth it
 def applied(
     name: str, composed: Composed, target: Target, fits: Callable[[Any], bool]
 ) -> tuple[Any, Any] | None:
-    """The function scheduled by one rule, and the record of it; None where the rule is for other kernels."""
+    """Apply one rule; return the scheduled function and its trace, or None where the rule does not match."""
     rule = getattr(import_module("tvm.s_tir.dlight.gpu"), name)()
     with target.tvm:
         for func, before in _ways(name, composed):
@@ -33,11 +33,12 @@ def applied(
 
 
 def _ways(name: str, composed: Composed) -> Iterator[tuple[Any, Any]]:
-    """The function as a rule may be given it, and the record of what was done to it before.
+    """Yield the variants of the function that a rule can be tried on, and the trace of what was done to each
+    before.
 
-    Where the sums that threads compute together are the result, GEMV writes those of threads beyond the last
-    row, too: who is within is asked only for what follows. So a copy follows. With one, GeneralReduction also
-    takes what folds otherwise than by adding.
+    Where the sums that threads compute together are the result, GEMV also writes those of threads beyond the
+    last row: it guards only the blocks that follow. So a copy of the result follows. With such a copy,
+    GeneralReduction also accepts reductions other than sums.
     """
     if name != "GEMV":
         yield composed.prim_func, None

@@ -28,7 +28,7 @@ class GPUPlan(Plan):
 
 
 def schedule(composed: Composed, target: Target) -> Any:
-    """The schedule; None for kernels that are more than nests of loops."""
+    """Schedule the kernel; return None where it is more than nests of loops."""
     plan = GPUPlan(composed, target)
     for name in plan.names:
         if plan.users(name) and not plan.is_reduction(name):
@@ -64,7 +64,7 @@ def is_bound(plan: Plan, name: str) -> bool:
 
 
 def summed(plan: Plan, name: str) -> None:
-    """A sum in the register of the thread that stores what follows it."""
+    """Compute a sum in a register of the thread that stores what follows it."""
     sch = plan.sch
     threads = spread(plan, plan.epilogue(name))
     kinds = plan.kinds(name)
@@ -78,7 +78,7 @@ def summed(plan: Plan, name: str) -> None:
 
 
 def spread(plan: Plan, name: str) -> Any:
-    """A block's loops as one, shared out among threads: the loop over the threads of a block."""
+    """Fuse a block's loops and distribute them over threads; return the loop over the threads of a block."""
     sch, block = plan.sch, plan.block(name)
     loops = sch.get_loops(block) or [sch.add_unit_loop(block)]
     blocks, threads = sch.split(sch.fuse(*loops) if len(loops) > 1 else loops[0], [None, THREADS])

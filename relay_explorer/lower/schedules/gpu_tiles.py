@@ -94,7 +94,7 @@ class Tile:
 
 
 def best(window: Window) -> Tile | None:
-    """The tile that costs least; None where none fits."""
+    """Return the cheapest tile; None where none fits."""
     return min(tiles(window), key=lambda tile: cost(window, tile), default=None)
 
 
@@ -129,7 +129,7 @@ def _widths(window: Window) -> list[int]:
 
 
 def _even(size: int, most: int) -> int:
-    """The length of pieces of at most `most`, as few and as even as possible."""
+    """Return the length of chunks of at most `most`, as few and as even as possible."""
     return -(-size // -(-size // most))
 
 

@@ -61,7 +61,9 @@ class InliningCost:
 
 
 def loads(op: Any) -> list[tuple[Any, int]]:
-    """The operations whose tensors one of TE reads, and how often each then stands in the code."""
+    """Return the operations whose tensors a TE operation reads, and how often each then occurs in the
+    code.
+    """
     bodies = list(op.body) if hasattr(op, "axis") and hasattr(op, "body") else []
     if not bodies:
         return [(tensor.op, 1) for tensor in op.input_tensors]
@@ -85,7 +87,7 @@ def loads(op: Any) -> list[tuple[Any, int]]:
 
 
 def _parts(node: Any) -> list[Any]:
-    """The operands of an expression that is no call."""
+    """Return the operands of an expression that is no call."""
     kind = type(node).__name__
     if kind == "Reduce":
         return list(node.source)

@@ -15,9 +15,7 @@ from .tail import with_tails
 
 
 def overlapped(mod: Any) -> Any:
-    """The module with such tiles in the place of conditions. The outermost loop of a nest must be the one
-    over its tiles.
-    """
+    """Replace conditions by tiles that overlap. Each nest must begin with the loop over its tiles."""
     made = mod
     for var, function in mod.functions_items():
         root = function.body.block
@@ -31,7 +29,9 @@ def overlapped(mod: Any) -> Any:
 
 
 def _nest(loop: Any) -> Any:
-    """A nest, by its outermost loop. Either all of its blocks go with their tiles, or none does."""
+    """Rewrite a nest, given by its outermost loop. Either all of its blocks move with their tiles, or none
+    does.
+    """
     bounds = tvm().sym.Analyzer()
     left: list[Any] = []
 
@@ -48,8 +48,8 @@ def _nest(loop: Any) -> Any:
 
 
 def _moved(realize: Any, tiles: Any, bounds: Any, left: list[Any]) -> Any:
-    """A block's places, where the tile that `tiles` counts is one that overlaps. Conditions of other kinds
-    are `left`.
+    """Return a block's indices, shifted where the tile that `tiles` counts is one that overlaps. Conditions
+    of other kinds are appended to `left`.
     """
     tirx = tvm().tirx
     values, conditions = list(realize.iter_values), conditions_of(realize.predicate)
@@ -74,7 +74,7 @@ def _moved(realize: Any, tiles: Any, bounds: Any, left: list[Any]) -> Any:
 
 
 def _axis(realize: Any, condition: Any, bounds: Any) -> int | None:
-    """The axis whose size a condition keeps its place below."""
+    """Return the axis that a condition bounds by its size."""
     if not isinstance(condition, tvm().tirx.LT):
         return None
     for number, (axis, value) in enumerate(zip(realize.block.iter_vars, realize.iter_values)):

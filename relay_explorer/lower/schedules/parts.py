@@ -49,11 +49,11 @@ class Plan:
         return REDUCED in self.kinds(name)
 
     def buffer(self, name: str) -> Any:
-        """What a block writes."""
+        """Return the buffer that a block writes."""
         return self.sch.get(self.block(name)).writes[0].source
 
     def shape(self, name: str) -> tuple[int, ...] | None:
-        """The shape that a block writes; None where it is not known."""
+        """Return the shape that a block writes; None where it is dynamic."""
         return static(self.buffer(name).shape)
 
     def dtype(self, name: str) -> str:
@@ -71,9 +71,9 @@ class Plan:
     # -- the blocks around an anchor
 
     def epilogue(self, anchor: str, copy: bool = True) -> str:
-        """The last of the element-wise blocks that follow `anchor`, with all in between computed within it.
-        Where none follows, a copy of the anchor's result, so that there is always a block that takes the
-        result out of the registers; `anchor` itself without `copy`.
+        """Return the last of the element-wise blocks that follow `anchor`, with all in between inlined into
+        it. Where none follows, return a copy of the anchor's result, so that there is always a block that
+        stores the result from registers; without `copy`, `anchor` itself.
         """
         followers = self._followers(anchor)
         for name in followers[:-1]:
@@ -86,8 +86,8 @@ class Plan:
         return followers[-1] if followers else anchor
 
     def _followers(self, anchor: str) -> list[str]:
-        """The element-wise blocks that are made of `anchor` alone, as far as all but the last of them are
-        used by nothing else, and the last, with all of them computed in it, stays small enough.
+        """Return the element-wise blocks that depend on `anchor` alone, as far as all but the last of them
+        are used nowhere else, and the last, with all of them inlined, stays small enough.
         """
         found = [anchor]
         users = {anchor: self.users(anchor)}
@@ -123,7 +123,7 @@ class Plan:
         return name in [str(self.sch.get(block).name_hint) for block in outputs]
 
     def inline_before(self, keep: Sequence[str]) -> None:
-        """Computes the element-wise blocks where they are used, but for those in `keep` and those that only a
+        """Inline the element-wise blocks into their users, except those in `keep` and those that only a
         reduction reads.
         """
         for name in self.names:
@@ -146,11 +146,13 @@ class Plan:
     # -- loops
 
     def vectorized(self, name: str) -> None:
-        """The usual loops of a block that stands alone: the last axis in vectors, the others in parallel."""
+        """Schedule a block that stands alone by default: vectorize the last axis, run the others in
+        parallel.
+        """
         plain_loops(self.sch, self.block(name), self.target)
 
     def parallel(self, loops: Sequence[Any], operations: int, least: int = PARALLEL_FROM) -> Any:
-        """The loops as one, run by all cores where the work is worth it."""
+        """Fuse the loops, and run the result in parallel where there is enough work."""
         loop = self.sch.fuse(*loops) if len(loops) > 1 else loops[0]
         if operations >= least and self.extent(loop) > 1 and self.target.cores > 1:
             self.sch.parallel(loop)
@@ -158,7 +160,7 @@ class Plan:
 
 
 def sizes(type_: Any) -> tuple[int, ...]:
-    """The sizes of a tensor's type that are known."""
+    """Return the static sizes of a tensor type."""
     found: tuple[int, ...] = type_.concrete_shape
     return found
 
@@ -175,7 +177,7 @@ def product(numbers: Sequence[int]) -> int:
 
 
 def divisors(number: int, most: int) -> list[int]:
-    """The divisors up to `most`, the largest first."""
+    """Return the divisors up to `most`, the largest first."""
     return [d for d in range(min(number, most), 0, -1) if number % d == 0]
 
 
@@ -218,8 +220,8 @@ def _known(extent: Any) -> int | None:
 def _turned(
     sch: Any, loops: list[Any], extents: list[int | None], across: int, lanes: int
 ) -> tuple[list[Any], Any] | None:
-    """A transpose, tile by tile: what is read and what is written then lie in few lines of the cache, each of
-    which is used as a whole. The loop over all tiles, and one over a vector of what is read.
+    """Schedule a transpose tile by tile, so that reads and writes stay within few cache lines, each of which
+    is used completely. Return the outer loops, and one over a vector of what is read.
     """
     high, wide = extents[across] or 0, extents[-1] or 0
     if None in extents or min(high, wide) < 4:
@@ -233,9 +235,9 @@ def _turned(
 
 
 def _tasks(sch: Any, loops: list[Any], wanted: int) -> list[Any]:
-    """The outermost loops that are as many tasks as are `wanted`. To be shared by the cores, they become one,
-    from whose number the places are found by division: the inner ones, whose turns are short, stay loops. A
-    loop of a computed length stays one, too: TVM divides by no such length.
+    """Return the outermost loops that make up as many parallel tasks as are `wanted`. The cores share them as
+    one fused loop, whose indices are recovered by division: inner loops with few iterations stay separate. So
+    does a loop of a computed length, because TVM does not divide by such a length.
     """
     count = 1
     for number, loop in enumerate(loops):
@@ -269,9 +271,9 @@ def _variables(expression: Any) -> list[Any]:
 def _split_vector(
     sch: Any, loops: list[Any], extents: list[int | None], lanes: int, joined: int
 ) -> tuple[list[Any], Any]:
-    """The outer loops, and one over a vector: of the last axis, or, where that does not divide, of as many of
-    the last ones as do, of those that may be `joined`; or of the last axis, half as wide. None where none
-    does: LLVM makes what vectors it can.
+    """Return the outer loops, and one over a vector: of the last axis, or, where the lanes do not divide it,
+    of as many of the last axes as they divide, among the last `joined`; or of the last axis, half as wide.
+    Return None for the vector where none fits: LLVM then vectorizes what it can.
     """
     for count in range(1, min(len(loops), joined) + 1):
         last = extents[-count:]

@@ -59,9 +59,9 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
 
 
 def inline_makers(plan: Plan, name: str) -> None:
-    """Computes the element-wise stages that a reduction reads within it, where it reads each element once, or
-    where they are the padding of a pool in blocks: a comparison for each vector costs less than a padded
-    copy; one for each element does not.
+    """Inline the element-wise stages that a reduction reads where it reads each element once, or where they
+    are the padding of a pool in blocked layout: one comparison per vector costs less than a padded copy; one
+    per element does not.
     """
     for maker in plan.makers(name):
         shape = plan.shape(maker)
@@ -79,9 +79,9 @@ def _branches(plan: Plan, name: str) -> bool:
 
 
 def turn(plan: Plan, name: str) -> None:
-    """Gives a product of two matrices that are both summed along their last axis a transposed copy of the
-    second, so that vectors can be of results. That pays where each element is used often, and sums are short:
-    adding up a vector of partial sums takes as long as many elements of a sum.
+    """Copy the second operand of a matrix product, transposed, where both operands are summed along their
+    last axis, so that vectors can run along the result. That pays where each element is used often and sums
+    are short: adding up a vector of partial sums takes as long as many elements of a sum.
     """
     shape = Shape.read(plan, name)
     if not shape.spatial or len(shape.reduced) != 1:
@@ -106,8 +106,8 @@ def turn(plan: Plan, name: str) -> None:
 
 
 def unstride(plan: Plan, name: str) -> None:
-    """Gives windows that move by several places along the last axis a copy of the data in which every second
-    element, or every third, lies beside the next of them, so that neighbours are read as a vector.
+    """Copy the data of windows with a stride along the last axis so that every second element (every third,
+    …) is adjacent to the next of them, and adjacent elements are read as a vector.
     """
     shape = Shape.read(plan, name)
     block = plan.sch.get(plan.block(name))
@@ -212,30 +212,30 @@ def _is_partial(shape: Shape, lanes: int) -> bool:
 
 
 def _lanes(extent: int, lanes: int) -> int:
-    """The widest vectors that divide an axis."""
+    """Return the widest vectors that divide an axis."""
     while lanes > 1 and extent % lanes:
         lanes //= 2
     return lanes
 
 
 def _along(run: int, lanes: int) -> int:
-    """The vectors of partial sums: the widest that divide a stretch of memory; where these are narrow, the
-    widest there are, and the rest is summed afterwards (see `tail`).
+    """Return the vectors of partial sums: the widest that divide a stretch of memory; where these are narrow,
+    the widest there are, and the remainder is summed afterwards (see `tail`).
     """
     exact = _lanes(run, lanes)
     return lanes if exact < lanes // 2 and run > lanes else exact
 
 
 def _wide(extent: int, lanes: int) -> int:
-    """The widest vectors that an axis has room for; where it is very short, those that divide it."""
+    """Return the widest vectors that fit into an axis; where it is very short, those that divide it."""
     while lanes > extent:
         lanes //= 2
     return lanes if lanes >= SHORT else _lanes(extent, lanes)
 
 
 def _row_axis(shape: Shape, last: int) -> int | None:
-    """The axis of the tile's rows: one on which what is read along the last axis does not depend, so that it
-    is used again for each row; the nearest one that is longer than 1 where there is none.
+    """Return the axis of the tile's rows: one on which what is read along the last axis does not depend, so
+    that it is reused for each row; where there is none, the nearest axis that is longer than 1.
     """
     longer = [axis for axis in range(last - 1, -1, -1) if shape.spatial[axis] > 1]
     if not longer:
@@ -277,7 +277,7 @@ def reduce(plan: Plan, name: str, tile: Tile) -> str:
 
 
 def _run(plan: Plan, name: str, shape: Shape) -> Any:
-    """The loop over the last reduced axes, which are one where their elements lie one after another."""
+    """Return the loop over the last reduced axes, fused where their elements are contiguous."""
     loops = plan.sch.get_loops(plan.block(name))[-shape.joined :]
     return plan.sch.fuse(*loops) if len(loops) > 1 else loops[0]
 
@@ -309,7 +309,7 @@ def whole(plan: Plan, name: str) -> str:
 
 
 def _tiled(sch: Any, loops: list[Any], tile: Tile) -> tuple[list[Any], list[Any]]:
-    """The loops over tiles, and those within one."""
+    """Return the loops over tiles, and those within one."""
     *before, last = loops
     inner = []
     if tile.axis is not None:
@@ -360,7 +360,7 @@ def _partial_sums(plan: Plan, name: str, parts: Any, held: int, tile: Tile) -> N
 
 
 def _start(sch: Any, block: Any, loop: Any, vector: bool) -> None:
-    """Sets the sums to zero before the reduction."""
+    """Initialize the accumulators before the reduction."""
     init = sch.decompose_reduction(block, loop)
     loops = sch.get_loops(init)[1:]
     for inner in loops[:-1] if vector else loops:

@@ -15,7 +15,7 @@ def mapped(node: Any, kind: Any, change: Any, order: str = "post") -> Any:
 
 
 def conditions_of(predicate: Any) -> list[Any]:
-    """What must all be true for a block to run."""
+    """Return the conditions that must all hold for a block to run."""
     found, pending = [], [predicate]
     if isinstance(predicate, tvm().tirx.IntImm):  # true
         return []

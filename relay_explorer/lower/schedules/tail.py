@@ -19,7 +19,7 @@ MARK = "relay_explorer.tail"
 
 
 def with_tails(nest: Any) -> Any:
-    """A nest of loops with the last turn of each that is marked after it."""
+    """Peel the last iteration of each marked loop of a nest."""
     return mapped(nest, tvm().tirx.For, lambda loop: _split(loop) if MARK in loop.annotations else loop)
 
 
@@ -35,7 +35,9 @@ def _split(loop: Any) -> Any:
 
 
 def _again(loop: Any, left: int) -> Any:
-    """A loop once more, by a variable of its own; over the elements of a vector, only those that are left."""
+    """Copy a loop with a variable of its own; a loop over a vector's elements runs only over those that
+    remain.
+    """
     tirx = tvm().tirx
     var = tirx.Var(f"{loop.loop_var.name}_rest", loop.loop_var.ty)
     vector = int(loop.kind) == tirx.ForKind.VECTORIZED

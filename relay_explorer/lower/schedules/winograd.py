@@ -44,7 +44,7 @@ def _in_blocks(anchor: Stage) -> bool:
 
 
 def candidates(composed: Composed, target: Target) -> list[Candidate]:
-    """Groups with the least to read beyond the second-level cache, with the best tiles for the product."""
+    """Return the groups that read the least beyond the L2 cache, with the best tiles for the product."""
     anchor = composed.anchor
     assert anchor is not None
     side, _, blocks, channels, _ = sizes(anchor.call.args[1].checked_type)
@@ -72,15 +72,15 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
 
 
 def _cost(size: int, target: Target) -> float:
-    """What it costs to read so many bytes again: by where they are then, in the second-level cache, in a
-    shared one behind it, or in memory.
+    """Estimate the cost of reading so many bytes again, by where they are then: in the L2 cache, in a shared
+    cache behind it, or in memory.
     """
     cache = target.caches[1]
     return size * (0.1 if size <= cache * 3 // 4 else 1 if size <= 24 * cache else 4)
 
 
 def _best_product(blocks: int, columns: int, most: int) -> tuple[float, int, int]:
-    """The best tile of a matrix product: its score, blocks of output channels, and tiles of data."""
+    """Choose the best tile of a matrix product: its score, blocks of output channels, and tiles of data."""
     tiles = [
         (tile_score(count, places, most), count, places)
         for places in divisors(columns, most)
@@ -119,7 +119,7 @@ class _Winograd:
             plan.vectorized(name)
 
     def _groups(self, last: str) -> tuple[Any, Any]:
-        """The loops over groups of tiles (None where all are one) and over channels."""
+        """Return the loops over groups of tiles (None where there is one group) and over channels."""
         sch, choice = self.sch, self.choice
         n, blocks, height, width, lane = sch.get_loops(self.plan.block(last))
         several = choice["rows"] * self.tile < self.plan.extent(height)
@@ -134,7 +134,9 @@ class _Winograd:
         return None, self.plan.parallel([n, group, column_group, channels], self.work)
 
     def _loops(self, name: str, at: Any, extents: Mapping[str, int]) -> dict[str, Any]:
-        """A block's loops within `at` by name. Those of one turn have gone when it was moved there."""
+        """Move a block to `at` and return its loops within by name. Loops of one iteration vanish by the
+        move.
+        """
         block = self.plan.block(name)
         self.sch.compute_at(block, at)
         loops = self.sch.get_loops(block)
@@ -142,7 +144,7 @@ class _Winograd:
         return dict(zip(names, loops[-len(names) :], strict=True))
 
     def _in_registers(self, name: str, at: Any, extents: Mapping[str, int]) -> None:
-        """Computes a transformation of one tile, all of it written out."""
+        """Compute the transform of one tile, all of it unrolled."""
         *loops, lane = self._loops(name, at, extents).values()
         for loop in loops:
             self.sch.unroll(loop)
@@ -150,7 +152,7 @@ class _Winograd:
         self.sch.set_scope(self.plan.block(name), 0, "local")
 
     def _back(self, channels: Any) -> None:
-        """The inverse transformation, tile by tile."""
+        """Schedule the inverse transform, tile by tile."""
         choice, m = self.choice, self.tile
         found = self._loops(self.tiles, channels, {
             "o": choice["channels"], "i": choice["rows"], "j": choice["across"], "p": m, "q": m,
@@ -197,7 +199,7 @@ class _Winograd:
         self.sch.vectorize(loops[-1])
 
     def _transform(self, group: Any) -> None:
-        """The data of a group, tile by tile; of all, where there is one group."""
+        """Transform the data of a group, tile by tile; all data where there is one group."""
         sch, plan = self.sch, self.plan
         extents = {
             "i": self.choice["rows"], "c": self.channels // self.inner, "e": self.side, "f": self.side,

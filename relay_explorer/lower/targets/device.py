@@ -20,7 +20,7 @@ EMULATED: list[str] = []  # the architecture of the GPU that stands in for one h
 
 
 def lacks(target: Target) -> str:
-    """What a kernel for a GPU needs and this machine has not; nothing where it can run."""
+    """Return what this machine lacks to run a kernel for a GPU; "" where it can run it."""
     device = tvm().cuda(0)
     if not device.exist:
         return _no_device()
@@ -71,8 +71,8 @@ def _can_compile() -> bool:
 
 
 def on_device(run: Callable[..., object], inputs: int, device: Any) -> Callable[..., None]:
-    """A kernel of a device as one of this machine's memory: tensors, the first `inputs` of which it reads and
-    the others it writes, go to the device and come back.
+    """Wrap a kernel of a device for tensors in this machine's memory: tensors, the first `inputs` of which it
+    reads and the others it writes, are copied to the device and back.
     """
 
     def called(*tensors: Any) -> None:
@@ -168,7 +168,7 @@ def limits_of(target: Target) -> Limits:
 
 
 def usage(source: str, target: Target) -> list[Usage]:
-    """What each function of CUDA C takes, as NVIDIA's compiler says."""
+    """Return the resources that each function of CUDA C takes, as reported by NVIDIA's compiler."""
     _, said = _compiled(source, target, "-cubin", "a count of registers")
     bounds = re.findall(r"__launch_bounds__\((\d+)\)\s+(\w+)\s*\(", source)
     threads = {name: int(count) for count, name in bounds}
@@ -208,7 +208,7 @@ def resident(threads: int, registers: int, shared: int, limits: Limits) -> int:
 
 
 def _whole(size: int, portion: int) -> int:
-    """A size rounded up to whole portions."""
+    """Round a size up to a multiple of `portion`."""
     return -(-size // portion) * portion
 
 

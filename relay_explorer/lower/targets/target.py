@@ -85,14 +85,18 @@ class Target:
 
     @staticmethod
     def of(target: object) -> Target:
-        """The target that a name, a dictionary of TVM's, one of TVM's own, or an old string means."""
+        """Return the target that a name, a dictionary in TVM's format, a target of TVM, or an old string
+        describes.
+        """
         if isinstance(target, Target):
             return target
         return _parsed(json.dumps(_options(target), sort_keys=True))
 
     @staticmethod
     def from_dict(told: Mapping[str, Any]) -> Target:
-        """The inverse of `dataclasses.asdict`, also where the fields have been through JSON."""
+        """Restore a target from `dataclasses.asdict`, also where the fields have been converted to JSON and
+        back.
+        """
         return Target(**{**told, "caches": tuple(told["caches"])})
 
     def __str__(self) -> str:
@@ -110,7 +114,9 @@ def _tvm_target(options: str) -> Any:
 
 
 def needed_features(target: Target) -> list[str]:
-    """What the target's code may use of what not every processor of its kind has, by LLVM's names."""
+    """Return the features that the target's code may use and that not every processor of its kind has, by
+    LLVM's names.
+    """
     has = _codegen().target_has_features
     return [feature for feature in _FEATURES if has(feature, target.tvm)]
 
@@ -128,7 +134,7 @@ def _runs_here(options: str) -> bool:
 
 
 def _system(triple: str) -> str:
-    """The operating system that a triple names."""
+    """Return the operating system that a triple names."""
     return next((name for name in _SYSTEMS if name in triple), "")
 
 
@@ -182,7 +188,9 @@ _OTHERS = ("c", "opencl", "vulkan", "metal", "webgpu", "rocm", "hexagon", "ext_d
 
 
 def _old_string(words: list[str]) -> dict[str, object]:
-    """What `llvm -mcpu=core-avx2 -mattr=+avx2,+fma` meant. Options that TVM no longer has are left out."""
+    """Parse an old target string such as `llvm -mcpu=core-avx2 -mattr=+avx2,+fma`. Options that TVM no longer
+    has are ignored.
+    """
     found: dict[str, object] = {"kind": words[0]}
     given = dict(word.lstrip("-").partition("=")[::2] for word in words[1:] if word.startswith("-"))
     for name in ("mcpu", "mtriple", "arch", "mabi", "mfloat-abi"):
@@ -202,7 +210,7 @@ def _old_string(words: list[str]) -> dict[str, object]:
 
 
 def _tag(name: str) -> dict[str, object]:
-    """A target that TVM knows by name, such as nvidia/nvidia-a100."""
+    """Return a target that TVM knows by name, such as nvidia/nvidia-a100."""
     tags: list[str] = [str(tag) for tag in tvm().target.list_tags()] if "/" in name else []
     if name in tags:
         return _from_tvm(tvm().target.Target(name).export())
@@ -225,7 +233,7 @@ def _known() -> str:
 
 
 def _from_tvm(exported: Mapping[str, Any]) -> dict[str, object]:
-    """What TVM says of a target, without what it finds out by itself."""
+    """Return the fields of a target of TVM, without those that TVM derives."""
     derived = ("host", "keys", "tag")
     plain = {str(k): v for k, v in exported.items() if k not in derived and not str(k).startswith("feature.")}
     return {k: list(map(str, v)) if hasattr(v, "__iter__") and not isinstance(v, str) else v
@@ -294,7 +302,9 @@ _ALIASES = r"i[3-9]86|amd64|x86_64h|x86|(arm|thumb|aarch64|riscv32|riscv64|ppc|m
 
 
 def _check_triple(triple: object) -> None:
-    """That LLVM knows the processor family that a triple begins with. (TVM ends the process over others.)"""
+    """Check that LLVM knows the architecture that a triple begins with (TVM aborts the process for
+    others).
+    """
     if triple is None:
         return
     names = [str(name) for name in _codegen().llvm_get_targets()]
@@ -312,7 +322,7 @@ def _plain(triple: str) -> Any:
 
 
 def _found_arch() -> str | None:
-    """The architecture of this machine's GPU, if it has one."""
+    """Return the architecture of this machine's GPU, if it has one."""
     device = tvm().cuda(0)
     if not device.exist:
         return None

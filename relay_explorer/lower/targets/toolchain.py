@@ -16,7 +16,7 @@ COMPILERS = ("cc", "gcc", "clang")
 
 
 def c_compiler() -> str | None:
-    """This machine's C compiler, if there is one. It also links."""
+    """Return this machine's C compiler, if there is one. It also links."""
     return next((path for name in COMPILERS if (path := shutil.which(name))), None)
 
 
@@ -29,7 +29,9 @@ class Toolchain(NamedTuple):
 
 
 def toolchain(target: Target) -> Toolchain:
-    """The tools that make programs for a target; a RelayError names the package of one that is missing."""
+    """Return the tools that build programs for a target. Raise a RelayError that names the package of a
+    missing one.
+    """
     if target.kind == "cuda":
         raise RelayError(
             "a program for a GPU cannot be compiled ahead of time",
@@ -70,7 +72,7 @@ def _missing(what: str, package: str) -> RelayError:
 
 
 def called(command: Sequence[str | Path], what: str) -> None:
-    """Runs a tool; a RelayError with what it said where it fails. `what` it was to do."""
+    """Run a tool. Raise a RelayError with its output where it fails; `what` describes the task."""
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     if done.returncode:
         name = Path(command[0]).name
