@@ -121,7 +121,7 @@ def parts(case: Case) -> tuple[list[tuple[str, str, float]], float]:
     with trace:
         Interpreter(case.module).call("main", values)
     operators = [(*i.detail, given, i.node) for i, given in trace.operators]
-    kernels = [(op.compute.__wrapped__, (attrs, *given)) for op, attrs, given, _ in operators]
+    kernels = [(op.reference.__wrapped__, (attrs, *given)) for op, attrs, given, _ in operators]
     with quiet():
         times = alternate(
             {

@@ -356,10 +356,10 @@ def apply_operator(op: Op, attrs: Any, values: Sequence[Value], at: Expr | None 
     and its arguments.
     """
     span = at.span if at is not None else None
-    if op.compute is None:
+    if op.reference is None:
         raise ExecutionError(f"`{op.name}` has no NumPy meaning yet, so it cannot be run", span)
     try:
-        return op.compute(attrs, *values)
+        return op.reference(attrs, *values)
     except (ValueError, TypeError, IndexError, ZeroDivisionError) as problem:
         notes = [Note(f"argument {k} is {show(v)}") for k, v in enumerate(values)]
         raise ExecutionError(f"`{op.name}` went wrong: {str(problem).strip()}", span, notes) from None

@@ -95,9 +95,8 @@ class Relation(NamedTuple):
 
 
 Flops = Callable[[Anything, Sequence[Type], Type], int]
-Compute = Callable[
-    ..., Anything
-]  # of the attributes and the arguments' values (NumPy arrays, tuples of them)
+# Of the attributes and the arguments' values: NumPy arrays, tuples of them.
+Reference = Callable[..., Anything]
 
 
 def no_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
@@ -140,7 +139,7 @@ class Op(Expr):
     (None: any number, as one tuple or several operands); `attrs_class`, the schema of its attributes or None;
     `relation`, its type relation (see `relay_explorer.ops.relation`); `pattern`, how it fuses; `flops`, how
     many floating-point operations a call performs, of its attributes, operand types and result type;
-    `compute`, its reference implementation in NumPy, or None; `family`, the group that explorers colour it
+    `reference`, its reference implementation in NumPy, or None; `family`, the group that explorers colour it
     by; `level`, its place in TVM's list; `lenient_in_tvm`, where TVM's relation accepted what this one
     refuses; `gradient`, `lowering`, `layout`, `precision`, `traits` and `example`, what passes, code
     generators and books ask (see `relay_explorer.ops.operator`), each None where nothing was declared.
@@ -149,7 +148,6 @@ class Op(Expr):
     __slots__ = (
         "_attrs",
         "_schema",
-        "compute",
         "description",
         "example",
         "family",
@@ -166,6 +164,8 @@ class Op(Expr):
         "name",
         "pattern",
         "precision",
+        "reference",
+        "reference",
         "relation",
         "traits",
     )
@@ -184,7 +184,7 @@ class Op(Expr):
         attrs_class: type[Attrs] | Callable[[], type[Attrs]] | None = None,
         pattern: int = OpPattern.OPAQUE,
         flops: Flops | None = None,
-        compute: Compute | None = None,
+        reference: Reference | None = None,
         family: str = "other",
         level: int = 10,
         lenient_in_tvm: str = "",
@@ -206,7 +206,7 @@ class Op(Expr):
         self._schema = attrs_class
         self.pattern = OpPattern(pattern)
         self.flops: Flops = flops or no_flops
-        self.compute = compute
+        self.reference = reference
         self.gradient = gradient
         self.lowering = lowering
         self.layout = layout

@@ -19,7 +19,7 @@ def lowering_of(op: Op) -> Lowering | None:
         return given
     if callable(op.lowering):
         return op.lowering
-    if op.compute is None:
+    if op.reference is None:
         raise RelayError(
             f"the operator `{op.name}` cannot be compiled: nothing says what it computes",
             help=[

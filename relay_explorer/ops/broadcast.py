@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 from ..ir.attrs import Attrs
 from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call, Constant, Expr
-from ..ir.op import Compute, OpPattern, Relation, RelationError, Reporter, flops_per_input, no_flops
+from ..ir.op import OpPattern, Reference, Relation, RelationError, Reporter, flops_per_input, no_flops
 from ..ir.show import show_shape
 from ..ir.types import IncompleteType, Shape, TensorType, Type
 from .arguments import Operand, computed, int_const, static_ints
@@ -72,7 +72,7 @@ def _broadcasting(
     *,
     description: str,
     relation: Relation,
-    reference: Compute,
+    reference: Reference,
     shape: Callable[[Lowered], TeShape],
     example: Example,
     attrs: type[Attrs] | None = None,
@@ -170,7 +170,7 @@ def _collapsing(
     *,
     description: str,
     relation: Relation,
-    reference: Compute,
+    reference: Reference,
     lowering: Lowering,
     example: Example,
     attrs: type[Attrs] | None = None,

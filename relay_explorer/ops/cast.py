@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 from ..ir.attrs import Attrs, DType, required
 from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call, Expr
-from ..ir.op import Compute, OpPattern, Relation, RelationError, flops_per_output, no_flops
+from ..ir.op import OpPattern, Reference, Relation, RelationError, flops_per_output, no_flops
 from ..ir.typed import tensor_type
 from ..ir.types import TensorType, Type
 from .arguments import Operand
@@ -66,7 +66,7 @@ def _conversion(
     description: str,
     formula: str,
     relation: Relation,
-    reference: Compute,
+    reference: Reference,
     example: Example,
     attrs: type[Attrs] | None = None,
     layout: LayoutRule | None = None,

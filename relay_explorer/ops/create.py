@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 from ..ir.attrs import Attrs, DType, Ints, attr, required
 from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call, Expr, const
-from ..ir.op import Compute, OpPattern, Relation, RelationError, no_flops
+from ..ir.op import OpPattern, Reference, Relation, RelationError, no_flops
 from ..ir.types import TensorType, Type
 from .arguments import Operand, computed, static_ints
 from .calls import relay
@@ -104,7 +104,7 @@ def _creation(
     description: str,
     formula: str,
     relation: Relation,
-    reference: Compute,
+    reference: Reference,
     lowering: Lowering,
     example: Example,
     gradient: Gradient = ZERO,

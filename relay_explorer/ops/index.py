@@ -14,7 +14,7 @@ from typing import ParamSpec, TypeVar
 from ..ir.attrs import Attrs, attr
 from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call
-from ..ir.op import Compute, OpPattern, Relation, RelationError, no_flops
+from ..ir.op import OpPattern, Reference, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.types import TensorType, Type
 from .arguments import Operand, Operands
@@ -62,7 +62,7 @@ def _indexing(
     description: str,
     formula: str,
     relation: Relation,
-    reference: Compute,
+    reference: Reference,
     gradient: Gradient,
     lowering: Lowering | str,
     example: Example,

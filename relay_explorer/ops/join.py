@@ -10,7 +10,7 @@ from typing import Any as Anything
 from ..ir.attrs import Attrs, Ints, attr, required
 from ..ir.declaration import Gradient, Precision
 from ..ir.expr import Call, Expr, Tuple
-from ..ir.op import Compute, OpPattern, Relation, RelationError, no_flops
+from ..ir.op import OpPattern, Reference, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.types import Dim, TensorType, TupleType, Type
@@ -45,7 +45,7 @@ def _joining(
     description: str,
     formula: str,
     relation: Relation,
-    reference: Compute,
+    reference: Reference,
     gradient: Gradient,
     lowering: Lowering,
     example: Example,

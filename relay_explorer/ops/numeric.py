@@ -1,4 +1,4 @@
-"""What the operators' NumPy meanings share.
+"""What the reference implementations of operators share.
 
 NumPy itself is imported at its first use, so that operators can be declared and typed where there is none.
 """
@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from functools import lru_cache, wraps
 from typing import Any as Anything
 
-from ..ir.op import Compute, RelationError
+from ..ir.op import Reference, RelationError
 from .lazy import LazyModule
 
 Array = Anything  # numpy.ndarray, a name that would import NumPy
@@ -25,8 +25,10 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Inside, overflow and NaN are results, not warnings. A meaning does this for itself; who calls thousands
-    of them does it once around all, for it takes longer than a small sum.
+    """Make overflow and NaN results, not warnings.
+
+    A reference implementation does this for itself. Code that calls thousands of them does it once around
+    all, because it takes longer than a small sum.
     """
     token = _quiet.set(True)
     try:
@@ -36,14 +38,16 @@ def quiet() -> Iterator[None]:
         _quiet.reset(token)
 
 
-def meaning(compute: Compute) -> Compute:
-    """`compute` as the interpreter calls it: results are arrays in memory of their own, also single numbers;
-    overflow and NaN are results, not warnings; a shape that does not fit is a ValueError.
+def checked(reference: Reference) -> Reference:
+    """Wrap a reference implementation as the interpreter calls it.
+
+    Results are arrays in memory of their own, also single numbers; overflow and NaN are results, not
+    warnings; a shape that does not fit is a ValueError.
     """
 
     def guarded(attrs: Anything, values: tuple[Anything, ...]) -> Anything:
         try:
-            result = compute(attrs, *values)
+            result = reference(attrs, *values)
         except RelationError as problem:
             raise ValueError(problem.message) from None
         except OverflowError as problem:
@@ -54,7 +58,7 @@ def meaning(compute: Compute) -> Compute:
             return tuple([_own(part, values) for part in result])
         return _own(result, values)
 
-    @wraps(compute)
+    @wraps(reference)
     def run(attrs: Anything, *values: Anything) -> Anything:
         if _quiet.get():
             return guarded(attrs, values)

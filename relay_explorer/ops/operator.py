@@ -38,12 +38,12 @@ from typing import ParamSpec, TypeVar
 from ..ir.attrs import Attrs, derived_schema
 from ..ir.declaration import Gradient, NotApplicable, Precision, Trait
 from ..ir.expr import Call, Expr
-from ..ir.op import Compute, Flops, Op, OpPattern, Relation
+from ..ir.op import Flops, Op, OpPattern, Reference, Relation
 from ..ir.tuple_wrapper import TupleWrapper
 from .arguments import expr
 from .builder import Builder, is_empty
 from .layouts.layout import LayoutRule
-from .numeric import meaning
+from .numeric import checked
 from .te.lowered import Lowering
 
 P = ParamSpec("P")
@@ -66,7 +66,7 @@ def operator(
     level: int = 10,
     pattern: OpPattern = OpPattern.OPAQUE,
     flops: Flops | None = None,
-    reference: Compute | None = None,
+    reference: Reference | None = None,
     gradient: Gradient | NotApplicable | None = None,
     lowering: Lowering | str = "",
     layout: LayoutRule | NotApplicable | None = None,
@@ -120,7 +120,7 @@ def operator(
             attrs_class=schema,
             pattern=pattern,
             flops=flops,
-            compute=None if reference is None else meaning(reference),
+            reference=None if reference is None else checked(reference),
             family=family,
             level=level,
             lenient_in_tvm=lenient_in_tvm,

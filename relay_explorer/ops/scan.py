@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 from ..ir.attrs import Attrs, DType, attr
 from ..ir.declaration import Gradient, GradientRule, Precision
 from ..ir.expr import Call, Expr
-from ..ir.op import Compute, OpPattern, flops_per_output
+from ..ir.op import OpPattern, Reference, flops_per_output
 from ..ir.typed import tensor_type
 from ..ir.types import Dim, TensorType, Type
 from .arguments import Operand
@@ -46,7 +46,7 @@ def _scan(attrs: ScanopAttrs, data: Type) -> Type:
     return TensorType.of((total,), dtype)
 
 
-def _running(name: str) -> Compute:
+def _running(name: str) -> Reference:
     """NumPy's scan of that name; an exclusive one is moved on by one place, from 0 or 1."""
 
     def compute(attrs: ScanopAttrs, x: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Any as Anything
 from ..ir.attrs import Attrs, DType, attr, required
 from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call, Expr
-from ..ir.op import Compute, OpPattern, Relation, RelationError, no_flops
+from ..ir.op import OpPattern, Reference, Relation, RelationError, no_flops
 from ..ir.show import show_shape
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.typed import tensor_type
@@ -40,7 +40,7 @@ def _ordering(
     description: str,
     formula: str,
     relation: Relation,
-    reference: Compute,
+    reference: Reference,
     gradient: Gradient,
     lowering: Lowering,
     example: Example,

@@ -137,7 +137,7 @@ def of_the_shape(name: str, shape: tuple[int, ...], dtype: str) -> Constant:
 def is_pure(op: Op) -> bool:
     """Whether calls of the operator give one value for one argument, and are computed where they stand."""
     impure = op.get_attr("TOpIsStateful") or op.get_attr("TNonComputational")
-    return op.compute is not None and not impure and not any(map(op.has, _STAYS))
+    return op.reference is not None and not impure and not any(map(op.has, _STAYS))
 
 
 def is_static(expr: Expr) -> bool:
@@ -180,10 +180,10 @@ def compute(op: Op, call: Call, arrays: list[Anything]) -> Anything:
     """
     import numpy
 
-    assert op.compute is not None
+    assert op.reference is not None
     try:
         with numpy.errstate(all="ignore"):
-            return op.compute(call.attrs, *arrays)
+            return op.reference(call.attrs, *arrays)
     except (RelayError, ArithmeticError, ValueError, IndexError, TypeError):
         return None
 

@@ -148,8 +148,8 @@ class Machine:
         """What a call gives for tensors, which are taken in order."""
         values = [self._argument(a.checked_type, reads) for a in call.args]
         if isinstance(call.op, Op):
-            assert call.op.compute is not None
-            return call.op.compute(call.attrs, *values)
+            assert call.op.reference is not None
+            return call.op.reference(call.attrs, *values)
         assert is_kernel(call.op)
         return relay.create_executor("debug", relay.IRModule.from_expr(call.op)).evaluate()(*values)
 

@@ -375,7 +375,7 @@ def test_what_only_python_computes_is_refused() -> None:
     register("own.halved")
     op = Op.get("own.halved")
     op.inputs, op.relation = ("data",), IDENTITY
-    op.compute = lambda attrs, x: x / 2
+    op.reference = lambda attrs, x: x / 2
     try:
         module = relay.parse("def @main(%x: Tensor[(3), float32]) { own.halved(%x) }")
         with pytest.raises(RelayError) as caught:

@@ -19,7 +19,7 @@ def test_every_question_is_answered(op: Op) -> None:
     assert op.formula
     assert op.relation.formula
     assert op.lowering, "a function, or HOST"
-    assert op.compute is not None
+    assert op.reference is not None
     assert op.layout is not None, "a rule, or NO_LAYOUT_RULE"
     assert isinstance(op.precision, Precision)
     for answer in (op.gradient, op.layout):

@@ -71,7 +71,7 @@ def run_it(module: IRModule, *seed: object) -> None:
 
 
 def test_every_operator_has_a_meaning() -> None:
-    assert [name for name in Op.list_op_names() if Op.get(name).compute is None] == []
+    assert [name for name in Op.list_op_names() if Op.get(name).reference is None] == []
 
 
 @pytest.mark.parametrize("call", EXAMPLES, ids=name_of)
@@ -100,7 +100,7 @@ def test_without_numpy_the_error_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['numpy'] = None\n"
         "from relay_explorer.ir.op import Op\n"
-        "try: Op.get('exp').compute(None, 1.0)\n"
+        "try: Op.get('exp').reference(None, 1.0)\n"
         "except ImportError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -87,9 +87,9 @@ def test_what_is_typed_can_be_run(seed: int) -> None:
             known = [listener.told.get(id(type_), type_) for type_ in types]
             if not done or any(isinstance(type_, IncompleteType) for type_ in known):
                 continue
-            assert op.compute is not None
+            assert op.reference is not None
             try:
-                found = op.compute(attrs, *[value_of(type_, random) for type_ in known])
+                found = op.reference(attrs, *[value_of(type_, random) for type_ in known])
             except EXPLAINED:
                 continue
             has_type(found, listener.told[id(out)])

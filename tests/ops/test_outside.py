@@ -133,7 +133,7 @@ def test_it_answers_every_question() -> None:
         assert op.description
         assert op.example is not None
         assert op.example().op is op
-        assert None not in (op.gradient, op.layout, op.precision, op.compute)
+        assert None not in (op.gradient, op.layout, op.precision, op.reference)
         assert callable(op.lowering)
 
 

@@ -20,7 +20,7 @@ def _of_arrays(build: Callable[..., Any], *arrays: Any) -> Any:
     """What the operator that `build` calls makes of arrays."""
     call = build(*[Var(f"x{k}", TensorType(a.shape, str(a.dtype))) for k, a in enumerate(arrays)])
     assert isinstance(call, Call)
-    return call.op.compute(call.attrs, *arrays)  # type: ignore[attr-defined]  # it is an operator
+    return call.op.reference(call.attrs, *arrays)  # type: ignore[attr-defined]  # it is an operator
 
 
 def _resized(

@@ -57,7 +57,7 @@ def operator(relation: Anything = None, lowering: Anything = None, pattern: int 
         inputs=("x",),
         relation=Relation("Smooth", relation or right_relation, "{out} = {0}"),
         attrs_class=SmoothAttrs,
-        compute=lambda attrs, x: smoothed(x, attrs.radius),
+        reference=lambda attrs, x: smoothed(x, attrs.radius),
         pattern=pattern,
         family="nn",
     )

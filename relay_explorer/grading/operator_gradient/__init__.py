@@ -40,7 +40,7 @@ class Case:
 
 def blend_operator() -> Op:
     """Build the operator that Relay does not have: it interpolates from `a` to `b` by `t`, elementwise."""
-    from ...ops.numeric import meaning
+    from ...ops.numeric import checked
     from ...ops.relation import SAME_TYPE
 
     return Op(
@@ -49,7 +49,7 @@ def blend_operator() -> Op:
         formula=r"y = a + t \cdot (b - a)",
         inputs=ARGUMENTS["blend"],
         relation=SAME_TYPE,
-        compute=meaning(lambda attrs, a, b, t: a + t * (b - a)),
+        reference=checked(lambda attrs, a, b, t: a + t * (b - a)),
         pattern=OpPattern.ELEMWISE,
         family="arithmetic",
     )
@@ -64,7 +64,7 @@ def _operator(part: str, rule: Anything) -> Op:
         op = Op(
             old.name, description=old.description, formula=old.formula, inputs=old.inputs,
             relation=old.relation, attrs_class=old.attrs_class, pattern=old.pattern, flops=old.flops,
-            compute=old.compute, family=old.family,
+            reference=old.reference, family=old.family,
         )  # fmt: skip
     op.set_attr("FPrimalGradient", rule)
     return op

@@ -43,8 +43,8 @@ def host_kernel(function: Function) -> Callable[..., None]:
 def _evaluate(node: Expr, values: dict[int, Any]) -> None:
     match node:
         case Call(op=Op() as op):
-            assert op.compute is not None
-            values[id(node)] = op.compute(node.attrs, *[values[id(arg)] for arg in node.args])
+            assert op.reference is not None
+            values[id(node)] = op.reference(node.attrs, *[values[id(arg)] for arg in node.args])
         case Tuple():
             values[id(node)] = tuple([values[id(field)] for field in node.fields])
         case TupleGetItem():

@@ -13,7 +13,7 @@ from typing import ParamSpec, TypeVar
 
 from ...ir.attrs import Attrs
 from ...ir.declaration import Gradient, NotApplicable, Precision, Trait
-from ...ir.op import Compute, Op, OpPattern, no_flops
+from ...ir.op import Op, OpPattern, Reference, no_flops
 from ...ir.types import Shape, Type
 from ..layouts.layout import NO_LAYOUT_RULE
 from ..numeric import Array, numbers
@@ -32,7 +32,7 @@ def dynamic(
     relation: tuple[str, Callable[..., Type], str],
     inputs: tuple[str, ...],
     attrs: type[Attrs],
-    reference: Compute,
+    reference: Reference,
     gradient: Gradient | NotApplicable,
     example: Example,
     level: int = 3,
@@ -75,12 +75,12 @@ def unknown(rank: int) -> Shape:
 
 def static_value(name: str, attrs: Attrs, *values: Array) -> Anything:
     """Compute the value of the static operator `name`."""
-    reference = Op.get(name).compute
+    reference = Op.get(name).reference
     assert reference is not None
     return reference(attrs, *values)
 
 
-def with_operands(name: str, *attributes: str, at: int = 1, single: bool = False) -> Compute:
+def with_operands(name: str, *attributes: str, at: int = 1, single: bool = False) -> Reference:
     """Make the reference implementation of `dyn.name`, whose operands from index `at` on are the `attributes`
     of the static operator: vectors of integers, or `single` ones.
     """

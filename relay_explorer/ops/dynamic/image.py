@@ -8,7 +8,7 @@ from typing import Any as Anything
 from ...ir.attrs import Attrs
 from ...ir.declaration import NotApplicable
 from ...ir.expr import Call
-from ...ir.op import Compute, RelationError
+from ...ir.op import Reference, RelationError
 from ...ir.types import TensorType, Type
 from ..arguments import Operand
 from ..examples import IMAGE, VOLUME, X, ints, t
@@ -73,7 +73,7 @@ def _larger(axes: str) -> Callable[..., Type]:
     return result
 
 
-def _scaled(operator: str, names: tuple[str, ...]) -> Compute:
+def _scaled(operator: str, names: tuple[str, ...]) -> Reference:
     """Make the reference implementation: the operands after the data are the attributes `names`."""
 
     def compute(attrs: Attrs, x: Array, *scales: Array) -> Anything:

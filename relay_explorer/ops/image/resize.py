@@ -11,7 +11,7 @@ from ...ir.attrs import Attrs, Dims, DType, Floats, attr
 from ...ir.declaration import NotApplicable, Precision
 from ...ir.expr import Call, Constant, Expr
 from ...ir.ndarray import NDArray
-from ...ir.op import Compute, Flops, OpPattern, RelationError, size_of
+from ...ir.op import Flops, OpPattern, Reference, RelationError, size_of
 from ...ir.size import Value
 from ...ir.types import TensorType, Type
 from ..arguments import Operand, computed, int_const, static_ints
@@ -98,7 +98,7 @@ def _resize_flops(axes: int) -> Flops:
     return flops
 
 
-def _reference(canonical: str) -> Compute:
+def _reference(canonical: str) -> Reference:
     """The reference implementation; integers drop the fraction."""
 
     def compute(attrs: Anything, x: Array) -> Array:

@@ -47,7 +47,7 @@ def _matrix(call: Call, axes: str, axis: int, extent: int, length: int, dtype: s
 
     attrs: Anything = call.attrs
     assert isinstance(call.op, Op)
-    assert call.op.compute is not None
+    assert call.op.reference is not None
     shape = [1] * (2 + len(axes))
     shape[0] = shape[axis] = extent
     asked: dict[str, Anything] = {"layout": "NC" + axes}
@@ -58,7 +58,7 @@ def _matrix(call: Call, axes: str, axis: int, extent: int, length: int, dtype: s
         name = f"scale_{axes[axis - 2].lower()}"
         asked |= {**scales, name: attrs[name]}
     units = numpy.eye(extent, dtype=dtype).reshape(shape)
-    columns = call.op.compute(attrs.replace(**asked), units)
+    columns = call.op.reference(attrs.replace(**asked), units)
     return Constant(NDArray.from_numpy(columns.reshape(extent, length)))
 
 

@@ -10,7 +10,7 @@ from typing import Any as Anything
 from ...ir.attrs import attr, required
 from ...ir.declaration import Gradient, Precision
 from ...ir.expr import Call, Expr, const
-from ...ir.op import Compute, OpPattern, Relation, RelationError, Reporter, size_of
+from ...ir.op import OpPattern, Reference, Relation, RelationError, Reporter, size_of
 from ...ir.show import show_shape
 from ...ir.typed import tensor_type
 from ...ir.types import IncompleteType, TensorType, Type
@@ -120,7 +120,7 @@ def _cross_entropy_operator(
     description: str,
     formula: str,
     operations: int,
-    reference: Compute,
+    reference: Reference,
     gradient: Gradient,
     lowering: Lowering,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -14,7 +14,7 @@ from typing import Any as Anything
 from ...ir.attrs import attr
 from ...ir.declaration import Gradient, NotApplicable, Precision
 from ...ir.expr import Call, Expr
-from ...ir.op import Compute, Relation, RelationError, Reporter
+from ...ir.op import Reference, Relation, RelationError, Reporter
 from ...ir.types import IncompleteType, TensorType, Type
 from ..arguments import Operand
 from ..calls import relay
@@ -273,7 +273,7 @@ def _normalization(
     description: str,
     over: str,
     relation: Relation,
-    reference: Compute,
+    reference: Reference,
     gradient: Gradient,
     lowering: Lowering,
     layout: LayoutRule | NotApplicable,

@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 from ...ir.attrs import Attrs
 from ...ir.declaration import Gradient, NotApplicable, Precision
 from ...ir.expr import Call, Expr
-from ...ir.op import Compute, Op, OpPattern, Relation, RelationError, Reporter
+from ...ir.op import Op, OpPattern, Reference, Relation, RelationError, Reporter
 from ...ir.show import show_shape
 from ...ir.types import IncompleteType, Type
 from ..arguments import Operand
@@ -116,7 +116,7 @@ def _pool_gradient(
     kind: str,
     *,
     formula: str,
-    reference: Compute,
+    reference: Reference,
     gradient: Gradient | NotApplicable,
     lowering: Lowering,
     attrs: type[Attrs],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any as Anything
 
-from ...ir.op import Compute
+from ...ir.op import Reference
 from ..numeric import Array, is_float, limits, np, per, quotient
 from .pool_shape import pooled, spatial_places
 from .sliding import cropped, padded, sides, under, windows
@@ -65,7 +65,7 @@ class _Pool:
         return _back(cropped(y, self.around), self.places)
 
 
-def maximum(axes: str) -> Compute:
+def maximum(axes: str) -> Reference:
     """The greatest element of each window; padding is the lowest finite number, as in TVM."""
 
     def compute(attrs: Anything, x: Array) -> Array:
@@ -76,7 +76,7 @@ def maximum(axes: str) -> Compute:
     return compute
 
 
-def mean(axes: str) -> Compute:
+def mean(axes: str) -> Reference:
     """The sum of each window over its size."""
 
     def compute(attrs: Anything, x: Array) -> Array:
@@ -105,7 +105,7 @@ def mean_grad(attrs: Anything, grad: Array, x: Array) -> Array:
     return pool.spread(np.broadcast_to(shares[..., None, None], (*shares.shape, *attrs.pool_size)))
 
 
-def resized_to(kind: str, axes: str, sizes: Anything) -> Compute:
+def resized_to(kind: str, axes: str, sizes: Anything) -> Reference:
     """An adaptive pool: each axis of space in as many windows as `sizes(attrs, axes)` says, which may overlap
     by one element; as many as the axis has where it says none.
     """

@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 from ...ir.attrs import Attrs, attr
 from ...ir.declaration import Gradient, Precision, Trait
 from ...ir.expr import Call, Expr
-from ...ir.op import Compute, OpPattern, Relation, Reporter
+from ...ir.op import OpPattern, Reference, Relation, Reporter
 from ...ir.types import IncompleteType, Type
 from ..arguments import Operand
 from ..calls import relay
@@ -50,7 +50,7 @@ def _softmax_operator(
     *,
     description: str,
     formula: str,
-    reference: Compute,
+    reference: Reference,
     gradient: Gradient,
     lowering: Lowering,
     precision: Precision,

@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 from ...ir.attrs import Attrs, Ints, attr
 from ...ir.declaration import Gradient, Precision
 from ...ir.expr import Call, Expr
-from ...ir.op import Compute, Flops, OpPattern, Relation, flops_per_input
+from ...ir.op import Flops, OpPattern, Reference, Relation, flops_per_input
 from ...ir.typed import tensor_type
 from ...ir.types import Shape, TensorType, Type
 from ..calls import relay
@@ -89,7 +89,7 @@ def reduction(
     name: str,
     *,
     formula: str,
-    reference: Compute,
+    reference: Reference,
     gradient: Gradient,
     lowering: Lowering,
     example: Example,

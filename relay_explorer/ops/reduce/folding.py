@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...ir.declaration import Gradient, Precision
 from ...ir.expr import Call, Expr
-from ...ir.op import Compute, RelationError
+from ...ir.op import Reference, RelationError
 from ...ir.typed import tensor_type
 from ...ir.types import Type
 from ..arguments import Operand
@@ -33,7 +33,7 @@ from .declaring import (
 __all__ = ["all", "any", "max", "mean", "min", "prod", "sum"]
 
 
-def numpy_fold(name: str) -> Compute:
+def numpy_fold(name: str) -> Reference:
     """NumPy's reduction of that name; sums and products stay in the data's element type."""
 
     def compute(attrs: ReduceAttrs, x: Array) -> Array:

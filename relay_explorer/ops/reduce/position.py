@@ -7,7 +7,7 @@ import math
 from ...ir.attrs import Attrs, Ints, attr
 from ...ir.declaration import Precision
 from ...ir.expr import Call
-from ...ir.op import Compute, RelationError
+from ...ir.op import Reference, RelationError
 from ...ir.types import TensorType, Type
 from ..arguments import Operand
 from ..examples import X
@@ -57,7 +57,7 @@ def _arg_reduce(attrs: ArgReduceAttrs, data: Type) -> Type:
 _ARG_REDUCE = forward("ArgReduce", "{out} = int32 of {0} without `axis`", _arg_reduce)
 
 
-def _position(name: str) -> Compute:
+def _position(name: str) -> Reference:
     """Where NumPy's search of that name first finds it, in row-major order of the searched axes."""
 
     def compute(attrs: ArgReduceAttrs, x: Array) -> Array:

@@ -1,7 +1,7 @@
-"""Operators on images: resizing, cutting out, sampling at computed places.
+"""Resizing and sampling of images in kernels: places, neighbours and weights.
 
-As in Relay's meaning, places and weights are float64: in float32 a place that lies between two elements, or
-on one, may come to lie elsewhere, and another neighbour is read.
+Places and weights are float64, as in the reference implementations: in float32 a place on or between two
+elements may be rounded to another one, and another neighbour is read.
 """
 
 from __future__ import annotations

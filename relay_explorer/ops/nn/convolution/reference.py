@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any as Anything
 
-from ....ir.op import Compute
+from ....ir.op import Reference
 from ...numeric import Array, element_type, np
 from ..sliding import padded, sides, windows
 from .layouts import conv_layouts
@@ -30,7 +30,7 @@ def grouped_products(seen: Array, weight: Array, groups: int) -> Array:
     return np.concatenate(products, 1)
 
 
-def convolution(axes: str) -> Compute:
+def convolution(axes: str) -> Reference:
     """Make the reference implementation of a convolution over `axes`, such as "HW"."""
 
     def compute(attrs: Anything, x: Array, weight: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import ParamSpec, TypeVar
 from ....ir.attrs import Attrs, DType, Ints, attr
 from ....ir.declaration import Precision, Trait
 from ....ir.expr import Call, var
-from ....ir.op import Compute, Flops, OpPattern, Relation, RelationError, Reporter, size_of
+from ....ir.op import Flops, OpPattern, Reference, Relation, RelationError, Reporter, size_of
 from ....ir.types import Dim, IncompleteType, Shape, TensorType, Type
 from ...arguments import Operand
 from ...examples import IMAGE, SIGNAL, VOLUME, t
@@ -171,7 +171,7 @@ def _flops(data_axes: str) -> Flops:
 # -- reference implementation and lowering
 
 
-def _reference(axes: str) -> Compute:
+def _reference(axes: str) -> Reference:
     """Make the reference implementation of a transposed convolution over `axes`, such as "HW"."""
 
     def compute(attrs: Anything, x: Array, weight: Array) -> Array:
