@@ -20,7 +20,7 @@ from .numeric import Array, along, element_type, np
 from .operator import call, operator
 from .relation import UNKNOWN, forward, integers, normal_axis, scalar
 from .te.lowered import Lowered
-from .te.tensors import Tensor, cast, dtype_of, select, stage
+from .te.tensors import Tensor, Value, cast, dtype_of, select, stage
 
 __all__ = ["arange", "one_hot"]
 
@@ -176,7 +176,7 @@ def _one_hot_te(lowered: Lowered) -> list[Tensor]:
     shape = (*indices.shape[:axis], lowered.attrs.depth, *indices.shape[axis:])
     dtype = lowered.out.dtype
 
-    def value(*i: object) -> object:
+    def value(*i: Value) -> Value:
         here = indices(*i[:axis], *i[axis + 1 :]) == cast(i[axis], dtype_of(indices))
         return cast(select(here, on(), cast(off(), dtype_of(on))), dtype)
 

@@ -38,6 +38,7 @@ from .te.lowered import HOST, Lowered, Lowering
 from .te.places import inside
 from .te.reduce import products_from
 from .te.tensors import (
+    Extent,
     Tensor,
     Value,
     broadcast_shape,
@@ -226,7 +227,7 @@ def _unravel_index_te(lowered: Lowered) -> list[Tensor]:
     indices, shape = lowered.inputs
     rank, dtype = dims(shape)[0], dtype_of(indices)
 
-    def extent_at(axis: Value) -> Value:
+    def extent_at(axis: Extent) -> Value:
         return tirx.max(shape(axis).astype("int64"), number(1, "int64"))
 
     def value(*i: Value) -> Value:

@@ -31,7 +31,7 @@ from .numeric import Array, np
 from .operator import Example, call, operator
 from .relation import check_fields, forward, meet_dims, normal_axis, same_dim, tensor, tensor_fields
 from .te.lowered import Lowered, Lowering
-from .te.tensors import Tensor, Value, dims, guarded, known, quotient, stage
+from .te.tensors import Extent, Tensor, Value, dims, guarded, known, quotient, stage
 
 __all__ = ["concatenate", "split", "stack"]
 
@@ -166,7 +166,7 @@ def _concatenate_te(lowered: Lowered) -> list[Tensor]:
     used = [(part, start) for part, start in zip(parts, starts, strict=False) if known(dims(part)[axis]) != 0]
 
     def value(*i: Value) -> Value:
-        def read(part: Tensor, start: Value) -> Value:
+        def read(part: Tensor, start: Extent) -> Value:
             return part(*i[:axis], i[axis] - start, *i[axis + 1 :])
 
         result = read(*(used or [(parts[0], 0)])[-1])
@@ -333,7 +333,7 @@ def _split_te(lowered: Lowered) -> list[Tensor]:
         starts = [0, *cuts]
     ends = [*starts[1:], size]
 
-    def part(start: Value, end: Value) -> Tensor:
+    def part(start: Extent, end: Extent) -> Tensor:
         shape = (*x.shape[:axis], end - start, *x.shape[axis + 1 :])
         return stage(shape, lambda *i: x(*i[:axis], i[axis] + start, *i[axis + 1 :]), lowered.name)
 

@@ -106,7 +106,7 @@ def _set(path: str, value: object) -> Callable[[dict[str, Any]], None]:
         ("totals.nodes", 4, snapshot(["totals: counts other nodes than there are"])),
     ],
 )
-def test_what_is_wrong_with_an_ir_view(path: str, value: object, problem: str) -> None:
+def test_what_is_wrong_with_an_ir_view(path: str, value: object, problem: list[str]) -> None:
     view = ir()
     _set(path, value)(view)
     assert check(view) == problem

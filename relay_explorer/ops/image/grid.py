@@ -136,12 +136,12 @@ def _grid_sample_te(call: Lowered) -> list[Tensor]:
             axes.append([(_brought_in(at, extent, attrs), share) for at, share in around])
         total: Anything = real(0)
         for corner in choices(*axes):
-            held, weight, place = [], real(1), []
+            held, weight, index = [], real(1), []
             for (at, share), extent in zip(corner, extents, strict=True):
                 held += [at >= real(0), at < real(extent)]
                 weight = weight * share
-                place.append(clamp(at, real(0), real(extent - 1)).astype("int32"))
-            term = view(n, c, *place).astype(REAL) * weight
+                index.append(clamp(at, real(0), real(extent - 1)).astype("int32"))
+            term = view(n, c, *index).astype(REAL) * weight
             total = total + select(every(held), term, real(0))
         return cast(total, view.dtype)
 

@@ -27,6 +27,7 @@ from ..te.lowered import Lowered, Lowering
 from ..te.pool import share
 from ..te.reduce import greatest
 from ..te.tensors import (
+    Extent,
     Tensor,
     Value,
     cast,
@@ -200,7 +201,7 @@ def _adaptive_te(kind: str) -> Lowering:
         wide = sum_type(dtype)
         sums = stage(shape, lambda *i: sum_over(cast(seen(*i), wide), within), f"{call.name}_sum")
 
-        def count(i: Sequence[Value]) -> Value:
+        def count(i: Sequence[Value]) -> Extent:
             return product([span.count(i[axis]) for axis, span in zip(axes, spans, strict=True)])
 
         return [stage(shape, lambda *i: share(sums(*i), count(i), dtype), call.name)]

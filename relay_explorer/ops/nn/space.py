@@ -18,7 +18,7 @@ from ..numeric import Array
 from ..operator import call, operator
 from ..relation import tensor
 from ..te.lowered import Lowered
-from ..te.tensors import Tensor, Value, View, laid_out, quotient, remainder
+from ..te.tensors import Extent, Tensor, Value, View, laid_out, quotient, remainder
 from .layout import divided, layout_map, times
 
 __all__ = ["depth_to_space", "space_to_depth"]
@@ -113,6 +113,8 @@ def _space_to_depth_te(call: Lowered) -> list[Tensor]:
     batch, channels, height, width = x.shape
 
     def element(n: Value, c: Value, i: Value, j: Value) -> Value:
+        within: Extent
+        channel: Extent
         if attrs.mode == "DCR":
             within, channel = c // channels, c % channels
         else:

@@ -31,7 +31,7 @@ from .tensors import (
 )
 
 REAL = "float64"
-Weighted = tuple[Value, Value]  # an element of an axis, and how much it counts
+Weighted = tuple[Value, Any]  # an element of an axis, and how much it counts
 
 
 def real(value: Any) -> Value:

@@ -5,11 +5,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..lazy import LazyModule
 
-tvm: Any = LazyModule("tvm")
-te: Any = LazyModule("tvm.te")
-tirx: Any = LazyModule("tvm.tirx")
-topi: Any = LazyModule("tvm.topi")
+if TYPE_CHECKING:
+    from .tvm_types import Axes, Expressions, TensorExpressions
+
+
+def _library(name: str) -> Any:
+    return LazyModule(name)
+
+
+tvm: Any = _library("tvm")
+te: TensorExpressions = _library("tvm.te")
+tirx: Expressions = _library("tvm.tirx")
+topi: Axes = _library("tvm.topi")

@@ -16,6 +16,7 @@ from .library import te, tirx
 from .lowered import Lowered
 from .pad import padded
 from .tensors import (
+    Extent,
     Tensor,
     Value,
     cast,
@@ -91,7 +92,7 @@ class Pool:
             at[axis] = place + (u if step == 1 else u * step)
         return at
 
-    def elements(self, i: Sequence[Value]) -> Value:
+    def elements(self, i: Sequence[Value]) -> Extent:
         """How many elements the mean of the window at `i` is over: never those beyond the padding."""
         counts = [
             self._inside(i[axis], dim, pair, window)
@@ -112,12 +113,13 @@ class Pool:
         last = tirx.min(te.floordiv(high - start + (step - 1), step), size)
         return tirx.max(last - first, 0)
 
-    def under(self, q: Sequence[Value], visit: Callable[[list[Value], Sequence[Value]], Value]) -> Value:
+    def under(self, q: Sequence[Value], visit: Callable[[list[Any], Sequence[Value]], Value]) -> Value:
         """The sum over all windows that the element at `q` of the data lies in: of `visit(window,
         within)`.
         """
         within = reduce_axes([size for size, _, _ in self.windows], "u")
-        inside, window = [], list(q)
+        inside: list[Value | bool] = []
+        window: list[Any] = list(q)
         for axis, u, (_, stride, step), count, (before, _) in zip(
             self.axes, within, self.windows, self.counts, self.pairs, strict=True
         ):
@@ -134,7 +136,7 @@ def lowest(dtype: str) -> Value:
     return number(False, "bool") if dtype == "bool" else tirx.min_value(dtype)
 
 
-def share(total: Value, count: Value, dtype: str) -> Value:
+def share(total: Value, count: Extent, dtype: str) -> Value:
     """A total divided by a count; of integers the whole part."""
     kind = dtype_of(total)
     counted = number(count, kind) if isinstance(count, int) else cast(count, kind)

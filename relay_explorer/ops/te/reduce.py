@@ -197,7 +197,7 @@ def wide_type(dtype: str) -> str:
 # -- positions
 
 
-def place_of(value: Value, best: Value, place: Value, axes: Sequence[Any], last: bool) -> Value:
+def place_of(value: Value, best: Value, place: Any, axes: Sequence[Any], last: bool) -> Value:
     """The first place over `axes`, or the last, whose value is the best, which a stage before has found.
 
     One reduction could keep both, the best and its place; but TVM makes wrong code of such a pair when the

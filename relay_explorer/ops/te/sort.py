@@ -17,6 +17,7 @@ from typing import Any
 from .imperative import Buffers, each, int32, local, loops, repeat_while, together, when
 from .library import te, tirx
 from .tensors import (
+    Extent,
     Index,
     Shape,
     Tensor,
@@ -94,7 +95,7 @@ def _key(value: Value, place: Value, ascending: bool) -> Value:
 
 
 def _sort_keys(
-    row: Value, size: Value, at: Callable[[Value], Value], places: Any, work: Buffers, ascending: bool
+    row: Extent, size: Value, at: Callable[[Value], Value], places: Any, work: Buffers, ascending: bool
 ) -> None:
     """Fills `places[row]` with 0 to `size` - 1 in the order of the elements `at` them, by their keys."""
     keys, spare = work
@@ -105,7 +106,7 @@ def _sort_keys(
         places[row, i] = keys[row, i].astype("int32")
 
 
-def _merge_keys(row: Value, first: Value, size: Value, keys: Any, spare: Any) -> None:
+def _merge_keys(row: Extent, first: Value, size: Value, keys: Any, spare: Any) -> None:
     """Puts `keys[row]` in order, from the place `first` to before `size`."""
     width = local(1, "int32")
     width[0] = number(1, "int32")
@@ -119,7 +120,7 @@ def _merge_keys(row: Value, first: Value, size: Value, keys: Any, spare: Any) ->
         width[0] = width[0] * 2
 
 
-def _merge_two(row: Value, start: Value, middle: Value, end: Value, keys: Any, spare: Any) -> None:
+def _merge_two(row: Extent, start: Value, middle: Value, end: Value, keys: Any, spare: Any) -> None:
     """Two neighbouring runs of keys become one in `spare`. Which of two is taken decides no jump."""
     following = local(2, "int32")  # the next of either run
     following[0], following[1] = start, middle
@@ -216,7 +217,7 @@ def _enter(
 
 
 def merge_sort(
-    row: Value, size: Value, at: Callable[[Value], Value], places: Any, spare: Any, ascending: bool
+    row: Extent, size: Value, at: Callable[[Value], Value], places: Any, spare: Any, ascending: bool
 ) -> None:
     """Fills `places[row]` with 0 to `size` - 1 in the order of the elements `at` them."""
     with each(size) as i:
@@ -235,7 +236,7 @@ def merge_sort(
 
 
 def _merge(
-    row: Value,
+    row: Extent,
     runs: tuple[Value, Value, Value],
     at: Callable[[Value], Value],
     places: Any,
@@ -256,6 +257,6 @@ def _merge(
         following[chosen] = following[chosen] + 1
 
 
-def row_of(index: Index, shape: Shape, axis: int) -> Value:
+def row_of(index: Index, shape: Shape, axis: int) -> Extent:
     """The number of the row along `axis` that an index lies in."""
     return ravel([*index[:axis], *index[axis + 1 :]], [*shape[:axis], *shape[axis + 1 :]])

@@ -8,11 +8,15 @@ from typing import Any
 from ..nn.layout import LayoutMap
 from .library import te, tirx
 from .lowered import KEPT
+from .tvm_types import Extent as Extent
+from .tvm_types import IterVar as IterVar
+from .tvm_types import Number as Number
+from .tvm_types import PrimExpr
+from .tvm_types import Tensor as Tensor
 
-Tensor = Any  # te.Tensor
-Value = Any  # an expression of TVM that is one number
-Index = Sequence[Value]
-Shape = Sequence[Any]  # integers, and TVM's expressions of sizes that are known only when the kernel runs
+Value = PrimExpr  # an expression of TVM that is one number
+Index = Sequence[Extent]
+Shape = Sequence[Extent]  # integers, and TVM's expressions of sizes that are known only when the kernel runs
 
 NARROW = ("float16", "bfloat16")  # too narrow to add many numbers up in
 
@@ -47,7 +51,7 @@ def converted(value: float, dtype: str) -> Value:
     return number(whole if is_signed(dtype) else whole % 2 ** int(dtype[4:]), dtype)
 
 
-def known(dim: Any) -> int | None:
+def known(dim: Extent) -> int | None:
     """A size as an integer, or None where it is known only when the kernel runs."""
     if isinstance(dim, int):
         return dim
@@ -60,39 +64,40 @@ def dims(x: Tensor) -> tuple[Any, ...]:
     return tuple([dim if size is None else size for dim, size in zip(x.shape, found, strict=True)])
 
 
-def product(sizes: Iterable[Any]) -> Any:
-    total: Any = 1
+def product(sizes: Iterable[Extent]) -> Extent:
+    total: Extent = 1
     for size in sizes:
         total = size if known(total) == 1 else total if known(size) == 1 else total * size
     return total
 
 
-def quotient(size: Any, by: int) -> Any:
+def quotient(size: Extent, by: Extent) -> Extent:
     """A size divided, rounded down."""
     if by == 1:
         return size
     return size // by if isinstance(size, int) else te.floordiv(size, by)
 
 
-def shorter(a: Any, b: Any) -> Any:
+def shorter(a: Extent, b: Extent) -> Extent:
     """The lesser of two sizes."""
     return min(a, b) if isinstance(a, int) and isinstance(b, int) else te.min(a, b)
 
 
-def longer(a: Any, b: Any) -> Any:
+def longer(a: Extent, b: Extent) -> Extent:
     """The greater of two sizes."""
     return max(a, b) if isinstance(a, int) and isinstance(b, int) else te.max(a, b)
 
 
-def remainder(size: Any, by: Any) -> Any:
+def remainder(size: Extent, by: Extent) -> Extent:
     return size % by if isinstance(size, int) and isinstance(by, int) else te.floormod(size, by)
 
 
-def stage(shape: Shape, body: Callable[..., Any], name: str, kept: bool = False) -> Tensor:
+def stage(shape: Shape, body: Callable[..., Number], name: str, kept: bool = False) -> Tensor:
     """The tensor of `shape` whose element at an index is `body(*index)`. One that is `kept` is computed
     before what reads it, which would compute its elements again and again.
     """
-    return te.compute(tuple(shape), body, name=name, attrs={KEPT: True} if kept else None)
+    tensor: Tensor = te.compute(tuple(shape), body, name=name, attrs={KEPT: True} if kept else None)
+    return tensor
 
 
 def cast(value: Value, dtype: str) -> Value:
@@ -118,24 +123,24 @@ def differs(a: Value, b: Value) -> Value:
     return some([apart, is_nan(a), is_nan(b)]) if is_float(dtype_of(a)) else apart
 
 
-def select(condition: Value, yes: Value, no: Value) -> Value:
+def select(condition: Number, yes: Number, no: Number) -> Value:
     """One of two values, both of which are computed."""
     return tirx.Select(condition, yes, no)
 
 
-def guarded(condition: Value, yes: Value, no: Value) -> Value:
+def guarded(condition: Number, yes: Number, no: Number) -> Value:
     """One of two values, of which only that one is computed: a read that lies outside does not happen."""
     return tirx.if_then_else(condition, yes, no)
 
 
-def every(conditions: Sequence[Value]) -> Value:
+def every(conditions: Sequence[Any]) -> Value:
     """Whether all conditions hold."""
     if not conditions:
         return tirx.const(True, "bool")
     return tirx.all(*conditions) if len(conditions) > 1 else conditions[0]
 
 
-def some(conditions: Sequence[Value]) -> Value:
+def some(conditions: Sequence[Any]) -> Value:
     """Whether one of the conditions holds."""
     if not conditions:
         return tirx.const(False, "bool")
@@ -170,7 +175,7 @@ def lesser_of(a: Value, b: Value) -> Value:
     return select(some([a <= b, is_nan(a)]), a, b)
 
 
-def clamp(value: Value, low: Any, high: Any) -> Value:
+def clamp(value: Extent, low: Extent, high: Extent) -> Value:
     """An index brought into a range."""
     return te.max(te.min(value, high), low)
 
@@ -201,14 +206,14 @@ def _infinity(dtype: str) -> Value:
 def broadcast_shape(*shapes: Shape) -> tuple[Any, ...]:
     """The shape that all broadcast to, as in NumPy. A size that is not known yields to one that is."""
     rank = max(len(shape) for shape in shapes)
-    out: list[Any] = [1] * rank
+    out: list[Extent] = [1] * rank
     for shape in shapes:
         for axis, dim in enumerate(shape, rank - len(shape)):
             out[axis] = _wider(out[axis], dim)
     return tuple(out)
 
 
-def _wider(a: Any, b: Any) -> Any:
+def _wider(a: Extent, b: Extent) -> Extent:
     if known(a) == 1:
         return b
     if known(b) == 1 or known(a) is not None:
@@ -224,7 +229,7 @@ def element(x: Tensor, index: Index, shape: Shape) -> Value:
     return x(*[_within(i, dim, out) for i, dim, out in zip(index[lead:], x.shape, shape[lead:], strict=True)])
 
 
-def _within(i: Value, dim: Any, out: Any) -> Value:
+def _within(i: Extent, dim: Extent, out: Extent) -> Extent:
     if known(dim) == 1:
         return 0
     if known(dim) is not None or dim is out:
@@ -240,17 +245,17 @@ def along(vector: Tensor, axis: int) -> Callable[..., Value]:
 # -- the same elements in another order
 
 
-def ravel(index: Index, shape: Shape) -> Value:
+def ravel(index: Index, shape: Shape) -> Extent:
     """The place of an index in row-major order."""
-    place: Any = 0
+    place: Extent = 0
     for i, dim in zip(index, shape, strict=True):
         place = place * dim + i
     return place
 
 
-def unravel(place: Value, shape: Shape) -> list[Value]:
+def unravel(place: Extent, shape: Shape) -> list[Extent]:
     """The index of a place in row-major order. (Where an extent is 0 there is no place.)"""
-    index: list[Value] = []
+    index: list[Extent] = []
     for dim in [1 if known(dim) == 0 else dim for dim in reversed(shape[1:])]:
         index.insert(0, te.indexmod(place, dim))
         place = te.indexdiv(place, dim)
@@ -276,7 +281,7 @@ def _ones_apart(a: Shape, b: Shape) -> bool:
     )
 
 
-def _moved_past_ones(index: Index, shape: Shape, source: Shape) -> list[Value]:
+def _moved_past_ones(index: Index, shape: Shape, source: Shape) -> list[Extent]:
     rest = iter([i for i, dim in zip(index, shape, strict=True) if known(dim) != 1])
     return [0 if known(dim) == 1 else next(rest) for dim in source]
 
@@ -286,14 +291,14 @@ class View:
 
     def __init__(self, x: Tensor, layout: LayoutMap) -> None:
         self.x, self.layout = x, layout
-        self.shape: Shape = layout.forward(dims(x), 0, "the data")
+        self.shape: tuple[Any, ...] = layout.forward(dims(x), 0, "the data")
         self.dtype = dtype_of(x)
 
-    def __call__(self, *index: Value) -> Value:
+    def __call__(self, *index: Extent) -> Value:
         return self.x(*packed(index, self.layout))
 
 
-def packed(index: Index, layout: LayoutMap) -> list[Value]:
+def packed(index: Index, layout: LayoutMap) -> list[Extent]:
     """An index in canonical order as one of the layout."""
     whole = dict(zip(layout.canonical, index, strict=True))
     places = [
@@ -306,9 +311,9 @@ def packed(index: Index, layout: LayoutMap) -> list[Value]:
     ]
 
 
-def unpacked(index: Index, layout: LayoutMap) -> list[Value]:
+def unpacked(index: Index, layout: LayoutMap) -> list[Extent]:
     """An index of the layout as one in canonical order."""
-    at: dict[str, Value] = {}
+    at: dict[str, Extent] = {}
     for (letter, size), step, i in sorted(zip(layout.axes, layout.steps, index, strict=True), key=_outermost):
         part, whole = i if step == 1 else i * step, letter.upper()
         if letter.isupper() or size != 1:
@@ -316,12 +321,12 @@ def unpacked(index: Index, layout: LayoutMap) -> list[Value]:
     return [at[letter] for letter in layout.canonical]
 
 
-def _outermost(axis: tuple[tuple[str, int], int, Value]) -> tuple[bool, int]:
+def _outermost(axis: tuple[tuple[str, int], int, Extent]) -> tuple[bool, int]:
     return axis[0][0].islower(), -axis[1]
 
 
 def laid_out(
-    shape: Shape, layout: LayoutMap, body: Callable[..., Any], name: str, kept: bool = False
+    shape: Shape, layout: LayoutMap, body: Callable[..., Number], name: str, kept: bool = False
 ) -> Tensor:
     """A tensor in `layout`, by its `shape` in canonical order and `body`, a function of such an index."""
     blocks = dict(zip(layout.canonical, layout.factors, strict=True))
@@ -336,7 +341,7 @@ def laid_out(
 # -- sums
 
 
-def reduce_axes(extents: Shape, name: str = "k") -> list[Any]:
+def reduce_axes(extents: Shape, name: str = "k") -> list[IterVar]:
     """An axis that is summed over for each extent."""
     return [te.reduce_axis((0, dim), name=f"{name}{n}") for n, dim in enumerate(extents)]
 
@@ -358,19 +363,21 @@ def narrowed(total: Tensor, dtype: str, name: str) -> Tensor:
     return stage(total.shape, lambda *i: cast(total(*i), dtype), f"{name}_narrowed")
 
 
-def sum_over(value: Value, axes: Sequence[Any]) -> Value:
+def sum_over(value: Value, axes: Sequence[IterVar]) -> Value:
     """The sum of `value` over axes; over none it is `value` itself, and over an empty one 0."""
     if not axes:
         return value
     return number(0, dtype_of(value)) if over_nothing(axes) else te.sum(value, axis=list(axes))
 
 
-def over_nothing(axes: Sequence[Any]) -> bool:
+def over_nothing(axes: Sequence[IterVar]) -> bool:
     """Whether one of the axes is empty. TVM's loops would then leave the result as it was in memory."""
     return any(known(axis.dom.extent) == 0 for axis in axes)
 
 
-def summed(shape: Shape, body: Callable[..., Value], axes: Sequence[Any], dtype: str, name: str) -> Tensor:
+def summed(
+    shape: Shape, body: Callable[..., Value], axes: Sequence[IterVar], dtype: str, name: str
+) -> Tensor:
     """The sum over `axes` of `body`, of `dtype`; of truth values, whether one is true."""
     wide = sum_type(dtype)
     if not axes:

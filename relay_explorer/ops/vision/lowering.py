@@ -8,7 +8,7 @@ from typing import Any
 from ..te.imperative import each, int32, local, when
 from ..te.library import te, tirx
 from ..te.sort import merge_sort
-from ..te.tensors import Value, clamp, dtype_of, every, number, select
+from ..te.tensors import Extent, Value, clamp, dtype_of, every, number, select
 
 Box = Callable[[int], Value]  # its number k: left, top, right, bottom
 
@@ -40,7 +40,7 @@ def _wider(side: Value, pixel: float, dtype: str) -> Value:
     return side + number(pixel, dtype) if pixel else side
 
 
-def best_first(row: Value, count: Value, score: Callable[[Value], Value], places: Any, spare: Any) -> None:
+def best_first(row: Extent, count: Value, score: Callable[[Value], Value], places: Any, spare: Any) -> None:
     """Fill `places[row]` with 0 to `count` - 1 by score: the greatest first, equal ones in their order, NaN
     last.
     """
@@ -93,11 +93,11 @@ def table(values: list[float], at: Value) -> Value:
     return result
 
 
-def region_side(rois: Any, r: Value, k: int, scale: float) -> Value:
+def region_side(rois: Any, r: Extent, k: int, scale: float) -> Value:
     """Read the k-th number of a region of interest, scaled to the data."""
     return rois[r, k].astype(REAL) * real(scale)
 
 
-def image_number(rois: Any, r: Value, images: Any) -> Value:
+def image_number(rois: Any, r: Extent, images: Any) -> Value:
     """Find the index of a region's image, clamped to the batch."""
     return clamp(rois[r, 0].astype("int32"), 0, images - 1)

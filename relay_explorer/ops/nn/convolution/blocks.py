@@ -13,7 +13,7 @@ from typing import Any
 from ....ir.lazy_dataclass import dataclass
 from ...te.library import te, tirx
 from ...te.lowered import Lowered
-from ...te.tensors import Tensor, dims, known, longer
+from ...te.tensors import Extent, Tensor, dims, known, longer
 from ..layout import layout_map, parse_layout
 from ..sliding import sides
 
@@ -79,6 +79,8 @@ def shape_in(layout: str, sizes: Sequence[Any]) -> list[Any]:
 def padded(call: Lowered, least: tuple[Any, Any] | None = None) -> Any:
     """Pad the rows and columns of the data with zeros, to at least `least` of each."""
     data, attrs = call.inputs[0], call.attrs
+    bottom: Extent
+    right: Extent
     (top, bottom), (left, right) = sides(attrs.padding, 2)
     letters = [letter for letter, _ in parse_layout(attrs.data_layout)]
     rows, columns = letters.index("H"), letters.index("W")

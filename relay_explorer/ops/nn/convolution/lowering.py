@@ -11,7 +11,19 @@ from typing import Any
 
 from ...te.library import te
 from ...te.lowered import Lowered
-from ...te.tensors import Shape, Tensor, Value, View, cast, known, laid_out, narrowed, quotient, remainder
+from ...te.tensors import (
+    Extent,
+    Shape,
+    Tensor,
+    Value,
+    View,
+    cast,
+    known,
+    laid_out,
+    narrowed,
+    quotient,
+    remainder,
+)
 from ..layout import LayoutMap
 
 
@@ -20,7 +32,7 @@ def axes_of_space(call: Lowered) -> str:
     return "".join([letter for letter in "DHW" if letter in call.attrs.data_layout])
 
 
-def input_channel(o: Value, c: Value, groups: int, inputs: Any, outputs: Any) -> Value:
+def input_channel(o: Extent, c: Extent, groups: int, inputs: Any, outputs: Any) -> Extent:
     """Find the input channel that is number `c` of the group of the output channel `o`.
 
     A group has so many `inputs` and `outputs`.
@@ -37,9 +49,10 @@ def by_output(weight: View, channels: Any, groups: int) -> Callable[..., Value]:
     whole = weight.shape[0] is channels or (lead is not None and lead == known(channels))
     if groups == 1 or each == 1 or whole:
         return weight
-    if lead is None or each is None:  # 1 where the weight has the outputs first after all when it runs
-        each = te.floordiv(channels, te.max(weight.shape[0], 1))
-    return lambda o, c, *u: weight(quotient(o, each), c + remainder(o, each), *u)
+    outputs: Extent | None = each
+    if lead is None or outputs is None:  # 1 where the weight has the outputs first after all when it runs
+        outputs = te.floordiv(channels, te.max(weight.shape[0], 1))
+    return lambda o, c, *u: weight(quotient(o, outputs), c + remainder(o, outputs), *u)
 
 
 def product(a: Value, b: Value, dtype: str) -> Value:
