@@ -46,6 +46,7 @@ LAYERS = (
 
 # The rooms and modules of `lower/`, in the order of its pipeline.
 ROOMS = (
+    "tvm_types",  # what of TVM is used, as types
     "threads",  # how many processors there are
     "require",  # TVM, imported in versions that are known to work
     "targets",  # processors, GPUs and boards; toolchains

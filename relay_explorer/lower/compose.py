@@ -17,6 +17,7 @@ from ..ir.types import TensorType, Type
 from ..ir.walk import post_order
 from ..ops.te.lowered import Lowered, Sizes, Tensors
 from ..typing import infer_types
+from . import tvm_types
 from .lowering import lowering_of, tensor_types
 from .require import tvm
 from .targets.target import Target
@@ -57,12 +58,12 @@ class Composed:
     sizes: Sizes
 
     @cached_property
-    def prim_func(self) -> Anything:
+    def prim_func(self) -> tvm_types.PrimFunc:
         """The loops as they follow from the expressions, unscheduled."""
         return _prim_func(self.name, [*self.inputs, *self.outputs])
 
     @property
-    def mod(self) -> Anything:
+    def mod(self) -> tvm_types.IRModule:
         return tvm().IRModule({self.name: self.prim_func})
 
     @cached_property
@@ -258,10 +259,11 @@ def operations(tensors: Sequence[Anything]) -> list[Anything]:
     return done
 
 
-def _prim_func(name: str, arguments: list[Anything]) -> Anything:
+def _prim_func(name: str, arguments: list[Anything]) -> tvm_types.PrimFunc:
     """Create the loops that compute tensors. A single block without loops, which TVM would take for the root
     block, is wrapped in one.
     """
+    made: tvm_types.PrimFunc
     made = tvm().te.create_prim_func(arguments, index_dtype_override=_index_type(arguments))
     made = made.with_attr("global_symbol", name)
     s_tir = tvm().s_tir

@@ -16,6 +16,8 @@ from .threads import use_all_cores
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from .tvm_types import TVM
+
 _importing = threading.RLock()  # of two threads that hide a module, the second would miss it
 INSTALL = 'pip install "relay_explorer[compile]"'
 PINS = {"apache-tvm": "0.27.0", "apache-tvm-ffi": "0.1.14"}  # releases; any post-release of one will do
@@ -46,7 +48,7 @@ def _reason(name: str) -> str:
 
 
 @cache
-def tvm() -> Any:
+def tvm() -> TVM:
     """Import TVM, and return the module `tvm`."""
     versions()
     use_all_cores()
@@ -55,7 +57,8 @@ def tvm() -> Any:
         import tvm.s_tir
         import tvm.te
         import tvm.topi
-    return tvm
+    module: TVM = tvm
+    return module
 
 
 @cache

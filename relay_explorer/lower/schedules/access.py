@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..require import tvm
+from ..tvm_types import SBlock
 
 
 class Access(NamedTuple):
@@ -29,7 +30,7 @@ class Access(NamedTuple):
         return not (self.branches or self.strided)
 
 
-def access_of(block: Any, lanes: int) -> Access:
+def access_of(block: SBlock, lanes: int) -> Access:
     """How a block of a schedule reads."""
     axes = [axis.var for axis in block.iter_vars]
     if not axes or not hasattr(block.body, "value"):

@@ -10,10 +10,9 @@ What remains free: the tile's sides, and whether the rows of an image or its cha
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..compose import Composed
 from ..targets.target import Target
+from ..tvm_types import LoopRV
 from .parts import REDUCED, Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled
 
@@ -133,7 +132,7 @@ class _Convolution:
         for name in others:
             plan.vectorized(name)
 
-    def _tiles(self, last: str) -> tuple[list[Any], list[Any]]:
+    def _tiles(self, last: str) -> tuple[list[LoopRV], list[LoopRV]]:
         """Split the loops of the epilogue: into those over tiles, and those within one."""
         sch = self.sch
         n, blocks, height, width, lane = sch.get_loops(self.plan.block(last))
@@ -150,7 +149,7 @@ class _Convolution:
         tasks = self.plan.parallel(outer[:2], self.work)
         return [tasks, *outer[2:]], [block, column, lane]
 
-    def _padding(self, outer: list[Any]) -> None:
+    def _padding(self, outer: list[LoopRV]) -> None:
         """Compute the padded data for the rows that are computed next; at once where that is all rows."""
         sch, plan = self.sch, self.plan
         assert self.pad is not None

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..compose import Composed
 from ..targets.target import Target
+from ..tvm_types import LoopRV
 from .blocked import sums_in_registers
 from .parts import REDUCED, Plan, divisors, product
 from .scheduled import Candidate, Choice, Scheduled
@@ -74,7 +75,7 @@ def _schedule(plan: Plan, choice: dict[str, Any]) -> None:
         plan.vectorized(other)
 
 
-def _rows(plan: Plan, tasks: list[Any], height: Any) -> int:
+def _rows(plan: Plan, tasks: list[LoopRV], height: Any) -> int:
     """As many rows as possible are one task, so that weights stay in registers from row to row; fewer where
     there would not be enough tasks for the cores.
     """

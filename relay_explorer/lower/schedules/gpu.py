@@ -13,6 +13,7 @@ from ...ir.declaration import Trait
 from ..compose import Composed
 from ..require import tvm
 from ..targets.target import Target
+from ..tvm_types import PrimFunc, Trace
 from . import gpu_convolution, gpu_dlight, gpu_sums
 from .parts import Plan
 from .scheduled import Candidate, Choice, Scheduled
@@ -91,7 +92,7 @@ def _rules(composed: Composed, target: Target) -> list[str]:
     return [rule for rule in rules if rule not in left_out]
 
 
-def _applied(composed: Composed, target: Target, choice: Choice) -> tuple[Any, Any] | None:
+def _applied(composed: Composed, target: Target, choice: Choice) -> tuple[PrimFunc, Trace] | None:
     """Apply one rule; return the scheduled function and its trace, or None where the rule does not match."""
     rule = str(choice["rule"])
     if rule not in ("Convolution", "Sums"):
@@ -104,7 +105,7 @@ def _applied(composed: Composed, target: Target, choice: Choice) -> tuple[Any, A
     return (sch.mod["main"], sch.trace) if sch is not None and fits(sch.mod["main"]) else None
 
 
-def fits(func: Any) -> bool:
+def fits(func: PrimFunc) -> bool:
     """Whether a GPU takes as many blocks and threads as each launch of a scheduled function has, where that
     is known. Loops without threads, as TVM's rule for transposes leaves what follows them, would run on the
     host, which cannot read the GPU's memory.

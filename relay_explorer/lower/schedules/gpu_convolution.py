@@ -20,6 +20,7 @@ from ...ir.op import Op
 from ..compose import Composed, Stage
 from ..require import tvm
 from ..targets.target import Target
+from ..tvm_types import IRModule, LoopRV, Schedule
 from .gpu_sums import GPUPlan, is_plain, spread
 from .gpu_tiles import Tile, Window, best
 from .parts import REDUCED, SPATIAL
@@ -42,7 +43,7 @@ def tile_of(composed: Composed, target: Target) -> Tile | None:
     return None if window is None or (alone and not window.depthwise) else best(window)
 
 
-def schedule(composed: Composed, target: Target, choice: Choice) -> Any:
+def schedule(composed: Composed, target: Target, choice: Choice) -> Schedule | None:
     """Schedule with a tile; return None where it takes more shared memory than there is."""
     plan = GPUPlan(composed, target)
     name = convolution_of(plan)
@@ -53,7 +54,7 @@ def schedule(composed: Composed, target: Target, choice: Choice) -> Any:
     return plan.sch if shared_bytes(plan.sch.mod) <= MOST_SHARED else None
 
 
-def shared_bytes(module: Any) -> int:
+def shared_bytes(module: IRModule) -> int:
     """Bytes of shared memory that the blocks of scheduled functions take: of the arrays in it TVM keeps what
     a block touches, as far as it sees that.
     """
@@ -200,7 +201,7 @@ class _Convolution:
             return makers[0]
         return str(sch.get(sch.cache_read(block, number, "shared")).name_hint)
 
-    def _threads(self, last: str) -> Any:
+    def _threads(self, last: str) -> LoopRV:
         """Bind the loops of the stored result to blocks and threads; return the loop over the threads along
         rows and columns.
         """
@@ -224,7 +225,7 @@ class _Convolution:
         self._unrolled([channel, row])
         return threads
 
-    def _pieces(self) -> tuple[list[Any], int]:
+    def _pieces(self) -> tuple[list[LoopRV], int]:
         """Split the reduction loops into chunks that are loaded at once; return them, and the number of loops
         around the computation on a chunk.
         """
@@ -243,12 +244,12 @@ class _Convolution:
         self._unrolled(spatial)
         return [pieces, *outer], outside + 1 + len(outer)
 
-    def _unrolled(self, loops: list[Any]) -> None:
+    def _unrolled(self, loops: list[LoopRV]) -> None:
         for loop in loops:
             if self.plan.extent(loop) > 1:
                 self.sch.unroll(loop)
 
-    def _bring(self, name: str, piece: Any, depth: int, ragged: int | None) -> None:
+    def _bring(self, name: str, piece: LoopRV, depth: int, ragged: int | None) -> None:
         """Load a block's part into shared memory by all threads of a block, adjacent threads loading adjacent
         elements.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any
 
 from ..compose import Composed
 from ..require import tvm
 from ..targets.target import Target
+from ..tvm_types import PrimFunc, Trace
 from .parts import REDUCED, Plan
 
 COPIED = ("GEMV", "GeneralReduction")  # rules that want something to follow their sums
@@ -16,8 +16,8 @@ LONG = 64  # numbers for which a block of threads is worth it
 
 
 def applied(
-    name: str, composed: Composed, target: Target, fits: Callable[[Any], bool]
-) -> tuple[Any, Any] | None:
+    name: str, composed: Composed, target: Target, fits: Callable[[PrimFunc], bool]
+) -> tuple[PrimFunc, Trace] | None:
     """Apply one rule; return the scheduled function and its trace, or None where the rule does not match."""
     rule = getattr(import_module("tvm.s_tir.dlight.gpu"), name)()
     with target.tvm:
@@ -32,7 +32,7 @@ def applied(
     return None
 
 
-def _ways(name: str, composed: Composed) -> Iterator[tuple[Any, Any]]:
+def _ways(name: str, composed: Composed) -> Iterator[tuple[PrimFunc, Trace | None]]:
     """Yield the variants of the function that a rule can be tried on, and the trace of what was done to each
     before.
 
@@ -61,8 +61,9 @@ def terms(plan: Plan, name: str) -> float:
     return found
 
 
-def _one_after_the_other(first: Any, second: Any) -> Any:
+def _one_after_the_other(first: Trace | None, second: Trace) -> Trace:
     if first is None:
         return second
     decisions = {**dict(first.decisions), **dict(second.decisions)}
-    return tvm().s_tir.schedule.Trace([*first.insts, *second.insts], decisions)
+    both: Trace = tvm().s_tir.schedule.Trace([*first.insts, *second.insts], decisions)
+    return both

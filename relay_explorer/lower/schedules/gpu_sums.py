@@ -4,10 +4,9 @@ follows it, applied before it is stored. Threads side by side store numbers side
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..compose import Composed
 from ..targets.target import Target
+from ..tvm_types import LoopRV, Schedule
 from .parts import REDUCED, SPATIAL, Plan
 
 THREADS = 256  # of a block
@@ -27,7 +26,7 @@ class GPUPlan(Plan):
         return after and not self.is_reduction(name) and self.shape(name) == self.shape(anchor)
 
 
-def schedule(composed: Composed, target: Target) -> Any:
+def schedule(composed: Composed, target: Target) -> Schedule | None:
     """Schedule the kernel; return None where it is more than nests of loops."""
     plan = GPUPlan(composed, target)
     for name in plan.names:
@@ -77,7 +76,7 @@ def summed(plan: Plan, name: str) -> None:
     sch.decompose_reduction(plan.block(name), reduced[0])
 
 
-def spread(plan: Plan, name: str) -> Any:
+def spread(plan: Plan, name: str) -> LoopRV:
     """Fuse a block's loops and distribute them over threads; return the loop over the threads of a block."""
     sch, block = plan.sch, plan.block(name)
     loops = sch.get_loops(block) or [sch.add_unit_loop(block)]

@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..require import tvm
+from ..tvm_types import IRModule
 from .rewriting import conditions_of, mapped
 from .tail import with_tails
 
 
-def overlapped(mod: Any) -> Any:
+def overlapped(mod: IRModule) -> IRModule:
     """Replace conditions by tiles that overlap. Each nest must begin with the loop over its tiles."""
     made = mod
     for var, function in mod.functions_items():

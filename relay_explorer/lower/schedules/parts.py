@@ -12,6 +12,7 @@ from ...ops.te.lowered import KEPT
 from ..compose import Composed, block_names
 from ..require import tvm
 from ..targets.target import Target
+from ..tvm_types import Buffer, LoopRV, SBlockRV, Schedule
 from .access import Access, access_of
 from .inlining_cost import InliningCost
 
@@ -34,7 +35,7 @@ class Plan:
         self.taken: set[str] = set()  # blocks that are the epilogue of one already
         self.growth = InliningCost(composed)
 
-    def block(self, name: str) -> Any:
+    def block(self, name: str) -> SBlockRV:
         return self.sch.get_sblock(name)
 
     @property
@@ -48,7 +49,7 @@ class Plan:
     def is_reduction(self, name: str) -> bool:
         return REDUCED in self.kinds(name)
 
-    def buffer(self, name: str) -> Any:
+    def buffer(self, name: str) -> Buffer:
         """Return the buffer that a block writes."""
         return self.sch.get(self.block(name)).writes[0].source
 
@@ -65,7 +66,7 @@ class Plan:
     def makers(self, name: str) -> list[str]:
         return [str(self.sch.get(maker).name_hint) for maker in self.sch.get_producers(self.block(name))]
 
-    def extent(self, loop: Any) -> int:
+    def extent(self, loop: LoopRV) -> int:
         return int(self.sch.get(loop).extent)
 
     # -- the blocks around an anchor
@@ -151,7 +152,7 @@ class Plan:
         """
         plain_loops(self.sch, self.block(name), self.target)
 
-    def parallel(self, loops: Sequence[Any], operations: int, least: int = PARALLEL_FROM) -> Any:
+    def parallel(self, loops: Sequence[LoopRV], operations: int, least: int = PARALLEL_FROM) -> LoopRV:
         """Fuse the loops, and run the result in parallel where there is enough work."""
         loop = self.sch.fuse(*loops) if len(loops) > 1 else loops[0]
         if operations >= least and self.extent(loop) > 1 and self.target.cores > 1:
@@ -181,7 +182,7 @@ def divisors(number: int, most: int) -> list[int]:
     return [d for d in range(min(number, most), 0, -1) if number % d == 0]
 
 
-def plain_loops(sch: Any, block: Any, target: Target) -> None:
+def plain_loops(sch: Schedule, block: SBlockRV, target: Target) -> None:
     """Orders one block's loops: spatial ones in parallel, reductions, then a vector of the last axis."""
     kinds = [int(var.iter_type) for var in sch.get(block).iter_vars]
     loops = sch.get_loops(block)
@@ -193,6 +194,7 @@ def plain_loops(sch: Any, block: Any, target: Target) -> None:
         return
     extents = [_known(sch.get(loop).extent) for loop in spatial]
     lanes = target.lanes(str(sch.get(block).writes[0].source.dtype))
+    vector: LoopRV | None
     access = Access() if reduced else access_of(sch.get(block), lanes)
     if access.across is not None and (turned := _turned(sch, spatial, extents, access.across, lanes)):
         outer, vector = turned
@@ -218,8 +220,8 @@ def _known(extent: Any) -> int | None:
 
 
 def _turned(
-    sch: Any, loops: list[Any], extents: list[int | None], across: int, lanes: int
-) -> tuple[list[Any], Any] | None:
+    sch: Schedule, loops: list[LoopRV], extents: list[int | None], across: int, lanes: int
+) -> tuple[list[LoopRV], LoopRV] | None:
     """Schedule a transpose tile by tile, so that reads and writes stay within few cache lines, each of which
     is used completely. Return the outer loops, and one over a vector of what is read.
     """
@@ -234,7 +236,7 @@ def _turned(
     return [sch.fuse(*outer)], row
 
 
-def _tasks(sch: Any, loops: list[Any], wanted: int) -> list[Any]:
+def _tasks(sch: Schedule, loops: list[LoopRV], wanted: int) -> list[LoopRV]:
     """Return the outermost loops that make up as many parallel tasks as are `wanted`. The cores share them as
     one fused loop, whose indices are recovered by division: inner loops with few iterations stay separate. So
     does a loop of a computed length, because TVM does not divide by such a length.
@@ -251,7 +253,7 @@ def _tasks(sch: Any, loops: list[Any], wanted: int) -> list[Any]:
     return loops
 
 
-def _joined(sch: Any, block: Any) -> int:
+def _joined(sch: Schedule, block: SBlockRV) -> int:
     """How many of the last axes may be one for vectors: none of those of which something that is read has
     some and lacks others, as one number for each row, which a vector across two rows would gather.
     """
@@ -269,8 +271,8 @@ def _variables(expression: Any) -> list[Any]:
 
 
 def _split_vector(
-    sch: Any, loops: list[Any], extents: list[int | None], lanes: int, joined: int
-) -> tuple[list[Any], Any]:
+    sch: Schedule, loops: list[LoopRV], extents: list[int | None], lanes: int, joined: int
+) -> tuple[list[LoopRV], LoopRV | None]:
     """Return the outer loops, and one over a vector: of the last axis, or, where the lanes do not divide it,
     of as many of the last axes as they divide, among the last `joined`; or of the last axis, half as wide.
     Return None for the vector where none fits: LLVM then vectorizes what it can.

@@ -16,6 +16,7 @@ from ...ir.lazy_dataclass import dataclass
 from ..compose import Composed
 from ..require import tvm
 from ..targets.target import Target
+from ..tvm_types import LoopRV, SBlockRV, Schedule
 from .access import access_of
 from .blocked import sums_in_registers
 from .parts import Plan, divisors, product, static
@@ -276,7 +277,7 @@ def reduce(plan: Plan, name: str, tile: Tile) -> str:
     return last
 
 
-def _run(plan: Plan, name: str, shape: Shape) -> Any:
+def _run(plan: Plan, name: str, shape: Shape) -> LoopRV:
     """Return the loop over the last reduced axes, fused where their elements are contiguous."""
     loops = plan.sch.get_loops(plan.block(name))[-shape.joined :]
     return plan.sch.fuse(*loops) if len(loops) > 1 else loops[0]
@@ -308,7 +309,7 @@ def whole(plan: Plan, name: str) -> str:
     return f"{spread} × {width}"
 
 
-def _tiled(sch: Any, loops: list[Any], tile: Tile) -> tuple[list[Any], list[Any]]:
+def _tiled(sch: Schedule, loops: list[LoopRV], tile: Tile) -> tuple[list[LoopRV], list[LoopRV]]:
     """Return the loops over tiles, and those within one."""
     *before, last = loops
     inner = []
@@ -341,7 +342,7 @@ def _results(plan: Plan, name: str, tile: Tile, held: int) -> None:
     _start(sch, block, reduced[0], lane is not None)
 
 
-def _partial_sums(plan: Plan, name: str, parts: Any, held: int, tile: Tile) -> None:
+def _partial_sums(plan: Plan, name: str, parts: SBlockRV, held: int, tile: Tile) -> None:
     """Vectors of partial sums, which are added up when the tile is done."""
     sch = plan.sch
     lane, *inner = sch.get_loops(parts)[1:]
@@ -359,7 +360,7 @@ def _partial_sums(plan: Plan, name: str, parts: Any, held: int, tile: Tile) -> N
         sch.unroll(loop)
 
 
-def _start(sch: Any, block: Any, loop: Any, vector: bool) -> None:
+def _start(sch: Schedule, block: SBlockRV, loop: LoopRV, vector: bool) -> None:
     """Initialize the accumulators before the reduction."""
     init = sch.decompose_reduction(block, loop)
     loops = sch.get_loops(init)[1:]

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...ir.lazy_dataclass import dataclass
 from ..compose import Composed
+from ..tvm_types import IRModule, PrimFunc, Trace
 
 Choice = Mapping[str, Any]  # the sizes of tiles and the like that a rule is free in, by name
 
@@ -29,15 +30,15 @@ class Scheduled:
     """
 
     composed: Composed
-    mod: Any
-    trace: Any
+    mod: IRModule
+    trace: Trace
     rule: str
     choice: Choice = field(default_factory=dict)
     candidates: tuple[Candidate, ...] = ()
     refused: tuple[str, ...] = ()
 
     @property
-    def prim_func(self) -> Any:
+    def prim_func(self) -> PrimFunc:
         return self.mod[self.composed.name]
 
     @property

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..compose import Composed, Stage
 from ..targets.target import Target
+from ..tvm_types import LoopRV
 from .blocked import sums_in_registers, tile_score
 from .parts import Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled
@@ -118,7 +119,7 @@ class _Winograd:
         for name in others:
             plan.vectorized(name)
 
-    def _groups(self, last: str) -> tuple[Any, Any]:
+    def _groups(self, last: str) -> tuple[LoopRV | None, LoopRV]:
         """Return the loops over groups of tiles (None where there is one group) and over channels."""
         sch, choice = self.sch, self.choice
         n, blocks, height, width, lane = sch.get_loops(self.plan.block(last))
@@ -133,7 +134,7 @@ class _Winograd:
             return self.plan.parallel([n, group, column_group], self.work), channels
         return None, self.plan.parallel([n, group, column_group, channels], self.work)
 
-    def _loops(self, name: str, at: Any, extents: Mapping[str, int]) -> dict[str, Any]:
+    def _loops(self, name: str, at: LoopRV, extents: Mapping[str, int]) -> dict[str, LoopRV]:
         """Move a block to `at` and return its loops within by name. Loops of one iteration vanish by the
         move.
         """
@@ -143,7 +144,7 @@ class _Winograd:
         names = [axis for axis, extent in extents.items() if extent > 1]
         return dict(zip(names, loops[-len(names) :], strict=True))
 
-    def _in_registers(self, name: str, at: Any, extents: Mapping[str, int]) -> None:
+    def _in_registers(self, name: str, at: LoopRV, extents: Mapping[str, int]) -> None:
         """Compute the transform of one tile, all of it unrolled."""
         *loops, lane = self._loops(name, at, extents).values()
         for loop in loops:
@@ -151,7 +152,7 @@ class _Winograd:
         self.sch.vectorize(lane)
         self.sch.set_scope(self.plan.block(name), 0, "local")
 
-    def _back(self, channels: Any) -> None:
+    def _back(self, channels: LoopRV) -> None:
         """Schedule the inverse transform, tile by tile."""
         choice, m = self.choice, self.tile
         found = self._loops(self.tiles, channels, {
@@ -165,7 +166,7 @@ class _Winograd:
         at = outer[-1] if outer else channels
         self._in_registers(self.lines, at, {"p": m, "f": self.side, "v": self.lane})
 
-    def _product(self, channels: Any) -> None:
+    def _product(self, channels: LoopRV) -> None:
         """For each place in a tile, the tile's sums in registers over all input channels."""
         sch, choice = self.sch, self.choice
         found = self._loops(self.products, channels, {
@@ -193,12 +194,12 @@ class _Winograd:
         """How many loops of the product's tile there are beside the vector."""
         return sum(1 for name in ("columns", "channels") if self.choice[name] > 1)
 
-    def _unrolled(self, loops: list[Any]) -> None:
+    def _unrolled(self, loops: list[LoopRV]) -> None:
         for loop in loops[:-1]:
             self.sch.unroll(loop)
         self.sch.vectorize(loops[-1])
 
-    def _transform(self, group: Any) -> None:
+    def _transform(self, group: LoopRV | None) -> None:
         """Transform the data of a group, tile by tile; all data where there is one group."""
         sch, plan = self.sch, self.plan
         extents = {
@@ -216,4 +217,5 @@ class _Winograd:
             outer = [plan.parallel(outer[:-1], self.work // 8), outer[-1]]
         self._unrolled([found["e"], found["f"], found["v"]])
         at = outer[-1] if outer else group
+        assert at is not None
         self._in_registers(self.rows, at, {"e": self.side, "b": self.side, "v": self.inner})
