@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, overload
 
-from ..ops.te.tvm_types import Extent, PrimExpr, TensorExpressions
+from ..ops.te.tvm_types import Extent, PrimExpr, TensorExpressions, Topi
 
 
 class LoopRV:
@@ -178,7 +178,7 @@ class TVM(Protocol):
     s_tir: Scheduling
     te: TensorExpressions
     tirx: Any
-    topi: Any
+    topi: Topi
     ir: Any
     sym: Any
     target: Any

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..lazy import LazyModule
 
 if TYPE_CHECKING:
-    from .tvm_types import Axes, Expressions, TensorExpressions
+    from .tvm_types import Expressions, TensorExpressions, Topi
 
 
 def _library(name: str) -> Any:
@@ -20,4 +20,4 @@ def _library(name: str) -> Any:
 tvm: Any = _library("tvm")
 te: TensorExpressions = _library("tvm.te")
 tirx: Expressions = _library("tvm.tirx")
-topi: Axes = _library("tvm.topi")
+topi: Topi = _library("tvm.topi")

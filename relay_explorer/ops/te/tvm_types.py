@@ -174,10 +174,7 @@ class Expressions(Protocol):
     def reinterpret(self, dtype: str, value: Number) -> PrimExpr: ...
 
 
-class Axes(Protocol):
-    """The part of `tvm.topi` that moves elements."""
+class Topi(Protocol):
+    """The module `tvm.topi`: computations of whole operators."""
 
-    transpose: Callable[..., Tensor]
-    squeeze: Callable[..., Tensor]
-    flip: Callable[..., Tensor]
-    expand_dims: Callable[..., Tensor]
+    def __getattr__(self, name: str) -> Callable[..., Any]: ...
