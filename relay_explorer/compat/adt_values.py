@@ -41,7 +41,7 @@ def as_sequences() -> None:
 
 
 def tuple_object(fields: Iterable[Any] | None = None) -> tuple[Any, ...]:
-    """A tuple of values."""
+    """Return a tuple of values."""
     return tuple(fields or ())
 
 

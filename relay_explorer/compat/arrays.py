@@ -31,7 +31,7 @@ class DeviceArray(NDArray):
         return self is other
 
     def copyfrom(self, source: Any) -> DeviceArray:
-        """Overwrites the elements with those of `source`, which must have the same shape; they are converted
+        """Overwrite the elements with those of `source`, which must have the same shape; they are converted
         to this array's type.
         """
         import numpy
@@ -43,13 +43,13 @@ class DeviceArray(NDArray):
         return self
 
     def copyto(self, target: Device | DeviceArray, mem_scope: str | None = None) -> DeviceArray:
-        """A copy on a device, or these elements in another array."""
+        """Copy the array to a device, or its elements into another array."""
         if isinstance(target, Device):
             return DeviceArray(self.shape, self.dtype, self.data, target)
         return target.copyfrom(self)
 
     def to_dlpack(self) -> Any:
-        """A copy of the elements, as a capsule of DLPack."""
+        """Export a copy of the elements as a DLPack capsule."""
         return self.numpy().copy().__dlpack__()
 
     def __dlpack__(self, **options: Any) -> Any:
@@ -70,8 +70,8 @@ class DeviceArray(NDArray):
 
 
 def array(arr: Any, device: Device | None = None, mem_scope: str | None = None) -> DeviceArray:
-    """A copy of `arr` (NumPy's array, a nested list, a number, or another of these arrays), with the
-    element type that NumPy gives it.
+    """Copy `arr` (a NumPy array, a nested list, a number, or another of these arrays); NumPy determines the
+    element type.
     """
     if not isinstance(arr, NDArray):
         import numpy
@@ -89,7 +89,7 @@ def empty(
     device: Device | None = None,
     mem_scope: str | None = None,
 ) -> DeviceArray:
-    """An array of zeros, to be filled."""
+    """Create an array of zeros, to be filled."""
     extents = tuple(int(extent) for extent in shape)
     count = itemsize(dtype)
     for extent in extents:
@@ -111,7 +111,7 @@ class _Capsule:
 
 
 def from_dlpack(tensor: Any) -> DeviceArray:
-    """A copy of an array of another library, or of a capsule of DLPack that one gave."""
+    """Copy an array of another library, or one that is exported as a DLPack capsule."""
     import numpy
 
     given: Any = tensor if hasattr(tensor, "__dlpack__") else _Capsule(tensor)

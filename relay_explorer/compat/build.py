@@ -65,18 +65,20 @@ class Factory:
         return iter((self.get_graph_json(), self, self.params))
 
     def get_params(self) -> dict[str, DeviceArray]:
-        """The parameters that it was built with. They are part of the program already."""
+        """Return the parameters that the program was built with. They are part of the program already."""
         return self.params
 
     def get_graph_json(self) -> str:
-        """The program as TVM's graph executor had it; as Relay text where there is control flow."""
+        """Return the program in the JSON format of TVM's graph executor; as Relay text where there is control
+        flow.
+        """
         return graph_json(self.program)
 
     get_executor_config = get_graph_json
     graph_json = property(get_graph_json)
 
     def get_lib(self) -> Library:
-        """The kernels: `get_lib().get_source("asm")`."""
+        """Return the kernels as a library: `get_lib().get_source("asm")`."""
         return Library(self)
 
     lib = module = property(get_lib)
@@ -89,10 +91,10 @@ class Factory:
         return self.get_lib().get_source(fmt)
 
     def export_library(self, file_name: object, *arguments: Any, **options: Any) -> None:
-        """Writes the program, with its parameters, into one file, which `tvm.runtime.load_module` reads here.
-        Whatever it is called, it is a file of this package's: a library for C code is what
-        `relay_explorer.build(mod, executor="aot").save("libmodel.so")` writes. How to compile it
-        (`fcompile`, `addons`, `cc`) is not looked at.
+        """Write the program, with its parameters, to one file, which `tvm.runtime.load_module` reads here.
+        Whatever its extension, it is a file of this package's format: a library for C code is what
+        `relay_explorer.build(mod, executor="aot").save("libmodel.so")` writes. Arguments on how to compile it
+        (`fcompile`, `addons`, `cc`) are ignored.
         """
         save(self.program, str(file_name), self.libmod_name, self.bound)
 

@@ -28,7 +28,7 @@ class CcompilerAnnotator(ExprMutator):
 
 
 def _chain(call: Call) -> tuple[Call, Call] | None:
-    """The addition and the subtraction before a multiplication, where it ends such a chain."""
+    """Return the addition and the subtraction before a multiplication, where it ends such a chain."""
     names = []
     node: Expr = call
     found: list[Call] = []

@@ -26,12 +26,13 @@ def check_grad(
     target_devices: object = None,
     executor_kind: str = "debug",
 ) -> None:
-    """Checks what `relay.transform.gradient` makes of `func` against central difference quotients.
+    """Check the gradient that `relay.transform.gradient` computes of `func` against central difference
+    quotients.
 
-    `inputs` are arrays for the parameters, normally distributed with `mean` and `scale` (10 · eps) where not
-    given; `test_inputs`, those of them that are moved, by `eps` either way: all where not given. An
-    AssertionError shows the two gradients where they differ by more than `atol` + `rtol` · |difference
-    quotient|. `target_devices` are accepted: everything runs here.
+    `inputs` are arrays for the parameters, by default normally distributed with `mean` and `scale`
+    (10 · eps); `test_inputs` are those of them that are varied by ± `eps`, by default all. Raise an
+    AssertionError with both gradients where they differ by more than `atol` + `rtol` · |difference
+    quotient|. `target_devices` is ignored, because everything runs on this machine.
     """
     import numpy
 
@@ -66,7 +67,7 @@ def check_grad(
 
 
 def _np_randn_from_type(type_: object, scale: float = 1, mean: float = 0) -> Any:
-    """Normally distributed numbers of a tensor type; TVM's own tests use it by this name."""
+    """Draw normally distributed values of a tensor type; TVM's own tests use this function by this name."""
     import numpy
 
     if not isinstance(type_, TensorType) or not type_.dtype.startswith("float"):

@@ -42,7 +42,7 @@ def compiler_is_here() -> bool:
 
 
 def check_given(ir_mod: object, params: object) -> None:
-    """That there is a program, and parameters by name."""
+    """Check that there is a program, and that parameters are given by name."""
     if not isinstance(ir_mod, (IRModule, Expr)):
         raise RelayError(f"a program is a module or a function, not a value of type {type(ir_mod).__name__}")
     if params is not None and not hasattr(params, "items"):
@@ -50,8 +50,8 @@ def check_given(ir_mod: object, params: object) -> None:
 
 
 def typed_module(ir_mod: IRModule | Function, params: Mapping[str, Any] | None) -> IRModule:
-    """The typed module, with `params` bound to the parameters of `@main` by name. InferType runs under the
-    current PassContext, so that its instruments see that something is built.
+    """Return the typed module, with `params` bound to the parameters of `@main` by name. InferType runs under
+    the current PassContext, so that its instruments see the build.
     """
     check_given(ir_mod, params)
     module = IRModule.from_expr(ir_mod).copy()
@@ -86,9 +86,9 @@ def built(
 
 
 def chosen_target(target: object) -> object:
-    """What `relay_explorer.build` is to compile for where old code names `target`: one, a dictionary of them
-    by device, or none, which is the one of the innermost `with`. A GPU that is not here, or one of a kind
-    that this package has no schedules for, becomes this machine, and a warning says so once.
+    """Return the target to compile for where old code passes `target`: a target, a dictionary of targets by
+    device, or None for the target of the innermost `with`. A GPU that is not present, or a kind of GPU that
+    this package has no schedules for, is replaced by this machine's CPU, with a warning.
     """
     from ..lower.targets.target import Target as Lowered
 

@@ -52,13 +52,13 @@ class Report:
         ]  # fmt: skip
 
     def table(self, sort: bool = True, aggregate: bool = True, col_sums: bool = True) -> str:
-        """The kernels, the slowest first, with their shares, speeds and schedules; how it is asked for is not
-        looked at.
+        """Return a table of the kernels, the slowest first, with their shares, speeds and schedules; the
+        options are ignored.
         """
         return str(self._profile)
 
     def csv(self) -> str:
-        """The calls as comma-separated values, with a line of headings."""
+        """Return the calls as comma-separated values, with a header line."""
         text = io.StringIO()
         writer = csv.DictWriter(text, ["Name", "Duration (us)", "Percent", "Count"], lineterminator="\n")
         writer.writeheader()
@@ -86,21 +86,23 @@ class GraphModuleDebug(GraphModule):
         super().__init__(module, *(device if isinstance(device, Sequence) else [device]))
 
     def profile(self, collectors: object = None, **input_dict: Any) -> Report:
-        """Runs the program, and tells where its time goes."""
+        """Run the program, and report where its time goes."""
         self.set_input(**input_dict)
         return Report(self._program.profile(*self._values()))
 
     def run_individual(
         self, number: int, repeat: int = 1, min_repeat_ms: int = 0, **rest: Any
     ) -> list[float]:
-        """The least seconds that each kernel takes in `number` runs, `repeat` times, in the order of the
-        graph; 0 for its nodes without a kernel.
+        """Return the minimum seconds that each kernel takes in `number` runs, `repeat` times, in the order of
+        the graph; 0 for nodes without a kernel.
         """
         found = self._program.profile(*self._values(), repeat=max(1, number) * max(1, repeat))
         return [0.0] * self._first_kernel() + [step.seconds for step in found.steps]
 
     def debug_get_output(self, node: int | str, out: DeviceArray | None = None) -> DeviceArray:
-        """What a node of the graph gives, by its number or name: the first result of the first so named."""
+        """Return the output of a graph node, by its index or name: the first output of the first node of that
+        name.
+        """
         graph, first = self._graph(), self._first_kernel()
         steps = [step for step in graph.program.steps if isinstance(step, Launch)]
         names = [graph.kernels[step.kernel].name for step in steps]
@@ -115,10 +117,10 @@ class GraphModuleDebug(GraphModule):
         return out.copyfrom(value) if out is not None else value
 
     def exit(self) -> None:
-        """Removed what was written to `dump_root`: nothing was."""
+        """Do nothing: TVM removed the files in `dump_root` here, and none are written."""
 
     def _graph(self) -> GraphExecutable:
-        """The program, whose graph has no branches."""
+        """Return the program. Raise a RelayError where it is no graph without branches."""
         from ..lower.runtime.executable import GraphExecutable
 
         found = self._program
@@ -130,7 +132,7 @@ class GraphModuleDebug(GraphModule):
         )
 
     def _first_kernel(self) -> int:
-        """The number of the graph's first node with a kernel; inputs and constants come before."""
+        """Return the index of the graph's first node with a kernel; inputs and constants come before it."""
         nodes = json.loads(self.factory.get_graph_json())["nodes"] if self._graph() else []
         return next((k for k, node in enumerate(nodes) if node["op"] != "null"), len(nodes))
 
@@ -146,7 +148,7 @@ class VirtualMachineProfiler(VirtualMachine):
     """A virtual machine that tells where the time of a run goes."""
 
     def profile(self, *args: Any, func_name: str = "main", **kwargs: Any) -> Report:
-        """Runs `@main`, and tells how long its kernels take."""
+        """Run `@main`, and report how long its kernels take."""
         if func_name != "main":
             raise RelayError(f"the profile is one of `@main`, not of `@{func_name:.60}`")
         kept, named = self._inputs.get("main", ((), {}))

@@ -26,7 +26,7 @@ class Device:
         return self.device_type == _TYPES["cpu"]
 
     def sync(self) -> None:
-        """Waits for the device: nothing here is asynchronous."""
+        """Wait for the device: a no-op, because nothing here is asynchronous."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Device):
@@ -41,7 +41,9 @@ class Device:
 
 
 def device(dev_type: str | int, dev_id: int = 0) -> Device:
-    """The device of a type (`"cpu"`, `"cuda"`, a target such as `"llvm -mcpu=skylake"`, or a number)."""
+    """Return the device of a type (`"cpu"`, `"cuda"`, a target such as `"llvm -mcpu=skylake"`, or a
+    number).
+    """
     if isinstance(dev_type, int):
         return Device(dev_type, dev_id)
     kind = (dev_type.split() or [""])[0]
@@ -153,7 +155,7 @@ class Target:
 
     @staticmethod
     def current(allow_none: bool = True) -> Target | None:
-        """The innermost target of a `with`."""
+        """Return the target of the innermost `with`."""
         stack: list[Target] = Target._stack.__dict__.get("targets", [])
         if not stack and not allow_none:
             raise ValueError('no target is current: use `with tvm.target.Target("llvm"):`')

@@ -24,15 +24,15 @@ class TempDirectory:
         return Path(self.temp_dir)
 
     def relpath(self, name: str) -> str:
-        """The path of a file in it."""
+        """Return the path of a file in the folder."""
         return str(self.path / name)
 
     def listdir(self) -> list[str]:
-        """The names of the files in it."""
+        """Return the names of the files in the folder."""
         return sorted(found.name for found in self.path.iterdir())
 
     def remove(self) -> None:
-        """Removes the folder now."""
+        """Remove the folder now."""
         if self._folder is not None:
             self._folder.cleanup()
 
@@ -51,7 +51,7 @@ class TempDirectory:
 
 
 def tempdir(custom_path: str | None = None, keep_for_debug: bool | None = None) -> TempDirectory:
-    """A new folder; one that is kept, where a path is given."""
+    """Create a temporary folder, or, with a path, a folder that is not removed."""
     return TempDirectory(custom_path, keep_for_debug)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def graph_json(exe: Executable) -> str:
-    """The graph of a program that only launches kernels; for others the program as Relay text.
+    """Return the graph of a program that only launches kernels; other programs as Relay text.
 
     Inputs and constants are the nodes without operator. Values in the same place of memory have one storage.
     """
@@ -82,7 +82,7 @@ class _Graph:
 
 
 def _leaves(nest: Any) -> list[int]:
-    """The tensors of a parameter. Tuples in types nest a few levels."""
+    """Return the tensors of a parameter. Tuples in types nest a few levels."""
     return [number for part in nest for number in _leaves(part)] if isinstance(nest, list) else [nest]
 
 

@@ -50,8 +50,8 @@ class GraphModule:
         return found  # type: ignore[no-any-return]  # one of this class
 
     def set_input(self, key: Any = None, value: Any = None, **params: Any) -> None:
-        """Sets an input by its name or number, and several by name; names in `params` that are no input are
-        not looked at.
+        """Set an input by its name or index, and several by name; names in `params` that are no input are
+        ignored.
         """
         if key is not None:
             self._set(self._name(key), value)
@@ -62,7 +62,7 @@ class GraphModule:
                 self._check_bound(name, given)
 
     def _set(self, name: str, value: Any) -> None:
-        """Copies a value into an input, which has the element type of its parameter."""
+        """Copy a value to an input, converted to the element type of its parameter."""
         wanted = self._types[self._names.index(name)]
         if not isinstance(wanted, TensorType):
             self._inputs[name] = value
@@ -72,7 +72,9 @@ class GraphModule:
         self._inputs[name] = array(given.numpy().astype(dtype))
 
     def _check_bound(self, name: str, value: Any) -> None:
-        """A parameter that is part of the program keeps its value: another one would change nothing."""
+        """Check that a parameter that is part of the program keeps its value: another one would have no
+        effect.
+        """
         bound = self.factory.bound.get(name)
         if bound is not None and digest(value) != bound:
             raise RelayError(
@@ -95,7 +97,7 @@ class GraphModule:
         self._taken[index] = value
 
     def load_params(self, params_bytes: bytes | bytearray) -> None:
-        """Sets inputs from what `save_param_dict` wrote."""
+        """Set inputs from the bytes that `save_param_dict` wrote."""
         self.set_input(**load_param_dict(params_bytes))
 
     def _name(self, key: Any) -> str:
@@ -109,7 +111,7 @@ class GraphModule:
         return str(key)
 
     def run(self, **input_dict: Any) -> None:
-        """Runs the program on the inputs."""
+        """Run the program on the inputs."""
         self.set_input(**input_dict)
         self._outputs = list(flat(self._program(*self._values())))
         for index, taken in self._taken.items():
@@ -131,7 +133,7 @@ class GraphModule:
         return len(self._names)
 
     def get_input(self, index: str | int, out: DeviceArray | None = None) -> DeviceArray:
-        """An input that was set."""
+        """Return an input that was set."""
         name = self._name(index)
         if name not in self._inputs:
             raise RelayError(f"the input {name!r} is not set", help=[f'module.set_input("{name}", array)'])
@@ -139,11 +141,11 @@ class GraphModule:
         return out.copyfrom(value) if out is not None else value
 
     def get_input_index(self, name: str) -> int:
-        """The number of an input; -1 where there is none of that name."""
+        """Return the index of an input; -1 where there is none of that name."""
         return self._names.index(name) if name in self._names else -1
 
     def get_input_info(self) -> tuple[dict[str, list[Any]], dict[str, str]]:
-        """The shapes of the inputs that are tensors, and their element types."""
+        """Return the shapes of the inputs that are tensors, and their element types."""
         found = [(n, t) for n, t in zip(self._names, self._types) if isinstance(t, TensorType)]
         return {name: list(t.shape) for name, t in found}, {name: t.dtype for name, t in found}
 
@@ -169,8 +171,8 @@ class GraphModule:
     def time_evaluator(
         self, func_name: str = "run", dev: Any = None, number: int = 10, repeat: int = 1, **options: Any
     ) -> Callable[[], Times]:
-        """A function that measures the least time of `number` runs, `repeat` times: the program alone,
-        without what hands over inputs and outputs.
+        """Return a function that measures the minimum time of `number` runs, `repeat` times: of the program
+        alone, without passing inputs and outputs.
         """
 
         def measure() -> Times:
@@ -182,7 +184,7 @@ class GraphModule:
 
 
 def parameter_types(program: Executable) -> list[Type | None]:
-    """The types of a compiled program's parameters, as far as they are known: those of tensors are."""
+    """Return the types of a compiled program's parameters, as far as they are known: those of tensors are."""
     from ..lower.runtime.executable import GraphExecutable
     from ..lower.runtime.virtual import parsed_type
 
@@ -216,7 +218,7 @@ def create(graph_json_str: str, libmod: Any, device: Device | list[Device] | Non
 
 
 def flat(value: Any) -> Iterator[DeviceArray]:
-    """The tensors of a result, also in tuples of tuples."""
+    """Yield the tensors of a result, also those in nested tuples."""
     pending = [value]
     while pending:
         part = pending.pop()

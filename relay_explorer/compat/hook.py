@@ -47,9 +47,10 @@ def installed() -> bool:
 
 
 def real_tvm(name: str = "tvm") -> types.ModuleType:
-    """The installed TVM, or one of its modules (`"tvm.relax"`), whatever `import tvm` gives elsewhere.
+    """Return the installed TVM, or one of its modules (`"tvm.relax"`), whatever `import tvm` returns
+    elsewhere.
 
-    Raises ImportError, with what to do, where there is none.
+    Raise an ImportError that names a remedy where TVM is not installed.
     """
     if name.partition(".")[0] != "tvm":
         raise ValueError(f"{name!r} is no module of TVM")
@@ -81,7 +82,9 @@ def _ours(name: str) -> types.ModuleType:
 
 
 def _require(module: types.ModuleType, name: str) -> None:
-    """What `from module import name` needs; Python's own error would not say what took its place."""
+    """Check that `from module import name` finds the name; Python's own error would not say what replaced
+    it.
+    """
     try:
         getattr(module, name)
     except AttributeError as error:

@@ -14,23 +14,23 @@ class PassInstrument:
     """Base of instruments; override what is wanted. A pass runs if every `should_run` says so."""
 
     def enter_pass_ctx(self) -> None:
-        """The context begins."""
+        """Handle that a context is entered."""
 
     def exit_pass_ctx(self) -> None:
-        """The context ends."""
+        """Handle that a context is left."""
 
     def should_run(self, mod: IRModule, info: PassInfo) -> bool:
         return True
 
     def run_before_pass(self, mod: IRModule, info: PassInfo) -> None:
-        """A pass begins, on `mod`."""
+        """Handle that a pass is about to run on `mod`."""
 
     def run_after_pass(self, mod: IRModule, info: PassInfo) -> None:
-        """A pass has made `mod`."""
+        """Handle that a pass has returned `mod`."""
 
 
 def pass_instrument(pi_cls: type | None = None) -> Any:
-    """A decorator: makes an instrument of a class that has some of the methods."""
+    """Decorate a class that has some of the methods: make it an instrument."""
 
     def make(cls: type) -> type:
         return type(
@@ -63,7 +63,7 @@ class PassTimingInstrument(PassInstrument):
         self._rows[row] = (depth, name, time.perf_counter() - start)
 
     def render(self) -> str:
-        """A line a pass, those that a pipeline runs below it."""
+        """Return one line per pass; those that a pipeline runs are indented below it."""
         return "\n".join(
             f"{'  ' * depth}{name}: {1e6 * seconds:.0f} us" for depth, name, seconds in self._rows
         )

@@ -26,22 +26,22 @@ def same_variable(value: Id, other: object) -> bool:
 
 
 def get_int(attrs: Attrs, name: str) -> int:
-    """The attribute `name` as an integer."""
+    """Return the attribute `name` as an integer."""
     return int(attrs[name])
 
 
 def get_str(attrs: Attrs, name: str) -> str:
-    """The attribute `name` as text."""
+    """Return the attribute `name` as text."""
     return str(attrs[name])
 
 
 def get_int_tuple(attrs: Attrs, name: str) -> tuple[int, ...]:
-    """The attribute `name` as a tuple of integers."""
+    """Return the attribute `name` as a tuple of integers."""
     return tuple(int(value) for value in attrs[name])
 
 
 def list_field_info(attrs: Attrs) -> list[Field]:
-    """The declarations of the attributes."""
+    """Return the declarations of the attributes."""
     return list(attrs._fields.values())
 
 

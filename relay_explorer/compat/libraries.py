@@ -35,7 +35,7 @@ class Library:
     imports = imported_modules
 
     def get_source(self, fmt: str = "") -> str:
-        """The kernels' code: LLVM's text ("ll"), assembly ("asm"), or for a GPU CUDA C."""
+        """Return the kernels' code: LLVM IR ("ll"), assembly ("asm"), or for a GPU CUDA C."""
         if fmt not in _FORMATS:
             raise RelayError(
                 f"there is no code in the format {fmt!r:.40}", help=[f"there are {', '.join(_FORMATS)[2:]}"]
@@ -47,7 +47,7 @@ class Library:
     inspect_source = get_source
 
     def export_library(self, file_name: object, *arguments: Any, **options: Any) -> None:
-        """Writes the whole program; see `Factory.export_library`."""
+        """Write the whole program; see `Factory.export_library`."""
         self.factory.export_library(file_name)
 
     save = export_library
@@ -57,7 +57,7 @@ class Library:
 
 
 def digests(params: Mapping[str, Any]) -> dict[str, str]:
-    """What tells the values of parameters from others."""
+    """Return a digest of each parameter's value."""
     return {name: digest(value) for name, value in params.items()}
 
 
@@ -68,15 +68,15 @@ def digest(value: Any) -> str:
 
 
 def save(program: Executable, path: str, name: str, bound: Mapping[str, str]) -> None:
-    """The program as `Executable.save` writes it, and the names by which old code takes it."""
+    """Save the program as `Executable.save` does, with the names by which old code calls it."""
     program.save(path)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(ENTRY, json.dumps({"name": name, "bound": dict(bound)}))
 
 
 def load_module(path: object, fmt: str = "") -> Factory:
-    """A program that `export_library` wrote, whatever its file is called. It holds machine code: load only
-    what you trust.
+    """Load a program that `export_library` wrote, whatever its file is called. It contains machine code: load
+    only files that you trust.
     """
     from ..lower.saving import load
     from .build import Factory

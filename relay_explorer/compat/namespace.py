@@ -53,7 +53,7 @@ class Namespace(types.ModuleType):
 
 
 def _load(path: str) -> types.ModuleType:
-    """The module at `path`; `relay.nn` and its like are no files but parts of the façade."""
+    """Import the module at `path`; `relay.nn` and its like are no files but parts of the façade."""
     if path.startswith("relay."):
         found: types.ModuleType = getattr(importlib.import_module(f"{PACKAGE}.relay"), path[len("relay.") :])
         return found
@@ -70,7 +70,7 @@ def _public(module: types.ModuleType) -> list[str]:
 
 
 def _look(place: str, name: str) -> Any:
-    """What `place` has under `name`, or None."""
+    """Return what `place` has under `name`, or None."""
     module, _, rest = place.partition(":")
     if not rest:
         found = _load(module)
@@ -84,7 +84,7 @@ def _look(place: str, name: str) -> Any:
 
 
 def build(table: Mapping[str, tuple[str, ...]], root: types.ModuleType) -> None:
-    """Makes a module for each entry of `table` (by TVM's names, parents first) below `root`."""
+    """Create a module for each entry of `table` (by TVM's names, parents first) below `root`."""
     made: dict[str, types.ModuleType] = {"tvm": root}
     for name, places in table.items():
         parent, _, leaf = name.rpartition(".")

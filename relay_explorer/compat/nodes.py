@@ -25,7 +25,7 @@ class TestAttrs(Attrs, key="attrs.TestAttrs"):
 
 
 def make_node(type_key: str, **kwargs: Any) -> Any:
-    """An object by the key that TVM gave its class, from its fields: attributes of operators
+    """Create an object by the key that TVM gave its class, from its fields: attributes of operators
     (`"relay.attrs.Conv2DAttrs"`), `"DictAttrs"`, `"IntImm"`, and the nodes of programs and types
     (`"relay.Var"`, `"TensorType"`).
     """
@@ -90,8 +90,8 @@ def register_func(func_name: str | Callable[..., Any], f: Any = None, override: 
 
 
 def get_global_func(name: str, allow_missing: bool = False) -> Callable[..., Any] | None:
-    """The function registered under `name`, or a type relation (`tvm.relay.type_relation.Broadcast`). TVM's
-    own C++ functions are not here.
+    """Return the function registered under `name`, or a type relation (`tvm.relay.type_relation.Broadcast`).
+    TVM's own C++ functions are not available.
     """
     if name in _functions:
         return _functions[name]
@@ -106,7 +106,7 @@ register_optimizers(lambda target: get_global_func(f"relay.ext.{target}.optimize
 
 
 def _relation(name: str) -> Relation | None:
-    """The type relation that a function's name stands for, if it does."""
+    """Return the type relation that a function's name stands for; None where it stands for none."""
     from .operator_steps import named_relation
 
     if not name.startswith(RELATIONS):
@@ -130,7 +130,7 @@ class EnvFunc:
 
     @staticmethod
     def get(name: str) -> EnvFunc:
-        """The function of that name; a ValueError where none is registered."""
+        """Return the function of that name. Raise a ValueError where none is registered."""
         if name not in EnvFunc._made:
             if _relation(name) is None:
                 get_global_func(name)
@@ -147,8 +147,8 @@ class EnvFunc:
         return _relation(self.name)
 
     def __call__(self, *args: Any) -> Any:
-        """Calls it; a type relation takes the types of arguments and result, the number of arguments, the
-        attributes, and a reporter.
+        """Call the function; a type relation takes the types of arguments and result, the number of
+        arguments, the attributes, and a reporter.
         """
         relation = self.relation
         if self.name not in _functions and relation is not None:

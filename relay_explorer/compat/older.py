@@ -66,7 +66,7 @@ def enabled(target: str) -> bool:
 
 
 def shape_var(name: str) -> TypeVar:
-    """A type parameter that stands for a shape."""
+    """Create a type parameter that stands for a shape."""
     return TypeVar(name, TypeKind.ShapeVar)
 
 
@@ -80,7 +80,7 @@ def function_with_fields(
     virtual_device: Any = None,
     span: Span | None = None,
 ) -> Function:
-    """`function` with the parts that are given in the place of its own; itself where none is."""
+    """Return `function` with some parts replaced; `function` itself where no part changes."""
     given: tuple[Any, ...] = (params, body, ret_type, ty_params, attrs, span)
     own = tuple([getattr(function, name) for name in _FIELDS])
     if all(new is None or new is old for new, old in zip(given, own)):
@@ -96,7 +96,7 @@ def build_config(
     disabled_pass: Sequence[str] | None = None,
     trace: Any = None,
 ) -> PassContext:
-    """A PassContext, under the name it had before 0.7."""
+    """Create a PassContext, under the name that it had before 0.7."""
     return PassContext(opt_level, required_pass, disabled_pass)
 
 

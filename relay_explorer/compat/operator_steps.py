@@ -25,7 +25,7 @@ OTHER_NAMES = {"BroadcastComp": "BroadcastCompare"}  # TVM's name, and ours
 
 
 def named_relation(name: str) -> Relation:
-    """The relation of that name which some operator has; an UnknownOperatorError where none has."""
+    """Return the relation of that name. Raise an UnknownOperatorError where no operator has it."""
     if name == SAME_TYPE.name:
         return SAME_TYPE
     Op.load_all()
@@ -40,8 +40,8 @@ def named_relation(name: str) -> Relation:
 
 
 def relation_from_function(name: str, function: Callable[[list[Type], Anything], Type]) -> Relation:
-    """A relation that waits for the argument types, and lets `function` make the type of the result of them
-    and of the attributes (None where the call has none). What it raises goes through.
+    """Return a relation that waits for the argument types, and calls `function` on them and on the attributes
+    (None where the call has none) to compute the result's type. Exceptions of `function` propagate.
     """
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -58,7 +58,7 @@ def relation_from_function(name: str, function: Callable[[list[Type], Anything],
 
 
 def attrs_called(key: str) -> type[Attrs]:
-    """The class of attributes with that key."""
+    """Return the attributes class with that key."""
     Op.load_all()
     if (schema := Attrs.by_key(key)) is not None:
         return schema
@@ -123,7 +123,7 @@ def set_support_level(op: Op, level: int) -> None:
 
 
 def attrs_type_key(op: Op) -> str:
-    """The key of its attributes' class; "" where it has none."""
+    """Return the key of the operator's attributes class; "" where it has none."""
     return "" if op.attrs_class is None else op.attrs_class._key
 
 

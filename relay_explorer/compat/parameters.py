@@ -72,7 +72,7 @@ class _Reader:
 
 
 def load_param_dict(param_bytes: bytes | bytearray) -> dict[str, DeviceArray]:
-    """What `save_param_dict`, here or in TVM, wrote. Bytes that are no such thing are a ValueError."""
+    """Read parameters that `save_param_dict`, here or in TVM, wrote. Raise a ValueError for other bytes."""
     reader = _Reader(bytes(param_bytes))
     mark, _, count = reader.take("QQQ")
     if mark != LIST:

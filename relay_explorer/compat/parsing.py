@@ -20,8 +20,8 @@ def parse(
     init_module: IRModule | None = None,
     init_meta_table: Mapping[str, Any] | None = None,
 ) -> IRModule:
-    """The typed module that `source` describes; see `relay_explorer.text.parse`. Raises ParseError or
-    TypeInferenceError, with the place.
+    """Return the typed module that `source` describes; see `relay_explorer.text.parse`. Raise a ParseError or
+    TypeInferenceError that names the place.
     """
     return InferType()(text.parse(source, source_name, init_module, init_meta_table))
 

@@ -20,7 +20,7 @@ def register_pattern_table(compiler: str, table: Any = None) -> Any:
 
 
 def get_pattern_table(compiler: str) -> list[Any] | None:
-    """The patterns of a compiler; None where it has none."""
+    """Return the patterns of a compiler; None where it has none."""
     return _TABLES.get(compiler)
 
 

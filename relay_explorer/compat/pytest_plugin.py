@@ -33,11 +33,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(name="target")
 def _target() -> str:
-    """The target of a test that asks for one, or of a fixture that a test asks for by name only."""
+    """Return the target of a test that uses the fixture without parameters of its own."""
     return "llvm"
 
 
 @pytest.fixture(name="dev")
 def _dev(target: Any) -> Device:
-    """The device that goes with the target."""
+    """Return the device that belongs to the target."""
     return device(str(target))

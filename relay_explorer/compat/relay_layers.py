@@ -54,14 +54,14 @@ def dense_add_bias(
     name: str = "fc",
     **kwargs: Any,
 ) -> Expr:
-    """A dense layer and its bias."""
+    """Build a dense layer and its bias."""
     product = relay.nn.dense(data, _weight(weight, name, "weight"), units=units, **kwargs)
     added: Expr = relay.nn.bias_add(product, _weight(bias, name, "bias"), axis=-1)
     return added
 
 
 def conv_kernel_layout(data_layout: str, is_depthwise: bool = False) -> str:
-    """The layout of kernels that goes with a layout of images."""
+    """Return the layout of kernels that belongs to a layout of images."""
     layouts = {
         "NCHW": "OIHW", "NHWC": "HWOI" if is_depthwise else "HWIO", "NCDHW": "OIDHW", "NDHWC": "DHWIO",
     }  # fmt: skip

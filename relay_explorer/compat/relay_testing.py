@@ -41,12 +41,12 @@ def run_opt_pass(
 
 
 def run_infer_type(expr: Expr | TupleWrapper, mod: IRModule | None = None) -> Expr:
-    """The expression with its types."""
+    """Return the expression with its types."""
     return run_opt_pass(expr, InferType(), mod=mod)
 
 
 def rand(dtype: str = "float32", *shape: int) -> DeviceArray:
-    """An array of random numbers from [0, 1)."""
+    """Create an array of random numbers from [0, 1)."""
     import numpy
 
     return array(numpy.random.default_rng().random(shape).astype(dtype))
@@ -58,7 +58,7 @@ def ctx_list() -> list[tuple[str, Any]]:
 
 
 def make_nat_value(prelude: Prelude, n: int) -> ConstructorValue:
-    """The natural number `n` as a value; the prelude's module must have `nat.rly`."""
+    """Return the natural number `n` as a value; the prelude's module must have `nat.rly`."""
     zero, successor = (prelude.get_ctor("nat", name) for name in ("Z", "S"))
     value = ConstructorValue(zero.tag, [], zero)
     for _ in range(n):
@@ -67,7 +67,7 @@ def make_nat_value(prelude: Prelude, n: int) -> ConstructorValue:
 
 
 def make_nat_expr(prelude: Prelude, n: int) -> Expr:
-    """The natural number `n` as an expression; the prelude's module must have `nat.rly`."""
+    """Return the natural number `n` as an expression; the prelude's module must have `nat.rly`."""
     zero, successor = (prelude.get_ctor("nat", name) for name in ("Z", "S"))
     expr: Expr = zero()
     for _ in range(n):
@@ -82,7 +82,7 @@ def count_ops(expr: Expr) -> Counter[str]:
 
 
 def count(prelude: Prelude, n: ConstructorValue) -> int:
-    """The Python number that a value of the type `nat` is."""
+    """Convert a value of the type `nat` to a Python number."""
     number = 0
     while n.fields:
         (n,) = n.fields

@@ -32,9 +32,8 @@ class RelayVisualizer:
         self.explorer: Explorer = explore(relay_mod)
 
     def render(self, filename: str | os.PathLike[str] = "relay_viz", format: str = "html") -> Path:
-        """Saves the picture and returns where: an HTML page that needs nothing else, or with
-        `format="svg"` a still picture. A name without an ending gets the format's. Other formats are a
-        ValueError.
+        """Save the picture and return its path: a self-contained HTML page, or with `format="svg"` a static
+        picture. A name without an extension gets the format's. Raise a ValueError for other formats.
         """
         if format == "html":
             return self.explorer.save(filename)

@@ -18,7 +18,7 @@ Runs a script, or a module, that was written for tvm.relay: `import tvm` gives i
 
 
 def main(arguments: list[str]) -> int:
-    """The command; returns the exit status."""
+    """Run the command; return the exit status."""
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE, file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run_script(path: str, arguments: list[str]) -> int:
-    """Runs a file as `python path arguments…` would."""
+    """Run a file as `python path arguments…` would."""
     try:
         source = Path(path).read_bytes()
     except OSError as error:
@@ -54,7 +54,7 @@ def run_script(path: str, arguments: list[str]) -> int:
 
 
 def run_module(name: str, arguments: list[str]) -> int:
-    """Runs a module as `python -m name arguments…` would; pytest, with our plugin."""
+    """Run a module as `python -m name arguments…` would; pytest runs with our plugin."""
     install()
     sys.argv = [name, *arguments]
     if name == "pytest":

@@ -36,7 +36,7 @@ def save_json(node: object) -> str:
 
 
 def load_json(json_str: str) -> Any:
-    """What `save_json` was given. A RelayError where the text is something else."""
+    """Restore the object that `save_json` wrote. Raise a RelayError for other text."""
     try:
         data = json.loads(json_str)
     except (ValueError, RecursionError):

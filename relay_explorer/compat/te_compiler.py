@@ -22,7 +22,7 @@ class TECompiler:
 
 
 def get() -> TECompiler:
-    """The compiler's cache."""
+    """Return the compiler's cache."""
     return TECompiler()
 
 

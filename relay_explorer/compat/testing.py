@@ -25,8 +25,8 @@ from .testing_parameters import (
 def assert_allclose(
     actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7, verbose: bool = True
 ) -> None:
-    """Checks that two arrays have the same shape and that
-    `abs(actual - desired) <= atol + rtol * abs(desired)`; an AssertionError tells where they differ.
+    """Check that two arrays have the same shape and that `abs(actual - desired) <= atol + rtol *
+    abs(desired)`; raise an AssertionError that shows where they differ.
     """
     import numpy
 
@@ -44,11 +44,11 @@ def check_numerical_grads(
     atol: float = 1e-2,
     rtol: float = 0.1,
 ) -> None:
-    """Compares gradients with difference quotients.
+    """Compare gradients with difference quotients.
 
-    `function` takes `input_values`, arrays, and gives an array whose sum is differentiated; `grad_values` are
-    its derivatives by each of them. An AssertionError names the input whose gradient is off in L2 norm.
-    `function_value`, its value there, is taken for granted where given: nothing else is needed of it.
+    `function` takes `input_values`, arrays, and returns an array whose sum is differentiated; `grad_values`
+    are the derivatives with respect to each of them. Raise an AssertionError that names the input whose
+    gradient differs in the L2 norm. `function_value`, its value at the inputs, is ignored.
     """
     import numpy
 
@@ -72,13 +72,13 @@ def check_numerical_grads(
 
 
 def _wanted() -> list[str]:
-    """The targets of the variable TVM_TEST_TARGETS, separated by `;`, or "llvm"."""
+    """Return the targets of the variable TVM_TEST_TARGETS, separated by `;`, or "llvm"."""
     named = os.environ.get("TVM_TEST_TARGETS", "")
     return [name.strip() for name in named.split(";") if name.strip()] or ["llvm"]
 
 
 def enabled_targets() -> list[tuple[str, Device]]:
-    """The targets that tests run on, with their devices: the CPU."""
+    """Return the targets that tests run on, with their devices: the CPU."""
     return [(target, cpu()) for target in _wanted() if device_enabled(target)]
 
 
@@ -88,14 +88,14 @@ def device_enabled(target: Any) -> bool:
 
 
 def skip_if_32bit(reason: str = "needs 64 bits") -> Any:
-    """A decorator for a test that needs a 64-bit Python."""
+    """Decorate a test that needs a 64-bit Python."""
     import pytest
 
     return pytest.mark.skipif(sys.maxsize < 2**32, reason=reason)
 
 
 def skip_if_wheel_test(func: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator for a test that needs more than an installed TVM: an environment variable skips it."""
+    """Decorate a test that needs more than an installed TVM: an environment variable skips it."""
     import pytest
 
     unwanted = os.environ.get("WHEEL_TEST", "").lower() in ("true", "yes", "1")
@@ -112,7 +112,7 @@ def identity_after(value: Any, seconds: float) -> Any:
 
 
 def main() -> None:
-    """Runs the tests of the calling file and ends the program with pytest's status."""
+    """Run the tests of the calling file and exit with pytest's status."""
     import pytest
 
     file = sys._getframe(1).f_globals["__file__"]

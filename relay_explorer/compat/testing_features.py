@@ -28,7 +28,7 @@ class Feature:
         self.missing = missing  # why it is not here; None where it is
 
     def marks(self) -> list[Any]:
-        """What pytest needs to know."""
+        """Return the pytest marks of the feature."""
         import pytest
 
         marks = [pytest.mark.gpu] if self.name in _GPU else []
@@ -37,7 +37,7 @@ class Feature:
         return marks
 
     def __call__(self, func: Callable[..., Any] | None = None, **options: object) -> Any:
-        """Decorates a test or a class; `@requires_llvm()` works as well."""
+        """Decorate a test or a class; `@requires_llvm()` works as well."""
         if func is None:
             return self
         for mark in self.marks():
@@ -99,32 +99,32 @@ requires_libxsmm = Feature("libxsmm", _NO_LIBRARY)
 
 
 def requires_llvm_minimum_version(major_version: int) -> Callable[[Callable[..., Any]], Any]:
-    """A decorator for a test of the code that some LLVM makes."""
+    """Decorate a test of the code that a certain LLVM generates."""
     return Feature(f"LLVM {major_version}", _NO_CODE)
 
 
 def requires_nvcc_version(
     major: int, minor: int = 0, release: int = 0
 ) -> Callable[[Callable[..., Any]], Any]:
-    """A decorator for a test of the code that some nvcc makes."""
+    """Decorate a test of the code that a certain nvcc generates."""
     return Feature(f"nvcc {major}.{minor}.{release}", _NO_CODE)
 
 
 def requires_cuda_compute_version(
     major: int, minor: int = 0, exact: bool = False
 ) -> Callable[[Callable[..., Any]], Any]:
-    """A decorator for a test that needs a certain GPU."""
+    """Decorate a test that needs a certain GPU."""
     return Feature("CUDA", _NO_DEVICE)
 
 
 def requires_package(*packages: str) -> Callable[[Callable[..., Any]], Any]:
-    """A decorator for a test that needs Python packages: it is skipped where one is not installed."""
+    """Decorate a test that needs Python packages: it is skipped where one is not installed."""
     absent = [name for name in packages if importlib.util.find_spec(name.partition(".")[0]) is None]
     return Feature(f"the package {', '.join(packages)}", f"{absent[0]} is not installed" if absent else None)
 
 
 def uses_gpu(*func: Callable[..., Any]) -> Any:
-    """A decorator for a test that runs on a GPU too, where there is one. Here it runs on the CPU."""
+    """Decorate a test that runs on a GPU too, where there is one. Here it runs on the CPU."""
     import pytest
 
     return pytest.mark.uses_gpu(func[0]) if func else pytest.mark.uses_gpu

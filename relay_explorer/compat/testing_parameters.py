@@ -23,8 +23,8 @@ _groups = itertools.count()
 def parameter(
     *values: Any, ids: Iterable[str] | None = None, by_dict: Mapping[str, Any] | None = None
 ) -> Any:
-    """A fixture, to be assigned in a test module or class: a test that takes it by name runs once for each
-    value. `by_dict` gives the values with their names.
+    """Create a fixture, to be assigned in a test module or class: a test that takes it by name runs once per
+    value. `by_dict` has the values with their names.
     """
     import pytest
 
@@ -92,8 +92,8 @@ def _cached(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def parametrize_targets(*targets: Any) -> Any:
-    """A decorator for a test that takes `target`: it runs on those of `targets` that are enabled, all enabled
-    ones where none are given. Those that are not are shown as skipped.
+    """Decorate a test that takes `target`: it runs on those of `targets` that are enabled, or on all enabled
+    ones where none are named. The others are shown as skipped.
     """
     import pytest
 
@@ -103,28 +103,28 @@ def parametrize_targets(*targets: Any) -> Any:
 
 
 def exclude_targets(*targets: str) -> Any:
-    """A decorator: the test does not run on these targets, or kinds of targets."""
+    """Decorate a test that does not run on these targets, or kinds of targets."""
     import pytest
 
     return getattr(pytest.mark, EXCLUDED)(*targets)
 
 
 def known_failing_targets(*targets: str) -> Any:
-    """A decorator: the test may fail on these targets, or kinds of targets."""
+    """Decorate a test that may fail on these targets, or kinds of targets."""
     import pytest
 
     return getattr(pytest.mark, FAILING)(*targets)
 
 
 def skip_parameterizations(*ids: str, reason: str = "") -> Any:
-    """A decorator: the test is skipped with the parameters that pytest names so."""
+    """Decorate a test that is skipped with the parameters to which pytest gives these ids."""
     import pytest
 
     return getattr(pytest.mark, MARKED)("skip", ids, reason)
 
 
 def xfail_parameterizations(*ids: str, reason: str = "") -> Any:
-    """A decorator: the test may fail with the parameters that pytest names so."""
+    """Decorate a test that may fail with the parameters to which pytest gives these ids."""
     import pytest
 
     return getattr(pytest.mark, MARKED)("xfail", ids, reason)
@@ -157,7 +157,7 @@ def _as_parameters(
 
 
 def generate(metafunc: Any) -> None:
-    """What the plugin does when pytest asks for a test's parameters."""
+    """Generate a test's parameters, when pytest asks the plugin for them."""
     _generate_targets(metafunc)
     groups: dict[int, list[tuple[str, tuple[Any, ...], list[str] | None]]] = {}
     for name in metafunc.fixturenames:
@@ -176,7 +176,7 @@ def generate(metafunc: Any) -> None:
 
 
 def _generate_targets(metafunc: Any) -> None:
-    """The targets of a test that takes one and does not say which."""
+    """Generate the targets of a test that takes one and names none."""
     from .testing import enabled_targets
 
     marks = list(metafunc.definition.iter_markers())
@@ -193,7 +193,7 @@ def _generate_targets(metafunc: Any) -> None:
 
 
 def mark_parameterizations(items: Iterable[Any]) -> None:
-    """Marks the tests that `skip_parameterizations` and `xfail_parameterizations` speak of."""
+    """Mark the tests that `skip_parameterizations` and `xfail_parameterizations` name."""
     import pytest
 
     for item in items:

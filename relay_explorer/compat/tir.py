@@ -33,7 +33,7 @@ class IntImm(int):
         return self is other
 
     def _of(self, result: Any) -> Any:
-        """The result of an operation on integers, with this one's type."""
+        """Return the result of an integer operation, with the type of this number."""
         return IntImm(self.dtype, result) if type(result) is int else result
 
     def __add__(self, other: Any) -> Any:
@@ -93,7 +93,7 @@ String = StringImm
 
 
 def const(value: float, dtype: str | None = None) -> IntImm | FloatImm:
-    """A typed number; int32, float32 or bool unless `dtype` says otherwise."""
+    """Create a typed number; int32, float32 or bool unless `dtype` says otherwise."""
     if dtype is None:
         dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
     if dtype.startswith(("float", "bfloat")):
@@ -102,7 +102,7 @@ def const(value: float, dtype: str | None = None) -> IntImm | FloatImm:
 
 
 def var(name: str = "tindex", dtype: str = "int32") -> SizeVar:
-    """An unknown size, which prints as `name`."""
+    """Create a symbolic size, which prints as `name`."""
     return SizeVar(name, dtype)
 
 

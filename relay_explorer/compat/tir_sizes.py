@@ -41,39 +41,39 @@ def trunc(x: Value, span: object = None) -> Any:
 
 
 def floordiv(a: Value, b: Value, span: object = None) -> Any:
-    """The quotient, rounded down."""
+    """Return the quotient, rounded down."""
     return quotient(a, b)
 
 
 def floormod(a: Value, b: Value, span: object = None) -> Any:
-    """The rest of `floordiv`."""
+    """Return the remainder of `floordiv`."""
     return remainder(a, b)
 
 
 def ceildiv(lhs: Value, rhs: Value, span: object = None) -> Any:
-    """The quotient, rounded up."""
+    """Return the quotient, rounded up."""
     return -quotient(-lhs, rhs)
 
 
 def truncdiv(a: Value, b: Value, span: object = None) -> Any:
-    """The quotient, rounded towards zero; of sizes, which are not negative, rounded down."""
+    """Return the quotient, rounded towards zero; that of sizes, which are not negative, rounded down."""
     if isinstance(a, int) and isinstance(b, int):
         return (a // b) if (a < 0) == (b < 0) else -(-a // b)
     return quotient(a, b)
 
 
 def truncmod(a: Value, b: Value, span: object = None) -> Any:
-    """The rest of `truncdiv`."""
+    """Return the remainder of `truncdiv`."""
     return a - truncdiv(a, b) * b
 
 
 def max(a: Value, b: Value, span: object = None) -> Any:
-    """The greater of two."""
+    """Return the greater of two."""
     return builtins.max(a, b) if _numbers(a, b) else extreme("max", a, b)  # type: ignore[type-var]
 
 
 def min(a: Value, b: Value, span: object = None) -> Any:
-    """The lesser of two."""
+    """Return the lesser of two."""
     return builtins.min(a, b) if _numbers(a, b) else extreme("min", a, b)  # type: ignore[type-var]
 
 
@@ -94,7 +94,7 @@ def Mul(a: Value, b: Value, span: object = None) -> Any:  # noqa: N802
 
 
 def call_intrin(dtype: str, func_name: str, *args: Value, span: object = None) -> Any:
-    """A function of sizes by its name in TVM, `"tir.round"`."""
+    """Apply a function of sizes by its name in TVM, `"tir.round"`."""
     return applied(func_name.removeprefix("tir."), args)
 
 

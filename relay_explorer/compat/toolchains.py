@@ -20,12 +20,12 @@ create_executable = create_staticlib = create_shared
 
 
 def cross_compiler(compile_func: Any, *arguments: Any, **options: Any) -> Callable[..., None]:
-    """What would link for another machine."""
+    """Return the function that would link for another machine."""
     return create_shared
 
 
 def get_cc() -> str | None:
-    """The C++ compiler, if there is one."""
+    """Return the C++ compiler, if there is one."""
     return next(
         (path for name in ("g++", "gcc", "clang++", "clang", "c++", "cc") if (path := shutil.which(name))),
         None,

@@ -11,21 +11,21 @@ from ..ir.types import Size
 
 
 def get_const_int(expr: Any) -> int:
-    """A number; a ValueError where it is not known before the program runs."""
+    """Return a number. Raise a ValueError where it is dynamic."""
     if isinstance(expr, (Unknown, Size)):
         raise ValueError(f"{expr} is not known before the program runs")
     return int(expr)
 
 
 def get_const_float(expr: Any) -> float:
-    """A floating-point number; a ValueError where it is not known before the program runs."""
+    """Return a floating-point number. Raise a ValueError where it is dynamic."""
     if isinstance(expr, (Unknown, Size)):
         raise ValueError(f"{expr} is not known before the program runs")
     return float(expr)
 
 
 def get_const_tuple(in_tuple: Iterable[Any]) -> tuple[Any, ...]:
-    """A shape as a tuple of integers; dimensions that are not known stay as they are."""
+    """Return a shape as a tuple of integers; dynamic dimensions stay as they are."""
     return tuple([dim if isinstance(dim, (Unknown, Size)) else int(dim) for dim in in_tuple])
 
 
@@ -40,7 +40,7 @@ def equal_const_int(expr: Any, value: int) -> bool:
 
 
 def prod(x: Iterable[Any]) -> Any:
-    """The product of dimensions."""
+    """Return the product of dimensions."""
     return math.prod(x)
 
 
@@ -50,7 +50,7 @@ def simplify(expr: Any) -> Any:
 
 
 def const_vector(vector: Any, name: str = "const_vector") -> Any:
-    """A vector as NumPy has it."""
+    """Return a vector as a NumPy array."""
     import numpy
 
     return numpy.asarray(vector)

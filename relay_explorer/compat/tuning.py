@@ -29,7 +29,7 @@ class DispatchContext:
         DispatchContext.current = self._outer
 
     def query(self, target: object, workload: object) -> Any:
-        """The schedule of a workload: what a derived class finds."""
+        """Return the schedule of a workload, as a derived class finds it."""
         return self._query_inside(target, workload)
 
     def _query_inside(self, target: object, workload: object) -> Any:

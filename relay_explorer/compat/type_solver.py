@@ -25,7 +25,7 @@ class SolverFunctions:
 
 
 def _test_type_solver() -> SolverFunctions:
-    """A solver that knows nothing yet."""
+    """Return an empty solver."""
     return SolverFunctions()
 
 

@@ -78,7 +78,7 @@ class Executable:
         )
 
     def get_function_params(self, func_name: str) -> list[str]:
-        """The names of a function's parameters."""
+        """Return the names of a function's parameters."""
         if func_name not in self.program.functions:
             raise RelayError(f"the program has no function `@{func_name:.60}`")
         return list(self.program.functions[func_name].params)
@@ -89,7 +89,7 @@ class Executable:
         return Library(Factory(self._compiled("a library"), {}, "default", {}))
 
     def save(self) -> tuple[bytearray, Library]:
-        """The program as bytes, and its kernels as a library. The bytes hold the kernels too."""
+        """Return the program as bytes, and its kernels as a library. The bytes contain the kernels too."""
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "program"
             self._compiled("machine code to save").save(path)
@@ -104,7 +104,9 @@ class Executable:
 
     @staticmethod
     def load_exec(bytecode: bytes | bytearray, lib: object = None) -> Executable:
-        """The program that `save` gave as bytes. They hold machine code: load only what you trust."""
+        """Load the program from the bytes that `save` returned. They contain machine code: load only what you
+        trust.
+        """
         from ..lower.saving import load
 
         with tempfile.TemporaryDirectory() as place:
@@ -147,7 +149,7 @@ class VMCompiler:
         return self._params
 
     def lower(self, mod: IRModule | Function, target: Any = None, target_host: Any = None) -> None:
-        """Takes a program."""
+        """Set the program to compile."""
         check_given(mod, None)
         self._given = mod, target
 
@@ -168,7 +170,7 @@ class VMCompiler:
         """Do nothing: `get_exec` compiles."""
 
     def get_exec(self) -> Executable:
-        """The compiled program."""
+        """Return the compiled program."""
         if self._given is None:
             raise RelayError("there is no program yet", help=["give one: compiler.lower(mod, target)"])
         return compile(*self._given, params=self._params)
@@ -253,14 +255,14 @@ class VirtualMachine:
         self.invoke(func_name, *args, **kwargs)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
-        """The value of `@main`, for these arguments or those that were set."""
+        """Return the value of `@main`, for these arguments or those that were set."""
         if args or kwargs or "main" not in self._inputs:
             return self.invoke("main", *args, **kwargs)
         self.invoke_stateful("main")
         return self._outputs
 
     def get_outputs(self) -> list[Any]:
-        """The tensors of the last result."""
+        """Return the tensors of the last result."""
         return list(flat(self._outputs))
 
     def benchmark(self, device: Any = None, *args: Any, func_name: str = "main", **options: Any) -> Any:
@@ -284,7 +286,7 @@ class _Function:
 
 
 def _arrays(value: Any) -> Any:
-    """A result with arrays of `tvm.nd` for NumPy's. Tuples nest a few levels."""
+    """Convert the NumPy arrays of a result to arrays of `tvm.nd`. Tuples nest a few levels."""
     if isinstance(value, tuple):
         return tuple([_arrays(part) for part in value])
     return array(value) if hasattr(value, "dtype") else value

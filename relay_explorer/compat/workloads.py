@@ -81,8 +81,8 @@ class Xavier(Initializer):
 def create_workload(
     net: Function | IRModule, initializer: Callable[[str, Any], object] | None = None, seed: int = 0
 ) -> Workload:
-    """The typed module of a network and values for all parameters of `main` but its inputs (`data`, `x`, `h`,
-    `c`, and `x0`, `x1` …).
+    """Return the typed module of a network, and values for all parameters of `main` except its inputs
+    (`data`, `x`, `h`, `c`, and `x0`, `x1` …).
     """
     import numpy
 
@@ -122,8 +122,8 @@ def resnet_net(
     layout: str = "NCHW",
     dtype: str = "float32",
 ) -> Function:
-    """A ResNet of 18, 34, 50, 101 or 152 layers. TVM's was the second version, with the norms ahead of the
-    convolutions.
+    """Build a ResNet of 18, 34, 50, 101 or 152 layers. TVM's was the second version, with the norms before
+    the convolutions.
     """
     image = _image(image_shape, layout)
     return _resnet.resnet(num_layers, batch_size, num_classes, image, layout, dtype)["main"]
@@ -137,7 +137,7 @@ def resnet_3d_net(
     layout: str = "NCDHW",
     dtype: str = "float32",
 ) -> Function:
-    """A ResNet of 18 or 34 layers for video."""
+    """Build a ResNet of 18 or 34 layers for video."""
     if layout != "NCDHW":
         raise ValueError(f"resnet_3d takes videos NCDHW here, not {layout}")
     channels, frames, height, width = image_shape
@@ -165,7 +165,7 @@ def vgg_net(
     num_layers: int = 11,
     batch_norm: bool = False,
 ) -> Function:
-    """A VGG of 11, 13, 16 or 19 layers."""
+    """Build a VGG of 11, 13, 16 or 19 layers."""
     image = _image(image_shape, "NCHW")
     return _vgg.vgg(num_layers, batch_size, num_classes, image, batch_norm, dtype)["main"]
 
@@ -177,7 +177,7 @@ def dqn_net(
     dtype: str = "float32",
     layout: str = "NCHW",
 ) -> Function:
-    """The deep Q-network: four frames to the value of each action."""
+    """Build the deep Q-network: four frames to the value of each action."""
     return _dqn.dqn(num_actions, batch_size, _image(image_shape, layout), layout, dtype)["main"]
 
 
@@ -214,7 +214,7 @@ def densenet_net(
     image_shape: Shape = (3, 224, 224),
     dtype: str = "float32",
 ) -> Function:
-    """A DenseNet of 121, 161, 169 or 201 layers; class scores, without a softmax."""
+    """Build a DenseNet of 121, 161, 169 or 201 layers; class scores, without a softmax."""
     image = _image(image_shape, "NCHW")
     return _densenet.densenet(densenet_size, batch_size, classes, image, dtype=dtype)["main"]
 
@@ -231,8 +231,8 @@ def inception_v3_net(
 
 
 def lstm_net(iterations: int, num_hidden: int, batch_size: int = 1, dtype: str = "float32") -> Function:
-    """An LSTM over `iterations` steps, unrolled: `data`, `data1`, … The first state is zeros. TVM's had
-    weights of its own for each step.
+    """Build an LSTM over `iterations` steps, unrolled: `data`, `data1`, … The first state is zeros. TVM's had
+    separate weights for each step.
     """
     net = _lstm.lstm(iterations, num_hidden, num_hidden, batch_size, dtype)["main"]
     steps, rest = net.params[:iterations], net.params[iterations + 2 :]

@@ -39,7 +39,7 @@ def _edges(padding: Sizes | str, kernel: Sequence[int], dilation: Sequence[int])
 def _convolve(
     data: Any, weight: Any, stride: Sizes, edges: list[tuple[int, int]], dilation: Sizes = 1, groups: int = 1
 ) -> Any:
-    """Data (N, C, …), weight (O, C / groups, …): (N, O, …), of the data's element type."""
+    """Compute data (N, C, …) * weight (O, C / groups, …) = (N, O, …), of the data's element type."""
     import numpy
 
     axes = data.ndim - 2
@@ -87,38 +87,38 @@ def _last(x: Any) -> Any:
 
 
 def _kernel_first(weight: Any) -> Any:
-    """A kernel (…, I, O) as (O, I, …)."""
+    """Transpose a kernel (…, I, O) to (O, I, …)."""
     import numpy
 
     return numpy.moveaxis(weight, (-1, -2), (0, 1))
 
 
 def conv1d_ncw_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes) -> Any:
-    """Data (N, C, W), weight (O, C, k)."""
+    """Compute the convolution of data (N, C, W) with weight (O, C, k)."""
     return _conv(a_np, w_np, stride, padding, dilation)
 
 
 def group_conv1d_ncw_python(
     a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes, groups: int
 ) -> Any:
-    """Data (N, C, W), weight (O, C / groups, k)."""
+    """Compute the convolution of data (N, C, W) with weight (O, C / groups, k)."""
     return _conv(a_np, w_np, stride, padding, dilation, groups)
 
 
 def conv1d_nwc_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes) -> Any:
-    """Data (N, W, C), weight (k, C, O)."""
+    """Compute the convolution of data (N, W, C) with weight (k, C, O)."""
     return _last(_conv(_first(a_np), _kernel_first(w_np), stride, padding, dilation))
 
 
 def group_conv1d_nwc_python(
     a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes, groups: int
 ) -> Any:
-    """Data (N, W, C), weight (k, C / groups, O)."""
+    """Compute the convolution of data (N, W, C) with weight (k, C / groups, O)."""
     return _last(_conv(_first(a_np), _kernel_first(w_np), stride, padding, dilation, groups))
 
 
 def conv2d_nchw_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, groups: int = 1) -> Any:
-    """Data (N, C, H, W), weight (O, C / groups, kh, kw)."""
+    """Compute the convolution of data (N, C, H, W) with weight (O, C / groups, kh, kw)."""
     return _conv(a_np, w_np, stride, padding, 1, groups)
 
 
@@ -153,30 +153,30 @@ def conv2d_backward_weight_python(
 
 
 def conv2d_nhwc_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, groups: int = 1) -> Any:
-    """Data (N, H, W, C), weight (kh, kw, C / groups, O)."""
+    """Compute the convolution of data (N, H, W, C) with weight (kh, kw, C / groups, O)."""
     return _last(_conv(_first(a_np), _kernel_first(w_np), stride, padding, 1, groups))
 
 
 def conv2d_hwcn_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str) -> Any:
-    """Data (H, W, C, N), weight (kh, kw, C, O): (H', W', O, N)."""
+    """Compute the convolution of data (H, W, C, N) with weight (kh, kw, C, O): (H', W', O, N)."""
     out = _conv(a_np.transpose(3, 2, 0, 1), _kernel_first(w_np), stride, padding)
     return out.transpose(2, 3, 1, 0)
 
 
 def conv3d_ncdhw_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, groups: int = 1) -> Any:
-    """Data (N, C, D, H, W), weight (O, C / groups, kd, kh, kw)."""
+    """Compute the convolution of data (N, C, D, H, W) with weight (O, C / groups, kd, kh, kw)."""
     return _conv(a_np, w_np, stride, padding, 1, groups)
 
 
 def conv3d_ndhwc_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, groups: int = 1) -> Any:
-    """Data (N, D, H, W, C), weight (kd, kh, kw, C / groups, O)."""
+    """Compute the convolution of data (N, D, H, W, C) with weight (kd, kh, kw, C / groups, O)."""
     return _last(_conv(_first(a_np), _kernel_first(w_np), stride, padding, 1, groups))
 
 
 def depthwise_conv2d_python_nchw(
     input_np: Any, filter_np: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes = 1
 ) -> Any:
-    """Data (N, C, H, W), weight (C, outputs of each, kh, kw)."""
+    """Compute the depthwise convolution of data (N, C, H, W) with weight (C, outputs of each, kh, kw)."""
     channels = input_np.shape[1]
     weight = filter_np.reshape(-1, 1, *filter_np.shape[2:])
     return _conv(input_np, weight, stride, padding, dilation, channels)
@@ -185,7 +185,7 @@ def depthwise_conv2d_python_nchw(
 def depthwise_conv2d_python_nhwc(
     input_np: Any, filter_np: Any, stride: Sizes, padding: Sizes | str, dilation: Sizes = 1
 ) -> Any:
-    """Data (N, H, W, C), weight (kh, kw, C, outputs of each)."""
+    """Compute the depthwise convolution of data (N, H, W, C) with weight (kh, kw, C, outputs of each)."""
     weight = filter_np.transpose(2, 3, 0, 1)
     return _last(depthwise_conv2d_python_nchw(_first(input_np), weight, stride, padding, dilation))
 
@@ -193,8 +193,8 @@ def depthwise_conv2d_python_nhwc(
 def _transposed(
     data: Any, weight: Any, stride: Sizes, padding: Sizes | str, output_padding: Sizes, groups: int = 1
 ) -> Any:
-    """Data (N, C, …), weight (C, O / groups, …): a convolution of the data, spread out, with the mirrored
-    kernel.
+    """Compute the transposed convolution of data (N, C, …) with weight (C, O / groups, …): a convolution of
+    the dilated data with the mirrored kernel.
     """
     import numpy
 
@@ -218,21 +218,21 @@ def _transposed(
 def conv1d_transpose_ncw_python(
     a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, output_padding: Sizes = 0
 ) -> Any:
-    """Data (N, C, W), weight (C, O, k)."""
+    """Compute the transposed convolution of data (N, C, W) with weight (C, O, k)."""
     return _transposed(a_np, w_np, stride, padding, output_padding)
 
 
 def group_conv1d_transpose_ncw_python(
     a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, output_padding: Sizes, groups: int = 1
 ) -> Any:
-    """Data (N, C, W), weight (C, O / groups, k)."""
+    """Compute the transposed convolution of data (N, C, W) with weight (C, O / groups, k)."""
     return _transposed(a_np, w_np, stride, padding, output_padding, groups)
 
 
 def conv2d_transpose_nchw_python(
     a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, output_padding: Sizes, groups: int = 1
 ) -> Any:
-    """Data (N, C, H, W), weight (C, O / groups, kh, kw)."""
+    """Compute the transposed convolution of data (N, C, H, W) with weight (C, O / groups, kh, kw)."""
     return _transposed(a_np, w_np, stride, padding, output_padding, groups)
 
 
@@ -245,8 +245,8 @@ def conv2d_transpose_nhwc_python(
     output_padding: Sizes = (0, 0),
     groups: int = 1,
 ) -> Any:
-    """Data (N, H, W, C), weight in the order that `weight_format` names: I the data's channels, O the
-    result's.
+    """Compute the transposed convolution of data (N, H, W, C) with a weight in the order that `weight_format`
+    names: I the data's channels, O the result's.
     """
     order = [weight_format.index(axis) for axis in "IOHW"]
     out = _transposed(_first(a_nhwc), weight.transpose(order), stride, padding, output_padding, groups)
@@ -256,14 +256,14 @@ def conv2d_transpose_nhwc_python(
 def conv3d_transpose_ncdhw_python(
     a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, output_padding: Sizes = 0
 ) -> Any:
-    """Data (N, C, D, H, W), weight (C, O, kd, kh, kw)."""
+    """Compute the transposed convolution of data (N, C, D, H, W) with weight (C, O, kd, kh, kw)."""
     return _transposed(a_np, w_np, stride, padding, output_padding)
 
 
 def dilate_python(
     input_np: Any, strides: Sequence[int], dilation_value: float = 0.0, out_dtype: str | None = None
 ) -> Any:
-    """The data with `strides` - 1 elements of `dilation_value` between any two of its own on each axis."""
+    """Insert `strides` - 1 elements of `dilation_value` between any two elements of the data on each axis."""
     import numpy
 
     if len(strides) != input_np.ndim:

@@ -61,15 +61,15 @@ def strided_slice_python(
 def strided_set_python(
     data: Any, v: Any, begin: Sequence[int | None], end: Sequence[int | None], strides: Sequence[int] | None
 ) -> Any:
-    """The data with `v` in the place of what `strided_slice_python` would take."""
+    """Replace what `strided_slice_python` would take of the data by `v`."""
     out = data.copy()
     out[_slices(data.ndim, begin, end, strides, "end", None)] = v
     return out
 
 
 def one_hot(indices: Any, on_value: float, off_value: float, depth: int, axis: int, dtype: str) -> Any:
-    """A new axis of extent `depth`, which holds `on_value` at the place that the index names, and `off_value`
-    elsewhere.
+    """Return an array with a new axis of extent `depth`, which holds `on_value` at the position that the
+    index names, and `off_value` elsewhere.
     """
     import numpy
 
@@ -80,8 +80,8 @@ def one_hot(indices: Any, on_value: float, off_value: float, depth: int, axis: i
 
 
 def sequence_mask(data: Any, valid_length: Any, mask_value: float, axis: int) -> Any:
-    """The data with `mask_value` from `valid_length` on along `axis`, 0 or 1; the other of the two is the
-    batch.
+    """Replace the data from `valid_length` on along `axis`, 0 or 1, by `mask_value`; the other of the two
+    axes is the batch.
     """
     import numpy
 
@@ -137,7 +137,7 @@ def space_to_batch_nd_python(
 def batch_to_space_nd_python(
     data: Any, block_shape: Sequence[int], crop_begin_list: Sequence[int], crop_end_list: Sequence[int]
 ) -> Any:
-    """The inverse of `space_to_batch_nd_python`, with edges cut off in the place of padding."""
+    """Compute the inverse of `space_to_batch_nd_python`, with edges cropped instead of padding."""
     import numpy
 
     axes, images = len(block_shape), int(numpy.prod(block_shape))
@@ -152,8 +152,8 @@ def batch_to_space_nd_python(
 
 
 def reorg_python(a_np: Any, stride: int) -> Any:
-    """The rearrangement of YOLO (N, C, H, W) to (N, C s², H / s, W / s): the tensor is read as if it were one
-    of C / s² channels of an image s times as large, whose blocks become channels.
+    """Rearrange (N, C, H, W) to (N, C s², H / s, W / s) as YOLO does: the tensor is read as if it had C / s²
+    channels of an image s times as large, whose blocks become channels.
     """
     n, c, h, w = a_np.shape
     s = stride

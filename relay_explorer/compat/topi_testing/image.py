@@ -17,7 +17,7 @@ from .conv import Sizes
 
 
 def _of_arrays(build: Callable[..., Any], *arrays: Any) -> Any:
-    """What the operator that `build` calls makes of arrays."""
+    """Apply the operator that `build` calls to arrays."""
     call = build(*[Var(f"x{k}", TensorType(a.shape, str(a.dtype))) for k, a in enumerate(arrays)])
     assert isinstance(call, Call)
     return call.op.reference(call.attrs, *arrays)  # type: ignore[attr-defined]  # it is an operator
@@ -90,7 +90,7 @@ def grid_sample_python(
     data: Any, grid: Any, method: str = "bilinear", layout: str = "NCHW", padding_mode: str = "zeros",
     align_corners: bool = True,
 ) -> Any:  # fmt: skip
-    """The image at the places that a grid names, between -1 and 1."""
+    """Sample the image at the positions that a grid names, between -1 and 1."""
     return _of_arrays(
         lambda x, g: relay.image.grid_sample(x, g, method, layout, padding_mode, align_corners), data, grid
     )
@@ -100,7 +100,7 @@ def deformable_conv2d_nchw_python(
     a_np: Any, offset_np: Any, w_np: Any, stride: Sizes, padding: Sizes, dilation: Sizes,
     deformable_groups: int, groups: int,
 ) -> Any:  # fmt: skip
-    """A convolution of data (N, C, H, W) whose places in the kernel are shifted by offsets."""
+    """Compute a convolution of data (N, C, H, W) whose positions in the kernel are shifted by offsets."""
     return _deformed(
         a_np, offset_np, w_np, stride, padding, dilation, deformable_groups, groups, ("NCHW", "OIHW")
     )
@@ -110,7 +110,7 @@ def deformable_conv2d_nhwc_python(
     a_np: Any, offset_np: Any, w_np: Any, stride: Sizes, padding: Sizes, dilation: Sizes,
     deformable_groups: int, groups: int,
 ) -> Any:  # fmt: skip
-    """A convolution of data (N, H, W, C) whose places in the kernel are shifted by offsets."""
+    """Compute a convolution of data (N, H, W, C) whose positions in the kernel are shifted by offsets."""
     return _deformed(
         a_np, offset_np, w_np, stride, padding, dilation, deformable_groups, groups, ("NHWC", "HWIO")
     )

@@ -16,7 +16,7 @@ def softmax_python(a_np: Any, axis: int = 1) -> Any:
 
 
 def log_softmax_python(a_np: Any, axis: int = 1) -> Any:
-    """The logarithm of `softmax_python`, without leaving the range of the numbers."""
+    """Compute the logarithm of `softmax_python` without overflow."""
     import numpy
 
     shifted = a_np - a_np.max(axis, keepdims=True)
@@ -26,7 +26,7 @@ def log_softmax_python(a_np: Any, axis: int = 1) -> Any:
 def batch_matmul(
     x: Any, y: Any, out_dtype: str | None = None, trans_x: bool = False, trans_y: bool = True
 ) -> Any:
-    """The products of the matrices of two batches; a batch of one goes with every matrix of the other."""
+    """Multiply the matrices of two batches; a batch of one is broadcast."""
     import numpy
 
     x, y = (x.swapaxes(1, 2) if trans_x else x), (y.swapaxes(1, 2) if trans_y else y)
@@ -48,7 +48,7 @@ def dense(
 
 
 def _along(vector: Any, axis: int, rank: int) -> Any:
-    """A vector as a tensor that broadcasts along `axis`."""
+    """Reshape a vector to broadcast along `axis`."""
     return vector.reshape([-1 if place == axis % rank else 1 for place in range(rank)])
 
 
@@ -65,8 +65,8 @@ def batch_norm(
     training: bool,
     momentum: float,
 ) -> list[Any]:
-    """The normalized data, and the moving mean and variance: unchanged, or in training moved on by
-    `1 - momentum` towards those of the data, which then are used.
+    """Return the normalized data, and the moving mean and variance: unchanged, or in training moved by `1 -
+    momentum` towards those of the data, which then are used.
     """
     import numpy
 
@@ -86,7 +86,7 @@ def batch_norm(
 
 
 def _normal(data: Any, axes: Sequence[int], epsilon: float) -> Any:
-    """The data less its mean over `axes`, over its deviation."""
+    """Normalize the data: subtract its mean over `axes`, and divide by its standard deviation."""
     import numpy
 
     axes = tuple(axes)
@@ -95,7 +95,7 @@ def _normal(data: Any, axes: Sequence[int], epsilon: float) -> Any:
 
 
 def instance_norm_python(data: Any, gamma: Any, beta: Any, axis: Sequence[int], epsilon: float = 1e-5) -> Any:
-    """Data (N, C, …) normalized over `axis`, scaled and shifted for each channel."""
+    """Normalize data (N, C, …) over `axis`, then scale and shift each channel."""
     normal = _normal(data, axis, epsilon)
     return normal * _along(gamma, 1, data.ndim) + _along(beta, 1, data.ndim)
 
@@ -103,7 +103,7 @@ def instance_norm_python(data: Any, gamma: Any, beta: Any, axis: Sequence[int], 
 def layer_norm_python(
     data: Any, gamma: Any, beta: Any, axis: int | Sequence[int], epsilon: float = 1e-5
 ) -> Any:
-    """The data normalized over `axis`, scaled and shifted for each element of it."""
+    """Normalize the data over `axis`, then scale and shift each element of it."""
     axes = [axis] if isinstance(axis, int) else list(axis)
     axes = [place % data.ndim for place in axes]
     shape = [extent if place in axes else 1 for place, extent in enumerate(data.shape)]
@@ -115,7 +115,7 @@ def group_norm_python(
     data: Any, gamma: Any, beta: Any, num_groups: int, channel_axis: int, axes: Sequence[int],
     epsilon: float = 1e-5,
 ) -> Any:  # fmt: skip
-    """The data normalized over `axes` and the channels of each group, scaled and shifted for each channel."""
+    """Normalize the data over `axes` and the channels of each group, then scale and shift each channel."""
     channels = channel_axis % data.ndim
     shape = list(data.shape)
     split = [*shape[:channels], num_groups, shape[channels] // num_groups, *shape[channels + 1 :]]
@@ -129,7 +129,9 @@ def group_norm_python(
 
 
 def l2_normalize_python(a_np: Any, eps: float, axis: int | Sequence[int] | None = None) -> Any:
-    """The data over the root of the sum of its squares along `axis`, or of `eps` where that is more."""
+    """Divide the data by the root of the sum of its squares along `axis`, or of `eps` where that is
+    larger.
+    """
     import numpy
 
     axes = tuple(axis) if isinstance(axis, (list, tuple)) else axis
@@ -138,7 +140,8 @@ def l2_normalize_python(a_np: Any, eps: float, axis: int | Sequence[int] | None 
 
 
 def lrn_python(a_np: Any, size: int, axis: int, bias: float, alpha: float, beta: float) -> Any:
-    """The data over (bias + alpha / size * the sum of squares of `size` neighbours along `axis`) ** beta.
+    """Divide the data by (bias + alpha / size * the sum of squares of `size` neighbours along `axis`) **
+    beta.
 
     Half precision is rounded once, at the end: rounding each step would add an error of 0.1 %.
     """
@@ -159,7 +162,7 @@ def lrn_python(a_np: Any, size: int, axis: int, bias: float, alpha: float, beta:
 def nll_loss(
     predictions: Any, targets: Any, weights: Any, reduction: str = "mean", ignore_index: int = -100
 ) -> Any:
-    """The negative prediction (N, C, …) of the class that `targets` (N, …) name, times its weight."""
+    """Compute the negative prediction (N, C, …) of the class that `targets` (N, …) name, times its weight."""
     import numpy
 
     used = targets != ignore_index
@@ -185,7 +188,7 @@ def poolnd_python(
     dtype: str = "float32",
     layout: str | None = None,
 ) -> Any:
-    """The greatest element, or the mean, of each window over the axes of space of data (N, C, …), (N, …, C)
+    """Compute the maximum, or the mean, of each window over the spatial axes of data (N, C, …), (N, …, C)
     where `layout` says so.
 
     A mean is over the elements of the padded data, or with `count_include_pad` off over those of the data
