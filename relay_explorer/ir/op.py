@@ -165,7 +165,6 @@ class Op(Expr):
         "pattern",
         "precision",
         "reference",
-        "reference",
         "relation",
         "traits",
     )
