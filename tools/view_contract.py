@@ -361,8 +361,8 @@ def registry() -> str:
     drawn = sorted(path.parent.name for path in DRAWINGS.glob("*/view.js"))
     imports = [f'import {{ mount{n.capitalize()} }} from "../views/{n}/view.js";' for n in drawn]
     pairs = "\n".join(f'  ["{n}", mount{n.capitalize()}],' for n in drawn)
-    lines = [f"// {NOTE}", *imports, "", '/** @type {Map<string, import("../core/types.js").Mount>} */']
-    return "\n".join([*lines, f"export const VIEWS = new Map([\n{pairs}\n]);", ""])
+    lines = [f"// {NOTE}", *imports, "", '/** @import { Mount } from "../core/types.js" */', ""]
+    return "\n".join([*lines, f"export const VIEWS = new Map(/** @type {{[string, Mount][]}} */ ([\n{pairs}\n]));", ""])
 
 
 def files() -> dict[str, str]:

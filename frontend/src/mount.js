@@ -28,7 +28,7 @@ export function problem(view) {
 export function mount(
   host,
   view,
-  { name = "", token = "", address = false, operators = null, onState = () => {}, onAsk = null } = {},
+  { name = "", token = "", address = false, operators = null, onState = (_token) => {}, onAsk = null } = {},
 ) {
   const wrong = problem(view);
   if (wrong) throw new Error(wrong);

@@ -103,6 +103,20 @@ export function text(node, value) {
 export const activeIn = (node) =>
   /** @type {HTMLElement | null} */ (/** @type {Document | ShadowRoot} */ (node.getRootNode()).activeElement);
 
+/**
+ * The element that an event is about.
+ * @param {Event} event
+ */
+export const targetOf = (event) => /** @type {HTMLElement} */ (event.target);
+
+/**
+ * The innermost element around what an event is about that fits `selector`.
+ * @param {Event} event
+ * @param {string} selector
+ * @returns {HTMLElement | null}
+ */
+export const closestTo = (event, selector) => targetOf(event).closest?.(selector) ?? null;
+
 let ids = 0;
 /** A fresh id, for `aria-controls` and the like. */
 export const uid = (prefix = "rx") => `${prefix}-${++ids}`;

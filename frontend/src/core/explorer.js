@@ -3,6 +3,7 @@
 import { activeIn, h } from "./dom.js";
 import { createFrame, showHelp, showLink } from "./frame.js";
 import { bindKeys } from "./keys.js";
+import { LATER } from "./later.js";
 import { formatList } from "./links.js";
 import { sentenceText } from "./sentence.js";
 import { nextStep } from "./steps.js";
@@ -15,9 +16,6 @@ import { createTransport } from "./transport.js";
 
 /** Explorers that are not wider than this have tabs, one of which is shown. */
 export const NARROW = 620;
-
-/** What `build()` makes: there once the explorer is mounted. @type {any} */
-const LATER = undefined;
 
 /**
  * An explorer of `view` in `root`. A subclass makes its parts in `build()`, takes up a state in `restore(state)` and tells it
@@ -89,7 +87,7 @@ export class Explorer {
     return [];
   }
 
-  /** @returns {readonly { mark: number, row: number, say: readonly string[] }[]} */
+  /** @returns {readonly { mark: number, row?: number, say: readonly string[] }[]} */
   get steps() {
     return /** @type {any} */ (this.view).steps;
   }

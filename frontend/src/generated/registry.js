@@ -13,8 +13,9 @@ import { mountRun } from "../views/run/view.js";
 import { mountSharing } from "../views/sharing/view.js";
 import { mountTypes } from "../views/types/view.js";
 
-/** @type {Map<string, import("../core/types.js").Mount>} */
-export const VIEWS = new Map([
+/** @import { Mount } from "../core/types.js" */
+
+export const VIEWS = new Map(/** @type {[string, Mount][]} */ ([
   ["costs", mountCosts],
   ["evaluation", mountEvaluation],
   ["fusion", mountFusion],
@@ -28,4 +29,4 @@ export const VIEWS = new Map([
   ["run", mountRun],
   ["sharing", mountSharing],
   ["types", mountTypes],
-]);
+]));

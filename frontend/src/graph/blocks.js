@@ -46,11 +46,12 @@ export function makeBlocks(level, layering, sorted, adj) {
   }
   for (const [k, net] of level.nets.entries()) {
     if (!net.lane || net.block >= 0) continue;
-    addLane(add(layering.layer[net.from] + 1), level, layering, k, blocks.length - 1);
+    addLane(add(layering.layer[net.from] + 1), level, layering, k);
   }
   return { blocks, of, ...chains };
 }
 
+/** @param {number} v */
 function addItem(block, level, layering, v) {
   const l = layering.layer[v];
   block.items.push(v);
@@ -58,6 +59,7 @@ function addItem(block, level, layering, v) {
   block.bottom = Math.max(block.bottom, l);
 }
 
+/** @param {number} k */
 function addLane(block, level, layering, k) {
   const net = level.nets[k],
     first = layering.layer[net.from] + 1;
@@ -67,7 +69,10 @@ function addLane(block, level, layering, k) {
   block.bottom = Math.max(block.bottom, net.lane);
 }
 
-/** A chain's last value goes straight on as a lane where nothing else is below it. */
+/**
+ * A chain's last value goes straight on as a lane where nothing else is below it.
+ * @param {number} v
+ */
 function extend(block, level, layering, v) {
   for (const k of level.outs[v]) {
     if (!level.nets[k].lane || level.nets[k].block >= 0) continue;
@@ -89,8 +94,10 @@ function link(level, { layer }, sorted, { preds, succs }) {
   for (const v of sorted) for (const u of preds[v]) above[v] = Math.max(above[v], above[u] + 1);
   const last = new Int32Array(n);
   for (let u = 0; u < n; u++) for (const t of succs[u]) last[u] = Math.max(last[u], layer[t]);
+  /** @param {number} u */
   const fits = (u, v) =>
     layer[v] === layer[u] + 1 || (layer[v] === last[u] && layer[v] - layer[u] <= MAX_SPAN);
+  /** @param {number} u */
   const join = (u, v) => {
     down[u] = v;
     up[v] = u;

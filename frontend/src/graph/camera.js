@@ -3,9 +3,14 @@
 const MIN = 0.008,
   MAX = 4;
 
+/** @param {number} k */
 export const clampZoom = (k) => Math.max(MIN, Math.min(MAX, k));
 
-/** The camera that shows all of `bounds` in a window, at most at `most`; what is too tall or wide to be read when whole starts at its top. */
+/**
+ * The camera that shows all of `bounds` in a window, at most at `most`; what is too tall or wide to be read when whole starts at its top.
+ * @param {number} width
+ * @param {number} height
+ */
 export function fitCamera(bounds, width, height, { most = 1.15, least = 0, pad = 18 } = {}) {
   const whole = Math.min(
     (width - 2 * pad) / Math.max(1, bounds.w),
@@ -17,16 +22,31 @@ export function fitCamera(bounds, width, height, { most = 1.15, least = 0, pad =
   return { k, x: x - bounds.x * k, y: y - bounds.y * k };
 }
 
-/** Zooms by `factor` about a point of the screen. */
+/**
+ * Zooms by `factor` about a point of the screen.
+ * @param {{ k: number; x: number; y: number; }} camera
+ * @param {number} factor
+ * @param {number} sx
+ * @param {number} sy
+ */
 export function zoomAbout(camera, factor, sx, sy) {
   const k = clampZoom(camera.k * factor),
     f = k / camera.k;
   return { k, x: sx - (sx - camera.x) * f, y: sy - (sy - camera.y) * f };
 }
 
-/** Keeps at least a strip of the drawing in the window. */
+/**
+ * Keeps at least a strip of the drawing in the window.
+ * @param {number} width
+ * @param {number} height
+ * @param {{ k: number; x: number; y: number; }} camera
+ */
 export function keepInView(camera, bounds, width, height) {
   const margin = Math.min(80, width / 3, height / 3);
+  /**
+   * @param {number} room
+   * @param {number} at
+   */
   const clamp = (at, from, size, room) =>
     Math.max(margin - (from + size) * camera.k, Math.min(room - margin - from * camera.k, at));
   return {
@@ -36,11 +56,15 @@ export function keepInView(camera, bounds, width, height) {
   };
 }
 
-/** Listens on `node`. `host` has `camera`, `move(camera, how)`, `press()` and `wheelAllowed(event)`; `how` is "drag" or "zoom". `tap(x, y, event)` is a press without a move. */
+/**
+ * Listens on `node`. `host` has `camera`, `move(camera, how)`, `press()` and `wheelAllowed(event)`; `how` is "drag" or "zoom". `tap(x, y, event)` is a press without a move.
+ * @param {HTMLCanvasElement} node
+ */
 export function bindGestures(node, host, { tap, hover, refused }) {
   const fingers = new Map();
   let moved = 0,
     start = null;
+  /** @param {PointerEvent | WheelEvent} event */
   const at = (event) => {
     const box = node.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -95,7 +119,7 @@ export function bindGestures(node, host, { tap, hover, refused }) {
         zoomAbout(
           host.camera,
           Math.exp(-event.deltaY * unit * (event.ctrlKey ? 0.008 : 0.0016)),
-          ...at(event),
+          .../** @type {[number, number]} */ (at(event)),
         ),
         "zoom",
       );

@@ -1,6 +1,7 @@
 // The node-link pane: a canvas of cached squares, an overlay for what is lit, a minimap, and a list that keyboards and screen readers use.
 
-import { h } from "../core/dom.js";
+import { activeIn, h } from "../core/dom.js";
+import { LATER } from "../core/later.js";
 import { bindGestures, clampZoom, fitCamera, keepInView, zoomAbout } from "./camera.js";
 import { createMinimap } from "./minimap.js";
 import { drawOverlay, edgesOf } from "./overlay.js";
@@ -8,6 +9,7 @@ import { paint, readPalette } from "./paint.js";
 import { createProxy } from "./proxy.js";
 import { createScene } from "./scene.js";
 import { createTiles } from "./tiles.js";
+/** @import { Context } from "../core/types.js" */
 
 const READABLE = 0.5; // below this scale a first frame shows the beginning instead of the whole
 const SETTLE = 90; // milliseconds without a zoom before the new scale is painted
@@ -21,9 +23,43 @@ export function createGraph({ model, ctx, hooks }) {
 }
 
 class GraphView {
+  /** @type {ResizeObserver} */
+  observer = LATER;
+  /** @type {any} */
+  stopTheme = LATER;
+  /** @type {boolean} */
+  hinted = LATER;
+  /** @type {number[]} */
+  sized = LATER;
+  /** @type {null | any[]} */
+  later = LATER;
+  /** @type {boolean} */
+  placed = LATER;
+  /** @type {boolean} */
+  atFit = LATER;
+  /** @type {boolean} */
+  zooming = LATER;
+  /** @type {ReturnType<typeof setTimeout>} */
+  settle = LATER;
+  /** @type {any} */
+  awaited = LATER;
+  /** @type {ReturnType<typeof requestAnimationFrame>} */
+  gliding = LATER;
+  /** @type {boolean} */
+  marked = LATER;
+
+  /** @param {Context} ctx */
   constructor(model, ctx, hooks) {
-    Object.assign(this, { model, ctx, hooks, scene: null, near: null, camera: { k: 1, x: 0, y: 0 } });
+    this.model = model;
+    this.ctx = ctx;
+    this.hooks = hooks;
+    /** @type {number | null} */
+    this.frame = null;
+    this.scene = null;
+    this.near = null;
+    this.camera = { k: 1, x: 0, y: 0 };
     this.state = { selected: -1, hovered: -1, matches: [], lit: [], hoverLit: [] };
+    /** @type {(item: any) => boolean} */
     this.dimmed = () => false;
     this.tiles = createTiles((g, scale, box) => this.#paint(g, scale, box));
     this.base = h("canvas", { class: "base", "aria-hidden": "true" });
@@ -52,6 +88,11 @@ class GraphView {
   }
 
   #controls() {
+    /**
+     * @param {string} label
+     * @param {string} sign
+     * @param {() => void} run
+     */
     const button = (label, sign, run) =>
       h("button", { class: "btn", type: "button", "aria-label": label, title: label, onclick: run }, sign);
     return h(
@@ -65,7 +106,7 @@ class GraphView {
 
   #listen() {
     bindGestures(this.top, this, {
-      tap: (x, y, event) => this.#tap(x, y, event),
+      tap: (x, y) => this.#tap(x, y),
       hover: (x, y) => this.#hover(x, y),
       refused: () => this.#hintWheel(),
     });
@@ -84,7 +125,7 @@ class GraphView {
   }
 
   wheelAllowed(event) {
-    return event.ctrlKey || event.metaKey || this.el.contains(this.el.getRootNode().activeElement);
+    return event.ctrlKey || event.metaKey || this.el.contains(activeIn(this.el));
   }
 
   #hintWheel() {
@@ -102,14 +143,16 @@ class GraphView {
     const grown = this.sized && this.atFit;
     this.sized = [w, height];
     if (this.later) {
-      this.lookAt(...this.later);
+      this.lookAt(.../** @type {[any, any, any]} */ (this.later));
       this.later = null;
     } else if ((first && !this.placed) || grown) this.fit();
     else this.refresh();
     if (first && this.awaited !== undefined) this.reveal(this.awaited);
   }
 
-  /** Draws `layout`. `keep`: an item that stays where it is on the screen. */
+  /**
+   * Draws `layout`. `keep`: an item that stays where it is on the screen.
+   */
   show(layout, { keep = -1, label = "graph" } = {}) {
     const before = this.scene?.byId.get(keep);
     this.scene = createScene(this.model, layout);
@@ -132,6 +175,7 @@ class GraphView {
     this.#resized();
   }
 
+  /** @param {number} id */
   #rank(id) {
     return id < this.model.count ? id + 0.5 : this.hooks.rank(id - this.model.count);
   }
@@ -139,6 +183,7 @@ class GraphView {
   /** `selected`, `hovered`: ids or -1; `matches`: ids. */
   setState(change) {
     Object.assign(this.state, change);
+    /** @param {number} id */
     const lit = (id) =>
       this.scene?.byId.has(id) && !this.scene.byId.get(id).frame
         ? edgesOf(id, this.scene, this.near, this.model)
@@ -180,6 +225,7 @@ class GraphView {
 
   // ---- looking around
 
+  /** @param {{ k: number; x: number; y: number; }} camera */
   move(camera, how = "drag") {
     const [w, height] = this.size();
     this.camera = this.scene ? keepInView(camera, this.scene.bounds, w, height) : camera;
@@ -198,6 +244,7 @@ class GraphView {
     this.hooks.moved?.();
   }
 
+  /** @param {number} factor */
   zoom(factor) {
     const [w, height] = this.size();
     this.move(zoomAbout(this.camera, factor, w / 2, height / 2), "step");
@@ -215,7 +262,12 @@ class GraphView {
     this.atFit = !whole;
   }
 
-  /** Puts a place of the drawing into the middle of the window, now or as soon as there is a window. */
+  /**
+   * Puts a place of the drawing into the middle of the window, now or as soon as there is a window.
+   * @param {number} k
+   * @param {number} x
+   * @param {number} y
+   */
   lookAt(k, x, y) {
     const [w, height] = this.size();
     cancelAnimationFrame(this.gliding);
@@ -225,7 +277,9 @@ class GraphView {
     else this.later = [k, x, y];
   }
 
-  /** Brings an item into the window; moves only when it is not well inside. */
+  /**
+   * Brings an item into the window; moves only when it is not well inside.
+   */
   reveal(id, { centre = false } = {}) {
     const item = this.scene?.byId.get(id),
       [w, height] = this.size();
@@ -236,6 +290,7 @@ class GraphView {
     }
     const { k, x, y } = this.camera,
       { bounds } = this.scene;
+    /** @param {number} pad */
     const inside = (b, pad) =>
       b.x * k + x >= pad &&
       b.y * k + y >= pad &&
@@ -247,6 +302,7 @@ class GraphView {
     this.#glide({ k: to, x: w / 2 - item.cx * to, y: height / 2 - (item.y + Math.min(item.h, 60) / 2) * to });
   }
 
+  /** @param {{ k: number; x: number; y: number; }} to */
   #glide(to) {
     const from = this.camera,
       start = performance.now();
@@ -264,6 +320,10 @@ class GraphView {
 
   // ---- pointing and choosing
 
+  /**
+   * @param {number} sx
+   * @param {number} sy
+   */
   #at(sx, sy) {
     const { k, x, y } = this.camera;
     return this.scene?.hit((sx - x) / k, (sy - y) / k, Math.min(8, 3 / k)) ?? null;
@@ -319,7 +379,10 @@ class GraphView {
     this.tip.style.top = `${sy + 16}px`;
   }
 
-  /** Where an arrow key leads from `id`: "up" operand, "down" user, "left" and "right" along the layer, "home", "end". */
+  /**
+   * Where an arrow key leads from `id`: "up" operand, "down" user, "left" and "right" along the layer, "home", "end".
+   * @param {string} way
+   */
   step(id, way) {
     const item = this.scene.byId.get(id);
     if (!item) return this.proxy.next(-1, 0);
@@ -360,7 +423,7 @@ class GraphView {
     g.setTransform(1, 0, 0, 1, 0, 0);
     g.clearRect(0, 0, this.top.width, this.top.height);
     g.setTransform(k * dpr, 0, 0, k * dpr, Math.round(x * dpr), Math.round(y * dpr));
-    const focus = this.el.getRootNode().activeElement === this.proxy.el;
+    const focus = activeIn(this.el) === this.proxy.el;
     const seen = (it) =>
       it.x * k + x < w && (it.x + it.w) * k + x > 0 && it.y * k + y < height && (it.y + it.h) * k + y > 0;
     drawOverlay(

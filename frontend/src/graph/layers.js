@@ -13,6 +13,7 @@ export function order(level) {
   const sorted = [],
     done = new Uint8Array(n),
     ready = new MinHeap();
+  /** @param {number} v */
   const rank = (v) => (level.kind[v] === PORT_IN ? v - n : level.kind[v] === PORT_OUT ? v + n : v);
   for (let v = 0; v < n; v++) if (!waiting[v]) ready.push(rank(v), v);
   let next = 0;
@@ -55,7 +56,10 @@ export function adjacency(level) {
   return { preds, succs };
 }
 
-/** Longest path from the top; then what depends on nothing (a constant, and a chain made of it alone) sinks to just above its first use. */
+/**
+ * Longest path from the top; then what depends on nothing (a constant, and a chain made of it alone) sinks to just above its first use.
+ * @param {number} shelfWidth
+ */
 export function freshLayers(level, sorted, { preds, succs }, shelfWidth) {
   const layer = new Int32Array(level.items.length),
     movable = new Uint8Array(level.items.length);
@@ -82,7 +86,11 @@ export function freshLayers(level, sorted, { preds, succs }, shelfWidth) {
   return { layer, count: deepest + 2, heights: new Float64Array(deepest + 2) };
 }
 
-/** Items that nothing connects (the functions of a module) are set in rows, like words in a paragraph. */
+/**
+ * Items that nothing connects (the functions of a module) are set in rows, like words in a paragraph.
+ * @param {number} deepest
+ * @param {number} shelfWidth
+ */
 function shelve(level, layer, preds, succs, deepest, shelfWidth) {
   const loose = [...level.items.keys()].filter(
     (v) => level.kind[v] === ITEM && !preds[v].length && !succs[v].length,
@@ -142,6 +150,7 @@ class MinHeap {
   #p = [];
   #v = [];
 
+  /** @param {number} value */
   push(priority, value) {
     const p = this.#p,
       v = this.#v;

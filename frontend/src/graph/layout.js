@@ -24,7 +24,10 @@ export function layout(input) {
   return relayout(null, input);
 }
 
-/** Lays a graph out so that what `previous` (a layout) already showed stays where it was. Items are the same when their keys are. */
+/**
+ * Lays a graph out so that what `previous` (a layout) already showed stays where it was. Items are the same when their keys are.
+ * @param {any} previous
+ */
 export function relayout(previous, input) {
   const spec = makeSpec(input);
   const built = buildLevels(spec);
@@ -123,6 +126,7 @@ function stack(level, kept) {
 function gapsOf(level, kept) {
   const { layer, count, old } = level.layering,
     gaps = new Float64Array(count).fill(STRAIGHT_GAP);
+  /** @param {number} l */
   const bend = (l, a, b) => Math.abs(a - b) > 1 && (gaps[l] = BENT_GAP);
   for (const [k, net] of level.nets.entries()) {
     const from = level.x[net.from],

@@ -38,7 +38,10 @@ export function makeSpec({
   };
 }
 
-/** A group whose parents run in a circle, or point nowhere, stands at the top. */
+/**
+ * A group whose parents run in a circle, or point nowhere, stands at the top.
+ * @param {number[]} parents
+ */
 export function soundParents(parents) {
   const sound = Int32Array.from(parents, (p) => (p >= 0 && p < parents.length ? p : -1));
   const state = new Uint8Array(parents.length);
@@ -78,6 +81,10 @@ export function representatives(spec) {
   });
 }
 
+/**
+ * @param {number} group
+ * @param {number} depth
+ */
 function newLevel(group, depth) {
   return {
     group,
@@ -98,6 +105,11 @@ function newLevel(group, depth) {
   };
 }
 
+/**
+ * @param {any} ref
+ * @param {number} item
+ * @param {number} kind
+ */
 function addLocal(level, ref, item, kind) {
   const id = level.items.length;
   level.local.set(ref, id);
@@ -141,6 +153,7 @@ function computedFirst({ count, edges }) {
   return [...all.filter((i) => computed[i]), ...all.filter((i) => !computed[i])];
 }
 
+/** @param {Int32Array<ArrayBuffer>} rep */
 function connect(spec, rep, home, byGroup) {
   const { count, edges } = spec;
   const total = count + spec.parents.length;
@@ -156,7 +169,11 @@ function connect(spec, rep, home, byGroup) {
   }
 }
 
-/** The pieces of an edge, one a level: [group, from item or -1 for the port, to item or -1 for the port]. */
+/**
+ * The pieces of an edge, one a level: [group, from item or -1 for the port, to item or -1 for the port].
+ * @param {number} s
+ * @param {number} t
+ */
 export function route(s, t, count, home, byGroup) {
   const up = [],
     down = [];
@@ -175,7 +192,12 @@ export function route(s, t, count, home, byGroup) {
   return up.concat(down.reverse());
 }
 
+/** @param {number} source */
 function branch(level, source, from, to) {
+  /**
+   * @param {any} ref
+   * @param {number} kind
+   */
   const port = (ref, kind) => level.local.get(ref) ?? addLocal(level, ref, source, kind);
   const f = from >= 0 ? level.local.get(from) : port(`in${source}`, PORT_IN);
   const t = to >= 0 ? level.local.get(to) : port(`out${source}`, PORT_OUT);

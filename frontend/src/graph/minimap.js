@@ -14,6 +14,7 @@ export function createMinimap(host) {
     paintPart = null,
     holding = false;
 
+  /** @param {PointerEvent} event */
   function place(event) {
     const box = canvas.getBoundingClientRect(),
       [w, height] = host.size();
@@ -77,7 +78,10 @@ export function createMinimap(host) {
     },
   };
 
-  function snapshot([w, height], dpr) {
+  /**
+   * @param {number} dpr
+   */
+  function snapshot(/** @type {number[]} */ [w, height], dpr) {
     const out = document.createElement("canvas");
     out.width = Math.round(w * dpr);
     out.height = Math.round(height * dpr);

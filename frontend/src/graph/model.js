@@ -1,6 +1,7 @@
 // An IR view as a graph: operands and users by number, groups made sound, equal neighbours gathered into runs.
 
 import { soundParents } from "./levels.js";
+/** @import { Edge, IRView } from "../generated/ir.js" */
 
 const RUNS_ABOVE = 60; // a smaller graph is clearer without them
 const DEEPEST = 24; // levels of groups inside groups that are drawn
@@ -9,7 +10,10 @@ const RUN = 3; // the kind of a group that is made here: the same block several 
 
 export const KIND_NAMES = ["function", "block", "branch", "repeated blocks"];
 
-/** The graph of `view`. Nodes and groups are numbers; everything else is asked of the model. */
+/**
+ * The graph of `view`. Nodes and groups are numbers; everything else is asked of the model.
+ * @param {IRView} view
+ */
 export function createModel(view) {
   const { nodes } = view;
   const count = nodes.length;
@@ -41,31 +45,44 @@ export function createModel(view) {
     nodeOfRow,
     edges: Int32Array.from(edges.flatMap(([from, to]) => [from, to])),
     families: view.families,
+    /** @param {number} i */
     label: (i) => nodes[i].label,
+    /** @param {number} i */
     type: (i) => nodes[i].type,
     short: (i) => nodes[i].short,
     attributes: (i) => nodes[i].attributes,
+    /** @param {number} i */
     detail: (i) => nodes[i].detail,
+    /** @param {number} i */
     family: (i) => nodes[i].family,
+    /** @param {number} i */
     row: (i) => nodes[i].row,
+    /** @param {number} i */
     uses: (i) => nodes[i].uses,
     params: (i) => nodes[i].params,
     flops: (i) => nodes[i].flops,
     bytes: (i) => nodes[i].bytes,
-    /** The name that the program gives the node's value: the first name token of its row that means it. */
+    /**
+     * The name that the program gives the node's value: the first name token of its row that means it.
+     * @param {number} i
+     */
     name(i) {
       return view.rows[nodes[i].row]?.tokens.find(({ kind, ref }) => kind === 2 && ref === i)?.text ?? "";
     },
   };
 }
 
-/** [from, to] in the order of `to`, then of the operands. */
+/**
+ * [from, to] in the order of `to`, then of the operands.
+ * @param {Edge[]} edges
+ */
 function inOrder(edges) {
   return [...edges]
     .sort((a, b) => a.target - b.target || a.operand - b.operand)
     .map(({ source, target }) => [source, target]);
 }
 
+/** @param {IRView} view */
 function soundGroups({ groups }) {
   const list = groups.map(({ repeat, ...group }) => ({ ...group, key: repeat, times: 1 }));
   const parents = soundParents(list.map((g) => g.parent));
@@ -92,7 +109,11 @@ function shallow(groups) {
   return within;
 }
 
-/** Values that nothing computes and that are only ever a later operand: weights and the like, which a large drawing leaves out. */
+/**
+ * Values that nothing computes and that are only ever a later operand: weights and the like, which a large drawing leaves out.
+ * @param {number} count
+ * @param {number[][]} edges
+ */
 function findAside(count, edges, operands) {
   const aside = Uint8Array.from({ length: count }, (_, i) => (operands[i].length ? 0 : 1));
   const used = new Uint8Array(count);
@@ -103,8 +124,13 @@ function findAside(count, edges, operands) {
   return aside.map((a, i) => (a && used[i] ? 1 : 0));
 }
 
-/** What nothing computes stands with what uses it: in the innermost group that holds all its users. But the input of a first block stays outside it. */
+/**
+ * What nothing computes stands with what uses it: in the innermost group that holds all its users. But the input of a first block stays outside it.
+ * @param {Int32Array<ArrayBuffer>} group
+ * @param {Uint8Array<ArrayBuffer>} aside
+ */
 function drawIn(groups, group, operands, users, aside) {
+  /** @param {number} g */
   const path = (g) => (g < 0 ? [] : [...path(groups[g].parent), g]);
   const fed = fedGroups(groups, group, operands);
   for (let i = 0; i < group.length; i++) {
@@ -120,7 +146,10 @@ function drawIn(groups, group, operands, users, aside) {
   }
 }
 
-/** The groups into which a computed value goes. */
+/**
+ * The groups into which a computed value goes.
+ * @param {Int32Array<ArrayBuffer>} group
+ */
 function fedGroups(groups, group, operands) {
   const fed = new Set();
   for (let t = 0; t < group.length; t++) {
@@ -134,7 +163,10 @@ function fedGroups(groups, group, operands) {
   return fed;
 }
 
-/** Where blocks with the same key follow each other, a group around them, so that "the same block, five times" is one thing to see and to fold. */
+/**
+ * Where blocks with the same key follow each other, a group around them, so that "the same block, five times" is one thing to see and to fold.
+ * @param {Int32Array<ArrayBuffer>} group
+ */
 function addRuns(groups, group, operands) {
   const last = new Map(); // parent → the run in progress
   const seen = new Set(),
@@ -162,6 +194,10 @@ function addRuns(groups, group, operands) {
     for (const g of members) groups[g].parent = id;
   }
 
+  /**
+   * @param {number} g
+   * @param {number} parent
+   */
   function meet(parent, g) {
     const run = last.get(parent);
     if (g >= 0 && (run?.current === g || seen.has(g))) return;

@@ -4,10 +4,18 @@ import { arrow, beside, label, operandsOf, trace } from "./paint.js";
 
 const MOST = 400; // edges lit at once
 
-/** The lit edges of item `id`: [{path, out, operand}], its operands' first. */
+/**
+ * The lit edges of item `id`: [{path, out, operand}], its operands' first.
+ * @param {number} id
+ */
 export function edgesOf(id, scene, near, model) {
   const out = [],
     { users, operands } = near(id);
+  /**
+   * @param {boolean} outgoing
+   * @param {number} from
+   * @param {number} to
+   */
   const add = (from, to, outgoing) => {
     for (const i of scene.layout.pathsOf(from, to))
       out.push({ path: scene.layout.paths[i], outgoing, operand: operandsOf(model, from, to) });
@@ -17,7 +25,10 @@ export function edgesOf(id, scene, near, model) {
   return out;
 }
 
-/** Draws on `g`, which is in the scene's units. `lit`: what `edgesOf` gave for the selection and for what is hovered. */
+/**
+ * Draws on `g`, which is in the scene's units. `lit`: what `edgesOf` gave for the selection and for what is hovered.
+ * @param {null | CanvasRenderingContext2D} g
+ */
 export function drawOverlay(
   g,
   { scene, model, palette, scale, selected, hovered, focus, matches, lit, hoverLit },
@@ -45,6 +56,10 @@ export function drawOverlay(
   if (focus) ring(g, scene.byId.get(selected), palette.accent, 1.4, scale, 8);
 }
 
+/**
+ * @param {number} reach
+ * @param {null | CanvasRenderingContext2D} g
+ */
 function halo(g, item, fill, reach, line, scale) {
   const r = Math.max(reach, 3 / scale);
   g.fillStyle = fill;
@@ -61,7 +76,11 @@ function halo(g, item, fill, reach, line, scale) {
   g.stroke();
 }
 
-/** Operands come solid in one colour, users go dashed in another. */
+/**
+ * Operands come solid in one colour, users go dashed in another.
+ * @param {number} alpha
+ * @param {null | CanvasRenderingContext2D} g
+ */
 function edges(g, list, palette, scale, alpha) {
   g.globalAlpha = alpha;
   for (const { path, outgoing } of list) {
@@ -77,6 +96,7 @@ function edges(g, list, palette, scale, alpha) {
   g.globalAlpha = 1;
 }
 
+/** @param {null | CanvasRenderingContext2D} g */
 function number(g, path, operand, palette, scale) {
   if (!operand || path.to < 0) return;
   const size = Math.max(9.5, 8.5 / scale),
@@ -88,6 +108,10 @@ function number(g, path, operand, palette, scale) {
   label(g, operand, x - 2, y, palette, palette.ink);
 }
 
+/**
+ * @param {number} width
+ * @param {null | CanvasRenderingContext2D} g
+ */
 function ring(g, item, colour, width, scale, away = 4) {
   if (!item) return;
   const d = Math.max(away, (away * 0.6) / scale);

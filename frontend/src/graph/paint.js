@@ -2,11 +2,15 @@
 
 import { STUB } from "./scene.js";
 import { outline } from "./shapes.js";
+/** @import { Context } from "../core/types.js" */
 
 export const FONT = 12; // of labels at scale 1, pixels
 const SMALLEST = 8.5; // a label below this height on the screen is left out
 
-/** The colours of the current theme, read once from the tokens. */
+/**
+ * The colours of the current theme, read once from the tokens.
+ * @param {Context} ctx
+ */
 export function readPalette(ctx, model) {
   const c = ctx.color,
     palette = {
@@ -62,7 +66,10 @@ function density(g, items, model, palette, dim, scale) {
   g.globalAlpha = 1;
 }
 
-/** Adds a path to the current one: lines where x stays, else curves that leave and arrive vertically. */
+/**
+ * Adds a path to the current one: lines where x stays, else curves that leave and arrive vertically.
+ * @param {null | CanvasRenderingContext2D} g
+ */
 export function trace(g, p) {
   g.moveTo(p[0], p[1]);
   for (let k = 2; k < p.length; k += 2) {
@@ -84,6 +91,7 @@ function paths(g, scene, model, palette, scale, box, dim) {
     (shared(model, path.source) ? many : plain).push(path);
   }
   const faint = (path) => dim(scene.byId.get(path.source));
+  /** @param {number} width */
   const draw = (list, colour, width) => {
     g.strokeStyle = colour;
     g.lineWidth = Math.max(width, 0.6 / scale);
@@ -128,6 +136,7 @@ export function operandsOf(model, from, to) {
   return model.operands[to].flatMap((u, k) => (u === from ? [k] : [])).join(", ");
 }
 
+/** @param {null | CanvasRenderingContext2D} g */
 export function arrow(g, x, y, size = 4) {
   g.beginPath();
   g.moveTo(x, y);
@@ -146,6 +155,7 @@ function stubs(g, scene, palette, [x0, y0, x1, y1]) {
   }
 }
 
+/** @param {number} to */
 function stub(g, x, from, to) {
   g.beginPath();
   g.moveTo(x, from);
@@ -169,14 +179,23 @@ function shapesOnEdges(g, scene, model, palette, list) {
   }
 }
 
-/** Calls `write(x)` for text at the start of a path, on the side to which nothing bends away. */
+/**
+ * Calls `write(x)` for text at the start of a path, on the side to which nothing bends away.
+ * @param {null | CanvasRenderingContext2D} g
+ */
 export function beside(g, scene, source, points, write) {
   const busy = scene.busyRight(source);
   g.textAlign = busy ? "right" : "left";
   write(points[0] + (busy ? -6 : 6));
 }
 
-/** Text with a rim of paper, so that lines under it do not cut it. */
+/**
+ * Text with a rim of paper, so that lines under it do not cut it.
+ * @param {number} x
+ * @param {number} y
+ * @param {null | CanvasRenderingContext2D} g
+ * @param {string} text
+ */
 export function label(g, text, x, y, palette, colour = palette.soft) {
   g.lineWidth = 3;
   g.lineJoin = "round";
@@ -244,6 +263,12 @@ function folded(g, item, model, palette, scale) {
   );
 }
 
+/**
+ * @param {number} w
+ * @param {number} h
+ * @param {string} text
+ * @param {string} note
+ */
 function caption(g, palette, scale, x, y, w, h, text, note, colour, strong = false) {
   const size = Math.max(FONT, SMALLEST / scale);
   if (size > h * 0.95) return;
@@ -285,6 +310,7 @@ function node(g, item, model, palette, scale) {
   if (uses > 1 && scale > 0.45) badge(g, `×${uses}`, x + w, y + h, palette);
 }
 
+/** @param {string} text */
 function badge(g, text, x, y, palette) {
   g.font = `600 9.5px ${palette.ui}`;
   const w = g.measureText(text).width + 8;
@@ -301,7 +327,11 @@ function badge(g, text, x, y, palette) {
   g.fillText(text, x, y + 0.5);
 }
 
-/** The longest beginning of `text` that fits, with an ellipsis when it is not all. */
+/**
+ * The longest beginning of `text` that fits, with an ellipsis when it is not all.
+ * @param {string} text
+ * @param {number} width
+ */
 function fit(g, text, width) {
   const wide = g.measureText(text).width;
   if (wide <= width) return text;

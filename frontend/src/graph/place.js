@@ -20,7 +20,9 @@ export function placeFresh(roots, layers) {
   }
 }
 
-/** The blocks of a component around its spine: each as near to what it hangs on as there is room, on its side. */
+/**
+ * The blocks of a component around its spine: each as near to what it hangs on as there is room, on its side.
+ */
 function around(root) {
   root.x = 0;
   const out = [root],
@@ -36,10 +38,18 @@ function around(root) {
   return out;
 }
 
-/** The blocks of one half, inner before outer, each with the placed one that it hangs on: of two, the one that spans less comes first. */
+/**
+ * The blocks of one half, inner before outer, each with the placed one that it hangs on: of two, the one that spans less comes first.
+ * @param {number} half
+ */
 function* walk(root, half) {
   const byReach = (a, b) => a.to - a.from - (b.to - b.from) || a.id - b.id;
   const stack = [];
+  /**
+   * @param {boolean} isRoot
+   * @param {any} block
+   * @param {any} near
+   */
   const open = (block, isRoot, near) => {
     const children = isRoot ? block.children.filter((c) => c.side === half) : block.children;
     const outer = children.filter((c) => isRoot || c.side === half).sort(byReach);
@@ -73,6 +83,7 @@ export function placeKept(level, layering, made, previous) {
     row.forEach((v) => slots.take(l, l, x[v] - level.left[v] - GAP, x[v] + level.right[v] + GAP)),
   );
   const lanes = new Float64Array(level.nets.length).fill(NaN);
+  /** @param {number} v */
   const wanted = (v) => {
     const near = [
       ...level.ins[v].map((k) => level.nets[k].from),
@@ -117,6 +128,7 @@ function makeRoom(level, rows, x) {
   for (const row of rows) spread(level, row, x);
 }
 
+/** @param {any[]} row */
 function spread(level, row, x) {
   for (let i = 1; i < row.length; i++)
     x[row[i]] = Math.max(x[row[i]], x[row[i - 1]] + level.right[row[i - 1]] + 2 * GAP + level.left[row[i]]);
@@ -129,6 +141,11 @@ class Slots {
     this.rows = Array.from({ length: last - first + 1 }, () => []);
   }
 
+  /**
+   * @param {number} from
+   * @param {number} to
+   * @param {number} a
+   */
   take(from, to, a, b) {
     for (let l = from; l <= to; l++) {
       const row = this.rows[l - this.first];
@@ -136,11 +153,16 @@ class Slots {
     }
   }
 
+  /** @param {number} x */
   takeAll(pieces, x) {
     for (const [from, to, left, right] of pieces) this.take(from, to, x - left, x + right);
   }
 
-  /** The index of the first stretch that ends beyond `a`. */
+  /**
+   * The index of the first stretch that ends beyond `a`.
+   * @param {any[]} row
+   * @param {number} a
+   */
   #after(row, a) {
     let low = 0,
       high = row.length;
@@ -152,7 +174,11 @@ class Slots {
     return low;
   }
 
-  /** The first x from `start` on, to the right (`side` 1) or left (-1), at which all `pieces` are free. */
+  /**
+   * The first x from `start` on, to the right (`side` 1) or left (-1), at which all `pieces` are free.
+   * @param {number} side
+   * @param {number} start
+   */
   towards(pieces, start, side) {
     let x = start;
     for (let moved = true; moved;) {
@@ -170,7 +196,10 @@ class Slots {
     return x;
   }
 
-  /** The x nearest to `wish` at which all `pieces` are free. */
+  /**
+   * The x nearest to `wish` at which all `pieces` are free.
+   * @param {number} wish
+   */
   nearest(pieces, wish) {
     const r = this.towards(pieces, wish, 1),
       l = this.towards(pieces, wish, -1);

@@ -1,6 +1,6 @@
 // The drawing for readers who do not see it, and for the keyboard: one list of the shown nodes, of which the current one is active.
 
-import { fill, h, uid } from "../core/dom.js";
+import { closestTo, fill, h, uid } from "../core/dom.js";
 
 const WHOLE = 300,
   WINDOW = 40; // a list longer than WHOLE holds only the current item's neighbours
@@ -15,7 +15,7 @@ export function createProxy({ describe, pick }) {
     made = new Map();
 
   el.addEventListener("click", (event) => {
-    const id = Number(event.target.closest?.("[data-id]")?.dataset.id);
+    const id = Number(closestTo(event, "[data-id]")?.dataset.id);
     if (at.has(id)) pick(id);
   });
 
@@ -51,18 +51,27 @@ export function createProxy({ describe, pick }) {
 
   return {
     el,
-    /** The shown items in reading order. */
+    /**
+     * The shown items in reading order.
+     * @param {number[]} ids
+     * @param {string} label
+     */
     show(ids, label) {
       order = ids;
       at = new Map(ids.map((id, i) => [id, i]));
       el.setAttribute("aria-label", label);
       render();
     },
+    /** @param {number} id */
     select(id) {
       current = id;
       if (at.has(id) && !made.has(id)) render();
       else mark();
     },
+    /**
+     * @param {number} id
+     * @param {number} by
+     */
     next(id, by) {
       const i = at.get(id);
       return i === undefined ? order[0] : order[Math.max(0, Math.min(order.length - 1, i + by))];

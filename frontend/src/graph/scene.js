@@ -58,12 +58,22 @@ export function createScene(model, layout) {
     byId,
     bounds: { x: layout.left, y: 0, w: layout.width, h: layout.height },
     // Frames hold much and are few: they are looked through one by one.
+    /**
+     * @param {number} x0
+     * @param {number} y0
+     * @param {number} x1
+     * @param {number} y1
+     */
     itemsIn: (x0, y0, x1, y1) => [
       ...frames.filter((it) => it.x <= x1 && it.x + it.w >= x0 && it.y <= y1 && it.y + it.h >= y0),
       ...unique(grid.near("items", x0, y0, x1, y1)).map((i) => items[i]),
     ],
     pathsIn: (x0, y0, x1, y1) => unique(grid.near("paths", x0, y0, x1, y1)),
-    /** The topmost item at a place: a node or a folded group; or, on its head, an open one. */
+    /**
+     * The topmost item at a place: a node or a folded group; or, on its head, an open one.
+     * @param {number} x
+     * @param {number} y
+     */
     hit(x, y, reach = 0) {
       const found = this.itemsIn(x - reach, y - reach, x + reach, y + reach).reverse();
       return (
@@ -76,8 +86,14 @@ export function createScene(model, layout) {
         ) ?? null
       );
     },
-    /** The stub at a place: {from, to} in the direction of a jump. */
+    /**
+     * The stub at a place: {from, to} in the direction of a jump.
+     * @param {number} x
+     * @param {number} y
+     * @param {number} reach
+     */
     stubAt(x, y, reach) {
+      /** @param {number} sy */
       const close = (sx, sy) => Math.hypot(x - sx, y - sy) <= STUB_REACH + reach;
       for (const { source, to, x: ax, y: ay, tx, ty } of layout.stubs) {
         if (close(ax, ay + STUB)) return { from: source, to };
@@ -113,7 +129,10 @@ function busyOnTheRight({ paths }) {
   };
 }
 
-/** Long lanes are indexed piece by piece, so that a tile far from their ends does not draw them all. */
+/**
+ * Long lanes are indexed piece by piece, so that a tile far from their ends does not draw them all.
+ * @param {Grid} grid
+ */
 function addPath(grid, i, p) {
   for (let k = 2; k < p.length; k += 2) {
     grid.add(
@@ -130,12 +149,24 @@ function addPath(grid, i, p) {
 class Grid {
   #cells = { items: new Map(), paths: new Map() };
 
+  /**
+   * @param {number} x0
+   * @param {number} y0
+   * @param {number} x1
+   */
   *#covered(x0, y0, x1, y1) {
     for (let cy = Math.floor(y0 / CELL); cy <= Math.floor(y1 / CELL); cy++) {
       for (let cx = Math.floor(x0 / CELL); cx <= Math.floor(x1 / CELL); cx++) yield cy * 1048576 + cx;
     }
   }
 
+  /**
+   * @param {string} kind
+   * @param {number} i
+   * @param {number} x0
+   * @param {number} y0
+   * @param {number} x1
+   */
   add(kind, i, x0, y0, x1, y1) {
     const cells = this.#cells[kind];
     for (const key of this.#covered(x0, y0, x1, y1)) {
@@ -145,6 +176,13 @@ class Grid {
     }
   }
 
+  /**
+   * @param {string} kind
+   * @param {number} x0
+   * @param {number} y0
+   * @param {number} x1
+   * @param {number} y1
+   */
   near(kind, x0, y0, x1, y1) {
     const cells = this.#cells[kind],
       out = [];

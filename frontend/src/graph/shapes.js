@@ -45,7 +45,10 @@ const OUTLINES = {
   },
 };
 
-/** Corners as [from the left (or, when negative or -0, from the right), share of the height]. */
+/**
+ * Corners as [from the left (or, when negative or -0, from the right), share of the height].
+ * @param {number[][]} corners
+ */
 function polygon(p, x, y, w, h, corners) {
   const scale = Math.min(1, h / 28, w / 40);
   corners.forEach(([dx, dy], i) => {
@@ -59,7 +62,14 @@ function polygon(p, x, y, w, h, corners) {
 
 export const SHAPES = Object.keys(OUTLINES);
 
-/** Adds the outline of `shape` in a box to a Path2D or a canvas context; an unknown shape is a rectangle. */
+/**
+ * Adds the outline of `shape` in a box to a Path2D or a canvas context; an unknown shape is a rectangle.
+ * @param {number} x
+ * @param {number} y
+ * @param {number} w
+ * @param {number} h
+ * @param {string} shape
+ */
 export function outline(path, shape, x, y, w, h) {
   (OUTLINES[shape] ?? OUTLINES.rect)(path, x, y, w, h);
 }
@@ -69,7 +79,14 @@ export function padding(shape) {
   return { hex: 30, diamond: 40, circle: 30, trapezium: 32, parallelogram: 32, bar: 24 }[shape] ?? 22;
 }
 
-/** The same outline as the text of an SVG path. */
+/**
+ * The same outline as the text of an SVG path.
+ * @param {number} x
+ * @param {number} y
+ * @param {number} w
+ * @param {number} h
+ * @param {string} shape
+ */
 export function outlineText(shape, x, y, w, h) {
   const parts = [];
   const pen = {

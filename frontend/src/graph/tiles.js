@@ -12,6 +12,10 @@ export function createTiles(paint) {
   let ghost = null; // the squares of the last scale, shown stretched until the new ones are there
   const spare = [];
 
+  /**
+   * @param {number} i
+   * @param {number} j
+   */
   function square(i, j) {
     const side = SIDE * ratio,
       canvas = spare.pop() ?? document.createElement("canvas");
@@ -59,7 +63,15 @@ export function createTiles(paint) {
       squares = new Map();
       ghost = null;
     },
-    /** Copies what the camera sees to `g` (in device pixels); returns whether all of it was there. While `moving`, a new scale is not painted. */
+    /**
+     * Copies what the camera sees to `g` (in device pixels); returns whether all of it was there. While `moving`, a new scale is not painted.
+     * @param {null | CanvasRenderingContext2D} g
+     * @param {{ k: number; x: number; y: number; }} camera
+     * @param {number} width
+     * @param {number} height
+     * @param {number} dpr
+     * @param {boolean} moving
+     */
     draw(g, camera, width, height, dpr, moving) {
       if (dpr !== ratio) this.reset();
       ratio = dpr;
@@ -73,6 +85,10 @@ export function createTiles(paint) {
         stretched(g, squares, scale, camera, width, height);
         return true;
       }
+      /**
+       * @param {number} offset
+       * @param {number} room
+       */
       const range = (offset, room) => [Math.floor(-offset / SIDE), Math.floor((room - offset) / SIDE)];
       const [i0, i1] = range(camera.x, width),
         [j0, j1] = range(camera.y, height);
@@ -110,6 +126,13 @@ export function createTiles(paint) {
     },
   };
 
+  /**
+   * @param {number} was
+   * @param {null | CanvasRenderingContext2D} g
+   * @param {{ k: number; x: number; y: number; }} camera
+   * @param {number} width
+   * @param {number} height
+   */
   function stretched(g, map, was, camera, width, height) {
     const side = (SIDE * camera.k * ratio) / was;
     for (const [key, canvas] of map) {

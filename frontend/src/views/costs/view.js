@@ -1,10 +1,13 @@
 // The costs view: beside each call its operations, its bytes, and the operations for each byte; below, the same for each operator.
 import { fill, h } from "../../core/dom.js";
+import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { commonKeys, rowKeys } from "../../core/keys.js";
 import { integer } from "../../core/links.js";
 import { createRows } from "../../core/rows.js";
 import { addStyle } from "../../core/style.js";
+/** @import { CostsView, OperatorCost } from "../../generated/costs.js" */
+/** @import { Context, State } from "../../core/types.js" */
 
 addStyle(`
 .rx .cost-grid .row .cell:not(.code) { align-self: center; font: 13px/1.5 var(--ui); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
@@ -18,33 +21,51 @@ addStyle(`
 @container rx (max-width: 620px) { .cost-bar { display: none; } .cost-table :is(th, td) { padding-inline-end: 8px; font-size: 12px; } }
 `);
 
+/** @type {[number, string][]} */
 const UNITS = [
   [1e12, "T"],
   [1e9, "G"],
   [1e6, "M"],
   [1e3, "k"],
 ];
+/** @type {[string[], string][]} */
 const KEYS = [
   [["↑", "↓"], "line"],
   [["Esc"], "back"],
   [["?"], "keys"],
 ];
 
-/** "25.6 M", "812". */
+/**
+ * "25.6 M", "812".
+ * @param {number} value
+ */
 export function amount(value) {
   const [unit, sign] = UNITS.find(([size]) => value >= size) ?? [1, ""];
   return sign ? `${Number((value / unit).toPrecision(3))} ${sign}` : value.toLocaleString("en");
 }
 
+/** @param {OperatorCost} cost */
 const intensity = ({ flops, bytes }) =>
   bytes ? Number((flops / bytes).toPrecision(2)).toLocaleString("en") : "";
 
-/** @param {import("../../generated/costs.js").CostsView} view */
+/**
+ * @param {import("../../generated/costs.js").CostsView} view
+ * @param {HTMLElement} root
+ * @param {Context} ctx
+ */
 export function mountCosts(root, view, ctx) {
   return new CostsExplorer(root, view, ctx).begin();
 }
 
-class CostsExplorer extends Explorer {
+/** @extends {Explorer<CostsView>} */
+export class CostsExplorer extends Explorer {
+  /** @type {Map<number, import("/work/wt/d2/frontend/src/generated/costs").CallCost>} */
+  byRow = LATER;
+  /** @type {number} */
+  operator = LATER;
+  /** @type {HTMLTableRowElement[]} */
+  lines = LATER;
+
   build() {
     const { view } = this;
     this.byRow = new Map(view.calls.map((call) => [call.row, call]));
@@ -52,10 +73,15 @@ class CostsExplorer extends Explorer {
     this.frameOf("Costs, call by call");
     this.shell.bar.append(this.tools(null, false));
     const most = Math.max(1, ...view.calls.map(({ flops }) => flops));
+    /**
+     * @param {string} id
+     * @param {string} title
+     */
     const column = (id, title, write) => ({
       id,
       title,
       width: "minmax(58px, 0.4fr)",
+      /** @param {number} row */
       draw: (row, cell) => {
         const call = this.byRow.get(row);
         fill(cell, call && write(call));
@@ -123,7 +149,10 @@ class CostsExplorer extends Explorer {
     ]);
   }
 
-  /** Marks the calls of an operator; -1: of none. */
+  /**
+   * Marks the calls of an operator; -1: of none.
+   * @param {number} operator
+   */
   choose(operator) {
     this.operator = operator;
     this.rows.mark(
@@ -138,6 +167,7 @@ class CostsExplorer extends Explorer {
     return { op: this.operator >= 0 ? this.operator : "", row: this.selected() };
   }
 
+  /** @param {State} state */
   restore(state) {
     const [operator, row] = [integer(state.op, -1), integer(state.row, -1)];
     const costliest = this.view.calls.reduce((best, call) => (call.flops > best.flops ? call : best), {

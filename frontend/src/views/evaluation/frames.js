@@ -1,6 +1,7 @@
 // The call stack: a card for each frame, outermost first; the one that is shown is open and lists what it knows.
 import { fill, h } from "../../core/dom.js";
 import { valueChip } from "./rows.js";
+/** @import { EvaluationExplorer } from "./view.js" */
 
 /** Of a deep stack: so many of the first and of the last frames. */
 const FIRST = 2;
@@ -8,7 +9,10 @@ const LAST = 7;
 const MOST_NAMES = 40;
 const IN_HEAD = 3;
 
-/** The frames of a stack that are drawn, with gaps: `[{ frame } | { from, to }]`. */
+/**
+ * The frames of a stack that are drawn, with gaps: `[{ frame } | { from, to }]`.
+ * @param {number} shown
+ */
 export function shortStack(stack, shown, first = FIRST, last = LAST) {
   const keep = (i) => i < first || i >= stack.length - last || stack[i] === shown;
   const out = [];
@@ -20,6 +24,10 @@ export function shortStack(stack, shown, first = FIRST, last = LAST) {
   return out;
 }
 
+/**
+ * @param {EvaluationExplorer} explorer
+ * @param {number} frame
+ */
 function knows(explorer, frame) {
   const { run, step } = explorer;
   const all = run.environment(frame, step).filter(({ name }) => run.nameOf(name) !== "");
@@ -39,7 +47,11 @@ function knows(explorer, frame) {
   ];
 }
 
-/** The parameters in one line, for a card that is closed. */
+/**
+ * The parameters in one line, for a card that is closed.
+ * @param {EvaluationExplorer} explorer
+ * @param {number} frame
+ */
 function given(explorer, frame) {
   const { run, view, step } = explorer;
   const params = run
@@ -49,6 +61,10 @@ function given(explorer, frame) {
   return params.map(({ name, value }) => `${run.nameOf(name)} = ${run.say(value, step)}`).join(", ");
 }
 
+/**
+ * @param {EvaluationExplorer} explorer
+ * @param {number} frame
+ */
 function card(explorer, frame, { height, on, left }) {
   const { run, view, step } = explorer;
   const { before, turn } = view.frames[frame];
@@ -96,7 +112,11 @@ function card(explorer, frame, { height, on, left }) {
   );
 }
 
-/** Draws the stack into `pane`. */
+/**
+ * Draws the stack into `pane`.
+ * @param {EvaluationExplorer} explorer
+ * @param {HTMLDivElement} pane
+ */
 export function drawFrames(explorer, pane) {
   const { run, view, step, frame } = explorer;
   const stack = run.stack(step);
@@ -138,7 +158,12 @@ export function drawFrames(explorer, pane) {
   if (shown) keepInView(pane, shown.offsetTop, shown.offsetHeight);
 }
 
-/** Scrolls `pane`, and nothing around it, until what begins at `top` in it and is `height` high is in view. */
+/**
+ * Scrolls `pane`, and nothing around it, until what begins at `top` in it and is `height` high is in view.
+ * @param {number} top
+ * @param {number} height
+ * @param {HTMLDivElement} pane
+ */
 export function keepInView(pane, top, height) {
   const bottom = top + Math.min(height, pane.clientHeight);
   if (top < pane.scrollTop) pane.scrollTop = top;

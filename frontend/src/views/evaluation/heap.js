@@ -1,10 +1,14 @@
 // The heap: what the frames hold, drawn by identity. A value stands there once, however many names point at it.
-import { fill, h, s } from "../../core/dom.js";
+import { closestTo, fill, h, s } from "../../core/dom.js";
 import { KIND, isObject } from "./run.js";
 import { KINDS } from "./marks.js";
 import { cut, layout } from "./heap_layout.js";
 import { reach, shape } from "./heap_shape.js";
 import { keepInView } from "./frames.js";
+/** @import { EvaluationView } from "../../generated/evaluation.js" */
+/** @import { RecordedRun } from "./run.js" */
+/** @import { EvaluationExplorer } from "./view.js" */
+/** @import { KeyEvent } from "../../core/types.js" */
 
 const PAST = 4;
 const FLAGS = 3;
@@ -15,11 +19,20 @@ const OLD_SIZE = 3;
 const CAPTURED = 3;
 const SMALLEST = 0.72;
 
-/** Values with parts: the others are said where they are named. */
+/**
+ * Values with parts: the others are said where they are named.
+ * @param {EvaluationView} view
+ * @param {number} value
+ */
 export const structured = (view, value) =>
   isObject(value) && (view.objects[value].parts.length > 0 || view.objects[value].kind === KIND.ref);
 
-/** How heap_shape sees an object at a step. */
+/**
+ * How heap_shape sees an object at a step.
+ * @param {EvaluationView} view
+ * @param {RecordedRun} run
+ * @param {number} step
+ */
 function seenBy(view, run, step) {
   const memo = new Map();
   const label = (v) => (isObject(v) ? view.objects[v].label : v);
@@ -69,10 +82,19 @@ function seenBy(view, run, step) {
  * What the picture starts from, in the order in which it appeared: the arguments, what the frames of the stack hold, and
  * the result. A frame that took another's place (a tail call) brings what the first one there held, so that a list can
  * be seen being used up. Of what nothing needs any more only the largest are kept.
+ * @param {EvaluationView} view
+ * @param {RecordedRun} run
+ * @param {number} step
+ * @param {number[]} extra
+ * @param {number} frame
  */
 function rootsOf(view, run, step, frame, extra = []) {
   const out = new Set();
   const old = new Set();
+  /**
+   * @param {boolean} always
+   * @param {any} value
+   */
   const add = (value, always) => {
     if (!structured(view, value) || !run.seen(value, step)) return;
     if (always || !run.consumed(value, step)) out.add(value);
@@ -115,9 +137,19 @@ function largest(get, old) {
     .slice(0, OLD);
 }
 
-/** Object → the names that point at it, in the shown frame. */
+/**
+ * Object → the names that point at it, in the shown frame.
+ * @param {EvaluationView} view
+ * @param {RecordedRun} run
+ * @param {number} step
+ * @param {number} frame
+ */
 function flags(view, run, step, frame) {
   const out = new Map();
+  /**
+   * @param {string} name
+   * @param {any} value
+   */
   const add = (value, name) => {
     if (isObject(value) && name) out.set(value, [...(out.get(value) ?? []), name]);
   };
@@ -126,7 +158,13 @@ function flags(view, run, step, frame) {
   return out;
 }
 
-/** The picture at a step, apart from any drawing: what stands where, and how each value is marked. */
+/**
+ * The picture at a step, apart from any drawing: what stands where, and how each value is marked.
+ * @param {EvaluationView} view
+ * @param {RecordedRun} run
+ * @param {number} step
+ * @param {number} frame
+ */
 export function picture(view, run, step, frame, { width, selected = -1 }) {
   const get = seenBy(view, run, step);
   const names = flags(view, run, step, frame);
@@ -161,7 +199,10 @@ const SPOKEN = {
   chosen: "chosen",
 };
 
-/** One line about a value in the picture, for those who do not see it. */
+/**
+ * One line about a value in the picture, for those who do not see it.
+ * @param {EvaluationExplorer} explorer
+ */
 export function spoken(explorer, at, id) {
   const { view, run } = explorer;
   const names = at.names.get(id) ?? [];
@@ -242,6 +283,7 @@ function drawFlags(at) {
     });
 }
 
+/** @param {EvaluationExplorer} explorer */
 function drawCell(explorer, at, cell) {
   if (cell.gap)
     return s(
@@ -283,7 +325,11 @@ function drawCell(explorer, at, cell) {
   );
 }
 
-/** Draws the heap into `pane`; `explorer.chosen` is the object that the reader chose, or -1. */
+/**
+ * Draws the heap into `pane`; `explorer.chosen` is the object that the reader chose, or -1.
+ * @param {EvaluationExplorer} explorer
+ * @param {HTMLDivElement} pane
+ */
 export function drawHeap(explorer, pane) {
   const { view, run, step, frame } = explorer;
   const width = Math.max(260, (pane.clientWidth || 400) - 28);
@@ -341,7 +387,12 @@ export function drawHeap(explorer, pane) {
   return at;
 }
 
-/** Scrolls until a cell is in the pane, in both directions. */
+/**
+ * Scrolls until a cell is in the pane, in both directions.
+ * @param {number} scale
+ * @param {any} cell
+ * @param {HTMLDivElement} pane
+ */
 function show(pane, scale, cell) {
   if (!cell) return;
   keepInView(pane, (cell.y - 24) * scale, (cell.h + 40) * scale);
@@ -350,13 +401,18 @@ function show(pane, scale, cell) {
     pane.scrollLeft = Math.max(0, (left + right - pane.clientWidth) / 2);
 }
 
-/** Arrow keys move between the boxes of the picture: to the nearest one in that direction. */
+/**
+ * Arrow keys move between the boxes of the picture: to the nearest one in that direction.
+ * @param {HTMLDivElement} pane
+ * @param {KeyEvent} event
+ */
 export function walkHeap(pane, event) {
   const by = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
-  const from = event.target.closest?.(".box[role]");
+  const from = closestTo(event, ".box[role]");
   if (!by || !from) return false;
+  /** @param {Element} node */
   const centre = (node) => {
-    const box = node.querySelector(".face").getBBox();
+    const box = /** @type {any} */ (node.querySelector(".face")).getBBox();
     return [box.x + box.width / 2, box.y + box.height / 2];
   };
   const [x, y] = centre(from);
@@ -372,7 +428,8 @@ export function walkHeap(pane, event) {
   from.setAttribute("tabindex", "-1");
   best.setAttribute("tabindex", "0");
   best.focus({ preventScroll: true });
-  const { x: left, y: top, width, height } = best.querySelector(".face").getBBox();
+  const { x: left, y: top, width, height } = /** @type {any} */ (best.querySelector(".face")).getBBox();
+  /** @type {any} */
   const svg = pane.querySelector(".heap");
   show(pane, svg.width.baseVal.value / svg.viewBox.baseVal.width, { x: left, y: top, w: width, h: height });
   return true;

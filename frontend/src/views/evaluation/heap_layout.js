@@ -14,8 +14,13 @@ const TOP = 20;
 const LONGEST = [18, 11, 7, 4];
 const SHORTEST_LABEL = 8;
 
+/**
+ * @param {string} text
+ * @param {number} most
+ */
 export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
+/** @param {number} most */
 function sizeSeg(seg, most) {
   const whole =
     seg.kind === "text" && seg.name ? `${seg.name}=${seg.text}` : seg.kind === "dot" ? seg.name : seg.text;
@@ -24,7 +29,11 @@ function sizeSeg(seg, most) {
   return seg.shown.length * CHARACTER + 10;
 }
 
-/** Cells of a unit from x = 0 on; a childless chain wraps at `width`. */
+/**
+ * Cells of a unit from x = 0 on; a childless chain wraps at `width`.
+ * @param {number} width
+ * @param {number} most
+ */
 function sizeUnit(unit, width, most) {
   let x = 0;
   let line = 0;
@@ -54,7 +63,11 @@ const anchor = (unit, child) => {
   return cell.x + seg.x + seg.w - 10;
 };
 
-/** Lays out what is below `unit`; returns its outline, `[left, right]` by level, with the unit's left edge at 0. */
+/**
+ * Lays out what is below `unit`; returns its outline, `[left, right]` by level, with the unit's left edge at 0.
+ * @param {number} width
+ * @param {number} most
+ */
 function settle(unit, width, most) {
   sizeUnit(unit, width, most);
   const outline = Array.from({ length: unit.levels }, () => [0, unit.w]);
@@ -88,6 +101,10 @@ function settle(unit, width, most) {
 /** The point of a unit that stands below its dot: the middle of what has children, else of its first cell. */
 const middle = (unit) => (unit.children.length && unit.cells.length === 1 ? unit.w / 2 : unit.cells[0].w / 2);
 
+/**
+ * @param {number} x
+ * @param {number} y
+ */
 function spread(unit, x, y, out) {
   unit.at = { x, y };
   for (const [i, cell] of unit.cells.entries()) {

@@ -123,12 +123,18 @@ export function shape(get, roots, wanted = new Set(), most = MOST) {
   for (const root of top)
     queue.push({
       id: root,
+      /** @param {{ cells: any[], children: any[] }} unit */
       put: (unit) => units.push(unit),
       skip: () => {
         left += below(get, holder, root);
       },
     });
 
+  /**
+   * @param {{ cells: any[], children: any[] }} unit
+   * @param {number} at
+   * @param {boolean} rest
+   */
   function pieces(unit, at, cell, owner, rest) {
     for (const text of get(owner).past ?? []) cell.segs.push({ id: owner, text, kind: "past", name: "" });
     for (const part of get(owner).parts) {
@@ -158,7 +164,11 @@ export function shape(get, roots, wanted = new Set(), most = MOST) {
     }
   }
 
-  /** A list of subtrees stands inside its node: a piece for each member. */
+  /**
+   * A list of subtrees stands inside its node: a piece for each member.
+   * @param {{ cells: any[], children: any[] }} unit
+   * @param {number} at
+   */
   function members(unit, at, cell, first) {
     for (const { id, gap } of shorten(
       chainFrom(get, holder, first),

@@ -1,7 +1,11 @@
 // The keys of this explorer: the listener and the help read the same list.
 import { both, commonKeys, enterKey, key, playKey, rowKeys, stepKeys } from "../../core/keys.js";
+/** @import { EvaluationExplorer } from "./view.js" */
 
-/** Bindings for `bindKeys`, acting on an EvaluationExplorer. */
+/**
+ * Bindings for `bindKeys`, acting on an EvaluationExplorer.
+ * @param {EvaluationExplorer} explorer
+ */
 export function bindings(explorer) {
   const page = Math.max(5, Math.round(explorer.count / 20));
   /** On a box of the heap: its story. */
@@ -10,6 +14,7 @@ export function bindings(explorer) {
     if (box) explorer.ask("object", Number(box.dataset.object));
     return box !== null;
   };
+  /** @param {number} by */
   const alongRows = (by, event) =>
     explorer.inHeap(event) ? undefined : explorer.rows.move(by, explorer.rowNow());
   const enter = enterKey("on a row: what it gave, each time; on a value: its story", () =>

@@ -1,7 +1,13 @@
 // In a notebook: the run again, with other arguments or another limit. The kernel answers with a new view.
 import { h } from "../../core/dom.js";
+/** @import { EvaluationView } from "../../generated/evaluation.js" */
+/** @import { Context } from "../../core/types.js" */
 
-/** Opens the form; null where nobody could answer. */
+/**
+ * Opens the form; null where nobody could answer.
+ * @param {EvaluationView} view
+ * @param {Context} ctx
+ */
 export function createAsk(view, ctx, shell) {
   if (!view.live || !ctx.ask) return null;
   const { limit, args } = view.live;

@@ -2,13 +2,22 @@
 import { fill, h, set } from "../../core/dom.js";
 import { KINDS } from "./marks.js";
 import { KIND, isObject } from "./run.js";
+/** @import { EvaluationExplorer } from "./view.js" */
+/** @import { Row } from "../../generated/common.js" */
 
 const BRANCH = 7;
 const TYPE = 8;
 
-/** For each row that begins a block, the other blocks of the same choice. */
+/**
+ * For each row that begins a block, the other blocks of the same choice.
+ * @param {Row[]} rows
+ */
 export function alternatives(rows) {
   const out = new Map();
+  /**
+   * @param {number} a
+   * @param {number} b
+   */
   const add = (a, b) => {
     for (const [one, other] of [
       [a, b],
@@ -32,7 +41,10 @@ export function alternatives(rows) {
   return out;
 }
 
-/** The rows of the blocks that a frame passed by, given the blocks that it took. */
+/**
+ * The rows of the blocks that a frame passed by, given the blocks that it took.
+ * @param {Row[]} rows
+ */
 export function skippedRows(rows, others, taken) {
   const out = new Set();
   for (const block of taken) {
@@ -46,7 +58,10 @@ export function skippedRows(rows, others, taken) {
   return out;
 }
 
-/** A value as a button: its identity and its text. `select(object)` is called with objects only. */
+/**
+ * A value as a button: its identity and its text. `select(object)` is called with objects only.
+ * @param {EvaluationExplorer} explorer
+ */
 export function valueChip(explorer, value, { fresh = false, note = "", tabbable = true } = {}) {
   const { run, view } = explorer;
   const object = isObject(value);
@@ -79,7 +94,10 @@ export function valueChip(explorer, value, { fresh = false, note = "", tabbable 
   );
 }
 
-/** What stands beside the rows: `face(row)` says it, `changed()` lists the rows whose face is not the drawn one. */
+/**
+ * What stands beside the rows: `face(row)` says it, `changed()` lists the rows whose face is not the drawn one.
+ * @param {EvaluationExplorer} explorer
+ */
 export function createValues(explorer) {
   const { view, run } = explorer;
   const rows = view.rows;
@@ -111,15 +129,21 @@ export function createValues(explorer) {
     return memo;
   }
 
-  /** The frame that the row's value is taken from: the shown one, else the innermost of another function. */
+  /**
+   * The frame that the row's value is taken from: the shown one, else the innermost of another function.
+   * @param {number} row
+   */
   function owner(row) {
     const { frame, step } = explorer;
+    /** @param {number} f */
     const range = (f) => `${view.frames[f]?.first} ${view.frames[f]?.last}`;
+    /** @param {number} f */
     const has = (f) => namesOn[row].some((name) => run.value(f, name, step) !== undefined);
     if (frame >= 0 && has(frame)) return frame;
     return context().live.find((f) => range(f) !== range(frame) && has(f)) ?? -1;
   }
 
+  /** @param {number} row */
   function face(row) {
     const { frame, step } = explorer;
     const { waiting, skipped } = context();
@@ -144,6 +168,7 @@ export function createValues(explorer) {
 
   const sign = (f) => `${f.kind} ${f.value} ${f.own} ${f.from} ${f.fresh} ${f.gone} ${f.for} ${f.said}`;
 
+  /** @param {number} row */
   function draw(row, cell) {
     const now = face(row);
     drawn.set(row, sign(now));
@@ -176,6 +201,7 @@ export function createValues(explorer) {
       id: "value",
       title: "value at this line",
       width: "minmax(150px, 1fr)",
+      /** @param {number} row */
       lines: (row) => (namesOn[row].length && rows[row].kind !== TYPE ? 1 : 0),
       draw,
     },

@@ -1,5 +1,8 @@
 // A recorded run, indexed: what every frame, cell and object was after any step. Nothing is replayed: names get
 // their values once in a frame, so the state is looked up.
+/** @import { EvaluationView } from "../../generated/evaluation.js" */
+
+/** @typedef {ReturnType<typeof createRun>} RecordedRun */
 
 export const MARK = {
   begin: 0,
@@ -14,12 +17,18 @@ export const MARK = {
   end: 9,
   gap: 10,
 };
-/** A value is an object, by its index, or a text. */
+/**
+ * A value is an object, by its index, or a text.
+ * @param {number} value
+ */
 export const isObject = (value) => typeof value === "number";
 
 export const KIND = { tensor: 0, tuple: 1, data: 2, ref: 3, closure: 4 };
 
-/** The last entry of `list`, ordered by step, at or before `step`; its index, or -1. */
+/**
+ * The last entry of `list`, ordered by step, at or before `step`; its index, or -1.
+ * @param {number} step
+ */
 export function lastAt(list, step) {
   let low = 0;
   let high = list.length;
@@ -31,14 +40,21 @@ export function lastAt(list, step) {
   return low - 1;
 }
 
-/** Everything that the changes say, by what it is about. */
+/**
+ * Everything that the changes say, by what it is about.
+ * @param {EvaluationView} view
+ */
 function collect(view) {
+  /**
+   * @template T
+   * @param {() => T} make
+   */
   const perFrame = (make) => view.frames.map(make);
   const run = {
     bound: perFrame(() => new Map()),
     captured: perFrame(() => new Map()),
-    taken: perFrame(() => []),
-    opened: perFrame(() => []),
+    taken: perFrame(() => /** @type {{ step: number, row: number }[]} */ ([])),
+    opened: perFrame(() => /** @type {{ step: number, objects: number[] }[]} */ ([])),
     written: new Map(),
     stacks: [],
     lines: view.rows.map(() => []),
@@ -57,6 +73,7 @@ function collect(view) {
         if (row >= 0 && into === run.bound) run.lines[row].push({ step, frame, name, value });
         event.names.push({ frame, name, value });
       };
+    /** @type {Record<string, (change: any) => void>} */
     const apply = {
       o: ({ object }) => event.objects.push(object),
       f: ({ frame }) => {
@@ -89,20 +106,30 @@ function collect(view) {
   return run;
 }
 
-/** `createRun(view)`: questions about the run, each with the step it is asked at. */
+/**
+ * `createRun(view)`: questions about the run, each with the step it is asked at.
+ * @param {EvaluationView} view
+ */
 export function createRun(view) {
   const run = collect(view);
   const { steps, frames, objects, names } = view;
+  /** @param {number} step */
   const height = (step) => run.stacks[step]?.height ?? 0;
 
-  /** Frames of the stack, outermost first. */
+  /**
+   * Frames of the stack, outermost first.
+   * @param {number} step
+   */
   function stack(step) {
     const out = [];
     for (let at = run.stacks[step]; at; at = at.below) out.push(at.frame);
     return out.reverse();
   }
 
-  /** The value of a name in a frame, or undefined where it has none yet. */
+  /**
+   * The value of a name in a frame, or undefined where it has none yet.
+   * @param {number} step
+   */
   function value(frame, name, step) {
     for (const from of [run.bound, run.captured]) {
       const list = from[frame]?.get(name);
@@ -112,7 +139,10 @@ export function createRun(view) {
     return undefined;
   }
 
-  /** What a frame knows: `[{ name, value, step, captured }]`, in the order in which it came to know it. */
+  /**
+   * What a frame knows: `[{ name, value, step, captured }]`, in the order in which it came to know it.
+   * @param {number} step
+   */
   function environment(frame, step) {
     const out = [];
     for (const [from, captured] of [
@@ -127,7 +157,11 @@ export function createRun(view) {
     return out.sort((a, b) => Number(b.captured) - Number(a.captured) || a.step - b.step || a.name - b.name);
   }
 
-  /** What a cell has held up to now, oldest first: `[{ value, step }]`. */
+  /**
+   * What a cell has held up to now, oldest first: `[{ value, step }]`.
+   * @param {number} object
+   * @param {number} step
+   */
   function held(object, step) {
     const [first] = objects[object].parts;
     const list = run.written.get(object) ?? [];
@@ -137,7 +171,10 @@ export function createRun(view) {
     ];
   }
 
-  /** The parts of an object now: `[{ name, value, role }]`; of a cell, what it holds. */
+  /**
+   * The parts of an object now: `[{ name, value, role }]`; of a cell, what it holds.
+   * @param {number} step
+   */
   function parts(object, step) {
     if (objects[object].kind === KIND.ref)
       return held(object, step)
@@ -146,7 +183,10 @@ export function createRun(view) {
     return objects[object].parts;
   }
 
-  /** Objects that choices of waiting frames opened, and those of this very step. */
+  /**
+   * Objects that choices of waiting frames opened, and those of this very step.
+   * @param {number} step
+   */
   function opened(step) {
     const open = new Set();
     for (const frame of stack(step)) {
@@ -157,7 +197,10 @@ export function createRun(view) {
     return { open, now: new Set(run.events[step].matched) };
   }
 
-  /** The row where a frame stands: under the cursor, waiting for a call, or where it was left; -1 if it is not told. */
+  /**
+   * The row where a frame stands: under the cursor, waiting for a call, or where it was left; -1 if it is not told.
+   * @param {number} step
+   */
   function standsAt(frame, step) {
     const frames_ = stack(step);
     const at = frames_.indexOf(frame);
@@ -174,6 +217,7 @@ export function createRun(view) {
     return at;
   }
 
+  /** @param {number} step */
   const blockOf = (frame, step) =>
     run.taken[frame].slice(0, lastAt(run.taken[frame], step) + 1).map(({ row }) => row);
 
@@ -187,13 +231,22 @@ export function createRun(view) {
     return `${label}(${now === undefined ? "" : isObject(now) ? objects[now].label : now})`;
   }
 
-  /** The next step for which `test` holds from `step` in direction `by`, or -1. */
+  /**
+   * The next step for which `test` holds from `step` in direction `by`, or -1.
+   * @param {number} step
+   * @param {number} by
+   */
   function find(step, by, test) {
     for (let at = step + by; at >= 0 && at < steps.length; at += by) if (test(at)) return at;
     return -1;
   }
 
-  /** Where "over", "out" and "row" lead from `step` in direction `by`; -1 where they lead nowhere. */
+  /**
+   * Where "over", "out" and "row" lead from `step` in direction `by`; -1 where they lead nowhere.
+   * @param {number} step
+   * @param {number} by
+   * @param {number} row
+   */
   function jump(kind, step, by, row) {
     if (kind === "row") return find(step, by, (at) => steps[at].row === row);
     // The step of a call stands inside it already; over it means to where it has come back.
@@ -214,11 +267,20 @@ export function createRun(view) {
     origin,
     blockOf,
     find,
+    /**
+     * @param {number} object
+     * @param {number} step
+     */
     seen: (object, step) => objects[object].step <= step,
-    /** Whether nothing that is still to be evaluated can reach the object. */
+    /**
+     * Whether nothing that is still to be evaluated can reach the object.
+     * @param {number} step
+     * @param {number} object
+     */
     consumed: (object, step) => step > objects[object].last,
     say,
     nameOf: (name) => names[name].name,
+    /** @param {number} frame */
     frameName: (frame) => frames[frame].name,
     jump,
   };

@@ -1,6 +1,7 @@
 // The evaluation explorer: the program with the cursor, what each line gave in the frame that is shown, the call
 // stack, and the heap with its trees, lists, closures and references.
-import { fill, h, text } from "../../core/dom.js";
+import { closestTo, fill, h, text } from "../../core/dom.js";
+import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { createLegend } from "../../core/legend.js";
 import { integer, parseList } from "../../core/links.js";
@@ -19,6 +20,8 @@ import { createRun } from "./run.js";
 import { drawFailure, drawWhy } from "./why.js";
 import css from "./style.css";
 import heapCss from "./heap.css";
+/** @import { EvaluationView } from "../../generated/evaluation.js" */
+/** @import { Context, KeyEvent, State } from "../../core/types.js" */
 
 addStyle(css);
 addStyle(heapCss);
@@ -34,6 +37,7 @@ const SIDE = [
   { id: "stack", label: "Stack" },
   { id: "why", label: "Why" },
 ];
+/** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
   [["o"], "over"],
@@ -47,11 +51,53 @@ const JUMPS = [
   ["row", "same row", "the next step in this row (n)"],
 ];
 
+/**
+ * @param {HTMLElement} root
+ * @param {EvaluationView} view
+ * @param {Context} ctx
+ */
 export function mountEvaluation(root, view, ctx) {
   return new EvaluationExplorer(root, view, ctx).begin();
 }
 
-class EvaluationExplorer extends Explorer {
+/** @extends {Explorer<EvaluationView>} */
+export class EvaluationExplorer extends Explorer {
+  /** @type {HTMLButtonElement[]} */
+  jumps = LATER;
+  /** @type {ReturnType<typeof createAsk>} */
+  live = LATER;
+  /** @type {HTMLDivElement} */
+  failure = LATER;
+  /** @type {HTMLDivElement} */
+  body = LATER;
+  /** @type {boolean} */
+  failed = LATER;
+  /** @type {ReturnType<typeof createValues>} */
+  values = LATER;
+  /** @type {{ stack: HTMLDivElement; why: HTMLDivElement; }} */
+  panes = LATER;
+  /** @type {HTMLDivElement} */
+  heap = LATER;
+  /** @type {ReturnType<typeof createTabs>} */
+  tabs = LATER;
+  /** @type {HTMLDivElement} */
+  side = LATER;
+  /** @type {HTMLDivElement} */
+  heapBox = LATER;
+  /** @type {ReturnType<typeof createTabs>} */
+  narrowTabs = LATER;
+  /** @type {number} */
+  width = LATER;
+  /** @type {number} */
+  height = LATER;
+  /** @type {any} */
+  lit = LATER;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {EvaluationView} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
     super(root, view, ctx);
     this.run = createRun(view);
@@ -197,6 +243,10 @@ class EvaluationExplorer extends Explorer {
 
   sums() {
     const { totals } = this.view;
+    /**
+     * @param {string} name
+     * @param {string} one
+     */
     const said = (name, one) =>
       Number.isInteger(totals[name])
         ? `${totals[name].toLocaleString("en")} ${totals[name] === 1 ? one : name}`
@@ -228,6 +278,7 @@ class EvaluationExplorer extends Explorer {
     };
   }
 
+  /** @param {State} state */
   restore(state) {
     const [, kind, digits] = /^([ro])(\d{1,7})$/.exec(state.sel ?? "") ?? [];
     const list = { r: this.view.rows, o: this.view.objects }[kind];
@@ -254,7 +305,11 @@ class EvaluationExplorer extends Explorer {
     return this.rows.selected >= 0 ? this.rows.selected : row;
   }
 
-  /** "over", "out" or "row": Esc comes back. */
+  /**
+   * "over", "out" or "row": Esc comes back.
+   * @param {string} kind
+   * @param {number} by
+   */
   jumpTo(kind, by) {
     const to = this.run.jump(kind, this.step, by, this.asked());
     if (to >= 0) this.jump(to);
@@ -268,7 +323,10 @@ class EvaluationExplorer extends Explorer {
       );
   }
 
-  /** Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
+  /**
+   * Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address.
+   * @param {number} step
+   */
   go(step, quiet = false) {
     if (this.count === 0) {
       fill(this.shell.say, "Nothing was recorded: there is no step to show.");
@@ -300,7 +358,10 @@ class EvaluationExplorer extends Explorer {
     this.ctx.changed();
   }
 
-  /** Shows another frame's values at this step. */
+  /**
+   * Shows another frame's values at this step.
+   * @param {number} frame
+   */
   showFrame(frame, quiet = false) {
     const cursor = this.view.steps[this.step]?.frame ?? -1;
     this.frame = frame;
@@ -313,7 +374,10 @@ class EvaluationExplorer extends Explorer {
     this.ctx.changed();
   }
 
-  /** The frame below or above the shown one on the stack. */
+  /**
+   * The frame below or above the shown one on the stack.
+   * @param {number} by
+   */
   otherFrame(by) {
     const stack = this.run.stack(this.step);
     const to = stack[stack.indexOf(this.frame) + by];
@@ -340,7 +404,10 @@ class EvaluationExplorer extends Explorer {
     this.refocus(before, ["object", "frame", "step"]);
   }
 
-  /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
+  /**
+   * On a phone, what the chosen tab shows; elsewhere everything stands side by side.
+   * @param {string} id
+   */
   place(id) {
     if (this.narrowTabs.selected !== id) this.narrowTabs.select(id);
     const where = { program: "rows", values: "rows", heap: "heap" }[id] ?? "side";
@@ -362,7 +429,11 @@ class EvaluationExplorer extends Explorer {
     this.height = height;
   }
 
-  /** `kind`: "step" (why could it happen), "row" (what it gave, each time), "object" (its story). */
+  /**
+   * `kind`: "step" (why could it happen), "row" (what it gave, each time), "object" (its story).
+   * @param {string} kind
+   * @param {number} at
+   */
   ask(kind, at, move = true) {
     this.question = { kind, at };
     if (this.narrow && move) this.place("why");
@@ -371,22 +442,27 @@ class EvaluationExplorer extends Explorer {
     this.ctx.changed();
   }
 
+  /** @param {PointerEvent} event */
   clicked(event) {
-    const hit = (name) => event.target.closest?.(`[data-${name}]`)?.dataset[name];
+    /** @param {string} name */
+    const hit = (name) => closestTo(event, `[data-${name}]`)?.dataset[name];
     const object = hit("object");
     if (object !== undefined) this.ask("object", Number(object));
     else if (hit("step") !== undefined) this.jump(Number(hit("step")));
     else if (hit("frame") !== undefined) this.showFrame(Number(hit("frame")));
     else if (hit("follow") !== undefined) this.go(this.step);
-    else if (event.target.closest?.(".link[data-row]"))
+    else if (closestTo(event, ".link[data-row]"))
       this.rows.select(Number(hit("row")), { byReader: true, focus: true });
   }
 
-  /** Linked highlighting: the same value wherever it stands. */
+  /**
+   * Linked highlighting: the same value wherever it stands.
+   * @param {PointerEvent | FocusEvent} event
+   */
   hovered(event) {
-    const id = event.target.closest?.("[data-object]")?.dataset.object ?? null;
+    const id = closestTo(event, "[data-object]")?.dataset.object ?? null;
     // A <title> inside a box would be read as part of what is written in it.
-    this.heap.title = event.target.closest?.(".box")?.dataset.said ?? "";
+    this.heap.title = closestTo(event, ".box")?.dataset.said ?? "";
     if (id === this.lit) return;
     this.lit = id;
     for (const node of this.root.querySelectorAll("[data-object].is-lit")) node.classList.remove("is-lit");
@@ -397,7 +473,10 @@ class EvaluationExplorer extends Explorer {
 
   // --- keyboard -------------------------------------------------------------------------------------
 
-  /** Arrow keys inside the heap's picture move there. */
+  /**
+   * Arrow keys inside the heap's picture move there.
+   * @param {KeyEvent} event
+   */
   inHeap(event) {
     return walkHeap(this.heap, event);
   }

@@ -6,10 +6,16 @@ import { sentence, sentenceText } from "../../core/sentence.js";
 import { lastAt, KIND } from "./run.js";
 import { KINDS, MARKS } from "./marks.js";
 import { valueChip } from "./rows.js";
+/** @import { EvaluationExplorer } from "./view.js" */
+/** @import { EvaluationView } from "../../generated/evaluation.js" */
 
 const LONGEST = 40;
 
-/** A step as an entry of a list: its mark, number and sentence; clicking goes there. */
+/**
+ * A step as an entry of a list: its mark, number and sentence; clicking goes there.
+ * @param {EvaluationExplorer} explorer
+ * @param {number} step
+ */
 export function stepEntry(explorer, step, note = "") {
   const { view } = explorer;
   const { mark, say } = view.steps[step];
@@ -23,6 +29,10 @@ export function stepEntry(explorer, step, note = "") {
   );
 }
 
+/**
+ * @param {EvaluationExplorer} explorer
+ * @param {HTMLDivElement} pane
+ */
 function causes(explorer, pane) {
   const { view, step } = explorer;
   const { chain, more } = causeChain((at) => view.steps[at]?.because ?? [], step, LONGEST);
@@ -43,7 +53,12 @@ function causes(explorer, pane) {
   );
 }
 
-/** Every time that a line was evaluated, near the cursor if they are many. */
+/**
+ * Every time that a line was evaluated, near the cursor if they are many.
+ * @param {EvaluationExplorer} explorer
+ * @param {number} row
+ * @param {HTMLDivElement} pane
+ */
 function line(explorer, pane, row) {
   const { run, step } = explorer;
   const all = run.lines[row];
@@ -79,7 +94,12 @@ function line(explorer, pane, row) {
   );
 }
 
-/** What is known of an object: all of its text, when it was made and when it can go, and what a cell has held. */
+/**
+ * What is known of an object: all of its text, when it was made and when it can go, and what a cell has held.
+ * @param {EvaluationExplorer} explorer
+ * @param {HTMLDivElement} pane
+ * @param {number} object
+ */
 function story(explorer, pane, object) {
   const { view, run, step } = explorer;
   const { kind, text: whole, type, row, step: made, last, bytes } = view.objects[object];
@@ -152,7 +172,11 @@ function story(explorer, pane, object) {
   );
 }
 
-/** Answers what the reader asked: `question` is `{ kind: "step" | "row" | "object", at }`. */
+/**
+ * Answers what the reader asked: `question` is `{ kind: "step" | "row" | "object", at }`.
+ * @param {EvaluationExplorer} explorer
+ * @param {HTMLDivElement} pane
+ */
 export function drawWhy(explorer, pane) {
   const { kind, at } = explorer.question;
   if (kind === "row") line(explorer, pane, at);
@@ -160,13 +184,18 @@ export function drawWhy(explorer, pane) {
   else causes(explorer, pane);
 }
 
+/** @param {string} text */
 const plain = (text) =>
   text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
 
-/** What a failure has to say beyond its step's own sentence; false where that is nothing. */
+/**
+ * What a failure has to say beyond its step's own sentence; false where that is nothing.
+ * @param {EvaluationView} view
+ * @param {HTMLDivElement} el
+ */
 export function drawFailure(view, el) {
   const { step, say, notes, tries: attempts } = view.failure;
   const told = plain(sentenceText(view.steps[step].say)).includes(plain(sentenceText(say)));

@@ -1,4 +1,5 @@
 // What the reader chooses to look at: a function of the module, an order of the rows, a what-if; a part of the FusionExplorer.
+import { activeIn } from "../../core/dom.js";
 import { sameStep } from "./model.js";
 
 export const choices = {
@@ -20,7 +21,10 @@ export const choices = {
     this.place(this.narrowTabs.selected);
   },
 
-  /** Another function of the module. */
+  /**
+   * Another function of the module.
+   * @param {number} chosen
+   */
   choose(chosen) {
     if (chosen === this.function || !this.whole.functions[chosen]) return;
     this.function = chosen;
@@ -33,6 +37,7 @@ export const choices = {
     this.ctx.changed();
   },
 
+  /** @param {number} by */
   nextFunction(by) {
     const { length } = this.whole.functions;
     this.choose((this.function + by + length) % length);
@@ -54,7 +59,10 @@ export const choices = {
     this.ctx.changed();
   },
 
-  /** Another variant, with the cursor at the same question where there is one. */
+  /**
+   * Another variant, with the cursor at the same question where there is one.
+   * @param {number} what
+   */
   inquire(what) {
     if (what === this.what || !this.view.variants[what]) return;
     this.transport.stop();
@@ -65,8 +73,7 @@ export const choices = {
       anchor.what === what ? anchor.step : sameStep(this.model.variant(anchor.what), anchor.step, to);
     // Focus on a button that is drawn anew would fall to the page.
     const inside =
-      this.question.contains(this.root.getRootNode().activeElement) ||
-      this.questions.contains(this.root.getRootNode().activeElement);
+      this.question.contains(activeIn(this.root)) || this.questions.contains(activeIn(this.root));
     this.past.push({ step: this.step, what: this.what });
     this.what = what;
     if (this.grouped) this.rebuild();
@@ -83,6 +90,7 @@ export const choices = {
     this.ctx.changed();
   },
 
+  /** @param {number} by */
   nextQuestion(by) {
     this.inquire((this.what + by + this.view.variants.length) % this.view.variants.length);
   },

@@ -1,37 +1,56 @@
 // The columns beside the program: stubs of far uses, patterns, kernels.
 import { fill, h } from "../../core/dom.js";
 import { AGAIN, FIRST, SECOND, groupName, wholeKernel } from "./groups.js";
+/** @import { FusionModel } from "./model.js" */
 
 const SHOWN = 4;
 
+/** @param {FusionModel} model */
 const list = (model, nodes) =>
   nodes
     .slice(0, SHOWN)
     .map((n) => model.title(n))
     .join(", ") + (nodes.length > SHOWN ? ` and ${nodes.length - SHOWN} more` : "");
 
-/** A number, shortly: 4.78 M. */
+/**
+ * A number, shortly: 4.78 M.
+ * @param {number} value
+ */
 export function amount(value) {
-  for (const [unit, sign] of [
+  for (const [unit, sign] of /** @type {[number, string][]} */ ([
     [1e12, " T"],
     [1e9, " G"],
     [1e6, " M"],
     [1e3, " k"],
-  ])
+  ]))
     if (value >= unit) return `${Number((value / unit).toPrecision(3))}${sign}`;
   return String(value);
 }
 
-/** A size: 768 B, 8.19 kB. */
+/**
+ * A size: 768 B, 8.19 kB.
+ * @param {number} bytes
+ */
 export const size = (bytes) => `${amount(bytes)}${bytes < 1000 ? " " : ""}B`;
 
-/** A count and a noun. */
+/**
+ * A count and a noun.
+ * @param {string} one
+ * @param {number} n
+ */
 export const counted = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
-/** `now()` gives `{ variant, groups, entries }` of the step that is shown; `jump(row)` goes to a row. */
+/**
+ * `now()` gives `{ variant, groups, entries }` of the step that is shown; `jump(row)` goes to a row.
+ * @param {FusionModel} model
+ */
 export function fusionColumns(model, now, jump) {
   const { nodes, onRow, lanes, patterns } = model;
 
+  /**
+   * @param {string} sign
+   * @param {string} word
+   */
   function stub(sign, others, word) {
     const to = nodes[others[0]].row;
     const told = `${word} ${list(model, others)}, far from here`;
@@ -50,6 +69,7 @@ export function fusionColumns(model, now, jump) {
     );
   }
 
+  /** @param {number} row */
   function uses(row, cell) {
     const users = onRow[row].flatMap((n) => model.users[n]);
     const out = onRow[row].flatMap((n) => lanes.out.get(n) ?? []);
@@ -66,6 +86,7 @@ export function fusionColumns(model, now, jump) {
     );
   }
 
+  /** @param {number} row */
   function pattern(row, cell) {
     const { variant } = now();
     fill(
@@ -90,7 +111,10 @@ export function fusionColumns(model, now, jump) {
     );
   }
 
-  /** Beside a kernel's second row, or shortly beside its only one: what it takes. */
+  /**
+   * Beside a kernel's second row, or shortly beside its only one: what it takes.
+   * @param {boolean} short
+   */
   function numbers(kernel, members, short) {
     const some = members.filter((n) => nodes[n].part).length;
     if (!kernel) return some > 1 && !short ? `${counted(some, "operator")} so far` : "";
@@ -98,6 +122,7 @@ export function fusionColumns(model, now, jump) {
     return kernel.launches > 1 && !short ? `1 launch for ${kernel.launches}, ${traffic}` : traffic;
   }
 
+  /** @param {number} row */
   function kernel(row, cell) {
     const { variant, groups, entries } = now();
     const entry = entries[row];

@@ -1,15 +1,22 @@
 // Finding: a line, an operator, a pattern, a kernel.
 import { Finder, rowTexts, some } from "../../core/finder.js";
+/** @import { FusionExplorer } from "./view.js" */
 
 /** The search of a FusionExplorer; `renew()` after the explorer has other rows. */
 class FusionFinder extends Finder {
+  /** @param {FusionExplorer} explorer */
   constructor(explorer) {
+    /** @param {number} row */
     const here = (row) => explorer.model.onRow[row];
+    /** @param {number} row */
     const labels = (row) => here(row).map((n) => explorer.model.nodes[n].label);
+    /** @param {number} row */
     const patterns = (row) =>
       here(row).map((n) => explorer.model.patterns.get(explorer.variant.pattern[n])?.name ?? "");
+    /** @param {number} row */
     const kernels = (row) =>
       here(row).map((n) => explorer.variant.kernels[explorer.variant.kernelOf[n]]?.name ?? "");
+    /** @param {number} row */
     const anywhere = (row) => [this.texts[row], ...labels(row), ...patterns(row), ...kernels(row)];
     super(explorer, {
       placeholder: "find an operator, a pattern, a kernel",
@@ -29,4 +36,5 @@ class FusionFinder extends Finder {
   }
 }
 
+/** @param {FusionExplorer} explorer */
 export const createFinder = (explorer) => new FusionFinder(explorer);

@@ -2,6 +2,8 @@
 import { fill, h } from "../../core/dom.js";
 import { counted, size } from "./columns.js";
 import { difference } from "./model.js";
+/** @import { FusionView } from "../../generated/fusion.js" */
+/** @import { FunctionView } from "./model.js" */
 
 const NAMED = 2;
 
@@ -14,7 +16,10 @@ export function share(before, after) {
 
 const number = (value) => value.toLocaleString("en");
 
-/** Draws launches and traffic: `{ before, after }` of both for the variant, `launches` and `bytes` after the step. */
+/**
+ * Draws launches and traffic: `{ before, after }` of both for the variant, `launches` and `bytes` after the step.
+ * @param {HTMLSpanElement} el
+ */
 export function drawTotals(el, { variant, launches, bytes }) {
   const { before: a, after: b } = variant.launches;
   const { before, after } = variant.bytes;
@@ -50,8 +55,14 @@ export function drawTotals(el, { variant, launches, bytes }) {
   );
 }
 
-/** The what-if questions, as buttons; the chosen one is pressed. */
+/**
+ * The what-if questions, as buttons; the chosen one is pressed.
+ * @param {HTMLSpanElement} el
+ * @param {FunctionView} view
+ * @param {number} chosen
+ */
 export function drawQuestions(el, view, chosen, choose) {
+  /** @param {number} i */
   const name = (i) => view.variants[i].name;
   fill(
     el,

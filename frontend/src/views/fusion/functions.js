@@ -1,6 +1,12 @@
 // One function of a module as the view that is drawn, and its rows in another order.
+/** @import { FusionView } from "../../generated/fusion.js" */
+/** @import { FunctionView } from "./model.js" */
 
-/** The view of one function: its nodes and variants, and no token elsewhere that names a node. */
+/**
+ * The view of one function: its nodes and variants, and no token elsewhere that names a node.
+ * @param {FusionView} view
+ * @param {number} chosen
+ */
 export function functionView(view, chosen) {
   const { nodes, variants, first, last } = view.functions[chosen];
   const rows = view.rows.map((row, i) => {
@@ -10,7 +16,11 @@ export function functionView(view, chosen) {
   return { ...view, rows, nodes, variants };
 }
 
-/** The view with its rows in the order in which those of each kernel of a variant are together. */
+/**
+ * The view with its rows in the order in which those of each kernel of a variant are together.
+ * @param {FunctionView} view
+ * @param {number} variant
+ */
 export function regrouped(view, variant) {
   const { order } = view.variants[variant];
   if (!order.length) return view;
@@ -18,6 +28,7 @@ export function regrouped(view, variant) {
   order.forEach((row, at) => {
     place[row] = at;
   });
+  /** @param {number} row */
   const moved = (row) => (row < 0 ? row : place[row]);
   const rows = order.map((row) => ({ ...view.rows[row], end: moved(view.rows[row].end) }));
   return { ...view, rows, nodes: view.nodes.map((node) => ({ ...node, row: moved(node.row) })) };

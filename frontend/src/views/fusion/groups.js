@@ -2,6 +2,8 @@
 
 import { spanLanes } from "./lanes.js";
 import { TINTS } from "./marks.js";
+/** @import { FusionModel } from "./model.js" */
+/** @import { FusionNode } from "../../generated/fusion.js" */
 
 /** What a row of a group draws: its name, its numbers, the start of a later piece, or only its tint. */
 export const FIRST = 1,
@@ -13,6 +15,7 @@ export const FIRST = 1,
  * The rows' groups: `{ root, part, size, tint, lower, upper, piece }` for each row. `root` is the group, or -1 for none;
  * `part` one of the above; `lower` and `upper` the rows of the group's next and previous piece, or -1, where this row
  * ends or begins one; `piece` whether the row begins one.
+ * @param {FusionModel} model
  */
 export function rowGroups(model, variant, { root, members }) {
   const { onRow, nodes } = model;
@@ -65,7 +68,13 @@ function tellApart(entries) {
   });
 }
 
-/** A lane for each group whose rows are not together, as far as there are `most`: `Map(root → lane)`. */
+/**
+ * A lane for each group whose rows are not together, as far as there are `most`: `Map(root → lane)`.
+ * @param {FusionModel} model
+ * @param {{ root: number[], members: number[][] }} groups
+ * @param {number} most
+ * @returns {Map<number, number>}
+ */
 export function groupLanes({ items, nodes }, { root, members }, most) {
   const spans = new Map();
   items.forEach(({ node, row }, at) => {
@@ -82,7 +91,9 @@ export function groupLanes({ items, nodes }, { root, members }, most) {
     apart.map(([, { start, end }]) => [start, end]),
     most,
   );
-  return new Map(apart.map(([r], i) => [r, lanes[i]]).filter(([, lane]) => lane >= 0));
+  return new Map(
+    apart.map(([r], i) => /** @type {[number, number]} */ ([r, lanes[i]])).filter(([, lane]) => lane >= 0),
+  );
 }
 
 /** The kernel that a group is, where it is whole; null while some of its operators are still elsewhere. */
@@ -93,7 +104,10 @@ export function wholeKernel(variant, members, drawn) {
   return kernel.members.every((n) => inside.has(n) || !drawn(n)) ? kernel : null;
 }
 
-/** What a group is called so far. */
+/**
+ * What a group is called so far.
+ * @param {FusionNode[]} nodes
+ */
 export const groupName = (nodes, members) =>
   [...members]
     .sort((a, b) => a - b)

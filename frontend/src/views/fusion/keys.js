@@ -1,8 +1,12 @@
 // The keys of this explorer: the listener and the help read the same list.
 import { both, commonKeys, enterKey, key, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 import { MERGED, REFUSED } from "./marks.js";
+/** @import { FusionExplorer } from "./view.js" */
 
-/** Bindings for `bindKeys`, acting on a FusionExplorer. */
+/**
+ * Bindings for `bindKeys`, acting on a FusionExplorer.
+ * @param {FusionExplorer} explorer
+ */
 export function bindings(explorer) {
   const functions = key(["[", "]"], "the function before and after this one", (event) =>
     explorer.nextFunction(event.key === "[" ? -1 : 1),

@@ -9,6 +9,8 @@ export const FAR = 40;
  * down its lane to the last user, who takes the lane over; the other users are reached by a branch. Where no lane is
  * free, the line that would run longest is cut: what is cut, and what is farther than `far` rows, is in `out` and `into`.
  * Returns `{ lane: Map(node → lane), trunks: [{ node, lane, users: [node] }], out: Map(node → [user]), into: Map(node → [source]) }`.
+ * @param {{ node: number, row: number }[]} items
+ * @param {(node: number) => number[]} usersOf
  */
 export function layoutLanes(items, usersOf, { lanes = LANES, far = FAR } = {}) {
   const time = new Map(items.map(({ node }, t) => [node, t]));
@@ -22,6 +24,7 @@ export function layoutLanes(items, usersOf, { lanes = LANES, far = FAR } = {}) {
     add(out, node, user);
     add(into, user, node);
   }
+  /** @param {any} trunk */
   const last = (trunk) => (trunk.users.length ? time.get(trunk.users.at(-1)) : time.get(trunk.node));
 
   /** The lane whose line runs longest, which ends before `t` from now on. */
@@ -56,6 +59,7 @@ export function layoutLanes(items, usersOf, { lanes = LANES, far = FAR } = {}) {
 /**
  * A lane for each span `[first, last]` (others left out where there is no room), so that no two on one lane overlap:
  * the lanes in the order of `spans`, -1 for one that has none.
+ * @param {number} lanes
  */
 export function spanLanes(spans, lanes) {
   const free = Array.from({ length: lanes }, () => -1);

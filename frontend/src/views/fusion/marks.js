@@ -1,5 +1,6 @@
 // The vocabulary of marks of a fusion: a shape as well as a colour for each kind of step, and for each part that an
 // operator can have in a question.
+/** @import { FusionStep } from "../../generated/fusion.js" */
 
 /** By the step's mark in the data. */
 export const MARKS = [
@@ -9,7 +10,10 @@ export const MARKS = [
   { id: "nothing", shape: "ring", label: "nothing to ask" },
   { id: "finish", shape: "flag", label: "end", rare: true },
 ];
-/** The marks for a timeline of `steps`: refusals stand above the others only where they are few. */
+/**
+ * The marks for a timeline of `steps`: refusals stand above the others only where they are few.
+ * @param {FusionStep[]} steps
+ */
 export const marksOf = (steps) =>
   MARKS.map((mark, i) =>
     i === REFUSED

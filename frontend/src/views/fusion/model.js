@@ -3,13 +3,17 @@
 import { END, REFUSED, MERGED, TINTS } from "./marks.js";
 import { groupLanes } from "./groups.js";
 import { FAR, LANES, layoutLanes } from "./lanes.js";
+/** @import { FusionNode, FusionStep, FusionView, Variant } from "../../generated/fusion.js" */
+
+/** @typedef {ReturnType<typeof createModel>} FusionModel */
+/** A view of one function. @typedef {import("../../generated/fusion.js").FusionView & Pick<import("../../generated/fusion.js").FusedFunction, "nodes" | "variants">} FunctionView */
 
 const PARAMETER = 2;
 /** Lanes that there is room for beside the kernels, and how many steps are looked at to know how many are needed. */
 const GROUP_LANES = 4;
 const LOOKS = 60;
 
-/** @param {import("../../generated/fusion.js").FusionView & import("../../generated/fusion.js").FusedFunction} view */
+/** @param {FunctionView} view */
 export function createModel(view) {
   const { nodes } = view;
   const { allOn, faces } = facesOf(view, nodes);
@@ -48,9 +52,14 @@ export function createModel(view) {
     patterns,
     title,
     lanes: layoutLanes(items, (n) => users[n], { lanes: LANES, far: FAR }),
+    /** @param {number} index */
     variant: (index) => (variants[index] ??= createVariant(model, view.variants[index])),
     /** The node that a sentence calls so, where only one is called so. */
     named: uniqueTitles(nodes, title),
+    /**
+     * @param {number} node
+     * @param {number} target
+     */
     way: (node, target) => way(model, node, target),
   };
   return model;
@@ -59,6 +68,8 @@ export function createModel(view) {
 /**
  * Several nodes may have one row (a variable, and what it is bound to): one of them stands for all, `faces[n]`. It is one
  * that computes, else one that is asked about; -1 for what is not drawn: parameters, and what has no row.
+ * @param {FunctionView} view
+ * @param {FusionNode[]} nodes
  */
 function facesOf(view, nodes) {
   const allOn = view.rows.map(() => []);
@@ -76,13 +87,19 @@ function facesOf(view, nodes) {
   return { allOn, faces };
 }
 
+/** @param {FusionNode[]} nodes */
 function uniqueTitles(nodes, title) {
   const found = new Map();
   nodes.forEach((_, n) => found.set(title(n), found.has(title(n)) ? -1 : n));
   return found;
 }
 
-/** The nodes on the ways from `node` to `target`, both included, in the order of the rows. */
+/**
+ * The nodes on the ways from `node` to `target`, both included, in the order of the rows.
+ * @param {FusionModel} model
+ * @param {number} node
+ * @param {number} target
+ */
 function way({ nodes, face }, node, target) {
   if (node < 0) return [];
   const seen = new Set(target < 0 ? [node] : [node, target]);
@@ -99,6 +116,10 @@ function way({ nodes, face }, node, target) {
     .sort((a, b) => nodes[a].row - nodes[b].row || a - b);
 }
 
+/**
+ * @param {FusionModel} model
+ * @param {Variant} data
+ */
 function createVariant(model, data) {
   const { nodes, drawn } = model;
   const pattern = nodes.map((node) => node.pattern);
@@ -151,7 +172,10 @@ function createVariant(model, data) {
   return variant;
 }
 
-/** How many lanes the groups whose rows are not together take, as far as a look at some of the steps tells. */
+/**
+ * How many lanes the groups whose rows are not together take, as far as a look at some of the steps tells.
+ * @param {FusionModel} model
+ */
 function lanesNeeded(model, { steps, groups }) {
   const every = Math.max(1, Math.floor(steps.length / LOOKS));
   let most = 0;
@@ -163,7 +187,11 @@ function lanesNeeded(model, { steps, groups }) {
   return most;
 }
 
-/** The groups after a step: `seek(step)` gives `{ root, members }`, the representative of each node and the nodes of each group. */
+/**
+ * The groups after a step: `seek(step)` gives `{ root, members }`, the representative of each node and the nodes of each group.
+ * @param {FusionNode[]} nodes
+ * @param {FusionStep[]} steps
+ */
 export function createGroups(nodes, steps) {
   let root = null;
   let members = null;
@@ -174,6 +202,7 @@ export function createGroups(nodes, steps) {
     members = nodes.map((_, n) => [n]);
     at = -1;
   }
+  /** @param {FusionStep} step */
   function merge({ mark, node, target, merged }) {
     if (mark !== MERGED) return;
     const into = root[target];
@@ -186,6 +215,7 @@ export function createGroups(nodes, steps) {
     }
   }
   return {
+    /** @param {number} step */
     seek(step) {
       if (root === null || step < at) reset();
       while (at < step) merge(steps[++at]);
@@ -194,10 +224,17 @@ export function createGroups(nodes, steps) {
   };
 }
 
-/** A tint for every node as the representative of its group: those beside each other among the rows differ, at first and at the end. */
+/**
+ * A tint for every node as the representative of its group: those beside each other among the rows differ, at first and at the end.
+ * @param {FusionModel} model
+ */
 function tints({ nodes, items }, { kernels, kernelOf }) {
   const shown = items.map(({ node }) => node).filter((node) => kernelOf[node] >= 0);
   const tint = new Int8Array(nodes.length).fill(-1);
+  /**
+   * @param {number} first
+   * @param {Set<number>} taken
+   */
   const pick = (first, taken) => {
     for (let i = 0; i < TINTS; i++) if (!taken.has((first + i) % TINTS)) return (first + i) % TINTS;
     return first % TINTS;
@@ -247,7 +284,10 @@ export function startOf(variant) {
       : steps.length - 1;
 }
 
-/** The step of `to` where the cursor best goes from `step` of `from`: the same question, one about the same operator, or what was decided last before it. */
+/**
+ * The step of `to` where the cursor best goes from `step` of `from`: the same question, one about the same operator, or what was decided last before it.
+ * @param {number} step
+ */
 export function sameStep(from, step, to) {
   const { mark, phase, node } = from.steps[step];
   if (node < 0) return mark === END ? to.steps.length - 1 : 0;

@@ -4,6 +4,7 @@ import { sentence } from "../../core/sentence.js";
 import { amount, counted, size } from "./columns.js";
 import { PARTS } from "./marks.js";
 import { treeLines, treeWindow } from "./tree.js";
+/** @import { FusionModel } from "./model.js" */
 
 const MOST_ON_WAY = 60;
 const MOST_KERNELS = 400;
@@ -13,6 +14,7 @@ const TREE_STEP = 15;
 const role = (n, { asked, target, obstacle }) =>
   n === obstacle ? PARTS.obstacle : n === asked ? PARTS.asked : n === target ? PARTS.target : PARTS.way;
 
+/** @param {FusionModel} model */
 function letter(model, variant, n) {
   const kind = model.patterns.get(variant.pattern[n]);
   return kind
@@ -20,7 +22,10 @@ function letter(model, variant, n) {
     : null;
 }
 
-/** The decision laid out: the nodes on the way with their patterns, what stands in it, the rule. */
+/**
+ * The decision laid out: the nodes on the way with their patterns, what stands in it, the rule.
+ * @param {FusionModel} model
+ */
 export function drawWhy(model, pane, state, onNode) {
   const { variant, asked, target, obstacle } = state;
   const { rule } = variant.steps[state.step];
@@ -56,7 +61,10 @@ export function drawWhy(model, pane, state, onNode) {
   );
 }
 
-/** Patterns with what they mean. */
+/**
+ * Patterns with what they mean.
+ * @param {FusionModel} model
+ */
 export function patternList(model, only = [...model.patterns.keys()]) {
   return h(
     "dl",
@@ -70,7 +78,10 @@ export function patternList(model, only = [...model.patterns.keys()]) {
   );
 }
 
-/** The tree of post-dominators around the node in question, the result on top. */
+/**
+ * The tree of post-dominators around the node in question, the result on top.
+ * @param {FusionModel} model
+ */
 export function drawTree(model, pane, state, onNode) {
   const { variant, asked, target } = state;
   const lines = (variant.tree ??= treeLines(model, variant));
@@ -156,7 +167,10 @@ function reveal(pane, node) {
   if (b.top < a.top || b.bottom > a.bottom) pane.scrollTop += b.top - a.top - a.height / 2;
 }
 
-/** Every kernel at the end, with what its operators take alone and what it takes; drawn once for a variant. */
+/**
+ * Every kernel at the end, with what its operators take alone and what it takes; drawn once for a variant.
+ * @param {FusionModel} model
+ */
 export function drawKernels(model, pane, { variant, asked }, onNode) {
   const here = asked >= 0 ? variant.kernelOf[asked] : -1;
   if (pane.rxVariant !== variant) drawTable(model, pane, variant, onNode);
@@ -167,6 +181,7 @@ export function drawKernels(model, pane, { variant, asked }, onNode) {
   reveal(pane, body);
 }
 
+/** @param {FusionModel} model */
 function drawTable(model, pane, variant, onNode) {
   const { kernels, launches, bytes } = variant;
   const longest = kernels.reduce((most, { alone }) => Math.max(most, alone), 1);
@@ -200,7 +215,11 @@ function drawTable(model, pane, variant, onNode) {
       ),
     );
   };
-  const head = (text, title) => h("th", { scope: "col", title }, text);
+  /**
+   * @param {string} text
+   * @param {string} title
+   */
+  const head = (text, title = null) => h("th", { scope: "col", title }, text);
   fill(
     pane,
     h(

@@ -1,8 +1,10 @@
 // The tree of post-dominators as lines of a list: the result on top, below each node those that it post-dominates.
+/** @import { FusionModel } from "./model.js" */
 
 /**
  * `[{ node, depth, parent }]`, `parent` the index of the parent's line. The largest branch below a node goes on at the
  * node's depth, after the others, so that a chain is a column and the deepest line is at about log₂ of the nodes.
+ * @param {FusionModel} model
  */
 export function treeLines(model, variant) {
   const { items } = model;

@@ -1,6 +1,7 @@
 // The fusion explorer: the program is the axis; beside it who uses what, the pattern of each operator, and the groups
 // that become kernels while the reader steps through the decisions of the real pass.
 import { fill, h, text } from "../../core/dom.js";
+import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { createLegend } from "../../core/legend.js";
 import { integer, parseList } from "../../core/links.js";
@@ -21,10 +22,14 @@ import { createModel, startOf } from "./model.js";
 import { drawKernels, drawTree, drawWhy, patternList } from "./panes.js";
 import { createWires } from "./wires.js";
 import css from "./style.css";
+/** @import { FusionView } from "../../generated/fusion.js" */
+/** @import { FunctionView } from "./model.js" */
+/** @import { Context, State } from "../../core/types.js" */
 
 addStyle(css);
 
 const LINE = 30;
+/** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
   [["n"], "refusal"],
@@ -35,12 +40,65 @@ const KEYS = [
   [["?"], "keys"],
 ];
 
+/**
+ * @param {HTMLElement} root
+ * @param {FusionView} view
+ * @param {Context} ctx
+ */
 export function mountFusion(root, view, ctx) {
   checkFusion(view);
   return new FusionExplorer(root, view, ctx).begin();
 }
 
-class FusionExplorer extends Explorer {
+/** @extends {Explorer<FusionView>} */
+export class FusionExplorer extends Explorer {
+  rowsShown = choices.rowsShown;
+  rebuild = choices.rebuild;
+  choose = choices.choose;
+  nextFunction = choices.nextFunction;
+  regroup = choices.regroup;
+  inquire = choices.inquire;
+  nextQuestion = choices.nextQuestion;
+  /** @type {ReturnType<typeof createModel>} */
+  model = LATER;
+  /** @type {any} */
+  entries = LATER;
+  /** @type {{ root: any; members: any; }} */
+  groups = LATER;
+  /** @type {any} */
+  told = LATER;
+  /** @type {HTMLSpanElement} */
+  time = LATER;
+  /** @type {HTMLSpanElement} */
+  legend = LATER;
+  /** @type {HTMLDivElement} */
+  question = LATER;
+  /** @type {false | HTMLSelectElement} */
+  chooser = LATER;
+  /** @type {HTMLButtonElement} */
+  groupButton = LATER;
+  /** @type {{ [k: string]: HTMLDivElement; }} */
+  panes = LATER;
+  /** @type {import("../../core/types.js").Tabs} */
+  tabs = LATER;
+  /** @type {import("../../core/types.js").Tabs} */
+  narrowTabs = LATER;
+  /** @type {HTMLDivElement} */
+  body = LATER;
+  /** @type {HTMLSpanElement} */
+  totals = LATER;
+  /** @type {HTMLSpanElement} */
+  questions = LATER;
+  /** @type {ReturnType<typeof createWires>} */
+  wires = LATER;
+  /** @type {{ what: number; step: number; }} */
+  anchor = LATER;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {FusionView} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
     super(root, view, ctx);
     this.whole = view;
@@ -65,9 +123,11 @@ class FusionExplorer extends Explorer {
 
   /** Takes up the function that is chosen, with its rows in the order that is asked for. */
   take() {
-    this.view = functionView(this.whole, this.function);
-    if (this.grouped) this.view = regrouped(this.view, this.what);
-    this.model = createModel(this.view);
+    /** @type {FunctionView} */
+    let view = functionView(this.whole, this.function);
+    if (this.grouped) view = regrouped(view, this.what);
+    this.view = view;
+    this.model = createModel(view);
     this.step = startOf(this.variant);
     this.entries = this.view.rows.map(() => ({
       root: -1,
@@ -101,7 +161,7 @@ class FusionExplorer extends Explorer {
         {
           class: "chooser",
           "aria-label": "function",
-          onchange: () => this.choose(Number(this.chooser.value)),
+          onchange: (/** @type {any} */ event) => this.choose(Number(event.target.value)),
         },
         functions.map(({ name }, i) => h("option", { value: i, title: functions[i].summary }, name)),
       );
@@ -126,7 +186,9 @@ class FusionExplorer extends Explorer {
         ctx.changed();
       },
     });
-    Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs });
+    this.panes = beside.panes;
+    this.tabs = beside.tabs;
+    this.narrowTabs = beside.narrowTabs;
     this.body = h("div", { class: "fusion-body on-rows" }, this.rows.el, beside.el);
     this.shell.body.append(this.question, this.search.el, this.narrowTabs.el, this.body);
     this.totals = h("span", { class: "totals" });
@@ -165,7 +227,7 @@ class FusionExplorer extends Explorer {
 
   /** What depends on the variant as a whole: the timeline, the marks, the questions, the strip that tells what it changes. */
   suppose() {
-    const { variant, view, model } = this;
+    const { variant, model } = this;
     this.timeline?.destroy();
     this.timeline = this.timelineOf({
       kinds: variant.steps.map(({ mark }) => mark),
@@ -181,7 +243,7 @@ class FusionExplorer extends Explorer {
         onMark: (mark) => this.nextMark(mark),
       }),
     );
-    drawQuestions(this.questions, view, this.what, (what) => this.inquire(what));
+    drawQuestions(this.questions, model.view, this.what, (what) => this.inquire(what));
     this.question.hidden = this.what === 0;
     fill(
       this.question,
@@ -221,6 +283,7 @@ class FusionExplorer extends Explorer {
     };
   }
 
+  /** @param {State} state */
   restore(state) {
     const [chosen, what] = [integer(state.fn, 0), integer(state.what, 0)];
     const rows = this.rowsShown();
@@ -244,7 +307,10 @@ class FusionExplorer extends Explorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  /** The row that a step is about: that of its node, or else of its target. */
+  /**
+   * The row that a step is about: that of its node, or else of its target.
+   * @param {number} step
+   */
   rowOf(step) {
     const { node, target } = this.variant.steps[step];
     const { nodes } = this.model;
@@ -255,7 +321,10 @@ class FusionExplorer extends Explorer {
     return { step: this.step, what: this.what };
   }
 
-  /** Shows the groups after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row. */
+  /**
+   * Shows the groups after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row.
+   * @param {number} step
+   */
   go(step, quiet = false, anew = false) {
     const { variant } = this;
     this.step = Math.max(0, Math.min(this.count - 1, step));
@@ -280,6 +349,7 @@ class FusionExplorer extends Explorer {
       way: this.model.way(node, target),
     };
     this.tint(anew);
+    /** @param {number} n */
     const at = (n) => (n >= 0 && this.model.nodes[n].row >= 0 ? [this.model.nodes[n].row] : []);
     this.rows.mark("now", row >= 0 ? [row] : []);
     this.rows.mark("target", at(target));
@@ -302,14 +372,20 @@ class FusionExplorer extends Explorer {
     this.ctx.changed();
   }
 
-  /** Draws the rows whose group is another one now. */
+  /**
+   * Draws the rows whose group is another one now.
+   * @param {boolean} anew
+   */
   tint(anew) {
     const before = this.entries;
     this.entries = rowGroups(this.model, this.variant, this.groups);
     paint(this.rows, this.entries, anew ? null : before);
   }
 
-  /** The decision about the operator of a row; asked again, the next one about it. */
+  /**
+   * The decision about the operator of a row; asked again, the next one about it.
+   * @param {number} row
+   */
   ask(row) {
     const steps = this.model.allOn[row]?.flatMap((n) => this.variant.stepsOf[n]).sort((a, b) => a - b) ?? [];
     if (!steps.length) return false;
@@ -336,6 +412,7 @@ class FusionExplorer extends Explorer {
     draw(this.model, this.panes[id], this.told, (n) => this.visit(this.model.nodes[n].row));
   }
 
+  /** @param {string} id */
   showPane(id) {
     this.tabs.select(id);
     if (this.narrow) this.place(id);
@@ -353,7 +430,10 @@ class FusionExplorer extends Explorer {
     this.rows.select(at, { byReader: true });
   }
 
-  /** Brings a row into the window and selects it. */
+  /**
+   * Brings a row into the window and selects it.
+   * @param {number} row
+   */
   visit(row) {
     if (row < 0) return;
     if (this.narrow && !ON_ROWS.some(({ id }) => id === this.narrowTabs.selected)) this.place("kernel");
@@ -361,7 +441,10 @@ class FusionExplorer extends Explorer {
     this.rows.select(row, { focus: true, byReader: true });
   }
 
-  /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
+  /**
+   * On a phone, what the chosen tab shows; elsewhere everything stands side by side.
+   * @param {string} id
+   */
   place(id) {
     if (this.narrowTabs.selected !== id) this.narrowTabs.select(id);
     const onRows = ON_ROWS.some((tab) => tab.id === id);
@@ -381,7 +464,10 @@ class FusionExplorer extends Explorer {
     this.wire();
   }
 
-  /** A name in a sentence; one that belongs to a single operator lights its row and leads there. */
+  /**
+   * A name in a sentence; one that belongs to a single operator lights its row and leads there.
+   * @param {string} name
+   */
   named(name) {
     const n = this.model.face(this.model.named.get(name) ?? -1);
     if (n < 0) return h("code", null, name);
@@ -398,7 +484,11 @@ class FusionExplorer extends Explorer {
     );
   }
 
-  /** Linked highlighting: an operator, what it uses and who uses it. */
+  /**
+   * Linked highlighting: an operator, what it uses and who uses it.
+   * @param {number} n
+   * @param {number} row
+   */
   hovered(n, row) {
     this.rows.mark("hover", row >= 0 ? [row] : []);
     if (n === this.hover) return;
@@ -434,5 +524,3 @@ class FusionExplorer extends Explorer {
     super.help([h("p", { class: "heading second" }, "The patterns"), patternList(this.model)]);
   }
 }
-
-Object.assign(FusionExplorer.prototype, choices);

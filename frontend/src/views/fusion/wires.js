@@ -3,6 +3,7 @@
 import { path } from "d3-path";
 import { s } from "../../core/dom.js";
 import { glyphPath } from "../../core/glyphs.js";
+/** @import { FusionModel } from "./model.js" */
 
 /** The first lane's distance from the column's edge, and the distance between lanes. */
 const LEFT = 30;
@@ -15,7 +16,11 @@ const SHORT = 160;
 const KERNEL_LEFT = 9;
 const KERNEL_LANE = 7;
 
-/** `draw({ groups, variant, groupLanes, asked, target, obstacle, way })` draws what is in the window; `moved()` when columns moved. */
+/**
+ * `draw({ groups, variant, groupLanes, asked, target, obstacle, way })` draws what is in the window; `moved()` when columns moved.
+ * @param {FusionModel} model
+ * @param {number} lineHeight
+ */
 export function createWires(model, rows, lineHeight) {
   const { nodes, lanes, items, drawn } = model;
   const svg = s("svg", { class: "wires fusion-wires", "aria-hidden": "true" });
@@ -30,6 +35,7 @@ export function createWires(model, rows, lineHeight) {
       const node = rows.node(row);
       if (!node) continue;
       const origin = rows.inner.getBoundingClientRect().left;
+      /** @param {string} name */
       const left = (name) => {
         const cell = node.querySelector(name);
         return cell?.offsetWidth ? cell.getBoundingClientRect().left - origin : null;
@@ -39,7 +45,10 @@ export function createWires(model, rows, lineHeight) {
     }
   }
 
-  /** The middle of a row, or null for one that a folded block holds or that the search left out. */
+  /**
+   * The middle of a row, or null for one that a folded block holds or that the search left out.
+   * @param {number} row
+   */
   function y(row) {
     const place = rows.place(row);
     return place && place.top + lineHeight / 2;
@@ -75,6 +84,7 @@ export function createWires(model, rows, lineHeight) {
     const [at, up] = [x(n), y(nodes[n].row)];
     const name =
       n === state.obstacle ? "obstacle" : n === state.asked ? "asked" : n === state.target ? "target" : "";
+    /** @type {SVGElement[]} */
     const out = [
       s("circle", { class: `dot ${name}`, cx: at, cy: up, r: name === "target" ? DOT + 1.6 : DOT }),
     ];

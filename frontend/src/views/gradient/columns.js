@@ -3,11 +3,16 @@ import { fill, h } from "../../core/dom.js";
 import { size } from "../fusion/columns.js";
 import { SHAPE } from "./marks.js";
 import { keeping } from "./model.js";
+/** @import { GradientModel } from "./model.js" */
 
 const WORDS = { held: "kept", now: "used now", freed: "freed", given: "given" };
 const SIGNS = { held: "■", now: "■", freed: "□", given: "", shape: "" };
 
-/** A line of the way back, as tokens. */
+/**
+ * A line of the way back, as tokens.
+ * @param {GradientModel} model
+ * @param {number} n
+ */
 export function lineCode(model, n) {
   const { tokens } = model.lines[n];
   return h(
@@ -21,10 +26,17 @@ export function lineCode(model, n) {
   );
 }
 
-/** `now()` gives the step that is shown; `jump(row)` goes to a row. */
+/**
+ * `now()` gives the step that is shown; `jump(row)` goes to a row.
+ * @param {GradientModel} model
+ */
 export function gradientColumns(model, now, jump) {
   const { values, lines, onRow, lanes, beside } = model;
 
+  /**
+   * @param {string} sign
+   * @param {string} word
+   */
   function stub(sign, others, word) {
     const told = `${word} ${others.map(model.title).join(", ")}, far from here`;
     return h(
@@ -42,6 +54,7 @@ export function gradientColumns(model, now, jump) {
     );
   }
 
+  /** @param {number} row */
   function uses(row, cell) {
     const v = onRow[row];
     if (v < 0) return;
@@ -59,6 +72,7 @@ export function gradientColumns(model, now, jump) {
     );
   }
 
+  /** @param {number} row */
   function kept(row, cell) {
     const v = onRow[row];
     const state = v < 0 ? "" : keeping(model, v, now());
@@ -82,6 +96,7 @@ export function gradientColumns(model, now, jump) {
     );
   }
 
+  /** @param {number} row */
   function whole(row, cell) {
     const v = onRow[row];
     const there = v >= 0 && model.wholeAt[v] <= now();
@@ -104,6 +119,7 @@ export function gradientColumns(model, now, jump) {
     );
   }
 
+  /** @param {number} row */
   function added(row, cell) {
     const v = onRow[row];
     const step = now();
@@ -141,16 +157,21 @@ export function gradientColumns(model, now, jump) {
       id: "added",
       title: "the way back ↑",
       width: "var(--w-added)",
+      /** @param {number} row */
       lines: (row) => (onRow[row] < 0 ? 0 : beside[onRow[row]].length),
       draw: added,
     },
   ];
 }
 
-/** The rows whose cells differ between two steps. */
+/**
+ * The rows whose cells differ between two steps.
+ * @param {GradientModel} model
+ */
 export function changedRows(model, from, to) {
   const found = new Set();
   const [low, high] = from < to ? [from, to] : [to, from];
+  /** @param {number} v */
   const touch = (v) => v >= 0 && found.add(model.values[v].row);
   for (let step = Math.max(0, low); step <= high; step++) {
     const { value, added, to: handed } = model.steps[step];

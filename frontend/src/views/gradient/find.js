@@ -2,8 +2,12 @@
 import { Finder, rowTexts, some } from "../../core/finder.js";
 import { rowText } from "../../core/rowmodel.js";
 import { NUMBERS } from "./marks.js";
+/** @import { GradientExplorer } from "./view.js" */
 
-/** The search of a GradientExplorer. */
+/**
+ * The search of a GradientExplorer.
+ * @param {GradientExplorer} explorer
+ */
 export function createFinder(explorer) {
   const { view, model } = explorer;
   const texts = rowTexts(view);
@@ -11,6 +15,7 @@ export function createFinder(explorer) {
     const value = model.onRow[row];
     return value < 0 ? [] : model.beside[value].map((n) => rowText(model.lines[n]));
   });
+  /** @param {number} row */
   const value = (row) => model.values[model.onRow[row]];
   return new Finder(explorer, {
     placeholder: "find an operator, a derivative",

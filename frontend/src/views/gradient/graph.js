@@ -5,6 +5,7 @@ import { fill, h, s } from "../../core/dom.js";
 import { size } from "../fusion/columns.js";
 import { NUMBERS } from "./marks.js";
 import { keeping } from "./model.js";
+/** @import { GradientModel } from "./model.js" */
 
 /** Pixels from one operator to the next, and the height of a box. */
 const STEP = 38;
@@ -15,7 +16,11 @@ const OPERATOR = 4;
 const BOW = 9;
 const DEEPEST = 26;
 
-/** The operators that the way back adds beside a value: "multiply ×2, subtract". */
+/**
+ * The operators that the way back adds beside a value: "multiply ×2, subtract".
+ * @param {GradientModel} model
+ * @param {number} v
+ */
 export function addedOperators(model, v) {
   const counts = new Map();
   for (const n of model.beside[v]) {
@@ -29,7 +34,11 @@ export function addedOperators(model, v) {
   return [...counts].map(([name, times]) => (times > 1 ? `${name} ×${times}` : name)).join(", ");
 }
 
-/** The part of `items` to draw: all of a short program, else those around `at`: `{ from, to }`. */
+/**
+ * The part of `items` to draw: all of a short program, else those around `at`: `{ from, to }`.
+ * @param {{ node: number; row: number; given: boolean; }[]} items
+ * @param {number} at
+ */
 export function graphWindow(items, at, most = MOST) {
   if (items.length <= most) return { from: 0, to: items.length };
   const middle = Math.max(
@@ -40,7 +49,11 @@ export function graphWindow(items, at, most = MOST) {
   return { from, to: from + most };
 }
 
-/** Who uses what, between the boxes that are drawn: `[{ from, to, span }]`, places instead of values. */
+/**
+ * Who uses what, between the boxes that are drawn: `[{ from, to, span }]`, places instead of values.
+ * @param {GradientModel} model
+ * @param {Map<number, number>} place
+ */
 export function forwardEdges(model, place) {
   const out = [];
   for (const [v, at] of place)
@@ -50,7 +63,11 @@ export function forwardEdges(model, place) {
   return out;
 }
 
-/** What is kept, and where it is used: `[{ value, at }]`, each once. */
+/**
+ * What is kept, and where it is used: `[{ value, at }]`, each once.
+ * @param {GradientModel} model
+ * @param {Map<number, number>} place
+ */
 export function keptEdges(model, place) {
   const out = [];
   for (const [owner, at] of place) {
@@ -65,7 +82,11 @@ export function keptEdges(model, place) {
   return out;
 }
 
-/** Draws the pane for a step; `onValue(v)` when a box is chosen. */
+/**
+ * Draws the pane for a step; `onValue(v)` when a box is chosen.
+ * @param {GradientModel} model
+ * @param {number} step
+ */
 export function drawGraph(model, pane, step, onValue) {
   const { values, items, steps } = model;
   const { from, to } = graphWindow(items, steps[step].value);
@@ -77,9 +98,19 @@ export function drawGraph(model, pane, step, onValue) {
   const wide = Math.floor((width - 2 * arcs - 64) / 2);
   const left = { x: arcs, right: arcs + wide };
   const right = { x: width - arcs - wide, right: width - arcs };
+  /** @param {number} i */
   const y = (i) => i * STEP + TALL / 2;
 
+  /**
+   * @param {number} x
+   * @param {number} top
+   * @param {boolean} up
+   */
   const arrow = (x, top, up) => `M${x} ${top}l-3.6 ${up ? 6.5 : -6.5}h7.2Z`;
+  /**
+   * @param {boolean} back
+   * @param {{ source: number; user: number; from: number; to: number | undefined; span: number; }} edge
+   */
   function use(edge, back) {
     const side = back ? right : left;
     const state = back ? backState(model, edge, step) : "";
@@ -125,6 +156,11 @@ export function drawGraph(model, pane, step, onValue) {
 
   const { value: now, to: handed } = steps[step];
   const targets = new Set(handed.map(({ value }) => value));
+  /**
+   * @param {boolean} back
+   * @param {number} v
+   * @param {number} i
+   */
   const box = (v, i, back) => {
     const added = back ? addedOperators(model, v) : "";
     const reached = model.wholeAt[v] <= step;
@@ -176,7 +212,9 @@ export function drawGraph(model, pane, step, onValue) {
   if (b.top < a.top + 24 || b.bottom > a.bottom) pane.scrollTop += b.top - a.top - a.height / 2;
 }
 
-/** Whether the way back has gone over a use: "hot" in this step, "gone" before, "" not yet. */
+/**
+ * Whether the way back has gone over a use: "hot" in this step, "gone" before, "" not yet.
+ */
 function backState(model, { source, user }, step) {
   const went = model.wentBack(source, user);
   return went === step ? "hot" : went < step ? "gone" : "";

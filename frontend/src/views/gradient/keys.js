@@ -1,8 +1,12 @@
 // The keys of this explorer: the listener and the help read the same list.
 import { both, commonKeys, enterKey, key, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 import { RULE, SUM } from "./marks.js";
+/** @import { GradientExplorer } from "./view.js" */
 
-/** Bindings for `bindKeys`, acting on a GradientExplorer. */
+/**
+ * Bindings for `bindKeys`, acting on a GradientExplorer.
+ * @param {GradientExplorer} explorer
+ */
 export function bindings(explorer) {
   return [
     ...stepKeys(explorer, {

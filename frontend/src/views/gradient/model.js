@@ -2,6 +2,12 @@
 // back has gone, and how long a value is kept.
 import { FAR, LANES, layoutLanes } from "../fusion/lanes.js";
 import { NUMBERS, RULE } from "./marks.js";
+/** @import { GradientView, Line } from "../../generated/gradient.js" */
+
+/**
+ * @typedef {ReturnType<typeof createModel>} GradientModel
+ * @param {GradientView} view
+ */
 
 export function createModel(view) {
   const values = view.values.map(({ derivative, ...value }) => ({ ...value, line: derivative }));
@@ -58,7 +64,11 @@ export function createModel(view) {
       lanes: LANES,
       far: FAR,
     }),
-    /** The step at which the way back goes from `user` to `source`, or -1. */
+    /**
+     * The step at which the way back goes from `user` to `source`, or -1.
+     * @param {number} user
+     * @param {number} source
+     */
     wentBack: (source, user) => back.get(`${source} ${user}`) ?? -1,
     /** What a name in a sentence, or a reference of a token, belongs to: a value's number, or that of the value beside which a line stands. */
     named: names(values, lines, title),
@@ -67,7 +77,10 @@ export function createModel(view) {
   };
 }
 
-/** Text → reference, as in a token: a value, or from `values.length` on a line. */
+/**
+ * Text → reference, as in a token: a value, or from `values.length` on a line.
+ * @param {Line[]} lines
+ */
 function names(values, lines, title) {
   const found = new Map();
   values.forEach(({ name }, v) => {
@@ -78,7 +91,10 @@ function names(values, lines, title) {
   return found;
 }
 
-/** The step that tells the story in the first frame: the first rule that uses what the forward pass kept, else the first rule. */
+/**
+ * The step that tells the story in the first frame: the first rule that uses what the forward pass kept, else the first rule.
+ * @param {Line[]} lines
+ */
 export function startOf(steps, lines, values) {
   const uses = ({ added }) =>
     added.some((n) => lines[n].uses.some(({ value, how }) => how === NUMBERS && !values[value].given));
@@ -87,7 +103,9 @@ export function startOf(steps, lines, values) {
   return kept >= 0 ? kept : rule >= 0 ? rule : steps.length - 1;
 }
 
-/** What is kept of a value after a step: "", "shape", "given" (held by who called), "held", "now" (used in this step) or "freed". */
+/**
+ * What is kept of a value after a step: "", "shape", "given" (held by who called), "held", "now" (used in this step) or "freed".
+ */
 export function keeping({ values, usedBy, freedAt }, v, step) {
   const { kept, given } = values[v];
   if (kept === 0) return "";

@@ -5,6 +5,8 @@ import { amount, counted, size } from "../fusion/columns.js";
 import { lineCode } from "./columns.js";
 import { NUMBERS } from "./marks.js";
 import { keeping } from "./model.js";
+/** @import { GradientModel } from "./model.js" */
+/** @import { GradientView } from "../../generated/gradient.js" */
 
 export const PANES = [
   { id: "graph", label: "Graphs" },
@@ -38,10 +40,18 @@ export function createAside({ onPane, onTab }) {
   return { el: h("div", { class: "aside" }, tabs.el, Object.values(panes)), panes, tabs, narrowTabs };
 }
 
-/** The step laid out: what came, what the rule adds, what goes on, what it uses. */
+/**
+ * The step laid out: what came, what the rule adds, what goes on, what it uses.
+ * @param {GradientModel} model
+ */
 export function drawWhy(model, pane, at, onValue) {
   const { values, lines, steps } = model;
   const { value, came, to, added } = steps[at];
+  /**
+   * @param {string[]} sign
+   * @param {string} note
+   * @param {number} v
+   */
   const entry = (sign, v, note) =>
     h(
       "li",
@@ -54,6 +64,10 @@ export function drawWhy(model, pane, at, onValue) {
         h("span", { class: "note" }, note),
       ),
     );
+  /**
+   * @param {string} title
+   * @param {HTMLLIElement[]} list
+   */
   const part = (title, list) =>
     list.length > 0 && [h("p", { class: "ask" }, title), h("ol", { class: "chain way" }, list)];
   const used = new Map();
@@ -106,7 +120,10 @@ export function drawWhy(model, pane, at, onValue) {
   );
 }
 
-/** What the forward pass keeps, in the order of the program, and until when. */
+/**
+ * What the forward pass keeps, in the order of the program, and until when.
+ * @param {GradientModel} model
+ */
 export function drawKept(model, pane, at, onValue) {
   const { values, steps, freedAt } = model;
   const kept = values.map((_, v) => v).filter((v) => values[v].kept === NUMBERS && !values[v].given);
@@ -171,9 +188,18 @@ export function drawKept(model, pane, at, onValue) {
   );
 }
 
+/**
+ * @param {number} back
+ * @param {number} forward
+ */
 const ratio = (back, forward) => (forward ? ` (×${Number((back / forward).toPrecision(2))})` : "");
 
-/** The foot: what is kept, now and at first; work forward and back. */
+/**
+ * The foot: what is kept, now and at first; work forward and back.
+ * @param {HTMLSpanElement} el
+ * @param {GradientView} view
+ * @param {number} kept
+ */
 export function drawTotals(el, { forward, backward, kept: all }, kept) {
   fill(
     el,

@@ -1,6 +1,7 @@
 // The gradient explorer: the program is the axis, read downwards; beside each row stands what the way back adds for it,
 // read upwards. The reader steps through the visits of the real transformation.
 import { fill, h, text } from "../../core/dom.js";
+import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { createLegend } from "../../core/legend.js";
 import { integer, parseList } from "../../core/links.js";
@@ -16,10 +17,13 @@ import { createModel } from "./model.js";
 import { COLUMNS, ON_ROWS, PANES, createAside, drawKept, drawTotals, drawWhy } from "./panes.js";
 import { createWires } from "./wires.js";
 import css from "./style.css";
+/** @import { GradientView } from "../../generated/gradient.js" */
+/** @import { Context, Hit, State } from "../../core/types.js" */
 
 addStyle(css);
 
 const LINE = 26;
+/** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
   [["s"], "sum"],
@@ -31,11 +35,35 @@ const KEYS = [
   [["?"], "keys"],
 ];
 
+/**
+ * @param {HTMLElement} root
+ * @param {GradientView} view
+ * @param {Context} ctx
+ */
 export function mountGradient(root, view, ctx) {
   return new GradientExplorer(root, view, ctx).begin();
 }
 
-class GradientExplorer extends Explorer {
+/** @extends {Explorer<GradientView>} */
+export class GradientExplorer extends Explorer {
+  /** @type {{ [k: string]: HTMLDivElement; }} */
+  panes = LATER;
+  /** @type {import("../../core/types.js").Tabs} */
+  tabs = LATER;
+  /** @type {import("../../core/types.js").Tabs} */
+  narrowTabs = LATER;
+  /** @type {HTMLDivElement} */
+  body = LATER;
+  /** @type {HTMLSpanElement} */
+  totals = LATER;
+  /** @type {ReturnType<typeof createWires>} */
+  wires = LATER;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {GradientView} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
     super(root, view, ctx);
     this.model = createModel(view);
@@ -81,7 +109,9 @@ class GradientExplorer extends Explorer {
         ctx.changed();
       },
     });
-    Object.assign(this, { panes: beside.panes, tabs: beside.tabs, narrowTabs: beside.narrowTabs });
+    this.panes = beside.panes;
+    this.tabs = beside.tabs;
+    this.narrowTabs = beside.narrowTabs;
     this.body = h("div", { class: "fusion-body gradient-body on-rows" }, this.rows.el, beside.el);
     this.shell.body.append(this.search.el, this.narrowTabs.el, this.body);
     this.totals = h("span", { class: "totals" });
@@ -131,6 +161,7 @@ class GradientExplorer extends Explorer {
     };
   }
 
+  /** @param {State} state */
   restore(state) {
     if (state.fold) this.rows.setFolded(parseList(state.fold));
     this.tabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : PANES[0].id);
@@ -146,12 +177,18 @@ class GradientExplorer extends Explorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  /** The row that a step is about. */
+  /**
+   * The row that a step is about.
+   * @param {number} step
+   */
   rowOf(step) {
     return this.model.values[this.model.steps[step].value]?.row ?? -1;
   }
 
-  /** Shows what is there after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row. */
+  /**
+   * Shows what is there after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row.
+   * @param {number} step
+   */
   go(step, quiet = false, anew = false) {
     const { model, view } = this;
     const before = this.step;
@@ -185,7 +222,10 @@ class GradientExplorer extends Explorer {
     this.ctx.changed();
   }
 
-  /** The step that comes to the value of a row; asked again, the next one. */
+  /**
+   * The step that comes to the value of a row; asked again, the next one.
+   * @param {number} row
+   */
   ask(row) {
     const v = this.model.onRow[row];
     const steps =
@@ -213,6 +253,7 @@ class GradientExplorer extends Explorer {
     draw(this.model, this.panes[id], this.step, (v) => this.visit(this.model.values[v].row));
   }
 
+  /** @param {string} id */
   showPane(id) {
     this.tabs.select(id);
     if (this.narrow) this.place(id);
@@ -220,7 +261,10 @@ class GradientExplorer extends Explorer {
     this.ctx.changed();
   }
 
-  /** Brings a row into the window and selects it. */
+  /**
+   * Brings a row into the window and selects it.
+   * @param {number} row
+   */
   visit(row) {
     if (row < 0) return;
     if (this.narrow && !ON_ROWS.some(({ id }) => id === this.narrowTabs.selected)) this.place("added");
@@ -228,7 +272,10 @@ class GradientExplorer extends Explorer {
     this.rows.select(row, { focus: true, byReader: true });
   }
 
-  /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
+  /**
+   * On a phone, what the chosen tab shows; elsewhere everything stands side by side.
+   * @param {string} id
+   */
   place(id) {
     if (this.narrowTabs.selected !== id) this.narrowTabs.select(id);
     const onRows = ON_ROWS.some((tab) => tab.id === id);
@@ -249,7 +296,10 @@ class GradientExplorer extends Explorer {
     if (this.pane() === "graph") this.drawPane();
   }
 
-  /** A name in a sentence lights its row and leads there; that of a derivative, where it stands. */
+  /**
+   * A name in a sentence lights its row and leads there; that of a derivative, where it stands.
+   * @param {string} name
+   */
   named(name) {
     const ref = this.model.named.get(name) ?? -1;
     if (ref < 0) return h("code", null, name);
@@ -266,7 +316,10 @@ class GradientExplorer extends Explorer {
     );
   }
 
-  /** Linked highlighting: a value or a line wherever it is named, and the row beside which it stands. */
+  /**
+   * Linked highlighting: a value or a line wherever it is named, and the row beside which it stands.
+   * @param {Partial<Hit> | null} hit
+   */
   hovered(hit) {
     const { onRow, values, lines, beside } = this.model;
     this.rows.mark("hover", hit && hit.row >= 0 ? [hit.row] : []);

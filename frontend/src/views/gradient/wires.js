@@ -1,13 +1,18 @@
 // What is drawn over the rows: who uses what, downwards; and over these uses, upwards, how far the way back has gone.
 import { path } from "d3-path";
 import { s } from "../../core/dom.js";
+/** @import { GradientModel } from "./model.js" */
 
 const LEFT = 18;
 const LANE = 15;
 const DOT = 4.6;
 const BEND = 22;
 
-/** `draw(step)` draws what is in the window; `moved()` when columns moved. */
+/**
+ * `draw(step)` draws what is in the window; `moved()` when columns moved.
+ * @param {GradientModel} model
+ * @param {number} lineHeight
+ */
 export function createWires(model, rows, lineHeight) {
   const { values, lanes, items, steps } = model;
   const svg = s("svg", { class: "wires gradient-wires", "aria-hidden": "true" });
@@ -26,11 +31,15 @@ export function createWires(model, rows, lineHeight) {
     }
   }
 
-  /** The middle of a row's first line, or null for one that is not shown. */
+  /**
+   * The middle of a row's first line, or null for one that is not shown.
+   * @param {number} v
+   */
   function y(v) {
     const place = rows.place(values[v].row);
     return place && place.top + lineHeight / 2;
   }
+  /** @param {number} v */
   const x = (v) => left + LEFT + lanes.lane.get(v) * LANE;
 
   function branch(laneX, fromY, dotX, dotY) {
@@ -45,7 +54,10 @@ export function createWires(model, rows, lineHeight) {
     return line.toString();
   }
 
-  /** A use: at rest; gone back; or being gone back now, with a head at the value that is handed something. */
+  /**
+   * A use: at rest; gone back; or being gone back now, with a head at the value that is handed something.
+   * @param {number} step
+   */
   function wires(step, far) {
     const out = [];
     for (const trunk of lanes.trunks) {
@@ -66,6 +78,7 @@ export function createWires(model, rows, lineHeight) {
     return out.sort((a, b) => order.indexOf(a[0]) - order.indexOf(b[0])).map(([, wire]) => wire);
   }
 
+  /** @param {number} step */
   function draw(step) {
     if (!svg.isConnected) rows.inner.append(svg);
     svg.replaceChildren();

@@ -2,28 +2,40 @@
 
 import { h } from "../../core/dom.js";
 import { familyMark } from "./details.js";
+/** @import { IrExplorer } from "./view.js" */
 
+/** @param {IrExplorer} explorer */
 export function createTools(explorer) {
   const { model } = explorer;
+  /**
+   * @param {string | number} label
+   * @param {string} title
+   * @param {() => void} run
+   */
   const button = (label, title, run, extra = {}) =>
     h(
       "button",
       { class: "btn", type: "button", title, "aria-label": `${label}: ${title}`, onclick: run, ...extra },
       label,
     );
-  const radii = [
+  /** @type {[string, number][]} */
+  const choices = [
     ["all", 0],
     ["1", 1],
     ["2", 2],
     ["3", 3],
-  ].map(([label, r]) => [
-    r,
-    button(
-      label,
-      r ? `only what is within ${r} edge${r > 1 ? "s" : ""} of the chosen node` : "the whole graph",
-      () => explorer.setNear(r),
-    ),
-  ]);
+  ];
+  const radii = choices.map(
+    ([label, r]) =>
+      /** @type {[number, HTMLButtonElement]} */ ([
+        r,
+        button(
+          label,
+          r ? `only what is within ${r} edge${r > 1 ? "s" : ""} of the chosen node` : "the whole graph",
+          () => explorer.setNear(r),
+        ),
+      ]),
+  );
   const near = h(
     "span",
     { class: "seg wide" },
@@ -78,7 +90,10 @@ export function createTools(explorer) {
   };
 }
 
-/** Families that occur, with how many; pressing one leaves it in full colour and fades the others. */
+/**
+ * Families that occur, with how many; pressing one leaves it in full colour and fades the others.
+ * @param {IrExplorer} explorer
+ */
 export function createLegend(explorer) {
   const { model } = explorer,
     counts = new Map();

@@ -4,6 +4,7 @@ import { fill, h, s } from "../../core/dom.js";
 import { operatorAddress } from "../../core/operators.js";
 import { outlineText } from "../../graph/shapes.js";
 import { KIND_NAMES } from "../../graph/model.js";
+/** @import { Family } from "../../generated/ir.js" */
 
 const MOST = 40; // links in a list before "and n more"
 const UNITS = ["", " k", " M", " G", " T", " P"];
@@ -16,9 +17,13 @@ export function short(n, unit = "") {
   return `${power ? n.toPrecision(3) : Math.round(n)}${UNITS[power] || (unit ? " " : "")}${unit}`;
 }
 
+/** @param {string} what */
 const exact = (n, what) => `${n.toLocaleString("en")} ${what}`;
 
-/** The outline of a family, small, for legends and headings. */
+/**
+ * The outline of a family, small, for legends and headings.
+ * @param {Family} family
+ */
 export function familyMark({ shape, hue }, w = 26, height = 14) {
   const path = s("path", {
     d: outlineText(shape, 1, 1, w - 2, height - 2),
@@ -34,6 +39,7 @@ export function familyMark({ shape, hue }, w = 26, height = 14) {
 /** `go(id)` chooses a node or group (`model.count + g`); `toggle(g)` folds one. Returns `{ el, show(id, folded) }`. */
 export function createDetails({ model, totals, go, toggle }) {
   const el = h("div", { class: "details", role: "region", "aria-label": "details", tabindex: 0 });
+  /** @param {number} id */
   const link = (id) => {
     const name = id < model.count ? model.name(id) : "";
     const label = id < model.count ? model.label(id) : model.groups[id - model.count].label;
@@ -44,7 +50,8 @@ export function createDetails({ model, totals, go, toggle }) {
       h("span", { class: "mono" }, label),
     );
   };
-  const list = (title, ids, extra = () => null) => [
+  /** @param {string} title */
+  const list = (title, ids, extra = (/** @type {any} */ _id, /** @type {number} */ _i) => null) => [
     h("div", { class: "sub" }, title, " ", h("span", { class: "n" }, ids.length)),
     h(
       "ul",
@@ -63,6 +70,7 @@ export function createDetails({ model, totals, go, toggle }) {
     ),
     ids.length > MOST ? h("p", { class: "soft" }, `and ${ids.length - MOST} more`) : null,
   ];
+  /** @param {any[]} rows */
   const facts = (rows) =>
     h(
       "dl",
@@ -77,6 +85,7 @@ export function createDetails({ model, totals, go, toggle }) {
     return href && [" ", h("a", { class: "reference", href }, "In the operator reference")];
   }
 
+  /** @param {number} id */
   function ofNode(id) {
     const family = model.families[model.family(id)] ?? { name: "", shape: "rect", hue: "grey" };
     const name = model.name(id),
@@ -127,6 +136,10 @@ export function createDetails({ model, totals, go, toggle }) {
     ];
   }
 
+  /**
+   * @param {number} g
+   * @param {boolean} folded
+   */
   function ofGroup(g, folded) {
     const group = model.groups[g],
       sum = totals[g],
@@ -205,6 +218,7 @@ export function createDetails({ model, totals, go, toggle }) {
 
   return {
     el,
+    /** @param {number} id */
     show(id, folded = false) {
       fill(el, id < 0 ? ofAll() : id < model.count ? ofNode(id) : ofGroup(id - model.count, folded));
       el.scrollTop = 0;
@@ -221,6 +235,7 @@ export function attributeRows(text) {
   let depth = 0,
     quote = "",
     start = 0;
+  /** @param {number} end */
   const push = (end) => {
     const [, name, value] = /^\s*([^=]*?)\s*=\s*(.*)$/s.exec(text.slice(start, end)) ?? [
       null,

@@ -1,6 +1,8 @@
 // Search by operator, name or type, in the rows and in the graph at once.
 
 import { createSearch } from "../../core/search.js";
+/** @import { State } from "../../core/types.js" */
+/** @import { IrExplorer } from "./view.js" */
 
 const SCOPES = [
   { id: "all", label: "anywhere" },
@@ -10,6 +12,7 @@ const SCOPES = [
 ];
 const MOST_MARKED = 4000;
 
+/** @param {IrExplorer} explorer */
 export function createFinder(explorer) {
   const { model, rows } = explorer;
   const finder = { found: [], at: -1, state: () => finder.search.state(), restore };
@@ -42,6 +45,7 @@ export function createFinder(explorer) {
     return finder.found.length;
   }
 
+  /** @param {number} by */
   function move(by) {
     const n = finder.found.length;
     if (!n) return;
@@ -49,7 +53,7 @@ export function createFinder(explorer) {
     explorer.go(finder.found[finder.at]);
   }
 
-  function restore({ q, in: scope, only }) {
+  function restore(/** @type {State} */ { q, in: scope, only }) {
     finder.search.set({ query: q ?? "", scope: scope ?? "all", only: only === "1" });
     finder.search.el.hidden = !q;
   }

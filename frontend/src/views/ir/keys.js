@@ -1,22 +1,34 @@
 // The keys of the IR explorer. In the graph, arrows follow edges; in the program, they move by rows and fold.
+import { activeIn } from "../../core/dom.js";
+/** @import { IrExplorer } from "./view.js" */
 
+/** @param {IrExplorer} explorer */
 export function keyBindings(explorer) {
   const { graph, rows, program, model } = explorer;
-  const active = () => explorer.root.getRootNode().activeElement;
+  const active = () => activeIn(explorer.root);
   const inGraph = () => graph.el.contains(active());
   const inRows = () => rows.el.contains(active()) || active() === explorer.root;
 
+  /** @param {string} way */
   function walk(way) {
     const from = explorer.shownId(explorer.chosen.sel),
       to = graph.step(from, way);
     if (to === undefined) return;
     explorer.select(to, { from: "keys" });
   }
+  /**
+   * @param {string} way
+   * @param {number} by
+   */
   const vertical = (way, by) => () => {
     if (inGraph()) return walk(way);
     if (inRows()) return rows.move(by);
     return false;
   };
+  /**
+   * @param {string} way
+   * @param {boolean} open
+   */
   const horizontal = (way, open) => () => {
     if (inGraph()) return walk(way);
     const group = program.groupOfRow.get(rows.selected);
@@ -26,6 +38,10 @@ export function keyBindings(explorer) {
     if (!open && rows.parent(rows.selected) >= 0) return rows.move(0, rows.parent(rows.selected));
     return undefined;
   };
+  /**
+   * @param {string} way
+   * @param {number} by
+   */
   const ends = (way, by) => () => (inGraph() ? walk(way) : inRows() ? rows.move(by) : false);
 
   function enter() {

@@ -1,10 +1,14 @@
 // The rows of the IR explorer: the view's own, with a line above each repeated block and each long list of parameters, so that rows fold where the graph does.
+/** @import { IRView, Scope } from "../../generated/ir.js" */
 
 const PARAMETER = 2,
   NOTE = 9;
 const MANY = 8; // parameters in a row that are folded at the start
 
-/** `{ view, shownOf, groupRow, groupOfRow, lists }`: the view with those rows; the shown row of a data row; of a group, and back; the rows that head lists of parameters. */
+/**
+ * `{ view, shownOf, groupRow, groupOfRow, lists }`: the view with those rows; the shown row of a data row; of a group, and back; the rows that head lists of parameters.
+ * @param {IRView} view
+ */
 export function deriveProgram(view, model) {
   const { rows } = view;
   const heads = headings(view, model);
@@ -39,6 +43,7 @@ export function deriveProgram(view, model) {
     if (out[at].end < 0 && g.last > g.first && rows[g.last]) out[at].end = shownOf[g.last];
     if (out[at].end > at) tie(id, at);
   });
+  /** @param {number} at */
   function tie(group, at) {
     groupRow.set(group, at);
     groupOfRow.set(at, group);
@@ -49,10 +54,17 @@ export function deriveProgram(view, model) {
   return { view: { ...view, rows: out }, shownOf, groupRow, groupOfRow, nodeOfRow, lists };
 }
 
-/** Data row → the lines to put above it, outermost first. */
+/**
+ * Data row → the lines to put above it, outermost first.
+ * @param {IRView} view
+ */
 function headings(view, model) {
   const rows = view.rows,
     heads = new Map();
+  /**
+   * @param {number} row
+   * @param {{ text: string; last: number; group: number; }} head
+   */
   const add = (row, head) => heads.set(row, [...(heads.get(row) ?? []), head]);
   const depth = (g) => (g < 0 ? 0 : 1 + depth(model.groups[g].parent));
   const blocks = [...model.groups.keys()].filter(
@@ -72,7 +84,12 @@ function headings(view, model) {
   return heads;
 }
 
-/** For each shown row the lanes of the `let` scopes that cover it: [[lane, "start" | "in"], …]; at most `most` lanes. */
+/**
+ * For each shown row the lanes of the `let` scopes that cover it: [[lane, "start" | "in"], …]; at most `most` lanes.
+ * @param {Scope[]} scopes
+ * @param {Int32Array<ArrayBuffer>} shownOf
+ * @param {number} rowCount
+ */
 export function scopeLanes(scopes, shownOf, rowCount, most = 6) {
   const rows = Array.from({ length: rowCount }, () => []),
     busy = [];

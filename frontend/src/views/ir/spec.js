@@ -76,7 +76,9 @@ function shownNodes(model, folded) {
 /** Whether weights and the like are left out of the drawing at the start. */
 export const asideAtStart = (model) => model.count > ASIDE_ABOVE;
 
-/** The nodes at most `radius` edges from `root`. */
+/**
+ * The nodes at most `radius` edges from `root`.
+ */
 export function neighbourhood(model, root, radius) {
   let ring = [root];
   const found = new Set(ring);
@@ -132,6 +134,7 @@ export function specOf(model, { folded, aside, near = null }) {
 export function groupTotals(model) {
   const totals = model.groups.map(() => ({ nodes: 0, calls: 0, params: 0, flops: 0, bytes: 0 }));
   const counted = model.groups.map(() => new Set());
+  /** @param {number} i */
   const leaf = (i) => model.operands[i].length === 0;
   for (let i = 0; i < model.count; i++) {
     for (let g = model.group[i]; g >= 0; g = model.groups[g].parent) {

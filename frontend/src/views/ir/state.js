@@ -1,9 +1,12 @@
 // The state of the explorer as a token's object, and back. Unknown keys and bad values are ignored.
 
 import { formatList, integer, parseList } from "../../core/links.js";
+/** @import { IrExplorer } from "./view.js" */
+/** @import { State } from "../../core/types.js" */
 
 const same = (a, b) => a.size === b.size && [...a].every((x) => b.has(x));
 
+/** @param {IrExplorer} explorer */
 export function writeState(explorer) {
   const { chosen, model, startFolds, graph, tabs, finder } = explorer;
   const { query, scope, only } = finder.state();
@@ -26,6 +29,10 @@ export function writeState(explorer) {
   };
 }
 
+/**
+ * @param {IrExplorer} explorer
+ * @param {State} state
+ */
 export function readState(explorer, state) {
   const { chosen, model, startFolds } = explorer;
   const count = model.groups.length;
@@ -49,6 +56,7 @@ export function readState(explorer, state) {
   explorer.tools.update();
 }
 
+/** @param {string} text */
 function chosenId(text, model) {
   const group = /^g(\d{1,9})$/.exec(text ?? "");
   if (group) return Number(group[1]) < model.groups.length ? model.count + Number(group[1]) : -1;
@@ -56,11 +64,16 @@ function chosenId(text, model) {
   return id >= 0 && id < model.count ? id : -1;
 }
 
+/** @param {string} text */
 function nearOf(text, model) {
   const [root, radius] = parseList(text);
   return root < model.count && radius >= 1 && radius <= 3 ? { root, radius } : null;
 }
 
+/**
+ * @param {IrExplorer} explorer
+ * @param {string} text
+ */
 function look({ graph }, text) {
   const match = /^(\d{1,2}(?:\.\d{1,6})?)_(-?\d{1,8})_(-?\d{1,8})$/.exec(text ?? "");
   if (match) graph.lookAt(Number(match[1]), Number(match[2]), Number(match[3]));

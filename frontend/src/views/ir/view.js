@@ -1,6 +1,7 @@
 // The IR explorer: the program's rows and its graph side by side, and everything about the expression that the reader chose.
 
 import { fill, h } from "../../core/dom.js";
+import { LATER } from "../../core/later.js";
 import { createFrame, showHelp, showLink } from "../../core/frame.js";
 import { bindKeys } from "../../core/keys.js";
 import { createRows } from "../../core/rows.js";
@@ -18,6 +19,8 @@ import { asideAtStart, foldAtStart, groupTotals, neighbourhood, specOf } from ".
 import { readState, writeState } from "./state.js";
 import { describe, sayAll, sayGroup, sayNode, tip } from "./words.js";
 import css from "./style.css";
+/** @import { IRView } from "../../generated/ir.js" */
+/** @import { Context, State } from "../../core/types.js" */
 
 addStyle(css);
 
@@ -27,6 +30,11 @@ const TABS = [
   { id: "details", label: "Details" },
 ];
 
+/**
+ * @param {HTMLElement} root
+ * @param {IRView} view
+ * @param {Context} ctx
+ */
 export function mountIr(root, view, ctx) {
   const explorer = new IrExplorer(root, view, ctx);
   return {
@@ -36,9 +44,51 @@ export function mountIr(root, view, ctx) {
   };
 }
 
-class IrExplorer {
+export class IrExplorer {
+  /** By group, the nodes in it. @type {number[][] | null} */
+  members = null;
+  /** Whether the weights were aside at the start. @type {boolean | undefined} */
+  startAside;
+  /** @type {ReturnType<typeof createFrame>} */
+  frame = LATER;
+  /** @type {ReturnType<typeof createGraph>} */
+  graph = LATER;
+  /** @type {ReturnType<typeof createDetails>} */
+  details = LATER;
+  /** @type {ReturnType<typeof createFinder>} */
+  finder = LATER;
+  /** @type {ReturnType<typeof createTools>} */
+  tools = LATER;
+  /** @type {ReturnType<typeof createLegend>} */
+  legend = LATER;
+  /** @type {{ program: HTMLDivElement; graph: HTMLDivElement; details: HTMLDivElement; }} */
+  panes = LATER;
+  /** @type {ReturnType<typeof createTabs>} */
+  tabs = LATER;
+  /** @type {ReturnType<typeof keyBindings>} */
+  keys = LATER;
+  /** @type {ReturnType<typeof bindKeys>} */
+  unbind = LATER;
+  /** @type {ReturnType<typeof createRows>} */
+  rows = LATER;
+  /** @type {any} */
+  layout = LATER;
+  /** @type {string} */
+  layoutKind = LATER;
+  /** @type {string} */
+  lit = LATER;
+  /** @type {boolean} */
+  ready = LATER;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {IRView} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
-    Object.assign(this, { root, view, ctx });
+    this.root = root;
+    this.view = view;
+    this.ctx = ctx;
     this.model = createModel(view);
     this.totals = groupTotals(this.model);
     this.program = deriveProgram(view, this.model);
@@ -132,6 +182,7 @@ class IrExplorer {
         id: "scope",
         title: "let",
         width: `${Math.max(38, 8 * scopes.lanes + 6)}px`,
+        /** @param {number} row */
         draw: (row, cell) => drawScope(scopes.rows[row], cell),
       });
     if (this.view.nodes.some((_, i) => model.uses(i) > 1))
@@ -139,6 +190,7 @@ class IrExplorer {
         id: "uses",
         title: "uses",
         width: "54px",
+        /** @param {number} row */
         draw: (row, cell) => this.drawUses(row, cell),
       });
     this.rows = createRows({
@@ -155,6 +207,7 @@ class IrExplorer {
     this.rows.setColumns();
   }
 
+  /** @param {number} row */
   drawUses(row, cell) {
     const node = this.program.nodeOfRow.get(row),
       uses = node === undefined ? 0 : this.model.uses(node);
@@ -169,6 +222,7 @@ class IrExplorer {
     );
   }
 
+  /** @param {number} row */
   idOfRow(row) {
     const node = this.program.nodeOfRow.get(row);
     if (node !== undefined) return node;
@@ -176,6 +230,7 @@ class IrExplorer {
     return group === undefined ? -1 : this.model.count + group;
   }
 
+  /** @param {number} id */
   rowOf(id) {
     if (id < 0) return -1;
     return id < this.model.count
@@ -185,7 +240,9 @@ class IrExplorer {
 
   // --- folding and layout
 
-  /** Lays the graph out again; `keep` stays where it is on the screen, and so does everything that did not change. */
+  /**
+   * Lays the graph out again; `keep` stays where it is on the screen, and so does everything that did not change.
+   */
   draw({ keep = -1, fresh = false } = {}) {
     const { near, aside, folded } = this.chosen;
     const shown = near && neighbourhood(this.model, near.root, near.radius);
@@ -221,6 +278,7 @@ class IrExplorer {
     if (this.ready) this.ctx.changed();
   }
 
+  /** @param {number} g */
   toggle(g) {
     if (!this.model.groups[g]) return;
     const folded = new Set(this.chosen.folded);
@@ -230,6 +288,7 @@ class IrExplorer {
     if (this.chosen.sel === this.model.count + g) this.details.show(this.chosen.sel, folded.has(g));
   }
 
+  /** @param {boolean} fold */
   foldAll(fold) {
     const all = this.startFolds.size
       ? this.startFolds
@@ -244,7 +303,10 @@ class IrExplorer {
 
   // --- choosing
 
-  /** What stands in the graph for a node or group: itself, the folded group around it, or what reads it where it is left out. */
+  /**
+   * What stands in the graph for a node or group: itself, the folded group around it, or what reads it where it is left out.
+   * @param {number} id
+   */
   shownId(id) {
     if (id < 0) return -1;
     if (id >= this.model.count) {
@@ -258,7 +320,10 @@ class IrExplorer {
     return user === undefined ? -1 : this.layout.rep[user];
   }
 
-  /** Chooses an expression or group. `from`: where the reader did it, which then is not moved. */
+  /**
+   * Chooses an expression or group. `from`: where the reader did it, which then is not moved.
+   * @param {number} id
+   */
   select(id, { from = "", quiet = false } = {}) {
     this.chosen.sel = id;
     const row = this.rowOf(id);
@@ -290,6 +355,7 @@ class IrExplorer {
     if (this.tabs.el.offsetHeight && this.tabs.selected === "program") this.rows.scrollTo(this.rowOf(id));
   }
 
+  /** @param {number} id */
   open(id) {
     const folded = new Set(this.chosen.folded),
       before = folded.size;
@@ -326,6 +392,7 @@ class IrExplorer {
 
   // --- what is shown
 
+  /** @param {string | number} radius */
   setNear(radius) {
     const { sel, near } = this.chosen;
     const root = sel >= 0 && sel < this.model.count ? sel : near?.root;
@@ -336,6 +403,7 @@ class IrExplorer {
     if (this.ready) this.ctx.changed();
   }
 
+  /** @param {boolean} aside */
   setAside(aside) {
     this.chosen.aside = aside;
     this.draw({ keep: this.shownId(this.chosen.sel) });
@@ -343,6 +411,7 @@ class IrExplorer {
     if (this.ready) this.ctx.changed();
   }
 
+  /** @param {Set<number>} families */
   setFamilies(families) {
     this.chosen.families = families;
     const { model } = this;
@@ -367,15 +436,18 @@ class IrExplorer {
   }
 
   membersOf(group) {
-    this.members ??= this.model.groups.map(() => []);
-    if (!this.members.filled) {
+    if (!this.members) {
+      this.members = this.model.groups.map(() => []);
       for (let i = 0; i < this.model.count; i++)
         for (let g = this.model.group[i]; g >= 0; g = this.model.groups[g].parent) this.members[g].push(i);
-      this.members.filled = true;
     }
     return this.members[group];
   }
 
+  /**
+   * @param {string} id
+   * @param {boolean} byReader
+   */
   showTab(id, byReader) {
     for (const [name, pane] of Object.entries(this.panes)) pane.toggleAttribute("data-off", name !== id);
     if (byReader) this.ctx.changed();
@@ -395,6 +467,7 @@ class IrExplorer {
     showLink(this.frame, this.ctx);
   }
 
+  /** @param {State} state */
   restore(state) {
     this.ready = false;
     readState(this, state);

@@ -3,15 +3,25 @@
 import { h } from "../../core/dom.js";
 import { KIND_NAMES } from "../../graph/model.js";
 import { short } from "./details.js";
+/**
+ * @import { IrExplorer } from "./view.js"
+ * @param {string} text
+ */
 
 const code = (text) => h("code", null, text);
+/** @param {HTMLElement[]} parts */
 const listed = (parts) =>
   parts.flatMap((part, i) => (i === 0 ? [part] : [i === parts.length - 1 ? " and " : ", ", part]));
+/** @param {string[]} list */
 const few = (list, most = 4) =>
   list.length > most ? [...list.slice(0, most), `${list.length - most} more`] : list;
+/** @param {number} n */
 const times = (n) => (n === 1 ? "once" : n === 2 ? "twice" : `${n} times`);
 
-/** The whole, as the first frame says it. */
+/**
+ * The whole, as the first frame says it.
+ * @param {IrExplorer} explorer
+ */
 export function sayAll({ view, chosen, model }) {
   const folded = chosen.folded.size ? " Press ▸ to open a block." : "";
   return [
@@ -24,6 +34,10 @@ export function sayAll({ view, chosen, model }) {
   ];
 }
 
+/**
+ * @param {IrExplorer} explorer
+ * @param {number} id
+ */
 export function sayNode({ model }, id) {
   const name = model.name(id),
     from = [...new Set(model.operands[id])];
@@ -47,6 +61,10 @@ export function sayNode({ model }, id) {
   ];
 }
 
+/**
+ * @param {IrExplorer} explorer
+ * @param {number} g
+ */
 export function sayGroup({ model, totals, chosen }, g) {
   const { label, kind, times: n } = model.groups[g],
     sum = totals[g];
@@ -62,7 +80,10 @@ export function sayGroup({ model, totals, chosen }, g) {
   ];
 }
 
-/** Lines of a tooltip. */
+/**
+ * Lines of a tooltip.
+ * @param {IrExplorer} explorer
+ */
 export function tip({ model, totals }, id) {
   if (id >= model.count) {
     const g = id - model.count;
@@ -82,7 +103,10 @@ export function tip({ model, totals }, id) {
   ];
 }
 
-/** What a screen reader says of an item of the graph. */
+/**
+ * What a screen reader says of an item of the graph.
+ * @param {IrExplorer} explorer
+ */
 export function describe({ model, totals, chosen }, id) {
   if (id >= model.count) {
     const g = id - model.count;

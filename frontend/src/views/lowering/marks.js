@@ -14,4 +14,5 @@ const WAYS = {
   unrolled: ["≡", "unrolled"],
   serial: ["", ""],
 };
+/** @param {string} how */
 export const wayOf = (how) => WAYS[how] ?? ["▦", how];

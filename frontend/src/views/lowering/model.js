@@ -1,5 +1,11 @@
 // A lowering view as lists: what each line of each level says, and which operators it belongs to.
-/** The levels of a view: the last is the code nearest to the machine, `ir` the one before it, where there are two. */
+/** @import { LoweringView } from "../../generated/lowering.js" */
+
+/** @typedef {ReturnType<typeof createModel>} LoweringModel */
+/**
+ * The levels of a view: the last is the code nearest to the machine, `ir` the one before it, where there are two.
+ * @param {LoweringView} view
+ */
 export const levelsOf = (view) => ["relay", "te", "loops", ...(view.codes.length > 1 ? ["ir"] : []), "code"];
 
 /** @param {import("../../generated/lowering.js").LoweringView} view */
@@ -41,12 +47,19 @@ export function createModel(view) {
       rule: view.rule,
       choice: view.choice.map(({ name, value }) => `${name} ${value}`),
     },
-    /** How long the bar of a loop is, from 0 to 1: by the logarithm of its turns. */
+    /**
+     * How long the bar of a loop is, from 0 to 1: by the logarithm of its turns.
+     * @param {number} extent
+     */
     share: (extent) => (extent <= 1 ? 0 : Math.log2(extent) / Math.log2(longest)),
   };
 }
 
-/** How many instructions there are for each purpose, of the chosen operators; of all, where none is chosen. */
+/**
+ * How many instructions there are for each purpose, of the chosen operators; of all, where none is chosen.
+ * @param {{ owners: number[]; text: string; purpose: number; block: number; depth: number; }[]} lines
+ * @param {number} purposes
+ */
 export function tally(lines, purposes, chosen) {
   const counts = Array.from({ length: purposes }, () => 0);
   for (const { purpose, owners } of lines)
@@ -54,7 +67,11 @@ export function tally(lines, purposes, chosen) {
   return counts;
 }
 
-/** The first line of the innermost loop that multiplies and adds, or, where nothing does, of any that computes. */
+/**
+ * The first line of the innermost loop that multiplies and adds, or, where nothing does, of any that computes.
+ * @param {{ owners: number[]; text: string; purpose: number; block: number; depth: number; }[]} lines
+ * @param {number} fused
+ */
 export function hottest(lines, fused) {
   const computes = lines.some(({ purpose }) => purpose === fused)
     ? ({ purpose }) => purpose === fused
@@ -63,20 +80,28 @@ export function hottest(lines, fused) {
   return lines.findIndex((line) => computes(line) && line.depth === deepest);
 }
 
-/** A time in words. */
+/**
+ * A time in words.
+ * @param {number} ns
+ */
 export function duration(ns) {
   const [size, unit] = ns >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];
   return `${Number((ns / size).toPrecision(3))} ${unit}`;
 }
 
-/** What a step changed of an estimate: "7.8× fewer", or "" where it is the same within a hundredth. */
+/**
+ * What a step changed of an estimate: "7.8× fewer", or "" where it is the same within a hundredth.
+ */
 export function changed(now, before, [less, more]) {
   if (!now || !before || Math.abs(now / before - 1) < 0.01) return "";
   const ratio = now < before ? before / now : now / before;
   return `${Number(ratio.toPrecision(ratio < 2 ? 3 : 2))}× ${now < before ? less : more}`;
 }
 
-/** A number in words: 812 · 16,992 · 3.17 million. */
+/**
+ * A number in words: 812 · 16,992 · 3.17 million.
+ * @param {number} n
+ */
 export const amount = (n) =>
   n >= 1e9
     ? `${Number((n / 1e9).toPrecision(3))} billion`
@@ -84,7 +109,10 @@ export const amount = (n) =>
       ? `${Number((n / 1e6).toPrecision(3))} million`
       : n.toLocaleString("en");
 
-/** Bytes in words. */
+/**
+ * Bytes in words.
+ * @param {number} n
+ */
 export const bytes = (n) =>
   n >= 1e9
     ? `${Number((n / 1e9).toPrecision(3))} GB`
@@ -94,7 +122,11 @@ export const bytes = (n) =>
         ? `${Number((n / 1e3).toPrecision(3))} KB`
         : `${n} bytes`;
 
-/** What a step changed of the time: "2.1× faster", "as fast as before" (within a tenth), or "" at the first. */
+/**
+ * What a step changed of the time: "2.1× faster", "as fast as before" (within a tenth), or "" at the first.
+ * @param {number[]} times
+ * @param {number} step
+ */
 export function faster(times, step) {
   if (step === 0 || !times.length) return "";
   const ratio = times[step - 1] / times[step];
@@ -104,10 +136,16 @@ export function faster(times, step) {
     : `${Number((1 / ratio).toPrecision(2))}× slower`;
 }
 
-/** Whether a line belongs to one of the operators. */
+/**
+ * Whether a line belongs to one of the operators.
+ * @param {number[]} owners
+ */
 export const meets = (owners, chosen) => owners.some((owner) => chosen.includes(owner));
 
-/** The first line of a run of lines with the same owners: there the operators' numbers are written. */
+/**
+ * The first line of a run of lines with the same owners: there the operators' numbers are written.
+ * @param {readonly { owners: number[] }[]} lines
+ */
 export const heads = (lines) =>
   lines.map(
     ({ owners }, at) => owners.length > 0 && (at === 0 || lines[at - 1].owners.join() !== owners.join()),

@@ -1,8 +1,13 @@
 // The four levels, each a list of lines: what a line looks like, and the stripe of its operators.
-import { fill, h } from "../../core/dom.js";
+import { closestTo, fill, h } from "../../core/dom.js";
 import { tokenElement } from "../../core/operators.js";
 import { heads } from "./model.js";
 import { wayOf } from "./marks.js";
+/** @import { LoweringModel } from "./model.js" */
+/**
+ * @import { LoweringView } from "../../generated/lowering.js"
+ * @param {string[]} hues
+ */
 
 const stripes = (hues) => {
   const stops = hues.map(
@@ -11,7 +16,9 @@ const stripes = (hues) => {
   return `linear-gradient(to right, ${stops.join(", ")})`;
 };
 
-/** An operator's number in its colour. */
+/**
+ * An operator's number in its colour.
+ */
 export const badge = ({ index, hue }) =>
   h(
     "span",
@@ -23,10 +30,22 @@ export const badge = ({ index, hue }) =>
     String(index + 1),
   );
 
+/**
+ * @param {LoweringModel} model
+ * @param {LoweringView} view
+ */
 export function createPanels(model, view, hooks) {
+  /** @param {number[]} owners */
   const names = (owners) => owners.map((owner) => model.operators[owner].name).join(", ");
 
-  /** A line of a level; `first`: the numbers of its operators are written. */
+  /**
+   * A line of a level; `first`: the numbers of its operators are written.
+   * @param {string} level
+   * @param {boolean} first
+   * @param {HTMLElement | HTMLSpanElement} content
+   * @param {number} at
+   * @param {number[]} owners
+   */
   function line(level, at, owners, first, content, attributes = {}) {
     const hues = owners.map((owner) => model.operators[owner].hue);
     const stripe = h("span", {
@@ -79,6 +98,7 @@ export function createPanels(model, view, hooks) {
     );
   }
 
+  /** @param {number} step */
   function loops(step) {
     return model.steps[step].nest.map((part, at) => {
       const { block, depth, name, text, extent, how, owners, touched } = part;
@@ -116,6 +136,7 @@ export function createPanels(model, view, hooks) {
     });
   }
 
+  /** @param {string} level */
   const code = (level) => () => {
     const { lines, purposes, cut } = model.codes[level];
     const first = heads(lines);
@@ -141,7 +162,11 @@ export function createPanels(model, view, hooks) {
     return rows;
   };
 
-  /** A line of code with the word in colour that says what it does: what it begins with, or, in LLVM's text, what follows `=`. */
+  /**
+   * A line of code with the word in colour that says what it does: what it begins with, or, in LLVM's text, what follows `=`.
+   * @param {string} text
+   * @param {string} kind
+   */
   function wordsOf(text, kind) {
     const [, before, word, rest] = /^((?:%[\w.$-]+ = )?(?:@!?%p\d+ )?)([\w.]+)(.*)$/s.exec(text) ?? [
       null,
@@ -159,9 +184,9 @@ export function createPanels(model, view, hooks) {
       class: "lv-list",
       role: "listbox",
       "aria-label": title,
-      onfocusin: (event) => hooks.focus(level, event.target.closest(".lv-line")),
-      onclick: (event) => hooks.click(level, event.target.closest(".lv-line")),
-      onpointerover: (event) => hooks.hover(level, event.target.closest(".lv-line")),
+      onfocusin: (event) => hooks.focus(level, closestTo(event, ".lv-line")),
+      onclick: (event) => hooks.click(level, closestTo(event, ".lv-line")),
+      onpointerover: (event) => hooks.hover(level, closestTo(event, ".lv-line")),
       onpointerleave: () => hooks.hover(level, null),
     });
     const head = h(
@@ -175,9 +200,10 @@ export function createPanels(model, view, hooks) {
       el,
       list,
       head,
+      /** @param {number} step */
       draw: (step) => {
         fill(list, made[level](step));
-        const [top] = list.children;
+        const top = list.firstElementChild;
         if (top) top.tabIndex = 0;
       },
     };

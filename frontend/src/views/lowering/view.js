@@ -1,6 +1,7 @@
 // The lowering explorer: one kernel as Relay, tensor expressions, loops and machine code side by side. The loops are
 // those after one primitive of the schedule, which the reader steps through; an operator is lit at every level.
 import { fill, h, text } from "../../core/dom.js";
+import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { commonKeys, key, onButton, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 import { createLegend } from "../../core/legend.js";
@@ -24,6 +25,8 @@ import {
 import { MARKS } from "./marks.js";
 import { badge, createPanels } from "./panels.js";
 import css from "./style.css";
+/** @import { Effect, LoweringView } from "../../generated/lowering.js" */
+/** @import { Context, KeyEvent, State } from "../../core/types.js" */
 
 addStyle(css);
 
@@ -34,6 +37,7 @@ const ESTIMATED = {
   cpu: `${COUNTED} Bytes: a cache holds what the innermost loops touch that fit into it, and what lies further out comes anew, in lines of 64 bytes; what fits altogether is there from the run before. Cycles: of each nest the most of instructions / 3, 4 for each sum that waits for the one before, bytes from the second cache / 64, bytes from beyond it / 32. Addresses, slow arithmetic and the start of threads are left out, and so is what LLVM makes of loops by itself. Convolutions of whole models came out within half to twice of what was measured.`,
   gpu: `${COUNTED} Bytes are those of the arrays that each nest reads and writes. Addresses, caches and waiting are left out.`,
 };
+/** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
   [["↑", "↓"], "line"],
@@ -41,12 +45,40 @@ const KEYS = [
   [["?"], "keys"],
 ];
 
+/**
+ * @param {HTMLElement} root
+ * @param {LoweringView} view
+ * @param {Context} ctx
+ */
 export function mountLowering(root, view, ctx) {
   checkLowering(view);
   return new LoweringExplorer(root, view, ctx).begin();
 }
 
-class LoweringExplorer extends Explorer {
+/** @extends {Explorer<LoweringView>} */
+export class LoweringExplorer extends Explorer {
+  /** @type {HTMLButtonElement[]} */
+  chips = LATER;
+  /** @type {{ [k: string]: HTMLSpanElement; }} */
+  tallies = LATER;
+  /** @type {HTMLSpanElement} */
+  loopNote = LATER;
+  /** @type {any} */
+  panels = LATER;
+  /** @type {ReturnType<typeof createTabs>} */
+  tabs = LATER;
+  /** @type {HTMLDivElement} */
+  body = LATER;
+  /** @type {HTMLSpanElement} */
+  effect = LATER;
+  /** @type {HTMLButtonElement[]} */
+  switches = LATER;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {LoweringView} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
     super(root, view, ctx);
     this.model = createModel(view);
@@ -191,6 +223,7 @@ class LoweringExplorer extends Explorer {
     };
   }
 
+  /** @param {State} state */
   restore(state) {
     this.chosen = parseList(state.op).filter((op) => this.model.operators[op]);
     this.tabs.select(this.levels.includes(state.tab) ? state.tab : "loops");
@@ -211,7 +244,10 @@ class LoweringExplorer extends Explorer {
     }
   }
 
-  /** Where there is room for one of the two codes, which one. */
+  /**
+   * Where there is room for one of the two codes, which one.
+   * @param {{ relay: string; te: string; loops: string; code: string; }} titles
+   */
   addSwitches(titles) {
     this.switches = ["ir", "code"].flatMap((at) => {
       const buttons = ["ir", "code"].map((level) =>
@@ -236,6 +272,7 @@ class LoweringExplorer extends Explorer {
     });
   }
 
+  /** @param {string} id */
   showLevel(id) {
     if (!this.body) return;
     this.body.dataset.on = id;
@@ -246,6 +283,7 @@ class LoweringExplorer extends Explorer {
 
   // --- the schedule ---------------------------------------------------------------------------------
 
+  /** @param {number} step */
   go(step, quiet = false) {
     const { model } = this;
     this.step = Math.max(0, Math.min(this.count - 1, step));
@@ -278,6 +316,10 @@ class LoweringExplorer extends Explorer {
   drawEffect() {
     const { effect } = this.model.steps[this.step];
     const before = this.model.steps[Math.max(0, this.step - 1)].effect;
+    /**
+     * @param {string} key
+     * @param {[string, string]} words
+     */
     const part = (key, words) =>
       h(
         "span",
@@ -306,10 +348,18 @@ class LoweringExplorer extends Explorer {
     );
   }
 
-  /** What a run costs with these loops, counted, and what this step changed of it. */
+  /**
+   * What a run costs with these loops, counted, and what this step changed of it.
+   * @param {Effect} effect
+   * @param {Effect} before
+   */
   estimated(effect, before) {
     if (!effect.instructions) return null;
     const { gpu } = this.model;
+    /**
+     * @param {string} key
+     * @param {[string, string]} words
+     */
     const part = (key, words, ...content) => {
       const told = changed(effect[key], before[key], words);
       return h(
@@ -319,6 +369,7 @@ class LoweringExplorer extends Explorer {
         told && `, ${told}`,
       );
     };
+    /** @type {[string, string]} */
     const many = ["fewer", "more"];
     const instructions = h("b", null, amount(effect.instructions));
     if (gpu)
@@ -363,6 +414,10 @@ class LoweringExplorer extends Explorer {
 
   // --- one operator at every level ------------------------------------------------------------------
 
+  /**
+   * @param {string} level
+   * @param {HTMLElement} line
+   */
   ownersOf(level, line) {
     const at = Number(line.dataset.at);
     const lines =
@@ -371,10 +426,15 @@ class LoweringExplorer extends Explorer {
     return lines[at]?.owners ?? [];
   }
 
+  /** @param {number} op */
   toggle(op) {
     this.choose(this.chosen.length === 1 && this.chosen[0] === op ? [] : [op], "");
   }
 
+  /**
+   * @param {number[]} owners
+   * @param {string} from
+   */
   choose(owners, from) {
     this.chosen = [...owners];
     this.light();
@@ -384,11 +444,13 @@ class LoweringExplorer extends Explorer {
     this.ctx.changed();
   }
 
+  /** @param {HTMLElement} line */
   click(level, line) {
     const owners = this.ownersOf(level, line);
     this.choose(owners.join() === this.chosen.join() ? [] : owners, level);
   }
 
+  /** @param {number[] | null} owners */
   point(owners) {
     const next = owners && owners.length > 0 ? owners : null;
     if ((next ?? []).join() === (this.pointed ?? []).join()) return;
@@ -420,6 +482,7 @@ class LoweringExplorer extends Explorer {
     }
   }
 
+  /** @param {string} level */
   reveal(level) {
     const { list } = this.panels[level];
     // Of loops around several operators, the statement of this one says more.
@@ -428,7 +491,11 @@ class LoweringExplorer extends Explorer {
     if (line) this.show(list, line);
   }
 
-  /** Scrolls a list, and nothing around it, until a line of it is in view. */
+  /**
+   * Scrolls a list, and nothing around it, until a line of it is in view.
+   * @param {HTMLDivElement} list
+   * @param {HTMLElement} line
+   */
   show(list, line) {
     const top = line.offsetTop - list.offsetTop;
     if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 40)
@@ -452,6 +519,7 @@ class LoweringExplorer extends Explorer {
     return line ? { level: line.dataset.level, line } : null;
   }
 
+  /** @param {number} by */
   walk(by) {
     const at = this.at();
     const { list } = this.panels[at?.level ?? this.tabs.selected];
@@ -463,6 +531,7 @@ class LoweringExplorer extends Explorer {
     this.show(list, line);
   }
 
+  /** @param {number} by */
   otherLevel(by) {
     const now = this.levels.indexOf(this.at()?.level ?? this.tabs.selected);
     const to = this.levels[(now + by + this.levels.length) % this.levels.length];
@@ -470,6 +539,7 @@ class LoweringExplorer extends Explorer {
     this.panels[to].list.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
   }
 
+  /** @param {KeyEvent} event */
   enter(event) {
     const at = this.at();
     if (onButton(event) || !at) return false;

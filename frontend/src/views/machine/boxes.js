@@ -1,6 +1,7 @@
 // The boxes beside the program: code, registers, and one of stack, memory and reasons; on phones all are tabs.
 import { h } from "../../core/dom.js";
 import { createTabs } from "../../core/tabs.js";
+/** @import { MachineExplorer } from "./view.js" */
 
 export const TABS = [
   { id: "program", label: "Program" },
@@ -20,7 +21,10 @@ const pane = (name, label) =>
   h("div", { class: `pane ${name}-pane`, tabindex: 0, role: label ? "group" : null, "aria-label": label });
 const head = (...parts) => h("div", { class: "pane-head" }, parts);
 
-/** The parts that a MachineExplorer draws into. `onFunction(index)`, `onSide()`, `onTab(id)`: what the reader chose. */
+/**
+ * The parts that a MachineExplorer draws into. `onFunction(index)`, `onSide()`, `onTab(id)`: what the reader chose.
+ * @param {MachineExplorer} explorer
+ */
 export function createBoxes({ run }, { onFunction, onSide, onTab }) {
   const panes = { stack: pane("stack"), memory: pane("memory"), why: pane("why") };
   const codePane = pane("code", "code");

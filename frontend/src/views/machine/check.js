@@ -4,6 +4,7 @@ import { checkMemory } from "../memory/check.js";
 
 /** @param {import("../../generated/machine.js").MachineView} view */
 export function checkMachine({ functions, frames, steps, plan }) {
+  /** @param {number} frame */
   const of = (frame) => functions[frames[frame].function];
   steps.forEach(({ frame, number, following, changes }, i) => {
     need(number < of(frame).code.length && following < of(frame).code.length, `steps[${i}]`);

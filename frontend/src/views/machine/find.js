@@ -1,5 +1,9 @@
 // Finding: a line of the program, or the lines that an instruction came from.
 import { Finder, rowTexts } from "../../core/finder.js";
+/** @import { MachineView } from "../../generated/machine.js" */
+/** @import { RecordedRun } from "./run.js" */
+/** @import { MachineExplorer } from "./view.js" */
+/** @import { Query } from "../../core/types.js" */
 
 const SCOPES = [
   { id: "all", label: "anywhere" },
@@ -7,7 +11,11 @@ const SCOPES = [
   { id: "ins", label: "instructions" },
 ];
 
-/** `match(query, scope)` → `{ rows, lines, instructions }`: rows to go to, in order; those whose text matches; "function number" of instructions that do. */
+/**
+ * `match(query, scope)` → `{ rows, lines, instructions }`: rows to go to, in order; those whose text matches; "function number" of instructions that do.
+ * @param {MachineView} view
+ * @param {RecordedRun} run
+ */
 export function createMatcher(view, run) {
   const texts = rowTexts(view);
   return (query, scope) => {
@@ -33,6 +41,7 @@ export function createMatcher(view, run) {
 
 /** The search of a MachineExplorer: of steps, it keeps those whose instruction or row matches. */
 class MachineFinder extends Finder {
+  /** @param {MachineExplorer} explorer */
   constructor(explorer) {
     super(explorer, {
       scopes: SCOPES,
@@ -44,17 +53,25 @@ class MachineFinder extends Finder {
     this.result = this.matcher("", "all");
   }
 
+  /**
+   * @param {string} wanted
+   * @param {string} scope
+   */
   match(wanted, scope) {
     this.result = this.matcher(wanted, scope);
     return this.result.rows;
   }
 
+  /** @param {Query} query */
   filter(query) {
     const count = super.filter(query);
     return query.query && query.scope === "ins" ? this.result.instructions.size : count;
   }
 
-  /** Whether a step does what was found. */
+  /**
+   * Whether a step does what was found.
+   * @param {number} step
+   */
   about(step) {
     const { view, run } = this.explorer;
     const { frame, number } = view.steps[step];
@@ -66,4 +83,5 @@ class MachineFinder extends Finder {
   }
 }
 
+/** @param {MachineExplorer} explorer */
 export const createFinder = (explorer) => new MachineFinder(explorer);

@@ -3,9 +3,14 @@ import { h } from "../../core/dom.js";
 import { formatList } from "../../core/links.js";
 import { createTabs } from "../../core/tabs.js";
 import { mountMemory } from "../memory/view.js";
+/** @import { MachineView } from "../../generated/machine.js" */
+/** @import { Context, State } from "../../core/types.js" */
 
 const BINDINGS = [3, 4];
-/** The kernels, which are written out in the program, are folded at first: their values never leave them. */
+/**
+ * The kernels, which are written out in the program, are folded at first: their values never leave them.
+ * @param {Pick<MachineView, "rows">} view
+ */
 const folded = (view) =>
   formatList(view.rows.flatMap((row, i) => (BINDINGS.includes(row.kind) && row.end > i ? [i] : [])));
 
@@ -14,15 +19,24 @@ const FORMS = [
   { id: "graph", label: "graph executor: storage plan" },
 ];
 
-/** Mounts `mountMachine(root, view, ctx)`, and the memory explorer of the plan beside it, one at a time. */
+/**
+ * Mounts `mountMachine(root, view, ctx)`, and the memory explorer of the plan beside it, one at a time.
+ * @param {MachineView} view
+ * @param {Context} ctx
+ */
 export function mountForms(root, view, ctx, mountMachine) {
   const stage = h("div", { class: "rx" });
   let drawn = null;
   let form = "";
+  /** @param {string} theme */
   const dress = (theme) => {
     stage.dataset.theme = theme;
   };
 
+  /**
+   * @param {string} id
+   * @param {{}} state
+   */
   function show(id, state) {
     form = id;
     drawn?.destroy();
@@ -47,6 +61,7 @@ export function mountForms(root, view, ctx, mountMachine) {
   root.append(tabs.el, stage);
   dress(root.dataset.theme ?? "light");
   const off = ctx.on("theme", dress);
+  /** @param {State} state */
   const wanted = (state) => (state.form === "graph" ? "graph" : "vm");
   tabs.select(wanted(ctx.state));
   show(wanted(ctx.state), ctx.state);

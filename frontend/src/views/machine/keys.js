@@ -1,7 +1,11 @@
 // The keys of this explorer: the listener and the help read the same list.
 import { both, commonKeys, enterKey, key, playKey, rowKeys, stepKeys } from "../../core/keys.js";
+/** @import { MachineExplorer } from "./view.js" */
 
-/** Bindings for `bindKeys`, acting on a MachineExplorer. */
+/**
+ * Bindings for `bindKeys`, acting on a MachineExplorer.
+ * @param {MachineExplorer} explorer
+ */
 export function bindings(explorer) {
   const page = Math.max(5, Math.round(explorer.count / 20));
   return [

@@ -6,6 +6,8 @@ import { causeChain } from "../../core/steps.js";
 import { keepInView, shortStack } from "../evaluation/frames.js";
 import { MARKS } from "./marks.js";
 import { STORAGE, TENSOR, ranges } from "./run.js";
+/** @import { MachineExplorer } from "./view.js" */
+/** @import { CodeLine } from "../../generated/machine.js" */
 
 /** Lines of code that are drawn around the one that is looked at; longer functions have their ends cut, which is said. */
 const WINDOW = 600;
@@ -15,7 +17,10 @@ const IN_HEAD = 2;
 /** What happens to a thing in the step that is shown. */
 const MARKED = new Set(["new", "filled", "free now"]);
 
-/** A value as a button, with its number; plain text where it has no memory of its own. */
+/**
+ * A value as a button, with its number; plain text where it has no memory of its own.
+ * @param {MachineExplorer} explorer
+ */
 export function valueChip(explorer, value, { fresh = false } = {}) {
   const { run, step } = explorer;
   const said = run.say(value, step);
@@ -41,7 +46,10 @@ export function valueChip(explorer, value, { fresh = false } = {}) {
 
 // --- code -----------------------------------------------------------------------------------------------
 
-/** Draws the lines of a function; only where another function, or another stretch of it, is shown. */
+/**
+ * Draws the lines of a function; only where another function, or another stretch of it, is shown.
+ * @param {MachineExplorer} explorer
+ */
 export function drawCode(explorer, pane) {
   const { run, step } = explorer;
   const fn = explorer.fn;
@@ -87,6 +95,10 @@ export function drawCode(explorer, pane) {
   if (shown) keepInView(pane, shown.offsetTop, shown.offsetHeight);
 }
 
+/**
+ * @param {CodeLine} line
+ * @param {number} at
+ */
 function codeLine(line, at) {
   const [mnemonic, ...rest] = line.text.split(" ");
   const runs = line.runs > 0 ? `×${line.runs.toLocaleString("en")}` : line.runs === 0 ? "never" : "";
@@ -117,6 +129,7 @@ function codeLine(line, at) {
 
 // --- registers ------------------------------------------------------------------------------------------
 
+/** @param {MachineExplorer} explorer */
 export function drawRegisters(explorer, pane) {
   const { run, view, step, frame } = explorer;
   if (frame < 0) return void fill(pane, h("p", { class: "soft" }, "No function runs."));
@@ -173,6 +186,7 @@ export function drawRegisters(explorer, pane) {
 
 // --- the stack ------------------------------------------------------------------------------------------
 
+/** @param {MachineExplorer} explorer */
 function given(explorer, frame) {
   const { run, step } = explorer;
   const { names } = run.functionOf(frame);
@@ -186,6 +200,10 @@ function given(explorer, frame) {
     .join(", ");
 }
 
+/**
+ * @param {MachineExplorer} explorer
+ * @param {boolean} on
+ */
 function card(explorer, frame, height, on) {
   const { run, view, step } = explorer;
   const { before, turn } = view.frames[frame];
@@ -223,6 +241,7 @@ function card(explorer, frame, height, on) {
   );
 }
 
+/** @param {MachineExplorer} explorer */
 export function drawStack(explorer, pane) {
   const { run, view, step, frame } = explorer;
   const stack = run.stack(step);
@@ -264,9 +283,13 @@ export function drawStack(explorer, pane) {
 
 // --- memory ---------------------------------------------------------------------------------------------
 
-/** From when to when something lives: solid up to its last use, pale until nothing holds it, a line where we are. */
+/**
+ * From when to when something lives: solid up to its last use, pale until nothing holds it, a line where we are.
+ * @param {MachineExplorer} explorer
+ */
 function life(explorer, object) {
   const { made, last, freed } = explorer.view.objects[object];
+  /** @param {number} at */
   const share = (at) => `${(100 * at) / Math.max(1, explorer.count)}%`;
   return h(
     "span",
@@ -277,6 +300,7 @@ function life(explorer, object) {
   );
 }
 
+/** @param {MachineExplorer} explorer */
 function heldBy(explorer, holders, object) {
   const { run, view, step } = explorer;
   if (run.gone(object, step)) return "nothing holds it";
@@ -289,6 +313,7 @@ function heldBy(explorer, holders, object) {
   return inside.length ? inside.map((i) => `#${i}`).join(", ") : "another value";
 }
 
+/** @param {MachineExplorer} explorer */
 function objectLine(explorer, holders, object, inside) {
   const { run, step } = explorer;
   const event = run.events[step];
@@ -322,6 +347,7 @@ function objectLine(explorer, holders, object, inside) {
   );
 }
 
+/** @param {MachineExplorer} explorer */
 export function drawMemory(explorer, pane) {
   const { run, view, step } = explorer;
   const holders = run.holders(step);
@@ -331,6 +357,7 @@ export function drawMemory(explorer, pane) {
     (i) => explorer.all || !run.gone(i, step) || freed.has(i) || i === explorer.chosen,
   );
   const there = new Set(shown);
+  /** @param {number} i */
   const lies = (i) => view.objects[i].storage >= 0 && there.has(view.objects[i].storage);
   const tenants = new Map();
   for (const i of shown)
@@ -375,6 +402,10 @@ export function drawMemory(explorer, pane) {
 
 // --- reasons --------------------------------------------------------------------------------------------
 
+/**
+ * @param {MachineExplorer} explorer
+ * @param {number} step
+ */
 function entry(explorer, step, note = "") {
   const { mark, say } = explorer.view.steps[step];
   return h(
@@ -387,9 +418,17 @@ function entry(explorer, step, note = "") {
   );
 }
 
+/**
+ * @param {MachineExplorer} explorer
+ * @param {number} object
+ */
 function story(explorer, pane, object) {
   const { run, view, step, count } = explorer;
   const { kind, label, bytes, storage, given: given_, made, last, freed } = view.objects[object];
+  /**
+   * @param {string} words
+   * @param {number} at
+   */
   const to = (at, words) =>
     h("button", { class: "link", type: "button", "data-step": Math.min(at, count - 1) }, words);
   const tenants = kind === STORAGE ? run.tenants(object) : [];
@@ -436,7 +475,10 @@ function story(explorer, pane, object) {
   );
 }
 
-/** Why a step could happen; what an object is; what a row became. */
+/**
+ * Why a step could happen; what an object is; what a row became.
+ * @param {MachineExplorer} explorer
+ */
 export function drawWhy(explorer, pane) {
   const { run, view, step, question } = explorer;
   if (question.kind === "object") return story(explorer, pane, question.at);
@@ -490,13 +532,17 @@ export function drawWhy(explorer, pane) {
   );
 }
 
-/** The column beside the program: the instructions of the shown function that came from a row. */
+/**
+ * The column beside the program: the instructions of the shown function that came from a row.
+ * @param {MachineExplorer} explorer
+ */
 export function instructionsColumn(explorer) {
   return {
     id: "ins",
     title: "instructions",
     width: "minmax(70px, 128px)",
     lines: () => 1,
+    /** @param {number} row */
     draw(row, cell) {
       const all = explorer.run.fromRow.get(row) ?? [];
       const own = all.filter(({ fn }) => fn === explorer.fn.index).map(({ number }) => number);

@@ -1,6 +1,7 @@
 // The machine explorer: a run of the virtual machine beside the program: the code of the function that runs, its
 // registers, the stack, and what takes memory until when; and the graph executor's plan, where there is one.
-import { fill, h, text } from "../../core/dom.js";
+import { closestTo, fill, h, text } from "../../core/dom.js";
+import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { createLegend } from "../../core/legend.js";
 import { integer, parseList } from "../../core/links.js";
@@ -16,9 +17,12 @@ import { MARKS } from "./marks.js";
 import { drawCode, drawMemory, drawRegisters, drawStack, drawWhy, instructionsColumn } from "./panels.js";
 import { createRun } from "./run.js";
 import css from "./style.css";
+/** @import { MachineView } from "../../generated/machine.js" */
+/** @import { Context, KeyEvent, State } from "../../core/types.js" */
 
 addStyle(css);
 
+/** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "instruction"],
   [["o"], "over"],
@@ -37,13 +41,54 @@ const NOWHERE = {
   again: "This instruction does not run again.",
 };
 
+/**
+ * @param {HTMLElement} root
+ * @param {MachineView} view
+ * @param {Context} ctx
+ */
 export function mountMachine(root, view, ctx) {
   checkMachine(view);
+  /**
+   * @param {HTMLElement} inner
+   * @param {MachineView} seen
+   * @param {Context} own
+   */
   const mount = (inner, seen, own) => new MachineExplorer(inner, seen, own).begin();
   return view.plan ? mountForms(root, view, ctx, mount) : mount(root, view, ctx);
 }
 
-class MachineExplorer extends Explorer {
+/** @extends {Explorer<MachineView>} */
+export class MachineExplorer extends Explorer {
+  /** @type {ReturnType<typeof createBoxes>["boxes"]} */
+  boxes = LATER;
+  /** @type {ReturnType<typeof createBoxes>["codePane"]} */
+  codePane = LATER;
+  /** @type {ReturnType<typeof createBoxes>["regsPane"]} */
+  regsPane = LATER;
+  /** @type {ReturnType<typeof createBoxes>["regsHead"]} */
+  regsHead = LATER;
+  /** @type {ReturnType<typeof createBoxes>["choice"]} */
+  choice = LATER;
+  /** @type {ReturnType<typeof createBoxes>["panes"]} */
+  panes = LATER;
+  /** @type {ReturnType<typeof createBoxes>["tabs"]} */
+  tabs = LATER;
+  /** @type {ReturnType<typeof createBoxes>["narrowTabs"]} */
+  narrowTabs = LATER;
+  /** @type {HTMLButtonElement[]} */
+  jumps = LATER;
+  /** @type {HTMLDivElement} */
+  failure = LATER;
+  /** @type {HTMLDivElement} */
+  body = LATER;
+  /** @type {any} */
+  lit = LATER;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {MachineView} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
     super(root, view, ctx);
     this.run = createRun(view);
@@ -61,7 +106,9 @@ class MachineExplorer extends Explorer {
   }
 
   kept() {
-    return this.finder?.keep ? (/** @type {number} */ step) => this.finder.about(step) : null;
+    return this.finder?.keep
+      ? (/** @type {number} */ step) => /** @type {any} */ (this.finder).about(step)
+      : null;
   }
 
   get marks() {
@@ -161,6 +208,11 @@ class MachineExplorer extends Explorer {
 
   sums() {
     const { totals } = this.view;
+    /**
+     * @param {string} name
+     * @param {string} one
+     * @param {string} many
+     */
     const said = (name, one, many) =>
       `${totals[name].toLocaleString("en")} ${totals[name] === 1 ? one : many}`;
     return [
@@ -193,6 +245,7 @@ class MachineExplorer extends Explorer {
     };
   }
 
+  /** @param {State} state */
   restore(state) {
     const [, kind, digits] = /^([ro])(\d{1,7})$/.exec(state.sel ?? "") ?? [];
     const list = { r: this.view.rows, o: this.view.objects }[kind];
@@ -217,14 +270,21 @@ class MachineExplorer extends Explorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  /** "over", "out" or "again": Esc comes back. */
+  /**
+   * "over", "out" or "again": Esc comes back.
+   * @param {string} kind
+   * @param {number} by
+   */
   jumpTo(kind, by) {
     const to = this.run.jump(kind, this.step, by);
     if (to >= 0) this.jump(to);
     else this.shell.announce(NOWHERE[kind]);
   }
 
-  /** Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
+  /**
+   * Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address.
+   * @param {number} step
+   */
   go(step, quiet = false) {
     const { run, view } = this;
     const to = Math.max(0, Math.min(this.count - 1, step));
@@ -270,7 +330,10 @@ class MachineExplorer extends Explorer {
     return notes.length + attempts.length > 0;
   }
 
-  /** Shows another frame's code and registers at this step. */
+  /**
+   * Shows another frame's code and registers at this step.
+   * @param {number} frame
+   */
   showFrame(frame, quiet = false) {
     this.frame = frame;
     this.pinned = frame !== (this.run.stack(this.step).at(-1) ?? -1);
@@ -281,13 +344,17 @@ class MachineExplorer extends Explorer {
     this.ctx.changed();
   }
 
+  /** @param {number} by */
   otherFrame(by) {
     const stack = this.run.stack(this.step);
     const to = stack[stack.indexOf(this.frame) + by];
     if (to !== undefined) this.showFrame(to);
   }
 
-  /** Shows the code of a function, whether or not it runs. */
+  /**
+   * Shows the code of a function, whether or not it runs.
+   * @param {number} index
+   */
   showFunction(index, quiet = false) {
     this.setFunction(this.run.functions[index]);
     this.draw();
@@ -327,7 +394,10 @@ class MachineExplorer extends Explorer {
     this.refocus(before, ["object", "frame", "step", "ins"]);
   }
 
-  /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
+  /**
+   * On a phone, what the chosen tab shows; elsewhere everything stands side by side.
+   * @param {string} id
+   */
   place(id) {
     this.body.dataset.on = id;
     if (SIDE.some((item) => item.id === id) && this.narrow) this.tabs.select(id);
@@ -338,7 +408,11 @@ class MachineExplorer extends Explorer {
     if (this.turned()) this.place(this.narrowTabs.selected);
   }
 
-  /** `kind`: "step" (why could it happen), "row" (what became of it), "object" (its story). */
+  /**
+   * `kind`: "step" (why could it happen), "row" (what became of it), "object" (its story).
+   * @param {string} kind
+   * @param {number} at
+   */
   ask(kind, at, move = true) {
     this.question = { kind, at };
     if (this.narrow && move) {
@@ -350,8 +424,10 @@ class MachineExplorer extends Explorer {
     this.ctx.changed();
   }
 
+  /** @param {PointerEvent} event */
   clicked(event) {
-    const at = event.target.closest?.(
+    const at = closestTo(
+      event,
       "[data-object], [data-ins], [data-step], [data-frame], [data-follow], [data-all]",
     );
     if (!at) return;
@@ -368,7 +444,11 @@ class MachineExplorer extends Explorer {
     }
   }
 
-  /** On to the next time that an instruction runs. */
+  /**
+   * On to the next time that an instruction runs.
+   * @param {number} number
+   * @param {number} fn
+   */
   runTo(fn, number) {
     const to = this.run.next(fn, number, this.step);
     if (to >= 0) this.jump(to);
@@ -378,12 +458,15 @@ class MachineExplorer extends Explorer {
     }
   }
 
-  /** Linked highlighting: a row and its instructions, an instruction and its rows, a value wherever it stands. */
+  /**
+   * Linked highlighting: a row and its instructions, an instruction and its rows, a value wherever it stands.
+   * @param {PointerEvent | FocusEvent} event
+   */
   hovered(event) {
-    const ins = event.target.closest?.(".vm-line")?.dataset.at;
+    const ins = closestTo(event, ".vm-line")?.dataset.at;
     if (ins !== undefined) this.rows.mark("linked", this.fn.code[Number(ins)]?.rows ?? []);
     else this.rows.mark("linked", []);
-    const id = event.target.closest?.("[data-object]")?.dataset.object ?? null;
+    const id = closestTo(event, "[data-object]")?.dataset.object ?? null;
     if (id === this.lit) return;
     this.lit = id;
     for (const node of this.root.querySelectorAll("[data-object].is-lit")) node.classList.remove("is-lit");
@@ -392,6 +475,7 @@ class MachineExplorer extends Explorer {
         node.classList.add("is-lit");
   }
 
+  /** @param {number} row */
   light(row) {
     this.rows.mark("hover", row >= 0 ? [row] : []);
     const own = new Set(
@@ -405,9 +489,14 @@ class MachineExplorer extends Explorer {
 
   // --- keyboard -------------------------------------------------------------------------------------
 
-  /** ↑ and ↓: along the code where the focus is there, else along the program. */
+  /**
+   * ↑ and ↓: along the code where the focus is there, else along the program.
+   * @param {number} by
+   * @param {number} row
+   * @param {KeyEvent} event
+   */
   walk(by, row, event) {
-    const line = event.target.closest?.(".vm-line");
+    const line = closestTo(event, ".vm-line");
     if (!line) return this.rows.move(by, row);
     (by > 0 ? line.nextElementSibling : line.previousElementSibling)?.querySelector(".ins")?.focus();
   }

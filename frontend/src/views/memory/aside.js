@@ -34,7 +34,13 @@ export function createAside({ onPane, onTab }) {
 export const WINDOW = 32;
 const EDGE = 6;
 
-/** The first of the steps that stand beside the rows, and how many they are: a window that moves when the step comes near its edge. */
+/**
+ * The first of the steps that stand beside the rows, and how many they are: a window that moves when the step comes near its edge.
+ * @param {number} first
+ * @param {number} step
+ * @param {number} count
+ * @param {boolean} whole
+ */
 export function timeWindow(first, step, count, whole) {
   const span = whole ? count : Math.min(count, WINDOW);
   const near = step - first < EDGE || first + span - step <= EDGE || first + span > count;

@@ -1,13 +1,21 @@
 // What can be chosen: kernels or operators, when names are freed, the order; and the foot with what it comes to.
 import { fill, h } from "../../core/dom.js";
 import { size } from "../fusion/columns.js";
+/** @import { MemoryModel } from "./model.js" */
 
 /**
  * Draws the choices of each axis that has some; `choose(axis, choice)`. Those that lead to the same plan look so. `time`
  * is `{ whole, set(whole) }` where not all steps fit beside the rows.
+ * @param {HTMLDivElement} el
+ * @param {MemoryModel} model
+ * @param {number[]} chosen
  */
 export function drawChoices(el, model, chosen, choose, time) {
   const now = model.at(chosen);
+  /**
+   * @param {boolean} whole
+   * @param {string} word
+   */
   const zoom = (whole, word) =>
     h(
       "button",
@@ -55,11 +63,18 @@ export function drawChoices(el, model, chosen, choose, time) {
   );
 }
 
-/** The sizes, one below the other as bars, each with its share of the largest. */
+/**
+ * The sizes, one below the other as bars, each with its share of the largest.
+ * @param {HTMLSpanElement} el
+ */
 export function drawTotals(el, variant, first) {
   const { peak, packed, arena, total } = variant.totals;
   const most = Math.max(total, first.totals.total, 1);
   const differs = (bytes, was) => size(bytes) !== size(was);
+  /**
+   * @param {string} word
+   * @param {string} what
+   */
   const line = (word, bytes, what, was) =>
     h(
       "span",

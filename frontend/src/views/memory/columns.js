@@ -2,14 +2,25 @@
 import { fill, h } from "../../core/dom.js";
 import { size } from "../fusion/columns.js";
 import { COMPUTED } from "./model.js";
+/**
+ * @import { MemoryModel } from "./model.js"
+ * @param {number} number
+ */
 
 export const bufferName = (number) => `b${number}`;
 const steps = (from, to) => (from === to ? `in step ${from}` : `from step ${from} to step ${to}`);
 
-/** `now()` gives the variant that is shown; `jump(value)` goes to a value's row. */
+/**
+ * `now()` gives the variant that is shown; `jump(value)` goes to a value's row.
+ * @param {MemoryModel} model
+ */
 export function memoryColumns(model, now, jump) {
   const { values, onRow, same } = model;
 
+  /**
+   * @param {number} at
+   * @param {number} count
+   */
   function bar(variant, n, at, count) {
     const life = variant.lives[variant.lifeOf[n]];
     const { tint } = variant.buffers[life.buffer];
@@ -28,6 +39,7 @@ export function memoryColumns(model, now, jump) {
     );
   }
 
+  /** @param {number} row */
   function life(row, cell) {
     const variant = now();
     const computed = onRow[row].filter((n) => values[n].origin === COMPUTED);
@@ -73,6 +85,7 @@ export function memoryColumns(model, now, jump) {
     );
   }
 
+  /** @param {number} row */
   function place(row, cell) {
     const variant = now();
     const computed = onRow[row].filter((n) => values[n].origin === COMPUTED);

@@ -1,12 +1,18 @@
 // Finding: a line, an operator, a buffer.
 import { Finder, rowTexts, some } from "../../core/finder.js";
 import { bufferName } from "./columns.js";
+/** @import { MemoryExplorer } from "./view.js" */
 
-/** The search of a MemoryExplorer; a buffer is found by its whole name. */
+/**
+ * The search of a MemoryExplorer; a buffer is found by its whole name.
+ * @param {MemoryExplorer} explorer
+ */
 export function createFinder(explorer) {
   const { view, model } = explorer;
   const texts = rowTexts(view);
+  /** @param {number} row */
   const labels = (row) => model.onRow[row].map((n) => model.values[n].label);
+  /** @param {number} row */
   const buffers = (row) =>
     model.onRow[row]
       .map((n) => explorer.variant.lives[explorer.variant.lifeOf[n]])

@@ -1,8 +1,12 @@
 // The keys of this explorer: the listener and the help read the same list.
 import { both, commonKeys, enterKey, key, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 import { AGAIN, NEW } from "./marks.js";
+/** @import { MemoryExplorer } from "./view.js" */
 
-/** Bindings for `bindKeys`, acting on a MemoryExplorer. */
+/**
+ * Bindings for `bindKeys`, acting on a MemoryExplorer.
+ * @param {MemoryExplorer} explorer
+ */
 export function bindings(explorer) {
   return [
     ...stepKeys(explorer, {

@@ -1,10 +1,14 @@
 // What the drawing asks of a memory view: which values a row has, how long each lives in a variant and where, and what is
 // in use at a step.
 import { TINTS } from "./marks.js";
+/** @import { MemoryValue, MemoryVariant, MemoryView } from "../../generated/memory.js" */
+
+/** @typedef {ReturnType<typeof createModel>} MemoryModel */
 
 export const COMPUTED = 0;
 const PARAMETER = 1;
 
+/** @param {MemoryView} view */
 export function createModel(view) {
   const { values, axes } = view;
   const onRow = view.rows.map(() => []);
@@ -25,10 +29,17 @@ export function createModel(view) {
     same,
     axes,
     title,
+    /** @param {number} index */
     variant: (index) => (variants[index] ??= createVariant(model, view.variants[index], index)),
-    /** The variant of a list of choices, one for each axis. */
+    /**
+     * The variant of a list of choices, one for each axis.
+     * @param {number[]} choices
+     */
     at: (choices) => view.grid[axes.reduce((sum, axis, i) => sum * axis.choices.length + choices[i], 0)],
-    /** The first choices that lead to a variant. */
+    /**
+     * The first choices that lead to a variant.
+     * @param {number} variant
+     */
     choicesOf(variant) {
       let at = view.grid.indexOf(variant);
       const chosen = [];
@@ -44,12 +55,18 @@ export function createModel(view) {
   return model;
 }
 
+/** @param {MemoryValue[]} values */
 function unique(values, title) {
   const found = new Map();
   values.forEach((_, n) => found.set(title(n), found.has(title(n)) ? -1 : n));
   return found;
 }
 
+/**
+ * @param {MemoryModel} model
+ * @param {MemoryVariant} data
+ * @param {number} index
+ */
 function createVariant(model, data, index) {
   const { values, view } = model;
   const lives = data.lives.map((life) => ({ ...life, rule: view.rules[life.rule], reads: [], after: -1 }));
@@ -90,7 +107,10 @@ function createVariant(model, data, index) {
     live: data.live,
     totals: data.totals,
     peak: data.live.indexOf(data.totals.peak),
-    /** The lives that are in use at a step, the largest first. */
+    /**
+     * The lives that are in use at a step, the largest first.
+     * @param {number} step
+     */
     inUse: (step) =>
       lives
         .map((_, i) => i)
@@ -99,7 +119,10 @@ function createVariant(model, data, index) {
   };
 }
 
-/** The step of `to` where the cursor best goes from `step` of `from`: one about the same value, or the same end. */
+/**
+ * The step of `to` where the cursor best goes from `step` of `from`: one about the same value, or the same end.
+ * @param {number} step
+ */
 export function sameStep(from, step, to) {
   if (step === from.peak) return to.peak;
   if (step === from.steps.length - 1) return to.steps.length - 1;
@@ -111,6 +134,8 @@ export function sameStep(from, step, to) {
 /**
  * Where each life is drawn in a picture of `width` × `height`, time to the right and addresses downwards: `{ x, y, w, h }`.
  * Buffers that are too small to be seen get a little room of their own.
+ * @param {number} width
+ * @param {number} height
  */
 export function arenaBoxes(variant, width, height, least = 3) {
   const sum = variant.buffers.reduce((total, { size }) => total + size, 0) || 1;

@@ -3,13 +3,18 @@ import { fill, h, s } from "../../core/dom.js";
 import { size } from "../fusion/columns.js";
 import { bufferName } from "./columns.js";
 import { arenaBoxes } from "./model.js";
+/** @import { MemoryModel } from "./model.js" */
 
 const MOST_LISTED = 200;
 const LABEL = 26;
 const CHAR = 6.6;
 const LEAST_BAND = 11;
 
-/** The picture of the arena. `draw(variant)` draws it anew, `seek(step)` moves the line; `onLife(life)` is called on a click. */
+/**
+ * The picture of the arena. `draw(variant)` draws it anew, `seek(step)` moves the line; `onLife(life)` is called on a click.
+ * @param {MemoryModel} model
+ * @param {HTMLDivElement} pane
+ */
 export function createArena(model, pane, { onLife, onHover, onSeek }) {
   const svg = s("svg", { class: "arena", role: "img" });
   const note = h(
@@ -83,6 +88,7 @@ export function createArena(model, pane, { onLife, onHover, onSeek }) {
     seek(step);
   }
 
+  /** @param {number} to */
   function seek(to) {
     step = to;
     if (!layout) return;
@@ -107,6 +113,7 @@ export function createArena(model, pane, { onLife, onHover, onSeek }) {
       : "";
   }
 
+  /** @param {PointerEvent} event */
   function at(event) {
     const area = svg.getBoundingClientRect();
     const [x, y] = [event.clientX - area.left - LABEL, event.clientY - area.top];
@@ -138,7 +145,11 @@ export function createArena(model, pane, { onLife, onHover, onSeek }) {
   return { draw, seek, light, destroy: () => sizes.disconnect() };
 }
 
-/** What is in use at a step: values with their size, the largest first. */
+/**
+ * What is in use at a step: values with their size, the largest first.
+ * @param {MemoryModel} model
+ * @param {HTMLDivElement} pane
+ */
 export function drawInUse(model, pane, { variant, step }, onLife) {
   const using = variant.inUse(step);
   const { makes, reads, frees } = variant.steps[step];

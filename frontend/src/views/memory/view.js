@@ -1,6 +1,7 @@
 // The memory explorer: the program is the axis; beside it how long each value is needed and in which buffer it is, while
 // the reader steps through the plan; and the same for other plans, made beforehand.
 import { fill, h, text } from "../../core/dom.js";
+import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { createLegend } from "../../core/legend.js";
 import { integer, parseList } from "../../core/links.js";
@@ -17,10 +18,13 @@ import { MARKS } from "./marks.js";
 import { createModel, sameStep } from "./model.js";
 import { createArena, drawInUse } from "./panes.js";
 import css from "./style.css";
+/** @import { MemoryView } from "../../generated/memory.js" */
+/** @import { Context, State } from "../../core/types.js" */
 
 addStyle(css);
 
 const LINE = 30;
+/** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
   [["p"], "peak"],
@@ -30,12 +34,48 @@ const KEYS = [
   [["?"], "keys"],
 ];
 
+/**
+ * @param {HTMLElement} root
+ * @param {MemoryView} view
+ * @param {Context} ctx
+ */
 export function mountMemory(root, view, ctx) {
   checkMemory(view);
   return new MemoryExplorer(root, view, ctx).begin();
 }
 
-class MemoryExplorer extends Explorer {
+/** @extends {Explorer<MemoryView>} */
+export class MemoryExplorer extends Explorer {
+  /** @type {HTMLSpanElement} */
+  time = LATER;
+  /** @type {HTMLSpanElement} */
+  legend = LATER;
+  /** @type {HTMLParagraphElement} */
+  plan = LATER;
+  /** @type {HTMLDivElement} */
+  choices = LATER;
+  /** @type {HTMLDivElement} */
+  body = LATER;
+  /** @type {HTMLSpanElement} */
+  totals = LATER;
+  /** @type {{ [k: string]: HTMLDivElement; }} */
+  panes = LATER;
+  /** @type {import("../../core/types.js").Tabs} */
+  tabs = LATER;
+  /** @type {import("../../core/types.js").Tabs} */
+  narrowTabs = LATER;
+  /** @type {HTMLDivElement} */
+  aside = LATER;
+  /** @type {(life: any) => void} */
+  onLife = LATER;
+  /** @type {ReturnType<typeof createArena>} */
+  arena = LATER;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {MemoryView} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
     super(root, view, ctx);
     this.model = createModel(view);
@@ -112,12 +152,10 @@ class MemoryExplorer extends Explorer {
         this.ctx.changed();
       },
     });
-    Object.assign(this, {
-      panes: beside.panes,
-      tabs: beside.tabs,
-      narrowTabs: beside.narrowTabs,
-      aside: beside.el,
-    });
+    this.panes = beside.panes;
+    this.tabs = beside.tabs;
+    this.narrowTabs = beside.narrowTabs;
+    this.aside = beside.el;
     this.onLife = (life) => this.visit(this.model.values[this.variant.lives[life].value]?.row ?? -1);
     this.arena = createArena(this.model, this.panes.arena, {
       onLife: this.onLife,
@@ -176,7 +214,10 @@ class MemoryExplorer extends Explorer {
     );
   }
 
-  /** All steps beside the rows, or those around the one that is shown. */
+  /**
+   * All steps beside the rows, or those around the one that is shown.
+   * @param {boolean} whole
+   */
   setWhole(whole) {
     if (this.count <= WINDOW) return;
     const inside = this.choices.contains(this.active);
@@ -215,6 +256,7 @@ class MemoryExplorer extends Explorer {
     };
   }
 
+  /** @param {State} state */
   restore(state) {
     const asked = (state.plan ?? "").split(".").map((part) => integer(part, 0));
     this.chosen = this.model.axes.map(({ choices }, i) =>
@@ -235,7 +277,10 @@ class MemoryExplorer extends Explorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  /** The row that a step is about: that of the last value it computes. */
+  /**
+   * The row that a step is about: that of the last value it computes.
+   * @param {number} step
+   */
   rowOf(step) {
     const { about } = this.variant.steps[step];
     return this.model.values[about.findLast((n) => this.model.values[n].row >= 0)]?.row ?? -1;
@@ -245,7 +290,10 @@ class MemoryExplorer extends Explorer {
     return { step: this.step, chosen: this.chosen };
   }
 
-  /** Shows the memory during `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
+  /**
+   * Shows the memory during `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address.
+   * @param {number} step
+   */
   go(step, quiet = false) {
     const { variant } = this;
     this.step = Math.max(0, Math.min(this.count - 1, step));
@@ -274,6 +322,7 @@ class MemoryExplorer extends Explorer {
   markRows() {
     const { variant, model, rows, step } = this;
     const { about, reads, frees } = variant.steps[step];
+    /** @param {number[]} lives */
     const rowsOf = (lives) =>
       lives.map((life) => model.values[variant.lives[life].value]?.row ?? -1).filter((row) => row >= 0);
     const there = variant.inUse(step);
@@ -291,7 +340,10 @@ class MemoryExplorer extends Explorer {
     this.placeTime();
   }
 
-  /** The step that makes the value of a row; asked again, the next one that has to do with it. */
+  /**
+   * The step that makes the value of a row; asked again, the next one that has to do with it.
+   * @param {number} row
+   */
   ask(row) {
     const { variant, model } = this;
     const values = model.onRow[row]?.length
@@ -309,7 +361,10 @@ class MemoryExplorer extends Explorer {
 
   // --- other plans ----------------------------------------------------------------------------------
 
-  /** Another plan, with the cursor at the same value where it is computed there too. */
+  /**
+   * Another plan, with the cursor at the same value where it is computed there too.
+   * @param {number[]} chosen
+   */
   choose(chosen, remember = true) {
     const from = this.variant;
     if (chosen.every((choice, i) => choice === this.chosen[i])) return;
@@ -329,7 +384,10 @@ class MemoryExplorer extends Explorer {
     this.ctx.changed();
   }
 
-  /** The next plan that is another one. */
+  /**
+   * The next plan that is another one.
+   * @param {number} by
+   */
   nextPlan(by) {
     const { variants } = this.view;
     this.choose(this.model.choicesOf((this.model.at(this.chosen) + by + variants.length) % variants.length));
@@ -348,6 +406,7 @@ class MemoryExplorer extends Explorer {
     else this.arena.draw(this.variant);
   }
 
+  /** @param {string} id */
   showPane(id) {
     this.tabs.select(id);
     if (this.narrow) this.place(id);
@@ -367,7 +426,10 @@ class MemoryExplorer extends Explorer {
     this.shell.announce(`${variant.lives[before].name} had the buffer before.`);
   }
 
-  /** Brings a row into the window and selects it. */
+  /**
+   * Brings a row into the window and selects it.
+   * @param {number} row
+   */
   visit(row) {
     if (row < 0) return;
     if (this.narrow && !ON_ROWS.some(({ id }) => id === this.narrowTabs.selected)) this.place("life");
@@ -375,7 +437,10 @@ class MemoryExplorer extends Explorer {
     this.rows.select(row, { focus: true, byReader: true });
   }
 
-  /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
+  /**
+   * On a phone, what the chosen tab shows; elsewhere everything stands side by side.
+   * @param {string} id
+   */
   place(id) {
     if (this.narrowTabs.selected !== id) this.narrowTabs.select(id);
     const onRows = ON_ROWS.some((tab) => tab.id === id);
@@ -391,7 +456,10 @@ class MemoryExplorer extends Explorer {
     if (this.turned()) this.place(this.narrowTabs.selected);
   }
 
-  /** A name in a sentence; one that belongs to a single value lights its row and leads there. */
+  /**
+   * A name in a sentence; one that belongs to a single value lights its row and leads there.
+   * @param {string} name
+   */
   named(name) {
     const n = this.model.named.get(name) ?? -1;
     const row = this.model.values[n]?.row ?? -1;
@@ -408,7 +476,11 @@ class MemoryExplorer extends Explorer {
     );
   }
 
-  /** Linked highlighting: a value, and all others that have its buffer. */
+  /**
+   * Linked highlighting: a value, and all others that have its buffer.
+   * @param {number} value
+   * @param {number} row
+   */
   hovered(value, row, life = this.variant.lifeOf[value] ?? -1) {
     this.rows.mark("hover", row >= 0 ? [row] : []);
     if (life === this.hover) return;

@@ -1,6 +1,7 @@
 // What stands beside the rows: how much is known of each value, and who made each row of the residual program.
 import { fill, h } from "../../core/dom.js";
 import { STATES } from "./marks.js";
+/** @import { PartialModel } from "./model.js" */
 
 /** A value: its sign, its text. */
 export function chip({ state, text }, fresh = false) {
@@ -14,7 +15,10 @@ export function chip({ state, text }, fresh = false) {
   );
 }
 
-/** "●2 ○1": how often the row was evaluated, and with what. */
+/**
+ * "●2 ○1": how often the row was evaluated, and with what.
+ * @param {number[]} counts
+ */
 function tally(counts) {
   const shown = STATES.map(
     ({ id, sign, word }, i) =>
@@ -30,13 +34,17 @@ function tally(counts) {
   return h("span", { class: "tally" }, shown);
 }
 
-/** `now()` gives `{ step, owner }`. */
+/**
+ * `now()` gives `{ step, owner }`.
+ * @param {PartialModel} model
+ */
 export function programColumns(model, now) {
   return [
     {
       id: "known",
       title: "what is known",
       width: "var(--w-known)",
+      /** @param {number} row */
       draw(row, cell) {
         const { step, owner } = now();
         const value = owner[row] >= 0 ? model.value(row, owner[row], step) : null;
@@ -52,12 +60,14 @@ export function programColumns(model, now) {
   ];
 }
 
+/** @param {PartialModel} model */
 export function residualColumns(model) {
   return [
     {
       id: "maker",
       title: "made in",
       width: "var(--w-maker)",
+      /** @param {number} row */
       draw(row, cell) {
         const { frame, binds, needed, effect } = model.residual[row];
         if (!binds) return void fill(cell);

@@ -1,5 +1,7 @@
 // Finding a line, in the program or in what remains of it.
 import { Finder } from "../../core/finder.js";
+/** @import { PartialExplorer } from "./view.js" */
+/** @import { Query } from "../../core/types.js" */
 
 const SCOPES = [
   { id: "all", label: "in both" },
@@ -9,18 +11,25 @@ const SCOPES = [
 
 /** The search of a PartialExplorer; matches are rows of both programs, counted from the first one's. */
 class PartialFinder extends Finder {
+  /** @param {PartialExplorer} explorer */
   constructor(explorer) {
     super(explorer, { scopes: SCOPES, placeholder: "find a line, an operator, a name" });
   }
 
+  /**
+   * @param {string} wanted
+   * @param {string} scope
+   */
   match(wanted, scope) {
     const { model } = this.explorer;
+    /** @param {number} row */
     const inScope = (row) => scope === "all" || (scope === "program") === row < model.split;
     return [...model.texts.keys()].filter(
       (row) => inScope(row) && this.explorer.isShown(row) && model.texts[row].toLowerCase().includes(wanted),
     );
   }
 
+  /** @param {Query} query */
   show({ scope }) {
     const { rows, remains, model } = this.explorer;
     const { keep } = this;
@@ -43,9 +52,11 @@ class PartialFinder extends Finder {
     return this.explorer.chosen();
   }
 
+  /** @param {number} row */
   visit(row) {
     this.explorer.visit(row);
   }
 }
 
+/** @param {PartialExplorer} explorer */
 export const createFinder = (explorer) => new PartialFinder(explorer);

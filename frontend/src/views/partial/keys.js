@@ -1,8 +1,12 @@
 // The keys of this explorer: the listener and the help read the same list.
 import { both, commonKeys, key, onButton, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 import { EFFECT, INLINED, KEPT, UNROLLED } from "./marks.js";
+/** @import { PartialExplorer } from "./view.js" */
 
-/** Bindings for `bindKeys`, acting on a PartialExplorer. */
+/**
+ * Bindings for `bindKeys`, acting on a PartialExplorer.
+ * @param {PartialExplorer} explorer
+ */
 export function bindings(explorer) {
   const { model } = explorer;
   return [

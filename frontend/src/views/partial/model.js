@@ -2,6 +2,8 @@
 import { rowText } from "../../core/rowmodel.js";
 import { EFFECT, STATES } from "./marks.js";
 
+/** @typedef {ReturnType<typeof createModel>} PartialModel */
+
 /** Kinds of rows that bind a value: `%0 = …`, `let %x = …`. */
 const BINDING = [3, 4];
 
@@ -42,6 +44,7 @@ export function createModel(view) {
     return { born, source, binds, needed, frame, effect: 0 };
   });
   // What must keep its order: the effects, numbered along the residual program, and apart in each function that is written into it.
+  /** @param {number} frame */
   const home = (frame) => {
     let at = frame;
     while (!frames[at].asked && frames[at].caller >= 0) at = frames[at].caller;
@@ -61,8 +64,12 @@ export function createModel(view) {
   /** The rows of the residual program that bind something that is needed. */
   const bindings = residual.map((_, row) => row).filter((row) => residual[row].binds && residual[row].needed);
 
+  /**
+   * @param {number} from
+   * @param {number} to
+   */
   const half = (from, to) => ({
-    reference: view.reference,
+    reference: /** @type {any} */ (view).reference,
     rows: all.slice(from, to).map((row) => ({ ...row, end: row.end < 0 ? -1 : row.end - from })),
   });
   const stepsOf = all.slice(0, split).map(() => []);
@@ -84,24 +91,40 @@ export function createModel(view) {
     program: half(0, split),
     remains: half(split, all.length),
     items: view.items,
+    /** @param {number} row */
     text: (row) => texts[row] ?? "",
-    /** The frames from the one of `step` outwards. */
+    /**
+     * The frames from the one of `step` outwards.
+     * @param {number} step
+     */
     stack(step) {
       const out = [];
       for (let at = steps[step].frame; at >= 0; at = frames[at].caller) out.push(frames[at]);
       return out;
     },
-    /** For every row the frame whose values are shown after `step`: the innermost that has the row; -1 for others. */
+    /**
+     * For every row the frame whose values are shown after `step`: the innermost that has the row; -1 for others.
+     * @param {number} step
+     */
     owner(step) {
       const owner = new Int32Array(split).fill(-1);
       for (const { number, first, last } of this.stack(step).reverse())
         if (first >= 0) owner.fill(number, first + 1, last + 1);
       return owner;
     },
-    /** The value of a row in a frame after `step`, or null. */
+    /**
+     * The value of a row in a frame after `step`, or null.
+     * @param {number} row
+     * @param {number} frame
+     * @param {number} step
+     */
     value: (row, frame, step) =>
       values[row].findLast((value) => value.at <= step && value.frame === frame) ?? null,
-    /** How often, up to `step`, the row's value was known, known in part, not known. */
+    /**
+     * How often, up to `step`, the row's value was known, known in part, not known.
+     * @param {number} row
+     * @param {number} step
+     */
     tally(row, step) {
       const counts = STATES.map(() => 0);
       const seen = new Map();
@@ -109,22 +132,34 @@ export function createModel(view) {
       for (const state of seen.values()) counts[state] += 1;
       return counts;
     },
-    /** What a row's cell shows after `step`, in short: the same sign, the same picture. */
+    /**
+     * What a row's cell shows after `step`, in short: the same sign, the same picture.
+     * @param {number} row
+     * @param {number} owner
+     * @param {number} step
+     */
     sign(row, owner, step) {
       const value = owner >= 0 ? this.value(row, owner, step) : null;
       return `${value ? value.at : -1} ${value?.at === step} ${this.tally(row, step)}`;
     },
+    /** @param {number} step */
     cells: (step) => cells.findLast(({ at }) => at <= step)?.held ?? [],
     /** What a frame was given: its parameters' values. */
     given(frame) {
       const { begins } = frames[frame];
       return steps[begins].changes
         .filter(({ tag }) => tag === "b")
-        .map(({ at, state, text }) => ({ name: paramName(texts[at]), state, text }));
+        .map((/** @type {any} */ { at, state, text }) => ({ name: paramName(texts[at]), state, text }));
     },
-    /** The step that made a row of the residual program. */
+    /**
+     * The step that made a row of the residual program.
+     * @param {number} row
+     */
     madeBy: (row) => made.get(row) ?? residual[row].born,
-    /** The next step that is not inside the call that `step` begins; `out`: that ends the frame it is in. */
+    /**
+     * The next step that is not inside the call that `step` begins; `out`: that ends the frame it is in.
+     * @param {number} step
+     */
     over(step, out = false) {
       const { frame } = steps[step];
       if (out) return frames[frame].ends;
@@ -133,4 +168,5 @@ export function createModel(view) {
   };
 }
 
+/** @param {string} text */
 const paramName = (text) => /^(?:let )?(%[^\s:,)=]+)/.exec(text)?.[1] ?? "";

@@ -1,10 +1,16 @@
 // The panes: the calls that are done in place, as a tree, and what cells are known to hold.
 import { fill, h } from "../../core/dom.js";
 import { STATES } from "./marks.js";
+/** @import { PartialModel } from "./model.js" */
 
 const MOST = 120;
 
-/** The frames up to `step`, each with what it was given; `go(step)` shows its beginning. */
+/**
+ * The frames up to `step`, each with what it was given; `go(step)` shows its beginning.
+ * @param {HTMLElement} el
+ * @param {PartialModel} model
+ * @param {number} step
+ */
 export function drawCalls(el, model, step, go) {
   const inside = new Set(model.stack(step).map(({ number }) => number));
   const here = model.steps[step].frame;
@@ -70,11 +76,22 @@ export function drawCalls(el, model, step, go) {
     el.scrollTop = Math.max(0, now.offsetTop - el.clientHeight / 2);
 }
 
-/** What cells are known to hold, and how much of the work is done. */
+/**
+ * What cells are known to hold, and how much of the work is done.
+ * @param {HTMLElement} el
+ * @param {PartialModel} model
+ * @param {number} step
+ */
 export function drawStore(el, model, step) {
   const held = model.cells(step);
   const { totals } = model.view;
+  /** @param {number[]} marks */
   const count = (marks) => model.steps.slice(0, step + 1).filter(({ mark }) => marks.includes(mark)).length;
+  /**
+   * @param {string} name
+   * @param {number} all
+   * @param {number} done
+   */
   const total = (name, done, all) =>
     h(
       "tr",

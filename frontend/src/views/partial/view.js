@@ -1,6 +1,7 @@
 // The explorer of partial evaluation: on the left the program, with what is known of each value; on the right what
 // remains of it, growing while the reader steps through what the real pass decided.
 import { fill, h, text } from "../../core/dom.js";
+import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { createLegend } from "../../core/legend.js";
 import { integer, parseList } from "../../core/links.js";
@@ -16,6 +17,8 @@ import { MARKS, STATES } from "./marks.js";
 import { createModel } from "./model.js";
 import { drawCalls, drawStore } from "./panes.js";
 import css from "./style.css";
+/** @import { PartialView } from "../../generated/partial.js" */
+/** @import { Context, State } from "../../core/types.js" */
 
 addStyle(css);
 
@@ -26,6 +29,7 @@ const TABS = [
   { id: "calls", label: "Calls" },
   { id: "store", label: "Cells" },
 ];
+/** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
   [["o"], "over"],
@@ -36,12 +40,40 @@ const KEYS = [
   [["?"], "keys"],
 ];
 
+/**
+ * @param {HTMLElement} root
+ * @param {PartialView} view
+ * @param {Context} ctx
+ */
 export function mountPartial(root, view, ctx) {
   checkPartial(view);
   return new PartialExplorer(root, view, ctx).begin();
 }
 
-class PartialExplorer extends Explorer {
+/** @extends {Explorer<PartialView>} */
+export class PartialExplorer extends Explorer {
+  /** @type {{ calls: HTMLElement; store: HTMLElement; }} */
+  panes = LATER;
+  /** @type {ReturnType<typeof createTabs>} */
+  tabs = LATER;
+  /** @type {HTMLButtonElement} */
+  allButton = LATER;
+  /** @type {HTMLParagraphElement} */
+  newest = LATER;
+  /** @type {HTMLDivElement} */
+  body = LATER;
+  /** @type {ReturnType<typeof createLegend>} */
+  legend = LATER;
+  /** @type {ReturnType<typeof createRows>} */
+  remains = LATER;
+  /** @type {any} */
+  last = LATER;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {PartialView} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
     super(root, view, ctx);
     this.model = createModel(view);
@@ -185,6 +217,7 @@ class PartialExplorer extends Explorer {
     };
   }
 
+  /** @param {State} state */
   restore(state) {
     if (state.fold) this.rows.setFolded(parseList(state.fold));
     this.tabs.select(TABS.some(({ id }) => id === state.tab) ? state.tab : "program");
@@ -205,7 +238,10 @@ class PartialExplorer extends Explorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
-  /** Shows what was known, and what remained, after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
+  /**
+   * Shows what was known, and what remained, after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address.
+   * @param {number} step
+   */
   go(step, quiet = false) {
     const { model } = this;
     this.step = Math.max(0, Math.min(this.count - 1, step));
@@ -218,8 +254,9 @@ class PartialExplorer extends Explorer {
     this.refresh();
     this.tint();
     const bound = changes
-      .filter(({ tag, row }) => tag === "b" && row >= 0)
-      .map(({ row }) => row - model.split);
+      .filter((/** @type {any} */ { tag, row }) => tag === "b" && row >= 0)
+      .map((/** @type {any} */ { row }) => row - model.split);
+    /** @param {number[]} list */
     const there = (list) => list.filter((at) => this.remains.anchor(at) === at);
     const fresh = model.residual.map((_, at) => at).filter((at) => model.residual[at].born === this.step);
     this.rows.mark("now", row >= 0 ? [row] : []);
@@ -303,6 +340,7 @@ class PartialExplorer extends Explorer {
     return this.rows.selected;
   }
 
+  /** @param {number} row */
   isShown(row) {
     return row < this.model.split || this.all || this.model.residual[row - this.model.split].needed;
   }
@@ -317,6 +355,7 @@ class PartialExplorer extends Explorer {
     this.jump(steps.find((step) => step > this.step) ?? steps[0]);
   }
 
+  /** @param {number} by */
   along(by) {
     const { rows, remains } = this;
     if (this.last === remains) {
@@ -335,7 +374,10 @@ class PartialExplorer extends Explorer {
     if (row >= 0) this.last.toggle(row);
   }
 
-  /** Brings a row, counted over both programs, into the window and selects it. */
+  /**
+   * Brings a row, counted over both programs, into the window and selects it.
+   * @param {number} row
+   */
   visit(row) {
     const { split } = this.model;
     const [rows, at, tab] =
@@ -345,7 +387,10 @@ class PartialExplorer extends Explorer {
     rows.select(at, { byReader: true });
   }
 
-  /** Shows also the bindings that nothing asks for. */
+  /**
+   * Shows also the bindings that nothing asks for.
+   * @param {boolean} on
+   */
   setAll(on, quiet = false) {
     this.all = on;
     const spare = this.view.totals.kept - this.view.totals.needed;
@@ -370,7 +415,12 @@ class PartialExplorer extends Explorer {
     this.grow();
   }
 
-  /** Linked highlighting: a row of the program, and those that came of it; or the other way round. */
+  /**
+   * Linked highlighting: a row of the program, and those that came of it; or the other way round.
+   * @param {number} row
+   * @param {number} out
+   * @param {number} ref
+   */
   hovered(row, out, ref) {
     const { model } = this;
     const item = model.items[ref];

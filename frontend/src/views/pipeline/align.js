@@ -1,12 +1,14 @@
 // A stage as rows: the program before in the first column, what it became beside it.
 import { KEPT } from "./marks.js";
+/** @import { PipelineView } from "../../generated/pipeline.js" */
+/** @import { Token } from "../../generated/common.js" */
 
 const FEWEST = 4;
 const MOST_TOKENS = 240;
 const LOCAL = 2;
 
 /** Runs of kept rows that can fold, without the row next to a change: `[[first, last], …]`. `blank(pair)`: not to stand for a run. */
-export function stretches(pairs, blank = () => false) {
+export function stretches(pairs, blank = (/** @type {any} */ _pair) => false) {
   const out = [];
   for (let i = 0; i < pairs.length; i++) {
     if (pairs[i].mark !== KEPT) continue;
@@ -22,7 +24,10 @@ export function stretches(pairs, blank = () => false) {
   return out;
 }
 
-/** The view that `createRows` draws: one row for each pair, with the program before; runs of kept rows are its blocks. */
+/**
+ * The view that `createRows` draws: one row for each pair, with the program before; runs of kept rows are its blocks.
+ * @param {PipelineView} view
+ */
 export function alignedView(view, pairs, blocks = stretches(pairs)) {
   const { rows } = view;
   const ends = new Map(blocks);
@@ -30,17 +35,27 @@ export function alignedView(view, pairs, blocks = stretches(pairs)) {
     const own = rows[before >= 0 ? before : after];
     return { ...own, tokens: before >= 0 ? own.tokens : [], node: -1, end: ends.get(i) ?? -1 };
   });
-  return { reference: view.reference, rows: out };
+  return { reference: /** @type {any} */ (view).reference, rows: out };
 }
 
-/** The tokens of a row: `[{ kind, text, ref }]`. */
+/**
+ * The tokens of a row: `[{ kind, text, ref }]`.
+ * @param {PipelineView} view
+ * @param {number} row
+ */
 export const tokensOf = (view, row) => view.rows[row].tokens;
 
 /**
  * Which tokens of two rows are only in one of them: `[changed in the first, changed in the second]`, a list of booleans each.
  * Two local names are the same where `same(ref, ref)` says that one came from the other, whatever their numbers.
+ * @param {Token[]} left
+ * @param {Token[]} right
  */
 export function differing(left, right, same) {
+  /**
+   * @param {Token} a
+   * @param {Token} b
+   */
   const equal = (a, b) =>
     a.kind === b.kind && (a.text === b.text || (a.kind === LOCAL && same(a.ref, b.ref)));
   const [n, m] = [left.length, right.length];

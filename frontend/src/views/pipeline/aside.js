@@ -2,6 +2,7 @@
 import { h } from "../../core/dom.js";
 import { createTabs } from "../../core/tabs.js";
 import { createGraphPane } from "./graph.js";
+/** @import { PipelineModel } from "./model.js" */
 
 export const PANES = [
   { id: "rewrites", label: "Rewrites" },
@@ -16,7 +17,10 @@ export const ON_ROWS = [
 ];
 export const TABS = [...ON_ROWS, PANES[0], { id: "graph", label: "Graph" }, ...PANES.slice(1)];
 
-/** `onPane(id)` and `onTab(id)` are called when the reader chooses a pane, or a tab on a phone; `onPick(item)` and `onHover(item)` in the graph. */
+/**
+ * `onPane(id)` and `onTab(id)` are called when the reader chooses a pane, or a tab on a phone; `onPick(item)` and `onHover(item)` in the graph.
+ * @param {PipelineModel} model
+ */
 export function createAside(model, { onPane, onTab, onPick, onHover }) {
   const panes = Object.fromEntries(
     PANES.map(({ id, label }) => [

@@ -1,5 +1,6 @@
 // What a pipeline view must hold beyond its contract, before it is drawn.
 import { need } from "../../core/check.js";
+/** @import { Aligned, Stage } from "../../generated/pipeline.js" */
 
 /** @param {import("../../generated/pipeline.js").PipelineView} view */
 export function checkPipeline(view) {
@@ -29,7 +30,17 @@ export function checkPipeline(view) {
   if (ends) checkAlign(ends.align, stages[ends.after], stages[ends.before], "ends.align");
 }
 
+/**
+ * @param {Aligned[]} align
+ * @param {Stage} stage
+ * @param {null | Stage} before
+ * @param {string} where
+ */
 function checkAlign(align, stage, before, where) {
+  /**
+   * @param {number} row
+   * @param {Stage | null} span
+   */
   const inside = (row, span) => row === -1 || (span !== null && row >= span.first && row <= span.last);
   need(
     align.every(

@@ -4,8 +4,12 @@ import { tokenElement } from "../../core/operators.js";
 import { amount, size } from "../fusion/columns.js";
 import { differing, tokensOf } from "./align.js";
 import { MARKS, MOVED, wordOf } from "./marks.js";
+/** @import { PipelineModel } from "./model.js" */
 
-/** `uses` is the column of the lanes; `folded(i)` tells how many rows the folded block at row `i` hides, or 0. */
+/**
+ * `uses` is the column of the lanes; `folded(i)` tells how many rows the folded block at row `i` hides, or 0.
+ * @param {PipelineModel} model
+ */
 export function pipelineColumns(model, stage, folded, uses) {
   const { view } = model;
   const { pairs } = stage;
@@ -49,6 +53,7 @@ export function pipelineColumns(model, stage, folded, uses) {
       for (const side of [before, row])
         if (side >= 0) costs[id].most = Math.max(costs[id].most, model.cost[side][id]);
 
+  /** @param {string} id */
   const drawCost = (id) => (i, cell) => {
     const { before, after: row, mark: how } = pairs[i];
     // What moved is counted where it is now.
@@ -86,9 +91,13 @@ export function pipelineColumns(model, stage, folded, uses) {
   ];
 }
 
+/** @param {number} hidden */
 export const noteOf = (hidden) => `${hidden} more unchanged`;
 
-/** In the cell of a row's old text, the tokens that the new one does not have. */
+/**
+ * In the cell of a row's old text, the tokens that the new one does not have.
+ * @param {PipelineModel} model
+ */
 export function markOld(model, { before, after }, cell) {
   if (!cell || cell.rxMarked || before === after) return;
   cell.rxMarked = true;

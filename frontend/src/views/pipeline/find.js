@@ -1,9 +1,15 @@
 // Finding in the stage that is shown: a line of the program before or after.
 import { Finder, some } from "../../core/finder.js";
+/** @import { PipelineExplorer } from "./view.js" */
 
 /** The search of a PipelineExplorer: its rows are the pairs of the stage. */
 class PipelineFinder extends Finder {
+  /** @param {PipelineExplorer} explorer */
   constructor(explorer) {
+    /**
+     * @param {number} pair
+     * @param {string} side
+     */
     const text = (pair, side) => explorer.model.text(explorer.stage.pairs[pair][side]);
     super(explorer, {
       placeholder: "find a line, an operator, a name",
@@ -23,9 +29,11 @@ class PipelineFinder extends Finder {
     return this.explorer.stage.pairs.length;
   }
 
+  /** @param {number} row */
   visit(row) {
     this.explorer.visit(row, false);
   }
 }
 
+/** @param {PipelineExplorer} explorer */
 export const createFinder = (explorer) => new PipelineFinder(explorer);

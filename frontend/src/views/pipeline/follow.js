@@ -1,15 +1,14 @@
 // One expression followed through all passes, from a row, a name in it or the graph: a part of the PipelineExplorer.
 
+import { closestTo } from "../../core/dom.js";
 export const following = {
   clicked(event) {
-    const node = event.target.closest(".row");
-    if (!node || event.target.closest("button, a")) return;
-    const ref = event.target.closest("[data-ref]");
+    const node = closestTo(event, ".row");
+    if (!node || closestTo(event, "button, a")) return;
+    const ref = closestTo(event, "[data-ref]");
     const { before, after } = this.stage.pairs[Number(node.dataset.row)];
     const { model } = this;
-    const [first, second] = event.target.closest(".cell.code:not(.c-after)")
-      ? [before, after]
-      : [after, before];
+    const [first, second] = closestTo(event, ".cell.code:not(.c-after)") ? [before, after] : [after, before];
     const item = ref ? Number(ref.dataset.ref) : model.main(first >= 0 ? first : second);
     if (model.items[item]) this.followItem(item);
   },
@@ -24,7 +23,10 @@ export const following = {
     return true;
   },
 
-  /** The reader went to a row: its value is lit in the graph too. */
+  /**
+   * The reader went to a row: its value is lit in the graph too.
+   * @param {number} row
+   */
   chosen(row) {
     const pair = this.stage.pairs[row];
     if (pair) {
@@ -60,7 +62,8 @@ export const following = {
   },
 
   /** The rows that hold the expression that is followed, on either side. */
-  rowsOfKin(all = this.kin) {
+  rowsOfKin(kin = null) {
+    const all = kin ?? this.kin;
     if (!all.size) return [];
     const held = new Set([...all].map((i) => this.model.items[i].row));
     return this.stage.pairs
@@ -81,11 +84,12 @@ export const following = {
   },
 
   /** Lights the names of what is followed, and of what the pointer is on. */
-  light(pointed = this.pointed >= 0 ? this.model.kin(this.pointed) : new Set()) {
+  light(pointed = null) {
+    const near = pointed ?? (this.pointed >= 0 ? this.model.kin(this.pointed) : new Set());
     // Few of them are in sight: light those, not all of a large program.
     const shown = new Set();
     for (const node of this.rows.inner.querySelectorAll("[data-ref]")) shown.add(Number(node.dataset.ref));
-    this.rows.light([...shown].filter((ref) => this.kin.has(ref) || pointed.has(ref)));
+    this.rows.light([...shown].filter((ref) => this.kin.has(ref) || near.has(ref)));
   },
 
   hovered(hit) {
@@ -96,7 +100,10 @@ export const following = {
     );
   },
 
-  /** Linked highlighting, from a row or from the graph. */
+  /**
+   * Linked highlighting, from a row or from the graph.
+   * @param {number} row
+   */
   point(item, row) {
     this.rows.mark("hover", row >= 0 ? [row] : []);
     if (item === this.pointed) return;
@@ -128,13 +135,14 @@ export const following = {
   moment(stage, item, pipe) {
     this.past.push({ pipe: this.pipe, at: this.at, row: this.rows.selected });
     this.transport.stop();
-    this.go(pipe, this.model.pipelines[pipe].list.indexOf(stage));
+    this.goTo(pipe, this.model.pipelines[pipe].list.indexOf(stage));
     const row = this.model.items[item]?.row ?? -1;
     this.visit(
       this.stage.pairs.findIndex(({ before, after }) => (row >= 0 ? after === row : this.rowOfKin(before))),
     );
   },
 
+  /** @param {number} row */
   rowOfKin(row) {
     return row >= 0 && this.model.onRow[row].some((i) => this.kin.has(i));
   },

@@ -1,8 +1,9 @@
 // The graph pane: the values of the stage that is shown, each where it was in the stage before; what is gone is there once more, as a ghost.
 import { path } from "d3-path";
-import { fill, h, s } from "../../core/dom.js";
+import { closestTo, fill, h, s } from "../../core/dom.js";
 import { ADDED, COMPUTED, KEPT, MARKS, MOVED, REMOVED, REWRITTEN, wordOf } from "./marks.js";
 import { createPlaces, graphItems, short } from "./slots.js";
+/** @import { PipelineModel } from "./model.js" */
 
 /** More nodes than these are not drawn. */
 const MOST = 6000;
@@ -11,7 +12,10 @@ const AROUND = 240;
 const [LEAST, MOST_ZOOM] = [0.4, 1.4];
 const TINTS = 6;
 
-/** `onPick(item)`, `onHover(item | -1)`. `draw({ stage, kin, lit, pointed })` shows a stage; `look(items)` brings one of them into the window. */
+/**
+ * `onPick(item)`, `onHover(item | -1)`. `draw({ stage, kin, lit, pointed })` shows a stage; `look(items)` brings one of them into the window.
+ * @param {PipelineModel} model
+ */
 export function createGraphPane(model, { onPick, onHover }) {
   const svg = s("svg", { class: "flow", role: "img" });
   const scroller = h(
@@ -19,6 +23,11 @@ export function createGraphPane(model, { onPick, onHover }) {
     { class: "flow-window", tabindex: 0, role: "group", "aria-label": "graph: scroll it" },
     svg,
   );
+  /**
+   * @param {string} sign
+   * @param {string} label
+   * @param {() => void} run
+   */
   const button = (sign, label, run) =>
     h("button", { class: "btn", type: "button", title: label, "aria-label": label, onclick: run }, sign);
   const note = h("p", { class: "soft flow-note", hidden: true });
@@ -57,6 +66,7 @@ export function createGraphPane(model, { onPick, onHover }) {
     return true;
   }
 
+  /** @param {number} by */
   function zoom(by) {
     if (!fit()) return;
     const [x, y] = [
@@ -147,6 +157,11 @@ export function createGraphPane(model, { onPick, onHover }) {
       state.pointed === i ? "is-hover" : "",
     ];
     const w = width[at];
+    /**
+     * @param {string} key
+     * @param {number} tx
+     * @param {string} value
+     */
     const text = (key, tx, value, anchor = "middle") =>
       s("text", { class: key, x: tx, y: height / 2, "text-anchor": anchor }, value);
     const title = `${model.title(i)}${mark === KEPT ? "" : `: ${wordOf(state.stage, mark)}`}${number ? `, in kernel ${number}` : ""}`;
@@ -176,8 +191,8 @@ export function createGraphPane(model, { onPick, onHover }) {
         : "";
     if (count > MOST) return void fill(svg);
     const [w, tall] = [bounds.w + 2 * PAD, bounds.h + 2 * PAD + 6];
-    svg.setAttribute("width", w * scale);
-    svg.setAttribute("height", tall * scale);
+    svg.setAttribute("width", String(w * scale));
+    svg.setAttribute("height", String(tall * scale));
     svg.setAttribute("viewBox", `${bounds.x - PAD} ${-PAD - 6} ${w} ${tall}`);
     const top = scroller.scrollTop / scale - AROUND;
     const bottom = (scroller.scrollTop + scroller.clientHeight) / scale + AROUND;
@@ -221,8 +236,9 @@ export function createGraphPane(model, { onPick, onHover }) {
     paint();
   }
 
+  /** @param {PointerEvent} event */
   const itemAt = (event) => {
-    const found = event.target.closest?.(".flow-node");
+    const found = closestTo(event, ".flow-node");
     return found ? Number(found.dataset.item) : -1;
   };
   svg.addEventListener("click", (event) => {

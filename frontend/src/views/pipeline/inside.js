@@ -1,9 +1,11 @@
 // The rewrites inside the pass that is shown, one after the other: a part of the PipelineExplorer.
+import { activeIn } from "../../core/dom.js";
 import { PANES } from "./aside.js";
 import { KEPT } from "./marks.js";
 import { rewriteInWords } from "./rewrites.js";
 
 export const inside = {
+  /** @param {number} by */
   stepRewrite(by) {
     const { rewrites } = this.stage;
     if (!rewrites.length) return false;
@@ -11,7 +13,10 @@ export const inside = {
     this.goRewrite((to + rewrites.length) % rewrites.length);
   },
 
-  /** Selects a rewrite: its rows are tinted, and the first of them comes into the window. */
+  /**
+   * Selects a rewrite: its rows are tinted, and the first of them comes into the window.
+   * @param {number} to
+   */
   goRewrite(to, quiet = false) {
     const { rewrites, told, pairs } = this.stage;
     this.rewrite = to;
@@ -27,7 +32,7 @@ export const inside = {
     }
     if (quiet) return this.drawPanes();
     if (this.paneTabs.selected !== PANES[0].id) this.paneTabs.select(PANES[0].id);
-    const inside = this.panes.rewrites.contains(this.root.getRootNode().activeElement);
+    const inside = this.panes.rewrites.contains(activeIn(this.root));
     this.drawPanes();
     this.graph.look([...found.after, ...found.before]);
     if (inside) this.panes.rewrites.querySelector("[aria-current]").focus({ preventScroll: true });
@@ -35,7 +40,10 @@ export const inside = {
     this.ctx.changed();
   },
 
-  /** The pairs of rows in which a rewrite's expressions stand, on one side. */
+  /**
+   * The pairs of rows in which a rewrite's expressions stand, on one side.
+   * @param {string} side
+   */
   rewriteRows(side, rewrite) {
     const held = new Set(
       (rewrite?.[side] ?? []).map((i) => this.model.items[i].row).filter((row) => row >= 0),

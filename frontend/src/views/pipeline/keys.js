@@ -1,7 +1,11 @@
 // The keys of this explorer: the listener and the help read the same list.
 import { both, commonKeys, key, onButton, playKey, rowKeys, stepKeys } from "../../core/keys.js";
+/** @import { PipelineExplorer } from "./view.js" */
 
-/** Bindings for `bindKeys`, acting on a PipelineExplorer. */
+/**
+ * Bindings for `bindKeys`, acting on a PipelineExplorer.
+ * @param {PipelineExplorer} explorer
+ */
 export function bindings(explorer) {
   const two = [
     key("p", "the other pipeline", () => explorer.otherPipeline()),

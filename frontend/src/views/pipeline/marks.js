@@ -10,6 +10,7 @@ export const MARKS = [
 ];
 /** The same, where two end programs stand side by side. */
 const COMPARED = ["alike", "differs", "only right", "only left", "elsewhere"];
+/** @param {number} mark */
 export const wordOf = (stage, mark) => (stage.compared ? COMPARED[mark] : MARKS[mark].word);
 export const KEPT = 0;
 export const REWRITTEN = 1;

@@ -1,13 +1,20 @@
 // What the pipeline view knows: the stages, their rows side by side, and where every expression came from.
 import { rowText } from "../../core/rowmodel.js";
 import { KEPT, MARKS, MOVED, REMOVED, REWRITTEN } from "./marks.js";
+/** @import { Aligned, PipelineView, Stage } from "../../generated/pipeline.js" */
+
+/** @typedef {ReturnType<typeof createModel>} PipelineModel */
 
 const NAME = 2;
 const LET = 4;
 
+/** @param {Aligned[]} align */
 const marked = (align) => align.map(({ before, after, fate }) => ({ before, after, mark: fate }));
 
-/** The rows of a stage and of the one before it side by side: `[{ before, after, mark }]`. */
+/**
+ * The rows of a stage and of the one before it side by side: `[{ before, after, mark }]`.
+ * @param {Stage} stage
+ */
 function pairsOf(stage) {
   const { align, first, last } = stage;
   if (align.length) return marked(align);
@@ -19,6 +26,7 @@ function pairsOf(stage) {
   }));
 }
 
+/** @param {{ before: number; after: number; mark: number; }[]} pairs */
 function countsOf(pairs) {
   const counts = MARKS.map(() => 0);
   for (const { mark } of pairs) counts[mark] += 1;
@@ -27,6 +35,10 @@ function countsOf(pairs) {
   return counts;
 }
 
+/**
+ * @param {Stage} stage
+ * @param {number} index
+ */
 function stageOf(stage, index) {
   const pairs = pairsOf(stage);
   return {
@@ -41,7 +53,11 @@ function stageOf(stage, index) {
   };
 }
 
-/** The last programs of two pipelines as if one were the stage after the other; null where there is one pipeline. */
+/**
+ * The last programs of two pipelines as if one were the stage after the other; null where there is one pipeline.
+ * @param {PipelineView} view
+ * @param {{ name: string; list: number[]; }[]} pipelines
+ */
 function endsOf(view, stages, pipelines) {
   if (!view.ends) return null;
   const pairs = marked(view.ends.align);
@@ -107,7 +123,10 @@ export function createModel(view) {
     ),
   );
 
-  /** The expression that a row is about: the first that it names and that stands on it; of a `let`, what is bound to the name. */
+  /**
+   * The expression that a row is about: the first that it names and that stands on it; of a `let`, what is bound to the name.
+   * @param {number} row
+   */
   function main(row) {
     if (!rows[row] || !onRow[row].length) return -1;
     const named = new Set(rows[row].tokens.map(({ ref }) => ref).filter((ref) => items[ref]?.row === row));
@@ -123,7 +142,10 @@ export function createModel(view) {
     return !name ? label : label.startsWith("%") ? name : `${name} ${label}`;
   }
 
-  /** The first local name of a row, or the one that stands for `item`. */
+  /**
+   * The first local name of a row, or the one that stands for `item`.
+   * @param {number} row
+   */
   function nameIn(row, item = -1) {
     return rows[row].tokens.find(({ kind, ref }) => kind === NAME && (item < 0 || ref === item))?.text ?? "";
   }
@@ -219,6 +241,7 @@ export function createModel(view) {
     inStage,
     history,
     names,
+    /** @param {number} row */
     text: (row) => (row < 0 ? "" : rowText(rows[row])),
     costly: cost.some(({ flops, bytes }) => flops > 0 || bytes > 0),
     /** The position in the first pipeline that is shown first. */

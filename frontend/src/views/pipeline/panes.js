@@ -2,6 +2,9 @@
 import { fill, h } from "../../core/dom.js";
 import { amount, counted, size } from "../fusion/columns.js";
 import { MARKS, TOTALS, wordOf } from "./marks.js";
+/** @import { PipelineModel } from "./model.js" */
+
+/** @typedef {{ name: string, show: (value: number) => string, of: (stage: any) => any, sum?: boolean }} Metric */
 
 const MOST_NAMES = 4;
 
@@ -14,7 +17,10 @@ function names(list) {
   ];
 }
 
-/** The mark of a moment of a life, in a word: it may also have split, or have become one with others. */
+/**
+ * The mark of a moment of a life, in a word: it may also have split, or have become one with others.
+ * @param {PipelineModel} model
+ */
 function word(model, { mark, items }, previous) {
   if (mark === null) return "given";
   if (!items.length) return "gone: it became nothing";
@@ -23,7 +29,11 @@ function word(model, { mark, items }, previous) {
   return `${MARKS[mark].word}${merged ? ", several became one" : split ? `, now ${items.length} expressions` : ""}`;
 }
 
-/** The history of the followed expression; `onGo(stage, item)` goes to a moment of it. */
+/**
+ * The history of the followed expression; `onGo(stage, item)` goes to a moment of it.
+ * @param {PipelineModel} model
+ * @param {HTMLElement} pane
+ */
 export function drawHistory(model, pane, { lives, stage, follow, onGo, onStop }) {
   if (follow < 0) {
     fill(
@@ -37,7 +47,10 @@ export function drawHistory(model, pane, { lives, stage, follow, onGo, onStop })
     );
     return;
   }
-  /** What it is called where that is not plain from the line, and the line where it is another one than before. */
+  /**
+   * What it is called where that is not plain from the line, and the line where it is another one than before.
+   * @param {string} line
+   */
   const details = (items, line) => {
     const apart =
       items.length > 1 || (items.length === 1 && model.main(model.items[items[0]].row) !== items[0]);
@@ -108,8 +121,13 @@ const span = (values, show) =>
   values[0] === values.at(-1) ? show(values[0]) : `${show(values[0])} → ${show(values.at(-1))}`;
 const milliseconds = (ms) => `${ms >= 100 ? Math.round(ms) : Number(ms.toPrecision(2))} ms`;
 
-/** A chart for each total: a bar a stage, the pipelines side by side, on one scale. */
+/**
+ * A chart for each total: a bar a stage, the pipelines side by side, on one scale.
+ * @param {PipelineModel} model
+ * @param {HTMLElement} pane
+ */
 export function drawTotals(model, pane, { pipe, at, onGo }) {
+  /** @type {Metric[]} */
   const metrics = TOTALS.map(({ id, word: name }) => ({
     name,
     show: id === "bytes" ? size : amount,
@@ -117,10 +135,11 @@ export function drawTotals(model, pane, { pipe, at, onGo }) {
   }));
   if (model.stages.some(({ ms }) => ms !== null))
     metrics.push({ name: "time", show: milliseconds, of: (stage) => stage.ms ?? 0, sum: true });
-  const chart = ({ name, show, of, sum }) => {
+  const chart = (/** @type {Metric} */ { name, show, of, sum }) => {
     const values = model.pipelines.map(({ list }) => list.map((index) => of(model.stages[index])));
     const most = Math.max(...values.flat());
     if (!most) return null;
+    /** @param {number} p */
     const bars = (list, p) =>
       h(
         "span",
@@ -186,7 +205,10 @@ export function drawTotals(model, pane, { pipe, at, onGo }) {
   );
 }
 
-/** What the pass that is shown changed, as buttons that go to the next such row. */
+/**
+ * What the pass that is shown changed, as buttons that go to the next such row.
+ * @param {HTMLSpanElement} el
+ */
 export function drawChanges(el, stage, onMark) {
   const buttons = stage.counts.map((n, mark) =>
     mark > 0 && n > 0

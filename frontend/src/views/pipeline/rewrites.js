@@ -7,7 +7,10 @@ import { counted } from "../fusion/columns.js";
 const CHUNK = 120;
 const PATH = /^[\w][\w./-]*$/;
 
-/** A file of the package, and a line of it, as a link to where the project's source is shown; as text where that is not known. */
+/**
+ * A file of the package, and a line of it, as a link to where the project's source is shown; as text where that is not known.
+ * @param {string} tree
+ */
 export function sourceLink(tree, path, line = 0) {
   const name = `${path.split("/").at(-1)}${line ? `:${line}` : ""}`;
   if (!/^https:\/\//.test(tree) || !PATH.test(path)) return h("code", { class: "source" }, name);
@@ -34,7 +37,10 @@ function why(stage) {
   return `${stage.name} tells no single rewrites: it makes the program anew as a whole.`;
 }
 
-/** `onGo(index)` selects a rewrite. */
+/**
+ * `onGo(index)` selects a rewrite.
+ * @param {HTMLElement} pane
+ */
 export function drawRewrites(pane, { stage, tree, at, onGo }) {
   const { rewrites, told } = stage;
   if (!rewrites.length)
@@ -43,6 +49,11 @@ export function drawRewrites(pane, { stage, tree, at, onGo }) {
       h("p", { class: "heading" }, "Inside the pass"),
       h("p", { class: "soft" }, why(stage)),
     );
+  /**
+   * @param {string} label
+   * @param {string} sign
+   * @param {number} to
+   */
   const step = (label, sign, to) =>
     h(
       "button",
@@ -74,6 +85,10 @@ export function drawRewrites(pane, { stage, tree, at, onGo }) {
   const list = h("div", { class: "rewrites" });
   const from = Math.floor(Math.max(0, at) / CHUNK) * CHUNK;
   const to = Math.min(rewrites.length, from + CHUNK);
+  /**
+   * @param {string} text
+   * @param {number} index
+   */
   const more = (text, index) =>
     h("button", { class: "link more", type: "button", onclick: () => onGo(index) }, text);
   if (from > 0) list.append(more(`‹ ${from - CHUNK + 1} to ${from}`, from - 1));
@@ -142,7 +157,9 @@ export function drawRewrites(pane, { stage, tree, at, onGo }) {
   if (b && (b.top < a.top + 30 || b.bottom > a.bottom)) pane.scrollTop += b.top - a.top - a.height / 2;
 }
 
-/** A rewrite as it is heard. */
+/**
+ * A rewrite as it is heard.
+ */
 export function rewriteInWords({ rule, was, how, became }, number, total) {
   return `Rewrite ${number} of ${total}: ${was} ${how || "becomes"} ${became || "nothing"}. ${rule.replaceAll("`", "")}`;
 }

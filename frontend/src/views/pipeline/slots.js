@@ -2,6 +2,7 @@
 // passes come and go. The places are those of one layered layout of the union of all stages.
 import { layout } from "../../graph/layout.js";
 import { COMPUTED } from "./marks.js";
+/** @import { PipelineModel } from "./model.js" */
 
 const CHARACTER = 7.4;
 const HEIGHT = 26;
@@ -9,15 +10,25 @@ const WIDEST = 168;
 /** More parameters than these are weights, and leave the picture. */
 const PARAMETERS = 8;
 
+/** @param {string} label */
 export const short = (label) => (label.length > 22 ? `${label.slice(0, 21)}…` : label);
+/** @param {string} label */
 const widthOf = (label) => Math.min(WIDEST, Math.max(44, 26 + CHARACTER * short(label).length));
 
-/** The items of a stage that are in its graph; those of a stage that changed nothing are the ones before it. */
+/** By the stages of a model, the items of each graph that was asked for. @type {WeakMap<object, Map<number, number[]>>} */
+const GRAPHS = new WeakMap();
+
+/**
+ * The items of a stage that are in its graph; those of a stage that changed nothing are the ones before it.
+ * @param {PipelineModel} model
+ * @param {number} stage
+ */
 export function graphItems({ items, stages }, stage) {
   let at = stage;
   while (at > 0 && stages[at].same) at = stages[at].before;
-  stages.graphs ??= new Map();
-  if (!stages.graphs.has(at)) {
+  /** @type {Map<number, number[]>} */
+  const graphs = GRAPHS.get(stages) ?? GRAPHS.set(stages, new Map()).get(stages);
+  if (!graphs.has(at)) {
     const used = new Set();
     const own = [];
     items.forEach((item, i) => {
@@ -28,25 +39,30 @@ export function graphItems({ items, stages }, stage) {
     // A parameter that nobody reads is no part of the picture; of many, which are weights, the first is the data.
     const given = own.filter((i) => items[i].part !== COMPUTED && used.has(i));
     const kept = new Set(given.length > PARAMETERS ? given.slice(0, 1) : given);
-    stages.graphs.set(
+    graphs.set(
       at,
       own.filter((i) => items[i].part === COMPUTED || kept.has(i)),
     );
   }
-  return stages.graphs.get(at);
+  return graphs.get(at);
 }
 
-/** `{ slot: Int32Array (by item, -1), count, label: by slot }`. An expression takes the place of what it came from, if that is still free. */
+/**
+ * `{ slot: Int32Array (by item, -1), count, label: by slot }`. An expression takes the place of what it came from, if that is still free.
+ * @param {PipelineModel} model
+ */
 export function assignSlots(model) {
   const { items, stages } = model;
   const slot = new Int32Array(items.length).fill(-1);
   const labels = [];
   const made = new Map(); // by what a new expression is and beside what it stands: places that another pipeline made for its like
+  /** @param {string} label */
   const fresh = (label) => labels.push(label) - 1;
   stages.forEach((stage, s) => {
     if (stage.same) return;
     const taken = new Set();
     const own = graphItems(model, s);
+    /** @param {number} at */
     const take = (i, at) => {
       slot[i] = at;
       taken.add(at);
@@ -74,7 +90,10 @@ export function assignSlots(model) {
   return { slot, count: labels.length, label: labels };
 }
 
-/** The places: `{ slot, x (centre), y (top), width, height, left, paths: Map("from to" → points), bounds }`. */
+/**
+ * The places: `{ slot, x (centre), y (top), width, height, left, paths: Map("from to" → points), bounds }`.
+ * @param {PipelineModel} model
+ */
 export function createPlaces(model) {
   const { items, stages } = model;
   const { slot, count } = assignSlots(model);

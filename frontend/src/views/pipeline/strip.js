@@ -2,6 +2,7 @@
 // is followed is called there.
 import { fill, h, set } from "../../core/dom.js";
 import { MARKS } from "./marks.js";
+/** @import { PipelineModel } from "./model.js" */
 
 /** "3 rewritten, 1 added", for a reader who hears it. */
 export const changesInWords = (stage) =>
@@ -21,7 +22,10 @@ function changes(stage) {
   return shown.some(Boolean) ? shown : "no row changed";
 }
 
-/** `onGo(pipe, at)` is called with a pipeline and a position in it. */
+/**
+ * `onGo(pipe, at)` is called with a pipeline and a position in it.
+ * @param {PipelineModel} model
+ */
 export function createStrip(model, onGo) {
   const frames = model.pipelines.map(({ list }, pipe) =>
     list.map((index, at) => {
@@ -67,7 +71,10 @@ export function createStrip(model, onGo) {
     ),
   );
 
-  /** Only the film moves, never the page. */
+  /**
+   * Only the film moves, never the page.
+   * @param {HTMLButtonElement} chosen
+   */
   function bring(chosen) {
     const film = chosen.closest(".film");
     const [a, b] = [film.getBoundingClientRect(), chosen.getBoundingClientRect()];
@@ -92,5 +99,9 @@ export function createStrip(model, onGo) {
     for (const chosen of ends ? frames.map((list) => list.at(-1).button) : [frames[pipe][at].button])
       bring(chosen);
   }
-  return { el, draw, focus: (pipe, at) => frames[pipe][at].button.focus({ preventScroll: true }) };
+  return {
+    el,
+    draw,
+    focus: (/** @type {number} */ pipe, at) => frames[pipe][at].button.focus({ preventScroll: true }),
+  };
 }

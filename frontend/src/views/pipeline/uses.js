@@ -3,6 +3,7 @@ import { fill, h } from "../../core/dom.js";
 import { FAR, LANES, layoutLanes } from "../fusion/lanes.js";
 import { createWires } from "../fusion/wires.js";
 import { COMPUTED } from "./marks.js";
+/** @import { PipelineModel } from "./model.js" */
 
 const SHOWN = 3;
 const NOTHING = {
@@ -15,7 +16,10 @@ const NOTHING = {
   way: [],
 };
 
-/** What the lanes of a stage are drawn from: one value a row, that of its main expression. */
+/**
+ * What the lanes of a stage are drawn from: one value a row, that of its main expression.
+ * @param {PipelineModel} model
+ */
 export function usesOf(model, stage) {
   const nodes = [];
   const items = [];
@@ -49,7 +53,10 @@ export function usesOf(model, stage) {
   };
 }
 
-/** The column of the lanes; `jump(row)` goes to a row. */
+/**
+ * The column of the lanes; `jump(row)` goes to a row.
+ * @param {PipelineModel} model
+ */
 export function usesColumn(model, uses, jump) {
   const at = new Map(uses.items.map(({ node, row }) => [row, node]));
   const list = (nodes) =>
@@ -57,6 +64,10 @@ export function usesColumn(model, uses, jump) {
       .slice(0, SHOWN)
       .map((n) => model.title(n))
       .join(", ") + (nodes.length > SHOWN ? ` and ${nodes.length - SHOWN} more` : "");
+  /**
+   * @param {string} sign
+   * @param {string} word
+   */
   const stub = (sign, others, word) => {
     const told = `${word} ${list(others)}, far from here`;
     return h(
@@ -73,6 +84,7 @@ export function usesColumn(model, uses, jump) {
       others.length > 1 ? String(others.length) : "",
     );
   };
+  /** @param {number} row */
   function draw(row, cell) {
     const node = at.get(row);
     if (node === undefined) return void fill(cell);
@@ -92,7 +104,10 @@ export function usesColumn(model, uses, jump) {
   return { id: "uses", title: "uses", width: "var(--w-uses)", draw };
 }
 
-/** The lanes over the rows: `draw(kin)` draws them, with the ways between what is followed; `moved()` when columns moved. */
+/**
+ * The lanes over the rows: `draw(kin)` draws them, with the ways between what is followed; `moved()` when columns moved.
+ * @param {number} lineHeight
+ */
 export function createLanes(uses, rows, lineHeight) {
   const wires = createWires(uses, rows, lineHeight);
   return { draw: (kin) => wires.draw({ ...NOTHING, way: [...kin] }), moved: wires.moved };

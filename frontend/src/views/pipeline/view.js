@@ -1,6 +1,7 @@
 // The pipeline explorer: the program before and after each pass, row beside row; a film strip of the passes; one expression
 // followed through all of them.
 import { fill, h, text } from "../../core/dom.js";
+import { LATER } from "../../core/later.js";
 import { Explorer, NARROW } from "../../core/explorer.js";
 import { integer } from "../../core/links.js";
 import { createRows } from "../../core/rows.js";
@@ -21,6 +22,8 @@ import { drawRewrites, plain, sourceLink } from "./rewrites.js";
 import { changesInWords, createStrip } from "./strip.js";
 import { createLanes, usesColumn, usesOf } from "./uses.js";
 import css from "./style.css";
+/** @import { PipelineView } from "../../generated/pipeline.js" */
+/** @import { Context, KeyEvent, State } from "../../core/types.js" */
 
 addStyle(css);
 
@@ -29,6 +32,7 @@ const ROOMY = 860;
 const LINE = 27;
 /** More rows than these begin with what is unchanged folded away. */
 const MANY = 40;
+/** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "pass"],
   [["n"], "change"],
@@ -40,12 +44,79 @@ const KEYS = [
   [["?"], "keys"],
 ];
 
+/**
+ * @param {HTMLElement} root
+ * @param {PipelineView} view
+ * @param {Context} ctx
+ */
 export function mountPipeline(root, view, ctx) {
   checkPipeline(view);
   return new PipelineExplorer(root, view, ctx).begin();
 }
 
-class PipelineExplorer extends Explorer {
+/** @extends {Explorer<PipelineView>} */
+export class PipelineExplorer extends Explorer {
+  /** By pipeline, the life of the expression that is followed. @type {any[]} */
+  lives = LATER;
+  /** By pipeline, what it is called in each stage; null where none is followed. @type {string[][] | null} */
+  names = LATER;
+  clicked = following.clicked;
+  followRow = following.followRow;
+  chosen = following.chosen;
+  followItem = following.followItem;
+  setFollow = following.setFollow;
+  rowsOfKin = following.rowsOfKin;
+  mark = following.mark;
+  light = following.light;
+  hovered = following.hovered;
+  point = following.point;
+  picked = following.picked;
+  drawGraph = following.drawGraph;
+  moment = following.moment;
+  rowOfKin = following.rowOfKin;
+  stepRewrite = inside.stepRewrite;
+  goRewrite = inside.goRewrite;
+  rewriteRows = inside.rewriteRows;
+  /** @type {ReturnType<typeof createStrip>} */
+  strip = LATER;
+  /** @type {HTMLButtonElement} */
+  onlyButton = LATER;
+  /** @type {HTMLButtonElement} */
+  tightButton = LATER;
+  /** @type {HTMLButtonElement} */
+  lanesButton = LATER;
+  /** @type {any} */
+  endsButton = LATER;
+  /** @type {HTMLDivElement} */
+  holder = LATER;
+  /** @type {{ [k: string]: HTMLElement; }} */
+  panes = LATER;
+  /** @type {import("../../core/types.js").Tabs} */
+  paneTabs = LATER;
+  /** @type {import("../../core/types.js").Tabs} */
+  tabs = LATER;
+  /** @type {any} */
+  graph = LATER;
+  /** @type {HTMLDivElement} */
+  body = LATER;
+  /** @type {HTMLSpanElement} */
+  changes = LATER;
+  /** @type {ReturnType<typeof stretches>} */
+  blocks = LATER;
+  /** @type {any} */
+  paired = LATER;
+  /** @type {ReturnType<typeof usesOf>} */
+  uses = LATER;
+  /** @type {null | ReturnType<typeof createLanes>} */
+  lanesDrawn = LATER;
+  /** @type {boolean} */
+  roomy = LATER;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {PipelineView} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
     super(root, view, ctx);
     this.model = createModel(view);
@@ -76,8 +147,9 @@ class PipelineExplorer extends Explorer {
     this.frameOf("Pipeline, pass by pass", Math.max(...model.pipelines.map(({ list }) => list.length)));
     this.strip = createStrip(model, (pipe, at) => {
       this.transport.stop();
-      this.go(pipe, at);
+      this.goTo(pipe, at);
     });
+    /** @param {string} text */
     const long = (text) => h("span", { class: "wordy" }, text);
     this.onlyButton = this.button(
       [long("only"), "changes"],
@@ -137,12 +209,10 @@ class PipelineExplorer extends Explorer {
       onPick: (item) => this.picked(item),
       onHover: (item) => this.point(item, -1),
     });
-    Object.assign(this, {
-      panes: aside.panes,
-      paneTabs: aside.tabs,
-      tabs: aside.narrowTabs,
-      graph: aside.graph,
-    });
+    this.panes = aside.panes;
+    this.paneTabs = aside.tabs;
+    this.tabs = aside.narrowTabs;
+    this.graph = aside.graph;
     this.body = h("div", { class: "pipeline-body" }, this.holder, aside.el);
     this.shell.body.append(this.search.el, this.tabs.el, this.body);
     this.changes = h("span", {
@@ -276,6 +346,7 @@ class PipelineExplorer extends Explorer {
     };
   }
 
+  /** @param {State} state */
   restore(state) {
     const pipe = integer(state.pipe, 0);
     this.only = state.only === "1";
@@ -303,7 +374,11 @@ class PipelineExplorer extends Explorer {
 
   // --- passes ---------------------------------------------------------------------------------------
 
-  /** Moves along this pipeline; past what changed nothing where the reader asked for changes only. */
+  /**
+   * Moves along this pipeline; past what changed nothing where the reader asked for changes only.
+   * @param {string} name
+   * @param {KeyEvent} event
+   */
   move(name, event) {
     const onStrip = Boolean(event?.target.closest?.(".shot"));
     const by = name === "back" || name === "last" ? -1 : 1;
@@ -313,19 +388,26 @@ class PipelineExplorer extends Explorer {
     let to = from;
     while (to >= 0 && to < this.list.length && !keep(to)) to += by;
     if (to < 0 || to >= this.list.length || to === this.at) return false;
-    this.go(this.pipe, to);
+    this.goTo(this.pipe, to);
     if (onStrip) this.strip.focus(this.pipe, to);
     return true;
   }
 
-  /** From the end programs, a step back leads to the last pass. */
+  /**
+   * From the end programs, a step back leads to the last pass.
+   * @param {string} name
+   */
   leaveEnds(name) {
     if (name === "forward" || name === "last") return false;
-    this.go(this.pipe, name === "first" ? 0 : this.list.length - 1);
+    this.goTo(this.pipe, name === "first" ? 0 : this.list.length - 1);
     return true;
   }
 
-  go(pipe, at) {
+  /**
+   * @param {number} pipe
+   * @param {number} at
+   */
+  goTo(pipe, at) {
     this.comparing = false;
     this.pipe = pipe;
     this.at = Math.max(0, Math.min(this.list.length - 1, at));
@@ -378,11 +460,14 @@ class PipelineExplorer extends Explorer {
     return [shown, before].some((at) => at >= 0 && stages[at].items === items[item].stage);
   }
 
-  /** The end programs of the two pipelines side by side, or back to the passes. */
+  /**
+   * The end programs of the two pipelines side by side, or back to the passes.
+   * @param {boolean} on
+   */
   compare(on) {
     if (!this.model.ends || on === this.comparing) return;
     this.transport.stop();
-    if (!on) return this.go(this.pipe, this.at);
+    if (!on) return this.goTo(this.pipe, this.at);
     this.past.push({ pipe: this.pipe, at: this.at, row: this.rows.selected });
     this.comparing = true;
     if (this.paneTabs.selected === PANES[0].id) this.paneTabs.select("totals");
@@ -391,6 +476,7 @@ class PipelineExplorer extends Explorer {
     this.ctx.changed();
   }
 
+  /** @param {boolean} on */
   setLanes(on) {
     this.lanes = on;
     this.columns();
@@ -398,6 +484,7 @@ class PipelineExplorer extends Explorer {
     this.ctx.changed();
   }
 
+  /** @param {boolean} on */
   setOnly(on) {
     this.only = on;
     this.onlyButton.setAttribute("aria-pressed", String(on));
@@ -406,6 +493,7 @@ class PipelineExplorer extends Explorer {
     this.ctx.changed();
   }
 
+  /** @param {boolean} on */
   setTight(on) {
     this.tight = on;
     this.tightButton.setAttribute("aria-pressed", String(on));
@@ -418,12 +506,16 @@ class PipelineExplorer extends Explorer {
   otherPipeline() {
     const pipe = (this.pipe + 1) % this.model.pipelines.length;
     this.transport.stop();
-    this.go(pipe, Math.min(this.at, this.model.pipelines[pipe].list.length - 1));
+    this.goTo(pipe, Math.min(this.at, this.model.pipelines[pipe].list.length - 1));
   }
 
-  /** The next row that changed, or with `mark` one that changed so; neighbours that changed alike count as one. */
+  /**
+   * The next row that changed, or with `mark` one that changed so; neighbours that changed alike count as one.
+   * @param {number} by
+   */
   nextChange(by, mark = -1) {
     const { pairs } = this.stage;
+    /** @param {number} i */
     const wanted = (i) => (mark < 0 ? pairs[i].mark !== KEPT : pairs[i].mark === mark);
     const starts = pairs
       .map((_, i) => i)
@@ -440,7 +532,10 @@ class PipelineExplorer extends Explorer {
     );
   }
 
-  /** Brings a row into the window and selects it. */
+  /**
+   * Brings a row into the window and selects it.
+   * @param {number} row
+   */
   visit(row, focus = true) {
     if (row < 0) return;
     if (this.narrow && !ON_ROWS.some(({ id }) => id === this.tabs.selected)) {
@@ -492,7 +587,7 @@ class PipelineExplorer extends Explorer {
           this.list.includes(stage) ? pipe : model.pipelines.findIndex(({ list }) => list.includes(stage)),
         ),
     });
-    drawTotals(model, this.panes.totals, { pipe, at, onGo: (p, i) => this.go(p, i) });
+    drawTotals(model, this.panes.totals, { pipe, at, onGo: (p, i) => this.goTo(p, i) });
   }
 
   /** On a phone, what the chosen tab shows; elsewhere everything is there. */
@@ -520,7 +615,7 @@ class PipelineExplorer extends Explorer {
   leave() {
     if (this.past.length) {
       const { pipe, at, row } = this.past.pop();
-      this.go(pipe, at);
+      this.goTo(pipe, at);
       if (row >= 0) this.rows.select(row, { quiet: true });
     } else if (this.follow >= 0) this.followItem(-1);
     else if (this.rows.selected >= 0) {
@@ -552,5 +647,3 @@ class PipelineExplorer extends Explorer {
     super.destroy();
   }
 }
-
-Object.assign(PipelineExplorer.prototype, following, inside);

@@ -1,14 +1,22 @@
 // The two charts of a run: its kernels under the roof that the machine sets them, and its launches in time.
-import { fill, h, s } from "../../core/dom.js";
+import { closestTo, fill, h, s } from "../../core/dom.js";
 import { outlineText } from "../../graph/shapes.js";
 import { duration } from "../lowering/model.js";
 import { bars, computing, extent, logScale, logTicks, percent, roof, short, ticks } from "./model.js";
+/** @import { Rule } from "../../generated/run.js" */
+/**
+ * @import { RunModel } from "./model.js"
+ * @param {string} name
+ */
 
 const hue = (name) => ({ "--hue": `var(--hue-${name})`, "--fill": `var(--hue-${name}-fill)` });
 const LEFT = 50;
 const BOTTOM = 38;
 
-/** How large a mark is, by its kernel's share of the time. */
+/**
+ * How large a mark is, by its kernel's share of the time.
+ * @param {number} share
+ */
 export const sizeOf = (share) => 11 + 34 * Math.sqrt(share);
 
 /** The marks whose numbers can be written without one lying on another; those with more time go first. */
@@ -20,9 +28,12 @@ export function withNumbers(boxes) {
   return new Set(kept.map(({ index }) => index));
 }
 
-/** Of some places for a name, the first that is free of marks, else the one that is furthest from any. */
+/**
+ * Of some places for a name, the first that is free of marks, else the one that is furthest from any.
+ * @param {number[][]} places
+ */
 export function freest(places, boxes, room = 60) {
-  const far = ([px, py]) =>
+  const far = (/** @type {number[]} */ [px, py]) =>
     Math.min(Infinity, ...boxes.map(({ cx, cy, size }) => Math.hypot(cx - px, cy - py) - size / 2));
   return (
     places.find((place) => far(place) >= room) ??
@@ -30,7 +41,10 @@ export function freest(places, boxes, room = 60) {
   );
 }
 
-/** The mark of a rule, for legends and tables. */
+/**
+ * The mark of a rule, for legends and tables.
+ * @param {Rule} rule
+ */
 export function markOf(rule, size = 14) {
   return s(
     "svg",
@@ -46,7 +60,11 @@ export function markOf(rule, size = 14) {
   );
 }
 
-/** A chart that is drawn anew when its size changes; `hooks`: point(kernel, launch), choose(kernel, launch). */
+/**
+ * A chart that is drawn anew when its size changes; `hooks`: point(kernel, launch), choose(kernel, launch).
+ * @param {string} className
+ * @param {string} label
+ */
 function chart(className, label, draw) {
   const svg = s("svg", { class: className, role: "img", "aria-label": label });
   let size = "";
@@ -62,11 +80,13 @@ function chart(className, label, draw) {
   return { svg, destroy: () => sizes.disconnect() };
 }
 
+/** @param {PointerEvent | MouseEvent} event */
 const kernelAt = (event) => {
-  const found = event.target.closest("[data-kernel]");
+  const found = closestTo(event, "[data-kernel]");
   return found ? [Number(found.dataset.kernel), Number(found.dataset.launch ?? -1)] : null;
 };
 
+/** @param {SVGSVGElement} svg */
 function listen(svg, hooks) {
   svg.addEventListener("pointerover", (event) => hooks.point(...(kernelAt(event) ?? [-1, -1])));
   svg.addEventListener("pointerleave", () => hooks.point(-1, -1));
@@ -80,6 +100,7 @@ function listen(svg, hooks) {
   });
 }
 
+/** @param {RunModel} model */
 export function createRoofline(model, hooks) {
   const { machine, ridge } = model;
   const lit = s("g", { class: "roof-lit" });
@@ -90,8 +111,8 @@ export function createRoofline(model, hooks) {
 
   function draw(svg, width, height) {
     const ends = extent(model);
-    const x = logScale(...ends.x, LEFT, width - 10);
-    const y = logScale(...ends.y, height - BOTTOM, 12);
+    const x = logScale(ends.x[0], ends.x[1], LEFT, width - 10);
+    const y = logScale(ends.y[0], ends.y[1], height - BOTTOM, 12);
     place = { x, y };
     const grid = [
       logTicks(...ends.x).map((v) => [
@@ -200,7 +221,10 @@ export function createRoofline(model, hooks) {
     light(shown);
   }
 
-  /** Marks a kernel, and how far it is from its limit. */
+  /**
+   * Marks a kernel, and how far it is from its limit.
+   * @param {number} index
+   */
   function light(index) {
     shown = index;
     for (const mark of marks) mark.classList.toggle("is-lit", Number(mark.dataset.kernel) === index);
@@ -231,6 +255,7 @@ export function createRoofline(model, hooks) {
   return { ...made, light };
 }
 
+/** @param {RunModel} model */
 export function createRunTimeline(model, hooks) {
   const label = `Timeline: ${model.launches.length} launches in ${duration(model.span)}. The table of launches has the same numbers.`;
   const [top, base] = [6, 24]; // pixels above the bars, and below them for the axis
@@ -239,6 +264,7 @@ export function createRunTimeline(model, hooks) {
 
   function draw(svg, width, height) {
     const from = 10;
+    /** @param {number} ns */
     const x = (ns) => from + (ns / model.span) * (width - from - 10);
     const low = height - base;
     drawn = bars(model, width - from - 10).map((bar) => {
@@ -256,6 +282,7 @@ export function createRunTimeline(model, hooks) {
       );
       return { ...bar, el };
     });
+    /** @type {[number, string]} */
     const unit = model.span >= 2e6 ? [1e6, "ms"] : model.span >= 2e3 ? [1e3, "µs"] : [1, "ns"];
     const axis = ticks(model.span / unit[0], Math.max(2, width / 110)).map((v) => [
       s("line", { class: "grid", x1: x(v * unit[0]), x2: x(v * unit[0]), y1: low, y2: low + 5 }),
@@ -294,7 +321,10 @@ export function createRunTimeline(model, hooks) {
   return { ...made, light };
 }
 
-/** The legend of the rules; the kernels of one are lit while it is pointed at. */
+/**
+ * The legend of the rules; the kernels of one are lit while it is pointed at.
+ * @param {RunModel} model
+ */
 export function createRules(model) {
   return h(
     "span",

@@ -1,5 +1,7 @@
 // A measured run as lists, and the arithmetic of its two charts.
 
+/** @typedef {ReturnType<typeof createModel>} RunModel */
+
 /** @param {import("../../generated/run.js").RunView} view */
 export function createModel(view) {
   const { rules, machine } = view;
@@ -51,10 +53,18 @@ export function createModel(view) {
   };
 }
 
-/** A logarithmic scale: `at(value)` in pixels from `from` to `to`. */
+/**
+ * A logarithmic scale: `at(value)` in pixels from `from` to `to`.
+ * @param {number} high
+ * @param {number} from
+ */
 export function logScale(low, high, from, to) {
   const [a, b] = [Math.log(low), Math.log(high)];
-  return { low, high, at: (value) => from + ((Math.log(value) - a) / (b - a)) * (to - from) };
+  return {
+    low,
+    high,
+    at: (/** @type {number} */ value) => from + ((Math.log(value) - a) / (b - a)) * (to - from),
+  };
 }
 
 /** 1, 2 and 5 of every power of ten between two numbers; only the powers, where these are many. */
@@ -70,7 +80,11 @@ export function logTicks(low, high) {
   return found;
 }
 
-/** Round numbers from 0 to `most`, about `count` of them. */
+/**
+ * Round numbers from 0 to `most`, about `count` of them.
+ * @param {number} most
+ * @param {number} count
+ */
 export function ticks(most, count) {
   const rough = most / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -81,7 +95,10 @@ export function ticks(most, count) {
 /** The kernels that stand on the roofline: those that compute something. */
 export const computing = (kernels) => kernels.filter(({ flops, traffic }) => flops > 0 && traffic > 0);
 
-/** The ends of the roofline's axes: operations a byte, and GFLOP/s. */
+/**
+ * The ends of the roofline's axes: operations a byte, and GFLOP/s.
+ * @param {RunModel} model
+ */
 export function extent(model) {
   const shown = computing(model.kernels);
   const x = shown.map(({ intensity }) => intensity);
@@ -92,18 +109,33 @@ export function extent(model) {
   };
 }
 
-/** The most that a machine makes of kernels with so many operations a byte, GFLOP/s. */
+/**
+ * The most that a machine makes of kernels with so many operations a byte, GFLOP/s.
+ * @param {RunModel} model
+ * @param {number} intensity
+ */
 export const roof = ({ machine }, intensity) => Math.min(machine.flops, machine.bandwidth * intensity);
 
-/** A share of 1 in words; small ones with one digit behind the point. */
+/**
+ * A share of 1 in words; small ones with one digit behind the point.
+ * @param {number} part
+ */
 export const percent = (part) =>
   part >= 0.0995 ? `${Math.round(part * 100)}%` : part < 0.001 ? "< 0.1%" : `${(part * 100).toFixed(1)}%`;
 
-/** A number with three digits at most. */
+/**
+ * A number with three digits at most.
+ * @param {number} value
+ */
 export const short = (value) =>
   value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
 
-/** The launch of a kernel that comes next after `at`, around the end. */
+/**
+ * The launch of a kernel that comes next after `at`, around the end.
+ * @param {{ index: number; kernel: number; start: number; ns: number; }[]} launches
+ * @param {number} kernel
+ * @param {number} at
+ */
 export function nextLaunch(launches, kernel, at) {
   for (let by = 1; by <= launches.length; by++) {
     const found = launches[(at + by + launches.length) % launches.length];
@@ -112,7 +144,10 @@ export function nextLaunch(launches, kernel, at) {
   return -1;
 }
 
-/** An operator's name without what most of a model's have in common. */
+/**
+ * An operator's name without what most of a model's have in common.
+ * @param {string} name
+ */
 export const shortName = (name) =>
   name
     .replace(/^nn\./, "")
@@ -132,8 +167,12 @@ export const shapeOf = (type) =>
     )
     .join(", ") || "a number";
 
-/** The bars of a timeline that is `width` pixels wide: a bar a launch, or, where launches are narrower than `least` pixels,
- * one for several, in the colour of the kernel that has most of their time. `lit` are the kernels in it. */
+/**
+ * The bars of a timeline that is `width` pixels wide: a bar a launch, or, where launches are narrower than `least` pixels,
+ * one for several, in the colour of the kernel that has most of their time. `lit` are the kernels in it.
+ * @param {RunModel} model
+ * @param {number} width
+ */
 export function bars(model, width, least = 2) {
   const { launches, span } = model;
   const one = ({ index, kernel, start, ns }) => ({

@@ -1,6 +1,7 @@
 // A measured run: every kernel under the roof that the machine sets it, every launch in time, and each kernel that the
 // page has at every level. What is pointed at, or chosen, is lit in all of them.
-import { fill, h, text } from "../../core/dom.js";
+import { closestTo, fill, h, text } from "../../core/dom.js";
+import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { both, commonKeys, key, onButton } from "../../core/keys.js";
 import { integer } from "../../core/links.js";
@@ -14,9 +15,12 @@ import { createRoofline, createRules, createRunTimeline, markOf } from "./charts
 import { checkRun } from "./check.js";
 import { createModel, nextLaunch, percent, shapeOf, short, shortName } from "./model.js";
 import css from "./style.css";
+/** @import { RunView } from "../../generated/run.js" */
+/** @import { Binding, Context, State } from "../../core/types.js" */
 
 addStyle(css);
 
+/** @type {[string[], string][]} */
 const KEYS = [
   [["↑", "↓"], "kernel"],
   [["←", "→"], "launch"],
@@ -39,12 +43,44 @@ const COLUMNS = [
   "of its limit",
 ];
 
+/**
+ * @param {HTMLElement} root
+ * @param {RunView} view
+ * @param {Context} ctx
+ */
 export function mountRun(root, view, ctx) {
   checkRun(view);
   return new RunExplorer(root, view, ctx).begin();
 }
 
-class RunExplorer extends Explorer {
+/** @extends {Explorer<RunView>} */
+export class RunExplorer extends Explorer {
+  /** @type {HTMLSpanElement} */
+  facts = LATER;
+  /** @type {ReturnType<typeof createRoofline>} */
+  roofline = LATER;
+  /** @type {ReturnType<typeof createRunTimeline>} */
+  time = LATER;
+  /** @type {HTMLDivElement} */
+  runPane = LATER;
+  /** @type {HTMLDivElement} */
+  choices = LATER;
+  /** @type {HTMLDivElement} */
+  host = LATER;
+  /** @type {HTMLDivElement} */
+  levelsPane = LATER;
+  /** @type {ReturnType<typeof createTabs>} */
+  tabs = LATER;
+  /** @type {{ kernel: number; launch: number; } | null | null} */
+  pointed = LATER;
+  /** @type {() => void} */
+  stop = LATER;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {RunView} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
     super(root, view, ctx);
     this.model = createModel(view);
@@ -73,7 +109,7 @@ class RunExplorer extends Explorer {
     };
     this.roofline = createRoofline(model, hooks);
     this.time = createRunTimeline(model, hooks);
-    this.rows = model.kernels.map((kernel) => this.row(kernel));
+    this.lines = model.kernels.map((kernel) => this.row(kernel));
     const table = h(
       "table",
       { class: "run-table", role: "grid", "aria-label": "the kernels, those with the most time first" },
@@ -86,8 +122,13 @@ class RunExplorer extends Explorer {
           COLUMNS.map((name) => h("th", { scope: "col" }, name || h("span", { class: "sr" }, "number"))),
         ),
       ),
-      h("tbody", null, this.rows),
+      h("tbody", null, this.lines),
     );
+    /**
+     * @param {string} className
+     * @param {string} title
+     * @param {string} note
+     */
     const pane = (className, title, note, ...content) =>
       h(
         "section",
@@ -142,6 +183,7 @@ class RunExplorer extends Explorer {
         parts.push(parts.length > 0 && " · ", tokenElement(this.view, kind, value, { class: "t4" }));
     }
     for (const part of parts) if (part instanceof Element) part.textContent = shortName(part.textContent);
+    /** @param {string} value */
     const number = (value) => h("td", { class: "n" }, value);
     return h(
       "tr",
@@ -243,7 +285,10 @@ class RunExplorer extends Explorer {
   }
 
   bindings() {
-    /** Only where the run is shown, not a kernel. */
+    /**
+     * Only where the run is shown, not a kernel.
+     * @param {Binding} binding
+     */
     const inRun = ({ run, ...binding }) => ({
       ...binding,
       run: (event) => (this.tabs.selected === "run" ? run(event) : false),
@@ -267,7 +312,7 @@ class RunExplorer extends Explorer {
       },
       inRun(
         key("Enter", "this kernel at every level", (event) =>
-          onButton(event) || event.target.closest("summary") ? false : this.open(this.kernel, true),
+          onButton(event) || closestTo(event, "summary") ? false : this.open(this.kernel, true),
         ),
       ),
       ...commonKeys(this, { fold: null, find: false, back: "back to the run; no kernel" }),
@@ -286,6 +331,7 @@ class RunExplorer extends Explorer {
     };
   }
 
+  /** @param {State} state */
   restore(state) {
     const { kernels, launches } = this.model;
     this.kernel = integer(state.kernel, this.model.start + 1) - 1;
@@ -304,12 +350,20 @@ class RunExplorer extends Explorer {
 
   // --- the run --------------------------------------------------------------------------------------
 
+  /**
+   * @param {number} kernel
+   * @param {number} launch
+   */
   point(kernel, launch) {
     if (this.pointed?.kernel === kernel && this.pointed?.launch === launch) return;
     this.pointed = kernel >= 0 ? { kernel, launch } : null;
     this.light();
   }
 
+  /**
+   * @param {number} kernel
+   * @param {number} launch
+   */
   choose(kernel, launch) {
     this.kernel = kernel;
     this.launch = launch;
@@ -323,6 +377,7 @@ class RunExplorer extends Explorer {
     this.ctx.changed();
   }
 
+  /** @param {number} launch */
   launchText(launch) {
     const { start, ns } = this.model.launches[launch];
     return `Launch ${launch + 1} of ${this.model.launches.length}: from ${duration(start)} on, for ${duration(ns)}.`;
@@ -332,7 +387,7 @@ class RunExplorer extends Explorer {
     const { kernel, launch } = this.pointed ?? this;
     this.roofline.light(kernel);
     this.time.light(kernel, launch);
-    for (const [index, row] of this.rows.entries()) {
+    for (const [index, row] of this.lines.entries()) {
       row.classList.toggle("is-lit", index === kernel);
       row.setAttribute("aria-selected", String(index === this.kernel));
       row.tabIndex = index === Math.max(0, this.kernel) ? 0 : -1;
@@ -355,16 +410,17 @@ class RunExplorer extends Explorer {
     );
   }
 
+  /** @param {number} by */
   walk(by) {
     const to = Math.max(
       0,
       Math.min(
-        this.rows.length - 1,
-        this.kernel < 0 ? (by > 0 ? 0 : this.rows.length - 1) : this.kernel + by,
+        this.lines.length - 1,
+        this.kernel < 0 ? (by > 0 ? 0 : this.lines.length - 1) : this.kernel + by,
       ),
     );
     this.choose(to, -1);
-    const row = this.rows[to];
+    const row = this.lines[to];
     row.focus({ preventScroll: true });
     const list = row.closest(".run-scroll");
     if (
@@ -374,6 +430,7 @@ class RunExplorer extends Explorer {
       list.scrollTop = row.offsetTop - list.clientHeight / 2;
   }
 
+  /** @param {number} by */
   along(by) {
     const { launches } = this.model;
     const from =
@@ -390,6 +447,10 @@ class RunExplorer extends Explorer {
 
   // --- one kernel at every level --------------------------------------------------------------------
 
+  /**
+   * @param {number} kernel
+   * @param {boolean} byReader
+   */
   open(kernel, byReader) {
     const { levels } = this.model;
     if (byReader && kernel < 0) return false;
@@ -400,6 +461,10 @@ class RunExplorer extends Explorer {
     this.ctx.changed();
   }
 
+  /**
+   * @param {number} kernel
+   * @param {{}} state
+   */
   openAt(kernel, state) {
     const { levels, kernels } = this.model;
     const to = kernel >= 0 ? kernel : ([...levels.keys()][0] ?? -1);
@@ -447,7 +512,10 @@ class RunExplorer extends Explorer {
     this.inner = mountLowering(root, levels.get(to), { ...this.ctx, state });
   }
 
-  /** In a notebook, Python makes the levels of one more kernel; the answer is a new view, which opens here. */
+  /**
+   * In a notebook, Python makes the levels of one more kernel; the answer is a new view, which opens here.
+   * @param {number} kernel
+   */
   ask(kernel) {
     if (!this.view.live || !this.ctx.ask) return false;
     const told = h(
@@ -476,7 +544,7 @@ class RunExplorer extends Explorer {
     if (this.tabs.selected === "levels") {
       this.tabs.select("run");
       this.light();
-      this.rows[Math.max(0, this.kernel)].focus({ preventScroll: true });
+      this.lines[Math.max(0, this.kernel)].focus({ preventScroll: true });
       return this.ctx.changed();
     }
     if (this.kernel < 0) return false;

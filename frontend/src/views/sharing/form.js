@@ -4,15 +4,24 @@ import { fill, h, s, set, uid } from "../../core/dom.js";
 import { createRows } from "../../core/rows.js";
 import { sentence } from "../../core/sentence.js";
 import { size } from "./model.js";
+/** @import { SharingModel } from "./model.js" */
+/** @import { SharingExplorer } from "./view.js" */
 
 const TALL = 66;
 const TOP = 14;
 const DOTS = 2;
 
-/** Steps as per cents of a common width, so that the forms can be compared. */
+/**
+ * Steps as per cents of a common width, so that the forms can be compared.
+ * @param {number} step
+ * @param {number} steps
+ */
 const share = (step, steps) => (100 * step) / steps;
 
-/** How often; dots where it is more than once. */
+/**
+ * How often; dots where it is more than once.
+ * @param {HTMLElement} cell
+ */
 function runs(item, cell) {
   const word = item.runs === 1 ? "evaluated once" : `evaluated ${item.runs} times`;
   fill(
@@ -31,7 +40,12 @@ function runs(item, cell) {
   );
 }
 
-/** A bar from the step that makes a value to the last that needs it. */
+/**
+ * A bar from the step that makes a value to the last that needs it.
+ * @param {SharingModel} model
+ * @param {HTMLElement} cell
+ * @param {number} step
+ */
 function bars(model, item, cell, step) {
   const bar = ({ made, last }) => {
     const [from, to] = [share(made, model.steps), share(last + 1, model.steps)];
@@ -60,7 +74,11 @@ function bars(model, item, cell, step) {
   );
 }
 
-/** The bytes needed after each step, as a stair; the peak is marked, the cursor says its own. */
+/**
+ * The bytes needed after each step, as a stair; the peak is marked, the cursor says its own.
+ * @param {SharingModel} model
+ * @param {number} step
+ */
 function chart(model, form, step) {
   const { live, peak } = form;
   const width = 300;
@@ -119,6 +137,8 @@ function chart(model, form, step) {
 /**
  * `explorer` has `model`, `step`, `key` (chosen, or -1), `choose(form, row, byReader)` and `point(key)` (the pointer is on it).
  * Returns `{ el, rows, draw(), mark() }`.
+ * @param {SharingExplorer} explorer
+ * @param {number} index
  */
 export function createForm(explorer, index) {
   const { model, view } = explorer;
@@ -143,6 +163,7 @@ export function createForm(explorer, index) {
   const el = h("section", { class: "form", "aria-labelledby": id, "data-form": index }, head);
   if (!form.written) return { el, rows: null, draw() {}, mark() {}, destroy() {} };
 
+  /** @param {number} row */
   const first = (row) => form.on[row][0];
   const rows = createRows({
     view: form.program,
@@ -203,6 +224,7 @@ export function createForm(explorer, index) {
     set(el, "data-done", step >= form.steps ? "yes" : null);
   }
 
+  /** @param {number} row */
   const inWindow = (row) => {
     const place = rows.place(row);
     return (
@@ -214,6 +236,7 @@ export function createForm(explorer, index) {
 
   /** The same thing in every form: the lines that compute it, and every place that names it; with `show`, in the window. */
   function mark(show = false) {
+    /** @param {number} key */
     const own = (key) =>
       key < 0
         ? []

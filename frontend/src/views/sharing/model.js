@@ -1,13 +1,23 @@
 // What the sharing view knows: one computation in several forms, and which lines of them compute the same thing.
+/** @import { Form, SharingView } from "../../generated/sharing.js" */
 
-/** "640 B", "1.5 kB", "2 MB". */
+/** @typedef {ReturnType<typeof createModel>} SharingModel */
+
+/**
+ * "640 B", "1.5 kB", "2 MB".
+ * @param {number} bytes
+ */
 export function size(bytes) {
   const [unit, name] =
     bytes >= 1e9 ? [1e9, "GB"] : bytes >= 1e6 ? [1e6, "MB"] : bytes >= 1e4 ? [1e3, "kB"] : [1, "B"];
   return `${Number((bytes / unit).toPrecision(3)).toLocaleString("en")} ${name}`;
 }
 
-/** A form with its rows counted from its own first one; `items` by row. */
+/**
+ * A form with its rows counted from its own first one; `items` by row.
+ * @param {SharingView} view
+ * @param {Form} form
+ */
 function formOf(view, form) {
   const { first, last } = form;
   const rows =
@@ -36,7 +46,7 @@ function formOf(view, form) {
     live: form.live,
     peak: form.peak,
     runs: items.reduce((sum, item) => sum + item.runs, 0),
-    program: { reference: view.reference, rows },
+    program: { reference: /** @type {any} */ (view).reference, rows },
     written: first >= 0,
   };
 }
@@ -44,6 +54,7 @@ function formOf(view, form) {
 /**
  * `{ start, forms, steps, bytes, runsOf(key), made(form, step) }`: `steps` and `bytes` are the longest and the highest of all;
  * `start` is what is shown first: the peak, and what is copied most often.
+ * @param {SharingView} view
  */
 export function createModel(view) {
   const forms = view.forms.map((form) => formOf(view, form));
@@ -74,15 +85,24 @@ export function createModel(view) {
     forms,
     steps,
     bytes: Math.max(1, ...forms.flatMap((form) => form.live), ...forms.map((form) => form.peak.bytes)),
+    /** @param {number} key */
     name: (key) => view.keys[key].name,
+    /** @param {number} key */
     what: (key) => view.keys[key].what,
-    /** How often a key is evaluated in each form, and by how many expressions. */
+    /**
+     * How often a key is evaluated in each form, and by how many expressions.
+     * @param {number} key
+     */
     runsOf: (key) =>
       forms.map((form) => {
         const own = form.items.filter((item) => item.key === key);
         return { runs: own.reduce((sum, item) => sum + item.runs, 0), copies: own.length };
       }),
-    /** The items that a form evaluates at a step. */
+    /**
+     * The items that a form evaluates at a step.
+     * @param {number} step
+     * @param {number} form
+     */
     made: (form, step) => made[form].get(step) ?? [],
   };
 }

@@ -1,6 +1,7 @@
 // The sharing view: one computation as a graph, with `let`, and written out; how often each expression is evaluated,
 // how long each value is needed, and how many bytes that takes.
 import { fill, h, text } from "../../core/dom.js";
+import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { both, commonKeys, enterKey, key, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 import { integer } from "../../core/links.js";
@@ -12,6 +13,8 @@ import { checkSharing } from "./check.js";
 import { createForm } from "./form.js";
 import { createModel } from "./model.js";
 import css from "./style.css";
+/** @import { SharingView } from "../../generated/sharing.js" */
+/** @import { Context, Query, State } from "../../core/types.js" */
 
 addStyle(css);
 
@@ -21,6 +24,7 @@ const SCOPES = [
   { id: "all", label: "anywhere" },
   { id: "key", label: "what is computed" },
 ];
+/** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
   [["↑", "↓"], "line"],
@@ -29,12 +33,27 @@ const KEYS = [
   [["?"], "keys"],
 ];
 
+/**
+ * @param {HTMLElement} root
+ * @param {SharingView} view
+ * @param {Context} ctx
+ */
 export function mountSharing(root, view, ctx) {
   checkSharing(view);
   return new SharingExplorer(root, view, ctx).begin();
 }
 
-class SharingExplorer extends Explorer {
+/** @extends {Explorer<SharingView>} */
+export class SharingExplorer extends Explorer {
+  /** @type {any} */
+  forms = LATER;
+  /** @type {ReturnType<typeof createTabs>} */
+  tabs = LATER;
+  /** @type {HTMLDivElement} */
+  body = LATER;
+  /** @type {{ index: number; row: number; }[]} */
+  matches = LATER;
+
   get count() {
     return this.model.steps;
   }
@@ -43,6 +62,11 @@ class SharingExplorer extends Explorer {
     return MARKS;
   }
 
+  /**
+   * @param {HTMLElement} root
+   * @param {SharingView} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
     super(root, view, ctx);
     this.model = createModel(view);
@@ -143,6 +167,7 @@ class SharingExplorer extends Explorer {
     };
   }
 
+  /** @param {State} state */
   restore(state) {
     const { start } = this.model;
     this.key =
@@ -160,6 +185,7 @@ class SharingExplorer extends Explorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
+  /** @param {number} step */
   go(step, quiet = false) {
     this.step = Math.max(0, Math.min(this.model.steps - 1, step));
     text(this.counter, `${this.step + 1} / ${this.model.steps}`);
@@ -195,6 +221,10 @@ class SharingExplorer extends Explorer {
     return this.forms[this.at()];
   }
 
+  /**
+   * @param {number} index
+   * @param {number} row
+   */
   choose(index, row) {
     const key = this.model.forms[index]?.keyOf[row] ?? -1;
     for (const [i, { rows }] of this.forms.entries())
@@ -203,6 +233,7 @@ class SharingExplorer extends Explorer {
     if (key >= 0) this.shell.announce(this.shell.say.textContent);
   }
 
+  /** @param {number} key */
   pick(key) {
     this.key = key;
     this.mark(true);
@@ -260,6 +291,7 @@ class SharingExplorer extends Explorer {
     );
   }
 
+  /** @param {number} by */
   nextCopy(by) {
     if (this.key < 0) return;
     const all = this.model.forms.flatMap((form, index) =>
@@ -272,7 +304,11 @@ class SharingExplorer extends Explorer {
     if (to) this.select(to.index, to.row);
   }
 
-  /** Moves the selection and keeps what was chosen. */
+  /**
+   * Moves the selection and keeps what was chosen.
+   * @param {number} row
+   * @param {number} index
+   */
   select(index, row) {
     for (const [i, { rows }] of this.forms.entries())
       if (i !== index && rows?.selected >= 0) rows.select(-1, { quiet: true });
@@ -281,6 +317,7 @@ class SharingExplorer extends Explorer {
     this.ctx.changed();
   }
 
+  /** @param {number} by */
   otherForm(by) {
     const to = this.at() + by;
     if (!this.forms[to]?.rows) return;
@@ -291,8 +328,10 @@ class SharingExplorer extends Explorer {
 
   // --- finding --------------------------------------------------------------------------------------
 
+  /** @param {Query} query */
   filter({ query, scope, only }) {
     const wanted = query.toLowerCase();
+    /** @param {number} row */
     const key = (form, row) =>
       form.on[row].some((item) =>
         `${this.model.name(item.key)} ${this.model.what(item.key)}`.toLowerCase().includes(wanted),
@@ -316,6 +355,7 @@ class SharingExplorer extends Explorer {
     return this.matches.length;
   }
 
+  /** @param {number} by */
   nextMatch(by) {
     if (!this.matches.length) return;
     const now = this.matches.findIndex(({ index, row }) => this.forms[index].rows.selected === row);

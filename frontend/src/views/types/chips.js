@@ -2,15 +2,24 @@
 import { h, set, text } from "../../core/dom.js";
 import { UNSEEN } from "./state.js";
 import { KNOWN, STATUS } from "./marks.js";
+/** @import { RelationBox, TypeVariable, TypesView } from "../../generated/types.js" */
 
-/** `byRow[row]` lists the items (variables, relations) that stand on the row; those without one stand on `spare`. */
+/**
+ * `byRow[row]` lists the items (variables, relations) that stand on the row; those without one stand on `spare`.
+ * @param {number} spare
+ * @param {TypeVariable[] | RelationBox[]} items
+ * @param {number} count
+ */
 export function byRow(items, count, spare) {
   const out = Array.from({ length: count }, () => []);
   items.forEach((item, index) => out[item.row >= 0 && item.row < count ? item.row : spare]?.push(index));
   return out;
 }
 
-/** What a variable's pill says now. */
+/**
+ * What a variable's pill says now.
+ * @param {TypesView} view
+ */
 export function variableFace(view, state, v) {
   const { name, what } = view.variables[v];
   const lead = state.lead[v];
@@ -20,6 +29,7 @@ export function variableFace(view, state, v) {
   return { name, what, known, short, full, seen: state.seen[v] === 1 };
 }
 
+/** @param {TypesView} view */
 function drawVariable(view, chip, face, fresh) {
   const kind = KNOWN[face.known];
   chip.className = `chip var ${kind.id}${face.seen ? "" : " unseen"}${fresh ? " fresh" : ""}`;
@@ -41,6 +51,7 @@ function drawVariable(view, chip, face, fresh) {
   );
 }
 
+/** @param {TypesView} view */
 function drawRelation(view, chip, rel, status, fresh) {
   const kind = STATUS[status] ?? STATUS[0];
   const label = view.relations[rel].label;
@@ -51,7 +62,11 @@ function drawRelation(view, chip, rel, status, fresh) {
   set(chip, "aria-label", `${label}, relation, ${kind.word}`);
 }
 
-/** Fills a cell with `items` chips once, and draws each again at every call. */
+/**
+ * Fills a cell with `items` chips once, and draws each again at every call.
+ * @param {boolean} tabbable
+ * @param {string} name
+ */
 function fillCell(cell, items, tabbable, name, draw) {
   while (cell.children.length < items.length) {
     const item = items[cell.children.length];
@@ -70,6 +85,7 @@ function fillCell(cell, items, tabbable, name, draw) {
 /**
  * The columns for createRows. `now()` returns `{ state, fresh: { vars: Set, rels: Set }, row }` with `row` the
  * selected row.
+ * @param {TypesView} view
  */
 export function typeColumns(view, varsOn, relsOn, now) {
   return [
@@ -77,7 +93,9 @@ export function typeColumns(view, varsOn, relsOn, now) {
       id: "vars",
       title: "types",
       width: "minmax(236px, 0.62fr)",
+      /** @param {number} row */
       lines: (row) => varsOn[row].length,
+      /** @param {number} row */
       draw(row, cell) {
         const { state, fresh, row: selected } = now();
         fillCell(cell, varsOn[row], row === selected, "var", (chip, v) =>
@@ -89,7 +107,9 @@ export function typeColumns(view, varsOn, relsOn, now) {
       id: "rels",
       title: "relations",
       width: "minmax(160px, 0.46fr)",
+      /** @param {number} row */
       lines: (row) => relsOn[row].length,
+      /** @param {number} row */
       draw(row, cell) {
         const { state, fresh, row: selected } = now();
         fillCell(cell, relsOn[row], row === selected, "rel", (chip, rel) =>
@@ -100,7 +120,10 @@ export function typeColumns(view, varsOn, relsOn, now) {
   ];
 }
 
-/** Rows whose chips differ between two states, given as the faces that were drawn last. */
+/**
+ * Rows whose chips differ between two states, given as the faces that were drawn last.
+ * @param {TypesView} view
+ */
 export function createDirty(view) {
   const vars = new Map();
   const rels = new Map();

@@ -2,7 +2,9 @@
 import { fill, h } from "../../core/dom.js";
 import { sentence, sentenceText } from "../../core/sentence.js";
 import { stepEntry } from "./panes.js";
+/** @import { Conflict, TypesView } from "../../generated/types.js" */
 
+/** @param {TypesView} view */
 function side(view, name, { type, chain }, go) {
   const list = h(
     "ol",
@@ -17,20 +19,27 @@ function side(view, name, { type, chain }, go) {
   );
 }
 
+/** @param {string} text */
 const plain = (text) =>
   text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
 
-/** Fills `el` with the conflict; `go(step)` jumps. */
+/**
+ * Fills `el` with the conflict; `go(step)` jumps.
+ * @param {TypesView} view
+ * @param {HTMLDivElement} el
+ */
 export function drawConflict(view, el, go) {
   const { step, say, left, right, tries: attempts } = view.conflict;
   // A relation may refuse one type by itself (an axis that is not there): then nothing disagrees with it.
-  const sides = [
+  /** @type {[string, import("../../generated/types.js").Side][]} */
+  const pair = [
     ["a", left],
     ["b", right],
-  ].filter(([, { type, chain }]) => type || chain.length > 0);
+  ];
+  const sides = pair.filter(([, { type, chain }]) => type || chain.length > 0);
   const lead = ["", "This is where it comes from. ", "These two disagree. "][sides.length];
   // The sentence above often says it already; saying it twice would look like two things.
   const told = plain(sentenceText(view.steps[step]?.say)).includes(plain(sentenceText(say)));
@@ -58,6 +67,9 @@ export function drawConflict(view, el, go) {
   );
 }
 
-/** The rows that the two chains pass through. */
+/**
+ * The rows that the two chains pass through.
+ * @param {null | Conflict} conflict
+ */
 export const conflictRows = ({ left, right }) =>
   [left, right].map(({ chain }) => chain.map(({ row }) => row).filter((row) => row >= 0));

@@ -3,9 +3,12 @@ import { Finder } from "../../core/finder.js";
 import { h } from "../../core/dom.js";
 import { integer } from "../../core/links.js";
 import { scopesOf } from "./filter.js";
+/** @import { TypesExplorer } from "./view.js" */
+/** @import { Query, State } from "../../core/types.js" */
 
 /** The search of a TypesExplorer: `fn` is the chosen function, or -1. */
 class TypesFinder extends Finder {
+  /** @param {TypesExplorer} explorer */
   constructor(explorer) {
     const { functions } = explorer.view;
     const pick = h(
@@ -28,21 +31,30 @@ class TypesFinder extends Finder {
     });
   }
 
-  /** Whether a row is in the chosen function. */
+  /**
+   * Whether a row is in the chosen function.
+   * @param {number} row
+   */
   inside(row) {
     const span = this.explorer.view.functions[this.fn];
     return !span || (row >= span.first && row <= span.last);
   }
 
+  /**
+   * @param {string} wanted
+   * @param {string} scope
+   */
   match(wanted, scope) {
     return super.match(wanted, scope).filter((row) => this.inside(row));
   }
 
+  /** @param {Query} query */
   show(query) {
     if (this.fn >= 0) this.keep ??= (row) => this.inside(row);
     super.show(query);
   }
 
+  /** @param {State} state */
   restore(state) {
     const fn = integer(state.fn, -1);
     this.fn = this.explorer.view.functions[fn] ? fn : -1;
@@ -51,4 +63,5 @@ class TypesFinder extends Finder {
   }
 }
 
+/** @param {TypesExplorer} explorer */
 export const createFinder = (explorer) => new TypesFinder(explorer);

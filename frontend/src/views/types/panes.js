@@ -6,6 +6,7 @@ import { sentence } from "../../core/sentence.js";
 import { UNSEEN, becauseChain, classes } from "./state.js";
 import { KNOWN, MARKS, STATUS } from "./marks.js";
 import { variableFace } from "./chips.js";
+/** @import { TypesView } from "../../generated/types.js" */
 
 const EVERYTHING = 34;
 const NEAR = 16;
@@ -13,7 +14,12 @@ const GAP = 25;
 const LONGEST = 40;
 const CHARACTER = 7.3; // the advance of the monospaced text in the graph, in pixels
 
-/** A step as an entry of a list: its mark, number and sentence; clicking goes there. */
+/**
+ * A step as an entry of a list: its mark, number and sentence; clicking goes there.
+ * @param {TypesView} view
+ * @param {number} step
+ * @param {string[]} say
+ */
 export function stepEntry(view, step, say, go, note = "") {
   const mark = MARKS[view.steps[step]?.mark] ?? MARKS[0];
   return h(
@@ -26,12 +32,20 @@ export function stepEntry(view, step, say, go, note = "") {
   );
 }
 
-/** The answer to the question: why a variable is known, what happened to a relation, else why this step could happen. */
+/**
+ * The answer to the question: why a variable is known, what happened to a relation, else why this step could happen.
+ * @param {TypesView} view
+ * @param {HTMLDivElement} pane
+ */
 export function drawWhy(view, pane, told) {
   if (told.question.rel >= 0) drawRelationStory(view, pane, told);
   else drawCauses(view, pane, told);
 }
 
+/**
+ * @param {TypesView} view
+ * @param {HTMLDivElement} pane
+ */
 function drawRelationStory(view, pane, { step, question: { rel }, state, stepsOf, go }) {
   const status = STATUS[state.rel[rel]];
   const steps = stepsOf[rel];
@@ -52,7 +66,11 @@ function drawRelationStory(view, pane, { step, question: { rel }, state, stepsOf
   );
 }
 
-/** The chain of causes, latest first. */
+/**
+ * The chain of causes, latest first.
+ * @param {TypesView} view
+ * @param {HTMLDivElement} pane
+ */
 function drawCauses(view, pane, { step, question: { v }, state, since, go }) {
   const face = v >= 0 ? variableFace(view, state, v) : null;
   const from = v >= 0 && since[v] >= 0 ? since[v] : step;
@@ -96,7 +114,10 @@ function drawCauses(view, pane, { step, question: { v }, state, since, go }) {
   fill(pane, head, list, more > 0 && h("p", { class: "soft" }, `and ${more} earlier steps`));
 }
 
-/** The relations and variables to draw: everything when small, else what the current step touches. */
+/**
+ * The relations and variables to draw: everything when small, else what the current step touches.
+ * @param {TypesView} view
+ */
 export function neighbourhood(view, state, focus, relsOf, window = []) {
   const rels = view.relations.map((_, rel) => rel).filter((rel) => state.rel[rel] !== UNSEEN);
   if (rels.length + view.variables.length <= EVERYTHING) return { rels, cut: false };
@@ -113,9 +134,16 @@ export function neighbourhood(view, state, focus, relsOf, window = []) {
   return { rels: [...near].slice(0, NEAR).sort((a, b) => a - b), cut: true };
 }
 
-/** In a large program the weights would crowd out what is being inferred. */
+/**
+ * In a large program the weights would crowd out what is being inferred.
+ * @param {TypesView} view
+ */
 const isParameter = (view, v) => view.rows[view.variables[v].row]?.kind === 2;
 
+/**
+ * @param {TypesView} view
+ * @param {boolean} everything
+ */
 function classNodes(view, state, rels, everything, focus) {
   const leads = new Map();
   const wanted = new Set(rels.flatMap((rel) => view.relations[rel].variables).map((v) => state.lead[v]));
@@ -131,13 +159,21 @@ function classNodes(view, state, rels, everything, focus) {
   }));
 }
 
-/** Variables left (one node a class), relations right, an edge where a relation mentions a variable. */
+/**
+ * Variables left (one node a class), relations right, an edge where a relation mentions a variable.
+ * @param {TypesView} view
+ * @param {HTMLDivElement} pane
+ */
 export function drawConstraints(view, pane, { state, focus, relsOf, window, onVar, onRel, width: room }) {
   const { rels, cut } = neighbourhood(view, state, focus, relsOf, window);
   const left = classNodes(view, state, rels, !cut, focus);
   const width = Math.max(280, Math.min(560, (room || pane.clientWidth || 344) - 24));
   const rows = Math.max(left.length, rels.length, 1);
   const [leftWidth, rightWidth] = [width * 0.5, width * 0.35];
+  /**
+   * @param {number} count
+   * @param {number} i
+   */
   const spread = (count, i) => 14 + (rows - count) * GAP * 0.5 + i * GAP;
   const yLeft = new Map(left.flatMap((node, i) => node.members.map((v) => [v, spread(left.length, i)])));
   const svg = s("svg", {
@@ -205,6 +241,15 @@ export function drawConstraints(view, pane, { state, focus, relsOf, window, onVa
   );
 }
 
+/**
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} radius
+ * @param {string} name
+ * @param {string} label
+ * @param {string} spoken
+ */
 function node(x, y, width, radius, name, label, spoken, run) {
   const press = (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
@@ -231,7 +276,11 @@ function node(x, y, width, radius, name, label, spoken, run) {
   );
 }
 
-/** Each tree of the union-find forest: the representative on top, what joined it below. */
+/**
+ * Each tree of the union-find forest: the representative on top, what joined it below.
+ * @param {TypesView} view
+ * @param {HTMLDivElement} pane
+ */
 export function drawClasses(view, pane, { state, focus, onVar }) {
   const groups = classes(state).sort(
     (a, b) => Number(b.some((v) => focus.vars.has(v))) - Number(a.some((v) => focus.vars.has(v))),
@@ -267,6 +316,7 @@ export function drawClasses(view, pane, { state, focus, onVar }) {
   );
 }
 
+/** @param {TypesView} view */
 function branch(view, state, v, allowed, focus, onVar) {
   const below = [...allowed].filter((child) => child !== v && state.parent[child] === v);
   const name = view.variables[v].name;

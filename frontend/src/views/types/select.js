@@ -1,10 +1,16 @@
 // What the reader asks about: a variable (why is it known?) or a relation (what happened to it?).
+import { activeIn } from "../../core/dom.js";
+/** @import { TypesExplorer } from "./view.js" */
 
-/** The question of a TypesExplorer: `v` and `rel` are indices or -1, never both. */
+/**
+ * The question of a TypesExplorer: `v` and `rel` are indices or -1, never both.
+ * @param {TypesExplorer} explorer
+ */
 export function createQuestion(explorer) {
   const { view } = explorer;
   const question = { v: -1, rel: -1, token, restore, why, here, relation, enter, clear };
 
+  /** @param {number} row */
   function show(row) {
     explorer.showPane("why");
     explorer.wire();
@@ -29,6 +35,7 @@ export function createQuestion(explorer) {
     show(row);
   }
 
+  /** @param {number} row */
   function enter(row) {
     const last = explorer.varsOn[row]?.at(-1);
     if (last !== undefined) why(last);
@@ -36,7 +43,7 @@ export function createQuestion(explorer) {
 
   /** What `w` asks: about the row that has the focus, else about what was asked already, else about this step. */
   function here() {
-    const active = explorer.root.getRootNode().activeElement?.closest?.(".row");
+    const active = activeIn(explorer.root)?.closest?.(".row");
     const onRow = active ? explorer.varsOn[Number(active.dataset.row)] : [];
     const v = onRow.includes(question.v) || !onRow.length ? question.v : onRow.at(-1);
     if (v >= 0) why(v);

@@ -1,10 +1,15 @@
 // The state of an inference after any step: the recorded changes applied in order, from checkpoints.
 import { causeChain } from "../../core/steps.js";
+/** @import { Appears, Moved, Popped, Queued, Requeued, Typed, TypesView, Unified } from "../../generated/types.js" */
 
 export const UNSEEN = -1;
 export const REL = { fresh: 0, queued: 1, running: 2, waiting: 3, done: 4, refused: 5 };
 const CHECKPOINTS = 64;
 
+/**
+ * @param {number} vars
+ * @param {number} rels
+ */
 function empty(vars, rels) {
   return {
     step: -1,
@@ -28,7 +33,7 @@ function empty(vars, rels) {
 function copy(state) {
   const out = { ...state, queue: [...state.queue] };
   for (const [key, value] of Object.entries(state))
-    if (ArrayBuffer.isView(value) || Array.isArray(value)) out[key] = value.slice();
+    if (ArrayBuffer.isView(value) || Array.isArray(value)) out[key] = /** @type {any[]} */ (value).slice();
   return out;
 }
 
@@ -43,7 +48,10 @@ function unite(state, a, b) {
   learn(state, keep, state.short[better], state.full[better], state.known[better]);
 }
 
-/** The variables of `v`'s class, itself first. */
+/**
+ * The variables of `v`'s class, itself first.
+ * @param {number} v
+ */
 export function membersOf(state, v) {
   const out = [v];
   for (let at = state.next[v]; at !== v; at = state.next[at]) out.push(at);
@@ -59,6 +67,7 @@ function learn(state, variable, short, full, known) {
   for (const v of membersOf(state, lead)) if (state.since[v] < 0) state.since[v] = state.step;
 }
 
+/** @type {Record<string, (state: any, change: any) => void>} */
 const APPLY = {
   v: (state, { variable }) => {
     state.seen[variable] = 1;
@@ -82,13 +91,17 @@ const APPLY = {
   },
 };
 
-/** `seek(step)` returns the state after `step`; the object is reused, so read it before the next seek. */
+/**
+ * `seek(step)` returns the state after `step`; the object is reused, so read it before the next seek.
+ * @param {TypesView} view
+ */
 export function createReplay(view) {
   const { steps } = view;
   const every = Math.max(16, Math.ceil(steps.length / CHECKPOINTS));
   const checkpoints = [empty(view.variables.length, view.relations.length)];
   let state = copy(checkpoints[0]);
 
+  /** @param {number} target */
   function forward(target) {
     while (state.step < target) {
       state.step += 1;
@@ -99,6 +112,7 @@ export function createReplay(view) {
   }
 
   return {
+    /** @param {number} step */
     seek(step) {
       const target = Math.max(-1, Math.min(steps.length - 1, step));
       const at = Math.min(checkpoints.length - 1, Math.floor((target + 1) / every));
@@ -122,9 +136,16 @@ export function classes(state) {
     .map(([lead, members]) => [lead, ...members.filter((v) => v !== lead)]);
 }
 
-/** Name → variable, for the names that belong to one variable only, with what it is the type of as a second name. */
+/**
+ * Name → variable, for the names that belong to one variable only, with what it is the type of as a second name.
+ * @param {TypesView} view
+ */
 export function uniqueNames(view) {
   const names = new Map();
+  /**
+   * @param {string} name
+   * @param {number} v
+   */
   const add = (name, v) => names.set(name, names.has(name) && names.get(name) !== v ? -1 : v);
   view.variables.forEach(({ name, what }, v) => {
     add(name, v);
@@ -133,7 +154,10 @@ export function uniqueNames(view) {
   return names;
 }
 
-/** For each relation the steps that did something to it. */
+/**
+ * For each relation the steps that did something to it.
+ * @param {TypesView} view
+ */
 export function stepsOf(view) {
   const out = view.relations.map(() => []);
   view.steps.forEach(({ changes }, step) => {
@@ -142,7 +166,10 @@ export function stepsOf(view) {
   return out;
 }
 
-/** For each variable the relations that mention it. */
+/**
+ * For each variable the relations that mention it.
+ * @param {TypesView} view
+ */
 export function relationsOf(view) {
   const out = view.variables.map(() => []);
   view.relations.forEach(({ variables: vars }, rel) => {
@@ -151,7 +178,10 @@ export function relationsOf(view) {
   return out;
 }
 
-/** The state after the last step; its `since` says when each variable became known. */
+/**
+ * The state after the last step; its `since` says when each variable became known.
+ * @param {TypesView} view
+ */
 export const finalState = (view) => createReplay(view).seek(view.steps.length - 1);
 
 /** The variables and relations that a step's changes name. */
@@ -166,6 +196,10 @@ export function touched(changes) {
   return { vars, rels };
 }
 
-/** Why a step could happen: it, and the steps it rests on, back to the program. */
+/**
+ * Why a step could happen: it, and the steps it rests on, back to the program.
+ * @param {TypesView} view
+ * @param {number} step
+ */
 export const becauseChain = (view, step, limit = 40) =>
   causeChain((at) => view.steps[at]?.because ?? [], step, limit);

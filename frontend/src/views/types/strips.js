@@ -1,6 +1,7 @@
 // The strips around the rows: the queue above, the classes below.
 import { fill, h, text } from "../../core/dom.js";
 import { classes } from "./state.js";
+/** @import { TypesView } from "../../generated/types.js" */
 
 const SHOWN = 12;
 const SLIDE = 240;
@@ -8,11 +9,18 @@ const SLIDE = 240;
 /**
  * The queue, front first; what this step took from it stands before it, what it moved is marked. Tokens slide to
  * their new places, unless the reader asked for less motion or goes too fast to see it.
+ * @param {TypesView} view
+ * @param {HTMLDivElement} el
  */
 export function createQueue(view, el, { onRel, reduced }) {
   const name = (rel) => view.relations[rel].name;
   let last = 0;
 
+  /**
+   * @param {string} kind
+   * @param {string} sign
+   * @param {string} note
+   */
   function token(rel, kind, sign, note) {
     const label = view.relations[rel].label;
     return h(
@@ -32,7 +40,10 @@ export function createQueue(view, el, { onRel, reduced }) {
 
   const places = () =>
     new Map(
-      [...el.querySelectorAll("[data-token]")].map((node) => [node.dataset.token, [node, node.offsetLeft]]),
+      [...el.querySelectorAll("[data-token]")].map(
+        (node) =>
+          /** @type {[string, [HTMLElement, number]]} */ ([node.dataset.token, [node, node.offsetLeft]]),
+      ),
     );
 
   function slide(before) {
@@ -79,7 +90,11 @@ export function createQueue(view, el, { onRel, reduced }) {
   };
 }
 
-/** The classes of more than one variable, as sets. */
+/**
+ * The classes of more than one variable, as sets.
+ * @param {TypesView} view
+ * @param {HTMLSpanElement} el
+ */
 export function drawFoot(view, el, state) {
   const groups = classes(state);
   const name = (v) => view.variables[v].name;

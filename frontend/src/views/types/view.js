@@ -1,8 +1,9 @@
 // The type-inference explorer: the program is the axis, types and relations stand beside it, and the
 // reader steps through what one real inference did.
 import { Explorer } from "../../core/explorer.js";
+import { LATER } from "../../core/later.js";
 import { addStyle } from "../../core/style.js";
-import { fill, h, text } from "../../core/dom.js";
+import { closestTo, fill, h, text } from "../../core/dom.js";
 import { createLegend } from "../../core/legend.js";
 import { integer, parseList } from "../../core/links.js";
 import { createRows } from "../../core/rows.js";
@@ -21,11 +22,14 @@ import { createQuestion } from "./select.js";
 import { createWires } from "./wires.js";
 import conflictCss from "./conflict.css";
 import css from "./style.css";
+/** @import { TypesView } from "../../generated/types.js" */
+/** @import { Context, Hit, State } from "../../core/types.js" */
 
 addStyle(css);
 addStyle(conflictCss);
 
 const LINE = 27;
+/** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
   [["w"], "why"],
@@ -44,11 +48,51 @@ const ON_ROWS = [
 ];
 const COLUMNS = { program: [], types: ["vars"], relations: ["rels"] };
 
+/**
+ * @param {HTMLElement} root
+ * @param {TypesView} view
+ * @param {Context} ctx
+ */
 export function mountTypes(root, view, ctx) {
   return new TypesExplorer(root, view, ctx).begin();
 }
 
-class TypesExplorer extends Explorer {
+/** @extends {Explorer<TypesView>} */
+export class TypesExplorer extends Explorer {
+  /** @type {HTMLDivElement} */
+  conflict = LATER;
+  /** @type {HTMLDivElement} */
+  queue = LATER;
+  /** @type {ReturnType<typeof createQueue>} */
+  drawQueue = LATER;
+  /** @type {HTMLDivElement} */
+  body = LATER;
+  /** @type {ReturnType<typeof createLegend>} */
+  legend = LATER;
+  /** @type {HTMLSpanElement} */
+  classes = LATER;
+  /** @type {{ vars: Set<any>; rels: Set<any>; } | ReturnType<typeof touched>} */
+  fresh = LATER;
+  /** @type {any} */
+  state = LATER;
+  /** @type {ReturnType<typeof createWires>} */
+  wires = LATER;
+  /** @type {{ [k: string]: HTMLDivElement; }} */
+  panes = LATER;
+  /** @type {ReturnType<typeof createTabs>} */
+  tabs = LATER;
+  /** @type {HTMLDivElement} */
+  aside = LATER;
+  /** @type {ReturnType<typeof createTabs>} */
+  narrowTabs = LATER;
+  /** @type {number} */
+  paneWidth = LATER;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {TypesView} view
+   * @param {Context} ctx
+   */
   constructor(root, view, ctx) {
     super(root, view, ctx);
     this.replay = createReplay(view);
@@ -142,12 +186,12 @@ class TypesExplorer extends Explorer {
     });
     this.wires = createWires(this.view, this.rows, this.varsOn, this.relsOn, LINE);
     this.rows.inner.addEventListener("click", (event) => {
-      const chip = event.target.closest(".chip");
+      const chip = closestTo(event, ".chip");
       if (chip?.dataset.var) this.question.why(Number(chip.dataset.var));
       if (chip?.dataset.rel) this.question.relation(Number(chip.dataset.rel));
     });
     this.rows.inner.addEventListener("focusin", (event) => {
-      const chip = event.target.closest(".chip");
+      const chip = closestTo(event, ".chip");
       if (chip) this.hovered({ row: Number(chip.closest(".row").dataset.row), ref: -1, target: chip });
     });
   }
@@ -182,6 +226,10 @@ class TypesExplorer extends Explorer {
 
   // --- state ----------------------------------------------------------------------------------------
 
+  finding() {
+    return /** @type {ReturnType<typeof createFinder>} */ (this.finder);
+  }
+
   start() {
     return integer(String(this.view.start ?? ""), this.count - 1);
   }
@@ -195,11 +243,12 @@ class TypesExplorer extends Explorer {
       pane: this.tabs.selected === "graph" ? "" : this.tabs.selected,
       tab: this.narrow && tab !== "types" ? tab : "",
       ...this.searched(),
-      fn: this.finder.fn >= 0 ? this.finder.fn : "",
+      fn: this.finding().fn >= 0 ? this.finding().fn : "",
       fold: this.folded(),
     };
   }
 
+  /** @param {State} state */
   restore(state) {
     const step = integer(state.step, this.start() + 1) - 1;
     this.question.restore(state.sel);
@@ -216,6 +265,7 @@ class TypesExplorer extends Explorer {
 
   // --- time -----------------------------------------------------------------------------------------
 
+  /** @param {number} step */
   spoken(step) {
     const { mark, say } = this.view.steps[step] ?? { mark: 0, say: [] };
     return `${MARKS[mark]?.label ?? ""}. ${sentenceText(say)}`;
@@ -226,7 +276,10 @@ class TypesExplorer extends Explorer {
     this.question.clear();
   }
 
-  /** Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address. */
+  /**
+   * Shows the state after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address.
+   * @param {number} step
+   */
   go(step, quiet = false) {
     if (this.count === 0) {
       fill(
@@ -268,13 +321,18 @@ class TypesExplorer extends Explorer {
     this.ctx.changed();
   }
 
+  /** @param {number} by */
   nextRare(by) {
+    /** @param {number} step */
     const rare = (step) => MARKS[this.view.steps[step].mark]?.rare || this.view.steps[step].mark === 3;
     const to = nextStep(rare, this.step, by, this.count);
     if (to !== this.step) this.go(to);
   }
 
-  /** A name in a sentence; one that belongs to a single variable lights it in every column. */
+  /**
+   * A name in a sentence; one that belongs to a single variable lights it in every column.
+   * @param {string} name
+   */
   named(name) {
     const v = this.byName.get(name) ?? -1;
     if (v < 0) return h("code", null, name);
@@ -328,19 +386,24 @@ class TypesExplorer extends Explorer {
         state: this.state,
         since: this.since,
         stepsOf: this.stepsOf,
+        /** @param {number} step */
         go: (step) => this.jump(step),
       });
     else if (id === "graph") drawConstraints(this.view, pane, shared);
     else drawClasses(this.view, pane, shared);
   }
 
+  /** @param {string} id */
   showPane(id) {
     if (this.narrow) this.place(id);
     this.tabs.select(id);
     this.drawPane();
   }
 
-  /** On a phone, what the chosen tab shows; elsewhere everything stands side by side. */
+  /**
+   * On a phone, what the chosen tab shows; elsewhere everything stands side by side.
+   * @param {string} id
+   */
   place(id) {
     if (this.narrowTabs.selected !== id) this.narrowTabs.select(id);
     const onRows = id in COLUMNS;
@@ -360,10 +423,15 @@ class TypesExplorer extends Explorer {
     if (this.ready && this.pane() === "graph") this.drawPane();
   }
 
-  /** Linked highlighting: what the pointer or the focus is on, in every column. */
+  /**
+   * Linked highlighting: what the pointer or the focus is on, in every column.
+   * @param {Partial<Hit> | null} hit
+   */
   hovered(hit) {
     const v = hit ? Number(hit.target?.closest?.("[data-var]")?.dataset.var ?? hit.ref) : -1;
-    const rel = hit ? Number(hit.rel ?? hit.target?.closest?.("[data-rel]")?.dataset.rel ?? -1) : -1;
+    const rel = hit
+      ? Number(/** @type {any} */ (hit).rel ?? hit.target?.closest?.("[data-rel]")?.dataset.rel ?? -1)
+      : -1;
     const vars = new Set(this.view.variables[v] ? membersOf(this.state, v) : []);
     const rels = new Set(this.view.variables[v] ? this.relsOf[v] : rel >= 0 ? [rel] : []);
     if (rel >= 0) for (const other of this.view.relations[rel].variables) vars.add(other);

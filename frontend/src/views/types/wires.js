@@ -2,6 +2,7 @@
 import { link } from "../../core/curve.js";
 import { s } from "../../core/dom.js";
 import { UNSEEN, classes } from "./state.js";
+/** @import { TypesView } from "../../generated/types.js" */
 
 const LANE = 6;
 const LANES = 4;
@@ -29,7 +30,11 @@ export function lanes(groups, placeOf) {
   return out;
 }
 
-/** Draws into an SVG laid over `rows.inner`; `draw(state, focus)` redraws for the window, `focus` lights. */
+/**
+ * Draws into an SVG laid over `rows.inner`; `draw(state, focus)` redraws for the window, `focus` lights.
+ * @param {TypesView} view
+ * @param {number} lineHeight
+ */
 export function createWires(view, rows, varsOn, relsOn, lineHeight) {
   const svg = s("svg", { class: "wires", "aria-hidden": "true" });
   rows.inner.append(svg);
@@ -57,7 +62,11 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
     return null;
   }
 
-  /** A wire whose other end is outside the window ends in a stub that points to it. */
+  /**
+   * A wire whose other end is outside the window ends in a stub that points to it.
+   * @param {boolean} up
+   * @param {string} name
+   */
   function stub(x, y, up, name) {
     return s("path", {
       class: `wire ${name}`,
@@ -65,6 +74,7 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
     });
   }
 
+  /** @param {string} name */
   function wire(x1, y1, x2, y2, name) {
     return s("path", { class: `wire ${name}`, d: link(x1, y1, x2, y2) });
   }
