@@ -362,7 +362,8 @@ def registry() -> str:
     imports = [f'import {{ mount{n.capitalize()} }} from "../views/{n}/view.js";' for n in drawn]
     pairs = "\n".join(f'  ["{n}", mount{n.capitalize()}],' for n in drawn)
     lines = [f"// {NOTE}", *imports, "", '/** @import { Mount } from "../core/types.js" */', ""]
-    return "\n".join([*lines, f"export const VIEWS = new Map(/** @type {{[string, Mount][]}} */ ([\n{pairs}\n]));", ""])
+    table = f"export const VIEWS = new Map(/** @type {{[string, Mount][]}} */ ([\n{pairs}\n]));"
+    return "\n".join([*lines, table, ""])
 
 
 def files() -> dict[str, str]:

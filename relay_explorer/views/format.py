@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -11,7 +12,19 @@ from ..ir.lazy_dataclass import dataclass
 from .encode import Interner, type_writer, writer
 from .schema import Amount, Flat, OneOf, RowOrNone, Sentence, describe, list_of
 
-__all__ = ["NAME", "VERSION", "Row", "RowKind", "Sentence", "Token", "TokenClass", "View"]
+__all__ = [
+    "NAME",
+    "VERSION",
+    "Passage",
+    "Remark",
+    "Row",
+    "RowKind",
+    "Sentence",
+    "Token",
+    "TokenClass",
+    "View",
+    "spoken",
+]
 
 NAME, VERSION = "relay-explorer", 1
 Json = Any
@@ -75,6 +88,27 @@ class Row(NamedTuple):
         return "".join(t.text for t in self.tokens)
 
 
+class Passage(NamedTuple):
+    """Rows in a still picture and what stands beside each; with `half`, they take at most half of it."""
+
+    rows: Sequence[Row]
+    notes: Sequence[str]
+    half: bool = False
+
+
+class Remark(NamedTuple):
+    """A line in a still picture that is not the program's."""
+
+    depth: int
+    text: str
+
+
+def spoken(say: Sentence) -> str:
+    """The sentence as plain text."""
+    template = say[0].replace("**", "").replace("`", "").replace("\n", " ")
+    return template.format(*say[1:])
+
+
 @dataclass(frozen=True)
 class View(ABC):
     """What every view has. `summary` is one or two sentences: the text equivalent of the first frame."""
@@ -83,6 +117,22 @@ class View(ABC):
     title: str
     summary: str
     rows: tuple[Row, ...]
+
+    def beside(self) -> dict[int, str]:
+        """What stands beside rows in a still picture, by the rows' numbers."""
+        return {}
+
+    def passages(self) -> Iterator[Passage | Remark]:
+        """What a still picture shows, from the top: the rows with what stands beside them, and remarks."""
+        beside = self.beside()
+        yield Passage(self.rows, [beside.get(number, "") for number in range(len(self.rows))])
+
+    #: The number of the first sentence of the story.
+    first_step: ClassVar[int] = 0
+
+    def story(self) -> Sequence[Sentence]:
+        """The sentences of the steps; a view that does not step has none."""
+        return ()
 
     def to_dict(self) -> dict[str, Json]:
         """Return the view as plain lists, dictionaries, strings and numbers."""

@@ -274,3 +274,9 @@ class EvaluationView(View):
                     )
         result.pop(-1, None)
         return result
+
+    def beside(self) -> dict[int, str]:
+        return self.last_values()
+
+    def story(self) -> list[Sentence]:
+        return [step.say for step in self.steps]

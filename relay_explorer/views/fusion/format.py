@@ -144,3 +144,17 @@ class FusionView(View):
     def variants(self) -> tuple[Variant, ...]:
         """Those of the first function."""
         return self.functions[0].variants
+
+    def beside(self) -> dict[int, str]:
+        """By row, the kernel that its operator is fused into."""
+        return {
+            self.nodes[node].row: f"kernel {number}: {kernel.name}"
+            for number, kernel in enumerate(self.variants[0].kernels, 1)
+            for node in kernel.nodes
+            if self.nodes[node].row >= 0
+        }
+
+    first_step: ClassVar[int] = 1
+
+    def story(self) -> list[Sentence]:
+        return [step.say for step in self.variants[0].steps]

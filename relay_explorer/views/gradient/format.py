@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from ...ir.lazy_dataclass import dataclass
 from ..format import Sentence, Token, View
 from ..schema import Amount, Flat, Index, OneOf, RowIndex, SentenceOrNone, Size, Wire, as_object
+from ..words import counted
 
 ValueIndex = Annotated[int, Index("values")]
 LineIndex = Annotated[int, Index("lines")]
@@ -128,3 +129,18 @@ class GradientView(View):
     backward: Annotated[Work, Wire(inside="totals")]
     kept: Annotated[Held, Wire(inside="totals")]
     shapes: Annotated[Held, Wire(inside="totals")]
+
+    def beside(self) -> dict[int, str]:
+        return {value.row: self._differentiated(value) for value in self.values}
+
+    def _differentiated(self, value: Value) -> str:
+        """Write the derivative by a value, and what is kept of the value for the backward pass."""
+        parts = [self.lines[value.derivative].name if value.derivative >= 0 else ""]
+        if not value.given and value.kept:
+            parts.append("its shape" if value.kept == Kept.SHAPE else f"kept: {counted(value.bytes, 'byte')}")
+        return ", ".join(filter(None, parts))
+
+    first_step: ClassVar[int] = 1
+
+    def story(self) -> list[Sentence]:
+        return [step.say for step in self.steps]

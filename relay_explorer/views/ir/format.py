@@ -93,3 +93,6 @@ class IRView(View):
     groups: tuple[Group, ...]
     scopes: tuple[Scope, ...]
     totals: Totals
+
+    def beside(self) -> dict[int, str]:
+        return {number: self.nodes[row.node].short for number, row in enumerate(self.rows) if row.node >= 0}

@@ -143,3 +143,9 @@ class LoweringView(View):
         shared = any(len(code.blocks[line.block]) > 1 for line in lines)
         what = "line" if code.name == "CUDA C" else "instruction"
         return f"{counted(len(lines), what)}{', with others' if shared else ''}" if lines else ""
+
+    def beside(self) -> dict[int, str]:
+        return {operator.row: self.instructions(number) for number, operator in enumerate(self.operators)}
+
+    def story(self) -> list[Sentence]:
+        return [step.say for step in self.steps]

@@ -242,6 +242,14 @@ class MachineView(View):
             for row, by_name in by_row.items()
         }
 
+    def beside(self) -> dict[int, str]:
+        return self.instructions()
+
+    first_step: ClassVar[int] = 1
+
+    def story(self) -> list[Sentence]:
+        return [step.say for step in self.steps]
+
 
 def ranges(numbers: list[int]) -> str:
     """`0-3, 7`: numbers in order, runs of them as one."""

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from ...ir.lazy_dataclass import dataclass
 from ..format import Sentence, View
 from ..schema import Amount, Flat, Index, OneOf, RowIndex, RowOrNone, Size, as_object
+from ..words import counted
 
 LifeIndex = Annotated[int, Index("lives")]
 ValueIndex = Annotated[int, Index("values")]
@@ -146,3 +147,16 @@ class MemoryView(View):
     axes: tuple[Axis, ...]
     grid: tuple[Annotated[int, Index("variants")], ...]
     variants: Annotated[tuple[MemoryVariant, ...], Size(least=1)]
+
+    def beside(self) -> dict[int, str]:
+        """By row, where its values are stored, and how long."""
+        stored: dict[int, list[str]] = {}
+        for life in self.variants[0].lives:
+            if life.value >= 0 and (row := self.values[life.value].row) >= 0:
+                stored.setdefault(row, []).append(
+                    f"b{life.buffer}, {counted(life.bytes, 'byte')}, steps {life.made} to {life.last}"
+                )
+        return {row: "; ".join(texts) for row, texts in stored.items()}
+
+    def story(self) -> list[Sentence]:
+        return [step.say for step in self.variants[0].steps]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from ...ir.lazy_dataclass import dataclass
-from ..format import Sentence, View
+from ..format import Passage, Remark, Sentence, View
 from ..schema import (
     Amount,
     Flat,
@@ -172,6 +173,25 @@ class PartialView(View):
             for bound in step.bound:
                 by_row.setdefault(bound.at, []).append(bound)
         return {row: _noted(all_of) for row, all_of in by_row.items()}
+
+    def beside(self) -> dict[int, str]:
+        return self.notes()
+
+    def passages(self) -> Iterator[Passage | Remark]:
+        """The program with what is known of it, up to half of the picture; then what remains of it, without
+        what nothing asks for.
+        """
+        beside = self.beside()
+        notes = [beside.get(number, "") for number in range(len(self.rows))]
+        yield Passage(self.rows[: self.split], notes[: self.split], half=True)
+        yield Remark(0, "What remains:")
+        needed = [number for number, row in enumerate(self.residual, self.split) if row.needed]
+        yield Passage([self.rows[number] for number in needed], [notes[number] for number in needed])
+
+    first_step: ClassVar[int] = 1
+
+    def story(self) -> list[Sentence]:
+        return [step.say for step in self.steps]
 
 
 def _noted(all_of: list[Bound]) -> str:

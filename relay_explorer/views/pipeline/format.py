@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
 from ...ir.lazy_dataclass import dataclass
-from ..format import Sentence, View
+from ..format import Passage, Remark, Sentence, View, spoken
 from ..schema import Amount, Count, Flat, Index, OneOf, RowOrNone, Size, Wire, as_object
 
 ItemIndex = Annotated[int, Index("items")]
@@ -139,3 +140,19 @@ class PipelineView(View):
     pipelines: Annotated[tuple[Pipeline, ...], Size(least=1)]
     tree: str = ""
     ends: Ends | None = None
+
+    def passages(self) -> Iterator[Passage | Remark]:
+        """What each pass did; then the program after each that did something, with what became of them."""
+        for name, stages in self.pipelines:
+            if len(self.pipelines) > 1:
+                yield Remark(0, f"{name}:")
+            yield from (Remark(1, spoken(self.stages[number].say)) for number in stages)
+        for stage in self.stages:
+            if stage.same:
+                continue
+            yield Remark(0, "" if stage.before < 0 else f"After {stage.name}:")
+            notes = [""] * (stage.last + 1 - stage.first)
+            for _, after, fate in stage.align:
+                if after >= 0 and fate != Fate.KEPT:
+                    notes[after - stage.first] = Fate(fate).name.lower()
+            yield Passage(self.rows[stage.first : stage.last + 1], notes)

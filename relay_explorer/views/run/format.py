@@ -94,3 +94,11 @@ class RunView(View):
         total = sum(k.ns for k in self.kernels)
         rate = f", {kernel.flops * kernel.calls / kernel.ns:.3g} GFLOP/s" if kernel.flops else ""
         return f"{kernel.ns / total:.1%}, {kernel.ns / 1e6:.3g} ms{rate}"
+
+    def beside(self) -> dict[int, str]:
+        return {kernel.row: self.measured(kernel) for kernel in self.kernels}
+
+    first_step: ClassVar[int] = 1
+
+    def story(self) -> list[Sentence]:
+        return [(f"{k.say[0]} {k.why[0]}", *k.say[1:]) for k in self.kernels]

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from ...ir.lazy_dataclass import dataclass
 from ..format import Sentence, View
 from ..schema import Amount, Flat, Index, RowOrNone, Size, Wire, as_object
+from ..words import counted
 
 
 class Key(NamedTuple):
@@ -33,6 +34,14 @@ class Item(NamedTuple):
     runs: Amount
     bytes: Amount
     lives: Annotated[tuple[Span, ...], Flat()]
+
+    def measured(self) -> str:
+        """How often an expression was evaluated, and how long its first value was needed."""
+        text = "once" if self.runs == 1 else counted(self.runs, "time")
+        if not self.lives:
+            return text
+        first, last = self.lives[0]
+        return f"{text}, {counted(self.bytes, 'byte')}, steps {first} to {last}"
 
 
 class Peak(NamedTuple):
@@ -67,3 +76,6 @@ class SharingView(View):
     kind: ClassVar[str] = "sharing"
     keys: tuple[Key, ...]
     forms: tuple[Form, ...]
+
+    def beside(self) -> dict[int, str]:
+        return {item.row: item.measured() for form in self.forms for item in form.items if item.row >= 0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
@@ -182,3 +183,33 @@ class TypesView(View):
     functions: tuple[FunctionRows, ...]
     conflict: Conflict | None = None
     start: Annotated[StepIndex | None, Wire(omitted=True)] = None
+
+    def beside(self) -> dict[int, str]:
+        """By row, the variables' types after the last step."""
+        types: dict[int, list[str]] = {}
+        for row, text in self._final_types():
+            types.setdefault(row, []).append(text)
+        return {row: ", ".join(texts) for row, texts in types.items()}
+
+    def _final_types(self) -> Iterator[tuple[int, str]]:
+        """For each variable that has a row: the row, and the variable's name and type after the last step."""
+        parent = list(range(len(self.variables)))
+        types: dict[int, str] = {}
+
+        def root(number: int) -> int:
+            while parent[number] != number:
+                number = parent[number]
+            return number
+
+        for step in self.steps:
+            for change in step.changes:
+                if change[0] == "u":
+                    a, b = root(int(change[1])), root(int(change[2]))
+                    if a != b:
+                        parent[b] = a
+                        types.setdefault(a, types.pop(b, ""))
+                elif change[0] == "t":
+                    types[root(int(change[1]))] = str(change[2])
+        for number, variable in enumerate(self.variables):
+            if variable.row >= 0:
+                yield variable.row, f"{variable.name}: {types.get(root(number)) or '?'}"
