@@ -21,7 +21,7 @@ DONE = 4  # and for a relation
 
 @cache
 def view() -> dict[str, Any]:
-    """The explorer's data (frontend/FORMAT.md), so that a variable has one name in figures and explorers."""
+    """The explorer's data, so that a variable has one name in figures and explorers."""
     return relay_explorer.explore("\n".join(PROGRAM), view="types").to_dict()
 
 

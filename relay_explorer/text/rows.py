@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..ir.expr import Expr
 
-# Kinds of rows and classes of tokens, numbered as in frontend/FORMAT.md.
+# Kinds of rows and classes of tokens, numbered as `RowKind` and `TokenClass` of views/format.py.
 MODULE, HEADER, PARAM, BINDING, LET, RESULT, CLOSE, BRANCH, TYPE, BLANK = range(10)
 PLAIN, KEYWORD, LOCAL, GLOBAL, OPERATOR, TYPE_NAME, LITERAL, ATTRIBUTE, CONSTRUCTOR, COMMENT = range(10)
 

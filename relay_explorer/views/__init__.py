@@ -1,5 +1,3 @@
-"""From a module, or a recorded run, to plain data that the front end draws. `frontend/FORMAT.md` describes
-the data.
-"""
+"""From a module, or a recorded run, to plain data that the front end draws."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Is this a view? Holds a dictionary, as `View.to_dict` or a file gives it, to `frontend/FORMAT.md`."""
+"""Is this a view? Holds a dictionary, as `View.to_dict` gives it, to its schema and to more."""
 
 from __future__ import annotations
 

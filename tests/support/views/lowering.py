@@ -1,4 +1,4 @@
-"""Is this a lowering view? Holds its own fields to `frontend/FORMAT.md`."""
+"""Is this a lowering view? What `check` asks of one, beyond its schema."""
 
 from __future__ import annotations
 

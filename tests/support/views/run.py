@@ -1,4 +1,4 @@
-"""Is this a view of a measured run? Holds its own fields to `frontend/FORMAT.md`."""
+"""Is this a view of a measured run? What `check` asks of one, beyond its schema."""
 
 from __future__ import annotations
 
