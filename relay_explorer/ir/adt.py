@@ -177,7 +177,7 @@ def _push(pending: list[Pattern | str], patterns: Sequence[Pattern], closing: st
 
 
 def pattern_vars(pattern: Pattern) -> list[Var]:
-    """The variables that a pattern binds, from left to right."""
+    """Return the variables that a pattern binds, from left to right."""
     found: list[Var] = []
     pending = [pattern]
     while pending:

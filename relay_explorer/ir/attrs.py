@@ -51,14 +51,14 @@ class Field(NamedTuple):
 def attr(
     default: Value, doc: str, *, kind: str = "", normal: Callable[[Anything], Value] | None = None
 ) -> Anything:
-    """An attribute with a default, inside an `Attrs` class or the annotation of a builder's parameter
-    (`relay_explorer.ops.operator`), which may name the `kind` and normalize what it was given.
+    """Declare an attribute with a default, inside an `Attrs` class or the annotation of a builder's parameter
+    (`relay_explorer.ops.operator`), which may name the `kind` and normalize the value.
     """
     return Field("", kind, default, doc, normal)
 
 
 def required(doc: str, *, kind: str = "", normal: Callable[[Anything], Value] | None = None) -> Anything:
-    """An attribute that every call must give: in the text format it is always printed."""
+    """Declare an attribute that every call must set; it is always printed."""
     return Field("", kind, REQUIRED, doc, normal)
 
 
@@ -71,8 +71,8 @@ class Attrs:
 
     @staticmethod
     def by_key(key: str) -> type[Attrs] | None:
-        """The class of attributes with that key, the last one declared; None where there is none (yet:
-        operators declare theirs when they are first asked for).
+        """Return the attributes class with that key, the last one declared; None where there is none (yet:
+        operators declare theirs when they are first looked up).
         """
         schema = Attrs._schemas.get(key)
         return schema if schema is None or isinstance(schema, type) else schema()
@@ -142,18 +142,18 @@ class Attrs:
         raise AttributeError(f"attributes do not change: make new ones with `.replace({name}=…)`")
 
     def replace(self, **values: Value) -> Anything:
-        """These attributes with some values changed."""
+        """Return these attributes with some values changed."""
         return type(self)(**{**self.__dict__, **values})
 
     def keys(self) -> list[str]:
-        """The names, in the order of declaration."""
+        """Return the names, in the order of declaration."""
         return list(self._fields)
 
     def items(self) -> list[tuple[str, Value]]:
         return [(name, self.__dict__[name]) for name in self.keys()]
 
     def changed(self) -> list[tuple[str, Value]]:
-        """The names and values that differ from the defaults, in the order of declaration."""
+        """Return the names and values that differ from the defaults, in the order of declaration."""
         return [
             (n, self.__dict__[n])
             for n, f in self._fields.items()
@@ -184,8 +184,8 @@ class Attrs:
 
 
 def derived_schema(key: str, fields: Callable[[], Sequence[Field]], module: str) -> Callable[[], type[Attrs]]:
-    """The schema of an operator whose builder declares its attributes: a function that makes the class of
-    `fields` when it is first called, for most operators are declared and never used.
+    """Return the schema of an operator whose builder declares its attributes: a function that creates the
+    class from `fields` at its first call, because most operators are declared and never used.
     """
 
     @cache
@@ -286,8 +286,8 @@ _DTYPE = re.compile(r"(?:(?:float|bfloat|int|uint)\d+|bool|handle|void)(?:x\d+)?
 
 
 def _dtype(value: Value) -> str:
-    """An element type's name, also given as `numpy.float32`, a NumPy dtype, Python's int, float, bool, or a
-    tensor type.
+    """Return an element type's name; `value` may also be `numpy.float32`, a NumPy dtype, Python's int, float,
+    bool, or a tensor type.
     """
     if isinstance(value, str):
         name = USUAL_BITS.get(value, str(value))

@@ -89,7 +89,7 @@ class _Comparison:
         return None
 
     def run(self, a: Node, b: Node) -> str | None:
-        """The first difference in words, or None."""
+        """Return a description of the first difference, or None."""
         self.pending.append((a, b))
         while self.pending:
             left, right = self.pending.pop()
@@ -117,7 +117,7 @@ class _Comparison:
         return self.expr(a, b)  # type: ignore[arg-type]  # same class
 
     def variable(self, a: Var | TypeVar, b: Var | TypeVar) -> str | None:
-        """A variable that no binder has introduced so far."""
+        """Compare variables that no binder has introduced so far."""
         if a is b:
             self.pair(a, b)
             return None
@@ -349,7 +349,7 @@ def _size_variables(type_: Type | None) -> list[SizeVar]:
 
 
 def _annotation(variable: Var) -> Type | None:
-    """A variable's annotation; a hole says as much as none."""
+    """Return a variable's annotation; a hole counts as none."""
     found = variable.type_annotation
     return None if isinstance(found, IncompleteType) else found
 
@@ -373,8 +373,8 @@ def _brief(node: Node) -> str:
 
 
 def difference(a: Node, b: Node, map_free_vars: bool = False) -> str | None:
-    """The first place where `a` and `b` differ, in words; None where they are structurally equal. Lists and
-    tuples of programs and types are equal where their elements are.
+    """Describe the first difference between `a` and `b`; return None where they are structurally equal. Lists
+    and tuples of programs and types are equal where their elements are.
     """
     return _difference(_Comparison(map_free_vars), a, b)
 
@@ -421,7 +421,7 @@ def structural_equal(lhs: Node, rhs: Node, map_free_vars: bool = False) -> bool:
 
 
 def assert_structural_equal(lhs: Node, rhs: Node, map_free_vars: bool = False) -> None:
-    """A ValueError that names the first difference, where there is one."""
+    """Raise a ValueError that describes the first difference, where there is one."""
     found = difference(lhs, rhs, map_free_vars)
     if found is not None:
         raise ValueError(f"not structurally equal: {found}\nleft:\n{lhs}\nright:\n{rhs}")

@@ -83,7 +83,7 @@ def _placed(message: str, span: Span | None, word: str) -> str:
 
 
 def _excerpt(span: Span) -> str:
-    """The line of `span` with carets under it."""
+    """Return the line of `span` with carets under it."""
     text = span.source.line(span.line)
     start = span.column - 1
     end = span.end_column - 1 if span.end_line == span.line else len(text)

@@ -49,7 +49,7 @@ class Expr(Node):
         return found
 
     def astext(self, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:
-        """This expression as a program in the text format, version line included."""
+        """Print this expression as a program in the text format, including the version line."""
         text: str = hook("astext")(self, show_meta_data, annotate)
         return text
 
@@ -64,7 +64,7 @@ class Expr(Node):
         return Call(self, [as_expr(a) for a in args])
 
     def astype(self, dtype: object) -> Expr:
-        """This tensor with its elements converted to `dtype`."""
+        """Convert the elements of this tensor to `dtype`."""
         from .op import Op
 
         cast = Op.get("cast")
@@ -114,7 +114,9 @@ class Expr(Node):
 
 
 def _operator(name: str, lhs: object, rhs: object) -> Expr:
-    """An arithmetic call; a Python number takes the element type of the other side where that is known."""
+    """Build an arithmetic call; a Python number takes the element type of the other operand where that is
+    known.
+    """
     from .op import Op
 
     left = _beside(lhs, rhs)
@@ -348,12 +350,12 @@ class Function(Expr):
         self._lock(span)
 
     def with_attr(self, name: str | dict[str, Anything], value: Anything = None) -> Function:
-        """This function with one more attribute, or several from a dict."""
+        """Return this function with one more attribute, or several from a dict."""
         more = name if isinstance(name, dict) else {name: value}
         return self._with_attrs(DictAttrs({**dict(self.attrs.items()), **more}))
 
     def without_attr(self, name: str) -> Function:
-        """This function without the attribute `name`."""
+        """Return this function without the attribute `name`."""
         return self._with_attrs(DictAttrs({k: v for k, v in self.attrs.items() if k != name}))
 
     def _with_attrs(self, attrs: Attrs) -> Function:
@@ -427,8 +429,8 @@ def var(
     dtype: object = "float32",
     span: Span | None = None,
 ) -> Var:
-    """A variable: `var("x", shape=(3, 4))`, `var("x", TensorType(...))`, `var("s", "int32")` for a scalar,
-    or `var("x")` without a type.
+    """Create a variable: `var("x", shape=(3, 4))`, `var("x", TensorType(...))`, `var("s", "int32")` for a
+    scalar, or `var("x")` without a type.
     """
     if type_annotation is not None and shape is not None:
         raise ValueError("give either type_annotation or shape, not both")
@@ -441,8 +443,8 @@ def var(
 
 
 def const(value: object, dtype: object = None, span: Span | None = None) -> Constant:
-    """A constant from a Python number, nested lists or a NumPy array (where `dtype` does not say otherwise,
-    int64 becomes int32 and float64 float32, as in TVM), or an NDArray, which stays what it is.
+    """Create a constant from a Python number, nested lists or a NumPy array (unless `dtype` says otherwise,
+    int64 becomes int32 and float64 becomes float32, as in TVM), or from an NDArray, which stays as it is.
     """
     if dtype is None and not isinstance(value, NDArray) and not hasattr(value, "numpy"):
         dtype = {"float64": "float32", "int64": "int32"}.get(str(getattr(value, "dtype", "")))
@@ -450,7 +452,7 @@ def const(value: object, dtype: object = None, span: Span | None = None) -> Cons
 
 
 def to_ndarray(value: object, dtype: object = None) -> NDArray:
-    """Data of a constant. Lists and arrays need NumPy; numbers do not."""
+    """Convert a value to the data of a constant. Lists and arrays need NumPy; numbers do not."""
     if isinstance(value, NDArray) and dtype is None:
         return value
     name: str | None = None if dtype is None else KINDS["DType"](dtype)

@@ -42,7 +42,7 @@ class _Hasher:
         return None if self.map_free_vars else id(node)
 
     def type(self, type_: Type | None) -> object:
-        """What a type hashes as; a hole in the place of an annotation says as much as none."""
+        """Return the key that a type is hashed by; a hole in the place of an annotation counts as none."""
         if type_ is None or isinstance(type_, IncompleteType):
             return None
         parts: list[object] = []
@@ -77,7 +77,9 @@ class _Hasher:
         return (attrs._key, tuple([(name, self.value(v)) for name, v in sorted(attrs.items())]))
 
     def value(self, value: Anything) -> object:
-        """What an attribute's value hashes as; programs in attributes by their kind only."""
+        """Return the key that an attribute's value is hashed by; programs in attributes contribute only their
+        kind.
+        """
         match value:
             case None | bool() | str():
                 return (type(value).__name__, value)
@@ -107,8 +109,9 @@ class _Hasher:
         return None
 
     def expr(self, root: Expr) -> object:
-        """What an expression hashes as: its nodes in post-order, each by its kind, what it says itself, and
-        the numbers of its parts. Constants and empty tuples are values: how often one is used does not count.
+        """Return the key that an expression is hashed by: its nodes in post-order, each by its kind, its own
+        fields, and the indices of its operands. Constants and empty tuples are values: how often one is used
+        does not count.
         """
         order = [n for n in post_order(root) if n is root or not _is_value(n)]
         number = {id(n): k for k, n in enumerate(order)}
@@ -124,7 +127,7 @@ class _Hasher:
         return tuple(parts)
 
     def own(self, node: Expr) -> object:
-        """What a node says besides its parts."""
+        """Return the fields of a node besides its operands."""
         match node:
             case GlobalVar() | Constructor():
                 return node.name_hint
@@ -157,14 +160,14 @@ def _value(node: Expr) -> object:
 
 
 def type_hash(type_: Type) -> int:
-    """A hash of a type that agrees with `==`: it does not see the names of bound type variables."""
+    """Compute a hash of a type that agrees with `==`: the names of bound type variables do not contribute."""
     if isinstance(type_, IncompleteType):
         return id(type_)
     return hash(_Hasher(False).type(type_))
 
 
 def structural_hash(node: object, map_free_vars: bool = False) -> int:
-    """A hash that agrees with `structural_equal`: equal nodes have equal hashes."""
+    """Compute a hash that agrees with `structural_equal`: equal nodes have equal hashes."""
     from .module import IRModule
 
     hasher = _Hasher(map_free_vars)

@@ -13,11 +13,11 @@ def while_loop(
     loop_vars: Sequence[Expr],
     loop_bodies: Callable[..., Sequence[object]],
 ) -> Let:
-    """A function that loops as long as a condition holds. It is called with the first values, and gives the
-    last ones as a tuple.
+    """Build a function that loops as long as a condition holds. It is called with the initial values, and
+    returns the final ones as a tuple.
 
-    `cond` makes the condition of the loop's variables, `loop_bodies` their next values, one a variable. Of
-    `loop_vars` the names and types are taken; the loop has variables of its own.
+    `cond` builds the condition from the loop's variables, `loop_bodies` their next values, one per variable.
+    Only the names and types of `loop_vars` are used; the loop has variables of its own.
 
         i, total = relay.var("i", "int32"), relay.var("total", "int32")
         below = lambda i, t: relay.less(i, relay.const(10))

@@ -57,8 +57,8 @@ class IRModule:
         functions: Mapping[GlobalVar, Function] | None = None,
         type_defs: Mapping[GlobalTypeVar, TypeData] | None = None,
     ) -> IRModule:
-        """A module whose `main` is `expr`; an expression that is not a function becomes the body of one,
-        with its free variables as parameters.
+        """Create a module whose `main` is `expr`; an expression that is not a function becomes the body of
+        one, with its free variables as parameters.
         """
         if isinstance(expr, IRModule):
             return expr
@@ -72,30 +72,30 @@ class IRModule:
         return module
 
     def copy(self) -> IRModule:
-        """A module of its own with the same contents."""
+        """Create a new module with the same contents."""
         new = IRModule(self.functions, self.type_definitions, self.attrs, self.source)
         new._providers = self._providers
         return new
 
     def add_function(self, var: GlobalVar, function: Function) -> None:
-        """Defines `var`; a name that is defined already is an error."""
+        """Define `var`. Raise a ModuleError where the name is already defined."""
         if var.name_hint in self._globals:
             raise ModuleError(f"the module defines `@{var.name_hint}` already", var.span or function.span)
         self._globals[var.name_hint] = var
         self.functions[var] = function
 
     def add_type(self, var: GlobalTypeVar, data: TypeData) -> None:
-        """Declares a type; a name that is declared already is an error."""
+        """Declare a type. Raise a ModuleError where the name is already declared."""
         if var in self.type_definitions:
             raise ModuleError(f"the module declares the type `{var.name_hint}` already", data.span)
         self.type_definitions[var] = data
 
     def update_func(self, var: GlobalVar, function: Function) -> None:
-        """Puts `function` in the place of what `var` was."""
+        """Replace the definition of `var` by `function`."""
         self[var] = function
 
     def update(self, other: IRModule | Mapping[GlobalVar, Function]) -> None:
-        """Takes over everything that `other` defines; its definitions win."""
+        """Add everything that `other` defines; its definitions take precedence."""
         if isinstance(other, IRModule):
             for type_var, data in other.type_definitions.items():
                 self.type_definitions[type_var] = data
@@ -103,20 +103,20 @@ class IRModule:
             self[var] = function
 
     def functions_items(self) -> list[tuple[GlobalVar, Function]]:
-        """The functions with their names, as `tvm.IRModule` listed them: sorted by name."""
+        """Return the functions with their names, as `tvm.IRModule` listed them: sorted by name."""
         return sorted(self.functions.items(), key=lambda item: item[0].name_hint)
 
     def _add(
         self, var: str | GlobalVar | GlobalTypeVar, value: Function | TypeData | Expr, update: bool = False
     ) -> None:
-        """Defines `var`, as `tvm.IRModule._add` did; unless `update`, it must be new."""
+        """Define `var`, as `tvm.IRModule._add` did; unless `update`, it must be new."""
         if not update and var in self:
             name = var if isinstance(var, str) else var.name_hint
             raise ModuleError(f"the module defines `{name}` already", help=["give update=True to replace it"])
         self[var] = value
 
     def _import(self, path: str) -> None:
-        """Adds what a file of Relay text defines."""
+        """Add what a file of Relay text defines."""
         from pathlib import Path
 
         self.update(hook("parse")(Path(path).read_text("utf-8"), str(path)))
@@ -129,7 +129,9 @@ class IRModule:
             self._providers = (*self._providers, provider)
 
     def import_from_std(self, name: str) -> None:
-        """Adds a library, such as `"prelude.rly"` or `"nat.rly"`, to this module. What is there stays."""
+        """Add a library, such as `"prelude.rly"` or `"nat.rly"`, to this module. Existing definitions
+        stay.
+        """
         hook("import_library")(self, name)
 
     def _find(self, key: str | GlobalVar) -> GlobalVar | None:
@@ -172,7 +174,9 @@ class IRModule:
         return isinstance(key, (str, GlobalVar)) and self._find(key) is not None
 
     def get_global_var(self, name: str) -> GlobalVar:
-        """The GlobalVar of that name; a ModuleError names near ones when there is none."""
+        """Return the GlobalVar of that name. Raise a ModuleError that suggests similar names where there is
+        none.
+        """
         if name not in self._globals:
             self._ask_providers(name)
         found = self._globals.get(name)
@@ -190,7 +194,9 @@ class IRModule:
         return list(self.functions)
 
     def get_global_type_var(self, name: str) -> GlobalTypeVar:
-        """The GlobalTypeVar of that name; a ModuleError names near ones when there is none."""
+        """Return the GlobalTypeVar of that name. Raise a ModuleError that suggests similar names where there
+        is none.
+        """
         if GlobalTypeVar(name) not in self.type_definitions:
             self._ask_providers(name)
         for var in self.type_definitions:
@@ -205,12 +211,12 @@ class IRModule:
         return list(self.type_definitions)
 
     def get_type(self, name: str) -> tuple[Anything, ...]:
-        """The type variable, then its constructors, as `tvm.IRModule.get_type` gave them."""
+        """Return the type variable, followed by its constructors, as `tvm.IRModule.get_type` did."""
         var = self.get_global_type_var(name)
         return (var, *self.type_definitions[var].constructors)
 
     def get_constructor(self, tag: int) -> Constructor:
-        """The constructor whose tag that is; a ModuleError where there is none."""
+        """Return the constructor with that tag. Raise a ModuleError where there is none."""
         for constructor in self.constructors():
             if constructor.tag == tag:
                 return constructor
@@ -224,7 +230,7 @@ class IRModule:
         return dict(self.attrs.items()).get(name)
 
     def with_attr(self, name: str | Mapping[str, object], value: object = None) -> IRModule:
-        """This module with one more attribute, or several from a dictionary."""
+        """Return this module with one more attribute, or several from a dictionary."""
         more = {name: value} if isinstance(name, str) else name
         new = self.copy()
         new.attrs = DictAttrs({**dict(self.attrs.items()), **more})
@@ -233,13 +239,13 @@ class IRModule:
     with_attrs = with_attr
 
     def without_attr(self, name: str) -> IRModule:
-        """This module without the attribute `name`."""
+        """Return this module without the attribute `name`."""
         new = self.copy()
         new.attrs = DictAttrs({k: v for k, v in self.attrs.items() if k != name})
         return new
 
     def astext(self, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:
-        """The module in the text format, version line included."""
+        """Print the module in the text format, including the version line."""
         text: str = hook("astext")(self, show_meta_data, annotate)
         return text
 

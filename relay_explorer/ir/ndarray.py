@@ -43,17 +43,17 @@ class NDArray:
 
     @staticmethod
     def scalar(value: bool | int | float, dtype: str) -> NDArray:
-        """A single number. A number that `dtype` cannot hold is a ValueError."""
+        """Create a scalar. Raise a ValueError for a number that `dtype` cannot represent."""
         return NDArray((), dtype, _pack([value], dtype))
 
     @staticmethod
     def from_list(values: list[bool | int | float], shape: tuple[int, ...], dtype: str) -> NDArray:
-        """The numbers of `values`, in row-major order."""
+        """Create a tensor from the numbers of `values`, in row-major order."""
         return NDArray(shape, dtype, _pack(values, dtype))
 
     @staticmethod
     def from_numpy(array: Array) -> NDArray:
-        """A copy of `array`."""
+        """Copy `array`."""
         import numpy
 
         array = numpy.asarray(array, order="C")  # ascontiguousarray would make a vector of a scalar
@@ -61,7 +61,7 @@ class NDArray:
         return NDArray(tuple(int(d) for d in numpy.shape(array)), str(array.dtype), little.tobytes())
 
     def numpy(self) -> Array:
-        """The values as a new NumPy array."""
+        """Return the values as a new NumPy array."""
         try:
             import numpy
         except ImportError:
@@ -72,7 +72,7 @@ class NDArray:
         return numpy.frombuffer(self.data, dtype=self.dtype).reshape(self.shape).copy()
 
     def values(self) -> list[bool | int | float]:
-        """The elements in row-major order, as Python numbers."""
+        """Return the elements in row-major order, as Python numbers."""
         if self.dtype == "bfloat16":
             halves = struct.unpack(f"<{len(self.data) // 2}H", self.data)
             return [struct.unpack("<f", struct.pack("<I", h << 16))[0] for h in halves]
@@ -80,7 +80,7 @@ class NDArray:
         return list(struct.unpack(f"<{len(self.data) // itemsize(self.dtype)}{code}", self.data))
 
     def item(self) -> bool | int | float:
-        """The one element of a scalar."""
+        """Return the single element of a scalar."""
         values = self.values()
         if len(values) != 1:
             raise ValueError(f"a tensor of shape {self.shape} is not a single number")

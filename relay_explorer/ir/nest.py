@@ -13,7 +13,7 @@ from .types import TensorType, TupleType, Type
 
 
 def leaves(value: Any) -> list[Any]:
-    """What nested tuples hold, depth first; a value that is no tuple is its only leaf."""
+    """Return the leaves of nested tuples, depth first; a value that is no tuple is its only leaf."""
     found: list[Any] = []
     pending = [value]
     while pending:
@@ -26,7 +26,9 @@ def leaves(value: Any) -> list[Any]:
 
 
 def leaf_types(type_: Type | None) -> list[TensorType] | None:
-    """The tensors of a type, depth first; None where it is not known, or is made of anything else."""
+    """Return the tensors of a type, depth first; None where the type is not known, or contains anything
+    else.
+    """
     found: list[TensorType] = []
     pending = [type_]
     while pending:
@@ -41,7 +43,7 @@ def leaf_types(type_: Type | None) -> list[TensorType] | None:
 
 
 def nested(rest: Iterator[Any], type_: Type | None) -> Any:
-    """The next leaves as tuples, nested as a type is."""
+    """Arrange the next leaves in tuples, nested as in a type."""
     if isinstance(type_, TupleType):
         return tuple([nested(rest, field) for field in type_.fields])
     return next(rest)

@@ -100,7 +100,7 @@ Reference = Callable[..., Anything]
 
 
 def no_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """Data is moved, not computed with."""
+    """Return 0, the operations of an operator that only moves data."""
     return 0
 
 
@@ -244,7 +244,9 @@ class Op(Expr):
 
     @staticmethod
     def get(name: str) -> Op:
-        """The operator called `name`; an UnknownOperatorError that names near ones when there is none."""
+        """Return the operator called `name`. Raise an UnknownOperatorError that suggests similar names where
+        there is none.
+        """
         registry = Op._registry
         if name not in registry:
             Op.load_all()
@@ -260,7 +262,7 @@ class Op(Expr):
 
     @staticmethod
     def load_all() -> None:
-        """Declares the operators of `relay_explorer.ops`; they register themselves when first asked for."""
+        """Load the operators of `relay_explorer.ops`; they register themselves at the first lookup."""
         hook("load_operators")()
 
     @staticmethod
@@ -270,14 +272,14 @@ class Op(Expr):
 
     @staticmethod
     def find(name: str) -> Op | None:
-        """The operator called `name`, or None."""
+        """Return the operator called `name`, or None."""
         if name not in Op._registry:
             Op.load_all()
         return Op._registry.get(name)
 
     @staticmethod
     def names_with(trait: Trait) -> list[str]:
-        """The names of all operators that have a trait."""
+        """Return the names of all operators that have a trait."""
         return [name for name in Op.list_op_names() if Op._registry[name].has(trait)]
 
     @staticmethod
@@ -290,12 +292,12 @@ class Op(Expr):
 
     @staticmethod
     def unregister(name: str) -> None:
-        """Takes an operator out again: for exercises and tests that declare their own."""
+        """Remove an operator from the registry: for exercises and tests that declare their own."""
         Op._registry.pop(name, None)
 
     def get_attr(self, key: str) -> Anything:
-        """A property by the name that TVM gave it (`TOpPattern`), or one set with `set_attr`; None where
-        there is none.
+        """Return a property by the name that TVM gave it (`TOpPattern`), or one set with `set_attr`; None
+        where there is none.
         """
         if key == "TOpPattern":
             return self.pattern
@@ -304,8 +306,8 @@ class Op(Expr):
         return self._attrs.get(key, (None, 0))[0]
 
     def set_attr(self, key: str, value: Anything, plevel: int = 10) -> None:
-        """Sets a property, unless it was set with a higher `plevel`; a RelayError where it was with the same
-        one.
+        """Set a property, unless it was set with a higher `plevel`. Raise a RelayError where it was set with
+        the same one.
         """
         if key == "TOpPattern":
             self.pattern = OpPattern(int(value))
@@ -320,7 +322,7 @@ class Op(Expr):
             self._attrs[key] = (value, plevel)
 
     def reset_attr(self, key: str) -> None:
-        """Takes a property away."""
+        """Remove a property."""
         self._attrs.pop(key, None)
 
     def has_attr(self, key: str) -> bool:

@@ -57,12 +57,12 @@ class ScopeBuilder:
         return var
 
     def ret(self, value: object) -> None:
-        """The value of the current scope."""
+        """Set the value of the current scope."""
         self._open_scope().value = as_expr(value)
 
     @contextmanager
     def if_scope(self, cond: object) -> Iterator[None]:
-        """The branch where `cond`, a scalar bool, holds. An else_scope must follow."""
+        """Open the branch that is taken where `cond`, a scalar bool, holds. An else_scope must follow."""
         outer, test = self._open_scope(), as_expr(cond)
         branch: list[Expr] = []
         with self._inner(branch):
@@ -71,7 +71,7 @@ class ScopeBuilder:
 
     @contextmanager
     def else_scope(self) -> Iterator[None]:
-        """The other branch of the if_scope before it."""
+        """Open the other branch of the preceding if_scope."""
         outer = self._scopes[-1]
         if outer.test is None:
             raise RelayError("an else_scope needs an if_scope right before it")
@@ -81,17 +81,17 @@ class ScopeBuilder:
         outer.test, outer.value = None, If(test, true_branch, branch[0])
 
     def type_of(self, expr: Expr) -> Type | None:
-        """The type of an expression: of a variable its annotation, else what inference found."""
+        """Return the type of an expression: the annotation of a variable, otherwise the inferred type."""
         return expr.type_annotation if isinstance(expr, Var) else expr.checked_type
 
     def get(self) -> Expr:
-        """The whole expression."""
+        """Return the whole expression."""
         if len(self._scopes) > 1:
             raise RelayError("get() is called inside an if_scope or else_scope, which is not finished")
         return self._scopes[0].result()
 
     def _open_scope(self) -> _Scope:
-        """The current scope, to which something is added."""
+        """Return the current scope, after checking that something can be added to it."""
         scope = self._scopes[-1]
         if scope.test is not None:
             raise RelayError("an if_scope has no else_scope", help=["both branches need a value"])
@@ -101,7 +101,7 @@ class ScopeBuilder:
 
     @contextmanager
     def _inner(self, result: list[Expr]) -> Iterator[None]:
-        """A scope of its own, whose expression is put into `result` at its end."""
+        """Open a nested scope, whose expression is appended to `result` at its end."""
         scope = _Scope()
         self._scopes.append(scope)
         try:

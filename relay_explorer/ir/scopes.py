@@ -62,7 +62,7 @@ class Scope:
 
 
 def common(a: Scope, b: Scope) -> Scope:
-    """The innermost scope that holds both."""
+    """Return the innermost scope that contains both."""
     while a.depth > b.depth:
         a = a.far if a.far.depth >= b.depth else a.parent
     while b.depth > a.depth:
@@ -105,7 +105,7 @@ class Layout:
         return node.__class__ in LEAVES or (key in self._ends and self._uses[key] == 1)
 
     def _reach(self, node: Expr, ends: bool = False) -> bool:
-        """Counts a use; whether the node is to be visited."""
+        """Count a use; return whether the node is to be visited."""
         if node.__class__ in LEAVES:
             if isinstance(node, Var):
                 self.binders.used(node)
@@ -152,7 +152,7 @@ class Layout:
         self._asked.append(part)
 
     def _lets(self, node: Expr) -> Steps[None]:
-        """A chain of lets, in one go."""
+        """Visit a chain of lets without recursion."""
         chain: list[Let] = []
         while isinstance(node, Let):
             chain.append(node)
@@ -168,7 +168,7 @@ class Layout:
             self.order.append(let)
 
     def _scopes(self, root: Expr) -> dict[int, Scope]:
-        """The scope of every visited expression: the innermost that holds all its uses.
+        """Compute the scope of every visited expression: the innermost that contains all its uses.
 
         In the reversed order, users come before what they use.
         """
@@ -186,7 +186,7 @@ class Layout:
 
 
 def _parts(node: Expr) -> list[tuple[Expr, bool]]:
-    """The parts of an expression, and whether each ends a scope.
+    """Return the operands of an expression, and whether each opens a scope.
 
     All but the value of a `let` end one of their own.
     """
@@ -220,9 +220,9 @@ class NoNames:
 
 
 def escaped_variable(root: Expr) -> Var | None:
-    """A variable that is used where it is not in scope, if there is one.
+    """Return a variable that is used where it is not in scope, if there is one.
 
-    Nodes can carry it there that are shared across scopes.
+    Nodes that are shared across scopes can carry a variable out of its scope.
     """
     layout = Layout(root, NoNames())
     home: dict[Var, Scope] = {}

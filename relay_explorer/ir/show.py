@@ -76,7 +76,7 @@ def show_type(type_: Type, namer: Namer | None = None, depth: int = 0) -> str:
 
 
 def short_type(type_: Type, namer: Namer | None = None) -> str:
-    """A type as briefly as a label allows: `(3, 4) f32`, `fn (2)`, tuples as `⟨…⟩`."""
+    """Print a type as briefly as a label needs: `(3, 4) f32`, `fn (2)`, tuples as `⟨…⟩`."""
     if namer is not None and (name := namer(type_)) is not None:
         return name
     match type_:
@@ -106,6 +106,6 @@ def counted(count: int, noun: str) -> str:
 
 
 def ordinal(index: int) -> str:
-    """The word for position `index`, counted from 0: 0 is "first"."""
+    """Return the ordinal of position `index`, counted from 0: 0 is "first"."""
     words = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
     return words[index] if 0 <= index < len(words) else f"{index + 1}th"

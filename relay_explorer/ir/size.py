@@ -176,7 +176,7 @@ def _terms(value: object) -> Mapping[Factors, Number]:
 
 
 def _made(terms: dict[Factors, Number]) -> Value:
-    """The simplest form of a sum: a number, an atom, or a SizeSum."""
+    """Return the simplest form of a sum: a number, an atom, or a SizeSum."""
     kept = {factors: factor for factors, factor in terms.items() if factor}
     if not kept:
         return 0
@@ -231,7 +231,7 @@ def _depth(value: Value) -> int:
 
 
 def _divided(term: tuple[Factors, Number], by: tuple[Factors, Number]) -> tuple[Factors, Number] | None:
-    """The quotient of two products, or None where there is a rest."""
+    """Divide two products; return None where there is a remainder."""
     (factors, factor), (below, divisor) = term, by
     if not (isinstance(factor, int) and isinstance(divisor, int)) or factor % divisor:
         return None
@@ -240,7 +240,9 @@ def _divided(term: tuple[Factors, Number], by: tuple[Factors, Number]) -> tuple[
 
 
 def _parts(a: object, b: object) -> tuple[Value, Value]:
-    """What of the sum `a` the product `b` divides, divided, and what is left over."""
+    """Divide the sum `a` by the product `b`, term by term; return the quotient of the divisible terms, and
+    the others.
+    """
     if b == 0:
         raise ZeroDivisionError("a size is divided by 0")
     if a == b:
@@ -261,7 +263,7 @@ def _parts(a: object, b: object) -> tuple[Value, Value]:
 
 
 def quotient(a: Value, b: Value) -> Value:
-    """`a // b`, rounded down; for numbers Python's own."""
+    """Return `a // b`, rounded down; for numbers as in Python."""
     if isinstance(a, Any) or isinstance(b, Any):
         return Any()
     if not isinstance(a, Size) and not isinstance(b, Size):
@@ -291,7 +293,7 @@ def _joined(value: Size, by: int) -> tuple[Value, int]:
 
 
 def remainder(a: Value, b: Value) -> Value:
-    """`a % b`, with the sign of `b`."""
+    """Return `a % b`, with the sign of `b`."""
     if isinstance(a, Any) or isinstance(b, Any):
         return Any()
     if not isinstance(a, Size) and not isinstance(b, Size):
@@ -326,7 +328,7 @@ def whole(how: str, value: Value) -> Value:
 
 
 def extreme(name: str, a: Value, b: Value) -> Value:
-    """The "min" or "max" of two sizes; the one that it must be, where their difference is a number."""
+    """Return the "min" or "max" of two sizes, simplified where their difference is a number."""
     difference = a - b
     if isinstance(difference, (Any, Size)):
         return _apply(name, a, b) if isinstance(difference, Size) else difference
@@ -334,7 +336,7 @@ def extreme(name: str, a: Value, b: Value) -> Value:
 
 
 def variables(value: object) -> list[SizeVar]:
-    """The names in a size, each once, in the order in which they come."""
+    """Return the names in a size, each once, in order of occurrence."""
     found: dict[SizeVar, None] = {}
     pending = [value]
     while pending:
@@ -350,12 +352,12 @@ def variables(value: object) -> list[SizeVar]:
 
 
 def _ordered(factors: Factors) -> list[Atom]:
-    """The atoms of a product, in an order that does not depend on where they lie in memory."""
+    """Return the atoms of a product, in an order that does not depend on their addresses in memory."""
     return [atom for atom, _ in sorted(factors, key=lambda power: (repr(power[0]), power[1]))]
 
 
 def show_size(value: object, show: Show) -> str:
-    """A size as text (`2 * n + 1`), its names by `show`."""
+    """Print a size (`2 * n + 1`), its names by `show`."""
     if isinstance(value, SizeVar):
         return show(value)
     if isinstance(value, Applied):

@@ -14,7 +14,9 @@ class Source:
         self._starts: list[int] | None = None
 
     def line(self, number: int) -> str:
-        """The text of line `number` (from 1), without its line end; empty when there is no such line."""
+        """Return the text of line `number` (from 1), without its line end; empty where there is no such
+        line.
+        """
         if self._starts is None:
             starts = [0]
             find = self.text.find

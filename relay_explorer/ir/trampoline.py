@@ -21,7 +21,7 @@ class TooDeepError(Exception):
 
 
 def run(steps: Steps[T]) -> T:
-    """The result of `steps`."""
+    """Run `steps` without recursion, and return their result."""
     waiting: list[Steps[Any]] = []
     current: Steps[Any] = steps
     value: Any = None

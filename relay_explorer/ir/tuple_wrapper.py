@@ -20,13 +20,13 @@ class TupleWrapper:
         self.size = size
 
     def astuple(self) -> Expr:
-        """The expression whose value is the whole tuple."""
+        """Return the expression whose value is the whole tuple."""
         return self.tuple_value
 
     asobject = astuple
 
     def astext(self) -> str:
-        """The wrapped expression in the text format."""
+        """Print the wrapped expression in the text format."""
         return self.tuple_value.astext()
 
     def __getitem__(self, index: int) -> Expr:

@@ -146,7 +146,7 @@ _UNLOCKED_TENSOR_TYPE: Final = TensorType._unlocked
 
 
 def scalar_type(dtype: str) -> TensorType:
-    """The type of a single number."""
+    """Return the type of a scalar."""
     return TensorType.of((), dtype)
 
 

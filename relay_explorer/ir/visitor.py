@@ -67,7 +67,7 @@ _FRAMES_A_LEVEL = 6
 
 
 def depth_of(expr: Expr) -> int:
-    """The longest way from `expr` down to a leaf, in expressions."""
+    """Return the length of the longest path from `expr` down to a leaf, in expressions."""
     depth: dict[Expr, int] = {}
     for node in post_order(expr):
         depth[node] = 1 + max((depth[c] for c in children(node)), default=0)
@@ -82,7 +82,7 @@ class ExprFunctor:
         self._entered = False
 
     def visit(self, expr: Expr) -> Anything:
-        """The result for `expr`, computed at most once."""
+        """Return the result for `expr`, computed at most once."""
         memo = self.memo_map
         if expr in memo:
             return memo[expr]
@@ -97,7 +97,7 @@ class ExprFunctor:
         return result
 
     def _enter(self, expr: Expr, name: str) -> Anything:
-        """The outermost visit: makes room for the recursion below."""
+        """Visit the root: raise Python's recursion limit for the recursion below it."""
         limit = sys.getrecursionlimit()
         self._entered = True
         sys.setrecursionlimit(max(limit, limit + _FRAMES_A_LEVEL * depth_of(expr)))
@@ -266,7 +266,7 @@ class ExprMutator(ExprFunctor):
         return r if ref is r.ref and value is r.value else RefWrite(ref, value, r.span)
 
     def visit_pattern(self, p: Pattern) -> Pattern:
-        """A pattern with its variables mutated."""
+        """Rewrite the variables of a pattern."""
         if isinstance(p, PatternVar):
             var = self.visit(p.var)
             return p if var is p.var else PatternVar(var, p.span)

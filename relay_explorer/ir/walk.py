@@ -35,8 +35,8 @@ _LEAVES = (Constant, Var, GlobalVar, Op, Constructor)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """The direct subexpressions, in the order of evaluation; parameters and bound variables included, as
-    `post_order_visit` gives them.
+    """Return the direct subexpressions in the order of evaluation; parameters and bound variables included,
+    as `post_order_visit` visits them.
     """
     cls = expr.__class__
     if cls is Call:
@@ -96,7 +96,7 @@ def post_order(expr: Expr) -> list[Expr]:
 
 
 def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
-    """Calls `fvisit` on every expression below `expr`, and on itself, each shared one once, after its
+    """Call `fvisit` on every expression below `expr`, and on itself, once per shared node, after its
     subexpressions.
     """
     for node in post_order(expr):
@@ -188,8 +188,8 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
 
 
 def _variables(expr: Expr) -> tuple[dict[Var, None], dict[Var, None]]:
-    """The variables that occur in `expr`, and those that it introduces, in the order of the program's text: a
-    binder comes before what it binds in.
+    """Return the variables that occur in `expr`, and those that it binds, in the order of the program's text:
+    a binder comes before what it binds in.
     """
     found: dict[Var, None] = {}
     bound: dict[Var, None] = {}
@@ -225,20 +225,20 @@ def all_vars(expr: Expr) -> list[Var]:
 
 
 def bound_vars(expr: Expr) -> list[Var]:
-    """The variables that `expr` itself introduces: parameters, those of `let`, and those of patterns, in the
-    order of the text.
+    """Return the variables that `expr` itself binds: parameters, those of `let`, and those of patterns, in
+    the order of the text.
     """
     return list(_variables(expr)[1])
 
 
 def free_vars(expr: Expr) -> list[Var]:
-    """The variables that `expr` uses and does not introduce, in the order of their first use."""
+    """Return the variables that `expr` uses and does not bind, in the order of their first use."""
     found, bound = _variables(expr)
     return [v for v in found if v not in bound]
 
 
 def types_in(expr: Expr) -> list[Type]:
-    """The types written in `expr`: annotations, return types and type arguments, in post-order."""
+    """Return the types written in `expr`: annotations, return types and type arguments, in post-order."""
     found: list[Type] = []
     for node in post_order(expr):
         if isinstance(node, Var) and node.type_annotation is not None:
@@ -256,7 +256,7 @@ def types_in(expr: Expr) -> list[Type]:
 
 
 def type_children(type_: Type) -> tuple[Type, ...]:
-    """The direct parts of a type; a function's type parameters are not among them."""
+    """Return the direct parts of a type, without a function's type parameters."""
     match type_:
         case TensorType():
             return ()
@@ -274,7 +274,7 @@ def type_children(type_: Type) -> tuple[Type, ...]:
 
 
 def type_vars_in(type_: Type) -> tuple[list[TypeVar], list[TypeVar]]:
-    """The type variables that occur in a type, in order, and those that function types in it bind."""
+    """Return the type variables that occur in a type, in order, and those that function types in it bind."""
     found: dict[TypeVar, None] = {}
     bound: dict[TypeVar, None] = {}
     pending = [type_]
@@ -290,7 +290,7 @@ def type_vars_in(type_: Type) -> tuple[list[TypeVar], list[TypeVar]]:
 
 
 def free_type_vars(expr: Expr | Type) -> list[TypeVar]:
-    """The type variables that are used and not bound, in the order of their first use."""
+    """Return the type variables that are used and not bound, in the order of their first use."""
     if isinstance(expr, Type):
         used, bound = type_vars_in(expr)
         return [v for v in used if v not in bound]
