@@ -1,19 +1,19 @@
 """Relay's text format 0.0.5: programs as text, and text as programs.
 
-It follows TVM 0.14: the texts that it printed for the project's conformance programs are read, and
-printed again to the letter. Functions stay in the order of their definition, where TVM sorted them by
-name. So that any program can be read back, some things are written that TVM did not write:
+It follows TVM 0.14: the texts that TVM printed for the project's conformance programs are parsed, and printed
+again character by character. Functions remain in the order of their definition, whereas TVM sorted them by
+name. To make every program readable again, the format has some notations that TVM did not have:
 
-* names that are no identifiers stand between backquotes: @`my function`, with the escapes of strings; so does
-  an operator whose name a constructor has taken: `exp`;
+* names that are no identifiers are written between backquotes: @`my function`, with the escapes of strings;
+  so is an operator whose name a constructor shares: `exp`;
 * `2i8`, `3u16`, `1.5f16`, `1bf16`, `inff`, `-inff64`, `nanf` are constants of those types; other constants
-  stand in the metadata, as readable JSON (see metadata.py; TVM's own is read too);
-* `Nil[]` is a constructor that is not called, where `Nil` calls it;
-* `f[T](x)` gives type arguments, printed where inference has not run;
+  are stored in the metadata, as readable JSON (see metadata.py; TVM's own is read too);
+* `Nil[]` is a constructor that is not called, whereas `Nil` calls it;
+* `f[T](x)` passes type arguments, printed where inference has not run;
 * attributes may be tuples, `(1, 2)`, dictionaries, `{"key": 1}`, and types, `type(Tensor[(3), float32])`.
 
-A name in a shape, `Tensor[(n, 4), float32]`, is an unknown size, the same one in the whole text. Infix
-operators, `ref(T)` or `Ref[T]`, comments, and a missing version line are read.
+A name in a shape, `Tensor[(n, 4), float32]`, is a dynamic dimension, the same one in the whole text. Infix
+operators, `ref(T)` or `Ref[T]`, comments, and a missing version line are accepted.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def parse(
     init_meta_table: Mapping[str, Any] | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> IRModule:
-    """The module that `source` describes.
+    """Parse `source` and return the module that it describes.
 
-    `source_name` is what errors call the text. Definitions are added to a copy of `init_module`.
-    `init_meta_table` gives lists of constants by kind (`"relay.Constant"`) that
-    `meta[...]` refers to. An expression in the place of a definition becomes `@main`. The version line may be
-    left out. Text of more than `max_bytes` bytes is refused
-    unread. Raises ParseError, with the place, for whatever is not a program; types are not checked here.
+    Errors call the text `source_name`. Definitions are added to a copy of `init_module`. `init_meta_table`
+    maps kinds (`"relay.Constant"`) to the lists of constants that `meta[...]` refers to. An expression
+    instead of definitions becomes `@main`. The version line is optional. Text of more than `max_bytes` bytes
+    is refused unread. Raise a ParseError, with its location, for text that is not a program; types are not
+    checked here.
     """
     from .parser import parse_module
 
@@ -61,10 +61,10 @@ def parse_expr(
     init_meta_table: Mapping[str, Any] | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> Expr:
-    """The one expression that `source` is.
+    """Parse `source` as one expression.
 
-    It may use what `init_module` defines; without one, functions (`@f`) may be named that nothing defines.
-    Otherwise as `parse`.
+    It may use the definitions of `init_module`; without a module, it may also name functions (`@f`) that are
+    not defined. Otherwise as `parse`.
     """
     from .parser import parse_expression
 
@@ -72,17 +72,16 @@ def parse_expr(
 
 
 def fromtext(text: str | bytes, source_name: str | None = None) -> IRModule:
-    """As `parse`, under the name that `tvm.relay` gave it."""
+    """Parse as `parse` does, under the name that `tvm.relay` uses."""
     return parse(text, source_name or "from_string")
 
 
 @collected_rarely()
 def astext(node: object, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:
-    """`node` as a program: with the version line, and the data of its constants unless `show_meta_data` is
-    False.
+    """Print `node` as a program: with the version line, and with the data of its constants unless
+    `show_meta_data` is False.
 
-    `annotate` gives a text to print after an expression, in place of the type that inference found (`/* ty=…
-    */`).
+    `annotate` returns a text to print after an expression, in place of its inferred type (`/* ty=… */`).
     """
     from .printer import program_text
 
@@ -91,7 +90,7 @@ def astext(node: object, show_meta_data: bool = True, annotate: Callable[[Expr],
 
 @collected_rarely()
 def show(node: object) -> str:
-    """`node` as `str` gives it: no version line, no data of constants."""
+    """Print `node` as `str` does: no version line, no data of constants."""
     from .printer import short_text
 
     return short_text(node)
@@ -99,8 +98,8 @@ def show(node: object) -> str:
 
 @collected_rarely()
 def program_rows(node: IRModule | Expr) -> list[Row]:
-    """The canonical print of `node` as rows of tokens, from which views are made; types are not in it as
-    comments.
+    """Return the canonical print of `node` as rows of tokens, which the views use; without comments for
+    types.
 
     `show` joins the same rows. Parameters and pattern variables have rows of their own.
     """

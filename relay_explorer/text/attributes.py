@@ -16,15 +16,15 @@ from .metadata import MetaTable
 from .slashed_names import SlashedNames
 from .types import TypeSyntax
 
-_DEEPEST = 100
+_MAX_DEPTH = 100
 _INTEGERS = re.compile(r"\[((?:[ ]*+[0-9]{1,18}+[ ]*+,)*+[ ]*+[0-9]{1,18}+[ ]*+)\]")
 _WORDS = {"True": True, "False": False, "None": None}
 
-Given = dict[str, tuple[Anything, int, int]]  # each attribute's value, and where it is named
+ParsedAttrs = dict[str, tuple[Anything, int, int]]  # each attribute's value, and the offsets of its name
 
 
 class AttributeSyntax(TypeSyntax):
-    """Reads attribute values, and makes the attributes of a call by its operator's schema."""
+    """Parse attribute values, and build the attributes of a call by its operator's schema."""
 
     def __init__(self, text: str, source_name: str, meta: MetaTable) -> None:
         super().__init__(text, source_name)
@@ -34,7 +34,7 @@ class AttributeSyntax(TypeSyntax):
         self._defaults: dict[type[Attrs], Attrs] = {}
 
     def dimension(self) -> Dim:
-        """One dimension; TVM wrote a size that has a name as `meta[tir.SizeVar][0]`."""
+        """Parse one dimension; TVM wrote a named size as `meta[tir.SizeVar][0]`."""
         if self.kind != "name" or self.text != "meta":
             return super().dimension()
         start = self.start
@@ -43,19 +43,19 @@ class AttributeSyntax(TypeSyntax):
             raise self.error("this entry of the metadata is no dimension", start, self.last)
         return value
 
-    def attribute(self, name: str, start: int, end: int, given: Given) -> None:
-        """The rest of `name=value`, from the `=` on."""
-        if name in given:
+    def attribute(self, name: str, start: int, end: int, attrs: ParsedAttrs) -> None:
+        """Parse the rest of `name=value`, from the `=` on."""
+        if name in attrs:
             raise self.error(
                 f"the attribute `{name}` is given twice", start, end, help=["remove one of them"]
             )
         self.advance()
-        given[name] = (self.value(), start, end)
+        attrs[name] = (self.value(), start, end)
 
     def value(self, depth: int = 0) -> Anything:
-        """One attribute value."""
-        if depth > _DEEPEST:
-            raise self.error(f"this attribute is nested more than {_DEEPEST} levels deep")
+        """Parse one attribute value."""
+        if depth > _MAX_DEPTH:
+            raise self.error(f"this attribute is nested more than {_MAX_DEPTH} levels deep")
         kind, text = self.kind, self.text
         if kind in ("number", "-"):
             return self._plain_number()
@@ -91,10 +91,10 @@ class AttributeSyntax(TypeSyntax):
         if text == "type" and self.kind == "(":
             opened = self.start
             self.advance()
-            found = self.type()
+            type_ = self.type()
             self.expect(")", "after the type", opened)
-            return found
-        return self.size_vars.get(text, text)  # an element type may stand without quotes
+            return type_
+        return self.size_vars.get(text, text)  # an element type may be written without quotes
 
     def _plain_number(self) -> int | float:
         negative = self.kind == "-"
@@ -110,10 +110,10 @@ class AttributeSyntax(TypeSyntax):
         return value
 
     def local_use(self) -> Var:
-        """The variable whose name is the current token.
+        """Return the variable whose name is the current token.
 
-        A name may have a slash, as names of TensorFlow's layers do; where there is none like that, `%x/f(%y)`
-        is a division.
+        A name may contain a slash, as names of TensorFlow's layers do; if no such name is in scope,
+        `%x/f(%y)` is a division.
         """
         text, start = self.text, self.start
         variable = self.locals.get(text)
@@ -133,7 +133,7 @@ class AttributeSyntax(TypeSyntax):
         return variable
 
     def string(self) -> str:
-        """The string literal that is the current token."""
+        """Parse a string literal."""
         try:
             text = unquote(self.text)
         except ValueError as error:
@@ -160,22 +160,22 @@ class AttributeSyntax(TypeSyntax):
         return items, comma
 
     def _mapping(self, depth: int) -> dict[Anything, Anything]:
-        opened, found = self.start, {}
+        opened, mapping = self.start, {}
         self.advance()
         while self.kind != "}":
             if self.kind not in ("string", "local", "number", "-"):
                 raise self.error(f'expected a key such as `"name"`, found {self.found()}')
             key = self.value(depth + 1)
             self.expect(":", "and a value after a key")
-            found[key] = self.value(depth + 1)
+            mapping[key] = self.value(depth + 1)
             if self.kind != ",":
                 break
             self.advance()
         self.expect("}", "or `,` after a value", opened)
-        return found
+        return mapping
 
     def meta_reference(self) -> Anything:
-        """`meta[relay.Constant][0]`: what the metadata holds there."""
+        """`meta[relay.Constant][0]`: an entry of the metadata."""
         start = self.start
         self.advance()
         opened = self.start
@@ -195,36 +195,36 @@ class AttributeSyntax(TypeSyntax):
         except ValueError as error:
             raise self.error(str(error), start, self.last) from None
 
-    def call_attrs(self, op: Op, given: Given, start: int) -> Attrs | None:
-        """The attributes of a call of `op`: those given, and the defaults of the others."""
+    def call_attrs(self, op: Op, parsed: ParsedAttrs, start: int) -> Attrs | None:
+        """Return the attributes of a call of `op`: those in the text, and the defaults of the others."""
         schema = op.attrs_class
-        if "attrs_type_key" in given:
-            schema = _schema(str(given.pop("attrs_type_key")[0])) or schema
+        if "attrs_type_key" in parsed:
+            schema = _schema(str(parsed.pop("attrs_type_key")[0])) or schema
         if schema is None:
-            if given:
-                name, (_, at, end) = next(iter(given.items()))
+            if parsed:
+                name, (_, at, end) = next(iter(parsed.items()))
                 help = ["remove it"]
                 raise self.error(f"`{op.name}` takes no attributes, so no `{name}`", at, end, help=help)
             return None
-        if not given and schema in self._defaults:
+        if not parsed and schema in self._defaults:
             return self._defaults[schema]
         fields = schema._fields
-        for name, (_, at, end) in given.items():
+        for name, (_, at, end) in parsed.items():
             if name not in fields and not issubclass(schema, DictAttrs):
                 raise self.error(
                     f"`{op.name}` has no attribute `{name}`", at, end, help=_known(name, list(fields))
                 )
         try:
-            made = schema(**{name: value for name, (value, _, _) in given.items()})
+            attrs = schema(**{name: value for name, (value, _, _) in parsed.items()})
         except AttributeSchemaError as error:
-            at, end = self._culprit(schema, given, start)
+            at, end = self._culprit(schema, parsed, start)
             raise self.error(f"`{op.name}`: {error.message}", at, end, help=error.help) from None
-        if not given:
-            self._defaults[schema] = made
-        return made
+        if not parsed:
+            self._defaults[schema] = attrs
+        return attrs
 
-    def _culprit(self, schema: type[Attrs], given: Given, start: int) -> tuple[int, int]:
-        for name, (value, at, end) in given.items():
+    def _culprit(self, schema: type[Attrs], parsed: ParsedAttrs, start: int) -> tuple[int, int]:
+        for name, (value, at, end) in parsed.items():
             field = schema._fields.get(name)
             if field is not None:
                 try:
@@ -234,9 +234,9 @@ class AttributeSyntax(TypeSyntax):
         return start, self.last
 
 
-def free_attrs(given: Given) -> Attrs | None:
-    """The attributes of a call of something that has no schema: a function, or a constructor."""
-    values = {name: value for name, (value, _, _) in given.items()}
+def free_attrs(parsed: ParsedAttrs) -> Attrs | None:
+    """Return the attributes of a call of a function or constructor, which have no schema."""
+    values = {name: value for name, (value, _, _) in parsed.items()}
     schema = _schema(str(values["attrs_type_key"])) if "attrs_type_key" in values else None
     if schema is not None:
         del values["attrs_type_key"]
@@ -245,8 +245,8 @@ def free_attrs(given: Given) -> Attrs | None:
 
 
 def _schema(key: str) -> type[Attrs] | None:
-    """The class of attributes that has that key."""
-    Op.load_all()  # operators bring theirs along
+    """Return the attribute class with that key."""
+    Op.load_all()  # operators register their attribute classes
     return Attrs.by_key(key)
 
 

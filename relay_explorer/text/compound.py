@@ -1,4 +1,4 @@
-"""The syntax of what begins with a bracket or a keyword: tuples, functions, `if`, `match`, references."""
+"""The syntax of operands that begin with a bracket or a keyword: tuples, functions, `if`, `match`, …."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ..ir.attrs import DictAttrs
 from ..ir.errors import Note
 from ..ir.expr import Expr, Function, If, RefCreate, RefRead, RefWrite, Tuple, Var
 from ..ir.trampoline import Steps
-from .attributes import Given
+from .attributes import ParsedAttrs
 from .expressions import COMPOUND, ExpressionSyntax
 from .metadata import MetaTable
 
 
 class CompoundSyntax(ExpressionSyntax):
-    """Reads the operands that have parts of their own.
+    """Parse the operands that have parts of their own.
 
     Functions that may nest are generators (see steps.py).
     """
@@ -32,7 +32,7 @@ class CompoundSyntax(ExpressionSyntax):
         }
 
     def compound(self) -> Steps[Expr]:
-        """An operand that begins with a bracket or a keyword."""
+        """Parse an operand that begins with a bracket or a keyword."""
         start = self.start
         word = self.text if self.kind == "name" else ""
         steps: Steps[Expr]
@@ -136,10 +136,10 @@ class CompoundSyntax(ExpressionSyntax):
         return RefRead(first, span) if word == "ref_read" else RefWrite(first, second, span)
 
     def function(self, start: int) -> Steps[Function]:
-        """A function from its type parameters on."""
+        """Parse a function from its type parameters on."""
         outer, mark = self.type_vars, len(self.undo)
         type_params = self.type_params() if self.kind == "[" else []
-        params, given = self._parameters()
+        params, parsed = self._parameters()
         ret_type = None
         if self.kind == "->":
             self.advance()
@@ -147,15 +147,15 @@ class CompoundSyntax(ExpressionSyntax):
         body = yield self.braces("before the body of the function")
         self.unwind(mark)
         self.type_vars = outer
-        attrs = DictAttrs({name: value for name, (value, _, _) in given.items()})
+        attrs = DictAttrs({name: value for name, (value, _, _) in parsed.items()})
         return Function(params, body, ret_type, type_params, attrs, self.span(start, self.last))
 
-    def _parameters(self) -> tuple[list[Var], Given]:
+    def _parameters(self) -> tuple[list[Var], ParsedAttrs]:
         opened = self.start
         self.expect("(", "before the parameters")
         params: list[Var] = []
-        given: Given = {}
-        seen: dict[str, int] = {}
+        attrs: ParsedAttrs = {}
+        starts: dict[str, int] = {}
         while self.kind != ")":
             name, start = self.text, self.start
             if self.kind in ("name", "quoted"):
@@ -168,20 +168,20 @@ class CompoundSyntax(ExpressionSyntax):
                         start,
                         self.last,
                     )
-                self.attribute(key, start, self.last, given)
+                self.attribute(key, start, self.last, attrs)
             else:
                 variable = self.binder("as a parameter")
-                if name in seen:
+                if name in starts:
                     raise self.error(
                         f"two parameters are called `{name}`", start, start + len(name),
-                        notes=[Note("the first is here", self.span(seen[name], seen[name] + len(name)))],
+                        notes=[Note("the first is here", self.span(starts[name], starts[name] + len(name)))],
                         help=["rename one of them"],
                     )  # fmt: skip
-                seen[name] = start
+                starts[name] = start
                 self.define(name, variable)
                 params.append(variable)
             if self.kind != ",":
                 break
             self.advance()
         self.expect(")", "or `,` after a parameter", opened)
-        return params, given
+        return params, attrs

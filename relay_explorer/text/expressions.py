@@ -18,7 +18,7 @@ from ..ir.ndarray import NDArray
 from ..ir.op import Op
 from ..ir.trampoline import Steps
 from ..ir.types import Type
-from .attributes import Given, free_attrs
+from .attributes import ParsedAttrs, free_attrs
 from .lexer import near
 from .literals import SPECIAL, scalar
 from .patterns import PatternSyntax
@@ -29,19 +29,17 @@ INFIX = {
     "==": (1, "equal"), "!=": (1, "not_equal"),
 }  # fmt: skip
 _DECLARATION = re.compile(r"\btype\b[^{}]*\{([^{}]*)\}")
-_AHEAD = 100_000  # characters in which a late declaration is looked for
-_GOES_ON = frozenset(
-    ("(", "[", "field", *INFIX)
-)  # what may follow an operand and belongs to the same expression
+_LOOKAHEAD = 100_000  # characters that are searched for a later declaration
+_GOES_ON = frozenset(("(", "[", "field", *INFIX))  # tokens that may continue an expression after an operand
 
 
 class ExpressionSyntax(PatternSyntax):
-    """Reads expressions. Functions that may nest are generators (see steps.py)."""
+    """Parse expressions. Functions that may nest are generators (see steps.py)."""
 
     def block(self) -> Steps[Expr]:
-        """`let`s, graph bindings and sequenced expressions, then the expression that is the value.
+        """Parse `let`s, graph bindings and sequenced expressions, then the expression that is the value.
 
-        It ends where no `;` follows; the closing bracket is left.
+        The block ends where no `;` follows; the closing bracket is not consumed.
         """
         mark = len(self.undo)
         lets: list[tuple[Var, Expr, int]] = []
@@ -73,7 +71,7 @@ class ExpressionSyntax(PatternSyntax):
         return node
 
     def _graph_binding(self, name: str, start: int) -> Steps[None]:
-        """The rest of `%0 = value;`: from here on `%0` is that very node."""
+        """Parse the rest of `%0 = value;`: from here on `%0` is that very node."""
         first = self.graph_open.get(name)
         if first is not None:
             raise self.error(
@@ -111,9 +109,9 @@ class ExpressionSyntax(PatternSyntax):
         self.expect(";", f"after `free_var {name}`")
 
     def expression(self, node: Expr | None = None, start: int = -1) -> Steps[Expr]:
-        """Operands joined by infix operators.
+        """Parse operands joined by infix operators.
 
-        `node` is the first one where it is read already, and `start` where it began.
+        `node` is the first operand if it has been parsed already, and `start` its offset.
         """
         operands: list[tuple[Expr, int]] = []
         operators: list[str] = []
@@ -159,7 +157,7 @@ class ExpressionSyntax(PatternSyntax):
         )
 
     def simple(self) -> Expr | None:
-        """An operand of one token, taken; None where the current token begins a longer one."""
+        """Parse an operand of one token; return None where the current token begins a longer one."""
         kind, text, start = self.kind, self.text, self.start
         if kind == "local":
             return self.local_use()
@@ -180,9 +178,9 @@ class ExpressionSyntax(PatternSyntax):
         return None
 
     def named(self, name: str, start: int, quoted: bool = False) -> Expr:
-        """An operator, a constructor, or a word such as `True`; the token is taken already.
+        """Return an operator, a constructor, or a constant such as `True`; its token has been consumed.
 
-        Where an operator and a constructor have one name, it means the constructor; between backquotes, the
+        A name that an operator and a constructor share means the constructor; between backquotes, the
         operator.
         """
         if name in ("True", "False") and not quoted:
@@ -197,10 +195,10 @@ class ExpressionSyntax(PatternSyntax):
         return self.operator(name, start)
 
     def operator(self, name: str, start: int) -> Op:
-        found = self._operators.get(name)
-        if found is None:
+        op = self._operators.get(name)
+        if op is None:
             try:
-                found = self._operators[name] = Op.get(name)
+                op = self._operators[name] = Op.get(name)
             except UnknownOperatorError as error:
                 raise self.error(
                     f"there is no operator or constructor called `{name[:60]}`",
@@ -208,10 +206,12 @@ class ExpressionSyntax(PatternSyntax):
                     self.last,
                     help=self._meant(name) or error.help,
                 ) from None
-        return found
+        return op
 
     def _meant(self, name: str) -> list[str]:
-        """Help for a word that is no operator: a variable or function of that name, or a near constructor."""
+        """Suggest help for a word that is no operator: a variable or function of that name, or a similar
+        constructor.
+        """
         if f"%{name}" in self.locals:
             return [f"did you mean `%{name}`?"]
         if name in self.globals:
@@ -221,13 +221,13 @@ class ExpressionSyntax(PatternSyntax):
                 "a text imports nothing: add a library to its module with "
                 '`import_from_std("prelude.rly")`, or parse it with that module as `init_module`'
             ]
-        for declared in _DECLARATION.finditer(self.content, self.last, self.last + _AHEAD):
+        for declared in _DECLARATION.finditer(self.content, self.last, self.last + _LOOKAHEAD):
             if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", declared[1]):
                 return [f"move the type that declares `{name}` above its first use"]
         return [h for h in near(name, self.constructors) if h.startswith("did")]
 
     def _number(self, start: int, negative: bool) -> Constant:
-        """The number that is the current token; `start` is where it begins with its minus signs."""
+        """Parse a number; `start` is the offset of its minus signs."""
         try:
             data = scalar(self.text, negative)
         except ValueError as error:
@@ -236,7 +236,7 @@ class ExpressionSyntax(PatternSyntax):
         return Constant(data, self.span(start, self.last))
 
     def _postfix(self, node: Expr, start: int) -> Steps[Expr]:
-        """What may follow an operand: `.0`, `(arguments)`, `[types](arguments)`.
+        """Parse the suffixes of an operand: `.0`, `(arguments)`, `[types](arguments)`.
 
         `Nil[]` is the constructor itself, where `Nil` alone is a call of it.
         """
@@ -253,25 +253,25 @@ class ExpressionSyntax(PatternSyntax):
                 return node
             if self.kind != "(":
                 raise self.error(f"expected `(` and arguments after the type arguments, found {self.found()}")
-        args, given = yield self._arguments()
+        args, parsed = yield self._arguments()
         if isinstance(node, Op):
-            attrs = self.call_attrs(node, given, start)
+            attrs = self.call_attrs(node, parsed, start)
         else:
-            attrs = self._free_attrs(given, start) if given else None
+            attrs = self._free_attrs(parsed, start) if parsed else None
         return Call(node, args, attrs, types, self.span(start, self.last))
 
-    def _free_attrs(self, given: Given, start: int) -> Attrs | None:
-        """The attributes of a call of something that is no operator."""
+    def _free_attrs(self, parsed: ParsedAttrs, start: int) -> Attrs | None:
+        """Return the attributes of a call whose callee is no operator."""
         try:
-            return free_attrs(given)
+            return free_attrs(parsed)
         except AttributeSchemaError as error:
             raise self.error(error.message, start, self.last, help=error.help) from None
 
-    def _arguments(self) -> Steps[tuple[list[Expr], Given]]:
+    def _arguments(self) -> Steps[tuple[list[Expr], ParsedAttrs]]:
         opened = self.start
         self.advance()
         args: list[Expr] = []
-        given: Given = {}
+        attrs: ParsedAttrs = {}
         while self.kind != ")":
             start, name = self.start, self.text
             node: Expr | None = None
@@ -282,7 +282,7 @@ class ExpressionSyntax(PatternSyntax):
                 else:
                     self.advance()
                 if self.kind == "=":
-                    self.attribute(name, start, self.last, given)
+                    self.attribute(name, start, self.last, attrs)
                     if self.kind != ",":
                         break
                     self.advance()
@@ -297,10 +297,10 @@ class ExpressionSyntax(PatternSyntax):
                 break
             self.advance()
         self.expect(")", "or `,` after an argument", opened)
-        return args, given
+        return args, attrs
 
     def compound(self) -> Steps[Expr]:
-        """An operand that begins with a bracket or a keyword (see compound.py)."""
+        """Parse an operand that begins with a bracket or a keyword (see compound.py)."""
         raise NotImplementedError
 
 

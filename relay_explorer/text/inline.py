@@ -14,7 +14,7 @@ from .spelling import Spelling
 
 
 class Inline:
-    """Writes expressions whose parts are names, literals or numbers."""
+    """Print expressions whose parts are names, literals or numbers."""
 
     def __init__(self, spelling: Spelling) -> None:
         self.spelling = spelling
@@ -25,7 +25,9 @@ class Inline:
         return Token(LOCAL, f"%{layout.numbers[id(node)]}", node)
 
     def atom(self, node: Expr, layout: Layout, call: Call | None = None) -> Token:
-        """What is written where `node` is used; as what `call` calls, the token names the call."""
+        """Return the token for a use of `node`; if `node` is the callee of `call`, the token refers to the
+        call.
+        """
         if isinstance(node, Var):
             return Token(LOCAL, self.spelling.name(node), node)
         if isinstance(node, Constant):
@@ -40,7 +42,7 @@ class Inline:
         return self.number(node, layout)
 
     def in_full(self, node: Expr, layout: Layout) -> list[Token]:
-        """The expression itself, with its parts as atoms."""
+        """Print the expression itself, with its parts as atoms."""
         match node:
             case Call():
                 return self._call(node, layout)
@@ -64,7 +66,7 @@ class Inline:
         return [Token(KEYWORD, word, node), plain("("), *self._atoms(parts, layout, node), plain(")")]
 
     def _atoms(self, nodes: Sequence[Expr], layout: Layout, whole: Expr) -> list[Token]:
-        """The parts of `whole`, with commas between them."""
+        """Print the parts of `whole`, separated by commas."""
         typed = self.typed_constants and whole._checked_type is not None
         tokens: list[Token] = []
         for node in nodes:
@@ -77,7 +79,7 @@ class Inline:
 
     def _call(self, call: Call, layout: Layout) -> list[Token]:
         tokens = [self.atom(call.op, layout, call)]
-        # Inference finds type arguments again where it has found them before.
+        # Inference can infer these type arguments again.
         types = () if call._checked_type is not None or isinstance(call.op, Op) else call.type_args
         nullary = isinstance(call.op, Constructor) and not call.op.inputs
         if nullary and not (call.args or call.attrs or types):

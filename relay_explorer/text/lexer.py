@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from ..ir.errors import Note, ParseError
 from ..ir.span import Source, Span
 
-# A local name may have dots, as names of PyTorch's parameters do; `%x.0` stays field 0 of `%x`, since only
-# digits follow. It may have slashes too, as names of TensorFlow's layers do: whether `%x/f` is one name shows
-# where it is used (see `local_use`).
+# A local name may contain dots, as names of PyTorch's parameters do; `%x.0` is still field 0 of `%x`, since
+# only digits follow. It may contain slashes too, as names of TensorFlow's layers do: whether `%x/f` is one
+# name is decided at its use (see `local_use`).
 _TOKEN = re.compile(
     r"""(?: [ \t\r\n\f\v]++ | //[^\n]*+ )*+
     (?: (?P<local> %[^\W\d]\w*+ (?: (?:\.\d++)*+ [./][^\W\d]\w*+ )*+ )
@@ -32,13 +32,13 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
-_COMPARED = 2000  # names among which a near one is looked for
+_MAX_CANDIDATES = 2000  # names that are compared with an undefined one
 METADATA = "#[metadata]"
 
 
 class Lexer:
     """The current token of a text: `kind` (punctuation is its own kind), `text`, and the offsets `start` and
-    `end`; `last` is where the one before it ended.
+    `end`; `last` is the end of the token before it.
     """
 
     def __init__(self, text: str, source_name: str) -> None:
@@ -52,7 +52,7 @@ class Lexer:
         self.advance()
 
     def advance(self) -> None:
-        """On to the next token."""
+        """Move to the next token."""
         self.last = self.end
         match = self._match(self.content, self.end)
         while match is not None and match.lastgroup == "comment":
@@ -70,7 +70,7 @@ class Lexer:
         self.kind = kind
 
     def _comment_end(self, start: int) -> int:
-        """Where the comment that starts at `start` ends; comments nest."""
+        """Return the end of the comment that starts at `start`; comments nest."""
         depth = 0
         for edge in _COMMENT_EDGE.finditer(self.content, start):
             depth += 1 if edge[0] == "/*" else -1
@@ -91,7 +91,7 @@ class Lexer:
         return "section"
 
     def _strange_character(self) -> ParseError:
-        """The error for a place where no token begins."""
+        """Return the error for an offset at which no token begins."""
         skipped = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL).match(self.content, self.end)
         at = skipped.end() if skipped else self.end
         char = self.content[at : at + 1]
@@ -110,7 +110,7 @@ class Lexer:
         return self.error(f"{name} means nothing in a Relay program", at, at + 1, help=hint)
 
     def span(self, start: int, end: int) -> Span:
-        """The stretch between two offsets."""
+        """Return the span between two offsets."""
         if self._lines is None:
             self._lines = [0, *(m.end() for m in re.finditer("\n", self.content))]
         lines = self._lines
@@ -119,7 +119,7 @@ class Lexer:
         return Span(self.source, line, end_line, start - lines[line - 1] + 1, end - lines[end_line - 1] + 1)
 
     def here(self) -> Span:
-        """The place of the current token."""
+        """Return the span of the current token."""
         return self.span(self.start, self.end)
 
     def error(
@@ -130,19 +130,21 @@ class Lexer:
         notes: Sequence[Note] = (),
         help: Sequence[str] = (),
     ) -> ParseError:
-        """An error at the current token, or between two offsets."""
+        """Return an error at the current token, or between two offsets."""
         if start < 0:
             start, end = self.start, self.end
         return ParseError(message, self.span(start, end), notes, help)
 
     def found(self) -> str:
-        """The current token in the words of an error."""
+        """Describe the current token for an error message."""
         if self.kind == "end":
             return "the end of the text"
         return _show(self.text)
 
     def expect(self, kind: str, where: str, opened: int = -1) -> None:
-        """Takes a token of that kind, or says what was expected where, and which bracket is open."""
+        """Consume a token of that kind; otherwise raise an error that names what was expected `where`, and
+        the bracket that is open.
+        """
         if self.kind == kind:
             self.advance()
             return
@@ -164,9 +166,9 @@ def _show(text: str) -> str:
     return f"'{cut}'" if "`" in cut else f"`{cut}`"
 
 
-def near(name: str, known: Iterable[str], sigil: str = "") -> list[str]:
-    """Help for a name that nothing defines: the nearest ones, or the first few there are."""
-    names = list(known)[-_COMPARED:]
+def near(name: str, candidates: Iterable[str], sigil: str = "") -> list[str]:
+    """Suggest help for an undefined name: the most similar names, or the first few."""
+    names = list(candidates)[-_MAX_CANDIDATES:]
     close = difflib.get_close_matches(name[:100], names, n=3, cutoff=0.6)
     if close:
         return [f"did you mean {' or '.join(f'`{sigil}{n}`' for n in close)}?"]

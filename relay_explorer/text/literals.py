@@ -1,4 +1,4 @@
-"""Numbers and strings as they are written. What is written reads back as the same bits."""
+"""Literals of numbers and strings. A printed literal reads back as the same bits."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ LONGEST = 400  # characters of a number
 
 
 def number(text: str, negative: bool = False) -> tuple[int | float, str]:
-    """The value and element type of a literal such as `1`, `2i64`, `0.5f`, `inff`. A whole number is an
-    int32, or an int64 where that is too small.
+    """Return the value and element type of a literal such as `1`, `2i64`, `0.5f`, `inff`. A whole number is
+    an int32, or an int64 where it does not fit one.
 
-    A ValueError, in words, where it is none.
+    Raise a ValueError with a readable message for any other text.
     """
     if text in SPECIAL:
         word, dtype = SPECIAL[text]
@@ -58,12 +58,14 @@ def number(text: str, negative: bool = False) -> tuple[int | float, str]:
 
 
 def scalar(text: str, negative: bool = False) -> NDArray:
-    """The constant that a literal stands for.
+    """Return the constant that a literal denotes.
 
-    A ValueError, in words, where it is none, or too large for its type.
+    Raise a ValueError with a readable message for any other text, and for a number too large for its type.
     """
     value, dtype = number(text, negative)
-    if _LARGEST.get(dtype, math.inf) < abs(value) < math.inf:  # it would be rounded to the largest
+    if (
+        _LARGEST.get(dtype, math.inf) < abs(value) < math.inf
+    ):  # it would be rounded to the largest value of the type
         raise ValueError(f"does not fit {dtype}")
     try:
         return NDArray.scalar(value, dtype)
@@ -72,7 +74,7 @@ def scalar(text: str, negative: bool = False) -> NDArray:
 
 
 def scalar_text(data: NDArray) -> str | None:
-    """The literal for a single number; None where only its bytes say exactly what it is."""
+    """Return the literal for a scalar; None where only its bytes represent it exactly."""
     if data.shape or (data.dtype != "bool" and data.dtype not in _WRITTEN):
         return None
     value = data.item()
@@ -89,7 +91,9 @@ def scalar_text(data: NDArray) -> str | None:
 
 
 def float_digits(value: float, data: NDArray) -> str:
-    """The fewest digits, but at least six as in C++, that read back as the same element of `data`'s type."""
+    """Return the fewest digits, but at least six as in C++, that read back as the same element of `data`'s
+    type.
+    """
     if not math.isfinite(value):
         return "inf" if math.isinf(value) else "nan"
     for precision in range(6, 18):
@@ -103,7 +107,7 @@ def float_digits(value: float, data: NDArray) -> str:
 
 
 def attribute_float(value: float) -> str:
-    """A float attribute: `1e-05f`. The digits are those of the double that it is."""
+    """Write a float attribute: `1e-05f`. The digits are those of the double."""
     if not math.isfinite(value):
         return ("-" if math.copysign(1.0, value) < 0 else "") + ("inff" if math.isinf(value) else "nanf")
     short = f"{value:.6g}"
@@ -133,7 +137,9 @@ _PLAIN = {
 
 
 def unquote(text: str) -> str:
-    """What stands between the quotes of a literal. A ValueError, in words, for an unknown escape."""
+    """Return the text between the quotes of a literal. Raise a ValueError with a readable message for an
+    unknown escape.
+    """
 
     def replace(escape: re.Match[str]) -> str:
         code = escape[1] or escape[2] or escape[3]
@@ -150,7 +156,7 @@ def unquote(text: str) -> str:
 
 
 def quote(text: str, mark: str = '"') -> str:
-    """`text` between quotes, with escapes for what is not printable."""
+    """Quote `text`, with escapes for characters that are not printable."""
     return mark + "".join([_escape(c, mark) for c in text]) + mark
 
 

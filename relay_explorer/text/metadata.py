@@ -1,6 +1,6 @@
-"""What `meta[relay.Constant][0]` stands for: the `#[metadata]` section at the end of a program.
+"""The `#[metadata]` section at the end of a program, which `meta[relay.Constant][0]` refers to.
 
-It is JSON. Ours lists, for each kind, one readable entry a constant:
+It is JSON. Ours lists, for each kind, one readable entry per constant:
 
     #[metadata]
     {
@@ -10,9 +10,8 @@ It is JSON. Ours lists, for each kind, one readable entry a constant:
       ]
     }
 
-`values` are the elements in row-major order; `base64` their bytes, little-endian. The section that TVM wrote
-(a graph of nodes with `b64ndarrays`) is read too, for its
-constants and the sizes that have names.
+`values` are the elements in row-major order; `base64` their bytes, little-endian. TVM's own section (a graph
+of nodes with `b64ndarrays`) is read too, for its constants and named sizes.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ from .literals import SUFFIXES
 CONSTANT = "relay.Constant"
 ARRAY = "runtime.NDArray"
 _DTYPES = ("bool", *sorted(set(SUFFIXES.values())))
-_FEW = 64  # elements that are written as numbers
-_TVM_ARRAY = 0xDD5E40F096B4A13F  # the mark that begins a tensor in TVM's files
+_MAX_LISTED = 64  # elements; larger constants are written as base64
+_TVM_ARRAY = 0xDD5E40F096B4A13F  # the magic number that begins a tensor in TVM's files
 
 
 def write(tables: Mapping[str, list[object]]) -> str:
-    """The section, its heading included, for the tables of a printed program."""
+    """Write the metadata section, its heading included, for the tables of a printed program."""
     kinds = []
     for kind, entries in tables.items():
         lines = ",\n".join(f"    {json.dumps(_entry(e))}" for e in entries)
@@ -49,10 +48,10 @@ def write(tables: Mapping[str, list[object]]) -> str:
 def _entry(value: object) -> object:
     data = value.data if isinstance(value, Constant) else value
     if not isinstance(data, NDArray):
-        return None  # whatever it is, reading it back says that it was not written
+        return None  # reading the entry back reports that it was not written
     head: dict[str, object] = {"shape": list(data.shape), "dtype": data.dtype}
     count = math.prod(data.shape)
-    if count <= _FEW and data.dtype != "bfloat16":
+    if count <= _MAX_LISTED and data.dtype != "bfloat16":
         values = data.values()
         if all(isinstance(v, (bool, int)) or math.isfinite(v) for v in values) and _packs_to(values, data):
             return {**head, "values": values}
@@ -64,25 +63,25 @@ def _packs_to(values: list[Any], data: NDArray) -> bool:
 
 
 class MetaTable:
-    """The entries that a program may refer to: those handed to the parser, then those of its own section."""
+    """The entries that a program may refer to: those passed to the parser, then those of its own section."""
 
-    def __init__(self, given: Mapping[str, Any] | None, section: str | None) -> None:
-        self._given = given or {}
+    def __init__(self, tables: Mapping[str, Any] | None, section: str | None) -> None:
+        self._tables = tables or {}
         self._section = section
         self._read: dict[str, list[object]] | None = None
-        self._made: dict[tuple[str, int], object] = {}
+        self._objects: dict[tuple[str, int], object] = {}
 
     def get(self, kind: str, index: int) -> object:
-        """Entry number `index` of a kind; the same object each time. A ValueError, in words, where there is
-        none.
+        """Return entry `index` of a kind; the same object each time. Raise a ValueError with a readable
+        message where there is none.
         """
         key = (kind, index)
-        if key not in self._made:
-            self._made[key] = self._find(kind, index)
-        return self._made[key]
+        if key not in self._objects:
+            self._objects[key] = self._find(kind, index)
+        return self._objects[key]
 
     def _find(self, kind: str, index: int) -> object:
-        entries = self._given.get(kind)
+        entries = self._tables.get(kind)
         if entries is None:
             if self._read is None:
                 self._read = read(self._section) if self._section is not None else {}
@@ -103,7 +102,9 @@ class MetaTable:
 
 
 def read(section: str) -> dict[str, list[object]]:
-    """The tables of a section, ours or TVM's. A ValueError, in words, where it is neither."""
+    """Read the tables of a section, ours or TVM's. Raise a ValueError with a readable message for any other
+    text.
+    """
     try:
         content = json.loads(section)
     except (ValueError, RecursionError) as error:
@@ -124,7 +125,7 @@ def read(section: str) -> dict[str, list[object]]:
 
 
 def _array(entry: object, what: str) -> NDArray:
-    """An entry of our own section as a tensor."""
+    """Read an entry of our own section as a tensor."""
     if (
         not isinstance(entry, dict)
         or not isinstance(entry.get("shape"), list)
@@ -153,8 +154,8 @@ def _array(entry: object, what: str) -> NDArray:
 
 
 def _read_tvm(content: dict[str, Any]) -> dict[str, list[object]]:
-    """The constants of a section as TVM's `SaveJSON` wrote it: `root` is a map from kinds to arrays of nodes,
-    tensors are numbered.
+    """Read the constants of a section that TVM's `SaveJSON` wrote: `root` maps kinds to arrays of nodes,
+    tensors go by number.
     """
     try:
         nodes = content["nodes"]
@@ -182,8 +183,8 @@ def _tvm_node(node: dict[str, Any], arrays: list[NDArray], nodes: list[dict[str,
 
 
 def _tvm_array(blob: bytes) -> NDArray:
-    """A tensor as TVM stored it: mark, reserved, device (two int32), rank, type (code, bits, lanes), extents,
-    byte count, bytes.
+    """Read a tensor as TVM stored it: magic number, reserved, device (two int32), rank, type (code, bits,
+    lanes), extents, byte count, bytes.
     """
     mark, _, _, _, rank, code, bits, lanes = struct.unpack_from("<QQiiiBBH", blob)
     if mark != _TVM_ARRAY or not 0 <= rank <= 64:

@@ -1,4 +1,4 @@
-"""Names that can be written: unique, and spelled so that they read back."""
+"""Names in the text format: unique, and spelled so that they read back."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ DTYPE = re.compile(r"(?:float|bfloat|int|uint|bool|handle|void)\d*(?:x\d+)?|cust
 
 
 class Names:
-    """Gives each thing a name of its own: the first `x` is `x`, the next `x1`, `x2` …"""
+    """Unique names for one text: the first `x` is `x`, the next `x1`, `x2` …"""
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._count: dict[str, int] = dict.fromkeys(taken, 0)
+    def __init__(self, reserved: Iterable[str] = ()) -> None:
+        self._count: dict[str, int] = dict.fromkeys(reserved, 0)
 
     def unique(self, hint: str) -> str:
         count = self._count
@@ -55,7 +55,7 @@ class Names:
 
 
 def local_hint(hint: str) -> str:
-    """A variable's name, with what cannot be written in one replaced by `_`."""
+    """Return a variable's name, with the characters that a name cannot contain replaced by `_`."""
     if LOCAL.fullmatch(hint):
         return hint
     plain = re.sub(r"\W", "_", hint)
@@ -63,14 +63,16 @@ def local_hint(hint: str) -> str:
 
 
 def global_name(name: str) -> str:
-    """`@main`; between backquotes where the name is odd, since functions are asked for by name."""
+    """Write `@main`; between backquotes if the name is no identifier, because functions are looked up by
+    name.
+    """
     return f"@{name}" if GLOBAL.fullmatch(name) else f"@{quote(name, '`')}"
 
 
 @lru_cache(1000)
 def plain_name(name: str) -> str:
-    """The name of an operator, a type or a constructor; between backquotes where it is odd, or means
-    something else.
+    """Write the name of an operator, a type or a constructor; between backquotes if it is no identifier, or
+    means something else.
     """
     if (
         PLAIN.fullmatch(name)
@@ -84,7 +86,7 @@ def plain_name(name: str) -> str:
 
 
 def type_var_hint(hint: str) -> str:
-    """A type variable's name, made one that reads back as such."""
+    """Return a type variable's name, changed where it would not read back as one."""
     plain = re.sub(r"\W", "_", hint)
     if (
         not plain

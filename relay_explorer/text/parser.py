@@ -1,4 +1,4 @@
-"""Programs: definitions of functions and types, and what surrounds them."""
+"""The syntax of programs: definitions of functions and types, the version line and the metadata."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _parser(
 ) -> ModuleSyntax:
     if not isinstance(source, (str, bytes)):
         raise TypeError(f"a program is text, not {type(source).__name__}")
-    if len(source) > max_bytes:  # a lower bound of the bytes of a string, known without a look at it
+    if len(source) > max_bytes:  # for a string, a lower bound of its size in bytes that costs nothing
         raise ParseError(
             f"{source_name}: the program has {len(source):,} characters; the limit is {max_bytes:,} bytes",
             help=["give parse a larger max_bytes if it is meant to be so long"],
@@ -81,16 +81,16 @@ def _parser(
             ) from None
     source = source.removeprefix("\ufeff")
     heading = f"\n{METADATA}"
-    at = source.rfind(heading)  # the last: what looks like another may stand in a comment
+    at = source.rfind(heading)  # the last one, because the heading may also occur in a comment
     section = source[at + len(heading) :] if at >= 0 else None
     return ModuleSyntax(source, source_name, MetaTable(meta, section))
 
 
 class ModuleSyntax(CompoundSyntax):
-    """Reads a whole program."""
+    """Parse a whole program."""
 
     def known(self, module: IRModule) -> None:
-        """Makes what `module` defines known to the program."""
+        """Bring the definitions of `module` into scope."""
         self.defined: dict[str, int] = {}
         for variable in module.functions:
             self.globals[variable.name_hint] = variable
@@ -100,7 +100,7 @@ class ModuleSyntax(CompoundSyntax):
                 self.constructors[constructor.name_hint] = constructor
 
     def program(self, module: IRModule) -> IRModule:
-        """Definitions, and at the end perhaps an expression, which becomes `@main`."""
+        """Parse definitions, optionally followed by an expression, which becomes `@main`."""
         self.known(module)
         self.version()
         while self.kind != "end":
@@ -133,10 +133,10 @@ class ModuleSyntax(CompoundSyntax):
         at, end = self.start, self.end
         if self.kind != "string":
             raise self.error(f'expected the version between quotes, `"{VERSION}"`, found {self.found()}')
-        found = self.string()
+        version = self.string()
         self.expect("]", "after the version", start + 1)
-        if found != VERSION:
-            raise self.error(f"the program has version {found[:20]}; this parser reads {VERSION}", at, end)
+        if version != VERSION:
+            raise self.error(f"the program has version {version[:20]}; this parser reads {VERSION}", at, end)
 
     def _definition(self, module: IRModule) -> None:
         """`def @name…`."""
@@ -180,8 +180,8 @@ class ModuleSyntax(CompoundSyntax):
         self.strays.clear()
 
     def _check_strays(self, value: Expr) -> None:
-        """A node may be used outside its scope if it can be written outside it: if no variable of that scope
-        is in it.
+        """Refuse a use of a node outside its scope unless the node contains no variable of that scope, so
+        that it can be moved out.
         """
         if self.strays and (variable := escaped_variable(value)) is not None:
             name, start = self.strays[0]
@@ -244,7 +244,7 @@ class ModuleSyntax(CompoundSyntax):
 
     def _constructors(self, header: GlobalTypeVar) -> list[Constructor]:
         opened = self.start
-        found: list[Constructor] = []
+        constructors: list[Constructor] = []
         self.expect("{", "before the constructors of the type")
         while self.kind != "}":
             at, end = self.start, self.end
@@ -265,15 +265,17 @@ class ModuleSyntax(CompoundSyntax):
                 inputs, _ = self._types("(", ")", 0)
             constructor = Constructor(name, inputs, header, span=self.span(at, self.last))
             self.constructors[name] = constructor
-            found.append(constructor)
+            constructors.append(constructor)
             if self.kind != ",":
                 break
             self.advance()
         self.expect("}", "or `,` after a constructor", opened)
-        return found
+        return constructors
 
     def check_uses(self, functions: bool = True) -> None:
-        """What was used before it was defined must be defined by now: types, and if asked, `functions`."""
+        """Check that all types used before their definition are defined by now, and, if requested, all
+        `functions`.
+        """
         for name, (start, end) in self.adt_uses.items():
             raise self.error(
                 f"there is no type called `{name[:60]}`",

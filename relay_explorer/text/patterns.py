@@ -9,40 +9,40 @@ from .attributes import AttributeSyntax
 from .lexer import near
 from .metadata import MetaTable
 
-_DEEPEST = 200
+_MAX_DEPTH = 200
 
 
 class PatternSyntax(AttributeSyntax):
-    """Reads patterns and binders, and keeps the scopes of local and graph names."""
+    """Parse patterns and binders, and maintain the scopes of local and graph names."""
 
     def __init__(self, text: str, source_name: str, meta: MetaTable) -> None:
         super().__init__(text, source_name, meta)
         self.graph: dict[
             str, Expr
-        ] = {}  # the nodes of the definition that is being read, also of closed scopes
+        ] = {}  # the nodes of the current definition, including those of closed scopes
         self.graph_open: dict[str, int] = {}  # those of open scopes: where each was defined
         self.strays: list[tuple[str, int]] = []  # uses of nodes whose scope is closed
-        self.undo: list[tuple[str, Var | None]] = []  # what a scope hid, to be put back at its end
+        self.undo: list[tuple[str, Var | None]] = []  # the bindings that a scope shadows, restored at its end
         self.constructors: dict[str, Constructor] = {}
         self.globals: dict[str, GlobalVar] = {}
         self.global_uses: dict[str, tuple[int, int]] = {}
         self._operators: dict[str, Op] = {}
 
     def define(self, name: str, variable: Var) -> None:
-        """From here to the end of the scope, `name` is `variable`."""
+        """Bind `name` to `variable` from here to the end of the scope."""
         self.undo.append((name, self.locals.get(name)))
         self.locals[name] = variable
         if "/" in name:
             self.slashed.add(name)
 
     def define_graph(self, name: str, node: Expr, start: int) -> None:
-        """From here to the end of the scope, `%0` is that node."""
+        """Bind `%0` to that node from here to the end of the scope."""
         self.undo.append((name, None))
         self.graph[name] = node
         self.graph_open[name] = start
 
     def unwind(self, mark: int) -> None:
-        """Ends a scope: the names are what they were when `undo` had `mark` entries."""
+        """End a scope: restore the names to the state when `undo` had `mark` entries."""
         undo, names = self.undo, self.locals
         while len(undo) > mark:
             name, before = undo.pop()
@@ -54,12 +54,13 @@ class PatternSyntax(AttributeSyntax):
                 self.graph_open.pop(name, None)
 
     def graph_use(self, name: str, start: int) -> Expr:
-        """The node called `%0`.
+        """Return the node named `%0`.
 
-        TVM printed a node that two branches share in the first one only, so a closed scope's are found too.
+        TVM printed a node that two branches share only in the first one, so nodes of closed scopes are looked
+        up too.
         """
-        found = self.graph.get(name)
-        if found is None:
+        node = self.graph.get(name)
+        if node is None:
             raise self.error(
                 f"`{name[:40]}` is not defined here",
                 start,
@@ -68,18 +69,18 @@ class PatternSyntax(AttributeSyntax):
             )
         if name not in self.graph_open:
             self.strays.append((name, start))
-        return found
+        return node
 
     def global_use(self, name: str, start: int) -> GlobalVar:
-        """`@name`, which may be defined further down."""
-        found = self.globals.get(name)
-        if found is None:
-            found = self.globals[name] = GlobalVar(name, span=self.span(start, self.last))
+        """Return the function `@name`, which may be defined further down."""
+        variable = self.globals.get(name)
+        if variable is None:
+            variable = self.globals[name] = GlobalVar(name, span=self.span(start, self.last))
             self.global_uses[name] = (start, self.last)
-        return found
+        return variable
 
     def binder(self, where: str) -> Var:
-        """`%x` or `%x: T`, as a new variable."""
+        """Parse `%x` or `%x: T` as a new variable."""
         if self.kind != "local":
             help = [f"did you mean `%{self.text}`?"] if self.kind == "name" else []
             if self.kind == "graph":
@@ -94,9 +95,9 @@ class PatternSyntax(AttributeSyntax):
         return Var(name[1:], annotation, self.span(start, self.last))
 
     def pattern(self, bound: dict[str, int], depth: int = 0) -> Pattern:
-        """One pattern; the variables that it binds are in scope afterwards."""
-        if depth > _DEEPEST:
-            raise self.error(f"this pattern is nested more than {_DEEPEST} levels deep")
+        """Parse one pattern; the variables that it binds are in scope afterwards."""
+        if depth > _MAX_DEPTH:
+            raise self.error(f"this pattern is nested more than {_MAX_DEPTH} levels deep")
         start, kind, text = self.start, self.kind, self.text
         if kind == "local":
             if text in bound:

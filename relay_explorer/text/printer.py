@@ -45,36 +45,39 @@ _OMITTED = "/* the data of the constants is left out: astext(show_meta_data=True
 
 
 def program_text(node: object, show_meta_data: bool = True, annotate: Annotate | None = None) -> str:
-    """`node` with the version line and, unless `show_meta_data` is False, the data of its constants."""
+    """Print `node` with the version line and, unless `show_meta_data` is False, the data of its constants."""
     printer = Printer(comment) if annotate is None else Printer(lambda expr, spelling, shown: annotate(expr))
     printer.inline.typed_constants = annotate is None
     printer.add(node)
     text = "\n".join([VERSION_LINE, *lines(printer.rows)])
     if printer.spelling.meta:
         return f"{text}\n\n" + (write(printer.spelling.meta) if show_meta_data else f"{_OMITTED}\n")
-    return f"{text}\n" if isinstance(node, IRModule) else text  # as in TVM, an expression ends with no line
+    return (
+        f"{text}\n" if isinstance(node, IRModule) else text
+    )  # as in TVM, an expression ends without a newline
 
 
 def short_text(node: object) -> str:
-    """`node` without version line and data."""
+    """Print `node` without version line and data."""
     printer = Printer(comment)
     printer.add(node)
     return "\n".join(lines(printer.rows))
 
 
 def program_rows(node: IRModule | Expr) -> list[Row]:
-    """The rows of the canonical print of a module or an expression, without types in comments."""
+    """Return the rows of the canonical print of a module or an expression, without types in comments."""
     printer = Printer(lambda expr, spelling, shown: "")
     printer.add(node)
     return printer.rows
 
 
 def comment(expr: Expr, spelling: Spelling, shown: bool) -> str:
-    """`ty=…` where inference has found the type of something computed that is not `shown` beside it, and
-    `span=…` where the expression is a layer of an imported model: where its span names no text.
+    """Comment on an expression: `ty=…` where inference has typed a computed value whose type is not `shown`
+    beside it, and `span=…` where the expression is a layer of an imported model, whose span refers to no
+    text.
     """
-    found = expr._checked_type
-    parts = [] if shown or found is None or not is_computed(expr) else [f"ty={spelling.type(found)}"]
+    type_ = expr._checked_type
+    parts = [] if shown or type_ is None or not is_computed(expr) else [f"ty={spelling.type(type_)}"]
     span = expr.span
     if span is not None and not span.source.text and span.source.name:
         parts.append(f"span={span}")
@@ -82,10 +85,10 @@ def comment(expr: Expr, spelling: Spelling, shown: bool) -> str:
 
 
 class Printer:
-    """Collects the rows of a program.
+    """Collect the rows of a program.
 
-    `comment_on` gives the text to put after an expression, or an empty one; it is told whether the type is
-    shown already.
+    `comment_on` returns the text to put after an expression, or an empty one; its last argument says whether
+    the type is shown already.
     """
 
     def __init__(self, comment_on: Comment) -> None:
@@ -97,7 +100,7 @@ class Printer:
         self._next = 0
 
     def add(self, node: object) -> None:
-        """Prints a module, an expression, a type, a pattern or a declaration."""
+        """Print a module, an expression, a type, a pattern or a declaration."""
         if isinstance(node, IRModule):
             self._module(node)
         elif isinstance(node, Expr):
@@ -120,13 +123,15 @@ class Printer:
         return row
 
     def _close(self, opening: Row, tokens: list[Token], kind: int = CLOSE) -> Row:
-        """The last row of a block, at the depth of its first."""
+        """Print the last row of a block, at the depth of its first."""
         self._depth -= 1
         opening.end = len(self.rows)
         return self._row(kind, tokens)
 
     def _tail(self, node: Expr, tail: str, shown: bool = True) -> list[Token]:
-        """What ends a statement: a comment on `node`, unless its type is shown already, and a semicolon."""
+        """Return the end of a statement: a comment on `node`, unless its type is shown already, and a
+        semicolon.
+        """
         text = self._comment_on(node, self.spelling, not shown)
         remark = [Token(COMMENT, self.spelling.comment(text))] if text else []
         return [*remark, plain(tail)] if tail else remark
@@ -148,12 +153,12 @@ class Printer:
         self._root(function, lambda layout: self._function(HEADER, head, function, layout, []))
 
     def _root(self, expr: Expr, emit: Callable[[Layout], Steps[None]]) -> None:
-        """One expression with scopes of its own; its free variables are declared before it."""
+        """Print one expression with scopes of its own; its free variables are declared before it."""
         self.spelling.definition()
-        known = len(self.spelling.free)
+        declared = len(self.spelling.free)
         layout = Layout(expr, self.spelling, self._next)
         self._next = layout.next
-        for variable in self.spelling.free[known:]:
+        for variable in self.spelling.free[declared:]:
             tokens = [keyword("free_var"), plain(" "), *self.spelling.binder(variable), plain(";")]
             self._row(PARAM, tokens, variable)
         run(emit(layout))
@@ -177,7 +182,7 @@ class Printer:
         self._close(opening, [plain("}")])
 
     def _block(self, layout: Layout, scope: Scope, node: Expr) -> Steps[None]:
-        """The bindings of a scope, its `let`s, and its value."""
+        """Print the bindings of a scope, its `let`s, and its value."""
         while True:
             for bound in scope.bindings:
                 head = [self.inline.number(bound, layout), plain(" = ")]
@@ -199,9 +204,7 @@ class Printer:
     def _statement(
         self, kind: int, head: list[Token], node: Expr, layout: Layout, tail: list[Token], in_full: bool
     ) -> Steps[None]:
-        """One binding, `let` or value, between `head` and `tail`; named only, unless it is to be written
-        `in_full`.
-        """
+        """Print one binding, `let` or value, between `head` and `tail`; only its name, unless `in_full`."""
         if not in_full:
             self._row(kind, [*head, self.inline.atom(node, layout), *tail], node)
         elif isinstance(node, Function):
@@ -210,7 +213,7 @@ class Printer:
             yield self._if(kind, head, node, layout, tail)
         elif isinstance(node, Match):
             yield self._match(kind, head, node, layout, tail)
-        elif isinstance(node, Let):  # in the place of a value, a `let` stands in parentheses
+        elif isinstance(node, Let):  # a `let` that is a value is written in parentheses
             opening = self._row(kind, [*head, plain("(")], node)
             self._depth += 1
             yield self._let(node, layout)
@@ -222,7 +225,9 @@ class Printer:
     def _function(
         self, kind: int, head: list[Token], function: Function, layout: Layout, tail: list[Token]
     ) -> Steps[None]:
-        """A function: a row for its head, one a parameter, one for its result's type, and its body."""
+        """Print a function: a row for its head, one for each parameter, one for its result type, and its
+        body.
+        """
         spelling = self.spelling
         items: list[tuple[list[Token], Expr | None]] = [(spelling.binder(p), p) for p in function.params]
         items += [(tokens, None) for tokens in spelling.function_attrs(function.attrs)]
@@ -275,7 +280,7 @@ class Printer:
         self._close(first, [plain(end)])
 
     def _clause_head(self, clause: Clause) -> Row:
-        """The rows of a pattern, of which each variable begins one, and ` => {`."""
+        """Print the rows of a pattern, one for each variable, and ` => {`."""
         pieces: list[list[Token]] = [[]]
         for token in self.spelling.pattern(clause.lhs):
             if token.cls == LOCAL:

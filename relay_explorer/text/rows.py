@@ -1,4 +1,4 @@
-"""The printed program as data: rows of tokens, from which views draw and texts are joined."""
+"""The printed program as data: rows of tokens, which the views draw and the printer joins into text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..ir.expr import Expr
 MODULE, HEADER, PARAM, BINDING, LET, RESULT, CLOSE, BRANCH, TYPE, BLANK = range(10)
 PLAIN, KEYWORD, LOCAL, GLOBAL, OPERATOR, TYPE_NAME, LITERAL, ATTRIBUTE, CONSTRUCTOR, COMMENT = range(10)
 
-_WIDEST = 100  # levels of indentation that are written: 100,000 of them would be gigabytes
+_MAX_INDENT = 100  # levels of indentation; writing 100,000 of them would take gigabytes
 
 
 class Token(NamedTuple):
-    """A piece of a row: its class, its text, and the expression that it names, if any."""
+    """A token of a row: its class, its text, and the expression that it refers to, if any."""
 
     cls: int
     text: str
@@ -25,13 +25,13 @@ class Token(NamedTuple):
 
 @lru_cache(1000)
 def plain(text: str) -> Token:
-    """Punctuation."""
+    """Return a punctuation token."""
     return Token(PLAIN, text)
 
 
 @lru_cache(100)
 def keyword(text: str) -> Token:
-    """A word of the language."""
+    """Return a keyword token."""
     return Token(KEYWORD, text)
 
 
@@ -70,7 +70,7 @@ class Row:
 
 
 def lines(rows: Sequence[Row]) -> Iterator[str]:
-    """The rows as lines of text, parameters on their function's line."""
+    """Join the rows into lines of text, parameters on their function's line."""
     line = ""
     started = False
     for row in rows:
@@ -79,7 +79,7 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
             continue
         if started:
             yield line
-        line = "  " * min(row.depth, _WIDEST) + row.text if row.tokens else ""
+        line = "  " * min(row.depth, _MAX_INDENT) + row.text if row.tokens else ""
         started = True
     if started:
         yield line

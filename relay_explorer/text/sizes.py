@@ -1,6 +1,6 @@
 """Reading a dimension: a number, `?`, a name, or arithmetic with these, as in `(2 * n + 1, floordiv(m, 2))`.
 
-The reader is an operator-precedence one with stacks of its own, so nesting costs no Python stack.
+It is an operator-precedence parser with explicit stacks, so nesting needs no recursion.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ _BINDS = {"+": 1, "-": 1, "*": 2, "neg": 3}
 
 
 class _Reader:
-    """One dimension: operands that were read, and what is still to be done with them, each with its place."""
+    """The parser of one dimension: a stack of operands, and a stack of pending operators with their
+    offsets.
+    """
 
     def __init__(self, lexer: Lexer, names: dict[str, SizeVar]) -> None:
         self.lexer = lexer
@@ -24,7 +26,7 @@ class _Reader:
         self.counts: list[int] = []  # arguments read so far of each function that is open
 
     def run(self, first: int | None = None) -> Value:
-        """The dimension; `first` is a number that was read already."""
+        """Parse the dimension; `first` is a number that was read already."""
         while True:
             if first is None:
                 self._operand()
@@ -45,7 +47,7 @@ class _Reader:
         return self.values.pop()
 
     def _operand(self) -> None:
-        """A number, a name or `?`, with the signs and brackets before it."""
+        """Parse a number, a name or `?`, with the signs and brackets before it."""
         lexer = self.lexer
         while True:
             kind, text, start = lexer.kind, lexer.text, lexer.start
@@ -89,7 +91,7 @@ class _Reader:
         self.pending.append((operator, self.lexer.start))
 
     def _reduce(self, binds: int) -> None:
-        """Does what binds at least as tightly."""
+        """Apply the pending operators that bind at least as tightly as `binds`."""
         while self.pending and _BINDS.get(self.pending[-1][0], -1) >= binds:
             operator, _ = self.pending.pop()
             right = self.values.pop()
@@ -102,22 +104,20 @@ class _Reader:
             )
 
     def _open(self) -> str | None:
-        """The bracket or function that is open, once what is in it is done."""
+        """Apply all pending operators, and return the innermost open bracket or function."""
         self._reduce(0)
         return self.pending[-1][0] if self.pending else None
 
     def _close(self) -> bool:
-        """Takes a `)`, unless it is the shape's own."""
+        """Consume a `)`, unless it closes the shape itself."""
         name = self._open()
         if name is None:
             return False
         _, start = self.pending.pop()
         if name != "(":
-            count, wanted = self.counts.pop(), FUNCTIONS[name]
-            if count != wanted:
-                raise self.lexer.error(
-                    f"`{name}` of sizes takes {wanted}, not {count}", start, self.lexer.end
-                )
+            count, arity = self.counts.pop(), FUNCTIONS[name]
+            if count != arity:
+                raise self.lexer.error(f"`{name}` of sizes takes {arity}, not {count}", start, self.lexer.end)
             args = [self.values.pop() for _ in range(count)][::-1]
             if name.startswith("floor") and count == 2 and args[1] == 0:
                 raise self.lexer.error("a size is divided by 0", start, self.lexer.end)
@@ -126,7 +126,7 @@ class _Reader:
         return True
 
     def _next_argument(self) -> bool:
-        """Takes a `,` within a function's arguments."""
+        """Consume a `,` within a function's arguments."""
         name = self._open()
         if name is None or name == "(":
             return False
@@ -136,8 +136,8 @@ class _Reader:
 
 
 def parse_size(lexer: Lexer, names: dict[str, SizeVar]) -> Dim:
-    """The dimension at the lexer's token. `names` are the sizes that the text has named so far; a name is one
-    unknown dimension in the whole text.
+    """Parse the dimension at the lexer's token. `names` are the sizes named in the text so far; a name means
+    the same dynamic dimension in the whole text.
     """
     start, first = lexer.start, None
     if lexer.kind == "number" and lexer.text.isdecimal() and len(lexer.text) <= 19:  # nearly all are
@@ -153,6 +153,6 @@ def parse_size(lexer: Lexer, names: dict[str, SizeVar]) -> Dim:
             f"a dimension is a whole number such as `3`, not {value!r:.60}", start, lexer.last,
             help=[f"bring it to one, as in `round({value!r:.40})`"] if not is_whole(value) else [],
         )  # fmt: skip
-    found = whole("trunc", value)
-    assert isinstance(found, (int, Any, Size))
-    return found
+    dim = whole("trunc", value)
+    assert isinstance(dim, (int, Any, Size))
+    return dim

@@ -1,4 +1,4 @@
-"""The names with slashes that a text declares, found by a longer token that begins with one of them."""
+"""Lookup of names with slashes that a text declares, by a longer token that begins with one of them."""
 
 from __future__ import annotations
 

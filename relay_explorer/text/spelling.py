@@ -1,4 +1,4 @@
-"""How the printer spells types, names, constants and attribute values."""
+"""The printer's spelling of types, names, constants and attribute values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .rows import PLAIN as PUNCTUATION
 
 
 class Spelling:
-    """The names of one printed text, all of them unique in it, and its table of metadata."""
+    """The unique names of one printed text, and its table of metadata."""
 
     def __init__(self) -> None:
         self.meta: dict[str, list[object]] = {}
@@ -28,32 +28,34 @@ class Spelling:
         self._variables: dict[Var, str] = {}
         self._locals = Names()
         self._constructors: set[str] = set()
-        self._declared: set[str] = set()  # names of types, which no type variable may take
+        self._declared: set[str] = set()  # names of types, which no type variable may have
         self._type_names = Names()
         self._type_vars: dict[int, str] = {}
         self._sizes: dict[SizeVar, str] = {}
         self._size_names = Names()
         self._meta_index: dict[tuple[str, int], int] = {}
-        self._keep: list[object] = []
+        self._alive: list[object] = []
         self._types: dict[int, str] = {}
 
     def declare(self, data: TypeData) -> None:
-        """Keeps what a type declares apart from type variables and operators of the same names."""
+        """Reserve the names that a type declaration introduces, so that type variables and operators of the
+        same names are printed differently.
+        """
         self._declared.add(data.header.name_hint)
         self._constructors.update(c.name_hint for c in data.constructors)
 
     def operator(self, name: str) -> str:
-        """An operator's name; between backquotes where a constructor has it too."""
+        """Write an operator's name; between backquotes where a constructor has the same name."""
         return quote(name, "`") if name in self._constructors else plain_name(name)
 
     def definition(self) -> None:
-        """Begins a definition: the names of type variables are its own."""
+        """Begin a definition, which has its own names of type variables."""
         self._type_names = Names(self._declared)
         self._type_vars.clear()
         self._types.clear()
 
     def enter(self, binder: Function | Let | Clause) -> None:
-        """Names what a function, a `let` or a clause binds."""
+        """Name the variables that a function, a `let` or a clause binds."""
         if isinstance(binder, Function):
             for param in binder.type_params:
                 self.type_var(param)
@@ -66,35 +68,35 @@ class Spelling:
                 self.name(variable)
 
     def used(self, variable: Var) -> None:
-        """A use of a variable; one that has no name yet is free."""
+        """Record a use of a variable; a variable without a name is free."""
         if variable not in self._variables:
             self.name(variable)
             self.free.append(variable)
 
     def name(self, variable: Var) -> str:
-        found = self._variables.get(variable)
-        if found is None:
-            found = self._variables[variable] = "%" + self._locals.unique(local_hint(variable.name_hint))
-        return found
+        name = self._variables.get(variable)
+        if name is None:
+            name = self._variables[variable] = "%" + self._locals.unique(local_hint(variable.name_hint))
+        return name
 
     def type_var(self, variable: TypeVar) -> str:
         key = id(variable)
         if key not in self._type_vars:
             self._type_vars[key] = self._type_names.unique(type_var_hint(variable.name_hint))
-            self._keep.append(variable)
+            self._alive.append(variable)
         return self._type_vars[key]
 
     def type(self, type_: Type) -> str:
-        """A type as text."""
+        """Write a type as text."""
         key = id(type_)
-        found = self._types.get(key)
-        if found is None:
-            found = self._types[key] = show_type(type_, self._special)
-            self._keep.append(type_)
-        return found
+        text = self._types.get(key)
+        if text is None:
+            text = self._types[key] = show_type(type_, self._special)
+            self._alive.append(type_)
+        return text
 
     def _special(self, type_: Type) -> str | None:
-        """Types whose names must be made unique, or quoted."""
+        """Write the types whose names must be made unique, or quoted."""
         if isinstance(type_, TensorType):
             plain = DTYPE.fullmatch(type_.dtype) is not None
             if plain and not any(isinstance(d, Size) for d in type_.shape):
@@ -111,7 +113,7 @@ class Spelling:
         return None
 
     def dim(self, dim: object) -> str:
-        """A dimension; sizes that are called the same get names of their own."""
+        """Write a dimension; different sizes of the same name get unique names."""
         return show_size(dim, self._size) if isinstance(dim, Size) else str(dim)
 
     def _size(self, dim: SizeVar) -> str:
@@ -123,7 +125,7 @@ class Spelling:
         return self._sizes[dim]
 
     def constant(self, constant: Constant) -> str:
-        """A literal, or a reference to the metadata."""
+        """Write a constant as a literal, or as a reference to the metadata."""
         text = scalar_text(constant.data)
         return text if text is not None else self.reference(CONSTANT, constant)
 
@@ -144,7 +146,7 @@ class Spelling:
         return tokens
 
     def call_attrs(self, call: Call) -> list[Token]:
-        """`axis=1`, … for the attributes that differ from their defaults."""
+        """Write the attributes that differ from their defaults: `axis=1`, …"""
         attrs = call.attrs
         if attrs is None:
             return []
@@ -172,9 +174,10 @@ class Spelling:
         return tokens
 
     def value(self, value: object, free: bool = True) -> str:
-        """An attribute value.
+        """Write an attribute value.
 
-        Without a schema (`free`) tuples and lists are told apart; with one, both are lists, as in TVM.
+        Without a schema (`free`) tuples and lists are written differently; with one, both as lists, as in
+        TVM.
         """
         match value:
             case None | bool():
@@ -207,13 +210,13 @@ class Spelling:
         return self.reference(f"python.{re.sub(r'[^A-Za-z0-9_]', '_', type(value).__name__)}", value)
 
     def _key(self, key: object) -> bool:
-        """Whether the text has a way to write that key of a dictionary."""
+        """Return whether the text format can write that key of a dictionary."""
         return (isinstance(key, str | int) and not isinstance(key, bool)) or (
             isinstance(key, Var) and key in self._variables
         )
 
     def pattern(self, pattern: Pattern) -> list[Token]:
-        """A pattern; its variables are LOCAL tokens."""
+        """Print a pattern; its variables are LOCAL tokens."""
         tokens: list[Token] = []
         pending: list[Pattern | str] = [pattern]
         while pending:
@@ -239,13 +242,15 @@ class Spelling:
         return tokens
 
     def comment(self, text: str) -> str:
-        """` /* text */`, with what would end or nest the comment taken apart."""
+        """Write a comment, ` /* text */`, with the character sequences that would end or nest it
+        separated.
+        """
         safe = text.replace("*/", "* /").replace("/*", "/ *")
         return f" /* {safe} */"
 
 
 def is_computed(expr: Expr) -> bool:
-    """Whether a type is printed after the expression: where the text does not show it."""
+    """Return whether a type is printed after the expression, because the text does not show it."""
     return not isinstance(expr, (Var, Function, Let, Constant)) or (
         isinstance(expr, Constant) and bool(expr.data.shape)
     )

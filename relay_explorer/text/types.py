@@ -40,20 +40,20 @@ DTYPES = (
 
 
 class TypeSyntax(Lexer):
-    """Reads types: `Tensor[(3, ?), float32]`, `float32`, `(A, B)`, `fn [A](A) -> B`, `List[A]`, `ref(A)`,
+    """Parse types: `Tensor[(3, ?), float32]`, `float32`, `(A, B)`, `fn [A](A) -> B`, `List[A]`, `ref(A)`,
     `_`.
     """
 
     def __init__(self, text: str, source_name: str) -> None:
         super().__init__(text, source_name)
         self.type_vars: dict[str, TypeVar] = {}
-        self.size_vars: dict[str, SizeVar] = {}  # a name is one unknown dimension in the whole text
+        self.size_vars: dict[str, SizeVar] = {}  # a name means the same dynamic dimension in the whole text
         self.adts: dict[str, GlobalTypeVar] = {}
         self.adt_uses: dict[str, tuple[int, int]] = {}  # where a type was first used that is not declared yet
         self._scalars: dict[str, TensorType] = {}
 
     def type(self, depth: int = 0) -> Type:
-        """One type.
+        """Parse one type.
 
         Types nested deeper than messages can show them are refused, so recursion is safe here.
         """
@@ -77,9 +77,9 @@ class TypeSyntax(Lexer):
     def _named(self, depth: int) -> Type:
         start, name = self.start, self.text
         self.advance()
-        known = self._scalars.get(name)
-        if known is not None and name not in self.type_vars:
-            return known
+        scalar = self._scalars.get(name)
+        if scalar is not None and name not in self.type_vars:
+            return scalar
         if name == "Tensor":
             return self._tensor(start)
         if name == "_":
@@ -106,16 +106,18 @@ class TypeSyntax(Lexer):
         return self._applied(self.adt(name, start), start, depth)
 
     def adt(self, name: str, start: int) -> GlobalTypeVar:
-        """The declared type of that name; one declared further down is known by name until then."""
-        found = self.adts.get(name)
-        if found is None:
+        """Return the declared type of that name; one that is declared further down is referred to by name
+        until then.
+        """
+        variable = self.adts.get(name)
+        if variable is None:
             self.adt_uses.setdefault(name, (start, self.last))
-            found = GlobalTypeVar(name, span=self.span(start, self.last))
-        return found
+            variable = GlobalTypeVar(name, span=self.span(start, self.last))
+        return variable
 
     def _applied(self, head: Type, start: int, depth: int) -> Type:
         if self.kind != "[":
-            # A declared type without parameters is applied to none, as its constructors' results are.
+            # A declared type without parameters is a TypeCall without arguments, like a constructor's result.
             return (
                 TypeCall(head, (), self.span(start, self.last)) if isinstance(head, GlobalTypeVar) else head
             )
@@ -123,17 +125,17 @@ class TypeSyntax(Lexer):
         return TypeCall(head, args, self.span(start, self.last))
 
     def _types(self, open_: str, close: str, depth: int) -> tuple[list[Type], bool]:
-        """Types between brackets, and whether the last was followed by a comma."""
-        opened, found, comma = self.start, [], False
+        """Parse types between brackets; return them, and whether the last was followed by a comma."""
+        opened, types, comma = self.start, [], False
         self.expect(open_, "before the types")
         while self.kind != close:
-            found.append(self.type(depth + 1))
+            types.append(self.type(depth + 1))
             comma = self.kind == ","
             if not comma:
                 break
             self.advance()
         self.expect(close, "or `,` after a type", opened)
-        return found, comma
+        return types, comma
 
     def _function(self, start: int, depth: int) -> FuncType:
         outer = dict(self.type_vars)
@@ -145,23 +147,23 @@ class TypeSyntax(Lexer):
         return FuncType(args, result, params, span=self.span(start, self.last))
 
     def type_params(self) -> list[TypeVar]:
-        """`[A, B]`: they are in scope from here on."""
+        """Parse `[A, B]`; the type parameters are in scope from here on."""
         opened = self.start
         self.advance()
-        found: dict[str, TypeVar] = {}
+        params: dict[str, TypeVar] = {}
         while self.kind != "]":
             if self.kind != "name":
                 raise self.error(f"expected the name of a type parameter, found {self.found()}")
-            if self.text in found:
+            if self.text in params:
                 raise self.error(f"two type parameters are called `{self.text}`", help=["rename one of them"])
-            found[self.text] = TypeVar(self.text, span=self.here())
+            params[self.text] = TypeVar(self.text, span=self.here())
             self.advance()
             if self.kind != ",":
                 break
             self.advance()
         self.expect("]", "or `,` after a type parameter", opened)
-        self.type_vars = {**self.type_vars, **found}
-        return list(found.values())
+        self.type_vars = {**self.type_vars, **params}
+        return list(params.values())
 
     def _tensor(self, start: int) -> TensorType:
         opened = self.start
@@ -197,11 +199,11 @@ class TypeSyntax(Lexer):
         return shape
 
     def dimension(self) -> Dim:
-        """One dimension of a shape."""
+        """Parse one dimension of a shape."""
         return parse_size(self, self.size_vars)
 
     def quoted_name(self) -> str:
-        """The name between backquotes that is the current token."""
+        """Parse a name between backquotes."""
         try:
             name = unquote(self.text.removeprefix("@"))
         except ValueError as error:
@@ -210,7 +212,7 @@ class TypeSyntax(Lexer):
         return name
 
     def global_name(self) -> str:
-        """The name of the `@…` that is the current token."""
+        """Parse an `@…` and return its name."""
         if self.text[1] == "`":
             return self.quoted_name()
         name = self.text[1:]

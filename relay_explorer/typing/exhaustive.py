@@ -13,7 +13,7 @@ from ..ir.module import IRModule
 
 Row = tuple[Pattern, ...]
 _ANY = PatternWildcard()
-_MOST_STEPS = (
+_MAX_STEPS = (
     100_000  # the problem is exponential in the worst case; beyond this, the match is taken to be complete
 )
 
@@ -49,7 +49,7 @@ class _Search:
     def miss(self, rows: list[Row], width: int) -> Iterator[Row]:
         """Patterns for `width` columns that no row matches."""
         self.steps += 1
-        if self.steps > _MOST_STEPS:
+        if self.steps > _MAX_STEPS:
             return
         if width == 0:
             if not rows:
