@@ -1,12 +1,12 @@
-"""Patterns over the graph of a program: match, rewrite, partition. It is `relay.dataflow_pattern`.
+"""Dataflow patterns: match, rewrite and partition programs. This is `relay.dataflow_pattern`.
 
     x = wildcard()
     pattern = is_op("nn.relu")(is_op("nn.relu")(x))
     pattern.match(mod["main"].body)
     pattern.partition(mod["main"])
 
-What follows the data is matched: the arguments of calls, fields of tuples, branches, and so on. A value that
-`let` gives a name is an argument only as that variable.
+A pattern follows the data: the arguments of calls, fields of tuples, branches, and so on. A value that a
+`let` binds is visible as an argument only through its variable.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Products of quotients and quotients of products: `a * b / c`, `a * (b / c)` and `(a / c) * b` are one."""
+"""Reassociation of products and quotients: `a * b / c`, `a * (b / c)` and `(a / c) * b` are equivalent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .patterns import CallPattern, DFPattern, ExprPattern
 
 
 def called(pattern: DFPattern) -> str:
-    """The operator that a call pattern names; empty where there is none."""
+    """Return the operator that a call pattern names; an empty string where there is none."""
     if isinstance(pattern, CallPattern) and isinstance(pattern.op, ExprPattern):
         op = pattern.op.expr
         if isinstance(op, Op):
@@ -23,8 +23,8 @@ def _calls(expr: Expr, name: str) -> bool:
 
 
 def reassociated(pattern: CallPattern, call: Call) -> Iterator[CallPattern]:
-    """`pattern` put the other way round, where `call` is: a quotient where the pattern is a product of one,
-    or a product where it is a quotient of one.
+    """Return `pattern` reassociated to fit `call`: as a quotient if the pattern is a product of one, or as a
+    product if it is a quotient of one.
     """
     args = pattern.args
     if args is None or len(args) != 2:
@@ -43,7 +43,7 @@ def reassociated(pattern: CallPattern, call: Call) -> Iterator[CallPattern]:
 def _product_of_quotient(
     pattern: CallPattern, product: DFPattern, divisor: DFPattern
 ) -> Iterator[CallPattern]:
-    """For `(a * b) / c`: `b * (a / c)`, then `a * (b / c)`."""
+    """Rewrite `(a * b) / c` as `b * (a / c)`, then as `a * (b / c)`."""
     assert isinstance(product, CallPattern)
     if product.args is None or len(product.args) != 2:
         return

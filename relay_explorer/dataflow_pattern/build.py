@@ -1,4 +1,4 @@
-"""Short names for making patterns: `is_op("nn.relu")(wildcard())`."""
+"""Builders of patterns: `is_op("nn.relu")(wildcard())`."""
 
 from __future__ import annotations
 
@@ -27,76 +27,78 @@ from .patterns import (
 
 
 def is_var(name: str = "") -> VarPattern:
-    """A local variable, of that name if it is given."""
+    """Match a local variable, of that name if there is one."""
     return VarPattern(name)
 
 
 def is_constant() -> ConstantPattern:
-    """A constant, whatever its value; `is_expr(relay.const(0))` is one value."""
+    """Match a constant of any value; `is_expr(relay.const(0))` matches one value."""
     return ConstantPattern()
 
 
 def is_expr(expr: Expr) -> ExprPattern:
-    """What is structurally equal to `expr`."""
+    """Match expressions that are structurally equal to `expr`."""
     return ExprPattern(expr)
 
 
 def is_op(op_name: str) -> ExprPattern:
-    """The operator of that name; `is_op("nn.relu")(wildcard())` is a call of it. An UnknownOperatorError
-    names near ones where there is none.
+    """Match the operator of that name; `is_op("nn.relu")(wildcard())` matches a call of it. Raise an
+    UnknownOperatorError that suggests similar names where there is none.
     """
     return ExprPattern(Op.get(op_name))
 
 
 def is_tuple(fields: Sequence[DFPattern] | None) -> TuplePattern:
-    """A tuple; None stands for any number of any fields."""
+    """Match a tuple; None means any number of any fields."""
     return TuplePattern(fields)
 
 
 def is_tuple_get_item(tuple_value: DFPattern, index: int | None = None) -> TupleGetItemPattern:
-    """Field `index` of a tuple, any field where it is None."""
+    """Match field `index` of a tuple, any field if `index` is None."""
     return TupleGetItemPattern(tuple_value, index)
 
 
 def is_if(cond: DFPattern, true_branch: DFPattern, false_branch: DFPattern) -> IfPattern:
-    """A choice."""
+    """Match an `if`."""
     return IfPattern(cond, true_branch, false_branch)
 
 
 def is_let(var: DFPattern, value: DFPattern, body: DFPattern) -> LetPattern:
-    """A `let`."""
+    """Match a `let`."""
     return LetPattern(var, value, body)
 
 
 def wildcard() -> WildcardPattern:
-    """Anything."""
+    """Match any expression."""
     return WildcardPattern()
 
 
 def has_type(ttype: Type, pattern: DFPattern | None = None) -> TypePattern:
-    """What matches `pattern`, anything unless given, and has the type."""
-    return TypePattern(_given(pattern), ttype)
+    """Match expressions that match `pattern` (default: any) and have the type."""
+    return TypePattern(_or_wildcard(pattern), ttype)
 
 
 def has_dtype(dtype: str, pattern: DFPattern | None = None) -> DataTypePattern:
-    """What matches `pattern`, anything unless given, and is a tensor of that element type."""
-    return DataTypePattern(_given(pattern), dtype)
+    """Match tensors that match `pattern` (default: any) and have that element type."""
+    return DataTypePattern(_or_wildcard(pattern), dtype)
 
 
 def has_shape(shape: Sequence[Anything], pattern: DFPattern | None = None) -> ShapePattern:
-    """What matches `pattern`, anything unless given, and is a tensor of that shape."""
-    return ShapePattern(_given(pattern), shape)
+    """Match tensors that match `pattern` (default: any) and have that shape."""
+    return ShapePattern(_or_wildcard(pattern), shape)
 
 
 def has_attr(attrs: Mapping[str, Anything], pattern: DFPattern | None = None) -> AttrPattern:
-    """What matches `pattern`, anything unless given, and has the attributes."""
-    return AttrPattern(_given(pattern), attrs)
+    """Match expressions that match `pattern` (default: any) and have the attributes."""
+    return AttrPattern(_or_wildcard(pattern), attrs)
 
 
 def dominates(parent: DFPattern, path: DFPattern, child: DFPattern) -> DominatorPattern:
-    """`child`, every way up from which leads over `path` to one `parent`; see DominatorPattern."""
+    """Match `child` where every path upwards from it leads over `path` to one `parent`; see
+    DominatorPattern.
+    """
     return DominatorPattern(parent, path, child)
 
 
-def _given(pattern: DFPattern | None) -> DFPattern:
+def _or_wildcard(pattern: DFPattern | None) -> DFPattern:
     return wildcard() if pattern is None else pattern  # the pattern of an empty tuple is falsy

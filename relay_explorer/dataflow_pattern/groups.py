@@ -1,8 +1,8 @@
 """Groups: the parts of a program that a pattern matches, none overlapping another.
 
-Rewriting and partitioning look for them from the result upwards, so that of two that overlap the lower one,
-which is the larger as a rule, wins. A group is closed: an expression in its middle is used inside it only, or
-by something whose own value ends up in the group.
+Rewriting and partitioning search for groups from the result upwards; of two that overlap, the lower one,
+which is usually larger, is preferred. A group is closed: its intermediate expressions are used only inside
+it, or by expressions whose own value leads into the group.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ from .patterns import (
 PARTITIONED = "PartitionedFromPattern"  # the attribute of functions that `partition` made
 
 
-# What is never an argument: names that mean the same everywhere, and functions, which stay what they are.
+# Never arguments: names that mean the same everywhere, and functions, which remain inside.
 INSIDE = (Op, Constructor, GlobalVar, Function)
 
 
 class Group(NamedTuple):
-    """A match: its `root`, what each part of the pattern matched, and the group as a function: `params` stand
-    for `args`, expressions outside of the group; `body` is a copy, and `name` says what is in it.
+    """A match: its `root`, the expressions that each part of the pattern matched, and the group as a
+    function: `params` replace `args`, expressions outside of the group; `body` is a copy, and `name` lists
+    its operators.
     """
 
     root: Expr
@@ -49,7 +50,7 @@ class Group(NamedTuple):
 
 
 def find_groups(pattern: DFPattern, root: Expr, module: IRModule | None = None) -> dict[Expr, Group]:
-    """The groups in `root` that match `pattern`, by their own roots."""
+    """Find the groups in `root` that match `pattern`; return them by their own roots."""
     return _Finder(pattern, root, module).run()
 
 
@@ -58,7 +59,7 @@ class _Finder:
         self.matcher = Matcher(pattern, root, module)
         self.order = post_order(root)
         self.parts = pattern_order(pattern)
-        self.taken: set[Expr] = set()  # what is inside a group
+        self.taken: set[Expr] = set()  # expressions that are inside a group
         self.groups: dict[Expr, Group] = {}
         self._users: dict[Expr, list[Expr]] | None = None
 
@@ -76,7 +77,7 @@ class _Finder:
         return self.groups
 
     def _make(self, root: Expr, bound: NodeMap) -> None:
-        """Makes a group of a match, where it overlaps none and is closed."""
+        """Add the group of a match if it overlaps no other group and is closed."""
         params: dict[Expr, Var] = {}
         for arg in self._arguments(bound):
             params.setdefault(arg, Var(f"FunctionVar_{len(self.groups)}_{len(params)}"))
@@ -91,58 +92,59 @@ class _Finder:
         self.groups[root] = Group(root, bound, tuple(params.values()), tuple(params), memo[root], name)
 
     def _arguments(self, bound: NodeMap) -> Iterator[Expr]:
-        """What the group takes from outside, in the order of the pattern: what its leaves have matched, and
-        the parts of what matched with any parts. Constants that the pattern asks for stay inside.
+        """Yield the inputs of the group in the order of the pattern: the expressions that its leaves have
+        matched, and the parts of expressions that match with any parts. Constants that the pattern requires
+        stay inside.
         """
         within = self._within(bound)
         for part in self.parts:
             for expr in bound.get(part, ()):
                 if isinstance(part, CallPattern) and part.args is None and isinstance(expr, Call):
-                    found: tuple[Expr, ...] = expr.args
+                    inputs: tuple[Expr, ...] = expr.args
                 elif isinstance(part, TuplePattern) and part.fields is None and isinstance(expr, Tuple):
-                    found = expr.fields
+                    inputs = expr.fields
                 elif part.parts():
                     continue
                 else:
-                    found = (expr,)
-                for arg in found:
+                    inputs = (expr,)
+                for arg in inputs:
                     if arg not in within and not isinstance(arg, INSIDE) and not _embedded(part, arg):
                         yield arg
 
     def _within(self, bound: NodeMap) -> set[Expr]:
-        """What is inside although a leaf of the pattern matched it: the ways of dominator patterns, what is
-        in functions, and variables that the group binds.
+        """Return the expressions that are inside although a leaf of the pattern matched them: the paths of
+        dominator patterns, the bodies of functions, and variables that the group binds.
         """
-        found: set[Expr] = set()
+        inside: set[Expr] = set()
         for part in self.parts:
             exprs = bound.get(part, [])
             if isinstance(part, DominatorPattern):
                 for step in (part.parent, part.path):
-                    found.update(bound.get(step, ()))
+                    inside.update(bound.get(step, ()))
             elif isinstance(part, FunctionPattern):
                 for expr in exprs:
-                    if expr not in found:
-                        found.update(post_order(expr))
+                    if expr not in inside:
+                        inside.update(post_order(expr))
             elif isinstance(part, LetPattern):
-                found.update([expr.var for expr in exprs if isinstance(expr, Let)])
-        return found
+                inside.update([expr.var for expr in exprs if isinstance(expr, Let)])
+        return inside
 
     def _inside(self, root: Expr, params: dict[Expr, Var]) -> list[Expr] | None:
-        """What can be reached from `root` without passing an argument, parts before wholes; None where some
-        of it is in another group.
+        """Return the expressions that `root` reaches without passing an argument, parts before wholes; None
+        if some of them are in another group.
         """
         if root in params:
             return []
         done: list[Expr] = []
-        seen = {root}
+        visited = {root}
         stack = [(root, iter(children(root)))]
         while stack:
             node, rest = stack[-1]
             for part in rest:
-                if part not in seen and part not in params:
+                if part not in visited and part not in params:
                     if part in self.taken and not isinstance(part, (*INSIDE, Constant)):
                         return None
-                    seen.add(part)
+                    visited.add(part)
                     stack.append((part, iter(children(part))))
                     break
             else:
@@ -151,7 +153,9 @@ class _Finder:
         return done
 
     def _closed(self, root: Expr, inside: list[Expr], params: dict[Expr, Var]) -> bool:
-        """Whether what is in the middle is used inside, or by what ends up in `root`."""
+        """Return whether the intermediate expressions are used only inside, or by expressions that lead to
+        `root`.
+        """
         members = set(inside)
         for node in inside:
             if node is root or isinstance(node, (*INSIDE, Constant)):
@@ -163,7 +167,7 @@ class _Finder:
 
     @property
     def users(self) -> dict[Expr, list[Expr]]:
-        """What uses each expression."""
+        """Return the users of each expression."""
         if self._users is None:
             self._users = {node: [] for node in self.order}
             for node in self.order:
@@ -173,7 +177,7 @@ class _Finder:
 
 
 def _embedded(part: DFPattern, arg: Expr) -> bool:
-    """Whether the pattern asks for a constant here, rather than allowing one."""
+    """Return whether the pattern requires a constant here, rather than allowing one."""
     if not isinstance(arg, Constant):
         return False
     return isinstance(part, ConstantPattern) or (
@@ -182,7 +186,7 @@ def _embedded(part: DFPattern, arg: Expr) -> bool:
 
 
 def _label(node: Expr) -> str:
-    """What an expression adds to the name of its group; the names are those that TVM gave."""
+    """Return the part of a group's name that an expression contributes; the names are TVM's."""
     match node:
         case Call(op=Op(name=name)):
             return f"{name}_"

@@ -1,8 +1,8 @@
-"""What each kind of pattern asks of an expression.
+"""The matching rule of each kind of pattern.
 
-`steps_for` gives the answer where it can be told at once, and otherwise a generator: it yields what else must
-match, as (pattern, expression, alone), is sent whether it does, and returns the answer. What is matched
-`alone` neither sees nor respects what has been bound so far.
+`steps_for` returns the answer if it is known at once, and otherwise a generator: it yields the matches that
+it requires, as (pattern, expression, alone), is sent the result of each, and returns the answer. A match
+that is `alone` ignores the bindings made so far.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ _TRIES = 24
 
 
 def may_match(pattern: DFPattern, expr: Expr) -> bool:
-    """A quick look: False only where `expr` cannot match. Most expressions are refused here, and so are most
-    wrong turns, before anything is walked.
+    """Check quickly whether `expr` may match: False only if it cannot. This refuses most expressions, and
+    most alternatives, before any traversal.
     """
     pending = [pattern]
     for _ in range(_TRIES):
@@ -81,12 +81,12 @@ def may_match(pattern: DFPattern, expr: Expr) -> bool:
 
 
 def _has(name: str, trait: Trait) -> bool:
-    """Whether `name` is that of an operator, which has the trait."""
+    """Return whether `name` is that of an operator with the trait."""
     return bool(name) and Op.get(name).has(trait)
 
 
 def _looks_like(p: DFPattern, expr: Expr) -> bool:
-    """`may_match` for patterns that are not made of alternatives."""
+    """Check as `may_match` does, for patterns without alternatives."""
     if isinstance(p, CallPattern):
         if not isinstance(expr, Call):
             return False
@@ -106,7 +106,7 @@ def _looks_like(p: DFPattern, expr: Expr) -> bool:
 
 
 def steps_for(p: DFPattern, e: Anything, search: Search) -> Steps | bool:
-    """What remains to be asked once `may_match` has said yes."""
+    """Return the steps that remain after `may_match` has succeeded."""
     match p:
         case CallPattern():
             return _call(p, e, search)
@@ -145,19 +145,19 @@ def _all(pairs: Iterator[tuple[DFPattern, Expr]] | list[tuple[DFPattern, Expr]])
 
 
 def _lists(patterns: Sequence[DFPattern] | None, exprs: Sequence[Expr]) -> Steps | bool:
-    """Each of `patterns` one of `exprs`, in order."""
+    """Match each of `patterns` with one of `exprs`, in order."""
     if patterns is None:
         return True
     return _hopeful(patterns, exprs) and _all(zip(patterns, exprs))
 
 
 def _hopeful(patterns: Sequence[DFPattern], exprs: Sequence[Expr]) -> bool:
-    """Whether nothing is seen to be wrong before any of them is walked."""
+    """Return whether all of them may match, before any traversal."""
     return len(patterns) == len(exprs) and all(map(may_match, patterns, exprs))
 
 
 def _stands_for(p: WildcardPattern, target: DFPattern, e: Expr, search: Search) -> Steps:
-    """A redirected wildcard. Where it recurses, what the pattern around it has matched does not bind it."""
+    """Match a redirected wildcard. Where it recurses, bindings of the enclosing pattern do not apply."""
     return (yield target, e, p in search.matcher.below)
 
 
@@ -188,12 +188,12 @@ def _call(p: CallPattern, e: Call, search: Search) -> Steps:
                     break
             else:
                 return True
-            search.undo(mark)  # what the first arguments have bound must not bind the other order
+            search.undo(mark)  # bindings of the first order of arguments must not apply to the other
     return False
 
 
 def _has_attributes(p: AttrPattern, e: Expr) -> bool:
-    """Whether an operator, call or function has all the attributes; nothing else has any."""
+    """Return whether an operator, call or function has all the attributes; nothing else has attributes."""
     if isinstance(e, Op):
         return all(e.has_attr(k) and agree(v, e.get_attr(k)) for k, v in p.attrs.items())
     if isinstance(e, (Call, Function)):
@@ -202,12 +202,12 @@ def _has_attributes(p: AttrPattern, e: Expr) -> bool:
     return False
 
 
-def agree(wanted: Anything, actual: Anything) -> bool:
-    """Equality of attributes; lists and tuples are the same, and so are 1 and True, as in TVM."""
-    if isinstance(wanted, (list, tuple)) or isinstance(actual, (list, tuple)):
-        both = isinstance(wanted, (list, tuple)) and isinstance(actual, (list, tuple))
-        return both and len(wanted) == len(actual) and all(map(agree, wanted, actual))
-    return structural_equal(wanted, actual)
+def agree(expected: Anything, actual: Anything) -> bool:
+    """Compare attributes; lists and tuples are equal, and so are 1 and True, as in TVM."""
+    if isinstance(expected, (list, tuple)) or isinstance(actual, (list, tuple)):
+        both = isinstance(expected, (list, tuple)) and isinstance(actual, (list, tuple))
+        return both and len(expected) == len(actual) and all(map(agree, expected, actual))
+    return structural_equal(expected, actual)
 
 
 def _typed(p: TypePattern | DataTypePattern | ShapePattern, e: Expr, search: Search) -> Steps:
@@ -222,19 +222,21 @@ def _typed(p: TypePattern | DataTypePattern | ShapePattern, e: Expr, search: Sea
 
 
 def _dominates(p: DominatorPattern, e: Expr, search: Search) -> Steps:
-    """The first parent that is met is the one: the others must lead to it, or be steps of a path."""
+    """Match a dominator pattern: the first parent reached is the only candidate; the others must lead to it,
+    or be steps of a path.
+    """
     matcher = search.matcher
     if not ((yield p.child, e, False) and matcher.dominates_a(p.parent, e)):
         return False
     parent: Expr | None = None
-    seen: set[Expr] = set()
+    visited: set[Expr] = set()
     ways = [iter(_inputs(e))]
     while ways:
         at = next(ways[-1], None)
         if at is None:
             ways.pop()
-        elif at not in seen:
-            seen.add(at)
+        elif at not in visited:
+            visited.add(at)
             if (yield p.parent, at, False):
                 parent = at
                 if not matcher.dominators.strictly_dominates(e, parent):
@@ -247,5 +249,5 @@ def _dominates(p: DominatorPattern, e: Expr, search: Search) -> Steps:
 
 
 def _inputs(expr: Expr) -> tuple[Expr, ...]:
-    """Where the data of an expression comes from: its parts, without what it calls."""
+    """Return the inputs of an expression: its parts, without its callee."""
     return expr.args if isinstance(expr, Call) else children(expr)

@@ -1,13 +1,14 @@
-"""Matching: does an expression look as a pattern says, and which part is which?
+"""Matching: check whether an expression has the form of a pattern, and bind the pattern's parts.
 
-Each kind of pattern has a small generator below that says what must match: it yields a pattern and an
-expression, and is sent the answer. `Search.run` keeps the waiting generators in a list, since patterns that
-recurse go as deep as programs do. A pattern that has matched is bound to its expression, and must be the same
-one when it is met again; what was bound is undone where a larger pattern fails. The steps of a dominator's
-path are matched alone, each with bindings of its own, and so is each round of a pattern that recurses.
+Each kind of pattern has a small generator (see kinds.py) that states what must match: it yields a pattern and
+an expression, and is sent the answer. `Search.run` keeps the waiting generators on an explicit stack, because
+recursive patterns match programs of any depth. A pattern that has matched is bound to its expression, and
+matches only that expression from then on; the bindings are undone where a larger pattern fails. The steps of
+a dominator's path are matched alone, each with bindings of its own, and so is each iteration of a recursive
+pattern.
 
-The search commits: of `p | q` the second is tried only where the first fails *there*, not where something
-fails later on. So it takes a number of steps that depends on the pattern, not on the program around it.
+The search commits: of `p | q`, the second is tried only if the first fails *there*, not if another part of
+the pattern fails later. The number of steps therefore depends on the pattern, not on the rest of the program.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ __all__ = ["Matcher", "NodeMap", "match"]
 
 
 def match(pattern: DFPattern, expr: Expr) -> bool:
-    """Whether `expr` itself, not something in it, matches `pattern`."""
+    """Return whether `expr` itself, not an expression in it, matches `pattern`."""
     expr = unwrapped(expr)
     if not isinstance(expr, Expr):
         raise TypeError(f"a pattern matches an expression, as mod['main'].body, not a {type(expr).__name__}")
@@ -39,7 +40,7 @@ def match(pattern: DFPattern, expr: Expr) -> bool:
 
 
 class Matcher:
-    """Matches `pattern` against expressions in `root`; what is learnt of `root` is kept between them."""
+    """Match `pattern` against expressions in `root`; results about `root` are cached between matches."""
 
     def __init__(self, pattern: DFPattern, root: Expr, module: IRModule | None = None) -> None:
         if not isinstance(pattern, DFPattern):
@@ -47,7 +48,9 @@ class Matcher:
         self.pattern = pattern
         self.root = root
         self.types = Types(root, module)
-        self._places: dict[DFPattern, list[int]] = {}  # of what may match, in the tree of dominators
+        self._places: dict[
+            DFPattern, list[int]
+        ] = {}  # in the dominator tree, of the expressions that may match
         self.below = _recursive(pattern)
         # What holds whatever is bound: pairs that cannot match, and what was bound by those that did. Only
         # for patterns that contain themselves; with others looking again costs a fixed number of steps.
@@ -60,7 +63,7 @@ class Matcher:
         return post_dominators(self.root)
 
     def dominates_a(self, parent: DFPattern, expr: Expr) -> bool:
-        """Whether `expr` post-dominates anything that may match `parent`."""
+        """Return whether `expr` post-dominates an expression that may match `parent`."""
         places = self._places.get(parent)
         if places is None:
             tree = self.dominators
@@ -71,15 +74,17 @@ class Matcher:
         return bisect_left(places, below.stop) > bisect_left(places, below.start + 1)
 
     def match(self, expr: Expr) -> NodeMap | None:
-        """What each part of the pattern matched, where `expr` matches; otherwise None."""
+        """Return the expressions that each part of the pattern matched if `expr` matches; otherwise None."""
         if not may_match(self.pattern, expr):
             return None
         search = Search(self)
-        return search.found() if search.run(self.pattern, expr) else None
+        return search.bindings() if search.run(self.pattern, expr) else None
 
 
 def _recursive(pattern: DFPattern) -> dict[DFPattern, frozenset[DFPattern]]:
-    """The patterns that contain themselves, each with what it contains, operators and the like left out."""
+    """Return the patterns that contain themselves, each with the patterns that it contains, except operators
+    and the like.
+    """
     order = pattern_order(pattern)
     place = {p: k for k, p in enumerate(order)}
     if all(place[part] < place[p] for p in order for part in p.parts()):
@@ -93,19 +98,19 @@ def _recursive(pattern: DFPattern) -> dict[DFPattern, frozenset[DFPattern]]:
 
 
 class _Frame(NamedTuple):
-    """A pattern that waits for the answer of one of its parts."""
+    """A pattern that waits for the result of one of its parts."""
 
     steps: Steps
     pattern: DFPattern
     expr: Expr
     mark: int  # how long the log was when it began
-    outer: tuple[Scope, list[Entry]] | None  # of what is matched alone: what is bound around it
-    final: bool  # whether a failure does not depend on what is bound
+    outer: tuple[Scope, list[Entry]] | None  # for a match alone: the bindings around it
+    final: bool  # whether a failure is independent of the bindings
 
 
 class Search:
-    """One match under way. `bound` says what each pattern has matched; `log` what was bound in which order,
-    with the logs of what was matched alone as entries.
+    """One match in progress. `bound` maps each pattern to its expression; `log` records the bindings in
+    order, with the logs of expressions matched alone as entries.
     """
 
     def __init__(self, matcher: Matcher) -> None:
@@ -117,7 +122,7 @@ class Search:
         self.circular = False
 
     def run(self, pattern: DFPattern, expr: Expr) -> bool:
-        """Whether `expr` matches `pattern`."""
+        """Return whether `expr` matches `pattern`."""
         answer = self._enter(pattern, expr, False)
         while self.frames:
             frame = self.frames[-1]
@@ -129,41 +134,41 @@ class Search:
                 answer = self._enter(*request)
         return bool(answer)
 
-    def found(self) -> NodeMap:
-        """What each pattern has matched, each expression once."""
-        found: dict[DFPattern, dict[Expr, None]] = {}
-        seen: set[int] = set()  # logs that several entries lead to
+    def bindings(self) -> NodeMap:
+        """Return the expressions that each pattern has matched, each once."""
+        bindings: dict[DFPattern, dict[Expr, None]] = {}
+        visited: set[int] = set()  # logs that several entries lead to
         pending = [iter(self.log)]
         while pending:
             entry = next(pending[-1], None)
             if entry is None:
                 pending.pop()
             elif isinstance(entry, tuple):
-                found.setdefault(entry[0], {})[entry[1]] = None
-            elif id(entry) not in seen:
-                seen.add(id(entry))
+                bindings.setdefault(entry[0], {})[entry[1]] = None
+            elif id(entry) not in visited:
+                visited.add(id(entry))
                 pending.append(iter(entry))
-        return {pattern: list(exprs) for pattern, exprs in found.items()}
+        return {pattern: list(exprs) for pattern, exprs in bindings.items()}
 
     def mark(self) -> int:
-        """For `undo`: how much has been bound so far."""
+        """Return the current length of the log, for `undo`."""
         return len(self.log)
 
     def undo(self, mark: int) -> None:
-        """Forgets what has been bound since."""
+        """Remove all bindings made since the mark."""
         while len(self.log) > mark:
             entry = self.log.pop()
             if isinstance(entry, tuple):
                 del self.bound[entry[0]]
 
     def _enter(self, pattern: DFPattern, expr: Expr, alone: bool) -> bool | None:
-        """Whether `expr` matches, or None where that takes more steps."""
+        """Return whether `expr` matches, or None where that takes more steps."""
         if not alone and pattern in self.bound:
             return self.bound[pattern] is expr
         if not may_match(pattern, expr):
             return False
         key = (pattern, expr)
-        if key in self.active:  # a pattern that asks itself the same question gets no further by it
+        if key in self.active:  # a pattern that requires itself of the same expression makes no progress
             self.circular = True
             return False
         below = self.matcher.below.get(pattern)

@@ -1,4 +1,4 @@
-"""Partitioning: every match becomes a function of its own, which is called where the match was."""
+"""Partitioning: move every match into a function of its own, which is called in its place."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def partition(
     attrs: Mapping[str, Anything] | None = None,
     check: Callable[[Expr], bool] = lambda expr: True,
 ) -> Expr:
-    """`expr` with every match of `pattern` moved into a function, which is called in its place.
+    """Move every match of `pattern` in `expr` into a function, which is called in its place.
 
-    The function's parameters stand for what the leaves of the pattern matched; constants that the pattern
-    asks for are inside. It has the attribute PartitionedFromPattern, which lists what is in it, and those of
-    `attrs`. `check` is given what matched, and says whether to go on.
+    The function's parameters are the expressions that the leaves of the pattern matched; constants that the
+    pattern requires are inside. It has the attribute PartitionedFromPattern, which lists its operators, and
+    those of `attrs`. `check` receives the matched expression and returns whether to move it.
 
-    A function computes its arguments first, and outside. So a match stays where it is if an argument uses a
-    variable that is bound in its middle, or stands in a branch of its middle that might not be taken. That
-    what is moved has no effects on references is taken for granted.
+    A function computes its arguments first, and outside. A match therefore stays where it is if an argument
+    uses a variable that is bound inside it, or belongs to a branch inside it that might not be taken. The
+    moved expressions are assumed to have no effects on references.
     """
     expr = unwrapped(expr)
     if not isinstance(expr, Expr):
-        raise TypeError(f"what is partitioned is an expression, as mod['main'], not a {type(expr).__name__}")
+        raise TypeError(f"partition takes an expression, such as mod['main'], not a {type(expr).__name__}")
     if isinstance(pattern, FunctionPattern):
         warnings.warn("a function that is not called is a function already: nothing is done", stacklevel=2)
         return expr
@@ -56,7 +56,7 @@ def partition(
 
 
 def _movable(group: Group) -> bool:
-    """Whether there is something to move, and its arguments make sense outside of it."""
+    """Return whether there is something to move, and its arguments can be computed outside of it."""
     if group.root in group.args or isinstance(group.root, (Constant, *INSIDE)):
         return False
     inside = set(bound_vars(group.body))
@@ -64,20 +64,20 @@ def _movable(group: Group) -> bool:
         return False
     params = set(group.params)
     if any(isinstance(e, Call) and e.type_args and e.op in params for e in post_order(group.body)):
-        return False  # what is generic is not so as a parameter
+        return False  # a generic function cannot be a parameter
     lazy = [arg for arg in group.args if not isinstance(arg, (Var, Constant, GlobalVar))]
     return not lazy or _always_computed(group.root, set(group.args)).issuperset(lazy)
 
 
 def _always_computed(root: Expr, args: set[Expr]) -> set[Expr]:
-    """Those of `args` that computing `root` computes in any case."""
-    seen: set[Expr] = set()
+    """Return those of `args` that computing `root` computes in any case."""
+    visited: set[Expr] = set()
     pending = [root]
     while pending:
         node = pending.pop()
-        if node in seen:
+        if node in visited:
             continue
-        seen.add(node)
+        visited.add(node)
         if node in args or isinstance(node, Function):
             continue
         match node:
@@ -87,17 +87,17 @@ def _always_computed(root: Expr, args: set[Expr]) -> set[Expr]:
                 pending.append(node.data)
             case _:
                 pending += children(node)
-    return seen & args
+    return visited & args
 
 
 def _called(group: Group, attrs: Mapping[str, Anything], memo: dict[Expr, Expr]) -> Expr:
-    """A call of the group as a function. Variables that its body uses without the pattern's saying so, at the
-    end of a path or in a function, become parameters too.
+    """Build a call of the group as a function. Variables that its body uses outside the pattern's leaves, at
+    the end of a path or in a function, become parameters too.
     """
     params, args = list(group.params), list(group.args)
     body = group.body
-    known = set(params)
-    extra = [v for v in free_vars(body) if v not in known]
+    declared = set(params)
+    extra = [v for v in free_vars(body) if v not in declared]
     function = Function([*params, *extra], body, None, None, {PARTITIONED: group.name, **attrs})
     call = Call(function, [memo[arg] for arg in [*args, *extra]], span=group.root.span)
     set_origin(function, (group.root,))

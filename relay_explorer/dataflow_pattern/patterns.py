@@ -1,7 +1,7 @@
 """Patterns: descriptions of expressions, to be matched against programs.
 
-A pattern is told apart by its object, not by what it says: `wildcard()` used twice in a pattern must match
-the same expression twice, and two wildcards need not.
+Patterns are compared by identity, not by structure: one `wildcard()` that occurs twice in a pattern must
+match the same expression twice, whereas two wildcards need not.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 class DFPattern:
     """Base of all patterns.
 
-    `p + q`, `p - q`, `p * q` and `p / q` are calls of the operators; `p | q` is either; `p(q, r)` is a call
-    of what matches `p`, and `p(None)` one with any arguments.
+    `p + q`, `p - q`, `p * q` and `p / q` are calls of the operators; `p | q` matches either; `p(q, r)` is a
+    call whose callee matches `p`, and `p(None)` one with any arguments.
     """
 
     __slots__ = ("__weakref__",)
     FIELDS: ClassVar[tuple[str, ...]] = ()
 
     def parts(self) -> tuple[DFPattern, ...]:
-        """The patterns that this one is made of, in the order in which they are matched."""
-        found: list[DFPattern] = []
+        """Return the patterns that this one consists of, in the order in which they are matched."""
+        parts: list[DFPattern] = []
         for name in self.FIELDS:
             value = getattr(self, name)
             if isinstance(value, DFPattern):
-                found.append(value)
+                parts.append(value)
             elif isinstance(value, tuple):
-                found += value
-        return tuple(found)
+                parts += value
+        return tuple(parts)
 
     def __call__(self, *args: DFPattern | None) -> CallPattern:
         return CallPattern(self, None if args == (None,) else args)  # type: ignore[arg-type]  # CallPattern checks
@@ -59,41 +59,43 @@ class DFPattern:
         return _operator("divide")(self, other)
 
     def has_attr(self, attrs: Mapping[str, Anything]) -> AttrPattern:
-        """This pattern, where what it matches has the attributes too: those of an operator
-        (`{"TOpPattern": 0}`), a call (`{"axis": 1}`) or a function (`{"Composite": "dense_relu"}`).
+        """Match as this pattern does, and require the attributes: those of an operator (`{"TOpPattern": 0}`),
+        a call (`{"axis": 1}`) or a function (`{"Composite": "dense_relu"}`).
         """
         return AttrPattern(self, attrs)
 
     def has_type(self, ttype: Type) -> TypePattern:
-        """This pattern, where what it matches has the type too."""
+        """Match as this pattern does, and require the type."""
         return TypePattern(self, ttype)
 
     def has_dtype(self, dtype: str) -> DataTypePattern:
-        """This pattern, where what it matches is a tensor of that element type too."""
+        """Match as this pattern does, and require a tensor of that element type."""
         return DataTypePattern(self, dtype)
 
     def has_shape(self, shape: Sequence[Anything]) -> ShapePattern:
-        """This pattern, where what it matches is a tensor of that shape too."""
+        """Match as this pattern does, and require a tensor of that shape."""
         return ShapePattern(self, shape)
 
     def optional(self, option_constructor: Callable[[Anything], DFPattern]) -> AltPattern:
-        """This pattern, or what `option_constructor` makes of it: `p.optional(is_op("nn.relu"))`."""
+        """Match this pattern, or the one that `option_constructor` returns for it:
+        `p.optional(is_op("nn.relu"))`.
+        """
         return self | option_constructor(self)
 
     def dominates(self, parent: DFPattern, path: DFPattern | None = None) -> DominatorPattern:
-        """This pattern, where every way up from it leads to one expression that matches `parent`, over
-        expressions that match `path` (anything, unless given). See DominatorPattern.
+        """Match this pattern where every path upwards from it leads to one expression that matches `parent`,
+        over expressions that match `path` (default: any). See DominatorPattern.
         """
         return DominatorPattern(parent, WildcardPattern() if path is None else path, self)
 
     def match(self, expr: Expr) -> bool:
-        """Whether `expr` itself, not something in it, matches."""
+        """Return whether `expr` itself, not an expression in it, matches."""
         from .matching import match
 
         return match(self, expr)
 
     def rewrite(self, callback: Callable[[Expr, Expr, NodeMap], Expr], expr: Expr) -> Expr:
-        """`expr` with every match replaced by what `callback(pre, post, node_map)` gives for it; see
+        """Replace every match in `expr` by the result of `callback(pre, post, node_map)`; see
         DFPatternCallback.
         """
         from .rewriting import DFPatternCallback, rewrite
@@ -102,9 +104,9 @@ class DFPattern:
             def callback(self, pre: Expr, post: Expr, node_map: NodeMap) -> Expr:
                 return callback(pre, post, node_map)
 
-        made = Callback()
-        made.pattern = self
-        return rewrite(made, expr)
+        rule = Callback()
+        rule.pattern = self
+        return rewrite(rule, expr)
 
     def partition(
         self,
@@ -112,7 +114,7 @@ class DFPattern:
         attrs: Mapping[str, Anything] | None = None,
         check: Callable[[Expr], bool] = lambda expr: True,
     ) -> Expr:
-        """`expr` with every match moved into a function of its own, which is called in its place; see
+        """Move every match in `expr` into a function of its own, which is called in its place; see
         `partition`.
         """
         from .partitioning import partition
@@ -120,7 +122,9 @@ class DFPattern:
         return partition(self, expr, attrs, check)
 
     def astext(self, show_meta_data: bool = True, annotate: object = None) -> str:
-        """The Python that makes this pattern; the arguments, which old code gives, change nothing."""
+        """Write the Python that builds this pattern; the arguments, which TVM's interface has, change
+        nothing.
+        """
         return str(self)
 
     def __str__(self) -> str:
@@ -132,7 +136,7 @@ class DFPattern:
 
 
 class ExprPattern(DFPattern):
-    """One expression: an operator, a variable, or a constant and whatever else is structurally equal."""
+    """One expression: an operator, a variable, or a constant and any other structurally equal expression."""
 
     __slots__ = ("expr",)
 
@@ -184,7 +188,7 @@ class FunctionPattern(DFPattern):
 
 
 class IfPattern(DFPattern):
-    """A choice."""
+    """An `if`."""
 
     __slots__ = ("cond", "false_branch", "true_branch")
     FIELDS = ("cond", "true_branch", "false_branch")
@@ -208,7 +212,7 @@ class LetPattern(DFPattern):
 
 
 class TuplePattern(DFPattern):
-    """A tuple of `fields`, or, where that is None, of any."""
+    """A tuple of `fields`, or of any fields where that is None."""
 
     __slots__ = ("fields",)
     FIELDS = ("fields",)
@@ -224,7 +228,7 @@ class TuplePattern(DFPattern):
 
 
 class TupleGetItemPattern(DFPattern):
-    """Field `index` of what matches `tuple`; -1 stands for any field."""
+    """Field `index` of a tuple that matches `tuple`; -1 means any field."""
 
     __slots__ = ("index", "tuple")
     FIELDS = ("tuple",)
@@ -246,7 +250,7 @@ class AltPattern(DFPattern):
 
 
 class WildcardPattern(DFPattern):
-    """Anything, or, once it has been redirected, what `pattern` says."""
+    """Any expression, or, once it has been redirected, those that `pattern` matches."""
 
     __slots__ = ("pattern",)
     FIELDS = ("pattern",)
@@ -255,17 +259,17 @@ class WildcardPattern(DFPattern):
         self.pattern: DFPattern | None = None
 
     def redirect_to(self, pat: DFPattern) -> None:
-        """From here on this wildcard stands for `pat`, which may contain it: so patterns recurse.
+        """Redirect this wildcard to `pat`, which may contain it; this defines recursive patterns.
 
         more = wildcard()
         chain = is_op("nn.relu")(is_var() | more)
-        more.redirect_to(chain)            # a variable with any number of relus upon it
+        more.redirect_to(chain)            # a variable under any number of relus
         """
         self.pattern = _pattern(pat, "what a wildcard is redirected to")
 
 
 class TypePattern(DFPattern):
-    """What matches `pattern` and has the type `type`."""
+    """Expressions that match `pattern` and have the type `type`."""
 
     __slots__ = ("pattern", "type")
     FIELDS = ("pattern",)
@@ -278,7 +282,7 @@ class TypePattern(DFPattern):
 
 
 class DataTypePattern(DFPattern):
-    """What matches `pattern` and is a tensor of element type `dtype`."""
+    """Tensors that match `pattern` and have the element type `dtype`."""
 
     __slots__ = ("dtype", "pattern")
     FIELDS = ("pattern",)
@@ -289,7 +293,7 @@ class DataTypePattern(DFPattern):
 
 
 class ShapePattern(DFPattern):
-    """What matches `pattern` and is a tensor of shape `shape`."""
+    """Tensors that match `pattern` and have the shape `shape`."""
 
     __slots__ = ("pattern", "shape")
     FIELDS = ("pattern",)
@@ -300,7 +304,7 @@ class ShapePattern(DFPattern):
 
 
 class AttrPattern(DFPattern):
-    """What matches `pattern`, an operator, a call or a function, and has the attributes `attrs`."""
+    """Operators, calls or functions that match `pattern` and have the attributes `attrs`."""
 
     __slots__ = ("attrs", "pattern")
     FIELDS = ("pattern",)
@@ -313,13 +317,13 @@ class AttrPattern(DFPattern):
 
 
 class DominatorPattern(DFPattern):
-    """`child`, where each way up from its arguments leads to one `parent`, over expressions that match
-    `path`; and whatever uses the parent ends up in the child.
+    """`child`, where each path upwards from its arguments leads to one `parent`, over expressions that match
+    `path`; and all uses of the parent lead to the child.
 
         dominates(is_op("nn.conv2d")(wildcard(), wildcard()), elementwise, is_op("add")(None))
 
     is a convolution, a diamond of elementwise operators below it, however wide and deep, and the addition in
-    which they meet. An expression without arguments that matches `path` is a way's end too.
+    which they meet. A path may also end at an expression without arguments that matches `path`.
     """
 
     __slots__ = ("child", "parent", "path")
@@ -354,17 +358,17 @@ def _patterns(values: object, place: str) -> tuple[DFPattern, ...]:
 
 
 def pattern_order(pattern: DFPattern) -> list[DFPattern]:
-    """`pattern` and all that it is made of, parts before wholes, each once. Redirected wildcards may lead
-    back to where they stand; the walk stops there.
+    """Return `pattern` and all patterns that it contains, parts before wholes, each once. Redirected
+    wildcards may be cyclic; the traversal stops there.
     """
     done: list[DFPattern] = []
-    seen = {pattern}
+    visited = {pattern}
     stack = [(pattern, iter(pattern.parts()))]
     while stack:
         current, rest = stack[-1]
         for part in rest:
-            if part not in seen:
-                seen.add(part)
+            if part not in visited:
+                visited.add(part)
                 stack.append((part, iter(part.parts())))
                 break
         else:

@@ -1,4 +1,4 @@
-"""Rewriting: every match is replaced by what a callback makes of it, until nothing changes any more."""
+"""Rewriting: replace every match by the result of a callback, until a fixed point."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .matching import NodeMap
 from .patterns import DFPattern
 from .typed import infer_expr
 
-MOST_ROUNDS = 100
-# A rewrite that makes a program this much larger, and is not done, will not end.
-MOST_GROWTH, SMALL = 100, 1000
+MAX_ITERATIONS = 100
+# A rewrite that has made a program this much larger, and still changes it, is taken not to terminate.
+MAX_GROWTH, SMALL_PROGRAM = 100, 1000
 
 _LEAVES = (Var, GlobalVar, Constant, Op, Constructor)
 
 
 class DFPatternCallback:
-    """What to look for, and what to put in its place: subclasses set `self.pattern` and define `callback`.
+    """A rewrite rule: subclasses set `self.pattern` and define `callback`, which returns the replacement.
 
         class NoDoubleNegation(DFPatternCallback):
             def __init__(self):
@@ -38,8 +38,8 @@ class DFPatternCallback:
             def callback(self, pre, post, node_map):
                 return node_map[self.x][0]
 
-    With `require_type` types are inferred before each round, so that `pre` has its `checked_type`. With
-    `rewrite_once` the callback takes part in no further round after the first in which it changed something.
+    With `require_type` types are inferred before each iteration, so that `pre` has its `checked_type`. With
+    `rewrite_once` the callback does not run again after the first iteration in which it changed the program.
     """
 
     pattern: DFPattern | None = None
@@ -50,12 +50,13 @@ class DFPatternCallback:
         self.rewrite_once = rewrite_once
 
     def rewrite(self, expr: Expr) -> Expr:
-        """`expr` rewritten with this callback."""
+        """Rewrite `expr` with this callback."""
         return rewrite(self, expr)
 
     def callback(self, pre: Expr, post: Expr, node_map: NodeMap) -> Expr:
-        """What takes the place of a match. `pre` is the expression that matched, `post` the same with its
-        parts rewritten; `node_map` gives for each part of the pattern the list of what it matched, rewritten.
+        """Return the replacement of a match. `pre` is the expression that matched, `post` the same with its
+        parts rewritten; `node_map` maps each part of the pattern to the list of expressions that it matched,
+        rewritten.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method `callback(pre, post, node_map)`")
 
@@ -63,49 +64,49 @@ class DFPatternCallback:
 def rewrite(
     callbacks: DFPatternCallback | Sequence[DFPatternCallback], expr: Expr, mod: IRModule | None = None
 ) -> Expr:
-    """`expr` with what matches the callbacks' patterns replaced by what they give, one callback after the
-    other, again and again until a round changes nothing. `mod` holds the functions that `expr` calls, for
-    callbacks that require types.
+    """Replace the expressions in `expr` that match the callbacks' patterns, one callback after the other,
+    until an iteration changes nothing. `mod` contains the functions that `expr` calls, for callbacks that
+    require types.
 
-    A RelayError says so where the callbacks do not come to an end.
+    Raise a RelayError where the callbacks do not terminate.
     """
     expr = unwrapped(expr)
     if not isinstance(expr, Expr):
-        raise TypeError(f"what is rewritten is an expression, as mod['main'], not a {type(expr).__name__}")
+        raise TypeError(f"rewrite takes an expression, such as mod['main'], not a {type(expr).__name__}")
     active = [callbacks] if isinstance(callbacks, DFPatternCallback) else list(callbacks)
     for callback in active:
         if callback.pattern is None:
             raise ValueError(f"{type(callback).__name__} has no pattern: set self.pattern in its __init__")
-    limit = MOST_GROWTH * (len(post_order(expr)) + SMALL)
-    for _ in range(MOST_ROUNDS):
+    limit = MAX_GROWTH * (len(post_order(expr)) + SMALL_PROGRAM)
+    for _ in range(MAX_ITERATIONS):
         start = expr
         for callback in list(active):
             before = expr
-            expr = _one_round(callback, expr, mod, limit)
+            expr = _one_iteration(callback, expr, mod, limit)
             if callback.rewrite_once and _changed(before, expr):
                 active.remove(callback)
         if not _changed(start, expr):
             return expr
-    raise _endless(active, f"something still changes after {MOST_ROUNDS} rounds")
+    raise _nonterminating(active, f"the program still changes after {MAX_ITERATIONS} iterations")
 
 
 def _changed(before: Expr, after: Expr) -> bool:
     return before is not after and not structural_equal(before, after)
 
 
-def _endless(callbacks: Sequence[DFPatternCallback], how: str) -> RelayError:
+def _nonterminating(callbacks: Sequence[DFPatternCallback], how: str) -> RelayError:
     names = ", ".join(dict.fromkeys(type(c).__name__ for c in callbacks))
     return RelayError(
-        f"this rewriting comes to no end: {how} (with {names})",
+        f"this rewriting does not terminate: {how} (with {names})",
         help=[
-            "make what the callback returns one that its pattern does not match, "
-            "or give the callback rewrite_once=True"
+            "let the callback return an expression that its pattern does not match, "
+            "or set its rewrite_once=True"
         ],
     )
 
 
-def _one_round(callback: DFPatternCallback, expr: Expr, mod: IRModule | None, limit: int) -> Expr:
-    """`expr` with each match of one callback's pattern replaced once."""
+def _one_iteration(callback: DFPatternCallback, expr: Expr, mod: IRModule | None, limit: int) -> Expr:
+    """Replace each match of one callback's pattern in `expr` once."""
     assert callback.pattern is not None
     if callback.require_type:
         expr = infer_expr(expr, mod)
@@ -114,24 +115,24 @@ def _one_round(callback: DFPatternCallback, expr: Expr, mod: IRModule | None, li
         return expr
     order = post_order(expr)
     if len(order) > limit:
-        raise _endless([callback], f"the program has grown to {len(order):,} expressions")
+        raise _nonterminating([callback], f"the program has grown to {len(order):,} expressions")
     memo: dict[Expr, Expr] = {}
-    made: set[Expr] = set()
+    created: set[Expr] = set()
     for node in order:
         new = renewed(node, memo)
-        made.add(new)
+        created.add(new)
         if node in groups:
-            new = _replaced(callback, groups[node], new, memo, made)
+            new = _replaced(callback, groups[node], new, memo, created)
         memo[node] = new
     return memo[expr]
 
 
 def _replaced(
-    callback: DFPatternCallback, group: Group, post: Expr, memo: dict[Expr, Expr], made: set[Expr]
+    callback: DFPatternCallback, group: Group, post: Expr, memo: dict[Expr, Expr], created: set[Expr]
 ) -> Expr:
-    """What the callback gives for a group, with its new expressions linked to where they come from."""
+    """Call the callback for a group, and link the new expressions in its result to their origins."""
     memo[group.root] = post
-    node_map = {part: [memo.get(e, e) for e in found] for part, found in group.bound.items()}
+    node_map = {part: [memo.get(e, e) for e in exprs] for part, exprs in group.bound.items()}
     new = unwrapped(callback.callback(group.root, post, node_map))
     if not isinstance(new, Expr):
         raise TypeError(
@@ -139,13 +140,13 @@ def _replaced(
             "return `post` to leave the match as it is"
         )
     if new is not post and active(Rewrite) is not None:
-        said = first_sentence(callback.callback.__doc__) or first_sentence(type(callback).__doc__)
-        emit_rewrite(callback.callback, post, new, group.root, sentence=said)
+        sentence = first_sentence(callback.callback.__doc__) or first_sentence(type(callback).__doc__)
+        emit_rewrite(callback.callback, post, new, group.root, sentence=sentence)
     pending = [new]
     while pending:
         node = pending.pop()
-        if node not in made and not node.origin and not isinstance(node, _LEAVES):
-            made.add(node)
+        if node not in created and not node.origin and not isinstance(node, _LEAVES):
+            created.add(node)
             set_origin(node, (group.root,))
             set_span(node, node.span or group.root.span)
             pending += children(node)
@@ -153,8 +154,8 @@ def _replaced(
 
 
 def renewed(node: Expr, memo: dict[Expr, Expr]) -> Expr:
-    """`node` with its parts as `memo` has them. What binds a variable takes another variable, but not another
-    expression: there it stays as it was.
+    """Rebuild `node` with its parts replaced by `memo`. A binder accepts another variable, but no other
+    expression; there it stays unchanged.
     """
     parts = [memo[part] for part in children(node)]
     if isinstance(node, Function):
@@ -176,7 +177,7 @@ def _binder(var: Var, memo: dict[Expr, Expr]) -> Var:
 
 
 def _pattern(pattern: Pattern, memo: dict[Expr, Expr]) -> Pattern:
-    """A pattern of a `match` with its variables renamed; patterns are as deep as a person writes them."""
+    """Rename the variables in a pattern of a `match`; patterns are small enough for recursion."""
     if isinstance(pattern, PatternVar):
         var = _binder(pattern.var, memo)
         return pattern if var is pattern.var else PatternVar(var, pattern.span)

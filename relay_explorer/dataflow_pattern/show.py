@@ -1,4 +1,4 @@
-"""Patterns as text: the Python that makes them. Parts that are shared are written out each time."""
+"""Patterns as text: the Python that builds them. Shared parts are expanded at each use."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from .patterns import (
     WildcardPattern,
 )
 
-LONGEST = 4000  # characters; a pattern with much sharing would be long beyond use
+LONGEST = 4000  # characters; a pattern with much sharing would be too long to read
 
 
 def show_pattern(pattern: DFPattern) -> str:
-    """`pattern` as text, cut where it is very long. A pattern inside itself is written as `…`."""
+    """Write `pattern` as text, truncated where it is very long. A pattern inside itself is written as `…`."""
     writer = _Writer()
     text = run(writer.show(pattern))
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
@@ -46,7 +46,7 @@ class _Writer:
         if pattern in self.inside or self.written > LONGEST:
             return "…"
         self.inside.add(pattern)
-        self.written += 8  # the least that a pattern takes; counted on the way down, so that depth is bounded
+        self.written += 8  # the minimum for a pattern; counted on the way down, so that the depth is bounded
         text: str = yield self.kind(pattern)
         self.inside.discard(pattern)
         return text

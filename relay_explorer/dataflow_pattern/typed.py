@@ -1,5 +1,5 @@
-"""The types of expressions, for patterns that ask for them: known ones are read, others inferred when first
-asked for, all at once.
+"""The types of expressions, for patterns that require them: known types are read, others are inferred at the
+first request, all at once.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from ..typing import infer_types
 
 
 class Types:
-    """The types of what is in `root`, which may call functions of `module`."""
+    """The types of the expressions in `root`, which may call functions of `module`."""
 
     def __init__(self, root: Expr, module: IRModule | None = None) -> None:
         self.root = root
         self.module = module
-        self._found: dict[Expr, Type] | None = None
+        self._types: dict[Expr, Type] | None = None
         self._apart: dict[Expr, Type] = {}
 
     def of(self, expr: Expr) -> Type | None:
-        """The type of `expr`; None of operators, constructors and names of functions, which have many or none
-        of their own. A TypeInferenceError explains why an expression has no type; that something else in the
-        program has none does not matter.
+        """Return the type of `expr`; None for operators, constructors and names of functions, which are
+        polymorphic or have no type of their own. Raise a TypeInferenceError where the expression cannot be
+        typed; untyped expressions elsewhere in the program do not matter.
         """
         if expr._checked_type is not None or isinstance(expr, (Op, Constructor, GlobalVar)):
             return expr._checked_type
-        if self._found is None:
-            self._found = self._all()
-        found = self._found.get(expr, self._apart.get(expr))
-        if found is None:
-            found = self._apart[expr] = infer_expr(expr, self.module).checked_type
-        return found
+        if self._types is None:
+            self._types = self._all()
+        type_ = self._types.get(expr, self._apart.get(expr))
+        if type_ is None:
+            type_ = self._apart[expr] = infer_expr(expr, self.module).checked_type
+        return type_
 
     def _all(self) -> dict[Expr, Type]:
         try:
@@ -47,7 +47,9 @@ class Types:
 
 
 def infer_expr(expr: Expr, module: IRModule | None = None) -> Expr:
-    """A copy of `expr` in which everything has its type. Its free variables stay the same objects."""
+    """Return a copy of `expr` in which every expression has its type. Its free variables remain the same
+    objects.
+    """
     free = [] if isinstance(expr, Function) else free_vars(expr)
     main = expr if isinstance(expr, Function) else Function(free, expr, None, free_type_vars(expr))
     needed, name = _with_what_it_calls(main, module)
@@ -59,7 +61,9 @@ def infer_expr(expr: Expr, module: IRModule | None = None) -> Expr:
 
 
 def _with_what_it_calls(function: Function, module: IRModule | None) -> tuple[IRModule, str]:
-    """`function`, under a name of its own, and those of `module` that it needs, directly or not."""
+    """Return a module of `function`, under a unique name, and the functions of `module` that it needs,
+    directly or not.
+    """
     needed = IRModule({}, module.type_definitions if module else None)
     pending: list[Expr] = [function] if module else []
     while pending and module is not None:
@@ -75,7 +79,7 @@ def _with_what_it_calls(function: Function, module: IRModule | None) -> tuple[IR
 
 
 def _renamed(root: Expr, names: dict[Expr, Expr]) -> Expr:
-    """`root` with variables exchanged; unlike other rewriting, this keeps the types."""
+    """Rename variables in `root`; unlike other rewriting, this keeps the types."""
     memo: dict[Expr, Expr] = dict(names)
     for node in post_order(root):
         if node not in memo:

@@ -184,7 +184,7 @@ class TestWhichMatches:
             assert FunctionPattern(None, wildcard()).partition(function) is function
 
     def test_what_is_no_expression(self) -> None:
-        with pytest.raises(TypeError, match=r"what is partitioned is an expression, as mod\['main'\]"):
+        with pytest.raises(TypeError, match=r"partition takes an expression, such as mod\['main'\]"):
             DENSE.partition(relay.IRModule())  # type: ignore[arg-type]  # refused
 
 

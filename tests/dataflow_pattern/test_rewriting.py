@@ -232,14 +232,16 @@ class TestRounds:
         rewrite([relu_to_tanh(), watch], relay.nn.relu(X))
         assert not any("relu(" in text for text in log)
 
-    def test_that_never_ends_is_said(self) -> None:
+    def test_reports_rewriting_that_does_not_terminate(self) -> None:
         count = Replace(is_constant(), lambda pre, post, found: relay.const(int(post.data.numpy()) + 1))
-        with pytest.raises(RelayError, match="no end: something still changes after 100 rounds") as error:
+        with pytest.raises(
+            RelayError, match="not terminate: the program still changes after 100 iterations"
+        ) as error:
             rewrite([relu_to_tanh(), count], relay.nn.relu(relay.const(0)))
         assert "(with Replace)" in error.value.message
         assert "rewrite_once=True" in error.value.help[0]
 
-    def test_callbacks_that_undo_one_another_are_done_after_one_round(self) -> None:
+    def test_callbacks_that_undo_one_another_stop_after_one_iteration(self) -> None:
         back = Replace(
             is_op("tanh")(wildcard()), lambda pre, post, found: relay.nn.relu(as_call(post).args[0])
         )
@@ -298,5 +300,5 @@ def test_a_deep_program() -> None:
 
 
 def test_what_is_no_expression() -> None:
-    with pytest.raises(TypeError, match=r"what is rewritten is an expression, as mod\['main'\]"):
+    with pytest.raises(TypeError, match=r"rewrite takes an expression, such as mod\['main'\]"):
         rewrite(relu_to_tanh(), relay.IRModule())  # type: ignore[arg-type]  # refused
