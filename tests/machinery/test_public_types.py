@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import relay_explorer
+from relay_explorer.ops import NAMESPACES, builders
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(relay_explorer.__file__).parent
@@ -155,6 +156,23 @@ def test_types_are_revealed(report: Report, expression: str) -> None:
     assert [part for part in SIGNATURES[expression] if part not in revealed] == [], revealed
 
 
+def test_every_builder_has_a_signature(project: Path, tmp_path: Path) -> None:
+    names = [
+        f"relay.{namespace}.{name}".replace("..", ".")
+        for namespace in NAMESPACES
+        for name in builders(namespace)
+    ]
+    reveals = "".join(f"reveal_type({name})\n" for name in names)
+    (tmp_path / "program.py").write_text(f"from relay_explorer import relay\n{reveals}", "utf-8")
+    (tmp_path / "env").symlink_to(project / "env")
+    (tmp_path / "pyrightconfig.json").write_bytes((project / "pyrightconfig.json").read_bytes())
+    report = by_pyright(tmp_path)
+    assert report.errors == {}
+    assert len(names) > 200
+    types = {name: report.types[line] for line, name in enumerate(names, 2)}
+    assert {name: type_ for name, type_ in types.items() if type_.startswith("(...)")} == {}
+
+
 @pytest.mark.parametrize("line", WRONG)
 def test_mistakes_are_reported(report: Report, line: str) -> None:
     assert report.errors.get(line_of(line))
@@ -235,7 +253,7 @@ def editor(project: Path) -> Iterator[Editor]:
 @pytest.mark.parametrize(
     ("text", "file", "declaration"),
     [
-        ("relay.nn.conv2d", "ops/nn/conv.py", "def conv2d("),
+        ("relay.nn.conv2d", "ops/nn/convolution/", "def conv2d("),
         ("relay.nn.leaky_relu", "ops/nn/activation.py", "def leaky_relu("),
         ("relay.op.nn.dense", "ops/nn/dense.py", "def dense("),
         ("relay.transform.FuseOps", "transform/fuse_ops/", "class FuseOps("),
