@@ -12,7 +12,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from ..ops.reference import addresses
+from ..ops.anchors import addresses
 from ..views.format import TokenClass, View
 from ..views.picture import html as picture
 

@@ -16,10 +16,10 @@ from relay_explorer import ops as operators
 from relay_explorer.ir.attrs import Attrs, attr
 from relay_explorer.ir.expr import Call, var
 from relay_explorer.ir.op import Op
+from relay_explorer.ops.anchors import address, anchor
 from relay_explorer.ops.arguments import Operand
 from relay_explorer.ops.left_out import LEFT_OUT
 from relay_explorer.ops.operator import FAMILIES, operator
-from relay_explorer.ops.reference import address, anchor
 from relay_explorer.ops.relation import IDENTITY
 from relay_explorer.text import parse
 from relay_explorer.typing import infer_types

@@ -17,9 +17,9 @@ from relay_explorer.ir.op import PATTERN_NAMES, Op, Relation, no_flops
 from relay_explorer.ir.walk import free_vars
 from relay_explorer.models.operator_calls import CALLS
 from relay_explorer.ops import NAMESPACES, builders
+from relay_explorer.ops.anchors import anchor
 from relay_explorer.ops.left_out import LEFT_OUT
 from relay_explorer.ops.operator import FAMILIES
-from relay_explorer.ops.reference import anchor
 from relay_explorer.typing import infer_types
 
 TITLES = {

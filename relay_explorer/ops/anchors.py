@@ -1,4 +1,4 @@
-"""Where the book's operator reference says what about which operator."""
+"""Where the book describes each operator: pages, anchors and addresses."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ FOLDER = "reference"  # below the book's folder
 
 
 def anchor(name: str) -> str:
-    """The anchor of an operator: `op-nn-conv2d` for `nn.conv2d`."""
+    """Return the anchor of an operator: `op-nn-conv2d` for `nn.conv2d`."""
     return "op-" + re.sub(r"[^a-z0-9]+", "-", name.lower())
 
 
 def page(family: str) -> str:
-    """The page of a family of operators, as the book names it."""
+    """Return the page of a family of operators, as the book names it."""
     return f"{FOLDER}/operators_{family}"
 
 
 def address(op: Op) -> str:
-    """The place of an operator in the built book, from the folder in which the chapters are."""
+    """Return the place of an operator in the built book, from the folder in which the chapters are."""
     return f"{page(op.family)}.html#{anchor(op.name)}"
 
 
 def addresses(names: Iterable[str]) -> dict[str, str]:
-    """The places of those of these operators that the reference has: not of a reader's own."""
+    """Return the places of those operators that the book describes; it does not know a reader's own."""
     return {name: address(Op.get(name)) for name in sorted(set(names) & DECLARED)}
