@@ -51,7 +51,7 @@ provide("load_operators", load_all)
 
 
 def builders(namespace: str) -> dict[str, Callable[..., Any]]:
-    """The builders of `relay`, or of a namespace in it, by name."""
+    """Return the builders of `relay`, or of one of its namespaces, by name."""
     module = importlib.import_module(f"{__name__}.namespaces.{namespace}".rstrip("."))
     return {
         name: value

@@ -1,4 +1,4 @@
-"""Where the book describes each operator: pages, anchors and addresses."""
+"""Where the book's operator reference says what about which operator."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def page(family: str) -> str:
 
 
 def address(op: Op) -> str:
-    """Return the place of an operator in the built book, from the folder in which the chapters are."""
+    """Return the address of an operator in the built book, relative to the folder of the chapters."""
     return f"{page(op.family)}.html#{anchor(op.name)}"
 
 
 def addresses(names: Iterable[str]) -> dict[str, str]:
-    """Return the places of those operators that the book describes; it does not know a reader's own."""
+    """Return the addresses of those of these operators that the reference has; a reader's own have none."""
     return {name: address(Op.get(name)) for name in sorted(set(names) & DECLARED)}

@@ -37,7 +37,7 @@ class OnDeviceAttrs(Attrs, key="relay.attrs.OnDeviceAttrs"):
 
 
 def _operand_te(call: Lowered) -> list[Tensor]:
-    """The operand's tensors. A tuple of tuples is taken apart."""
+    """Return the operand's tensors; nested tuples are flattened."""
     return leaves(tuple(call.inputs))
 
 

@@ -150,7 +150,7 @@ def _marks(attrs: OneHotAttrs, indices: Array, on_value: Array, off_value: Array
 
 
 def _one_hot_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """The two values, each summed over the places where it stands."""
+    """Return the gradients of the two values: each is summed over the elements that hold it."""
     indices, on, off, *rest = call.args
     assert call.attrs is not None
     dtype = tensor_type(call).dtype

@@ -20,7 +20,7 @@ Operands: TypeAlias = Expr | TupleWrapper | Sequence[Operand]
 
 
 def expr(value: object) -> Expr:
-    """An argument as an expression: wrapped calls are unwrapped, numbers and arrays become constants."""
+    """Convert an argument to an expression: unwrap wrapped calls, and make numbers and arrays constants."""
     if isinstance(value, Expr):
         return value
     if isinstance(value, TupleWrapper):
@@ -29,8 +29,8 @@ def expr(value: object) -> Expr:
 
 
 def tuple_expr(values: object, operator: str) -> Expr:
-    """The one tuple that `operator` takes: from a list of expressions, or an expression of tuple type. A
-    wrapper is a list: what it holds is taken field by field, as in TVM.
+    """Return the single tuple operand of `operator`, from a list of expressions or an expression of tuple
+    type. A wrapper counts as a list: its fields are taken one by one, as in TVM.
     """
     if isinstance(values, Expr):
         return expr(values)
@@ -65,7 +65,7 @@ def static_ints(value: object, name: str) -> list[int]:
 
 
 def int_const(values: object, dtype: str = "int32") -> Expr:
-    """A constant vector of integers, without NumPy; an expression is left as it is."""
+    """Build a constant vector of integers, without NumPy; return an expression unchanged."""
     if isinstance(values, Expr):
         return values
     numbers = [int(v) for v in static_ints(values, "values")]
@@ -73,7 +73,7 @@ def int_const(values: object, dtype: str = "int32") -> Expr:
 
 
 def axes_of(axis: int | Sequence[int] | None) -> list[int] | None:
-    """An axis or several as a list; None stays None."""
+    """Return one axis or several as a list; None stays None."""
     if axis is None:
         return None
     return list(axis) if isinstance(axis, (list, tuple)) else [axis]  # type: ignore[list-item]  # one axis

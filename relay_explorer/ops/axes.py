@@ -63,7 +63,7 @@ def _transpose_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _transpose_layout(question: Question) -> Answer:
-    """The result lies as it did; the new order of the data is part of what the operator undoes."""
+    """Keep the layout of the result, and compose the data's new order of axes with the permutation."""
     old, attrs = question.old[0], question.attrs
     assert attrs is not None
     if old is None:

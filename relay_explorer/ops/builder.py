@@ -66,11 +66,11 @@ class Builder:
         self.tuples = frozenset([name for name in self.operands if annotations.get(name) in _TUPLES])
 
     def fields(self) -> list[Field]:
-        """The attributes, as the annotations declare them."""
+        """Return the attributes as the annotations declare them."""
         return [_field(name, self.function) for name in self.attributes]
 
     def derived(self, op: Op, results: int | None) -> Anything:
-        """The function that builds a call of `op`; `results` is as in `operator`."""
+        """Derive the function that builds a call of `op`; `results` is as in `operator`."""
         function = self.function
         names: dict[str, Anything] = {
             "__name__": function.__module__, "_op": op, "_call": Call.of, "_Expr": Expr, "_expr": expr,
@@ -90,7 +90,7 @@ class Builder:
         return update_wrapper(build, function)
 
     def _attributes(self, schema: type[Attrs] | None, names: dict[str, Anything]) -> list[str]:
-        """The lines that make the attributes; what they use is added to `names`."""
+        """Return the lines that build the attributes, and add the names that they use to `names`."""
         if schema is None:
             return ["_attrs = None"]
         names["_Attrs"] = schema
@@ -132,7 +132,7 @@ class Builder:
         return not any(value is Parameter.empty for value in values.values())
 
     def _result(self, results: int | None) -> str:
-        """The line that makes the call; `results` is the number of fields where it returns several."""
+        """Return the line that builds the call; `results` is the number of fields of a tuple result."""
         operands = [
             f"_tuple_expr({name}, _op.name)"
             if name in self.tuples
@@ -144,7 +144,7 @@ class Builder:
 
 
 def _converted(name: str, field: Field) -> str:
-    """An expression that converts the argument `name` to its kind, unless it is of that kind already."""
+    """Return an expression that converts the argument `name` to its kind, unless it has that kind already."""
     exact = EXACT.get(KINDS[field.kind])
     if exact is None:
         return f"_convert_{name}({name})"
@@ -189,7 +189,7 @@ def _is_attribute(annotation: Anything) -> bool:
 
 
 def _field(name: str, function: FunctionType) -> Field:
-    """The attribute that the parameter `name` declares."""
+    """Return the attribute that the parameter `name` declares."""
     annotation = function.__annotations__[name]
     if isinstance(annotation, str):
         kind, metadata = _split(annotation)
@@ -203,7 +203,7 @@ def _field(name: str, function: FunctionType) -> Field:
 
 
 def _split(annotation: str) -> tuple[str, str]:
-    """The two arguments of `Annotated[…, …]`, as text."""
+    """Return the two arguments of `Annotated[…, …]` as text."""
     inside = annotation[annotation.index("[") + 1 : -1]
     depth = 0
     for place, character in enumerate(inside):

@@ -55,7 +55,7 @@ def _cast_gradient(call: Call, grad: Expr) -> list[Expr | None]:
 
 
 def _cast_te(lowered: Lowered) -> list[Tensor]:
-    """A number becomes true where it is not 0, which TVM's cast to bool does not do."""
+    """Cast each element; unlike TVM's cast to bool, make every number but 0 true."""
     x, dtype = lowered.inputs[0], lowered.out.dtype
     return [stage(x.shape, lambda *i: cast_te(x(*i), dtype), lowered.name)]
 

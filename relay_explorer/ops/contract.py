@@ -32,9 +32,9 @@ ELLIPSIS = "..."
 
 
 def equation_terms(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]:
-    """The letters of each tensor and of the result; without "->", the letters that occur once, in their
-    order. An ellipsis becomes the letters of the axes that it stands for: the last of them are the same for
-    all tensors of these `ranks`.
+    """Return the letters of each operand and of the result; without "->", the result has the letters that
+    occur once, in their order. An ellipsis is replaced by the letters of the axes that it stands for; the
+    last of them are the same for all operands of these `ranks`.
     """
     given, arrow, result = equation.replace(" ", "").partition("->")
     terms = given.split(",")
@@ -66,7 +66,7 @@ def equation_terms(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]
 
 
 def _extents(terms: list[str], fields: Sequence[TensorType]) -> dict[str, Dim]:
-    """The extent that each letter stands for."""
+    """Return the extent that each letter stands for."""
     if len(terms) != len(fields):
         raise RelationError(
             f"the equation speaks of {len(terms)} tensors, but the tuple has {len(fields)}", culprits=(0,)
@@ -117,8 +117,8 @@ def _products_summed(attrs: Anything, data: tuple[Array, ...]) -> Array:
 
 
 def _einsum_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """The derivative by a tensor is the sum of the products of all others with that of the result; an axis
-    that only this tensor has, and that was summed, is repeated.
+    """Return the derivatives of an einsum: by each operand, the einsum of all others with the result's
+    gradient. An axis that only this operand has, and that was summed, is broadcast.
     """
     (fields,) = call.args
     assert call.attrs is not None

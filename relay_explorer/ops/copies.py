@@ -40,7 +40,7 @@ def _repeat(attrs: Anything, data: Type) -> Type:
 
 
 def _repeat_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """The repetitions stand side by side: an axis of their own, which is summed."""
+    """Give the repetitions an axis of their own, and sum over it."""
     (x,) = call.args
     assert call.attrs is not None
     shape = extents(x, "the gradient of `_repeat_gradient`")
@@ -104,7 +104,7 @@ def _tile_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _tiled(x: Tensor, shape: TeShape, name: str) -> Tensor:
-    """Copies of `x` side by side, in `shape`."""
+    """Place copies of `x` side by side, in `shape`."""
     lead = len(shape) - len(x.shape)
     if any(known(dim) == 0 for dim in dims(x)):
         return stage(shape, lambda *i: te_number(0, dtype_of(x)), name)  # there are no elements

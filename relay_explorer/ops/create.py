@@ -84,12 +84,12 @@ def _full_like_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _init_te(value: int) -> Lowering:
-    """A tensor of the result's type that holds one value."""
+    """Make the lowering that fills a tensor of the result's type with one value."""
     return lambda call: [stage(call.out_shape, lambda *i: number(value, call.out.dtype), call.name)]
 
 
 def _init_like_te(value: int) -> Lowering:
-    """A tensor like the operand that holds one value."""
+    """Make the lowering that fills a tensor like the operand with one value."""
 
     def lower(call: Lowered) -> list[Tensor]:
         x = call.inputs[0]

@@ -7,17 +7,17 @@ from ..ir.types import TensorType
 
 
 def t(*shape: int, dtype: str = "float32", name: str = "x") -> Var:
-    """A variable of tensor type."""
+    """Make a variable of tensor type."""
     return var(name, TensorType(shape, dtype))
 
 
 def ints(*shape: int, name: str = "i") -> Var:
-    """A variable of a tensor of integers."""
+    """Make a variable of an integer tensor."""
     return t(*shape, dtype="int32", name=name)
 
 
 def bools(*shape: int, name: str = "b") -> Var:
-    """A variable of a tensor of truth values."""
+    """Make a variable of a boolean tensor."""
     return t(*shape, dtype="bool", name=name)
 
 

@@ -148,7 +148,7 @@ def fixed_point_multiply(
     multiplier: Annotated[int, required("The factor's fraction, as a whole number of 2⁻³¹.")],
     shift: Annotated[int, required("The factor's power of two.")],
 ) -> Call:
-    """`data` · `multiplier` · 2 ** (`shift` - 31), rounded; int32."""
+    """Compute `data` · `multiplier` · 2 ** (`shift` - 31), rounded, in int32."""
 
 
 @operator(
@@ -193,4 +193,6 @@ def fixed_point_multiply_per_axis(
         ),
     ],
 ) -> Call:
-    """`data` · 2 ** `lshift` · `multiplier` · 2 ** (-31 - `rshift`), each along `axes`, rounded; int32."""
+    """Compute `data` · 2 ** `lshift` · `multiplier` · 2 ** (-31 - `rshift`), each along `axes`, rounded, in
+    int32.
+    """

@@ -15,7 +15,7 @@ from .calls import relay
 
 
 def number(value: float, like: Expr) -> Constant:
-    """A number of the element type of `like`, an expression that has its type."""
+    """Build a constant of the element type of `like`, a typed expression."""
     return const(value, tensor_type(like).dtype)
 
 
@@ -24,7 +24,7 @@ def axis_count(expr: Expr) -> int:
 
 
 def extents(expr: Expr, what: str = "the gradient of an operator") -> tuple[int, ...]:
-    """The shape of a tensor; a RelayError where it is not known before the program runs."""
+    """Return the shape of a tensor; raise a RelayError where it is dynamic."""
     shape = tensor_type(expr).shape
     if not all(isinstance(dim, int) for dim in shape):
         raise RelayError(
@@ -69,16 +69,16 @@ def _filled(expr: Expr, type_: Type, one: bool) -> Expr:
 
 
 def field_of(value: Expr, index: int) -> Expr:
-    """A field of a tuple; taken out of it where it is written down."""
+    """Return a field of a tuple: the expression itself where the tuple is written out, else a projection."""
     return value.fields[index] if isinstance(value, Tuple) else TupleGetItem(value, index)
 
 
 def gathered(call: Call, grad: Expr, data: Expr, numbered: Expr, spare: bool = False) -> Expr:
-    """The gradient of an operator that moves elements, by its `data`.
+    """Build the gradient, with respect to `data`, of an operator that moves elements.
 
-    `numbered` is the operator's result where each element of `data` is its own number, from `numbers_of`: it
-    says where each element of the result came from, and there the gradients are added up. With `spare`, the
-    number after the last stands for what came from nowhere.
+    `numbered` is the operator's result for data whose elements are their own flat indices, from `numbers_of`:
+    it names the source of each element of the result, where the gradients are summed. With `spare`, the index
+    after the last one marks elements that have no source.
     """
     type_ = tensor_type(data)
     count = prod(extents(data, f"the gradient of `{call.op}`"))
@@ -95,14 +95,16 @@ def gathered(call: Call, grad: Expr, data: Expr, numbered: Expr, spare: bool = F
 
 
 def numbers_of(data: Expr, call: Call) -> Expr:
-    """A tensor of the shape of `data`, an argument of `call`, whose elements are 0, 1, 2, …"""
+    """Build a tensor of the shape of `data`, an argument of `call`, whose elements are their flat indices 0,
+    1, 2, …
+    """
     shape = extents(data, f"the gradient of `{call.op}`")
     row = relay.arange(const(0, "int32"), const(prod(shape), "int32"), const(1, "int32"), "int32")
     return relay.reshape(row, shape) if len(shape) != 1 else row
 
 
 def along(vector: Expr, rank: int, axis: int) -> Expr:
-    """A vector, shaped so that it broadcasts along `axis` of a tensor of `rank` axes."""
+    """Reshape a vector so that it broadcasts along `axis` of a tensor of `rank` axes."""
     after = rank - axis % rank - 1
     return relay.expand_dims(vector, 1, after) if after else vector
 
@@ -121,12 +123,16 @@ def summed_to_operand(grad: Expr, call: Call, operand: int) -> Expr:
 
 
 def slope(formula: str, derivative: Callable[[Expr, Expr], Expr]) -> Gradient:
-    """The gradient of a function of each element, by its derivative: built of the data and of the value."""
+    """Make the gradient of an element-wise function from its derivative, which is built from the data and the
+    result.
+    """
     return Gradient(formula, lambda call, grad: [grad * derivative(call.args[0], call)])
 
 
 def _none(call: Call, grad: Expr) -> list[Expr | None]:
-    """The value is constant between its jumps, or depends on no number: all derivatives are zero."""
+    """Return no gradients: the function is constant between its jumps, or depends on no number, so all
+    derivatives are zero.
+    """
     return [None] * len(call.args)
 
 
@@ -144,8 +150,8 @@ def differentiate_by(function: Differentiate) -> Differentiate:
 
 
 def composed(build: Callable[..., Expr]) -> GradientRule:
-    """The rule of an operator whose value is `build(attrs, *operands)`, composed of operators that have
-    gradients. The operands that `build` gets are variables with types.
+    """Make the rule of an operator whose value is `build(attrs, *operands)`, composed of operators that have
+    gradients. `build` receives typed variables as operands.
     """
 
     def rule(call: Call, grad: Expr) -> Sequence[Expr | None]:
@@ -178,7 +184,7 @@ def moved_field(call: Call, grad: Expr) -> list[Expr]:
 
 
 def typed_field(tuple_: Expr, index: int) -> Expr:
-    """A field of a tuple, with its type."""
+    """Return a field of a tuple, with its type."""
     assert isinstance(tuple_.checked_type, TupleType)
     field = field_of(tuple_, index)
     if field._checked_type is None:

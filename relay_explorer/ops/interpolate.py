@@ -107,7 +107,9 @@ def _nearest(attrs: Anything, places: Array) -> Array:
 
 
 def cubic(part: Array, alpha: float) -> list[Array]:
-    """The weights of the four elements around a place that lies `part` after the second (Keys, 1981)."""
+    """Return the weights of the four elements around a position that lies `part` after the second (Keys,
+    1981).
+    """
 
     def near(d: Array) -> Array:
         return (alpha + 2) * d**3 - (alpha + 3) * d**2 + 1
@@ -144,14 +146,14 @@ def sampled(attrs: Anything, x: Array, grid: Array) -> Array:
 
 
 def _unscaled(coordinate: Array, extent: int, align_corners: bool) -> Array:
-    """The place on an axis of `extent` elements that a coordinate from -1 to 1 names."""
+    """Convert a coordinate from -1 to 1 to a position on an axis of `extent` elements."""
     if align_corners:
         return (coordinate + 1) / 2 * (extent - 1)
     return ((coordinate + 1) * extent - 1) / 2
 
 
 def _around(place: Array, method: str) -> list[tuple[Array, Array]]:
-    """The elements around `place`, and how much each counts."""
+    """Return the elements around `place`, each with its weight."""
     if method == "nearest":
         return [(np.rint(place), np.ones_like(place))]
     first = np.floor(place)

@@ -77,7 +77,9 @@ def _joining(
 
 
 def _agree(fields: Sequence[TensorType], skipped: int, operator: str) -> list[Dim]:
-    """The dimensions that all share, each as well known as in any; that of axis `skipped` is the first's."""
+    """Return the dimensions that all fields share, static where any field's is; axis `skipped` is the first
+    field's.
+    """
     first = fields[0]
     shared = list(first.shape)
     for number, field in enumerate(fields[1:], 1):
@@ -178,7 +180,7 @@ def _concatenate_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _concatenate_layout(question: Question) -> Answer:
-    """The fields lie alike: in the new layout, where that is the same of all of them."""
+    """Infer one layout for all fields: the new one, where it is the same for all of them."""
     attrs, old = question.attrs, question.old
     assert attrs is not None
     first = next((layout for layout in old if layout is not None), None)
@@ -279,7 +281,7 @@ def _split(attrs: SplitAttrs, data: Type) -> Type:
 
 
 def _split_extents(extent: Dim, cuts: int | tuple[int, ...], axis: int) -> list[Dim]:
-    """The extents of the parts."""
+    """Return the extents of the parts."""
     if isinstance(cuts, int):
         if cuts < 1:
             raise RelationError(f"a tensor cannot be split into {cuts} parts", "give at least 1")

@@ -53,7 +53,7 @@ def _masked(attrs: Anything, x: Array, valid_length: Array) -> Array:
 
 
 def _sequence_mask_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """What follows the end of a sequence is not of the data."""
+    """Mask the gradient: elements after the end of a sequence do not come from the data."""
     assert call.attrs is not None
     return [relay.sequence_mask(grad, call.args[1], 0, call.attrs["axis"]), None]
 
@@ -148,7 +148,9 @@ def _with_diagonals(attrs: MatrixSetDiagAttrs, x: Array, diagonal: Array) -> Arr
 
 
 def _matrix_set_diag_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """The diagonals come from the second argument: their elements' numbers say from where in it."""
+    """Return the gradients of the data and of the diagonals; the flat indices of the diagonals' elements name
+    their sources.
+    """
     data, diagonal = call.args
     assert call.attrs is not None
     by_data = Call(call.op, [grad, zeros_of(diagonal)], call.attrs)
@@ -160,7 +162,9 @@ def _matrix_set_diag_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _matrix_set_diag_te(lowered: Lowered) -> list[Tensor]:
-    """The highest diagonal comes first; a short one lies at the left or the right end of its row."""
+    """Write the diagonals into the matrices, the highest one first; a short one is aligned at the left or the
+    right end of its row.
+    """
     (x, diagonal), attrs = lowered.inputs, lowered.attrs
     rows, columns = dims(x)[-2:]
     width = dims(diagonal)[-1]

@@ -69,7 +69,7 @@ def checked(reference: Reference) -> Reference:
 
 
 def _own(result: Anything, values: tuple[Anything, ...]) -> Array:
-    """`result` as an array that shares no memory with `values`, which are arrays or tuples of them."""
+    """Return `result` as an array that shares no memory with `values`, which are arrays or tuples of them."""
     array = np.asarray(result)
     view = array.base is not None  # an array that is no view shares memory only with itself
     for value in values:
@@ -84,9 +84,10 @@ def is_float(x: Array) -> bool:
 
 
 def element_type(name: Anything) -> Anything:
-    """The NumPy type called `name`, or given as such; a TypeError that names it where NumPy has none.
+    """Return the NumPy type called `name`, or `name` itself where it is one; raise a TypeError that names it
+    where NumPy has none.
 
-    Numbers of bfloat16, which NumPy has not, are held in float32; `cast` rounds to them.
+    NumPy lacks bfloat16: its elements are held in float32, and `cast` rounds to its precision.
     """
     return name if isinstance(name, np.dtype) else _named(str(name))
 
@@ -108,12 +109,12 @@ def rounded_to_bfloat16(x: Array) -> Array:
 
 
 def numbers(vector: Array) -> tuple[int, ...]:
-    """The elements of a vector of integers, or of a single one."""
+    """Return the elements of an integer vector, or of a scalar, as a tuple."""
     return tuple([int(v) for v in vector.reshape(-1)])
 
 
 def nonzero(divisor: Array) -> None:
-    """A ZeroDivisionError where integers would be divided by zero."""
+    """Raise a ZeroDivisionError where integers would be divided by zero."""
     if not is_float(divisor) and not np.all(divisor):
         raise ZeroDivisionError("an integer is divided by zero")
 
@@ -135,7 +136,7 @@ def per(total: Array, count: int) -> Array:
 
 
 def limits(x: Array) -> tuple[Anything, Anything]:
-    """The least and the greatest number that the element type of `x` holds."""
+    """Return the least and the greatest number that the element type of `x` holds."""
     if is_float(x):
         return -np.inf, np.inf
     return (0, 1) if x.dtype.kind == "b" else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)

@@ -153,7 +153,7 @@ def call(name: str, operands: Sequence[object], **attrs: object) -> Call:
 
 
 def _first_line(function: FunctionType) -> str:
-    """A docstring's first paragraph as one line."""
+    """Return a docstring's first paragraph as one line."""
     return " ".join((function.__doc__ or "").split("\n\n")[0].split())
 
 

@@ -75,7 +75,7 @@ def _split(types: Sequence[Type], num_inputs: int, attrs: None, reporter: Report
 def _distribution(
     types: Sequence[Type], num_inputs: int, attrs: UniformAttrs | NormalAttrs, reporter: Reporter
 ) -> bool:
-    """The key, two single numbers of the result's element type, and the result."""
+    """Relate a key and two scalars of the result's element type to the result."""
     _check_key(types[0])
     if attrs.out_dtype not in ("float32", "float64"):
         raise RelationError(f'out_dtype is "{attrs.out_dtype}", but it is float32 or float64')
@@ -133,7 +133,7 @@ def _normal(attrs: NormalAttrs, key: Array, mean: Array, scale: Array) -> tuple[
 
 
 def _drawn(attrs: Anything, key: Array, probs: Array) -> tuple[Array, Array]:
-    """The first index up to which the probabilities sum to more than a uniform number."""
+    """Draw indices: each is the first one up to which the probabilities sum to more than a uniform number."""
     weights = np.maximum(probs.astype("float32"), 0)
     sums = np.cumsum(weights / weights.sum(-1, keepdims=True), -1)
     after, units = _units(key, (*probs.shape[:-1], attrs.num_samples), "float32")
@@ -151,7 +151,7 @@ def _per_number(work: int) -> Flops:
 
 
 def threefry_key(seed: int) -> Constant:
-    """The key of a `seed`, a whole number."""
+    """Build the key of a `seed`, an integer."""
     return Constant(NDArray.from_list([*threefry.fresh(int(seed))], (threefry.WORDS,), "uint64"))
 
 
@@ -174,7 +174,7 @@ def threefry_key(seed: int) -> Constant:
     inputs=("key",),
 )
 def threefry_generate(key: Operand, shape: Sequence[int]) -> TupleWrapper:
-    """The next key, and random words of 64 bits in `shape`."""
+    """Return the next key, and random 64-bit words in `shape`."""
     return TupleWrapper(call("random.threefry_generate", [key], out_shape=static_ints(shape, "shape")), 2)
 
 
@@ -224,7 +224,7 @@ def uniform(
     low: Expr | float = 0.0,
     high: Expr | float = 1.0,
 ) -> TupleWrapper:
-    """The next key, and numbers from [`low`, `high`) in `shape`."""
+    """Return the next key, and uniform random numbers from [`low`, `high`) in `shape`."""
     return TupleWrapper(
         call(
             "random.uniform",
@@ -259,7 +259,9 @@ def normal(
     mean: Expr | float = 0.0,
     scale: Expr | float = 1.0,
 ) -> TupleWrapper:
-    """The next key, and numbers of that `mean` and standard deviation, `scale`, in `shape`."""
+    """Return the next key, and normal random numbers of that `mean` and standard deviation, `scale`, in
+    `shape`.
+    """
     return TupleWrapper(
         call(
             "random.normal",
@@ -293,4 +295,6 @@ def multinomial(
     probs: Operand,
     num_samples: Annotated[int, required("How many indices are drawn from each row.")],
 ) -> TupleWrapper:
-    """The next key, and `num_samples` indices drawn by each row of `probs`, which need not sum to 1."""
+    """Return the next key, and `num_samples` indices drawn by each row of `probs`, which need not sum to
+    1.
+    """

@@ -55,8 +55,8 @@ def register_op_attr(
 @overload
 def register_op_attr(op_name: str, attr_key: str, value: V, level: int = 10) -> V: ...
 def register_op_attr(op_name: str, attr_key: str, value: Anything = None, level: int = 10) -> Anything:
-    """Sets a property of an operator, which is entered where it was not. Without `value`, a decorator for the
-    function that is the property.
+    """Set a property of an operator, which is registered if it was not. Without `value`, return a decorator
+    for the function that is the property.
     """
     Op.load_all()
     op = Op._registry.get(op_name) or register(op_name)
@@ -97,9 +97,9 @@ def register_legalize(op_name: str, legal_op: F, level: int = 10) -> F: ...
 @overload
 def register_legalize(op_name: str, legal_op: None = None, level: int = 10) -> Callable[[F], F]: ...
 def register_legalize(op_name: str, legal_op: Anything = None, level: int = 10) -> Anything:
-    """What the pass Legalize puts in the place of the operator: a function of the attributes, the arguments,
-    and the types of the arguments and of the result; it gives an expression, or None. Without it, a
-    decorator.
+    """Register the replacement that the pass Legalize applies: a function of the attributes, the arguments,
+    and the types of the arguments and of the result, which returns an expression or None. Without it, return
+    a decorator.
     """
     return register_op_attr(op_name, "FTVMLegalize", legal_op, level)
 
@@ -111,8 +111,9 @@ def register_alter_op_layout(
     op_name: str, alter_layout: None = None, level: int = 10
 ) -> Callable[[F], F]: ...
 def register_alter_op_layout(op_name: str, alter_layout: Anything = None, level: int = 10) -> Anything:
-    """What the pass AlterOpLayout makes of the operator: a function of the attributes, arguments, types of
-    the arguments, and the type of the result; it gives a call, or None. Without it, a decorator.
+    """Register the replacement that the pass AlterOpLayout applies: a function of the attributes, arguments,
+    types of the arguments, and the type of the result, which returns a call or None. Without it, return a
+    decorator.
     """
     return register_op_attr(op_name, "FTVMAlterOpLayout", alter_layout, level)
 

@@ -40,7 +40,7 @@ def tensor(type_: Type, operand: int, name: str = "") -> TensorType:
 
 
 def tensor_fields(type_: Type, operator: str) -> tuple[TensorType, ...]:
-    """The fields of a tuple of at least one tensor, the only argument of `operator`."""
+    """Return the fields of a tuple of at least one tensor, the only argument of `operator`."""
     if not isinstance(type_, TupleType):
         raise RelationError(
             f"{operator} takes one tuple of tensors, not {type_}",
@@ -56,7 +56,9 @@ def tensor_fields(type_: Type, operator: str) -> tuple[TensorType, ...]:
 
 
 def forward(name: str, formula: str, result: Callable[..., Type]) -> Relation:
-    """A relation that waits until all inputs are known, then gives the output: `result(attrs, *inputs)`."""
+    """Make a relation that waits until all inputs are known, then assigns the output: `result(attrs,
+    *inputs)`.
+    """
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         if not known(types, num_inputs):
@@ -87,9 +89,10 @@ SAME_TYPE = Relation("Identity", _same_type, "{out} = {0}")  # of values of any 
 
 
 def broadcast_dims(a: Dim, b: Dim) -> Dim | None:
-    """The dimension that `a` and `b` broadcast to, or None where they cannot: equal ones, or one of them 1.
+    """Return the dimension that `a` and `b` broadcast to, or None where they cannot: they must be equal, or
+    one of them 1.
 
-    `?` yields to a known dimension over 1.
+    A dynamic dimension, `?`, yields to a static one over 1.
     """
     if a is b or a == b:
         return a
@@ -105,7 +108,7 @@ def broadcast_dims(a: Dim, b: Dim) -> Dim | None:
 
 
 def _broadcast_help(longer: Shape, shorter: Shape) -> list[str]:
-    """What to try where two shapes do not broadcast: the usual slips first."""
+    """Suggest remedies where two shapes do not broadcast: the usual slips first."""
     help = ["make the two equal on that axis, or one of them 1 (relay.reshape, relay.expand_dims)"]
     if len(shorter) == 1 and len(longer) > 1 and shorter[0] in longer:
         axis = longer.index(shorter[0])
@@ -119,7 +122,7 @@ def _broadcast_help(longer: Shape, shorter: Shape) -> list[str]:
 
 
 def broadcast_shapes(a: Shape, b: Shape, culprits: tuple[int, ...] = (0, 1)) -> Shape:
-    """The shape that both broadcast to, aligned at the last axis, as in NumPy."""
+    """Return the shape that both broadcast to, aligned at the last axis, as in NumPy."""
     if a == b:
         return a
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
@@ -140,7 +143,7 @@ def broadcast_shapes(a: Shape, b: Shape, culprits: tuple[int, ...] = (0, 1)) -> 
 
 
 def same_dtypes(a: TensorType, b: TensorType, culprits: tuple[int, ...] = (0, 1)) -> None:
-    """A RelationError where the element types differ."""
+    """Raise a RelationError where the element types differ."""
     if a.dtype != b.dtype:
         raise RelationError(
             f"the element types differ: {a.dtype} and {b.dtype}",
@@ -203,14 +206,14 @@ def same_dim(a: Dim, b: Dim) -> bool:
 
 
 def meet_dims(a: Dim, b: Dim) -> Dim:
-    """The better known of two dimensions that `same_dim` holds of."""
+    """Return the more precisely known of two dimensions for which `same_dim` holds."""
     if isinstance(a, int):
         return a
     return b if isinstance(b, int) or isinstance(a, Any) else a
 
 
 def times(a: Dim, b: Dim) -> Dim:
-    """The product of two dimensions; `?` where one is, unless the other is 0 or 1."""
+    """Multiply two dimensions; the product is `?` where one is, unless the other is 0 or 1."""
     if isinstance(a, Any) and isinstance(b, int) and b < 2:
         return a if b else 0
     if isinstance(b, Any) and isinstance(a, int) and a < 2:

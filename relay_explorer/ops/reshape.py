@@ -124,7 +124,7 @@ class _Plan:
         return tuple(self.out)
 
     def take(self, value: str) -> Dim:
-        """The next dimension of the source, for the special `value`."""
+        """Return the next dimension of the source, for the special `value`."""
         if self.at >= len(self.source):
             raise RelationError(
                 f"newshape={self.newshape} asks for axis {self.at} of the tensor with {value}, "
@@ -174,7 +174,7 @@ class _Plan:
         self.out.append(UNKNOWN if right == -1 else right)
 
     def rest(self) -> Dim:
-        """What -1 stands for: the elements that no other dimension accounts for."""
+        """Return the extent that -1 stands for: the elements that no other dimension accounts for."""
         open_dims = [dim for axis, dim in enumerate(self.source) if axis not in self.accounted]
         have = prod([dim for dim in open_dims if isinstance(dim, int)])
         unknown = [dim for dim in open_dims if not isinstance(dim, int)]
@@ -197,7 +197,7 @@ class _Plan:
 
 
 def _reshaped(source: Shape, newshape: Sequence[int], allowzero: bool) -> Shape:
-    """The shape that `newshape`, with its special values, means for a tensor of shape `source`."""
+    """Return the shape that `newshape`, with its special values, denotes for a tensor of shape `source`."""
     shape = _Plan(source, newshape, allowzero).shape()
     _same_count(source, shape)
     return shape

@@ -62,7 +62,7 @@ def _running(name: str) -> Reference:
 
 
 def _scanned(rule: Callable[[Call, Expr, Expr, int], Expr]) -> GradientRule:
-    """Takes care of `axis=None`, where the data is flattened, and of the element type."""
+    """Wrap a gradient rule to handle `axis=None`, where the data is flattened, and the element type."""
 
     def gradient(call: Call, grad: Expr) -> list[Expr]:
         (x,) = call.args
@@ -77,7 +77,7 @@ def _scanned(rule: Callable[[Call, Expr, Expr, int], Expr]) -> GradientRule:
 
 
 def _from_the_end(grad: Expr, axis: int, exclusive: bool) -> Expr:
-    """The sum of all elements from each place on."""
+    """Sum all elements from each index on."""
     return relay.reverse(relay.cumsum(relay.reverse(grad, axis), axis, exclusive=exclusive), axis)
 
 
@@ -95,8 +95,8 @@ def _products(call: Call, x: Expr, grad: Expr, axis: int) -> Expr:
 
 
 def _running_te(times: bool) -> Lowering:
-    """A running sum, or product, along an axis, or of the flattened tensor. Half-precision numbers are added
-    up in float32, truth values counted.
+    """Make the lowering of a running sum, or product, along an axis or over the flattened tensor.
+    Half-precision numbers are accumulated in float32, booleans are counted.
     """
 
     def lower(call: Lowered) -> list[Tensor]:

@@ -112,7 +112,7 @@ def _strided_slice(attrs: StridedSliceAttrs, data: Type) -> Type:
 
 
 def slice_box(attrs: StridedSliceAttrs, rank: int) -> tuple[slice, ...]:
-    """The slice of each axis, as Python understands it."""
+    """Return the Python slice of each axis."""
     slices = [slice(None)] * rank
     for axis, begin, end, stride in slice_plan(attrs, rank):
         slices[axis] = slice(begin, end, stride)
@@ -138,7 +138,7 @@ def _strided_slice_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _taken_range(dim: Anything, begin: int, end: int, stride: int) -> tuple[Anything, Anything]:
-    """The first place that a slice takes on an axis, and how many it takes."""
+    """Return the first index that a slice takes on an axis, and how many it takes."""
     low, high = (0, dim) if stride > 0 else (-1, dim - 1)
     first, last = (_clipped(bound, dim, low, high) for bound in (begin, end))
     length = last - first if stride > 0 else first - last
@@ -149,7 +149,7 @@ def _taken_range(dim: Anything, begin: int, end: int, stride: int) -> tuple[Anyt
 
 
 def _clipped(bound: int, dim: Anything, low: Anything, high: Anything) -> Anything:
-    """A bound, counted from the end where it is negative, brought between `low` and `high`."""
+    """Clamp a bound, counted from the end where it is negative, to the range from `low` to `high`."""
     if isinstance(dim, int):
         return min(max(bound + dim if bound < 0 else bound, low), high)
     if bound == 0 and known(low) == 0:
@@ -208,7 +208,9 @@ def _strided_slice_layout(question: Question) -> Answer:
 
 
 def _in_blocks(cut: tuple[int, int, int], factor: int, size: object) -> tuple[int, int, int] | None:
-    """A slice in blocks; None where it does not begin and end with one."""
+    """Convert a slice of elements to one of blocks; None where it does not begin and end at a block's
+    boundary.
+    """
     begin, end, stride = cut
     if not isinstance(size, int) or begin < 0 or end < 0 or stride != 1:
         return None

@@ -95,7 +95,7 @@ def _argsort(attrs: ArgsortAttrs, data: Type) -> Type:
 
 
 def _order(x: Array, axis: int, is_ascend: bool) -> Array:
-    """The positions of the elements in order; equal ones stay in theirs."""
+    """Return the indices that sort the elements; equal ones keep their order."""
     if is_ascend:
         return np.argsort(x, axis, kind="stable")
     return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
@@ -111,7 +111,7 @@ def _sort_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _ordered(call: Lowered, count: int | None) -> tuple[Tensor, Tensor]:
-    """The first `count` elements in the order that the call asks for, and their positions."""
+    """Return the first `count` elements in the order that the call asks for, and their indices."""
     x, attrs = call.inputs[0], call.attrs
     axis = attrs.axis % len(x.shape)
     shape = dims(x)
@@ -225,7 +225,9 @@ def _topk_gradient(call: Call, grad: Expr) -> list[Expr | None]:
 
 
 def _topk_te(call: Lowered) -> list[Tensor]:
-    """A few are found as they come; of many, all are sorted, and the first kept. k below 1 is all."""
+    """Compute the k greatest elements and their indices: a few by selection, many by sorting all. A k below 1
+    means all.
+    """
     k = call.attrs.k
     values, indices = _ordered(call, k if k is not None and k >= 1 else None)
     return {"both": [values, indices], "values": [values], "indices": [indices]}[call.attrs.ret_type]

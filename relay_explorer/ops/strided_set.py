@@ -85,7 +85,7 @@ def _strided_set_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _bound_of(vector: Tensor, axis: int, default: Value) -> Value:
-    """A number of a vector that has one for each of the first axes."""
+    """Return the bound of an axis from a vector that has one for each of the first axes, else `default`."""
     return vector(axis).astype("int64") if axis < int(vector.shape[0]) else default
 
 

@@ -37,19 +37,19 @@ def _rotated(words: Array, places: int) -> Array:
 
 
 def fresh(seed: int) -> list[int]:
-    """The key of a seed, which is taken modulo 2²⁵⁶, as ten words."""
+    """Return the key of a seed, taken modulo 2²⁵⁶, as ten words."""
     words = [(seed >> 64 * n) & (2**64 - 1) for n in range(4)]
     return [*words, 0, 0, 0, 0, _FIRST, 0]
 
 
 def _next_bit(key: Array) -> Array:
-    """The two words of the key's path bit, moved on by one place; both 0 after the last."""
+    """Return the two words of the key's path bit, shifted by one position; both are 0 after the last."""
     bit = ((int(key[8]) << 64) | int(key[9])) >> 1
     return np.array([bit >> 64, bit & (2**64 - 1)], "uint64")
 
 
 def _longer(key: Array, one: bool) -> Array:
-    """The key with one more step on its path."""
+    """Return the key with one more step on its path."""
     longer = key.copy()
     if one:
         longer[4:6] |= key[8:]
@@ -58,7 +58,7 @@ def _longer(key: Array, one: bool) -> Array:
 
 
 def _rehashed(key: Array, counter: Array) -> Array:
-    """A key with an empty path, hashed from one whose path is full."""
+    """Return a key with an empty path, hashed from one whose path is full."""
     start = np.zeros(WORDS, "uint64")
     start[:4] = hashed(key[:4], counter[None])[0]
     start[8] = np.uint64(_FIRST)
@@ -66,7 +66,7 @@ def _rehashed(key: Array, counter: Array) -> Array:
 
 
 def generated(key: Array, count: int) -> tuple[Array, Array]:
-    """The key to go on with, and `count` words of random bits."""
+    """Return the next key, and `count` words of random bits."""
     if int(key[7]) >= 2**64 - 1 - count:  # no room in the counter
         if key[8:].any():
             key = _longer(key, one=True)
@@ -86,7 +86,7 @@ def generated(key: Array, count: int) -> tuple[Array, Array]:
 
 
 def _counters(key: Array, first: int, count: int) -> Array:
-    """The key's path and counter `count` times, each word raised by one from one to the next."""
+    """Return the key's path and counter `count` times, each time incremented by one."""
     return key[4:8] + np.arange(first, first + count, dtype="uint64")[:, None]
 
 

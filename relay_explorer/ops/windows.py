@@ -296,7 +296,9 @@ def stft(
         bool, attr(True, "Whether the upper half of the frequencies, which mirrors, is left out.")
     ] = True,
 ) -> Call:
-    """The spectrum, (batch, frequencies, frames, 2), of frames of `n_fft` elements, `hop_length` apart."""
+    """Compute the spectrum, (batch, frequencies, frames, 2), of frames of `n_fft` elements, `hop_length`
+    apart.
+    """
     weights = ones([n_fft], "int32") if window is None else window
     return call(
         "stft",
@@ -339,4 +341,4 @@ def dft(
         ),
     ] = False,
 ) -> TupleWrapper:
-    """The real and the imaginary part of the Fourier transform of `re_data` + i · `im_data`."""
+    """Compute the real and the imaginary part of the Fourier transform of `re_data` + i · `im_data`."""

@@ -12,7 +12,7 @@ from relay_explorer.typing import infer_types
 
 
 def t(*shape: object, dtype: str = "float32", name: str = "x") -> Var:
-    """A variable of tensor type."""
+    """Make a variable of tensor type."""
     return var(name, TensorType(shape, dtype))
 
 

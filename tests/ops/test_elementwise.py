@@ -202,4 +202,4 @@ def test_python_operators_and_numbers() -> None:
 def test_builders_look_like_functions_of_their_file() -> None:
     assert unary.exp.__name__ == "exp"
     assert unary.exp.__module__ == "relay_explorer.ops.unary.exponential"
-    assert binary.add.__doc__ == "The sum of two tensors."
+    assert binary.add.__doc__ == "Add two tensors element by element."

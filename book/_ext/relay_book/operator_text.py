@@ -125,25 +125,28 @@ def _law(relation: Relation, inputs: Sequence[str]) -> str:
 
 
 def _words(relation: Relation) -> str:
-    """What the rule, or the function that made it, says of itself; empty where neither does."""
+    """Return the inputs and outputs that the docstring of the rule, or of its maker, describes; else ""."""
     rule = relation.rule
     maker = getattr(inspect.getmodule(rule), rule.__qualname__.partition(".")[0], None)
     for source in (rule, maker if maker is not rule else None):
         text = inspect.getdoc(source) if source is not None else None
-        if text and text.startswith(("Input", "Output")):
-            return prose(text.split("\n\n")[0])
+        for paragraph in text.split("\n\n") if text else ():
+            types = paragraph.removeprefix("Relate the types: ")
+            types = types[:1].upper() + types[1:]
+            if types.startswith(("Input", "Output")):
+                return prose(types)
     return ""
 
 
 def _cost_words(op: Op) -> str:
-    """How the number of operations is counted, in words."""
+    """Say in words how the operations are counted, from the docstring of `flops`."""
     if op.flops is no_flops:
         return "none, data is moved and not computed with"
     maker = getattr(inspect.getmodule(op.flops), op.flops.__qualname__.partition(".")[0], None)
     for source in (op.flops, maker):
         text = inspect.getdoc(source) if source is not None else None
         if text:
-            first = text.split("\n\n")[0].rstrip(".")
+            first = text.split("\n\n")[0].rstrip(".").removeprefix("Count ")
             return prose(first[:1].lower() + first[1:])
     return ""
 

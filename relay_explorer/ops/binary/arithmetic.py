@@ -121,7 +121,9 @@ def _power_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _chosen(comparison: str) -> GradientRule:
-    """The gradient goes to the element that is chosen; of equal ones, to the first tensor's."""
+    """Make the gradient rule of a choice between two elements: the gradient goes to the chosen one, and to
+    the first operand where both are equal.
+    """
 
     def rule(call: Call, grad: Expr) -> list[Expr]:
         takes_first = Call(Op.get(comparison), call.args)
@@ -146,7 +148,7 @@ _minimum_gradient = _chosen("less_equal")
     traits={Trait.COMMUTATIVE, Trait.ADDITIVE, Trait.POLYNOMIAL},
 )
 def add(lhs: Operand, rhs: Operand) -> Call:
-    """The sum of two tensors."""
+    """Add two tensors element by element."""
 
 
 @binary(
@@ -160,7 +162,7 @@ def add(lhs: Operand, rhs: Operand) -> Call:
     traits={Trait.ADDITIVE, Trait.POLYNOMIAL},
 )
 def subtract(lhs: Operand, rhs: Operand) -> Call:
-    """The difference of two tensors."""
+    """Subtract the second tensor from the first, element by element."""
 
 
 @binary(
@@ -174,7 +176,7 @@ def subtract(lhs: Operand, rhs: Operand) -> Call:
     traits={Trait.ASSOCIATIVE, Trait.COMMUTATIVE, Trait.POLYNOMIAL},
 )
 def multiply(lhs: Operand, rhs: Operand) -> Call:
-    """The element-wise product of two tensors."""
+    """Multiply two tensors element by element."""
 
 
 @binary(
@@ -188,7 +190,7 @@ def multiply(lhs: Operand, rhs: Operand) -> Call:
     traits={Trait.ASSOCIATIVE},
 )
 def divide(lhs: Operand, rhs: Operand) -> Call:
-    """The element-wise quotient of two tensors; of integers, its whole part."""
+    """Divide the first tensor by the second, element by element; truncate the quotient of integers."""
 
 
 @binary(
@@ -200,7 +202,7 @@ def divide(lhs: Operand, rhs: Operand) -> Call:
     precision=Precision.NEVER,
 )
 def power(lhs: Operand, rhs: Operand) -> Call:
-    """The first tensor's elements to the power of the second's."""
+    """Raise the first tensor's elements to the power of the second's."""
 
 
 @binary(
@@ -212,7 +214,7 @@ def power(lhs: Operand, rhs: Operand) -> Call:
     precision=Precision.FOLLOW,
 )
 def maximum(lhs: Operand, rhs: Operand) -> Call:
-    """The greater of two elements."""
+    """Take the greater element of each pair."""
 
 
 @binary(
@@ -224,4 +226,4 @@ def maximum(lhs: Operand, rhs: Operand) -> Call:
     precision=Precision.FOLLOW,
 )
 def minimum(lhs: Operand, rhs: Operand) -> Call:
-    """The lesser of two elements."""
+    """Take the lesser element of each pair."""

@@ -52,7 +52,7 @@ _LAXER = "It accepted elements of every type."
 
 
 def _shifted_te(x: Value, y: Value, shift: Callable[[Value, Value], Value], gone: Value) -> Value:
-    """The shift; `gone` where all bits are moved out."""
+    """Shift the bits; yield `gone` where all of them are shifted out."""
     dtype = dtype_of(y)
     bits = int(dtype.lstrip("uint"))
     outside = [y >= te_number(bits, dtype)] + ([y < te_number(0, dtype)] if is_signed(dtype) else [])
@@ -90,7 +90,7 @@ def _of_bits(
     lowering=pairwise(_left_te),
 )
 def left_shift(lhs: Operand, rhs: Operand) -> Call:
-    """The bits of each element moved up."""
+    """Shift the bits of each element to the left."""
 
 
 @binary(
@@ -103,7 +103,7 @@ def left_shift(lhs: Operand, rhs: Operand) -> Call:
     lowering=pairwise(_right_te),
 )
 def right_shift(lhs: Operand, rhs: Operand) -> Call:
-    """The bits of each element moved down."""
+    """Shift the bits of each element to the right."""
 
 
 @binary(
@@ -116,7 +116,7 @@ def right_shift(lhs: Operand, rhs: Operand) -> Call:
     lowering=_of_bits(lambda x, y: tirx.bitwise_and(x, y), lambda x, y: every([x, y])),
 )
 def bitwise_and(lhs: Operand, rhs: Operand) -> Call:
-    """The bits that are set in both elements."""
+    """Compute the bitwise AND: the bits that are set in both elements."""
 
 
 @binary(
@@ -129,7 +129,7 @@ def bitwise_and(lhs: Operand, rhs: Operand) -> Call:
     lowering=_of_bits(lambda x, y: tirx.bitwise_or(x, y), lambda x, y: some([x, y])),
 )
 def bitwise_or(lhs: Operand, rhs: Operand) -> Call:
-    """The bits that are set in either element."""
+    """Compute the bitwise OR: the bits that are set in at least one element."""
 
 
 @binary(
@@ -142,4 +142,4 @@ def bitwise_or(lhs: Operand, rhs: Operand) -> Call:
     lowering=_of_bits(lambda x, y: tirx.bitwise_xor(x, y), differ),
 )
 def bitwise_xor(lhs: Operand, rhs: Operand) -> Call:
-    """The bits that are set in one element only."""
+    """Compute the bitwise XOR: the bits that are set in exactly one element."""

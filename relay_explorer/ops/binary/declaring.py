@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 
 def _example(relation: Relation) -> Callable[[Callable[..., Anything]], Expr]:
-    """A call with elements of the type that the relation asks for."""
+    """Make the example: a call with operands of the element type that the relation requires."""
     words = relation.formula
     variable = bools if "boolean" in words else ints if "integer" in words else t
     return lambda build: build(variable(6, name="a0"), variable(6, name="a1"))

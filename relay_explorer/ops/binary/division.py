@@ -62,7 +62,7 @@ def _rest_te(divide: Callable[[Value, Value], Value], x: Value, y: Value) -> Val
 
 
 def _remainder_te(x: Value, y: Value) -> Value:
-    """What is left over, with the sign of `x`, as in C."""
+    """Compute the remainder, with the sign of `x`, as in C."""
     return _fmod_te(x, y) if is_float_type(dtype_of(x)) else _rest_te(tirx.truncmod, x, y)
 
 
@@ -107,7 +107,7 @@ def _trunc_mod_gradient(call: Call, grad: Expr) -> list[Expr]:
     lowering=pairwise(_remainder_te),
 )
 def mod(lhs: Operand, rhs: Operand) -> Call:
-    """The remainder of the division of two tensors."""
+    """Compute the remainder of the division of two tensors."""
 
 
 @binary(
@@ -118,7 +118,7 @@ def mod(lhs: Operand, rhs: Operand) -> Call:
     lowering=pairwise(_floor_divide_te),
 )
 def floor_divide(lhs: Operand, rhs: Operand) -> Call:
-    """The quotient of two tensors, rounded down."""
+    """Compute the quotient of two tensors, rounded down."""
 
 
 @binary(
@@ -129,7 +129,7 @@ def floor_divide(lhs: Operand, rhs: Operand) -> Call:
     lowering=pairwise(_floor_mod_te),
 )
 def floor_mod(lhs: Operand, rhs: Operand) -> Call:
-    """What floor_divide leaves over: it has the divisor's sign."""
+    """Compute the remainder of floor_divide, which has the divisor's sign."""
 
 
 @binary(
@@ -140,7 +140,7 @@ def floor_mod(lhs: Operand, rhs: Operand) -> Call:
     lowering=pairwise(_trunc_divide_te),
 )
 def trunc_divide(lhs: Operand, rhs: Operand) -> Call:
-    """The quotient of two tensors, rounded towards zero."""
+    """Compute the quotient of two tensors, rounded towards zero."""
 
 
 @binary(
@@ -153,4 +153,4 @@ def trunc_divide(lhs: Operand, rhs: Operand) -> Call:
     lowering=pairwise(_remainder_te),
 )
 def trunc_mod(lhs: Operand, rhs: Operand) -> Call:
-    """What trunc_divide leaves over: it has the dividend's sign."""
+    """Compute the remainder of trunc_divide, which has the dividend's sign."""

@@ -98,7 +98,7 @@ def _where(attrs: None, condition: Type, x: Type, y: Type) -> Type:
 
 
 def _where_te(call: Lowered) -> list[Tensor]:
-    """The condition may be of any type: it holds where it is not 0."""
+    """Select elements by the condition, which may be of any element type: it holds where it is not 0."""
     c, x, y = call.inputs
     shape = broadcast_shape(dims(c), dims(x), dims(y))
 

@@ -81,7 +81,7 @@ def affine_grid(
     data: Operand,
     target_shape: Annotated[Sequence[int], required("The rows and columns of the grid.", kind="Ints")],
 ) -> Call:
-    """The grid, (batch, 2, rows, columns), that the affine maps `data`, (batch, 2, 3), make."""
+    """Build the grid, (batch, 2, rows, columns), of the affine maps `data`, (batch, 2, 3)."""
     return call("image.affine_grid", [data], target_shape=static_ints(target_shape, "target_shape"))
 
 
@@ -149,7 +149,7 @@ def _grid_sample_te(call: Lowered) -> list[Tensor]:
 
 
 def _unscaled(coordinate: Value, extent: Anything, align_corners: bool) -> Value:
-    """The place on an axis that a coordinate from -1 to 1 names."""
+    """Convert a coordinate from -1 to 1 to a position on an axis."""
     one, half = real(1), real(0.5)
     if align_corners:
         return (coordinate + one) * half * real(extent - 1)
@@ -157,7 +157,7 @@ def _unscaled(coordinate: Value, extent: Anything, align_corners: bool) -> Value
 
 
 def _around(place: Value, method: str) -> list[Weighted]:
-    """The elements around a place, and how much each counts."""
+    """Return the elements around a position, each with its weight."""
     if method == "nearest":
         return [(te.round(place), real(1))]
     low = te.floor(place)
@@ -213,4 +213,6 @@ def grid_sample(
         attr(True, "Whether -1 and 1 are the centres of the corner elements, rather than their outer edges."),
     ] = True,
 ) -> Call:
-    """`data` at the places of `grid`, (batch, 2, rows, columns) or with depth (batch, 3, …), from -1 to 1."""
+    """Sample `data` at the positions of `grid`, (batch, 2, rows, columns) or with depth (batch, 3, …), from
+    -1 to 1.
+    """

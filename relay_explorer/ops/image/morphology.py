@@ -30,7 +30,7 @@ __all__ = ["dilation2d"]
 
 
 def _in_the_plane(values: Ints, name: str) -> Ints:
-    """The amounts of rows and columns; of four numbers, as TensorFlow writes them, the first two count."""
+    """Return the amounts for rows and columns; where four are given, as in TensorFlow, the first two."""
     if len(values) not in (2, 4):
         raise RelationError(f"{name}={list(values)} must be 2 numbers, for rows and columns")
     return values[:2]
@@ -73,7 +73,7 @@ def _greatest(attrs: Anything, x: Array, weight: Array) -> Array:
 
 
 def _dilation_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """An add and a comparison for each element of the window."""
+    """Count an addition and a comparison for each element of the window."""
     window = inputs[1]
     sizes = [d for d in window.shape if isinstance(d, int)] if isinstance(window, TensorType) else []
     channels = sizes[attrs.kernel_layout.find("I")] if len(sizes) == 3 else 1
@@ -81,7 +81,7 @@ def _dilation_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> in
 
 
 def _dilation2d_te(call: Lowered) -> list[Tensor]:
-    """The greatest sum of the image and a window under it. Padding counts as 0."""
+    """Compute the greatest sum of the image and the window at each position. Padding counts as 0."""
     attrs, dtype = call.attrs, call.out.dtype
     layout = layout_map(attrs.data_layout, "NCHW")
     image, window = View(call.inputs[0], layout), View(call.inputs[1], layout_map(attrs.kernel_layout, "IHW"))
@@ -140,7 +140,7 @@ def dilation2d(
         object, attr(None, "The element type of the result; None is the data's.", kind="DType | None")
     ] = "",
 ) -> Call:
-    """The grey-scale dilation of `data`, (N, C, H, W), by the window `weight`, (C, rows, columns).
+    """Compute the grey-scale dilation of `data`, (N, C, H, W), by the window `weight`, (C, rows, columns).
 
     Padding counts as 0, as in the reference.
     """

@@ -40,7 +40,9 @@ ROI = 'The part that is resized, for the mode "tf_crop_and_resize".'
 
 
 def corners(roi: Sequence[float] | Expr | None, axes: int) -> list[float] | None:
-    """The region of interest, its least corner and then its greatest; None where the program computes it."""
+    """Return the region of interest, its least corner and then its greatest; None where the program computes
+    it.
+    """
     if isinstance(roi, Expr):
         return roi.data.values() if isinstance(roi, Constant) else None
     return [0.0] * (2 * axes) if roi is None else [float(value) for value in roi]
@@ -89,7 +91,7 @@ def _sized(canonical: str) -> Callable[[Anything, Type], Type]:
 
 
 def _resize_flops(axes: int) -> Flops:
-    """A multiply-add for each of the neighbours that an element is interpolated from."""
+    """Count a multiply-add for each of the neighbours that an element is interpolated from."""
 
     def flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
         neighbours = {"linear": 2, "cubic": 4}.get(attrs.method)
@@ -99,7 +101,7 @@ def _resize_flops(axes: int) -> Flops:
 
 
 def _reference(canonical: str) -> Reference:
-    """The reference implementation; integers drop the fraction."""
+    """Make the reference implementation, which truncates the results for integers."""
 
     def compute(attrs: Anything, x: Array) -> Array:
         layout = layout_map(attrs.layout, canonical)

@@ -10,7 +10,7 @@ def dense(question: Question) -> Answer:
 
 
 def pool(question: Question) -> Answer:
-    """It follows its data, unless it says in which layout the result is to lie."""
+    """Follow the data's layout, unless the attributes fix the result's layout."""
     attrs = question.attrs
     assert attrs is not None
     if attrs["out_layout"]:
@@ -21,7 +21,7 @@ def pool(question: Question) -> Answer:
 
 
 def resize(question: Question) -> Answer:
-    """It follows its data, unless it was brought to another layout itself."""
+    """Follow the data's layout, unless the operator itself was converted to another one."""
     attrs = question.attrs
     assert attrs is not None
     own = Layout(attrs["layout"])
@@ -31,7 +31,7 @@ def resize(question: Question) -> Answer:
 
 
 def _follow(question: Question) -> Answer:
-    """The layout of the data is taken over where rows and columns are whole in it."""
+    """Take over the data's layout where it does not split rows and columns into blocks."""
     attrs = question.attrs
     assert attrs is not None
     own = Layout(attrs["layout"])

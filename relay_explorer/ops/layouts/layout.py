@@ -26,7 +26,7 @@ class Layout:
 
     @staticmethod
     def of(axes: Sequence[Axis]) -> Layout:
-        """The layout with these axes."""
+        """Return the layout with these axes."""
         return Layout("".join(letter if letter.isupper() else f"{size}{letter}" for letter, size in axes))
 
     @property
@@ -39,7 +39,7 @@ class Layout:
         return [letter for letter in self.letters if letter.isupper()]
 
     def index_of(self, letter: str) -> int:
-        """The place of an axis; -1 where it is not there."""
+        """Return the index of an axis; -1 where the layout lacks it."""
         return self.letters.index(letter) if letter in self.letters else -1
 
     def splits(self, letter: str) -> bool:
@@ -47,12 +47,12 @@ class Layout:
         return letter.lower() in self.letters
 
     def factor_of(self, letter: str) -> int:
-        """The size of the blocks of an axis, blocks in blocks included; -1 where there are none."""
+        """Return the size of an axis's blocks, nested blocks included; -1 where it has none."""
         sizes = [size for other, size in self.axes if other == letter.lower()]
         return math.prod(sizes) if sizes else -1
 
     def without(self, letters: Sequence[str]) -> Layout:
-        """This layout without some axes, blocks included."""
+        """Return this layout without some axes, blocks included."""
         return Layout.of([axis for axis in self.axes if axis[0].upper() not in letters])
 
     def __eq__(self, other: object) -> bool:
@@ -81,7 +81,7 @@ class Layout:
 
 
 def layout(name: object) -> Layout:
-    """A layout by name; layouts are themselves."""
+    """Return a layout by name; return a layout unchanged."""
     return name if isinstance(name, Layout) else Layout(str(name))
 
 

@@ -6,7 +6,9 @@ from .layout import Answer, InferCorrectLayoutOutput, Layout, Question, moved
 
 
 def normalization(question: Question, vectors: int = 2, results: int = 1) -> Answer:
-    """A normalization along an axis, with vectors of that axis: `nn.layer_norm` and its like."""
+    """Infer the layouts of a normalization along an axis, with vectors of that axis: `nn.layer_norm` and its
+    like.
+    """
     old, attrs = question.old[0], question.attrs
     assert attrs is not None
     if old is None:

@@ -19,13 +19,13 @@ def elementwise_layout(question: Question, results: int = 1) -> Answer:
 
 
 def dropout_layout(question: Question) -> Answer:
-    """The data and the mask."""
+    """Infer the layouts of the data and the mask."""
     return elementwise_layout(question, results=2)
 
 
 def broadcast_layout(question: Question) -> Answer:
-    """The axes of the smaller argument lie as the last ones of the larger. Where that is laid anew, the other
-    is laid so that they meet again.
+    """Align the axes of the smaller argument with the last axes of the larger. Where the larger gets a new
+    layout, the smaller is transformed to match it.
     """
     shapes = [type_.shape for type_ in question.types if isinstance(type_, TensorType)]
     if len(shapes) != 2:
@@ -46,7 +46,7 @@ def broadcast_layout(question: Question) -> Answer:
 
 
 def _both(old: Sequence[Layout | None], ranks: Sequence[int]) -> list[Layout] | None:
-    """The layouts of both arguments, if that of the larger is known."""
+    """Return the layouts of both arguments, if that of the larger is known."""
     first, second = old
     if first is not None and second is not None:
         return [first, second]
@@ -61,8 +61,8 @@ def _both(old: Sequence[Layout | None], ranks: Sequence[int]) -> list[Layout] | 
 
 
 def _alike(small: Layout, large: Layout, new: Layout, shape: Sequence[object]) -> Layout | None:
-    """The layout of the small argument that meets `new`, in which the large one lies now. Axes of 1, and
-    those that the small one has not, are blocks of 1.
+    """Return the layout of the small argument that matches `new`, the layout of the large one. Axes of 1, and
+    those that the small one lacks, become blocks of 1.
     """
     if len(small) == 0:
         return small

@@ -65,11 +65,11 @@ def _relu_gradient(call: Call, grad: Expr) -> list[Expr]:
     example=lambda build: build(X),
 )
 def relu(data: Operand) -> Call:
-    """The larger of each element and 0."""
+    """Compute the larger of each element and 0."""
 
 
 def _leaky(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Output like the input."""
+    """Relate the types: output like the input."""
     if attrs.alpha < 0:
         raise RelationError(f"alpha={attrs.alpha} must not be negative", "a slope of 0 is nn.relu")
     return IDENTITY.rule(types, num_inputs, attrs, reporter)
@@ -123,11 +123,11 @@ def _leaky_relu_gradient(call: Call, grad: Expr) -> list[Expr]:
     example=lambda build: build(X, 0.1),
 )
 def leaky_relu(data: Operand, alpha: Annotated[float, attr(0.25, "The slope below zero.")] = 0.01) -> Call:
-    """`data` with negative elements multiplied by `alpha`."""
+    """Multiply the negative elements of `data` by `alpha`."""
 
 
 def _prelu(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs of any shape and (d) for the axis of length d; output like the first."""
+    """Relate the types: inputs of any shape and (d) for the axis of length d; output like the first."""
     data, alpha, out = types
     if isinstance(data, IncompleteType):
         return False

@@ -38,7 +38,9 @@ _BATCH_PARAMETERS = ("gamma", "beta", "the moving mean", "the moving variance")
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs of any shape and four times (c) for the axis of length c; outputs like the first, (c), (c)."""
+    """Relate the types: inputs of any shape and four times (c) for the axis of length c; outputs like the
+    first, (c), (c).
+    """
     data = types[0]
     if isinstance(data, IncompleteType):
         return False
@@ -72,7 +74,7 @@ def _composition(attrs: Anything, x: Expr, gamma: Expr, beta: Expr, mean: Expr, 
 
 
 def _batch_norm_te(call: Lowered) -> list[Tensor]:
-    """The moving mean and variance are used, and given back as they are."""
+    """Normalize by the moving mean and variance, and return both unchanged."""
     x, gamma, beta, mean, variance = call.inputs
     attrs, dtype = call.attrs, dtype_of(x)
     axis, real = attrs.axis % len(x.shape), real_type(dtype)

@@ -42,9 +42,7 @@ __all__ = ["batch_to_space_nd", "space_to_batch_nd"]
 
 
 def _check_blocks(shape: Shape, block_shape: Ints, pairs: Pairs, name: str) -> None:
-    """A RelationError where there is not one block size and one pair for each spatial axis, or one is
-    negative.
-    """
+    """Raise a RelationError unless each spatial axis has one block size and one pair, neither negative."""
     if len(pairs) != len(block_shape):
         raise RelationError(
             f"block_shape has {many(len(block_shape), 'size', 'sizes')}, but {name} "
@@ -67,7 +65,7 @@ def _check_blocks(shape: Shape, block_shape: Ints, pairs: Pairs, name: str) -> N
 
 
 def _space_to_batch(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Input (N, d, …, rest); output (N * ∏ b, (d + padding) / b, …, rest)."""
+    """Relate the types: input (N, d, …, rest); output (N * ∏ b, (d + padding) / b, …, rest)."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -89,7 +87,7 @@ def _space_to_batch(types: Sequence[Type], num_inputs: int, attrs: Anything, rep
 
 
 def _batch_to_space(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Input (N, d, …, rest); output (N / ∏ b, d * b - crop, …, rest)."""
+    """Relate the types: input (N, d, …, rest); output (N / ∏ b, d * b - crop, …, rest)."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -144,7 +142,7 @@ def _space_to_batch_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _space_to_batch_te(call: Lowered) -> list[Tensor]:
-    """The places within blocks become the outer part of the batch; what lies outside is the pad value."""
+    """Move the positions within blocks into the outer part of the batch; padding holds the pad value."""
     x, attrs = call.inputs[0], call.attrs
     blocks, axes = attrs.block_shape, len(attrs.block_shape)
     batch, *space = dims(x)[: axes + 1]
@@ -214,7 +212,7 @@ def space_to_batch_nd(
     ],
     pad_value: Annotated[float, attr(0.0, "What goes there.")] = 0,
 ) -> Call:
-    """`data` (N, d₁, …, rest): (N * ∏ bᵢ, (dᵢ + paddingᵢ) / bᵢ, …, rest)."""
+    """Rearrange `data` (N, d₁, …, rest) to (N * ∏ bᵢ, (dᵢ + paddingᵢ) / bᵢ, …, rest)."""
 
 
 @operator(
@@ -247,4 +245,4 @@ def batch_to_space_nd(
         required("How many elements are cut off before and after on each spatial axis.", kind="Pairs"),
     ],
 ) -> Call:
-    """`data` (N, d₁, …, rest): (N / ∏ bᵢ, dᵢ * bᵢ - cropᵢ, …, rest)."""
+    """Rearrange `data` (N, d₁, …, rest) to (N / ∏ bᵢ, dᵢ * bᵢ - cropᵢ, …, rest)."""

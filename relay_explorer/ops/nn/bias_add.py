@@ -26,7 +26,7 @@ __all__ = ["bias_add"]
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs of any shape and (d) for the axis of length d; output like the first."""
+    """Relate the types: inputs of any shape and (d) for the axis of length d; output like the first."""
     data, bias, out = types
     if isinstance(data, IncompleteType):
         return False

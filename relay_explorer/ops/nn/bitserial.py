@@ -101,7 +101,7 @@ def _weight_te(w: Value, attrs: Anything) -> Value:
 
 
 def _conv_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs (N, C, H, W) and (O, C, kh, kw), integers; output as of conv2d."""
+    """Relate the types: inputs (N, C, H, W) and (O, C, kh, kw), integers; output as of conv2d."""
     data, weight, out = types
     if isinstance(data, IncompleteType) or isinstance(weight, IncompleteType):
         return False
@@ -216,7 +216,7 @@ def bitserial_conv2d(
 
 
 def _dense_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs (batch, k) and (units, k), integers; output (batch, units)."""
+    """Relate the types: inputs (batch, k) and (units, k), integers; output (batch, units)."""
     data, weight, out = types
     if isinstance(data, IncompleteType) or isinstance(weight, IncompleteType):
         return False

@@ -29,7 +29,9 @@ __all__ = ["dense"]
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs (…, k) and (units, k); output (…, units). Without a type, the weight gets one from `units`."""
+    """Relate the types: inputs (…, k) and (units, k); output (…, units). Without a type, the weight gets one
+    from `units`.
+    """
     data, weight, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -60,7 +62,7 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 
 
 def _wrong_weight(weight: TensorType, shape: Shape, units: int | None) -> RelationError:
-    """What is wrong with dense's weight for data of this shape."""
+    """Return the error that says what is wrong with dense's weight for data of this shape."""
     have, features = weight.shape, shape[-1]
     if len(have) != 2:
         return RelationError(
@@ -93,7 +95,7 @@ def _wrong_weight(weight: TensorType, shape: Shape, units: int | None) -> Relati
 
 
 def _flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """A multiply and an add for each output element and input feature."""
+    """Count a multiplication and an addition for each output element and input feature."""
     data = inputs[0]
     features = data.shape[-1] if isinstance(data, TensorType) and data.shape else 1
     return 2 * size_of(output) * (features if isinstance(features, int) else 1)

@@ -27,7 +27,7 @@ __all__ = ["dropout", "dropout_raw"]
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Output twice the input."""
+    """Relate the types: output twice the input."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False

@@ -20,10 +20,11 @@ _SYNTAX = 'a layout names each axis by a capital letter, and blocks as 4c: "NCHW
 
 
 def parse_layout(name: str) -> tuple[tuple[str, int], ...]:
-    """The axes of a layout in order: ("C", 1) is a whole axis or its count of blocks, ("c", 4) the place
-    within a block of 4. Of two blocks of one axis, as in "OI16i2i", the first counts blocks of the second.
+    """Parse a layout into its axes in order: ("C", 1) is a whole axis or its count of blocks, ("c", 4) the
+    index within a block of 4. Of two blocks of one axis, as in "OI16i2i", the first counts blocks of the
+    second.
 
-    A RelationError where `name` is not a layout.
+    Raise a RelationError where `name` is not a layout.
     """
     axes: list[tuple[str, int]] = []
     number = ""
@@ -140,14 +141,14 @@ class LayoutMap:
         return array.reshape(shape).transpose([order.index(place) for place in range(self.rank)])
 
     def _places_of(self, letter: str) -> list[int]:
-        """The axes that an axis lies in, the outermost first."""
+        """Return the positions of an axis and of its blocks, the outermost first."""
         inner = [place for place, (other, _) in enumerate(self.axes) if other == letter.lower()]
         return [self.places[self.canonical.index(letter)], *inner]
 
 
 @lru_cache(maxsize=512)
 def layout_map(name: str, canonical: str) -> LayoutMap:
-    """The LayoutMap from the layout `name` to the order `canonical`."""
+    """Return the LayoutMap from the layout `name` to the order `canonical`."""
     return LayoutMap(name, canonical)
 
 

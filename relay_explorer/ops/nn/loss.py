@@ -40,7 +40,7 @@ R = TypeVar("R")
 
 
 def _cross_entropy(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs twice (examples, classes); output one number."""
+    """Relate the types: inputs twice (examples, classes); output a scalar."""
     predictions, targets, out = types
     if isinstance(predictions, IncompleteType) or isinstance(targets, IncompleteType):
         return False
@@ -70,7 +70,7 @@ def _mean_agreement(logarithms: Array, targets: Array) -> Array:
 
 
 def _agreement_te(logarithm: Callable[[Value], Value]) -> Lowering:
-    """The mean over examples of targets times logarithms of predictions, negated."""
+    """Make the lowering of the mean over examples of targets times logarithms of predictions, negated."""
 
     def lower(call: Lowered) -> list[Tensor]:
         predictions, targets = call.inputs
@@ -152,7 +152,7 @@ def _cross_entropy_operator(
     lowering=_agreement_te(lambda x: te.log(x)),
 )
 def cross_entropy(predictions: Operand, targets: Operand) -> Call:
-    """The mean cross entropy of `predictions` and `targets`, both (examples, classes): one number."""
+    """Compute the mean cross entropy of `predictions` and `targets`, both (examples, classes): a scalar."""
 
 
 @_cross_entropy_operator(
@@ -172,7 +172,7 @@ def cross_entropy_with_logits(predictions: Operand, targets: Operand) -> Call:
 
 
 def _nll_loss(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs (N, C, …), (N, …) and (C); output one number, or (N, …) without a reduction."""
+    """Relate the types: inputs (N, C, …), (N, …) and (C); output a scalar, or (N, …) without a reduction."""
     if any(isinstance(t, IncompleteType) for t in types[:3]):
         return False
     predictions, targets, weights = (
@@ -238,7 +238,7 @@ def _weighted_likelihood(attrs: Anything, predictions: Array, targets: Array, we
 
 
 def _nll_loss_te(call: Lowered) -> list[Tensor]:
-    """A target that is no class counts as the nearest one; one that is ignored weighs 0."""
+    """Compute the loss; a target that is no class counts as the nearest one, an ignored one has weight 0."""
     predictions, targets, weights = call.inputs
     attrs, dtype = call.attrs, dtype_of(predictions)
     real, classes = real_type(dtype), dims(predictions)[1]
@@ -263,7 +263,9 @@ def _nll_loss_te(call: Lowered) -> list[Tensor]:
 
 
 def _likelihood_expr(attrs: Anything, predictions: Expr, targets: Expr, weights: Expr) -> Expr:
-    """A target that does not count is no class: its row is all zeros."""
+    """Express the loss by operators that have gradients. An ignored target is no class: its row is all
+    zeros.
+    """
     dtype, rank = tensor_type(predictions).dtype, axis_count(predictions)
     classes = extents(predictions, "the gradient of `nn.nll_loss`")[1]
     one, zero = const(1, dtype), const(0, dtype)

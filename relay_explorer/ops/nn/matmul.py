@@ -30,7 +30,7 @@ __all__ = ["batch_matmul", "matmul"]
 
 
 def _matmul_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs (…, m, k) and (k, n), each as if swapped back; output (…, m, n)."""
+    """Relate the types: inputs (…, m, k) and (k, n), after undoing their transpositions; output (…, m, n)."""
     a, b, out = types
     if isinstance(a, IncompleteType):
         return False
@@ -79,7 +79,7 @@ def _wrong_inner(a: Shape, b: Shape, inner: Dim, rows: Dim, columns: Dim) -> Rel
 
 
 def _matmul_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """A multiply and an add for each output element and inner index."""
+    """Count a multiplication and an addition for each output element and inner index."""
     a = inputs[0]
     inner = (
         a.shape[-2 if attrs.transpose_a else -1]
@@ -174,7 +174,9 @@ def matmul(
 
 
 def _batch_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs (b, m, k) and (b, k, n), each as if swapped back; output (b, m, n). A batch of 1 serves all."""
+    """Relate the types: inputs (b, m, k) and (b, k, n), after undoing their transpositions; output (b, m, n).
+    A batch of 1 is broadcast.
+    """
     a, b, out = types
     if isinstance(a, IncompleteType) or isinstance(b, IncompleteType):
         return False
@@ -228,7 +230,7 @@ def _batch_of(a: Dim, b: Dim) -> Dim:
 
 
 def _batch_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """A multiply and an add for each output element and inner index."""
+    """Count a multiplication and an addition for each output element and inner index."""
     a = inputs[0]
     inner = a.shape[1 if attrs.transpose_a else 2] if isinstance(a, TensorType) else 1
     return 2 * size_of(output) * (inner if isinstance(inner, int) else 1)
@@ -239,7 +241,9 @@ def _batch_product(a: Expr, b: Expr, transpose_a: bool, transpose_b: bool) -> Ex
 
 
 def _batch_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """A batch of 1 is used for every matrix of the other, and gets the sum."""
+    """Return the gradients; a batch of 1 is broadcast over the other operand's batch, and receives the
+    sum.
+    """
     assert call.attrs is not None
     a, b = call.args
     turn_a, turn_b = call.attrs["transpose_a"], call.attrs["transpose_b"]

@@ -48,7 +48,7 @@ __all__ = ["batch_flatten", "correlation", "fifo_buffer"]
 
 
 def _batch_flatten(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Input (N, d₁, d₂ …); output (N, d₁ * d₂ * …)."""
+    """Relate the types: input (N, d₁, d₂ …); output (N, d₁ * d₂ * …)."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -89,11 +89,13 @@ def _batch_flatten_te(call: Lowered) -> list[Tensor]:
     example=lambda build: build(IMAGE),
 )
 def batch_flatten(data: Operand) -> Call:
-    """`data` (N, d₁, d₂ …): (N, d₁ * d₂ * …)."""
+    """Flatten `data` (N, d₁, d₂ …) to (N, d₁ * d₂ * …)."""
 
 
 def _fifo_buffer(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs that differ on one axis only, where the first is shorter; output like the second."""
+    """Relate the types: inputs that differ on one axis only, where the first is shorter; output like the
+    second.
+    """
     data, buffer, out = types
     if isinstance(data, IncompleteType) or isinstance(buffer, IncompleteType):
         return False
@@ -160,11 +162,11 @@ def _fifo_buffer_te(call: Lowered) -> list[Tensor]:
 def fifo_buffer(
     data: Operand, buffer: Operand, axis: Annotated[int, attr(0, "The axis along which the buffer moves.")]
 ) -> Call:
-    """The buffer after `data` went in at the end of `axis`, of the same shape as before."""
+    """Append `data` at the end of `axis` of the buffer, which keeps its shape."""
 
 
 def _correlation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs twice (N, C, H, W); output (N, displacements, H', W')."""
+    """Relate the types: inputs twice (N, C, H, W); output (N, displacements, H', W')."""
     a, b, out = types
     if isinstance(a, IncompleteType) or isinstance(b, IncompleteType):
         return False
@@ -213,7 +215,7 @@ def _correlated(shape: Shape, padding: tuple[int, ...], attrs: Anything) -> Shap
 
 
 def _correlation_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """A product (or difference) and an add for each output element and element of its patch."""
+    """Count a product (or difference) and an addition for each output element and element of its patch."""
     data = inputs[0]
     channels = data.shape[1] if isinstance(data, TensorType) else 1
     patch: int = attrs.kernel_size**2

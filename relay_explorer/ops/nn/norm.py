@@ -96,7 +96,7 @@ def affine_te(attrs: Anything, y: Value, gamma: Value, beta: Value, dtype: str) 
 
 
 def _scaled(name: str, least_rank: int = 1) -> Relation:
-    """Input of any shape, gamma and beta as long as its axis; output like the input."""
+    """Relate the types: input of any shape, gamma and beta as long as its axis; output like the input."""
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         data, gamma, beta, out = types
@@ -226,7 +226,7 @@ def _normalized_te(
 
 
 def _over_te(call: Lowered, folded: Sequence[int]) -> list[Tensor]:
-    """Normalized over whole axes."""
+    """Normalize over whole axes."""
     x = call.inputs[0]
     sizes, rank = dims(x), len(x.shape)
     kept = [axis for axis in range(rank) if axis not in folded]
@@ -304,7 +304,7 @@ def _normalization(
 
 
 def _gradient(over: str, build: Callable[..., Expr]) -> Gradient:
-    """The gradient of a normalization whose mean and variance are over `over`."""
+    """Make the gradient of a normalization whose mean and variance are over `over`."""
     return Gradient(
         f"dx = (g − mean(g) − n · mean(g · n)) / σ, means over {over}, n = (x − μ) / σ and g = γ · dy; "
         "dγ = Σ dy · n, dβ = Σ dy",
@@ -313,7 +313,7 @@ def _gradient(over: str, build: Callable[..., Expr]) -> Gradient:
 
 
 def _instance_norm_layout(question: Question) -> Answer:
-    """The first axis counts the images: it stays where it is."""
+    """Keep the first axis, which counts the images, in its position."""
     old, new = question.old[0], question.new
     if old is not None and new is not None and new[0][0] != old[0]:
         return None

@@ -47,7 +47,7 @@ __all__ = ["l2_normalize", "lrn"]
 
 
 def _like_data(name: str) -> Relation:
-    """Output like the input, whose axes the attribute `axis` names."""
+    """Relate the types: output like the input, whose axes the attribute `axis` names."""
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         data, out = types
@@ -77,7 +77,9 @@ def _lrn_reference(attrs: Anything, x: Array) -> Array:
 
 
 def _lrn_expr(attrs: Anything, x: Expr) -> Expr:
-    """The squares over neighbouring channels: a window that slides along the channels, moved to the end."""
+    """Express the sums of squares over neighbouring channels by a window that slides along the channels,
+    which are moved to the end.
+    """
     rank, axis = axis_count(x), attrs.axis % axis_count(x)
     order = [a for a in range(rank) if a != axis] + [axis]
     last = relay.transpose(x, order)

@@ -102,7 +102,7 @@ def _padded(shape: Shape, widths: Pairs) -> Shape:
 
 
 def _pad_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs of any shape and one number; output (before + d + after) on each axis."""
+    """Relate the types: inputs of any shape and a scalar; output (before + d + after) on each axis."""
     data, value, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -125,7 +125,7 @@ def _pad_reference(attrs: PadAttrs, x: Array, pad_value: Array) -> Array:
 
 
 def _pad_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """What was put around is cut off; in the modes that repeat elements, it is added where it came from."""
+    """Crop the padding off the gradient; in the modes that repeat elements, add it to their sources."""
     data, value = call.args
     assert call.attrs is not None
     if call.attrs["pad_mode"] != "constant":
@@ -168,7 +168,7 @@ def _edge(at: Value, dim: Anything) -> Value:
 
 
 def _reflected(at: Value, dim: Anything) -> Value:
-    """The edge comes once, and the data to and fro as often as it takes."""
+    """Reflect an index at the edges, whose elements are not repeated, as often as needed."""
     if isinstance(dim, int) and dim <= 1:
         return at * 0
     turn = 2 * (dim - 1)
@@ -177,7 +177,7 @@ def _reflected(at: Value, dim: Anything) -> Value:
 
 
 def _pad_layout(question: Question) -> Answer:
-    """An axis in blocks is not padded."""
+    """Keep the layout where no axis that is split into blocks is padded."""
     old, attrs = question.old[0], question.attrs
     assert attrs is not None
     if old is None or len(old) != len(attrs["pad_width"]):
@@ -238,7 +238,7 @@ def pad(
 
 
 def _mirror_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Output (before + d + after) on each axis, of which no more than the data mirrors."""
+    """Relate the types: output (before + d + after) on each axis, of which no more than the data mirrors."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -272,7 +272,7 @@ def _mirror_te(call: Lowered) -> list[Tensor]:
 
 
 def _mirrored(at: Value, dim: Anything) -> Value:
-    """The edge comes twice."""
+    """Mirror an index at the edges, whose elements are repeated."""
     return select(at < 0, -at - 1, select(at >= dim, 2 * dim - 1 - at, at))
 
 
@@ -301,7 +301,7 @@ def mirror_pad(data: Operand, pad_width: Sequence[Sequence[int]], mode: str = "S
 
 
 def _dilate_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Output ((d - 1) * stride + 1) on each axis."""
+    """Relate the types: output ((d - 1) * stride + 1) on each axis."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False

@@ -95,8 +95,8 @@ class AvgPool3DAttrs(MaxPool3DAttrs, key="relay.attrs.AvgPool3DAttrs"):
 
 
 def _relation(name: str, axes: str) -> Relation:
-    """Input of any layout; output the same with (dᵢ + paddingᵢ - dilationᵢ·(kᵢ - 1) - 1) // strideᵢ + 1 on
-    the spatial axes (rounded up in ceil_mode).
+    """Relate the types: input of any layout; output the same with (dᵢ + paddingᵢ - dilationᵢ·(kᵢ - 1) - 1) //
+    strideᵢ + 1 on the spatial axes (rounded up in ceil_mode).
     """
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -111,7 +111,7 @@ def _relation(name: str, axes: str) -> Relation:
 
 
 def pool_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """An operation for each output element and element of its window."""
+    """Count an operation for each output element and element of its window."""
     window = 1
     for size in attrs.pool_size:
         window *= size
@@ -149,7 +149,9 @@ def _plane(
     dilation: Sequence[int],
     padding: Sequence[int],
 ) -> Expr:
-    """The pool of images (batch, channels, rows, columns), otherwise with the attributes of another pool."""
+    """Build the pool of images (batch, channels, rows, columns), with the other attributes of another
+    pool.
+    """
     more = {"count_include_pad": attrs.count_include_pad} if kind == "avg" else {}
     make: Anything = relay.nn.avg_pool2d if kind == "avg" else relay.nn.max_pool2d
     made: Expr = make(x, size, strides, dilation, padding, ceil_mode=attrs.ceil_mode, **more)
@@ -157,7 +159,7 @@ def _plane(
 
 
 def _pool1d_gradient(kind: str) -> GradientRule:
-    """A row is an image of one row."""
+    """Make the gradient rule of a pool over one axis, which treats a row as an image of one row."""
 
     def build(attrs: Anything, x: Expr) -> Expr:
         image = relay.expand_dims(laid_out(x, attrs.layout, "NCW"), 2)
@@ -172,7 +174,9 @@ def _pool1d_gradient(kind: str) -> GradientRule:
 
 
 def _pool3d_gradient(kind: str) -> GradientRule:
-    """A window's mean, or maximum, is that of its layers: first within layers, then across them."""
+    """Make the gradient rule of a pool over three axes: take the mean, or maximum, within layers and then
+    across them.
+    """
 
     def build(attrs: Anything, x: Expr) -> Expr:
         n, c, d, h, w = shape_in(x, attrs.layout, "NCDHW")
@@ -205,7 +209,7 @@ def laid_out(value: Expr, now: str, then: str) -> Expr:
 
 
 def shape_in(value: Expr, now: str, then: str) -> list[int]:
-    """The shape that a value has in another layout."""
+    """Return the shape that a value has in another layout."""
     shape = layout_map(now, then).forward(extents(value, "the gradient of a pool"), 0, "it")
     return [dim for dim in shape if isinstance(dim, int)]
 

@@ -94,7 +94,9 @@ class AdaptivePool3DAttrs(Attrs, key="relay.attrs.AdaptivePool3DAttrs"):
 
 
 def _sized(name: str, axes: str) -> Relation:
-    """Input of any layout; output the same with the asked size on the spatial axes (1 for a global pool)."""
+    """Relate the types: input of any layout; output the same with the asked size on the spatial axes (1 for a
+    global pool).
+    """
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         data, out = types
@@ -112,7 +114,7 @@ def _sized(name: str, axes: str) -> Relation:
 
 
 def asked_sizes(attrs: Anything, axes: int) -> tuple[int, ...]:
-    """The asked sizes, one an axis; none where the data's size stays."""
+    """Return the requested sizes, one per axis; none where the data's size stays."""
     sizes: tuple[int, ...] = (1,) if isinstance(attrs, GlobalPool2DAttrs) else attrs.output_size
     if len(sizes) not in (0, 1, axes):
         raise RelationError(
@@ -147,7 +149,9 @@ def _adaptive_gradient(kind: str) -> GradientRule:
 
 
 def _maxima(value: Expr, axis: int, windows: list[range]) -> Expr:
-    """A window that is shorter than others names its last element again."""
+    """Take the maximum of each window; a window that is shorter than others repeats the index of its last
+    element.
+    """
     longest = max(map(len, windows))
     places = [min(w.start + k, w.stop - 1) for w in windows for k in range(longest)]
     indices = Constant(NDArray.from_list([*places], (len(windows), longest), "int32"))
@@ -155,7 +159,7 @@ def _maxima(value: Expr, axis: int, windows: list[range]) -> Expr:
 
 
 def _means(value: Expr, axis: int, rank: int, windows: list[range], extent: int, dtype: str) -> Expr:
-    """A product with the matrix that holds each window's shares."""
+    """Take the mean of each window, by a product with the matrix of the windows' weights."""
     shares = [1 / len(window) if k in window else 0.0 for window in windows for k in range(extent)]
     matrix = Constant(NDArray.from_list([*shares], (len(windows), extent), dtype))
     order = [*[a for a in range(rank) if a != axis], axis]

@@ -46,7 +46,9 @@ R = TypeVar("R")
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs the pool's output and data; output like the data."""
+    """Relate the types: inputs are the gradient, like the pool's output, and the data; output like the
+    data.
+    """
     grad, data, out = types
     if isinstance(grad, IncompleteType) or isinstance(data, IncompleteType):
         return False
@@ -64,12 +66,14 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 
 
 def _flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """An operation for each element of the gradient and of its window."""
+    """Count an operation for each element of the gradient and of its window."""
     return pool_flops(attrs, inputs, inputs[0])
 
 
 def _mean_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """A mean's derivative shares out evenly: the derivative of that is the mean."""
+    """Return the gradient of a mean's gradient, which is distributed evenly over the window: it is the
+    mean.
+    """
     return [Call(Op.get("nn.avg_pool2d"), [grad], call.attrs), None]
 
 

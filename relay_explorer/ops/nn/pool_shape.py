@@ -35,7 +35,7 @@ def spatial_places(attrs: Anything, axes: str, rank: int, argument: str = "the d
 
 
 def pooled(shape: Shape, attrs: Anything, axes: str) -> Shape:
-    """The shape of the pool of a tensor."""
+    """Return the shape of the pool of a tensor."""
     n = len(axes)
     places = spatial_places(attrs, axes, len(shape))
     matching_size("pool_size", attrs.pool_size, n)

@@ -66,7 +66,7 @@ class _Pool:
 
 
 def maximum(axes: str) -> Reference:
-    """The greatest element of each window; padding is the lowest finite number, as in TVM."""
+    """Make the reference implementation of max pooling; padding is the lowest finite number, as in TVM."""
 
     def compute(attrs: Anything, x: Array) -> Array:
         pool = _Pool(attrs, axes, x)
@@ -77,7 +77,7 @@ def maximum(axes: str) -> Reference:
 
 
 def mean(axes: str) -> Reference:
-    """The sum of each window over its size."""
+    """Make the reference implementation of average pooling: the sum of each window divided by its size."""
 
     def compute(attrs: Anything, x: Array) -> Array:
         pool = _Pool(attrs, axes, x)
@@ -106,8 +106,9 @@ def mean_grad(attrs: Anything, grad: Array, x: Array) -> Array:
 
 
 def resized_to(kind: str, axes: str, sizes: Anything) -> Reference:
-    """An adaptive pool: each axis of space in as many windows as `sizes(attrs, axes)` says, which may overlap
-    by one element; as many as the axis has where it says none.
+    """Make the reference implementation of an adaptive pool: it divides each spatial axis into as many
+    windows as `sizes(attrs, axes)` requests, which may overlap by one element, or into as many as the axis
+    has elements where it requests none.
     """
 
     def compute(attrs: Anything, x: Array) -> Array:

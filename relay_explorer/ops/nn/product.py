@@ -20,7 +20,7 @@ def check_units(units: int | None) -> None:
 
 
 def product(attrs: Anything, a: Array, b: Array) -> Array:
-    """The matrix product in the output's element type."""
+    """Compute the matrix product in the output's element type."""
     dtype = element_type(attrs.out_dtype or a.dtype)
     return np.matmul(a.astype(dtype, copy=False), b.astype(dtype, copy=False))
 
@@ -38,14 +38,14 @@ def turned_product(attrs: Anything, a: Array, b: Array) -> Array:
 
 
 def as_operand(derivative: Expr, call: Call, place: int) -> Expr:
-    """A derivative in the element type of an operand: a product may be of a wider one."""
+    """Cast a derivative to the element type of an operand: a product may have a wider one."""
     operand = call.args[place]
     same = tensor_type(operand).dtype == tensor_type(call).dtype
     return derivative if same else relay.cast_like(derivative, operand)
 
 
 def widened(operand: Expr, call: Call) -> Expr:
-    """An operand in the element type of the result."""
+    """Cast an operand to the element type of the result."""
     return (
         operand if tensor_type(operand).dtype == tensor_type(call).dtype else relay.cast_like(operand, call)
     )
@@ -54,7 +54,7 @@ def widened(operand: Expr, call: Call) -> Expr:
 def derivatives(
     product: Callable[..., Expr], a: Expr, b: Expr, grad: Expr, turn_a: bool, turn_b: bool
 ) -> tuple[Expr, Expr]:
-    """The derivatives of the product of `a` and `b`, each of which may be given transposed."""
+    """Return the derivatives of the product of `a` and `b`, each of which may be transposed."""
     if turn_a:
         by_a = product(b, grad, transpose_a=turn_b, transpose_b=True)
     else:

@@ -35,7 +35,7 @@ class SoftmaxAttrs(Attrs, key="relay.attrs.SoftmaxAttrs"):
 
 
 def _softmax(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Output like the input, which has the axis."""
+    """Relate the types: output like the input, which has the axis."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -128,7 +128,7 @@ class _Rows:
         return cast(self.x(*i), self.real)
 
     def shifted(self, *i: Value) -> Value:
-        """An element less the greatest of its row, so that no exponential overflows."""
+        """Return an element minus the greatest of its row, so that no exponential overflows."""
         return self.element(*i) - self.highest(*self.row(i))
 
     def row(self, i: Sequence[Value]) -> list[Value]:
@@ -202,4 +202,4 @@ def fast_softmax(data: Operand, axis: int = -1) -> Call:
     example=lambda build: build(X),
 )
 def log_softmax(data: Operand, axis: int = -1) -> Call:
-    """The logarithm of softmax along `axis`; like `data` in shape."""
+    """Compute the logarithm of softmax along `axis`; like `data` in shape."""

@@ -144,7 +144,7 @@ def _space_to_depth_te(call: Lowered) -> list[Tensor]:
     lenient_in_tvm=LAXER_BLOCKS,
 )
 def depth_to_space(data: Operand, block_size: int, layout: str = "NCHW", mode: str = "DCR") -> Call:
-    """`data` (N, C, H, W): (N, C / b², H * b, W * b)."""
+    """Rearrange `data` (N, C, H, W) to (N, C / b², H * b, W * b)."""
     return call("nn.depth_to_space", [data], block_size=block_size, layout=layout, mode=mode)
 
 
@@ -167,5 +167,5 @@ def depth_to_space(data: Operand, block_size: int, layout: str = "NCHW", mode: s
     lenient_in_tvm=LAXER_BLOCKS,
 )
 def space_to_depth(data: Operand, block_size: int, layout: str = "NCHW") -> Call:
-    """`data` (N, C, H, W): (N, C * b², H / b, W / b)."""
+    """Rearrange `data` (N, C, H, W) to (N, C * b², H / b, W / b)."""
     return call("nn.space_to_depth", [data], block_size=block_size, layout=layout)

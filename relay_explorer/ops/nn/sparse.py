@@ -81,7 +81,9 @@ def _dense(attrs: Anything, data: Type, values: Type, indices: Type, indptr: Typ
 
 
 def _unpacked(values: Array, indices: Array, indptr: Array, columns: int) -> Array:
-    """The matrix with `columns` columns in full; a ValueError where its arrays contradict each other."""
+    """Expand a sparse matrix of `columns` columns into a dense one; raise a ValueError where its arrays
+    contradict each other.
+    """
     blocks = values.reshape(len(values), *(values.shape[1:] or (1, 1)))
     high, wide = blocks.shape[1:]
     counts = np.diff(indptr.astype("int64"))
@@ -101,7 +103,7 @@ def _multiplied(attrs: Anything, x: Array, values: Array, indices: Array, indptr
 
 
 def _dense_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """A multiply and an add for each value that is there and each row of the dense matrix."""
+    """Count a multiplication and an addition for each stored value and each row of the dense matrix."""
     x = inputs[0]
     rows = x.shape[0] if isinstance(x, TensorType) and x.shape else 1
     return 2 * size_of(inputs[1]) * (rows if isinstance(rows, int) else 1)
@@ -149,7 +151,7 @@ def _row_ends(starts: Anything, row: Value, most: Anything) -> tuple[Value, Valu
 
 
 def _walk(ends: tuple[Value, Value]) -> Anything:
-    """The place in a row, and a loop until its end."""
+    """Return the position in a row, and a loop until the row's end."""
     place = local(1, "int64")
     place[0] = ends[0]
     return place, repeat_while(place[0] < ends[1])
@@ -205,8 +207,8 @@ def _sparse_add_te(call: Lowered) -> list[Tensor]:
 
 
 def _sparse_transpose_te(call: Lowered) -> list[Tensor]:
-    """Counts the values of each column, adds the counts up, and puts every value at its column's next
-    place.
+    """Count the values of each column, add the counts up, and put each value at its column's next
+    position.
     """
     values, columns, starts = call.inputs
     count, size = dims(values)[0], dims(starts)[0] - 1
@@ -242,7 +244,9 @@ def _valid(column: Value, size: Anything) -> Value:
 
 
 def _parts(sparse: Anything) -> list[Expr]:
-    """The three arrays of a sparse matrix: an object with `data`, `indices`, `indptr`, or they."""
+    """Return the three arrays of a sparse matrix, given as an object with `data`, `indices` and `indptr` or
+    as these three.
+    """
     names = ("data", "indices", "indptr")
     parts = [getattr(sparse, n) for n in names] if hasattr(sparse, "indptr") else list(sparse)
     if len(parts) != 3:
@@ -326,7 +330,7 @@ def sparse_add(dense_mat: Operand, sparse_mat: Anything) -> Call:
     lenient_in_tvm="It did not compare the three arrays of the sparse matrix with each other.",
 )
 def sparse_transpose(x: Anything) -> TupleWrapper:
-    """The `data`, `indices` and `indptr` of the transpose of `x`, a square CSR matrix."""
+    """Return the `data`, `indices` and `indptr` of the transpose of `x`, a square CSR matrix."""
     return TupleWrapper(
         call("nn.sparse_transpose", _parts(x)),
         3,

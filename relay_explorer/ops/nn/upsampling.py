@@ -56,7 +56,7 @@ class UpSampling3DAttrs(Attrs, key="relay.attrs.UpSampling3DAttrs"):
 
 
 def _scaled(name: str, axes: str, factors: tuple[str, ...], methods: tuple[str, ...]) -> Relation:
-    """Input of any layout; output the same with round(dᵢ · scaleᵢ) on the spatial axes."""
+    """Relate the types: input of any layout; output the same with round(dᵢ · scaleᵢ) on the spatial axes."""
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         data, out = types
@@ -151,12 +151,12 @@ def _upsampling(
 
 
 def _number(scale: Operand) -> object:
-    """A factor given as a constant is that constant's number."""
+    """Return the value of a factor that is a constant; return any other factor unchanged."""
     return scale.data.values()[0] if isinstance(scale, Constant) else scale
 
 
 def _built(name: str, data: Operand, scales: dict[str, Operand], **attributes: object) -> Call:
-    """The call of the operator `name`, or of the `dyn.` one where the program computes a factor."""
+    """Build the call of the operator `name`, or of its `dyn.` variant where the program computes a factor."""
     if not any(computed(scale) for scale in scales.values()):
         return call(name, [data], **{key: _number(scale) for key, scale in scales.items()}, **attributes)
     factors = [scale if isinstance(scale, Expr) else const(scale, "float64") for scale in scales.values()]

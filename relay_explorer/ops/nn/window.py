@@ -22,8 +22,8 @@ def per_axis(value: Sizes, axes: int) -> Anything:
 
 
 def both_sides(padding: Sizes | str, axes: int) -> tuple[int, ...]:
-    """Padding with the amounts before each axis, then those after: one number, one an axis, or both sides
-    already; for 2 axes top, left, bottom, right.
+    """Expand padding to the amounts before each axis, then those after: from one number, one per axis, or
+    both sides already; for 2 axes top, left, bottom, right.
     """
     if isinstance(padding, str):
         raise AttributeSchemaError(
@@ -116,7 +116,7 @@ def _too_large(dim: int, pad: int, size: int, step: int) -> None:
 
 
 def matching_size(name: str, sizes: Sequence[int], axes: int) -> None:
-    """A RelationError where `sizes` does not have one value an axis."""
+    """Raise a RelationError unless `sizes` has one value per axis."""
     if len(sizes) != axes:
         given = many(len(sizes), "value", "values")
         wanted = many(axes, "axis", "axes")

@@ -34,7 +34,9 @@ class ReduceAttrs(Attrs, key="relay.attrs.ReduceAttrs"):
 
 
 def reduced_axes(attrs: Anything, rank: int) -> set[int]:
-    """The axes that `attrs` (axis, exclude) folds in a tensor of that rank, counted from the front."""
+    """Return the axes that `attrs` (axis, exclude) reduces in a tensor of that rank, counted from the
+    front.
+    """
     if not attrs.axis:
         return set(range(rank))
     named = set(normal_axes(attrs.axis, rank, "it"))
@@ -79,7 +81,7 @@ def _reduction_layout(question: Question) -> Answer:
 
 
 def _reduced(layout: Layout, letters: Sequence[str], keeps: bool) -> Layout:
-    """The layout of the result: without the axes, or with blocks of 1 where they are kept."""
+    """Return the layout of the result: without the reduced axes, or with blocks of 1 where they are kept."""
     if not keeps:
         return layout.without(letters)
     return Layout.of([(letter, 1 if letter.upper() in letters else size) for letter, size in layout.axes])
@@ -146,7 +148,7 @@ def per_element(total: Array, attrs: Anything, x: Array, less: int = 0) -> Array
 
 
 def folded_axes(call: Call) -> list[int]:
-    """The axes that a reduction folds, in order."""
+    """Return the axes that a call reduces, in order."""
     return sorted(reduced_axes(call.attrs, axis_count(call.args[0])))
 
 

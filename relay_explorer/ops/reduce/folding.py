@@ -104,7 +104,9 @@ def _extreme_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _prod_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """The product of all other elements: where one is 0, only its own derivative may be another number."""
+    """Return the gradient times the product of all other elements: where one is 0, only its own derivative
+    may be nonzero.
+    """
     (x,) = call.args
     axes = folded_axes(call)
     zero = relay.equal(x, number(0, x))
@@ -129,7 +131,7 @@ def _prod_gradient(call: Call, grad: Expr) -> list[Expr]:
     example=lambda build: build(X, 1),
 )
 def sum(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """The sum of `data` over `axis`; all axes where None."""
+    """Compute the sum of `data` over `axis`; over all axes where None."""
 
 
 @reduction(
@@ -142,7 +144,7 @@ def sum(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool 
     example=lambda build: build(X, 1),
 )
 def prod(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """The product of `data` over `axis`; all axes where None."""
+    """Compute the product of `data` over `axis`; over all axes where None."""
 
 
 @reduction(
@@ -156,7 +158,7 @@ def prod(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool
     example=lambda build: build(X, 1),
 )
 def mean(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """The arithmetic mean of `data` over `axis`; all axes where None."""
+    """Compute the arithmetic mean of `data` over `axis`; over all axes where None."""
 
 
 @reduction(
@@ -170,7 +172,7 @@ def mean(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool
     example=lambda build: build(X, 1),
 )
 def max(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """The greatest element of `data` over `axis`; all axes where None."""
+    """Compute the greatest element of `data` over `axis`; over all axes where None."""
 
 
 @reduction(
@@ -184,7 +186,7 @@ def max(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool 
     example=lambda build: build(X, 1),
 )
 def min(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """The least element of `data` over `axis`; all axes where None."""
+    """Compute the least element of `data` over `axis`; over all axes where None."""
 
 
 @reduction(

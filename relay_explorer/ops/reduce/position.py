@@ -113,7 +113,7 @@ def argmax(
     exclude: bool = False,
     select_last_index: bool = False,
 ) -> Call:
-    """The int32 position of the greatest element over `axis`; in the flattened tensor where None."""
+    """Compute the int32 index of the greatest element over `axis`; in the flattened tensor where None."""
 
 
 @reduction(
@@ -135,4 +135,4 @@ def argmin(
     exclude: bool = False,
     select_last_index: bool = False,
 ) -> Call:
-    """The int32 position of the least element over `axis`; in the flattened tensor where None."""
+    """Compute the int32 index of the least element over `axis`; in the flattened tensor where None."""

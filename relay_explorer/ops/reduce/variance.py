@@ -90,7 +90,7 @@ def _variance_te(call: Lowered) -> list[Tensor]:
 
 
 def _variance_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """The operator is given the mean, which has its own gradient: the mean of (x - m)² over the count."""
+    """Return the gradients of the mean of (x - m)²; m is an operand with a gradient of its own."""
     x, mean = call.args
     assert call.attrs is not None
     count = folded_count(call)
@@ -125,7 +125,7 @@ def variance(
     unbiased: bool = False,
     with_mean: Operand | None = None,
 ) -> Call:
-    """The variance of `data` over `axis`; `with_mean` is its mean with keepdims, if it is at hand."""
+    """Compute the variance of `data` over `axis`; `with_mean` is its mean with keepdims, if available."""
     if with_mean is None:
         with_mean = mean(data, axis, True, exclude)
     return call(
@@ -141,14 +141,14 @@ def variance(
 def std(
     data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
 ) -> Expr:
-    """The standard deviation of `data` over `axis`: the square root of its variance."""
+    """Compute the standard deviation of `data` over `axis`: the square root of its variance."""
     return sqrt(variance(data, axis, keepdims, exclude, unbiased))
 
 
 def mean_variance(
     data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
 ) -> TupleWrapper:
-    """The mean and the variance of `data` over `axis`."""
+    """Compute the mean and the variance of `data` over `axis`."""
     middle: Expr = mean(data, axis, True, exclude)
     spread = variance(data, axis, keepdims, exclude, unbiased, middle)
     if not keepdims:
@@ -159,7 +159,7 @@ def mean_variance(
 def mean_std(
     data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False, unbiased: bool = False
 ) -> TupleWrapper:
-    """The mean and the standard deviation of `data` over `axis`."""
+    """Compute the mean and the standard deviation of `data` over `axis`."""
     middle: Expr = mean(data, axis, True, exclude)
     spread = sqrt(variance(data, axis, keepdims, exclude, unbiased, middle))
     if not keepdims:
@@ -168,7 +168,7 @@ def mean_std(
 
 
 def logsumexp(data: Operand, axis: Axes = None, keepdims: bool = False) -> Expr:
-    """The logarithm of the sum of exponentials of `data` over `axis`, computed without overflow."""
+    """Compute the logarithm of the sum of exponentials of `data` over `axis`, without overflow."""
     highest = max(data, axis, True)
     total = add(log(sum(exp(subtract(data, highest)), axis, True)), highest)
     return total if keepdims else relay.squeeze(total, axes_of(axis) or None)

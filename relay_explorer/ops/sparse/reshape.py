@@ -127,7 +127,7 @@ def _sparse_reshape_te(call: Lowered) -> list[Tensor]:
 
 
 def _reshaped_of_any_rank(call: Lowered) -> list[Tensor]:
-    """The same, where only a run tells how many axes there are."""
+    """Compute the new coordinates where the number of axes is dynamic."""
     indices, before, after = call.inputs
     (old,), (new,), one = dims(before), dims(after), number(1, "int64")
 

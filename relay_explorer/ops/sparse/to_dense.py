@@ -90,7 +90,9 @@ def _dyn_sparse_to_dense(
 
 
 def _densified(shape: tuple[int, ...], indices: Array, values: Array, default: Array) -> Array:
-    """A tensor of `default` with `values` at `indices`; a ValueError where one lies outside."""
+    """Fill a tensor with `default`, and put `values` at `indices`; raise a ValueError where an index lies
+    outside.
+    """
     rows = indices.reshape(-1, len(shape)) if indices.ndim < 2 else indices
     outside = (rows < 0) | (rows >= np.array(shape, "int64"))
     if outside.any():
@@ -124,7 +126,7 @@ def _sparse_to_dense_te(call: Lowered) -> list[Tensor]:
 
 
 def _coordinate(where: Anything, indices: Tensor, row: Value, axis: int) -> Value:
-    """A coordinate of an element: one number is an element of a vector, a vector elements of one."""
+    """Return a coordinate of an element. Indices of rank 0 or 1 address elements of a vector."""
     return where[(row, axis)[: len(indices.shape)]]
 
 

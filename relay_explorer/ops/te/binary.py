@@ -36,7 +36,7 @@ from .tensors import (
 
 
 def pairwise(value: Callable[[Value, Value], Value]) -> Lowering:
-    """The lowering of an operator that is `value` of two elements, after broadcasting."""
+    """Make the lowering of an operator that computes `value` from two elements, after broadcasting."""
 
     def lower(call: Lowered) -> list[Tensor]:
         x, y = call.inputs
@@ -47,7 +47,7 @@ def pairwise(value: Callable[[Value, Value], Value]) -> Lowering:
 
 
 def plus(x: Value, y: Value) -> Value:
-    """The sum; of truth values, whether one is true."""
+    """Add two values; of booleans, tell whether one is true."""
     return some([x, y]) if dtype_of(x) == "bool" else x + y
 
 
@@ -57,7 +57,7 @@ def differ(x: Value, y: Value) -> Value:
 
 
 def safe_quotient(divide: Callable[[Value, Value], Value], x: Value, y: Value, by_minus_one: Value) -> Value:
-    """A division of integers that does not trap: 0 where `y` is 0, and `by_minus_one` where it is -1."""
+    """Divide integers without trapping: 0 where `y` is 0, and `by_minus_one` where it is -1."""
     dtype = dtype_of(x)
     zero, one = number(0, dtype), number(1, dtype)
     if not is_signed(dtype):

@@ -29,7 +29,7 @@ from .tensors import (
 
 
 def mapped(value: Callable[[Value], Value]) -> Lowering:
-    """The lowering of an operator that is `value` of each element."""
+    """Make the lowering of an operator that computes `value` from each element."""
 
     def lower(call: Lowered) -> list[Tensor]:
         x = call.inputs[0]
@@ -39,8 +39,8 @@ def mapped(value: Callable[[Value], Value]) -> Lowering:
 
 
 def real(function: Callable[[Value], Value]) -> Lowering:
-    """A function of real numbers; of integers it is computed in float64, and the fraction is dropped. TVM
-    knows half-precision numbers in some functions only, so all are computed in float32.
+    """Make the lowering of a function of real numbers; for integers it is computed in float64, and truncated.
+    TVM supports half precision in some functions only, so it is computed in float32 in all of them.
     """
 
     def value(x: Value) -> Value:
@@ -51,7 +51,7 @@ def real(function: Callable[[Value], Value]) -> Lowering:
 
 
 def rounding(function: Callable[[Value], Value]) -> Lowering:
-    """A rounding, which leaves integers as they are."""
+    """Make the lowering of a rounding, which leaves integers unchanged."""
     return mapped(lambda x: function(x) if is_float(dtype_of(x)) else x)
 
 

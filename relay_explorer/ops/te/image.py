@@ -46,10 +46,10 @@ def resized(
     span: Callable[[int], Any],
     dtype: str,
 ) -> Callable[..., Value]:
-    """The interpolated value at an index (n, c, space …) of the result, as a function of it.
+    """Return the interpolated value as a function of the index (n, c, space …) of the result.
 
-    `how` are the attributes of a resizing; `read` the element of the data; `span(axis)` the part of the axis
-    that `tf_crop_and_resize` shows, from its first place to its last.
+    `how` are the attributes of a resizing; `read` returns an element of the data; `span(axis)` is the part of
+    the axis that `tf_crop_and_resize` shows, from its first position to its last.
     """
     extents = view.shape[2:]
     cropping = how.coordinate_transformation_mode == "tf_crop_and_resize"
@@ -97,7 +97,9 @@ def _place(mode: str, at: Value, extent: Any, count: Any, span: Any) -> Value:
 
 
 def _neighbours(how: Any, place: Value, extent: Any) -> list[Weighted]:
-    """The elements of an axis that count at a place, each with its share; None is the whole."""
+    """Return the elements of an axis that contribute at a position, each with its weight; None stands for
+    1.
+    """
     if how.method == "nearest_neighbor":
         return [(clamp(_nearest(how, place).astype("int32"), 0, extent - 1), None)]
     low = te.floor(place)
@@ -128,7 +130,9 @@ def _nearest(how: Any, place: Value) -> Value:
 
 
 def cubic(part: Value, alpha: float) -> list[Value]:
-    """The weights of the four elements around a place that lies `part` after the second (Keys, 1981)."""
+    """Return the weights of the four elements around a position that lies `part` after the second (Keys,
+    1981).
+    """
     a, one = real(alpha), real(1)
 
     def near(d: Value) -> Value:
@@ -143,7 +147,7 @@ def cubic(part: Value, alpha: float) -> list[Value]:
 def resized_tensor(
     call: Lowered, how: Any, size: Sequence[Any], span: Callable[[int], Any], axes: str
 ) -> Tensor:
-    """The data of a call, resized to `size`."""
+    """Resize the data of a call to `size`."""
     layout = layout_map(call.attrs.layout, axes)
     view, dtype = View(call.inputs[0], layout), call.out.dtype
     if _apart(call, view, how, size):
@@ -162,8 +166,8 @@ def _apart(call: Lowered, view: View, how: Any, size: Sequence[Any]) -> bool:
 
 
 def _by_axis(view: View, how: Any, size: Sequence[int], dtype: str, name: str) -> Tensor:
-    """What becomes shorter goes first, what becomes longer last, and between them the axis whose elements lie
-    one after another: its neighbours must be gathered.
+    """Resize axis by axis: first those that shrink, last those that grow, and between them the innermost
+    axis, whose neighbours must be gathered.
     """
     within, shape = view.layout.axes[-1][0].upper(), list(view.shape)
     axes = range(2, len(shape))

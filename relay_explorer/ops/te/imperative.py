@@ -55,17 +55,17 @@ def loops(
 
 
 def local(size: int, dtype: str) -> Any:
-    """A few numbers that the loops keep and change."""
+    """Declare a local buffer of a few elements that the loops update."""
     return T.buffer_proxy(T.decl_buffer([size], dtype, scope="local"))
 
 
 def each(size: Any) -> Any:
-    """A loop: `with each(n) as i`."""
+    """Open a loop: `with each(n) as i`."""
     return T.serial(0, size)
 
 
 def together(size: Any) -> Any:
-    """A loop whose turns do not depend on each other, and are shared among the cores."""
+    """Open a parallel loop, whose iterations are independent and distributed over the cores."""
     return T.parallel(0, size)
 
 

@@ -55,7 +55,7 @@ class Sizes:
         self.unknown = 0
 
     def dim(self, dim: Dim) -> Anything:
-        """A dimension as an integer or TVM expression."""
+        """Return a dimension as an integer or TVM expression."""
         if isinstance(dim, Any):
             self.unknown += 1
             return tvm.te.var(f"any{self.unknown}", "int64")
@@ -72,7 +72,9 @@ class Sizes:
         return tuple([self.dim(d) for d in type_.shape])
 
     def _size(self, size: Anything) -> Anything:
-        """A named size, or a sum of products of them. Sizes nest a few levels at most (`ir.size.DEEPEST`)."""
+        """Return a named size, or a sum of products of them, as a TVM expression. Sizes nest a few levels at
+        most (`ir.size.DEEPEST`).
+        """
         if not isinstance(size, Size):
             return size
         if isinstance(size, SizeVar):

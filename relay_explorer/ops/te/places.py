@@ -9,11 +9,11 @@ from .tensors import Value, clamp, select
 
 
 def counted(index: Value, dim: Any) -> Value:
-    """An index into an axis: counted from the end where it is negative."""
+    """Return an index into an axis, counted from the end where it is negative."""
     at = index.astype("int64")
     return select(at < 0, at + int64(dim), at)
 
 
 def inside(index: Value, dim: Any) -> Value:
-    """An index into an axis, counted from the end where it is negative, and brought into the axis."""
+    """Return an index into an axis, counted from the end where it is negative, and clamped to the axis."""
     return clamp(counted(index, dim), 0, int64(dim) - 1)

@@ -63,8 +63,8 @@ class Pool:
         return quotient(room + (stride - 1 if self.attrs.ceil_mode else 0), stride) + 1
 
     def _after(self, dim: Any, pair: tuple[int, int], window: tuple[int, int, int], count: Any) -> Any:
-        """The padding after an axis, with what the last window sticks out in ceil_mode. Where the extent is
-        not known it is as much as it can be.
+        """Return the padding after an axis, including how far the last window reaches beyond it in ceil_mode.
+        Where the extent is dynamic, this is the most that it can be.
         """
         size, stride, step = window
         if not self.attrs.ceil_mode:
@@ -74,18 +74,18 @@ class Pool:
         return pair[1] + max(0, (count - 1) * stride + step * (size - 1) + 1 - dim - sum(pair))
 
     def surrounded(self, value: Value) -> Tensor:
-        """The data with `value` around it, as far as windows reach."""
+        """Pad the data with `value`, as far as windows reach."""
         return padded(self.x, self.around, value, f"{self.call.name}_pad")
 
     def shape(self) -> list[Any]:
-        """The shape of the pool."""
+        """Return the shape of the pool."""
         found = list(dims(self.x))
         for axis, count in zip(self.axes, self.counts, strict=True):
             found[axis] = count
         return found
 
     def seen(self, i: Sequence[Value], within: Sequence[Value]) -> list[Value]:
-        """The index, into the surrounded data, of the element `within` the window at `i`."""
+        """Return the index, into the padded data, of the element `within` the window at `i`."""
         at = list(i)
         for axis, u, (_, stride, step) in zip(self.axes, within, self.windows, strict=True):
             place = at[axis] if stride == 1 else at[axis] * stride
@@ -114,9 +114,7 @@ class Pool:
         return tirx.max(last - first, 0)
 
     def under(self, q: Sequence[Value], visit: Callable[[list[Any], Sequence[Value]], Value]) -> Value:
-        """The sum over all windows that the element at `q` of the data lies in: of `visit(window,
-        within)`.
-        """
+        """Sum `visit(window, within)` over all windows that contain the element at `q` of the data."""
         within = reduce_axes([size for size, _, _ in self.windows], "u")
         inside: list[Value | bool] = []
         window: list[Any] = list(q)
@@ -132,12 +130,12 @@ class Pool:
 
 
 def lowest(dtype: str) -> Value:
-    """The lowest finite number, which a maximum's padding is."""
+    """Return the lowest finite number, with which the data of a maximum is padded."""
     return number(False, "bool") if dtype == "bool" else tirx.min_value(dtype)
 
 
 def share(total: Value, count: Extent, dtype: str) -> Value:
-    """A total divided by a count; of integers the whole part."""
+    """Divide a total by a count; truncate the quotient of integers."""
     kind = dtype_of(total)
     counted = number(count, kind) if isinstance(count, int) else cast(count, kind)
     return cast(total / counted if is_float(kind) else whole_quotient(total, counted), dtype)

@@ -33,13 +33,13 @@ from .tensors import (
 
 
 def word(value: int) -> Value:
-    """A constant of 64 bits, in halves: TVM's constants have a sign."""
+    """Build a 64-bit constant from two halves, because TVM's constants are signed."""
     high, low = (number(half, "uint64") for half in divmod(value, 2**32))
     return tirx.bitwise_or(high << number(32, "uint64"), low) if value >= 2**63 else number(value, "uint64")
 
 
 def _wrapped(a: Value, b: Value) -> Value:
-    """The sum modulo 2⁶⁴, of two sums that cannot overflow."""
+    """Add two words modulo 2⁶⁴, by two sums that cannot overflow."""
     low_bits, half = word(2**32 - 1), word(32)
     low = tirx.bitwise_and(a, low_bits) + tirx.bitwise_and(b, low_bits)
     high = (a >> half) + (b >> half) + (low >> half)
@@ -72,19 +72,19 @@ def _rotated(value: Value, places: int) -> Value:
 
 
 def _halved_bit(key: Any) -> tuple[Value, Value]:
-    """The two words of the key's path bit, moved on by one place."""
+    """Return the two words of the key's path bit, shifted by one position."""
     return key[8] >> word(1), tirx.bitwise_or(key[9] >> word(1), key[8] << word(63))
 
 
 def _lengthened(key: Any, source: Any, one: bool) -> None:
-    """Makes `key` what `source` is with one more step on its path."""
+    """Set `key` to `source` with one more step on its path."""
     for n in range(8):
         key[n] = tirx.bitwise_or(source[n], source[n + 4]) if one and n in (4, 5) else source[n]
     key[8], key[9] = _halved_bit(source)
 
 
 def _rehash(key: Any, counter: Any) -> None:
-    """Makes `key` one with an empty path, hashed from the counter."""
+    """Set `key` to one with an empty path, hashed from the counter."""
     _hash(key, counter)
     for n in range(WORDS):
         key[n] = counter[n] if n < 4 else word(1 << 63 if n == 8 else 0)
@@ -103,7 +103,7 @@ def _copied(source: Any) -> Any:
 
 
 def _generate(call: Lowered, count: Any, name: str) -> tuple[Tensor, Tensor]:
-    """The key to go on with, and `count` words of random bits."""
+    """Generate the next key, and `count` words of random bits."""
     whole, blocks = quotient(count, 4) * 4, quotient(count + 3, 4)
 
     def body(ins: Buffers, outs: Buffers) -> None:
@@ -140,7 +140,7 @@ def _generate(call: Lowered, count: Any, name: str) -> tuple[Tensor, Tensor]:
 
 
 def _word(count: Any) -> Value:
-    """A size as a word."""
+    """Return a size as a word."""
     return word(count) if isinstance(count, int) else count.astype("uint64")
 
 
@@ -167,7 +167,7 @@ def threefry_split(call: Lowered) -> list[Tensor]:
 
 
 def _unit(bits: Value, dtype: str) -> Value:
-    """A number from 0 up to 1, whose fraction's bits are those of a word."""
+    """Convert a word to a number in [0, 1), whose fraction has the word's bits."""
     width, fraction = (64, 52) if dtype == "float64" else (32, 23)
     low = bits if width == 64 else tirx.bitwise_and(bits, word(2**32 - 1))
     whole = (low >> word(width - fraction)).astype("int64").astype("float64")
@@ -175,7 +175,7 @@ def _unit(bits: Value, dtype: str) -> Value:
 
 
 def _units(call: Lowered, shape: Shape, dtype: str) -> tuple[Tensor, Any]:
-    """The key to go on with, and a function from an index of `shape` to a number from 0 up to 1."""
+    """Return the next key, and a function from an index of `shape` to a number in [0, 1)."""
     key, words = _generate(call, product(shape), f"{call.name}_words")
     return key, lambda *i: _unit(words(ravel(i, shape)), dtype)
 

@@ -65,11 +65,11 @@ class Folded:
         ]
 
     def index(self, i: Sequence[Value]) -> list[Value]:
-        """The index into the data, where the result is at `i`."""
+        """Return the index into the data for the index `i` of the result."""
         return self._with(self.axes, i)
 
     def kept(self, i: Sequence[Value]) -> list[Value]:
-        """The index into a tensor like the data with its folded axes as 1."""
+        """Return the index into a tensor like the data whose reduced axes have extent 1."""
         return self._with(dict.fromkeys(self.axes, 0), i)
 
     def _with(self, folded: dict[int, Any], i: Sequence[Value]) -> list[Value]:
@@ -102,7 +102,7 @@ _IDENTITIES: dict[str, Any] = {
 
 @once
 def _reducer(name: str) -> Any:
-    """The reduction of that name, with the value that changes nothing."""
+    """Return the reduction of that name, with its identity element."""
     _register(name)
     return te.comm_reducer(_COMBINED[name], _IDENTITIES[name], name=name)
 
@@ -125,26 +125,26 @@ def _register(name: str) -> None:
 
 
 def fold_value(name: str, value: Value, axes: Sequence[Any]) -> Value:
-    """A reduction over axes; over an empty one what changes nothing."""
+    """Reduce a value over axes; over an empty axis, return the identity element."""
     if over_nothing(axes):
         return _IDENTITIES[name](dtype_of(value))
     return _reducer(name)(value, axis=list(axes))
 
 
 def greatest(value: Value, axes: Sequence[Any]) -> Value:
-    """The greatest of all values over `axes`; NaN where one is NaN."""
+    """Return the greatest of all values over `axes`; NaN where one is NaN."""
     return fold_value("max", value, axes)
 
 
 def products_from(extent: Callable[[Value], Value], count: Any, name: str) -> Tensor:
-    """The products of the extents (int64) of `count` axes from each on, and behind them 1: one more."""
+    """Compute the products of the extents (int64) of `count` axes from each axis on, followed by a 1."""
     k = te.reduce_axis((0, count), name="k")
     one = number(1, "int64")
     return stage((count + 1,), lambda axis: fold_value("prod", select(k >= axis, extent(k), one), [k]), name)
 
 
 def fold_lowering(name: str, of_truths: str) -> Lowering:
-    """A reduction; of truth values it is the one called `of_truths`."""
+    """Make the lowering of a reduction; for booleans it is the one called `of_truths`."""
 
     def lower(call: Lowered) -> list[Tensor]:
         x, fold = call.inputs[0], Folded(call)
@@ -198,10 +198,11 @@ def wide_type(dtype: str) -> str:
 
 
 def place_of(value: Value, best: Value, place: Any, axes: Sequence[Any], last: bool) -> Value:
-    """The first place over `axes`, or the last, whose value is the best, which a stage before has found.
+    """Return the first index over `axes`, or the last, whose value is the best, which a previous stage has
+    computed.
 
-    One reduction could keep both, the best and its place; but TVM makes wrong code of such a pair when the
-    loop around it is one of vectors.
+    One reduction could carry both the best value and its index, but TVM generates wrong code for such a pair
+    when the loop around it is vectorized.
     """
     if is_float(dtype_of(value)):
         here = some([tirx.EQ(value, best), every([is_nan(value), is_nan(best)])])

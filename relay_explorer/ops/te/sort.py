@@ -51,7 +51,7 @@ def comes_before(a: Value, b: Value, ascending: bool = True) -> Value:
 
 
 def order(x: Tensor, axis: int, ascending: bool, name: str) -> Tensor:
-    """The positions (rows, places) that put the rows of `x` along `axis` in order: a merge sort."""
+    """Compute the indices (rows, positions) that sort the rows of `x` along `axis`: a merge sort."""
     shape = dims(x)
     others = (*shape[:axis], *shape[axis + 1 :])
     size, rows = shape[axis], product(others)
@@ -79,7 +79,7 @@ def has_key(dtype: str) -> bool:
 
 
 def _key(value: Value, place: Value, ascending: bool) -> Value:
-    """A number of 64 bits that stands where the element must, behind all that are equal and come before."""
+    """Build a 64-bit key that sorts like the element, and after all equal elements that come before it."""
     dtype = dtype_of(value)
     if is_float(dtype):
         real = value.astype("float32")
@@ -97,7 +97,7 @@ def _key(value: Value, place: Value, ascending: bool) -> Value:
 def _sort_keys(
     row: Extent, size: Value, at: Callable[[Value], Value], places: Any, work: Buffers, ascending: bool
 ) -> None:
-    """Fills `places[row]` with 0 to `size` - 1 in the order of the elements `at` them, by their keys."""
+    """Fill `places[row]` with 0 to `size` - 1, sorted by the keys of the elements `at` them."""
     keys, spare = work
     with each(size) as i:
         keys[row, i] = _key(at(i), i, ascending)
@@ -107,7 +107,7 @@ def _sort_keys(
 
 
 def _merge_keys(row: Extent, first: Value, size: Value, keys: Any, spare: Any) -> None:
-    """Puts `keys[row]` in order, from the place `first` to before `size`."""
+    """Sort `keys[row]` from the index `first` to before `size`."""
     width = local(1, "int32")
     width[0] = number(1, "int32")
     with repeat_while(width[0] < size - first):
@@ -138,8 +138,8 @@ def _merge_two(row: Extent, start: Value, middle: Value, end: Value, keys: Any, 
 
 
 def first_places(x: Tensor, axis: int, count: int, ascending: bool, name: str) -> Tensor:
-    """The positions (rows, places) of the first `count` elements of each row in order. They are kept sorted
-    while the row is read: most elements lose against the last of them, and are done.
+    """Compute the indices (rows, positions) of the first `count` elements of each row in order. They stay
+    sorted while the row is read: most elements come after the last of them, and need no further work.
     """
     shape = dims(x)
     others = (*shape[:axis], *shape[axis + 1 :])
@@ -169,8 +169,8 @@ def first_places(x: Tensor, axis: int, count: int, ascending: bool, name: str) -
 def _first_keys(
     row: Value, sizes: tuple[Value, int], at: Callable[[Value], Value], places: Any, work: Buffers, up: bool
 ) -> None:
-    """Keeps what is before the last of the `count` that are in order, until there are as many again; then
-    these are put in order too, and the first `count` of all stay.
+    """Collect the elements that come before the last of the `count` sorted ones, until there are as many
+    again; then sort these too, and retain the first `count` of all.
     """
     (size, count), (keys, spare) = sizes, work
     held, ready, limit = local(1, "int32"), local(1, "int32"), local(1, "int64")
@@ -199,8 +199,8 @@ def _first_keys(
 def _enter(
     row: Value, place: Value, count: int, at: Callable[[Value], Value], places: Any, ascending: bool
 ) -> None:
-    """Puts `place` among those that are kept, behind all that it must not stand before; those behind it move,
-    and the last of them is lost.
+    """Insert `place` into the retained ones, behind all that it must not precede; those behind it move, and
+    the last of them is dropped.
     """
     enters, free = local(1, "bool"), local(1, "int32")
     enters[0] = comes_before(at(place), at(places[row, count - 1]), ascending)
@@ -219,7 +219,7 @@ def _enter(
 def merge_sort(
     row: Extent, size: Value, at: Callable[[Value], Value], places: Any, spare: Any, ascending: bool
 ) -> None:
-    """Fills `places[row]` with 0 to `size` - 1 in the order of the elements `at` them."""
+    """Fill `places[row]` with 0 to `size` - 1, sorted by the elements `at` them."""
     with each(size) as i:
         places[row, i] = int32(i)
     width = local(1, "int32")
@@ -258,5 +258,5 @@ def _merge(
 
 
 def row_of(index: Index, shape: Shape, axis: int) -> Extent:
-    """The number of the row along `axis` that an index lies in."""
+    """Return the number of the row along `axis` that contains an index."""
     return ravel([*index[:axis], *index[axis + 1 :]], [*shape[:axis], *shape[axis + 1 :]])

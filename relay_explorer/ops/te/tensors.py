@@ -22,7 +22,7 @@ NARROW = ("float16", "bfloat16")  # too narrow to add many numbers up in
 
 
 def dtype_of(x: Any) -> str:
-    """The element type of a tensor, or the type of a value."""
+    """Return the element type of a tensor, or the type of a value."""
     if isinstance(x, te.Tensor):
         return str(x.dtype)
     return str(x.ty) if hasattr(x, "ty") else "bool"  # TVM's `==` and `!=` are made only where they are used
@@ -37,12 +37,12 @@ def is_signed(dtype: str) -> bool:
 
 
 def number(value: float, dtype: str) -> Value:
-    """A constant."""
+    """Build a constant."""
     return tirx.const(value, dtype)
 
 
 def converted(value: float, dtype: str) -> Value:
-    """A number of an attribute in another type, as NumPy's astype converts it."""
+    """Convert an attribute's number to another type, as NumPy's astype does."""
     if is_float(dtype):
         return number(value, dtype)
     if dtype == "bool":
@@ -52,14 +52,14 @@ def converted(value: float, dtype: str) -> Value:
 
 
 def known(dim: Extent) -> int | None:
-    """A size as an integer, or None where it is known only when the kernel runs."""
+    """Return a size as an integer, or None where it is dynamic."""
     if isinstance(dim, int):
         return dim
     return int(dim) if isinstance(dim, tirx.IntImm) else None
 
 
 def dims(x: Tensor) -> tuple[Any, ...]:
-    """The shape of a tensor, as integers where they are known."""
+    """Return the shape of a tensor, with static sizes as integers."""
     found = [known(dim) for dim in x.shape]
     return tuple([dim if size is None else size for dim, size in zip(x.shape, found, strict=True)])
 
@@ -72,19 +72,19 @@ def product(sizes: Iterable[Extent]) -> Extent:
 
 
 def quotient(size: Extent, by: Extent) -> Extent:
-    """A size divided, rounded down."""
+    """Divide a size, rounding down."""
     if by == 1:
         return size
     return size // by if isinstance(size, int) else te.floordiv(size, by)
 
 
 def shorter(a: Extent, b: Extent) -> Extent:
-    """The lesser of two sizes."""
+    """Return the lesser of two sizes."""
     return min(a, b) if isinstance(a, int) and isinstance(b, int) else te.min(a, b)
 
 
 def longer(a: Extent, b: Extent) -> Extent:
-    """The greater of two sizes."""
+    """Return the greater of two sizes."""
     return max(a, b) if isinstance(a, int) and isinstance(b, int) else te.max(a, b)
 
 
@@ -93,15 +93,15 @@ def remainder(size: Extent, by: Extent) -> Extent:
 
 
 def stage(shape: Shape, body: Callable[..., Number], name: str, kept: bool = False) -> Tensor:
-    """The tensor of `shape` whose element at an index is `body(*index)`. One that is `kept` is computed
-    before what reads it, which would compute its elements again and again.
+    """Build the tensor of `shape` whose element at an index is `body(*index)`. One that is `kept` is computed
+    before its readers, which would otherwise compute its elements repeatedly.
     """
     tensor: Tensor = te.compute(tuple(shape), body, name=name, attrs={KEPT: True} if kept else None)
     return tensor
 
 
 def cast(value: Value, dtype: str) -> Value:
-    """A value converted, as NumPy's astype does it: a number is true where it is not 0."""
+    """Convert a value as NumPy's astype does: a number is true where it is not 0."""
     before = dtype_of(value)
     if before == dtype:
         return value
@@ -153,12 +153,12 @@ def is_nan(value: Value) -> Value:
 
 
 def plain(value: Value) -> Value:
-    """A value that can be compared: truth values as the integers 0 and 1."""
+    """Make a value comparable: booleans become the integers 0 and 1."""
     return value.astype("int8") if dtype_of(value) == "bool" else value
 
 
 def greater_of(a: Value, b: Value) -> Value:
-    """The greater; NaN where one is NaN, as in NumPy. TVM's `max` gives either."""
+    """Return the greater value; NaN where one is NaN, as in NumPy. TVM's `max` returns either."""
     if dtype_of(a) == "bool":
         return some([a, b])
     if not is_float(dtype_of(a)):
@@ -167,7 +167,7 @@ def greater_of(a: Value, b: Value) -> Value:
 
 
 def lesser_of(a: Value, b: Value) -> Value:
-    """The lesser; NaN where one is NaN."""
+    """Return the lesser value; NaN where one is NaN."""
     if dtype_of(a) == "bool":
         return every([a, b])
     if not is_float(dtype_of(a)):
@@ -176,19 +176,19 @@ def lesser_of(a: Value, b: Value) -> Value:
 
 
 def clamp(value: Extent, low: Extent, high: Extent) -> Value:
-    """An index brought into a range."""
+    """Clamp an index to a range."""
     return te.max(te.min(value, high), low)
 
 
 def least(dtype: str) -> Value:
-    """The least number of a type, minus infinity where there is one."""
+    """Return the least number of a type, minus infinity where it has one."""
     if dtype == "bool":
         return number(False, "bool")
     return -_infinity(dtype) if is_float(dtype) else tirx.min_value(dtype)
 
 
 def most(dtype: str) -> Value:
-    """The greatest number of a type, infinity where there is one."""
+    """Return the greatest number of a type, infinity where it has one."""
     if dtype == "bool":
         return number(True, "bool")
     return _infinity(dtype) if is_float(dtype) else tirx.max_value(dtype)
@@ -204,7 +204,7 @@ def _infinity(dtype: str) -> Value:
 
 
 def broadcast_shape(*shapes: Shape) -> tuple[Any, ...]:
-    """The shape that all broadcast to, as in NumPy. A size that is not known yields to one that is."""
+    """Return the shape that all broadcast to, as in NumPy. A dynamic size yields to a static one."""
     rank = max(len(shape) for shape in shapes)
     out: list[Extent] = [1] * rank
     for shape in shapes:
@@ -224,7 +224,7 @@ def _wider(a: Extent, b: Extent) -> Extent:
 
 
 def element(x: Tensor, index: Index, shape: Shape) -> Value:
-    """The element of `x` at `index` of a tensor of `shape`, to which `x` is broadcast."""
+    """Return the element of `x` at `index` of a tensor of `shape`, to which `x` is broadcast."""
     lead = len(shape) - len(x.shape)
     return x(*[_within(i, dim, out) for i, dim, out in zip(index[lead:], x.shape, shape[lead:], strict=True)])
 
@@ -238,7 +238,7 @@ def _within(i: Extent, dim: Extent, out: Extent) -> Extent:
 
 
 def along(vector: Tensor, axis: int) -> Callable[..., Value]:
-    """Reads a vector along `axis` of an index."""
+    """Return a function that reads a vector along `axis` of an index."""
     return lambda *index: vector(index[axis])
 
 
@@ -246,7 +246,7 @@ def along(vector: Tensor, axis: int) -> Callable[..., Value]:
 
 
 def ravel(index: Index, shape: Shape) -> Extent:
-    """The place of an index in row-major order."""
+    """Convert an index to its flat index in row-major order."""
     place: Extent = 0
     for i, dim in zip(index, shape, strict=True):
         place = place * dim + i
@@ -254,7 +254,7 @@ def ravel(index: Index, shape: Shape) -> Extent:
 
 
 def unravel(place: Extent, shape: Shape) -> list[Extent]:
-    """The index of a place in row-major order. (Where an extent is 0 there is no place.)"""
+    """Convert a flat index in row-major order to an index. (Where an extent is 0 there is none.)"""
     index: list[Extent] = []
     for dim in [1 if known(dim) == 0 else dim for dim in reversed(shape[1:])]:
         index.insert(0, te.indexmod(place, dim))
@@ -263,7 +263,7 @@ def unravel(place: Extent, shape: Shape) -> list[Extent]:
 
 
 def reshape(x: Tensor, shape: Shape, name: str) -> Tensor:
-    """The same elements in row-major order under another shape."""
+    """Reshape a tensor: the same elements, in row-major order, under another shape."""
     source = dims(x)
     if _ones_apart(source, shape):
         return stage(shape, lambda *i: x(*_moved_past_ones(i, shape, source)), name)
@@ -299,7 +299,7 @@ class View:
 
 
 def packed(index: Index, layout: LayoutMap) -> list[Extent]:
-    """An index in canonical order as one of the layout."""
+    """Convert an index in canonical order to one of the layout."""
     whole = dict(zip(layout.canonical, index, strict=True))
     places = [
         quotient(whole[letter.upper()], step)
@@ -312,7 +312,7 @@ def packed(index: Index, layout: LayoutMap) -> list[Extent]:
 
 
 def unpacked(index: Index, layout: LayoutMap) -> list[Extent]:
-    """An index of the layout as one in canonical order."""
+    """Convert an index of the layout to one in canonical order."""
     at: dict[str, Extent] = {}
     for (letter, size), step, i in sorted(zip(layout.axes, layout.steps, index, strict=True), key=_outermost):
         part, whole = i if step == 1 else i * step, letter.upper()
@@ -328,7 +328,9 @@ def _outermost(axis: tuple[tuple[str, int], int, Extent]) -> tuple[bool, int]:
 def laid_out(
     shape: Shape, layout: LayoutMap, body: Callable[..., Number], name: str, kept: bool = False
 ) -> Tensor:
-    """A tensor in `layout`, by its `shape` in canonical order and `body`, a function of such an index."""
+    """Build a tensor in `layout` from its `shape` in canonical order and `body`, a function of such an
+    index.
+    """
     blocks = dict(zip(layout.canonical, layout.factors, strict=True))
     whole = dict(zip(layout.canonical, shape, strict=True))
     extents = [
@@ -342,29 +344,29 @@ def laid_out(
 
 
 def reduce_axes(extents: Shape, name: str = "k") -> list[IterVar]:
-    """An axis that is summed over for each extent."""
+    """Make a reduction axis for each extent."""
     return [te.reduce_axis((0, dim), name=f"{name}{n}") for n, dim in enumerate(extents)]
 
 
 def sum_type(dtype: str) -> str:
-    """The type that sums of `dtype` are kept in while they are added up; of truth values they are counted."""
+    """Return the accumulator's type for sums of `dtype`; booleans are counted."""
     return "float32" if dtype in NARROW else "int32" if dtype == "bool" else dtype
 
 
 def real_type(dtype: str) -> str:
-    """The type in which functions of real numbers are computed for elements of `dtype`."""
+    """Return the type in which functions of real numbers are computed for elements of `dtype`."""
     return "float32" if dtype in NARROW else dtype if is_float(dtype) else "float64"
 
 
 def narrowed(total: Tensor, dtype: str, name: str) -> Tensor:
-    """A sum in its own type again."""
+    """Convert a sum back to its own type."""
     if dtype_of(total) == dtype:
         return total
     return stage(total.shape, lambda *i: cast(total(*i), dtype), f"{name}_narrowed")
 
 
 def sum_over(value: Value, axes: Sequence[IterVar]) -> Value:
-    """The sum of `value` over axes; over none it is `value` itself, and over an empty one 0."""
+    """Sum `value` over axes; without axes return `value` itself, over an empty one 0."""
     if not axes:
         return value
     return number(0, dtype_of(value)) if over_nothing(axes) else te.sum(value, axis=list(axes))
@@ -378,7 +380,7 @@ def over_nothing(axes: Sequence[IterVar]) -> bool:
 def summed(
     shape: Shape, body: Callable[..., Value], axes: Sequence[IterVar], dtype: str, name: str
 ) -> Tensor:
-    """The sum over `axes` of `body`, of `dtype`; of truth values, whether one is true."""
+    """Build the sum over `axes` of `body`, of `dtype`; of booleans, whether one is true."""
     wide = sum_type(dtype)
     if not axes:
         return stage(shape, lambda *i: cast(body(*i), dtype), name)

@@ -63,7 +63,7 @@ def fast_exp(data: Operand) -> Call:
     traits={Trait.APPROXIMATION},
 )
 def fast_tanh(data: Operand) -> Call:
-    """The hyperbolic tangent of each element, approximated by a quotient of polynomials."""
+    """Approximate the hyperbolic tangent of each element by a quotient of polynomials."""
 
 
 @unary(
@@ -79,4 +79,4 @@ def fast_tanh(data: Operand) -> Call:
     traits={Trait.APPROXIMATION},
 )
 def fast_erf(data: Operand) -> Call:
-    """The Gauss error function of each element, approximated by a quotient of polynomials."""
+    """Approximate the Gauss error function of each element by a quotient of polynomials."""

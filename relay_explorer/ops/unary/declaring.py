@@ -31,7 +31,7 @@ TEST = forward("IdentityComp", "{out} = bool of {0}", _tested)
 
 
 def whole(rounded: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A rounding, which leaves integers as they are."""
+    """Wrap a rounding so that it leaves integers unchanged."""
     return lambda x: rounded(x) if is_float(x) else x
 
 
@@ -41,7 +41,7 @@ def erf_of(x: Array) -> Array:
 
 
 def _example(relation: Relation) -> Callable[[Callable[..., Anything]], Expr]:
-    """A call with elements of the type that the relation asks for."""
+    """Make the example: a call with an operand of the element type that the relation requires."""
     words = relation.formula
     variable = bools if "boolean" in words else ints if "integer" in words else t
     return lambda build: build(variable(6, name="a0"))

@@ -41,7 +41,7 @@ def exp(data: Operand) -> Call:
     lowering=real(lambda x: te.log(x)),
 )
 def log(data: Operand) -> Call:
-    """The natural logarithm of each element."""
+    """Compute the natural logarithm of each element."""
 
 
 @unary(
@@ -52,7 +52,7 @@ def log(data: Operand) -> Call:
     lowering=real(lambda x: te.log2(x)),
 )
 def log2(data: Operand) -> Call:
-    """The logarithm to base 2 of each element."""
+    """Compute the logarithm to base 2 of each element."""
 
 
 @unary(
@@ -63,7 +63,7 @@ def log2(data: Operand) -> Call:
     lowering=real(lambda x: te.log10(x)),
 )
 def log10(data: Operand) -> Call:
-    """The logarithm to base 10 of each element."""
+    """Compute the logarithm to base 10 of each element."""
 
 
 @unary(
@@ -75,7 +75,7 @@ def log10(data: Operand) -> Call:
     precision=Precision.FOLLOW,
 )
 def sqrt(data: Operand) -> Call:
-    """The square root of each element."""
+    """Compute the square root of each element."""
 
 
 @unary(
@@ -101,7 +101,7 @@ def rsqrt(data: Operand) -> Call:
     precision=Precision.NEVER,
 )
 def erf(data: Operand) -> Call:
-    """The Gauss error function of each element."""
+    """Compute the Gauss error function of each element."""
 
 
 @unary(
@@ -115,7 +115,7 @@ def erf(data: Operand) -> Call:
     traits={Trait.ACTIVATION},
 )
 def sigmoid(data: Operand) -> Call:
-    """The logistic function of each element."""
+    """Compute the logistic function of each element."""
 
 
 @unary(
@@ -129,4 +129,4 @@ def sigmoid(data: Operand) -> Call:
     traits={Trait.ACTIVATION},
 )
 def tanh(data: Operand) -> Call:
-    """The hyperbolic tangent of each element."""
+    """Compute the hyperbolic tangent of each element."""

@@ -114,7 +114,7 @@ def isinf(data: Operand) -> Call:
     lowering=mapped(lambda x: tirx.Not(x)),
 )
 def logical_not(data: Operand) -> Call:
-    """True where the element is false, and false where it is true."""
+    """Compute the logical NOT of each element."""
 
 
 @unary(

@@ -79,7 +79,7 @@ def _abs_gradient(call: Call, grad: Expr) -> list[Expr]:
     lowering=mapped(_absolute),
 )
 def abs(data: Operand) -> Call:
-    """The absolute value of each element."""
+    """Compute the absolute value of each element."""
 
 
 @unary(
@@ -115,7 +115,7 @@ def negative(data: Operand) -> Call:
     lowering=rounding(lambda x: te.floor(x)),
 )
 def floor(data: Operand) -> Call:
-    """The largest whole number not above each element."""
+    """Round each element down: the largest integer not above it."""
 
 
 @unary(
@@ -127,7 +127,7 @@ def floor(data: Operand) -> Call:
     lowering=rounding(lambda x: te.ceil(x)),
 )
 def ceil(data: Operand) -> Call:
-    """The smallest whole number not below each element."""
+    """Round each element up: the smallest integer not below it."""
 
 
 @unary(
@@ -139,7 +139,7 @@ def ceil(data: Operand) -> Call:
     lowering=rounding(lambda x: te.round(x)),
 )
 def round(data: Operand) -> Call:
-    """The whole number nearest to each element."""
+    """Round each element to the nearest integer."""
 
 
 @unary(
@@ -166,7 +166,7 @@ def trunc(data: Operand) -> Call:
     precision=Precision.FOLLOW,
 )
 def copy(data: Operand) -> Call:
-    """The same tensor, in memory of its own."""
+    """Copy the tensor into a buffer of its own."""
 
 
 def _clipped(attrs: Anything, x: Array) -> Array:
@@ -182,7 +182,7 @@ def _clip_flops(attrs: Anything, inputs: object, output: Type) -> int:
 
 
 def _bounded(bound: float, dtype: str) -> Value:
-    """A bound as an integer of the type; infinity as its greatest."""
+    """Convert a bound to an integer of the type; infinity becomes its greatest."""
     bits = int(dtype.lstrip("uint"))
     lowest, highest = (
         (0, 2**bits - 1) if dtype.startswith("uint") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)

@@ -22,7 +22,7 @@ __all__ = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "si
     lowering=real(lambda x: te.sin(x)),
 )
 def sin(data: Operand) -> Call:
-    """The sine of each element, in radians."""
+    """Compute the sine of each element, in radians."""
 
 
 @unary(
@@ -33,7 +33,7 @@ def sin(data: Operand) -> Call:
     lowering=real(lambda x: te.cos(x)),
 )
 def cos(data: Operand) -> Call:
-    """The cosine of each element, in radians."""
+    """Compute the cosine of each element, in radians."""
 
 
 @unary(
@@ -44,7 +44,7 @@ def cos(data: Operand) -> Call:
     lowering=real(lambda x: te.tan(x)),
 )
 def tan(data: Operand) -> Call:
-    """The tangent of each element, in radians."""
+    """Compute the tangent of each element, in radians."""
 
 
 @unary(
@@ -55,7 +55,7 @@ def tan(data: Operand) -> Call:
     lowering=real(library("sinh")),
 )
 def sinh(data: Operand) -> Call:
-    """The hyperbolic sine of each element."""
+    """Compute the hyperbolic sine of each element."""
 
 
 @unary(
@@ -66,7 +66,7 @@ def sinh(data: Operand) -> Call:
     lowering=real(library("cosh")),
 )
 def cosh(data: Operand) -> Call:
-    """The hyperbolic cosine of each element."""
+    """Compute the hyperbolic cosine of each element."""
 
 
 @unary(
@@ -77,7 +77,7 @@ def cosh(data: Operand) -> Call:
     lowering=real(lambda x: te.asin(x)),
 )
 def asin(data: Operand) -> Call:
-    """The angle, in radians, whose sine is the element."""
+    """Compute the arcsine of each element: the angle, in radians, whose sine it is."""
 
 
 @unary(
@@ -90,7 +90,7 @@ def asin(data: Operand) -> Call:
     lowering=real(lambda x: te.acos(x)),
 )
 def acos(data: Operand) -> Call:
-    """The angle, in radians, whose cosine is the element."""
+    """Compute the arccosine of each element: the angle, in radians, whose cosine it is."""
 
 
 @unary(
@@ -101,7 +101,7 @@ def acos(data: Operand) -> Call:
     lowering=real(lambda x: te.atan(x)),
 )
 def atan(data: Operand) -> Call:
-    """The angle, in radians, whose tangent is the element."""
+    """Compute the arctangent of each element: the angle, in radians, whose tangent it is."""
 
 
 @unary(
@@ -112,7 +112,7 @@ def atan(data: Operand) -> Call:
     lowering=real(lambda x: te.asinh(x)),
 )
 def asinh(data: Operand) -> Call:
-    """The number whose hyperbolic sine is the element."""
+    """Compute the inverse hyperbolic sine of each element."""
 
 
 @unary(
@@ -123,7 +123,7 @@ def asinh(data: Operand) -> Call:
     lowering=real(lambda x: te.acosh(x)),
 )
 def acosh(data: Operand) -> Call:
-    """The number whose hyperbolic cosine is the element."""
+    """Compute the inverse hyperbolic cosine of each element."""
 
 
 @unary(
@@ -134,4 +134,4 @@ def acosh(data: Operand) -> Call:
     lowering=real(lambda x: te.atanh(x)),
 )
 def atanh(data: Operand) -> Call:
-    """The number whose hyperbolic tangent is the element."""
+    """Compute the inverse hyperbolic tangent of each element."""

@@ -14,9 +14,9 @@ def ordered(boxes: Array) -> Array:
 
 
 def overlaps(box: Array, others: Array, pixel: float = 0.0) -> Array:
-    """The intersection of `box` with each of `others` (n, 4), as a part of their union; 0 for empty ones.
+    """Return the intersection over union of `box` with each of `others` (n, 4); 0 for empty boxes.
 
-    `pixel` is what a side measures more than the difference of its ends: 1 where corners are whole pixels.
+    `pixel` is how much a side measures beyond the difference of its ends: 1 where corners are whole pixels.
     """
     low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
     shared = np.maximum(high - low + pixel, 0).prod(-1)
@@ -26,7 +26,8 @@ def overlaps(box: Array, others: Array, pixel: float = 0.0) -> Array:
 
 
 def kept(boxes: Array, limit: float, *, at_limit: bool, pixel: float = 0.0) -> Iterator[int]:
-    """The places of the `boxes` (n, 4), best first, that share no more than `limit` with one kept before.
+    """Yield the indices of the `boxes` (n, 4), best first, that overlap no retained box before them by more
+    than `limit`.
 
     `at_limit`: whether sharing exactly `limit` is too much.
     """

@@ -9,5 +9,5 @@ SUPPRESSION = r"\{\, b_i : \forall j < i \text{ that stays},\ \mathrm{IoU}(b_i, 
 
 
 def number(value: Expr | float, dtype: str) -> Expr:
-    """A limit as an expression."""
+    """Convert a limit to an expression."""
     return value if isinstance(value, Expr) else const(value, dtype)

@@ -88,7 +88,7 @@ def _transform(attrs: Anything, cls_prob: Type, loc_pred: Type, anchor: Type) ->
 
 
 def _moved(anchors: Array, loc: Array, attrs: Anything) -> Array:
-    """The `anchors` (n, 4), by the predictions `loc` (batch, n, 4) of centre and logarithmic size."""
+    """Move the `anchors` (n, 4) by the predictions `loc` (batch, n, 4) of centre and logarithmic size."""
     size, centre = anchors[:, 2:] - anchors[:, :2], (anchors[:, 2:] + anchors[:, :2]) / 2
     steps = loc * np.asarray(attrs.variances)
     middle, half = steps[..., :2] * size + centre, np.exp(steps[..., 2:]) * size / 2
@@ -141,7 +141,7 @@ def _multibox_prior_te(call: Lowered) -> list[Tensor]:
 
 
 def _multibox_transform_loc_te(call: Lowered) -> list[Tensor]:
-    """Detections are moved to the front as they are found; what is beyond them is 0."""
+    """Move detections to the front in the order in which they are read; what is beyond them is 0."""
     (probabilities, loc, anchor), attrs = call.inputs, call.attrs
     images, classes, count = dims(probabilities)
     dtype, first = dtype_of(probabilities), 0 if attrs.keep_background else 1
@@ -256,7 +256,8 @@ def multibox_transform_loc(
         bool, attr(False, "Whether boxes of class 0, the background, are kept.")
     ] = False,
 ) -> TupleWrapper:
-    """Detections (batch, anchors, 6), each (class, score, left, top, right, bottom), and how many are valid.
+    """Return detections (batch, anchors, 6), each (class, score, left, top, right, bottom), and how many are
+    valid.
 
     What is beyond the valid ones is 0.
     """

@@ -26,7 +26,7 @@ __all__ = ["get_valid_counts", "non_max_suppression"]
 
 
 def _rows(data: Type) -> TensorType:
-    """Data as (batch, boxes, numbers of each)."""
+    """Return the data's type as (batch, boxes, elements of each box)."""
     x = floating(data, 0, "data")
     if len(x.shape) != 3:
         raise RelationError(f"the data must be (batch, boxes, numbers of each), not {x}", culprits=(0,))
@@ -34,7 +34,7 @@ def _rows(data: Type) -> TensorType:
 
 
 def _column(x: TensorType, name: str, index: int, width: int = 1) -> None:
-    """A RelationError where a box has no such numbers."""
+    """Raise a RelationError where boxes lack the elements that an attribute names."""
     last = x.shape[2]
     if index < 0 or (isinstance(last, int) and index + width > last):
         raise RelationError(
@@ -53,7 +53,7 @@ def _valid_counts(attrs: Anything, data: Type, score_threshold: Type) -> Type:
 
 
 def _front(rows: Array, valid: Array) -> tuple[Array, int]:
-    """The rows that are `valid` in front of as many of -1 as there were others, and their number."""
+    """Return the `valid` rows in front of as many rows of -1 as there were others, and their count."""
     count = int(valid.sum())
     out = np.full_like(rows, -1)
     out[:count] = rows[valid]
@@ -99,8 +99,8 @@ def _nms(attrs: Anything, data: Type, valid_count: Type, indices: Type, most: Ty
 
 
 def _suppressed(attrs: Anything, rows: Array, most: int, limit: float) -> tuple[Array, Array]:
-    """The `rows` of one image in the order of their scores, and where each came from; -1 for those that are
-    suppressed.
+    """Return the `rows` of one image in the order of their scores, and the index of each before; -1 for those
+    that are suppressed.
     """
     scores = rows[:, attrs.score_index]
     places = np.argsort(-scores, kind="stable")
@@ -220,9 +220,10 @@ def non_max_suppression(
     ] = True,
     invalid_to_bottom: Annotated[bool, attr(False, "Whether the boxes that stay move to the front.")] = False,
 ) -> Anything:
-    """The first `valid_count` boxes of `data` (batch, boxes, numbers), best first, without those that share
-    `iou_threshold` of their union with a better one; -1 in place of these. With `return_indices` their
-    numbers, looked up in `indices` (batch, boxes), and how many there are (batch, 1).
+    """Return the first `valid_count` boxes of `data` (batch, boxes, numbers), best first, without those whose
+    intersection over union with a better one exceeds `iou_threshold`; -1 in place of these. With
+    `return_indices` return their indices, looked up in `indices` (batch, boxes), and how many there are
+    (batch, 1).
     """
     limits = [number(max_output_size, "int32"), number(iou_threshold, "float32")]
     result = call(

@@ -197,6 +197,6 @@ def regular_non_max_suppression(
     iou_threshold: Annotated[float, required("The overlap beyond which a box is suppressed.")],
     score_threshold: Annotated[float, required("The least score with which a box is looked at.")],
 ) -> TupleWrapper:
-    """The `max_detections` best of `boxes` (batch, boxes, 4) by `scores` (batch, boxes, classes): corners,
-    classes, scores, and how many there are. Classes before the last `num_classes` are background.
+    """Return the `max_detections` best of `boxes` (batch, boxes, 4) by `scores` (batch, boxes, classes):
+    corners, classes, scores, and how many there are. Classes before the last `num_classes` are background.
     """

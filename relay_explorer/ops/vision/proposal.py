@@ -53,7 +53,9 @@ def _proposal(attrs: Anything, cls_prob: Type, bbox_pred: Type, im_info: Type) -
 
 
 def first_anchor(ratio: float, scale: float, stride: int) -> tuple[float, float, float, float]:
-    """The anchor around the first cell: its sides are whole pixels of the unscaled one, times `scale`."""
+    """Return the anchor around the first cell: its sides are the integer sides of the unscaled one, times
+    `scale`.
+    """
     width = math.floor(math.sqrt(math.floor(stride * stride / ratio)) + 0.5)
     height = math.floor(width * ratio + 0.5)
     centre, x, y = (stride - 1) / 2, (width * scale - 1) / 2, (height * scale - 1) / 2
@@ -61,7 +63,9 @@ def first_anchor(ratio: float, scale: float, stride: int) -> tuple[float, float,
 
 
 def _predicted(attrs: Anything, anchors: Array, moves: Array) -> Array:
-    """The `anchors` (n, 4), by predictions (n, 4); a side measures one pixel more than its ends' distance."""
+    """Move the `anchors` (n, 4) by predictions (n, 4); a side measures one pixel more than its ends'
+    distance.
+    """
     if attrs.iou_loss:
         return anchors + moves
     size = anchors[:, 2:] - anchors[:, :2] + 1

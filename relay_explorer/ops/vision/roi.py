@@ -118,7 +118,7 @@ def _aligned(attrs: Anything, x: Array, rois: Array) -> Array:
 
 
 def _nearest(value: float) -> int:
-    """The nearest whole number; a half goes away from 0."""
+    """Round to the nearest integer, a half away from 0."""
     return math.floor(abs(value) + 0.5) * (1 if value > 0 else -1)
 
 
@@ -225,8 +225,8 @@ def _roi_align_te(call: Lowered) -> list[Tensor]:
 def _sample(
     read: Callable[[Value, Value], Value], place: tuple[Value, Value], extents: tuple[Anything, Anything]
 ) -> Value:
-    """The image between its elements. Beyond the edge elements the value stays, and a whole element further
-    it is 0.
+    """Interpolate the image between its elements. Beyond the edge elements the value stays constant, and
+    further than one element beyond them it is 0.
     """
     inside, near, far, share = [], [], [], []
     for at, extent in zip(place, extents, strict=True):
@@ -243,8 +243,8 @@ def _sample(
 
 
 def _roi_pool_te(call: Lowered) -> list[Tensor]:
-    """A cell's extent is data: all elements of the image are asked whether they lie in it, in the loop of a
-    reduction that is as long as the image.
+    """Pool each cell by a reduction over the whole image, which tests every element for lying in the cell,
+    because a cell's extent is data.
     """
     (x, rois), attrs = call.inputs, call.attrs
     layout = layout_map(attrs.layout, "NCHW")
@@ -292,7 +292,7 @@ class _Read:
 
 
 def _nearest_te(value: Value) -> Value:
-    """The nearest whole number; a half goes away from 0."""
+    """Round to the nearest integer, a half away from 0."""
     whole = te.floor(te.abs(value) + real(0.5))
     return select(value > real(0), whole, -whole)
 
@@ -411,4 +411,4 @@ def roi_pool(
 def yolo_reorg(
     data: Operand, stride: Annotated[int, attr(1, "The side of the blocks that become channels.")]
 ) -> Call:
-    """`data` (N, C, H, W): (N, C * stride², H / stride, W / stride)."""
+    """Rearrange `data` (N, C, H, W) to (N, C * stride², H / stride, W / stride)."""

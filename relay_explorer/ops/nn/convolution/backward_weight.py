@@ -32,7 +32,7 @@ __all__ = ["conv2d_backward_weight"]
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs (N, O, H', W') and (N, C, H, W); output (O, C / groups, kh, kw).
+    """Relate the types: inputs (N, O, H', W') and (N, C, H, W); output (O, C / groups, kh, kw).
 
     The attributes are Conv2DAttrs with other meanings: data_layout is the gradient's, kernel_layout the
     data's, out_layout the result's.

@@ -76,8 +76,8 @@ class DeformableConv2DAttrs(Attrs, key="relay.attrs.DeformableConv2DAttrs"):
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs (N, C, H, W), (N, 2 * kh * kw * deformable_groups, H', W') and (O, C / groups, kh, kw);
-    output (N, O, H', W').
+    """Relate the types: inputs (N, C, H, W), (N, 2 * kh * kw * deformable_groups, H', W') and (O, C / groups,
+    kh, kw); output (N, O, H', W').
     """
     data, offset, weight, out = types
     if isinstance(data, IncompleteType):

@@ -24,7 +24,9 @@ _AXES = {1: "W", 2: "HW", 3: "DHW"}
 
 
 def _builder(count: int, kind: str = "") -> Callable[..., Expr]:
-    """The builder of a convolution over `count` axes; of a transposed one with the kind "_transpose"."""
+    """Return the builder of a convolution over `count` axes; of a transposed one with the kind
+    "_transpose".
+    """
     builder: Callable[..., Expr] = getattr(relay.nn, f"conv{count}d{kind}")
     return builder
 
@@ -44,7 +46,7 @@ class _Window(NamedTuple):
         return [self.padding[i] + self.padding[i + count] for i in range(count)]
 
     def options(self) -> dict[str, Anything]:
-        """The arguments of a builder."""
+        """Return the arguments of a builder."""
         return self._asdict()
 
 
@@ -118,7 +120,7 @@ def _shape_in(value: Expr, now: str, then: str) -> tuple[int, ...]:
 
 
 def _convolution(call: Call, grad: Expr) -> list[Expr]:
-    """A convolution is linear in both operands: by the data it is transposed."""
+    """Return the gradients of a convolution, which is linear in both operands: by the data, its transpose."""
     attrs: Anything = call.attrs
     parts = _parts(call, grad, "OI")
     data_layout, kernel_layout = _canonical(call, "OI")
@@ -192,7 +194,9 @@ def _by_weight(
 
 
 def _transposed(call: Call, grad: Expr) -> list[Expr]:
-    """A transposed convolution is linear in both operands: by the data it is the convolution."""
+    """Return the gradients of a transposed convolution, which is linear in both operands: by the data, the
+    convolution.
+    """
     attrs: Anything = call.attrs
     parts = _parts(call, grad, "IO")
     data_layout, kernel_layout = _canonical(call, "IO")
@@ -218,7 +222,9 @@ def _transposed(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _backward_weight(call: Call, grad: Expr) -> list[Expr]:
-    """The weight's gradient is linear in both operands, as the convolution is in weight and data."""
+    """Return the gradients of the weight's gradient, which is linear in both operands, as the convolution is
+    in weight and data.
+    """
     attrs: Anything = call.attrs
     upper, data = call.args
     grads = _laid_out(upper, attrs.data_layout, "NCHW")

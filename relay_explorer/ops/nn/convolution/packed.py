@@ -195,7 +195,7 @@ class DensePackAttrs(Attrs, key="relay.attrs.DensePackAttrs"):
 
 
 def _dense_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs (…, k) and, in blocks of b, (units / b, k, b); output (…, units)."""
+    """Relate the types: inputs (…, k) and, in blocks of b, (units / b, k, b); output (…, units)."""
     data, weight, out = types
     if isinstance(data, IncompleteType) or isinstance(weight, IncompleteType):
         return False

@@ -81,7 +81,7 @@ def _side(attrs: Anything, kernel: int) -> int:
 
 
 def _weight_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Input (O, I, r, r); output (t + r - 1, t + r - 1, O, I) for tiles of t."""
+    """Relate the types: input (O, I, r, r); output (t + r - 1, t + r - 1, O, I) for tiles of t."""
     weight, out = types
     if isinstance(weight, IncompleteType):
         return False
@@ -100,7 +100,9 @@ def _weight_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, re
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Inputs (N, C, H, W) and (t + r - 1, t + r - 1, O, C), in any layout; output as of `nn.conv2d`."""
+    """Relate the types: inputs (N, C, H, W) and (t + r - 1, t + r - 1, O, C), in any layout; output as of
+    `nn.conv2d`.
+    """
     data, weight, out = types
     if isinstance(data, IncompleteType) or isinstance(weight, IncompleteType):
         return False
