@@ -16,9 +16,6 @@ def check_fusion(c: Checker, view: dict[str, Json]) -> None:
     the rows computes everything before it is used.
     """
     known = {number for number, *_ in view["patterns"]}
-    for _, letter, name, what in view["patterns"]:
-        for text in (letter, name, what):
-            c.text(text, "pattern")
     c.need(bool(view["functions"]), "functions", "must not be empty")
     taken = -1
     for function in sorted(view["functions"], key=lambda f: tuple(f["rows"])):
@@ -30,20 +27,12 @@ def check_fusion(c: Checker, view: dict[str, Json]) -> None:
 
 
 def _check_function(c: Checker, view: dict[str, Json], rows: Sequence[Json], known: set[int]) -> None:
-    for text in ("name", "summary"):
-        c.text(view[text], "function")
     count = len(view["nodes"])
     for number, node in enumerate(view["nodes"]):
-        row, name, label, pattern, type_, size, uses, held, part, *alone = node
+        _row, _name, _label, pattern, _type, _size, uses, held, _part, *alone = node
         where = f"node {number}"
-        c.index(row, c.rows, f"{where}: row", none=True)
-        for text in (name, label, type_, part):
-            c.text(text, where)
         c.need(len(alone) == 3, where, "must have twelve parts")
-        for amount in alone:
-            c.count(amount, f"{where}: alone")
         c.need(pattern in known, where, f"pattern {pattern} is not in the legend")
-        c.count(size, f"{where}: bytes")
         c.need(all(number < user < count for user in uses), where, "is used before it is computed")
         c.need(held in (0, 1), where, "held must be 0 or 1")
     c.need(bool(view["variants"]), "variants", "must not be empty")
@@ -74,10 +63,7 @@ def _check_order(
 
 
 def _check_variant(c: Checker, where: str, variant: dict[str, Json], count: int, known: set[int]) -> None:
-    c.text(variant["name"], where)
-    c.sentence(variant["say"], where)
-    for node, pattern in variant["patterns"]:
-        c.index(node, count, f"{where}: pattern's node")
+    for _node, pattern in variant["patterns"]:
         c.need(pattern in known, where, f"pattern {pattern} is not in the legend")
     c.need(len(variant["dominators"]) == count, where, "dominators must be one for each node")
     for number, dominator in enumerate(variant["dominators"]):
@@ -89,19 +75,14 @@ def _check_variant(c: Checker, where: str, variant: dict[str, Json], count: int,
         _check_step(c, f"{where}, step {number}", step, count, group)
     in_kernels = [node for kernel in variant["kernels"] for node in kernel[1]]
     c.need(len(in_kernels) == len(set(in_kernels)), where, "a node is in two kernels")
-    for name, nodes, *amounts, result in variant["kernels"]:
-        c.text(name, f"{where}: kernel")
-        for amount in amounts:
-            c.count(amount, f"{where}: kernel")
+    for _name, nodes, *_amounts, result in variant["kernels"]:
         c.need(
             result in nodes and nodes == sorted(nodes),
             where,
             "a kernel's nodes are in post-order, with its result",
         )
         c.need(len({group[node] for node in nodes}) == 1, where, f"the merges do not make the kernel {nodes}")
-    for at, (before, after) in zip((8, 9), variant["totals"].values(), strict=True):
-        c.count(before, f"{where}: totals")
-        c.count(after, f"{where}: totals")
+    for at, (_before, after) in zip((8, 9), variant["totals"].values(), strict=True):
         c.need(
             variant["steps"][-1][at] == after, where, "the last step's totals are not those of the kernels"
         )
@@ -109,16 +90,8 @@ def _check_variant(c: Checker, where: str, variant: dict[str, Json], count: int,
 
 def _check_step(c: Checker, where: str, step: Sequence[Json], count: int, group: list[int]) -> None:
     """Checks a step, and merges its groups: `group` has each node's."""
-    mark, phase, node, target, told, rule, obstacle, merged, launches, moved = step
-    c.count(launches, f"{where}: launches")
-    c.count(moved, f"{where}: bytes")
-    c.index(mark, 5, f"{where}: mark")
+    mark, phase, _node, target, _told, _rule, _obstacle, merged, _launches, _moved = step
     c.index(phase, 3, f"{where}: phase", none=True)
-    for index in (node, target, obstacle):
-        c.index(index, count, where, none=True)
-    c.sentence(told, where)
-    if rule:
-        c.sentence(rule, where)
     c.need((mark == 1) == bool(merged), where, "merges nodes if it is a merge")
     old = {group[n] for n in merged}
     for at, number in enumerate(group):

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .format import NAME, VERSION, Row
-from .schema import Field, Index, Record, Type, list_of
+from relay_explorer.views.format import NAME, VERSION, Row
+from relay_explorer.views.schema import Field, Index, Record, Type, list_of
 
 Json = Any
 
@@ -59,7 +59,7 @@ def problem(view: Json, record: Record) -> str | None:
         return "strings: must be texts"
     if not isinstance(rows, list):
         return "program: has no rows"
-    validator = _Validator(len(strings))
+    validator = _Validator(strings)
     root = _Scope(None, {"rows": rows}, -1, None)
     try:
         validator.at("rows", lambda: validator.value(list_of(Row), rows, root, -1))
@@ -71,7 +71,7 @@ def problem(view: Json, record: Record) -> str | None:
 
 @dataclass
 class _Validator:
-    strings: int
+    strings: list[str]
     path: list[str | int] = field(default_factory=list)
 
     def where(self) -> str:
@@ -88,7 +88,17 @@ class _Validator:
             raise _DamageError(what)
 
     def text(self, value: Json) -> None:
-        self.need(is_integer(value) and 0 <= value < self.strings, f"{value!r} is no text")
+        self.need(is_integer(value) and 0 <= value < len(self.strings), f"{value!r} is no text")
+
+    def sentence(self, say: list[int]) -> None:
+        """The template has a place for every argument that it asks for."""
+        if not say:
+            return
+        template, *arguments = (self.strings[part] for part in say)
+        try:
+            template.format(*arguments)
+        except (IndexError, KeyError, ValueError) as problem:
+            self.need(False, f"{template!r} does not fit its arguments: {problem}")
 
     def index(self, value: Json, index: Index, scope: _Scope, place: int) -> None:
         first = {"later": scope.place + 1, "later item": place + 1}.get(index.order, 0)
@@ -98,7 +108,7 @@ class _Validator:
 
     def limit(self, of: str, scope: _Scope) -> int:
         if of == "strings":
-            return self.strings
+            return len(self.strings)
         outer: _Scope | None = scope
         while outer is not None:
             size = outer.size(of)
@@ -135,6 +145,7 @@ class _Validator:
                 self.need(isinstance(value, list) and (value or type_.empty), "an empty sentence")
                 for part in value:
                     self.text(part)
+                self.sentence(value)
             case "entity":
                 assert type_.index is not None
                 self.need(is_integer(value), f"{value!r} is no value")
