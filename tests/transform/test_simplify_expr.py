@@ -97,6 +97,8 @@ def rows(text: str) -> str:
         ("add(add(multiply(%x, %x), multiply(%x, %y)), multiply(%y, %y))", None),
         # reshapes
         ("reshape(reshape(%x, newshape=[3, 2]), newshape=[-1])", "reshape(%x, newshape=[6])"),
+        ("reshape(expand_dims(%x, axis=0), newshape=[-1])", "reshape(%x, newshape=[6])"),
+        ("reshape(nn.batch_flatten(%x), newshape=[3, 2])", "reshape(%x, newshape=[3, 2])"),
         ("reshape(reshape(%q, newshape=[-1]), newshape=[3, -1])", None),
         # transposes and layouts
         ("transpose(transpose(%x))", "%x"),
