@@ -1,5 +1,5 @@
-"""Sentences about inference. A sentence is a template and its arguments; arguments are names, types and
-operators, and are set as code.
+"""Write the sentences about inference. A sentence is a template and its arguments; arguments are names,
+types and operators, and are set as code.
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ def label(expr: Expr | None) -> str:
 
 
 def cause(event: InferenceEvent, resolve: Callable[[Type], Type]) -> Sentence | None:
-    """How a step made a type known, as a link in a chain."""
+    """Explain how a step determined a type, as a link in a chain."""
     if isinstance(event, Typed):
         type_ = resolve(event.type)
         return None if isinstance(type_, IncompleteType) else _given(event.expr, type_)
     if isinstance(event, Started):
         output = resolve(event.relation.args[-1])
-        return "{0} gives {1}", label(event.relation.call), show_type(output)
+        return "the result of {0} is {1}", label(event.relation.call), show_type(output)
     if isinstance(event, Unifying):
         return because(event.reason, show_type(resolve(event.left)))
     return None
@@ -102,7 +102,7 @@ def _given(expr: Expr, type_: Type) -> Sentence:
 
 
 def because(reason: Reason, type_: str) -> Sentence:
-    """Why a unification made something `type_`."""
+    """Explain why a unification determined `type_`."""
     left, right = label(reason.left), label(reason.right)
     match reason.kind:
         case "argument":
@@ -114,9 +114,9 @@ def because(reason: Reason, type_: str) -> Sentence:
         case "let":
             return "{0} is bound to {1}, so it is {2}", left, right, type_
         case "return" if isinstance(reason.left, Function) and reason.left.ret_type is not None:
-            return "the function is declared to give {0}", type_
+            return "the function is declared to return {0}", type_
         case "return":
-            return "the function gives {0}, so its result is {1}", right, type_
+            return "the function returns {0}, so its result is {1}", right, type_
         case "branches" | "clause":
             return "the branches must agree, so both are {0}", type_
         case "condition":
@@ -154,7 +154,7 @@ def _disagreement(event: Refused, reason: Reason) -> Sentence:
     match reason.kind:
         case "argument":
             return (
-                f"the {ordinal(reason.number)} argument of {{0}} must be {{1}}, and {{2}} is {{3}}{detail}",
+                f"the {ordinal(reason.number)} argument of {{0}} must be {{1}}, but {{2}} is {{3}}{detail}",
                 label(reason.left),
                 left,
                 label(reason.right),
@@ -166,7 +166,7 @@ def _disagreement(event: Refused, reason: Reason) -> Sentence:
             return f"{{0}} is called as {{2}}, but its type is {{1}}{detail}", label(reason.left), left, right
         case "let":
             return (
-                f"{{0}} is declared {{1}}, and is bound to {{2}}, which is {{3}}{detail}",
+                f"{{0}} is declared {{1}}, but is bound to {{2}}, which is {{3}}{detail}",
                 label(reason.left),
                 left,
                 label(reason.right),
@@ -174,21 +174,21 @@ def _disagreement(event: Refused, reason: Reason) -> Sentence:
             )
         case "return":
             return (
-                f"the function is declared to give {{0}}, and its body {{1}} gives {{2}}{detail}",
+                f"the function is declared to return {{0}}, but its body {{1}} has type {{2}}{detail}",
                 left,
                 label(reason.right),
                 right,
             )
         case "branches":
             return (
-                f"the branches of an {{0}} must have one type: one is {{1}}, the other {{2}}{detail}",
+                f"the branches of an {{0}} must have the same type: one is {{1}}, the other {{2}}{detail}",
                 "if",
                 left,
                 right,
             )
         case "condition":
             return (
-                f"the condition of an {{0}} must be a scalar {{1}}, and {{2}} is {{3}}{detail}",
+                f"the condition of an {{0}} must be a scalar {{1}}, but {{2}} is {{3}}{detail}",
                 "if",
                 left,
                 label(reason.right),
@@ -196,8 +196,8 @@ def _disagreement(event: Refused, reason: Reason) -> Sentence:
             )
         case "clause":
             return (
-                f"the clauses of a {{0}} must have one type: clause {reason.number + 1} gives {{2}}, "
-                f"those before it {{1}}{detail}",
+                f"the clauses of a {{0}} must have the same type: clause {reason.number + 1} is {{2}}, "
+                f"those before it are {{1}}{detail}",
                 "match",
                 left,
                 right,
@@ -205,15 +205,15 @@ def _disagreement(event: Refused, reason: Reason) -> Sentence:
         case "pattern":
             return (
                 f"the pattern of clause {reason.number + 1} matches {{1}}, "
-                f"but what is matched is {{0}}{detail}",
+                f"but the matched value is {{0}}{detail}",
                 left,
                 right,
             )
         case "ref" if not isinstance(event.left, RefType):
-            return f"{{0}} is used as a reference, and is {{1}}{detail}", label(reason.left), left
+            return f"{{0}} is used as a reference, but is {{1}}{detail}", label(reason.left), left
         case "ref":
             return (
-                f"{{0}} must be a reference that fits {{2}}, and is {{1}}{detail}",
+                f"{{0}} must be a reference that matches {{2}}, but is {{1}}{detail}",
                 label(reason.left),
                 left,
                 right,
@@ -227,7 +227,7 @@ def _advice(event: Refused) -> list[str]:
         if a.dtype != b.dtype and a.shape == b.shape:
             return [f'convert one of them: relay.cast(…, "{a.dtype}")']
         if a.dtype == b.dtype and len(a.shape) != len(b.shape):
-            return ["bring both to one rank: relay.reshape, relay.squeeze or relay.expand_dims"]
+            return ["give both the same rank: relay.reshape, relay.squeeze or relay.expand_dims"]
         if (
             a.dtype == b.dtype
             and sorted(map(str, a.shape)) == sorted(map(str, b.shape))
@@ -240,19 +240,19 @@ def _advice(event: Refused) -> list[str]:
         ]
     kind = event.reason.kind if event.reason is not None else ""
     if kind == "ref" and not isinstance(a, RefType):
-        return ["only what ref(…) gives can be read and written"]
+        return ["only references, which ref(…) creates, can be read and written"]
     advice = _ADVICE.get(kind)
     return [advice] if advice is not None else []
 
 
 #: What to try where the two types tell nothing better, by the kind of place where they met.
 _ADVICE = {
-    "branches": "whichever branch is taken, what follows must fit: give both the same type",
-    "clause": "whichever clause is taken, what follows must fit: give all the same type",
-    "condition": "a comparison gives a bool (relay.less); relay.all and relay.any make one of many",
+    "branches": "what follows must work for either branch: give both the same type",
+    "clause": "what follows must work for any clause: give all the same type",
+    "condition": "a comparison returns a bool (relay.less); relay.all and relay.any reduce many to one",
     "return": "change the body, or the result type that is declared",
     "let": "change the value, or the type that is declared",
-    "ref": "a reference keeps the type it was made with: ref(…) makes another for another type",
+    "ref": "a reference keeps the type of its first content: create another one with ref(…)",
 }
 
 
@@ -260,14 +260,14 @@ def opening(event: InferenceEvent) -> Sentence | None:
     """The sentence for entering a function, and for the end."""
     if isinstance(event, FunctionEntered):
         return (
-            "Inference turns to {0}.\n"
-            "Generate: walk the program, give every expression a type, write down what must hold.",
+            "Inference begins with {0}.\n"
+            "Generate: walk the program, give every expression a type, and collect the constraints.",
             f"@{event.name}",
         )
     if isinstance(event, Annotated):
         annotate = "\nAnnotate: write the types into the program."
         if "main" in event.functions:
-            return ("The queue is empty and every type is known. **The program is well typed.**" + annotate,)
+            return ("The queue is empty, and every type is known. **The program is well typed.**" + annotate,)
         names = ", ".join(f"@{f}" for f in event.functions)
-        return "The queue is empty and every type of {0} is known." + annotate, names
+        return "The queue is empty, and every type of {0} is known." + annotate, names
     return None

@@ -33,7 +33,7 @@ def test_the_problem_is_refused_for_its_second_call() -> None:
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        (1, "Inference turns to @map."),
+        (1, "Inference begins with @map."),
         (10, "%f is called with %x. They agree: A."),
         (36, "@map is called with %embed: so fn (χ) -> ψ and fn (π) -> ρ are one type."),
         (39, "@map is called with %score: so fn (α₁) -> β₁ and fn (τ) -> φ are one type."),
@@ -83,7 +83,7 @@ def test_refusals() -> None:
     assert "takes 1 type argument, and is given 0" in kinds
     assert "takes 1 type argument, and is given 2" in kinds
     assert "`n` is of kind ShapeVar" in output(PAGE, "size = relay.TypeVar")
-    assert "matches `Option[_]`, but what is matched is `A`" in output(PAGE, show("def @both"))
+    assert "matches `Option[_]`, but the matched value is `A`" in output(PAGE, show("def @both"))
 
 
 def test_what_the_clauses_leave() -> None:
@@ -135,7 +135,7 @@ def test_answers() -> None:
     composed = output(PAGE, 'typed = infer("""\ndef @swap').splitlines()
     assert composed[0] == "fn ((int32, bool)) -> (int32, bool)"
     assert composed[1].count("'(") == 3
-    assert "`%cell` must be a reference that fits" in output(PAGE, show("def @main(%n: int32, %x"))
+    assert "`%cell` must be a reference that matches" in output(PAGE, show("def @main(%n: int32, %x"))
     rows = output(PAGE, 'typed = infer("""\ndef @main(%x: Tensor[(?, 3), float32], %y')
     assert rows.startswith("Tensor[(?, 3), float32]\nrows.relay:3:3: error: `add` went wrong")
     assert output(PAGE, show("type Nest")) == "well typed: fn () -> int32\n"

@@ -80,12 +80,12 @@ def test_an_argument_that_is_not_stretched_is_used_element_wise() -> None:
 @pytest.mark.parametrize(
     ("explorer", "step", "words"),
     [
-        ("ch16-diamond", 2, "nn.conv2d be computed in the kernel of %4 add? **Yes.**"),
-        ("ch16-diamond", 3, "May %4 add be computed in the kernel of %5 mean? **No.**"),
-        ("ch16-diamond", 4, "May %5 mean be computed in the kernel of sqrt? **No.**"),
-        ("ch16-block", 2, "nn.conv2d be computed in the kernel of %1 nn.batch_norm? **No.**"),
-        ("ch16-simpler", 2, "nn.conv2d be computed in the kernel of %9 multiply? **Yes.**"),
-        ("ch16-simpler", 6, "May %3 multiply be computed in the kernel of %11 add? **No.**"),
+        ("ch16-diamond", 2, "nn.conv2d be fused into the kernel of %4 add? **Yes.**"),
+        ("ch16-diamond", 3, "Can %4 add be fused into the kernel of %5 mean? **No.**"),
+        ("ch16-diamond", 4, "Can %5 mean be fused into the kernel of sqrt? **No.**"),
+        ("ch16-block", 2, "nn.conv2d be fused into the kernel of %1 nn.batch_norm? **No.**"),
+        ("ch16-simpler", 2, "nn.conv2d be fused into the kernel of %9 multiply? **Yes.**"),
+        ("ch16-simpler", 6, "Can %3 multiply be fused into the kernel of %11 add? **No.**"),
     ],
 )
 def test_steps_say_what_the_text_says_of_them(explorer: str, step: int, words: str) -> None:

@@ -180,7 +180,7 @@ class TestOperators:
             ("ch11-stem", 17, "And backwards: %kernel is Tensor[(64, 3, 7, 7), float32]."),
             ("ch11-stem", 18, "And backwards: %gamma, %beta, %mean and %var are Tensor[(64), float32]."),
             ("ch11-turns", 14, "And backwards: %z is Tensor[(2, ?), float32]."),
-            ("ch11-turns", 16, "tanh can, from its result: %b is Tensor[(2, ?), float32]."),
+            ("ch11-turns", 16, "tanh can be solved from its result: %b is Tensor[(2, ?), float32]."),
         ],
     )
     def test_steps_say_what_the_text_says_of_them(self, explorer: str, step: int, words: str) -> None:
@@ -261,9 +261,9 @@ class TestInference:
         ("explorer", "step", "words"),
         [
             ("ch12-named", 9, "%f is called with %1: so β and ε are one type"),
-            ("ch12-named", 11, "tanh is done at once"),
-            ("ch12-named", 12, "add cannot say anything yet"),
-            ("ch12-named", 13, "What waited for this moves to the front of the queue: add."),
+            ("ch12-named", 11, "tanh is solved at once"),
+            ("ch12-named", 12, "add cannot be solved yet"),
+            ("ch12-named", 13, "The relations that waited for this move to the front of the queue: add."),
             ("ch12-higher", 8, "%f is called with %0: so γ and δ are one type"),
             ("ch12-higher", 16, "%twice is called with %layer: so fn (γ) -> γ and fn (θ) -> κ are one type"),
         ],

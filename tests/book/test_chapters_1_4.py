@@ -105,7 +105,7 @@ class TestDefineAndRun:
         assert names(self.page)["double"](5) == 160
 
     def test_answer_the_branches_must_agree_before_any_input(self) -> None:
-        assert "the branches of an `if` must have one type" in output(self.page, "try:")
+        assert "the branches of an `if` must have the same type" in output(self.page, "try:")
 
     def test_answer_the_loop_of_the_lstm_is_unrolled(self) -> None:
         printed = output(self.page, "from collections import Counter")

@@ -35,7 +35,7 @@ def tint(page: Page, text: str) -> str:
 def test_the_first_frame_is_a_refusal_that_tells_the_story(open_view: Opener) -> None:
     page = open_view(view_of("diamond"))
     assert page.locator(".count").inner_text() == "3 / 6"
-    assert "May %4 add be computed in the kernel of %5 mean? No." in say(page)
+    assert "Can %4 add be fused into the kernel of %5 mean? No." in say(page)
     expect(page.locator(".say > small")).to_contain_text("rule: an out-fusable operator is fused only along")
     assert kernels(page) == [
         "conv2d·relu·exp·tanh·add",
@@ -133,7 +133,7 @@ def test_what_if_keeps_the_question_and_says_what_changed(open_view: Opener) -> 
         "What if: mean were injective. 2 launches instead of 3, 210 kB of memory traffic instead of 218 kB "
         "(−4 %). New: mean·sqrt. Gone: mean, sqrt.as it is"
     )
-    assert "May %4 add be computed in the kernel of %5 mean?" in say(page)
+    assert "Can %4 add be fused into the kernel of %5 mean?" in say(page)
     expect(row(page, "%5 = mean").locator(".pattern")).to_have_class("pattern supposed")
     expect(row(page, "%5 = mean").locator(".pattern")).to_contain_text("injective")
     expect(page.locator(".totals")).to_contain_text("launches 7 → 2")
@@ -142,7 +142,7 @@ def test_what_if_keeps_the_question_and_says_what_changed(open_view: Opener) -> 
     expect(again.locator(".totals")).to_contain_text("launches 7 → 2")
     press(page, "Escape")
     expect(page.locator(".what-if")).to_be_hidden()
-    assert "May %4 add be computed in the kernel of %5 mean?" in say(page)
+    assert "Can %4 add be fused into the kernel of %5 mean?" in say(page)
 
 
 def test_the_cursor_finds_back_through_all_the_questions(open_view: Opener) -> None:
@@ -187,9 +187,9 @@ def test_a_row_leads_to_the_decisions_about_it(open_view: Opener) -> None:
     page = open_view(view_of("joined"))
     row(page, "%0 = exp").click()
     page.keyboard.press("Enter")
-    assert "May %0 exp be computed in the kernel of %2 tuple? No." in say(page)
+    assert "Can %0 exp be fused into the kernel of %2 tuple? No." in say(page)
     page.keyboard.press("Enter")
-    assert "May %0 exp be computed in the kernel of %2 tuple? Yes." in say(page)
+    assert "Can %0 exp be fused into the kernel of %2 tuple? Yes." in say(page)
     row(page, "%1 = tanh").dblclick()
     assert "%1 tanh" in say(page)
 
@@ -265,7 +265,7 @@ def test_a_function_of_the_module_is_chosen(open_view: Opener) -> None:
     page = open_view(view_of("called"))
     assert kernels(page)[0] == "multiply·exp"
     page.get_by_label("function").select_option("@step")
-    assert "May %1 nn.dense be computed in the kernel of %2 add?" in say(page)
+    assert "Can %1 nn.dense be fused into the kernel of %2 add?" in say(page)
     assert "fn=1" in state_of(page)
     again = open_view(view_of("called"), fragment=state_of(page))
     expect(again.get_by_label("function")).to_have_value("1")
@@ -281,7 +281,7 @@ def test_a_screen_reader_hears_the_decision(open_view: Opener) -> None:
     expect(page.get_by_role("treegrid")).to_have_attribute("aria-rowcount", "12")
     press(page, "ArrowRight")
     expect(page.locator("[aria-live=polite]").first).to_contain_text(
-        "Step 4 of 6. refused. May %5 mean be computed in the kernel of sqrt? No."
+        "Step 4 of 6. refused. Can %5 mean be fused into the kernel of sqrt? No."
     )
     slider = page.get_by_role("slider")
     expect(slider).to_have_attribute("aria-valuenow", "4")

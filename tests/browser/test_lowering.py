@@ -29,7 +29,7 @@ def test_the_first_frame_is_the_compiled_kernel_and_an_operator_is_lit_at_every_
     open_view: Opener,
 ) -> None:
     page = open_view(sample("layer"))
-    assert "In the innermost loops, 16 of 30 multiply and add." in say(page)
+    assert "In the innermost loops, 16 of 30 are multiply-adds." in say(page)
     heads = page.locator(".lv-head strong:visible").all_inner_texts()
     assert heads == ["Relay", "Tensor expressions", "Loops"]
     shown = page.locator(".lv-switch[aria-pressed=true]:visible")

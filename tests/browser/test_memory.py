@@ -52,7 +52,7 @@ def test_the_first_frame_is_the_peak(open_view: Opener) -> None:
     assert chips == ["b0", "b1", "b2", "b1", "b2", "b1", "b2", "b0"]
     assert places(page)[2:4] == [
         "b2 8.19 kB new , a new buffer: no buffer was free",
-        "b1 8.19 kB , after %1 nn.conv2d: a free buffer had just this size",
+        "b1 8.19 kB , after %1 nn.conv2d: a free buffer had exactly this size",
     ]
     assert tinted(page) == ["%0", "%1", "%2"]
     # Steps 1 to 7 of ten, beginning and end included.

@@ -53,8 +53,9 @@ def test_the_first_frame_is_a_round_of_the_recursion(open_view: Opener) -> None:
     page = open_view(view_of("power"))
     assert page.locator(".count").inner_text() == "6 / 25"
     assert say(page) == (
-        "@power is called again with %x and %n = 2: round 1. %n was 3, and is less now, so this comes to an "
-        "end: the recursion is unrolled."
+        "@power is called again with %x and %n = 2: iteration 1. %n was 3, and is now smaller, so "
+        "the recursion "
+        "ends, and it is unrolled."
     )
     assert known(page, "%n: int32") == "● known: 2 ●2 known"
     expect(page.locator(".call.now")).to_contain_text("round 1")
@@ -101,7 +102,7 @@ def test_over_a_call_and_out_of_it(open_view: Opener) -> None:
 def test_effects_have_their_order_and_cells_what_they_hold(open_view: Opener) -> None:
     page = open_view(view_of("tree"), fragment="#rx-test:step=1")
     press(page, "e", "e")
-    assert "The write stays, here, in its order" in say(page)
+    assert "The write stays here, in order" in say(page)
     assert " ".join(page.locator(".cells").inner_text().split()) == "%cell holds %b"
     assert known(page, "let %w = ref_write").startswith("◆ an effect, in its order: ()")
     press(page, "End")
@@ -176,6 +177,6 @@ def test_accessible(open_view: Opener, axe_core: str, name: str, width: int, the
 
 def test_a_gap_is_told(open_view: Opener) -> None:
     page = open_view(view_of("gap"), fragment="#rx-test:step=13")
-    assert say(page) == "Here 12 steps are left out: the first 12 of 25 are recorded."
+    assert say(page) == "12 steps are left out here: only the first 12 of 25 are recorded."
     press(page, "ArrowRight")
     assert "This remains: 3 bindings." in say(page)

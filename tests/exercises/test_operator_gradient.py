@@ -183,7 +183,7 @@ def test_the_rule_is_drawn_as_it_was_asked() -> None:
     assert feedback.picture is not None
     assert feedback.picture.view.kind == "gradient"
     told = str(feedback.picture.view.to_dict()["strings"])
-    assert "rule: one that was set for {0}" in told
+    assert "rule: set for {0}" in told
     assert "%d_x = subtract" in "".join(
         t.text
         for line in feedback.picture.view.lines

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 import pytest
+from inline_snapshot import snapshot
 from tvm_ffi import structural_equal
 
 from relay_explorer import build, explore
@@ -61,35 +62,41 @@ def drawn(shown: LoweringView, step: int) -> str:
 
 def test_a_schedule_is_told_primitive_by_primitive() -> None:
     shown = lowering_view(kernel(LAYER), title="layer")
-    assert told(shown) == [
-        "The loops as they follow from the expressions: **3 nests** for 3 operators, one after the other.",
-        "add is **computed where it is used**, in nn_relu.",
-        "The loop i1, 64 turns, is **split** into i1_0, i1_1 and i1_2: 4 × 2 × 8.",
-        "The loop i0, 32 turns, is **split** into i0_0 and i0_1: 8 × 4.",
-        "The loops are put in **another order**: i1_0, i0_0, i0_1, i1_1 and i1_2.",
-        "The loops i1_0 and i0_0 become **one**, i1_0_i0_0_fused, 32 turns.",
-        "The turns of i1_0_i0_0_fused, 32 of them, are **shared out** among the cores.",
-        "The loop i0_1 is **unrolled**: its body is written 4 times.",
-        "The loop i1_1 is **unrolled**: its body is written 2 times.",
-        "The loop i1_2 becomes **one vector** of 8 lanes.",
-        "nn_contrib_dense_pack moves **into the loop** i1_0_i0_0_fused: each turn computes as much of it as "
-        "it needs.",
-        "What nn_contrib_dense_pack stores is kept in memory that is **local**.",
-        "The loop ax1, 16 turns, is **split** into ax1_0 and ax1_1: 2 × 8.",
-        "The loops are put in **another order**: ax2, ax0, ax1_0 and ax1_1.",
-        "The loop ax0 is **unrolled**: its body is written 4 times.",
-        "The loop ax1_0 is **unrolled**: its body is written 2 times.",
-        "The loop ax1_1 becomes **one vector** of 8 lanes.",
-        "nn_contrib_dense_pack gets its **first value before** the loop ax2, not in its first turn.",
-        "The loop ax0_init is **unrolled**: its body is written 4 times.",
-        "The loop ax1_0_init is **unrolled**: its body is written 2 times.",
-        "The loop ax1_1_init becomes **one vector** of 8 lanes.",
-        "LLVM makes **111 instructions** of these loops. In the innermost loops, **16 of 30** multiply and "
-        "add.",
-    ]
+    assert told(shown) == snapshot(
+        [
+            "The loops that follow directly from the tensor expressions: **3 nests** for 3 operators, "
+            "one after the other.",
+            "add is **computed where it is used**, in nn_relu.",
+            "The loop i1, 64 iterations, is **split** into i1_0, i1_1 and i1_2: 4 × 2 × 8.",
+            "The loop i0, 32 iterations, is **split** into i0_0 and i0_1: 8 × 4.",
+            "The loops are **reordered**: i1_0, i0_0, i0_1, i1_1 and i1_2.",
+            "The loops i1_0 and i0_0 are **fused** into one, i1_0_i0_0_fused, 32 iterations.",
+            "The 32 iterations of i1_0_i0_0_fused are **divided** among the cores.",
+            "The loop i0_1 is **unrolled**: its body is repeated 4 times.",
+            "The loop i1_1 is **unrolled**: its body is repeated 2 times.",
+            "The loop i1_2 becomes **one vector** of 8 lanes.",
+            "nn_contrib_dense_pack moves **into the loop** i1_0_i0_0_fused: each iteration computes as "
+            "much of it as it needs.",
+            "The result of nn_contrib_dense_pack is stored in memory that is **local**.",
+            "The loop ax1, 16 iterations, is **split** into ax1_0 and ax1_1: 2 × 8.",
+            "The loops are **reordered**: ax2, ax0, ax1_0 and ax1_1.",
+            "The loop ax0 is **unrolled**: its body is repeated 4 times.",
+            "The loop ax1_0 is **unrolled**: its body is repeated 2 times.",
+            "The loop ax1_1 becomes **one vector** of 8 lanes.",
+            "nn_contrib_dense_pack is **initialized before** the loop ax2, not in its first iteration.",
+            "The loop ax0_init is **unrolled**: its body is repeated 4 times.",
+            "The loop ax1_0_init is **unrolled**: its body is repeated 2 times.",
+            "The loop ax1_1_init becomes **one vector** of 8 lanes.",
+            "LLVM generates **111 instructions** for these loops. In the innermost loops, **16 of 30** "
+            "are multiply-adds.",
+        ]
+    )
     assert shown.summary == (
-        "nn.contrib_dense_pack · add · nn.relu as one kernel for cpu (haswell). 3 loop nests become 1 in 20 "
-        "steps of its schedule, and 111 instructions of assembly."
+        snapshot(
+            "nn.contrib_dense_pack · add · nn.relu as one kernel for cpu (haswell). 3 loop nests "
+            "become 1 in 20 "
+            "steps of its schedule, and 111 instructions of assembly."
+        )
     )
     assert drawn(shown, 6) == (
         "i0 < 32, serial\n"
@@ -223,9 +230,9 @@ def test_every_step_is_told_with_its_reason() -> None:
 def test_a_kernel_without_loops_is_told_without_them() -> None:
     shown = lowering_view(kernel("fn (%x: float32, Primitive=1) { exp(%x) }"))
     assert len(shown.steps) == 2
-    assert re.fullmatch(r"LLVM makes \*\*\d+ instructions\*\* of these loops\.", told(shown)[-1])
+    assert re.fullmatch(r"LLVM generates \*\*\d+ instructions\*\* for these loops\.", told(shown)[-1])
     empty = lowering_view(kernel("fn (%x: Tensor[(0, 4), float32], Primitive=1) { exp(%x) }"))
-    assert told(empty)[-1].endswith("**no instruction** of these loops: there is nothing to compute.")
+    assert told(empty)[-1].endswith("**no instructions** for these loops: there is nothing to compute.")
     assert empty.steps[-1].effect.instructions == 0
 
 
@@ -250,7 +257,7 @@ def test_the_kernel_is_measured_after_each_primitive() -> None:
     assert len(shown.times) == len(shown.steps) > 2
     assert all(time > 0 for time in shown.times)
     assert shown.times[-1] == shown.times[-2]
-    assert re.search(r"On this machine a run took .* before it, and .* after it\.$", shown.summary)
+    assert re.search(r"On this machine a run took .* before the schedule and .* after it\.$", shown.summary)
     assert check(shown.to_dict()) == []
     with pytest.raises(RelayError, match="which this machine is not: it cannot be measured here"):
         lowering_view(kernel(LAYER, "raspberry-pi-4"), measure=True)
@@ -261,7 +268,7 @@ def test_what_has_no_loops_is_refused() -> None:
     exe = build(module, target=HASWELL, quiet=True)
     with pytest.raises(RelayError) as problem:
         explore(exe, view="lowering", kernel="conv")
-    assert str(problem.value).splitlines()[0] == "error: the program has no kernel 'conv'"
+    assert str(problem.value).splitlines()[0] == snapshot("error: the program has no kernel 'conv'")
     assert "its kernels are numbered 0 to 0: `fused_exp`" in str(problem.value)
     for nothing in ("%x", "argwhere(%x)"):
         bare = parse(f"def @main(%x: Tensor[(4, 8), float32]) {{ {nothing} }}")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer import build, explore
 from relay_explorer.cli import main
@@ -35,23 +36,27 @@ SMALL = "def @main(%x: Tensor[(4, 8), float32]) { nn.softmax(transpose(exp(%x)))
 def test_each_kernel_is_told_with_its_limit_and_how_far_it_is_from_there() -> None:
     shown = run_view(measurement(), kernel=[])
     assert [k.name for k in shown.kernels] == ["fused_conv", "fused_layer", "fused_softmax", "fused_flatten"]
-    assert [k.why[0] for k in shown.kernels] == [
-        "58.9 GFLOP/s and 1.82 GB/s: 32.4 operations for each byte of its arguments and results. "
-        "**Arithmetic** limits it; it reaches **59%** of that limit (36.5 µs at the least).",
-        "62.2 GFLOP/s and 6.78 GB/s: 9.17 operations for each byte of its arguments and results. "
-        "**Arithmetic** limits it; it reaches **62%** of that limit (10.6 µs at the least).",
-        "13.3 GFLOP/s and 21.3 GB/s: 0.625 operations for each byte of its arguments and results. **Memory** "
-        "limits it, and it is **1.1 times** as fast as that allows: what it reads lies in the caches, where "
-        "the kernel before it left it.",
-        "It computes nothing, and moves 0.64 GB/s. **Memory** limits it; it reaches **3.2%** of that limit "
-        "(13 ns at the least).",
-    ]
-    assert shown.kernels[0].say[0] == (
-        "**Kernel 1**, {0} · {1} · {2}: **77%** of the time, 62 µs in 2 calls, 31 µs each."
+    assert [k.why[0] for k in shown.kernels] == snapshot(
+        [
+            "58.9 GFLOP/s and 1.82 GB/s: an arithmetic intensity of 32.4 operations per byte. "
+            "**Compute** bounds it; it reaches **59%** of that bound (36.5 µs at best).",
+            "62.2 GFLOP/s and 6.78 GB/s: an arithmetic intensity of 9.17 operations per byte. "
+            "**Compute** bounds it; it reaches **62%** of that bound (10.6 µs at best).",
+            "13.3 GFLOP/s and 21.3 GB/s: an arithmetic intensity of 0.625 operations per byte. **Memory "
+            "bandwidth** bounds it, and it is **1.1 times** as fast as that bound: its input is still "
+            "in the caches, where the previous kernel left it.",
+            "It performs no arithmetic, and moves 0.64 GB/s. **Memory** bounds it; it reaches **3.2%** "
+            "of that bound (13 ns at best).",
+        ]
     )
-    assert shown.say == (
-        "A run takes **80.5 µs**: 7 kernel calls of 4 kernels. **77%** of the time is that of the slowest of "
-        "them.",
+    assert shown.kernels[0].say[0] == (
+        snapshot("**Kernel 1**, {0} · {1} · {2}: **77%** of the time, 62 µs in 2 calls, 31 µs each.")
+    )
+    assert shown.say == snapshot(
+        (
+            "A run takes **80.5 µs**: 7 kernel calls of 4 kernels. **77%** of the time is spent in the "
+            "slowest of them.",
+        )
     )
     assert "and 600 ns pass between them" in shown.why[0]
     assert shown.levels == ()
@@ -72,7 +77,7 @@ def test_damage_is_found() -> None:
     assert "launch 2: begins before the one before it ends" in check(overlapping)
     unruled = json.loads(sample())
     unruled["kernels"][1][2] = 9
-    assert check(unruled) == ["kernels[1].rule: 9 is no index into 4 rules"]
+    assert check(unruled) == snapshot(["kernels[1].rule: 9 is no index into 4 rules"])
     nested = json.loads(sample())
     nested["levels"][0][1]["steps"][3][4][0][6] = [7]
     problems = check(nested)

@@ -63,11 +63,11 @@ def test_the_sentences_of_a_fold_over_a_tree() -> None:
     assert told[0] == "@main begins."
     assert told[1] == "%a is a new Leaf of 1."
     assert told[9] == snapshot(
-        "@sum is called with %t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(…. What it returns is what "
-        "@main returns, so its frame takes that one's place: turn 1, and the stack is no higher."
+        "@sum is called with %t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(…. Its result is also that "
+        "of @main, so its frame replaces that one: iteration 1, and the stack does not grow."
     )
-    assert told[10].startswith("%t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(… fits Node(%l, %r): %l = ")
-    assert made.steps[10].say[0].endswith("\nIt does not fit {4}, which stands before.")
+    assert told[10].startswith("%t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(… matches Node(%l, %r): %l = ")
+    assert made.steps[10].say[0].endswith("\nIt does not match {4}, which comes first.")
     assert "@sum returns 1, and @sum goes on: %0 is that." in told
     assert "This is 11: add of %0 = 3 and %1 = 8." in told
     assert told[-1] == "The result is 11."
@@ -109,7 +109,7 @@ def test_a_cell_has_a_history() -> None:
     changes: list[tuple[Any, ...]] = [change for step in made.steps for change in step.changes]
     writes = [change[2] for change in changes if change[:2] == ("w", cell)]
     assert writes == ["4", "7", "9", "10"]
-    assert "The cell %total held 4. From now on it holds %2 = 7." in said(made)
+    assert "The content of the cell %total changes from 4 to %2 = 7." in said(made)
 
 
 def test_what_a_cell_held_keeps_only_as_long_as_it_can_be_read() -> None:
@@ -134,7 +134,7 @@ def test_functions_and_what_they_captured() -> None:
     assert parts["fn (%a)"] == (("%by", "2", 0),)
     (itself,) = [n for n, o in enumerate(made.objects) if o.label == "fn (%i)"]
     assert parts["fn (%i)"] == (("%down", itself, 0),)
-    assert "%down is a function value, and keeps %down (itself)." in said(made)
+    assert "%down is a closure that captures %down (itself)." in said(made)
     assert [f.name for f in made.frames].count("%down") == 3
 
 
@@ -172,7 +172,7 @@ def test_the_step_that_goes_wrong() -> None:
     assert made.failure.step == made.start == len(made.steps) - 1
     assert made.steps[-1].mark == EvaluationMark.FAILURE
     assert made.rows[made.failure.row].text == "match? (%xs) {"
-    assert said(made)[-1] == snapshot("**It goes wrong here.** No clause of the match fits Nil.")
+    assert said(made)[-1] == snapshot("**The run fails here.** No clause of the match fits Nil.")
     assert made.failure.tries == snapshot((("add a clause for `Nil`, or for `_`, which fits all",),))
     assert made.result is None
 
@@ -181,7 +181,9 @@ def test_what_is_left_out_is_said() -> None:
     made = view(evaluation("gap"))
     assert made.gap is not None
     assert (made.gap.step, made.gap.left_out) == (40, 1368)
-    assert said(made)[40] == snapshot("Here 1,368 steps are left out: the first 40 of 1,409 are recorded.")
+    assert said(made)[40] == snapshot(
+        "1,368 steps are left out here: only the first 40 of 1,409 are recorded."
+    )
     assert made.steps[41].changes[0] == ("x",)
     (cell,) = [number for number, o in enumerate(made.objects) if o.label == "ref"]
     assert ("w", cell, "20100") in made.steps[41].changes
@@ -196,8 +198,8 @@ def test_a_run_without_end() -> None:
     assert made.gap is not None
     assert made.gap.left_out == 970
     assert said(made)[-1] == snapshot(
-        "The first 30 steps are recorded. After 1,000 steps the program had not ended, and was stopped: its "
-        "result is not known."
+        "The first 30 steps are recorded. The program was stopped after 1,000 steps, so its result "
+        "is not known."
     )
 
 
@@ -289,7 +291,7 @@ def test_what_a_page_without_scripts_shows() -> None:
     made = view(evaluation("tree"))
     shown = picture.html(made)
     assert "<li>@main begins.</li>" in shown
-    assert "fits Node(%l, %r)" in shown
+    assert "matches Node(%l, %r)" in shown
     assert "add(%0, %1)" in picture.text(made)
 
 
@@ -322,7 +324,7 @@ def test_names_are_never_read_as_templates() -> None:
     }
     def @main() { @`f{2}`(3) }
     """
-    assert any("C{1}(3) fits" in sentence for sentence in said(run(text)))
+    assert any("C{1}(3) matches" in sentence for sentence in said(run(text)))
     wrong = run(text.replace("match (", "match? (").replace(", `C{1}`(%y) => { %y }", ""))
     assert wrong.failure is not None
     assert wrong.failure.say[0].format() == snapshot("no clause of the match fits C{1}(3)")

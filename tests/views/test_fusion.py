@@ -45,14 +45,15 @@ def test_a_diamond_becomes_one_kernel() -> None:
         [
             "Every operator is a group of its own: **7 operators**. Each may join the kernel of its "
             "post-dominator, where all its uses meet.",
-            "May %0 nn.conv2d be computed in the kernel of %4 add? **Yes.** All that is done with its "
-            "result on the way is element-wise or broadcast: it is done on the numbers that %0 "
-            "nn.conv2d has just computed, before they are stored. 3 more on the way come along.",
-            "May %4 add be computed in the kernel of %5 mean? **No.** %5 mean is a reduction: it needs "
-            "other elements of %4 add's result than the one that has just been computed.",
-            "May %5 mean be computed in the kernel of sqrt? **No.** %5 mean is a reduction: its result "
-            "is known only when all has been read, so what follows is a loop of its own.",
-            "sqrt must exist as a value: something uses it that is no kernel. A kernel ends here.",
+            "Can %0 nn.conv2d be fused into the kernel of %4 add? **Yes.** Everything between them is "
+            "element-wise or broadcast, so it is applied to the elements that %0 nn.conv2d has just "
+            "computed, before they are stored. 3 more nodes on the paths are fused too.",
+            "Can %4 add be fused into the kernel of %5 mean? **No.** %5 mean is a reduction, so it "
+            "needs other elements of %4 add's result than the one that has just been computed.",
+            "Can %5 mean be fused into the kernel of sqrt? **No.** %5 mean is a reduction: its result "
+            "is complete only after all of the input has been read, so the operators after it need a "
+            "loop of their own.",
+            "The result of sqrt is also used outside the kernel, so it must be stored. A kernel ends here.",
             "The groups are kernels now: **3 kernels**.",
         ]
     )
@@ -98,8 +99,8 @@ def test_an_obstacle_is_named() -> None:
     assert shown.nodes[refused.target].label == "add"
     assert shown.nodes[refused.obstacle].label == "nn.dense"
     assert told(refused) == snapshot(
-        "May %0 exp be computed in the kernel of add? **No.** %1 nn.dense needs many elements for each of "
-        "its own: all of %0 exp's output must be there before it begins."
+        "Can %0 exp be fused into the kernel of add? **No.** %1 nn.dense needs many input elements "
+        "for each of its own, so all of %0 exp's output must be computed before it begins."
     )
 
 
@@ -114,7 +115,7 @@ def test_a_tuple_is_explained() -> None:
     """)
     assert kernels(shown) == ["exp·tanh·concatenate"]
     steps = shown.variants[0].steps
-    assert any("puts values together and computes nothing" in told(step) for step in steps)
+    assert any("only groups values and computes nothing" in told(step) for step in steps)
     assert any("a tuple inside a kernel already" in told(step) for step in steps)
 
 
@@ -168,7 +169,7 @@ def test_the_still_picture_has_kernels_and_decisions() -> None:
     ]
     html = picture.html(shown)
     assert '<ol start="1"><li>Every operator is a group of its own: 7 operators.' in html
-    assert "May %4 add be computed in the kernel of %5 mean? No." in html
+    assert "Can %4 add be fused into the kernel of %5 mean? No." in html
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -282,7 +283,7 @@ def test_the_most_opaque_use_is_the_first_one_of_its_kind() -> None:
       add(%4, %0)
     }"""
     said = [told(step) for step in view(text).variants[0].steps if step.mark == FusionMark.REFUSED]
-    assert said[0].startswith("May %0 exp be computed in the kernel of add? **No.** %3 nn.softmax needs")
+    assert said[0].startswith("Can %0 exp be fused into the kernel of add? **No.** %3 nn.softmax needs")
 
 
 def test_one_operator_becomes_one_kernel() -> None:

@@ -47,34 +47,34 @@ def test_the_way_back_is_told_in_reverse() -> None:
     shown = view(LAYER)
     assert told(shown) == snapshot(
         [
-            "Forward, 6 operators compute the result from 4 parameters. The way back begins at the "
-            "result and comes to each of them in reverse.",
-            "%loss sum is the result: moved by something, the result moves by as much. Its derivative "
-            "by itself, %d_loss, is **one**.",
-            "**%loss sum** in reverse: given %d_loss, it hands %d_q to %q multiply. Of %q it needs only "
-            "the shape.",
-            "**%q multiply** in reverse: given %d_q, it hands %g2 and %g3 to %e subtract. It needs the "
-            "numbers of %e: **kept** since the forward pass.",
-            "%e subtract was used twice, by %q multiply. %d_e is the **sum** of what comes back.",
-            "**%e subtract** in reverse: given %d_e, it hands it as it is to %y tanh and %d_t to %t. It "
-            "needs nothing of the forward pass.",
-            "**%y tanh** in reverse: given %d_e, it hands %d_z to %z nn.bias_add. It needs the numbers "
-            "of %y: **kept** since the forward pass.",
-            "**%z nn.bias_add** in reverse: given %d_z, it hands it as it is to %h nn.dense and %d_b to "
-            "%b. It needs nothing of the forward pass.",
-            "**%h nn.dense** in reverse: given %d_z, it hands %d_x to %x and %d_w to %w. It needs the "
-            "numbers of %x and %w, which were given.",
-            "%x is a parameter: its derivative is whole: %d_x, from %h nn.dense.",
-            "%w is a parameter: its derivative is whole: %d_w, from %h nn.dense.",
-            "%b is a parameter: its derivative is whole: %d_b, from %z nn.bias_add.",
-            "%t is a parameter: its derivative is whole: %d_t, from %e subtract.",
-            "All derivatives are there. For them the forward pass kept **2 values, 24 bytes**; of 1 "
-            "other value only the shape was needed.",
+            "The forward pass computes the result from 4 parameters by 6 operators. The backward pass "
+            "starts at the result and visits each of them in reverse.",
+            "%loss sum is the result: a change of it changes the result by as much. Its derivative by "
+            "itself, %d_loss, is **one**.",
+            "**%loss sum** in reverse: it receives %d_loss and passes %d_q to %q multiply. Of %q only "
+            "the shape is needed.",
+            "**%q multiply** in reverse: it receives %d_q and passes %g2 and %g3 to %e subtract. It "
+            "reads the values of %e, **kept** from the forward pass.",
+            "%e subtract was used twice, by %q multiply. %d_e is the **sum** of their derivatives.",
+            "**%e subtract** in reverse: it receives %d_e and passes it unchanged to %y tanh and %d_t "
+            "to %t. It needs no value from the forward pass.",
+            "**%y tanh** in reverse: it receives %d_e and passes %d_z to %z nn.bias_add. It reads the "
+            "values of %y, **kept** from the forward pass.",
+            "**%z nn.bias_add** in reverse: it receives %d_z and passes it unchanged to %h nn.dense and "
+            "%d_b to %b. It needs no value from the forward pass.",
+            "**%h nn.dense** in reverse: it receives %d_z and passes %d_x to %x and %d_w to %w. It "
+            "reads %x and %w, parameters or constants.",
+            "%x is a parameter. Its derivative is complete: %d_x, from %h nn.dense.",
+            "%w is a parameter. Its derivative is complete: %d_w, from %h nn.dense.",
+            "%b is a parameter. Its derivative is complete: %d_b, from %z nn.bias_add.",
+            "%t is a parameter. Its derivative is complete: %d_t, from %e subtract.",
+            "All derivatives have been computed. For them the forward pass kept **2 values, 24 bytes**; "
+            "of 1 other value only the shape is needed.",
         ]
     )
     assert shown.summary == (
-        "6 operators forward, 17 back. Of the forward pass, 2 values (24 bytes) must be kept for the way "
-        "back."
+        "6 operators forward, 17 backward. From the forward pass, 2 values (24 bytes) must be kept for the "
+        "backward pass."
     )
 
 
@@ -121,12 +121,12 @@ def test_a_value_used_by_two_operators_gets_the_sum_of_both() -> None:
     shown = view(FORK)
     (added,) = [step for step in shown.steps if step.mark == GradientMark.SUM]
     assert added.say[0].format(*added.say[1:]) == snapshot(
-        "%a exp was used twice, by %c sigmoid and %b multiply. %d_a is the **sum** of what comes back."
+        "%a exp was used twice, by %c sigmoid and %b multiply. %d_a is the **sum** of their derivatives."
     )
     assert told(shown)[-1] == snapshot(
-        "All derivatives are there. For them the forward pass kept **2 values, 48 bytes**; of 1 "
-        "other value only the shape was needed.\n"
-        "The result does not move with %i: by it the derivatives are zeros."
+        "All derivatives have been computed. For them the forward pass kept **2 values, 48 bytes**; "
+        "of 1 other value only the shape is needed.\n"
+        "The result does not depend smoothly on %i: the derivatives by it are zero."
     )
     assert lines(shown, "%i") == [
         '%d = zeros(shape=[2], dtype="int32")'.replace("%d =", f"{shown.lines[-1].name} =")
@@ -147,9 +147,9 @@ def test_tuples_hand_on_and_compute_nothing() -> None:
     ]
     passed = [t for t, step in zip(told(shown), shown.steps, strict=True) if step.mark == GradientMark.PASSED]
     assert passed[0] == snapshot(
-        "%x4 tuple put values together: back, each field's derivative goes to its own, %x3 sum."
+        "%x4 tuple grouped values: each field's derivative is passed to its own value, %x3 sum."
     )
-    assert passed[2] == snapshot("%x1 took one field: its derivative goes back to that field of %p split.")
+    assert passed[2] == snapshot("%x1 took one field: its derivative is passed to that field of %p split.")
 
 
 def test_a_block_that_is_not_on_the_way_is_shown_and_not_entered() -> None:
@@ -157,8 +157,8 @@ def test_a_block_that_is_not_on_the_way_is_shown_and_not_entered() -> None:
     assert any("".join(t.text for t in row.tokens).startswith("let %two") for row in shown.rows)
     assert kept(shown) == ["%k"]
     assert told(shown)[-1] == snapshot("""\
-All derivatives are there. For them the forward pass kept **1 value, 4 bytes**.
-The result does not move with %n: by it the derivatives are zeros.\
+All derivatives have been computed. For them the forward pass kept **1 value, 4 bytes**.
+The result does not depend smoothly on %n: the derivatives by it are zero.\
 """)
 
 
@@ -166,14 +166,14 @@ def test_a_result_that_moves_with_nothing() -> None:
     shown = view("def @main(%x: float32) { 2f }")
     assert [step.mark for step in shown.steps] == [GradientMark.BEGIN, GradientMark.END]
     assert shown.summary == snapshot(
-        "0 operators forward, 1 back. Of the forward pass, nothing must be kept for the way back."
+        "0 operators forward, 1 backward. From the forward pass, nothing must be kept for the backward pass."
     )
     assert check(shown.to_dict()) == []
 
 
 def test_sizes_that_are_not_known_are_lower_bounds() -> None:
     shown = view("def @main(%x: Tensor[(?, 3), float32]) { sum(tanh(%x)) }")
-    assert shown.summary.endswith("1 value (at least 12 bytes) must be kept for the way back.")
+    assert shown.summary.endswith("1 value (at least 12 bytes) must be kept for the backward pass.")
     assert "kept **1 value, at least 12 bytes**" in told(shown)[-1]
 
 
@@ -231,7 +231,7 @@ def test_the_checker_finds_what_does_not_fit() -> None:
 def test_the_picture_has_derivatives_and_what_is_kept() -> None:
     text = picture.text(view(LAYER))
     assert any(row.endswith("%d_e, kept: 12 bytes") for row in text.splitlines())
-    assert "<li>%q multiply in reverse: given %d_q" in picture.html(view(LAYER))
+    assert "<li>%q multiply in reverse: it receives %d_q" in picture.html(view(LAYER))
 
 
 # Colab's old jupyter_client and traitlets, on a new Python.

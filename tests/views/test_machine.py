@@ -47,8 +47,8 @@ def test_a_recursion_over_a_tree_in_words() -> None:
         "frames at once, 5 kernel launches."
     )
     said = [told(step) for step in shown.steps]
-    assert said[5].startswith("@fold goes on in the place of @main with r0 = Node(Node(Leaf(")
-    assert "A tail call." in said[5]
+    assert said[5].startswith("@fold replaces @main with r0 = Node(Node(Leaf(")
+    assert "This is a tail call." in said[5]
     assert said[13] == snapshot(
         "@fold is called with r0 = Leaf([0.5, -1]) and r1 = [0.5, -1]. @fold waits at instruction 8."
     )
@@ -73,43 +73,41 @@ def test_rows_know_their_instructions() -> None:
 
 def test_what_a_closure_captured_comes_after_the_arguments() -> None:
     said = [told(step) for step in view("map").steps]
-    assert (
-        "r2 is a closure: the code of @main.f, and r0 = 10.\nIt keeps that after this call has ended." in said
-    )
+    assert "r2 is a closure of @main.f that captures r0 = 10.\nThe captured values outlive this call." in said
     called = next(text for text in said if text.startswith("@main.f is called"))
     assert called.startswith("@main.f is called with r0 = 1 and r1 = 10. @map waits at instruction 3.")
-    assert called.endswith("What it captured comes after the arguments, in r1.")
+    assert called.endswith("The captured values follow the arguments, in r1.")
 
 
 def test_a_cell_is_seen_to_change() -> None:
     said = [told(step) for step in view("cells").steps]
-    written = [text.partition("\n")[0] for text in said if text.startswith("The cell")]
+    written = [text.partition("\n")[0] for text in said if text.startswith("The content")]
     assert written == [
-        f"The cell r1 held {a}. From now on it holds r{r} = {b}."
-        for a, b, r in zip((0, 4, 7, 9), (4, 7, 9, 10), [_register(t) for t in said if "The cell" in t])
+        f"The content of the cell r1 changes from {a} to r{r} = {b}."
+        for a, b, r in zip((0, 4, 7, 9), (4, 7, 9, 10), [_register(t) for t in said if "The content" in t])
     ]
     assert said[-1].startswith("@main returns (10, ref(…))")
 
 
 def _register(text: str) -> str:
-    return text.rpartition("holds r")[2][0]
+    return text.rpartition(" to r")[2][0]
 
 
 def test_memory_is_used_again_and_let_go() -> None:
     shown = view("layers")
     said = [told(step) for step in shown.steps]
     assert (
-        "r4 is a tensor (1, 8) f32, not filled yet, at the beginning of the storage #3, where #4 was: nobody "
-        "reads that any more, so its memory is used again." in said
+        "r4 is an uninitialized tensor (1, 8) f32 in the storage #3. #4, which was there, is dead, so its "
+        "memory is reused." in said
     )
     first, second = (thing for thing in shown.objects if thing.storage == 3)
     assert first.last < second.made
-    assert said[-1].endswith("Nothing holds #3 and #5 any more: their 128 bytes are free.")
+    assert said[-1].endswith("No reference to #3 and #5 remains: their 128 bytes are freed.")
 
 
 def test_a_failure_ends_where_it_goes_wrong() -> None:
     shown = view("unmatched")
-    assert told(shown.steps[-1]) == snapshot("**It goes wrong here.** No clause of the match fits Nil.")
+    assert told(shown.steps[-1]) == snapshot("**The run fails here.** No clause of the match fits Nil.")
     assert shown.steps[-1].mark == MachineMark.FAILURE
     assert shown.failure is not None
     assert shown.failure.tries == snapshot((("add a clause for `Nil`, or for `_`, which fits all",),))
@@ -122,7 +120,9 @@ def test_a_failure_ends_where_it_goes_wrong() -> None:
 def test_what_is_left_out_is_said() -> None:
     shown = view("gap")
     assert shown.gap == (60, 731)
-    assert told(shown.steps[60]) == snapshot("Here 731 steps are left out: the first 60 of 792 are recorded.")
+    assert told(shown.steps[60]) == snapshot(
+        "731 steps are left out here: only the first 60 of 792 are recorded."
+    )
     assert told(shown.steps[61]) == snapshot("The result is (1830, ref(…)).")
     assert shown.summary.endswith("The first 60 steps are recorded.")
     endless = view("endless")

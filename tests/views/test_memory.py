@@ -52,29 +52,28 @@ def test_a_block_step_by_step() -> None:
     steps = shown.variants[0].steps
     assert [told(step) for step in (*steps[:5], *steps[-2:])] == snapshot(
         [
-            "No buffer is in use yet. Parameters and constants, 12.8 kB, have places of their own. 8 "
+            "No buffer is in use yet. Parameters and constants, 12.8 kB, have memory of their own. 8 "
             "steps follow.",
             """\
-%0 nn.relu needs 8.19 kB: **a new buffer**, b0. No other is free.
-In use: 8.19 kB.\
+%0 nn.relu needs 8.19 kB: **a new buffer**, b0, because none is free.
+Live: 8.19 kB.\
 """,
             """\
-%1 nn.conv2d needs 8.19 kB: **a new buffer**, b1. No other is free.
-In use: 16.4 kB.\
+%1 nn.conv2d needs 8.19 kB: **a new buffer**, b1, because none is free.
+Live: 16.4 kB.\
 """,
             """\
-%2 nn.bias_add needs 8.19 kB: **a new buffer**, b2. No other is free.
-In use: 24.6 kB, the peak. Not needed after this step: %1 nn.conv2d (b1).\
+%2 nn.bias_add needs 8.19 kB: **a new buffer**, b2, because none is free.
+Live: 24.6 kB, the peak. Dead after this step: %1 nn.conv2d (b1).\
 """,
-            "%3 nn.relu needs 8.19 kB: **b1 is used again**. %1 nn.conv2d, which was there, is not "
-            "needed any more, and took as much.\n"
-            "In use: 24.6 kB. Not needed after this step: %2 nn.bias_add (b2).",
-            "nn.relu needs 8.19 kB: **b0 is used again**. %0 nn.relu, which was there, is not needed "
-            "any more, and took as much.\n"
-            "In use: 16.4 kB. Not needed after this step: %6 add (b2).",
-            "The result is there. At most 24.6 kB were needed at once. 3 buffers, 24.6 kB together, "
-            "held everything, one value after another; a place of its own for each would have taken "
-            "**65.5 kB**.",
+            "%3 nn.relu needs 8.19 kB: **b1 is reused**. It held %1 nn.conv2d, which is dead now and "
+            "had the same size.\n"
+            "Live: 24.6 kB. Dead after this step: %2 nn.bias_add (b2).",
+            "nn.relu needs 8.19 kB: **b0 is reused**. It held %0 nn.relu, which is dead now and had the "
+            "same size.\n"
+            "Live: 16.4 kB. Dead after this step: %6 add (b2).",
+            "The result is computed. At most 24.6 kB were live at once. 3 buffers, 24.6 kB in total, "
+            "held all values; without reuse they would have taken **65.5 kB**.",
         ]
     )
     # What skips the branch is needed until the sum.
@@ -131,26 +130,26 @@ def test_the_order_of_let_can_be_given_up() -> None:
 def test_views_branches_and_growing_buffers_have_their_sentences() -> None:
     steps = {step.mark: told(step).split("\n")[0] for step in view("wide").variants[0].steps}
     assert steps[MemoryMark.VIEW] == snapshot(
-        "%c reshape is %0 sqrt under another shape: **nothing is stored**, nothing moves."
+        "%c reshape is %0 sqrt with another shape: **nothing is stored** or copied."
     )
     scopes = view("scopes").variants[0].steps
     texts = [told(step).split("\n")[0] for step in scopes]
     marks = [step.mark for step in scopes]
     assert texts[marks.index(MemoryMark.BRANCH)] == snapshot(
-        "%c decides which branch of the `if` is taken. The plan holds for either: the branches stand one "
-        "after the other, and may use the same buffers."
+        "%c decides which branch of the `if` is taken. The plan covers both: only one of the "
+        "branches runs, so they may share buffers."
     )
     copies = [text for text, mark in zip(texts, marks) if mark == MemoryMark.COPY]
     assert copies == snapshot(
         [
-            "The true branch ends: its result is copied to b0, which is kept for %y if from here on.",
-            "The false branch ends: its result is copied to where %y if is.",
+            "The true branch ends: its result is copied to b0, which holds %y if from here on.",
+            "The false branch ends: its result is copied to the memory of %y if.",
         ]
     )
     assert texts[marks.index(MemoryMark.GROWN)] == snapshot(
-        "%n concatenate needs 512 bytes: **b2 grows**, from 256 bytes to 512 bytes, and is used again: no "
-        "free buffer is large enough, and b2 is the largest of them. add, which was there, is not needed any "
-        "more."
+        "%n concatenate needs 512 bytes: **b2 grows** from 256 bytes to 512 bytes and is reused: no "
+        "free buffer is large enough, and b2 is the largest of them. It held add, which is dead "
+        "now."
     )
 
 
@@ -205,7 +204,9 @@ def test_the_still_picture_tells_the_plan() -> None:
     line = next(line for line in picture.text(shown).splitlines() if "%3 = " in line)
     assert line.endswith("b1, 8,192 bytes, steps 4 to 5")
     drawn = picture.html(shown)
-    assert "<li>%0 nn.relu needs 8.19 kB: a new buffer, b0. No other is free. In use: 8.19 kB.</li>" in drawn
+    assert (
+        "<li>%0 nn.relu needs 8.19 kB: a new buffer, b0, because none is free. Live: 8.19 kB.</li>" in drawn
+    )
 
 
 def test_explore_shows_it() -> None:

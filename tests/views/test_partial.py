@@ -93,53 +93,45 @@ def test_what_is_known_of_a_row_in_each_round() -> None:
 def test_every_decision_is_said_with_its_reason() -> None:
     told = said(view_of(TREE))
     assert told[0] == snapshot(
-        "@main is evaluated, as far as its data is known. Its parameters %a, %b and %n are not known: the "
-        "residual program has them too."
+        "@main is evaluated as far as its data are static. Its parameters %a, %b and %n are "
+        "dynamic, so the residual program has them too."
     )
     assert told[1] == snapshot(
-        "A cell is made, at run time too: %cell. But from here on it is known to hold %a. "
-        "Effects are never done "
-        "beforehand, left out or put in another order."
+        "A cell is created, at run time too: %cell. From here on its content is static: %a. Effects "
+        "are never executed ahead of time, removed or reordered."
     )
     for line in (
-        "multiply has to wait: %z = %b is not known until run time. The residual program computes it as %x1.",
-        "The condition %x2 is not known until run time: both branches remain. Each is evaluated for itself.",
-        "Leaf is made: Leaf(%b).",
-        "Node(Leaf(%b), Leaf(1)) fits Node(%l, %r): %l = Leaf(%b) and %r = Leaf(1). Only this "
-        "clause is evaluated: "
-        "the residual program has no match.",
-        "@sum is called again with %t = Leaf(1): round 2. %t was Node(Leaf(%b), Leaf(1)), and "
-        "is something inside "
-        "that now, so this comes to an end: the recursion is unrolled.",
-        "The cell %cell is known to hold %b here, so that it need not be read at run time.",
-        "multiply of 3 and 2 is 6: all of its arguments are known, so it is computed now.",
-        "What it holds is not known here: %cell is read at run time, after all effects that stand before.",
-        "Something asks for %f, so that it is written into the residual program. When it will "
-        "be called is not "
-        "known: neither is anything of its parameters, and of what cells hold then.",
+        "multiply has to wait: %z = %b is dynamic. The residual program computes it as %x1.",
+        "The condition %x2 is dynamic: both branches remain, and each is evaluated separately.",
+        "Leaf constructs Leaf(%b).",
+        "Node(Leaf(%b), Leaf(1)) matches Node(%l, %r): %l = Leaf(%b) and %r = Leaf(1). Only this "
+        "clause is evaluated, and the residual program has no match.",
+        "@sum is called again with %t = Leaf(1): iteration 2. %t was Node(Leaf(%b), Leaf(1)), and "
+        "is now a part of that, so the recursion ends, and it is unrolled.",
+        "The content of the cell %cell is %b here, so it need not be read at run time.",
+        "multiply of 3 and 2 is 6: all of its arguments are static, so it is computed now.",
+        "Its content is dynamic, so %cell is read at run time, after all earlier effects.",
+        "The residual program needs %f, so its code is generated. When it will be called is dynamic, "
+        "and so are its parameters and the contents of cells.",
     ):
         assert line in told
     assert told[-1] == snapshot(
-        "This remains: 20 bindings. For 5 of them nothing asks any more: DeadCodeElimination "
-        "will remove them. "
-        "The key a shows them."
+        "The residual program has 20 bindings. 5 of them are dead: DeadCodeElimination will remove "
+        "them. The key a shows them."
     )
 
 
 def test_what_stays_is_said_with_its_reason() -> None:
     told = said(view_of(STAYS))
     for line in (
-        "The write stays, here, in its order: %r is written. Which cell it is, is not known, so "
-        "any may hold 1 now: "
-        "what was known of cells is forgotten. Effects are never done beforehand, left out or "
-        "put in another order.",
-        "What %s is, is not known until run time: 3 clauses may fit, and each is evaluated.",
-        "Which function %f is, is not known until run time. The call stays. It may write any "
-        "cell: what was known of "
-        "them is forgotten.",
-        "@loop is called again with %x = 2, and nothing that it is given gets smaller: "
-        "unrolling might never end. "
-        "The call stays. It may write any cell: what was known of them is forgotten.",
+        "The write stays here, in order: %r is written. Which cell it is, is dynamic, so any may hold 1 "
+        "now: the known contents of all cells are forgotten. Effects are never executed ahead of time, "
+        "removed or reordered.",
+        "The value of %s is dynamic: 3 clauses may match, and each is evaluated.",
+        "Which function %f is, is dynamic. The call stays. It may write any cell, so their known contents "
+        "are forgotten.",
+        "@loop is called again with %x = 2, and none of its arguments gets smaller, so unrolling might "
+        "never end. The call stays. It may write any cell, so their known contents are forgotten.",
     ):
         assert line in told
 
@@ -213,7 +205,7 @@ help: the option relay.PartialEvaluate.max_bindings of the context bounds it\
     monkeypatch.undo()
     with PassContext(config={"relay.PartialEvaluate.max_bindings": 50}):
         view = partial_view(parse(long))
-    assert any("as long as it may become" in line for line in said(view))
+    assert any("has reached its maximal size" in line for line in said(view))
 
 
 @pytest.mark.parametrize("seed", range(0, 24, 3))

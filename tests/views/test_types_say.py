@@ -35,7 +35,7 @@ X = "%x: Tensor[(1, 3, 8, 8), float32]"
 def test_forwards_all_arguments_were_known() -> None:
     program = f"def @main({X}, %y: Tensor[(8), float32]) {{ add(%x, %y) }}"
     assert said(program, "add") == snapshot(
-        "add can: %x and %y are known, so α is Tensor[(1, 3, 8, 8), float32]."
+        "add can be solved now: the types of %x and %y are known, so α = Tensor[(1, 3, 8, 8), float32]."
     )
 
 
@@ -44,17 +44,18 @@ def test_what_a_relation_tells_its_argument_was_not_known() -> None:
         f"def @main({X}, %w) {{ nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3], padding=[1, 1, 1, 1]) }}"
     )
     assert said(program, "nn.conv2d") == snapshot(
-        "nn.conv2d can: %x is known, so β is Tensor[(1, 4, 8, 8), float32].\n"
-        "And backwards: %w is Tensor[(4, 3, 3, 3), float32]."
+        "nn.conv2d can be solved now: the type of %x is known, so β = Tensor[(1, 4, 8, 8), "
+        "float32].\n"
+        "From the result follows: %w is Tensor[(4, 3, 3, 3), float32]."
     )
 
 
 def test_several_arguments_of_one_type_are_told_together() -> None:
     program = f"def @main({X}, %g, %b, %m, %v) {{ nn.batch_norm(%x, %g, %b, %m, %v).0 }}"
     assert said(program, "nn.batch_norm") == snapshot(
-        "nn.batch_norm can: %x is known, so ε is (Tensor[(1, 3, 8, 8), float32], Tensor[(3), "
-        "float32], Tensor[(3), float32]).\n"
-        "And backwards: %g, %b, %m and %v are Tensor[(3), float32]."
+        "nn.batch_norm can be solved now: the type of %x is known, so ε = (Tensor[(1, 3, 8, 8), "
+        "float32], Tensor[(3), float32], Tensor[(3), float32]).\n"
+        "From the result follows: %g, %b, %m and %v are Tensor[(3), float32]."
     )
 
 
@@ -67,13 +68,15 @@ def test_from_the_result_alone() -> None:
     }}
     """
     assert said(program, "nn.relu") == snapshot(
-        "nn.relu can, from its result: %a is Tensor[(1, 3, 8, 8), float32]."
+        "nn.relu can be solved from its result: %a is Tensor[(1, 3, 8, 8), float32]."
     )
 
 
 def test_nothing_was_left_to_find() -> None:
     program = "def @main(%x: float32, %r: ref(float32)) { ref_write(%r, add(%x, %x)) }"
-    assert said(program, "add") == snapshot("add holds: all that it reads was known already, and agrees.")
+    assert said(program, "add") == snapshot(
+        "add holds: all types that it reads were known already, and agree."
+    )
 
 
 def test_the_relation_that_is_refused_was_taken_from_the_queue() -> None:

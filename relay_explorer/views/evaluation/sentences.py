@@ -17,8 +17,8 @@ SHORT = 40  # characters of a value within a sentence
 MOST = 4  # operands that are named
 
 
-class Speaker:
-    """Makes sentences about steps. `rows` has the names, `heap` the values' texts."""
+class Narrator:
+    """Write the sentences about steps. `rows` has the names, `heap` the values' texts."""
 
     def __init__(self, rows: RunRows, heap: Heap) -> None:
         self.rows = rows
@@ -44,7 +44,7 @@ class Speaker:
                     else ("The result is {0}.", value)
                 )
             case Failed():
-                return plain(f"**It goes wrong here.** {_sentence(step.error.message)}")
+                return plain(f"**The run fails here.** {_sentence(step.error.message)}")
         raise AssertionError(step)
 
     # -- names and values
@@ -65,7 +65,7 @@ class Speaker:
         return shown if len(slots) <= MOST else [*shown[: MOST - 1], f"{len(slots) - MOST + 1} more"]
 
     def target(self, node: Expr) -> tuple[str, tuple[str, ...]]:
-        """How a sentence that gives `node` its value begins, and the argument of that."""
+        """Return the beginning of a sentence that gives `node` its value, and the argument of that."""
         name = self.rows.called(node)
         return ("{0}", (name,)) if name else ("This", ())
 
@@ -92,9 +92,10 @@ class Speaker:
             before = self.rows.frame_name(step.replaced.callee)
             last = len(arguments) + 1
             return (
-                f"{{0}} is called{with_what}. What it returns is what {{{last}}} returns, so its frame takes "
-                f"that one's place: turn {new.turn}, and the stack is no higher."
-                + self._once("This is a tail call. A loop that is written with them needs no stack."),
+                f"{{0}} is called{with_what}. Its result is also that of {{{last}}}, so its frame "
+                "replaces that "
+                f"one: iteration {new.turn}, and the stack does not grow."
+                + self._once("This is a tail call. A loop written with tail calls needs constant stack."),
                 name,
                 *arguments,
                 before,
@@ -102,7 +103,7 @@ class Speaker:
         caller = new.caller
         waits = f" {{{len(arguments) + 1}}} waits." if caller is not None else ""
         again = caller is not None and caller.callee.function is new.callee.function
-        remark = self._once("It is the same function, in a frame of its own.") if again else ""
+        remark = self._once("It is the same function, in a new frame.") if again else ""
         args = () if caller is None else (self.rows.frame_name(caller.callee),)
         return f"{{0}} is called{with_what}.{waits}{remark}", name, *arguments, *args
 
@@ -131,15 +132,22 @@ class Speaker:
             case Kind.CLOSURE:
                 return self._closure(step, start, args)
             case Kind.REF:
-                remark = self._once("A cell can be written again; whoever holds it sees what it holds then.")
-                return f"{start} is a new cell. It holds {{{at}}}.{remark}", *args, *operands
+                remark = self._once(
+                    "A reference cell can be written again, and every reference to it sees the new content."
+                )
+                return f"{start} is a new reference cell that holds {{{at}}}.{remark}", *args, *operands
             case Kind.READ:
                 cell = self._cell(now, instruction)
-                return f"{start} is what the cell {{{at}}} holds now: {{{at + 1}}}.", *args, cell, value
+                return (
+                    f"{start} is the current content of the cell {{{at}}}: {{{at + 1}}}.",
+                    *args,
+                    cell,
+                    value,
+                )
             case Kind.WRITE:
                 cell = self._cell(now, instruction)
                 before, after = self.value(held), operands[1]
-                return "The cell {0} held {1}. From now on it holds {2}.", cell, before, after
+                return "The content of the cell {0} changes from {1} to {2}.", cell, before, after
         raise AssertionError(instruction.kind)
 
     def _cell(self, now: Activation, instruction: Instruction) -> str:
@@ -155,7 +163,7 @@ class Speaker:
         if not rest:
             return f"{start} is {{{at}}}.", *args, name
         shares = any(has_identity(field) for field in value.fields)
-        remark = self._once("Its fields are the things themselves, not copies of them.") if shares else ""
+        remark = self._once("Its fields are references to these objects, not copies.") if shares else ""
         return f"{start} is a new {{{at}}} of {listed(rest, at + 1)}.{remark}", *args, name, *rest
 
     def _closure(self, step: Made, start: str, args: tuple[str, ...]) -> Sentence:
@@ -169,10 +177,10 @@ class Speaker:
             for (_, slot), value in zip(closure.code.captures, closure.captured)
         ]
         if not held:
-            return f"{start} is a function value. It uses nothing from here.", *args
+            return f"{start} is a closure. It captures nothing.", *args
         shown = held if len(held) <= MOST else [*held[: MOST - 1], f"{len(held) - MOST + 1} more"]
-        remark = self._once("It keeps that after this frame is gone.")
-        return f"{start} is a function value, and keeps {listed(shown, at)}.{remark}", *args, *shown
+        remark = self._once("The captured values outlive this frame.")
+        return f"{start} is a closure that captures {listed(shown, at)}.{remark}", *args, *shown
 
     def _chose(self, step: Chose) -> Sentence:
         instruction, now = step.instruction, step.activation
@@ -192,20 +200,20 @@ class Speaker:
         if passed:
             last = len(shown) + 2
             names = listed(passed[:MOST], last) + (" …" if len(passed) > MOST else "")
-            remark = f"\nIt does not fit {names}, which {'stands' if len(passed) == 1 else 'stand'} before."
-        return f"{{0}} fits {{1}}{binds}.{remark}", operand, pattern, *shown, *passed[:MOST]
+            remark = f"\nIt does not match {names}, which {'comes' if len(passed) == 1 else 'come'} first."
+        return f"{{0}} matches {{1}}{binds}.{remark}", operand, pattern, *shown, *passed[:MOST]
 
     def _returned(self, step: Returned) -> Sentence:
         start, args = self.target(step.instruction.node)
         at, value = len(args), self.value(step.value)
         if step.left is None:
             word = "match" if isinstance(step.instruction.node, Match) else "if"
-            return f"The branch ends, and with it the `{word}`: {start} is {{{at}}}.", *args, value
+            return f"The branch and the `{word}` end: {start} is {{{at}}}.", *args, value
         left, now = (self.rows.frame_name(a.callee) for a in (step.left, step.activation))
-        end = f": {start} is that." if args else "."
-        turns = f" after {counted(step.left.turn, 'more turn')}" if step.left.turn else ""
+        end = f": {start} is that value." if args else "."
+        turns = f" after {counted(step.left.turn, 'more iteration')}" if step.left.turn else ""
         return (
-            f"{{{at}}} returns {{{at + 1}}}{turns}, and {{{at + 2}}} goes on{end}",
+            f"{{{at}}} returns {{{at + 1}}}{turns}, and {{{at + 2}}} continues{end}",
             *args,
             left,
             value,
@@ -217,7 +225,8 @@ def gap(left_out: int, shown: int, total: int) -> Sentence:
     """Describe the steps that are missing from the data."""
     are = "is" if left_out == 1 else "are"
     return (
-        f"Here {counted(left_out, 'step')} {are} left out: the first {count(shown)} of {count(total)} are "
+        f"{counted(left_out, 'step')} {are} left out here: only the first {count(shown)} of "
+        f"{count(total)} are "
         "recorded.",
     )
 
@@ -225,8 +234,8 @@ def gap(left_out: int, shown: int, total: int) -> Sentence:
 def stopped(shown: int, total: int) -> Sentence:
     """Describe the end of a run that was stopped."""
     return (
-        f"The first {count(shown)} steps are recorded. After {counted(total, 'step')} the program had not "
-        "ended, and was stopped: its result is not known.",
+        f"The first {count(shown)} steps are recorded. The program was stopped after "
+        f"{counted(total, 'step')}, so its result is not known.",
     )
 
 

@@ -24,7 +24,7 @@ from .format import (
     Live,
 )
 from .rows import RunRows
-from .sentences import Speaker, gap, plain, stopped
+from .sentences import Narrator, gap, plain, stopped
 
 LONGEST_TEXT = 80
 MOST_TURNS = 16  # frames of one place that are given the value that the last of them returns
@@ -57,7 +57,7 @@ class _Builder:
         self.heap.held.update({id(cell): held for cell, held in evaluation.cells})
         self.contents: dict[int, Value] = dict(self.heap.held)  # by cell: what it holds now
         self.replaced: Value = None  # what the cell held that was written last
-        self.speaker = Speaker(self.rows, self.heap)
+        self.narrator = Narrator(self.rows, self.heap)
         self.steps: list[EvaluationStep] = []
         self.frames: list[FrameBox] = []
         self.numbers: dict[int, int] = {}  # by activation: the frame
@@ -129,7 +129,7 @@ class _Builder:
                 mark, row = EvaluationMark.FAILURE, self.rows.row(step.instruction.node)
             case _:
                 raise AssertionError(step)
-        say = self.speaker.say(step, self.replaced)
+        say = self.narrator.say(step, self.replaced)
         because = () if late else step.because
         frame = self._frame(step.activation)
         self.steps.append(EvaluationStep(mark, row, frame, say, because, tuple(self.changes)))

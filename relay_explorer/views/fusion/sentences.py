@@ -1,4 +1,4 @@
-"""What the fusion explorer says: each decision of the pass as a question, its answer, and the reason."""
+"""Sentences of the fusion view: each decision of the pass as a question, its answer, and the reason."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PATTERNS = (
         OpPattern.BROADCAST,
         "B",
         "broadcast",
-        "element-wise, but an input may be stretched: one element of it is used in several places",
+        "element-wise, but an input may be broadcast: one element of it is used in several places",
     ),
     PatternWord(
         OpPattern.INJECTIVE,
         "I",
         "injective",
-        "each element of the result is one element of an input, taken from elsewhere",
+        "each element of the result is one element of an input, at another index",
     ),
     PatternWord(
         OpPattern.COMM_REDUCE, "R", "reduction", "each element of the result needs many elements of the input"
@@ -35,31 +35,31 @@ PATTERNS = (
     PatternWord(
         OpPattern.OUT_ELEMWISE_FUSABLE,
         "C",
-        "out-fusable",
-        "a convolution or the like: element-wise work on its result can be done before it is stored",
+        "complex-out-fusable",
+        "a convolution, for example: element-wise work on its result can be done before it is stored",
     ),
-    PatternWord(OpPattern.TUPLE, "T", "tuple", "several values as one"),
+    PatternWord(OpPattern.TUPLE, "T", "tuple", "several values grouped into one"),
     PatternWord(
-        OpPattern.OPAQUE, "O", "opaque", "nothing is known of how it computes: it is fused with nothing"
+        OpPattern.OPAQUE, "O", "opaque", "the compiler does not know how it computes, so it is never fused"
     ),
 )
 WORDS: dict[int, str] = {word.number: word.name for word in PATTERNS}
 _SOURCE = "relay_explorer/transform/fuse_ops/groups.py"
 _IS: dict[int, str] = {
     OpPattern.ELEMWISE: "is element-wise",
-    OpPattern.BROADCAST: "stretches an input",
-    OpPattern.INJECTIVE: "moves elements to other places",
+    OpPattern.BROADCAST: "broadcasts an input",
+    OpPattern.INJECTIVE: "moves elements to other indices",
     OpPattern.COMM_REDUCE: "is a reduction",
-    OpPattern.OUT_ELEMWISE_FUSABLE: "needs many elements for each of its own",
+    OpPattern.OUT_ELEMWISE_FUSABLE: "needs many input elements for each of its own",
     OpPattern.TUPLE: "is a tuple",
     OpPattern.OPAQUE: "is opaque",
 }
 
 
 @dataclass(frozen=True)
-class Speaker:
-    """Says decisions. `name` is what the reader calls a node, `pattern` gives its pattern, and `user(n)` the
-    node on the way from n to its post-dominator whose use of what comes is the most opaque.
+class Narrator:
+    """Write the sentences about decisions. `name` returns the name of a node, `pattern` its pattern, and
+    `user(n)` the node on the paths from n to its post-dominator whose use of its input is the most opaque.
     """
 
     name: Callable[[int], str]
@@ -72,14 +72,17 @@ class Speaker:
         node = self.name(decision.node)
         if decision.target is None:
             if decision.rule == "held":
-                text = "{0} must exist as a value: something uses it that is no kernel. A kernel ends here."
+                text = (
+                    "The result of {0} is also used outside the kernel, so it must be stored. A "
+                    "kernel ends here."
+                )
             else:
-                text = "The uses of {0} never meet again: its value is stored."
+                text = "The paths from {0} never meet again, so its result is stored."
             return (text, node)
         target = self.name(decision.target)
         answer, reason = ("Yes", self._yes(decision)) if decision.fused else ("No", self._no(decision))
         return (
-            f"May {{0}} be computed in the kernel of {{1}}? **{answer}.** {reason[0]}",
+            f"Can {{0}} be fused into the kernel of {{1}}? **{answer}.** {reason[0]}",
             node,
             target,
             *reason[1:],
@@ -88,15 +91,21 @@ class Speaker:
     def _yes(self, decision: Decision) -> Sentence:
         reason = {
             "out-fusable": (
-                "All that is done with its result on the way is element-wise or broadcast: it is done on the "
-                "numbers that {0} has just computed, before they are stored."
+                "Everything between them is element-wise or broadcast, so it is applied to the elements that "
+                "{0} has just computed, before they are stored."
             ),
-            "broadcast": "Each of its elements is computed where {1} needs it.",
-            "injective": "{1} takes each element from one place of it: it is computed there, and not stored.",
-            "into a tuple": "{1} is a tuple inside a kernel already: {0} is computed in place.",
+            "broadcast": "Each of its elements is computed where {1} needs it, so none is stored.",
+            "injective": "{1} reads each of its elements at one index, so it is computed there "
+            "and not stored.",
+            "into a tuple": "{1} is a tuple inside a kernel already, so {0} is computed in that kernel.",
         }[decision.rule]
         more = len(decision.merged) - 1
-        along = f" {more} more on the way {'comes' if more == 1 else 'come'} along." if more > 0 else ""
+        along = (
+            f" {more} more {'node' if more == 1 else 'nodes'} on the paths "
+            f"{'is' if more == 1 else 'are'} fused too."
+            if more > 0
+            else ""
+        )
         return (reason + along,)
 
     def _no(self, decision: Decision) -> Sentence:
@@ -107,29 +116,31 @@ class Speaker:
             case "not element-wise":
                 user = self.user(decision.node)
                 text = (
-                    f"{{2}} {_IS[self.pattern(user)]}: it needs other elements of {{0}}'s result than the "
+                    f"{{2}} {_IS[self.pattern(user)]}, so it needs other elements of {{0}}'s result than the "
                     "one that has just been computed."
                 )
                 return (text, self.name(user))
             case "opaque use":
                 user = self.user(decision.node)
                 return (
-                    f"{{2}} {_IS[self.pattern(user)]}: all of {{0}}'s output must be there before it begins.",
+                    f"{{2}} {_IS[self.pattern(user)]}, so all of {{0}}'s output must be computed "
+                    "before it begins.",
                     self.name(user),
                 )
             case "reduction":
                 return (
-                    "{0} is a reduction: its result is known only when all has been read, so what follows is "
-                    "a loop of its own.",
+                    "{0} is a reduction: its result is complete only after all of the input has "
+                    "been read, so "
+                    "the operators after it need a loop of their own.",
                 )
             case "tuple":
-                return ("{1} puts values together and computes nothing: there is no loop to join.",)
+                return ("{1} only groups values and computes nothing, so there is no loop to fuse with.",)
             case "too deep":
                 return ("The kernel would have more than {2} nodes.", str(self.limits.depth))
         return ("The kernel would take more than {2} arguments.", str(self.limits.arguments))
 
     def _obstacle(self, decision: Decision, obstacle: int) -> Sentence:
-        """Something on the way does not allow it, by itself or by the kernel that it is in."""
+        """Name the node on the paths that prevents the merge, by its own pattern or by that of its kernel."""
         own = self.pattern(obstacle)
         allowed = {
             "out-fusable": OpPattern.BROADCAST,
@@ -138,15 +149,16 @@ class Speaker:
             else OpPattern.INJECTIVE,
         }.get(decision.rule.partition(":")[0], OpPattern.INJECTIVE)
         what = {
-            "out-fusable": "After {0}, a kernel takes in only element-wise and broadcast work",
-            "broadcast": "It can be computed again wherever it is needed, up to a reduction or a convolution",
-            "injective": "Only element-wise, broadcast and injective work may be on the way",
-            "into a tuple": "Only element-wise, broadcast and injective work may be on the way to a tuple",
+            "out-fusable": "Only element-wise and broadcast operators can be fused after {0}",
+            "broadcast": "It can be computed where it is needed, up to a reduction or a convolution",
+            "injective": "Only element-wise, broadcast and injective operators may lie between them",
+            "into a tuple": "Only element-wise, broadcast and injective operators may lie between "
+            "it and a tuple",
         }[decision.rule.partition(":")[0]]
-        why = _IS[own] if own > allowed else "is in a kernel that does more than that"
+        why = _IS[own] if own > allowed else "is in a kernel that does more"
         if obstacle == decision.target:
             return (f"{what}; {{1}} {why}.",)
-        return (f"{what}; {{2}}, which is in the way, {why}.", self.name(obstacle))
+        return (f"{what}; {{2}} on the path {why}.", self.name(obstacle))
 
 
 def rule(decision: Decision) -> Sentence:

@@ -198,7 +198,7 @@ class _Builder:
         tally = Tally(self._computing, self._traffic)
         steps = [FusionStep(FusionMark.BEGIN, -1, -1, -1, begin, (), -1, (), *tally.totals)]
         patterns = [node.pattern for node in partition.graph.nodes]
-        speaker = say.Speaker(
+        narrator = say.Narrator(
             self.name, patterns.__getitem__, lambda n: _most_opaque_user(partition, n), partition.limits
         )
         refused: set[tuple[int, str]] = set()
@@ -220,7 +220,7 @@ class _Builder:
             mark = FusionMark.MERGED if decision.fused else FusionMark.REFUSED
             if decision.target is None:
                 mark = FusionMark.NOTHING
-            sentence = speaker.decision(decision)
+            sentence = narrator.decision(decision)
             steps.append(
                 FusionStep(
                     mark, decision.phase, decision.node,

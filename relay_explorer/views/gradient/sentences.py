@@ -18,7 +18,7 @@ def rule(op: Op, calls: Sequence[str]) -> Sentence:
     if isinstance(op.gradient, Gradient) and "FPrimalGradient" not in op._attrs:
         source = f"{op.module.replace('.', '/')}.py"
         return (f"rule: {op.gradient.formula} · `{op.name.rpartition('.')[2]}` in `{source}`", op.name)
-    return ("rule: one that was set for {0} by `set_attr`" + _made_of(calls), op.name)
+    return ("rule: set for {0} by `set_attr`" + _made_of(calls), op.name)
 
 
 def _made_of(calls: Sequence[str]) -> str:
@@ -35,37 +35,40 @@ def listed(places: Sequence[int]) -> str:
 
 
 def begin(calls: int, params: int, visited: int) -> Sentence:
-    to = "each of them" if visited == calls else counted(visited, "operator")
+    to = "each of them" if visited == calls else f"{visited} of them"
     return (
-        f"Forward, {counted(calls, 'operator')} compute the result from {counted(params, 'parameter')}. "
-        f"The way back begins at the result and comes to {to} in reverse.",
+        f"The forward pass computes the result from {counted(params, 'parameter')} by "
+        f"{counted(calls, 'operator')}. The backward pass starts at the result and visits {to} in reverse.",
     )
 
 
 def seed(value: str, line: str) -> Sentence:
-    text = "{0} is the result: moved by something, the result moves by as much. "
-    text += "Its derivative by itself, {1}, is **one**." if line else "Of it the first field counts."
+    text = "{0} is the result: a change of it changes the result by as much. "
+    text += "Its derivative by itself, {1}, is **one**." if line else "Its first field is differentiated."
     return (text, value, line)
 
 
 SEED_RULE: Sentence = (
-    f"rule: the derivative of a tensor is that of the sum of its elements, so that each has a one · `{_LAW}`",
+    "rule: a tensor is differentiated as the sum of its elements, so the derivative by each is "
+    f"one · `{_LAW}`",
 )
 
 
 def summed(value: str, line: str, users: Sequence[str], times: int) -> Sentence:
-    """`value` was used several times."""
+    """Describe the derivative by a value that was used several times."""
     places = range(2, 2 + len(users))
     often = "twice" if times == 2 else f"{times} times"
     used = f"{{0}} was used {often}, by {listed(places)}"
     what = (
-        "{1} is the **sum** of what comes back." if line else "What comes back is **added**, field by field."
+        "{1} is the **sum** of their derivatives."
+        if line
+        else "Their derivatives are **added**, field by field."
     )
     return (f"{used}. {what}", value, line, *users)
 
 
 SUM_RULE: Sentence = (
-    "rule: moving a value moves the result through each of its uses, and to first order these movements add "
+    "rule: a value affects the result through each of its uses, and to first order these effects add up "
     f"· `{_LAW}`",
 )
 
@@ -90,22 +93,25 @@ def ruled(
 
     by_target: dict[str, list[str]] = {}
     for target, name in to:
-        by_target.setdefault(target, []).append(f"{{{place(name)}}}" if name else "it as it is")
+        by_target.setdefault(target, []).append(f"{{{place(name)}}}" if name else "it unchanged")
     handed = [f"{_and(names)} to {{{place(target)}}}" for target, names in by_target.items()]
     template = "**{0}** in reverse: "
-    template += "given {1}, " if derivative else ""
-    template += f"it hands {_and(handed)}." if handed else "nothing goes on from here."
+    template += "it receives {1} and " if derivative and handed else "it receives {1}. " if derivative else ""
+    template += f"passes {_and(handed)}." if handed and derivative else ""
+    template += f"it passes {_and(handed)}." if handed and not derivative else ""
+    template += "" if handed else "No derivative is passed on from here."
     if kept:
         template += (
-            f" It needs the numbers of {listed([place(v) for v in kept])}: **kept** since the forward pass."
+            f" It reads the values of {listed([place(v) for v in kept])}, **kept** from the forward pass."
         )
     if given:
-        more, verb = "And those" if kept else "It needs the numbers", "was" if len(given) == 1 else "were"
-        template += f" {more} of {listed([place(v) for v in given])}, which {verb} given."
+        more = "It also reads" if kept else "It reads"
+        what = "a parameter or constant" if len(given) == 1 else "parameters or constants"
+        template += f" {more} {listed([place(v) for v in given])}, {what}."
     if shapes:
-        template += f" Of {listed([place(v) for v in shapes])} it needs only the shape."
+        template += f" Of {listed([place(v) for v in shapes])} only the shape is needed."
     if handed and not kept and not given and not shapes:
-        template += " It needs nothing of the forward pass."
+        template += " It needs no value from the forward pass."
     return (template, *args)
 
 
@@ -118,35 +124,36 @@ def passed(value: str, tuple_: bool, targets: Sequence[str]) -> Sentence:
     to = listed(range(1, 1 + len(targets)))
     if tuple_:
         return (
-            f"{{0}} put values together: back, each field's derivative goes to its own, {to}.",
+            f"{{0}} grouped values: each field's derivative is passed to its own value, {to}.",
             value,
             *targets,
         )
-    return (f"{{0}} took one field: its derivative goes back to that field of {to}.", value, *targets)
+    return (f"{{0}} took one field: its derivative is passed to that field of {to}.", value, *targets)
 
 
-PASS_RULE: Sentence = (f"rule: tuples compute nothing, and their derivatives neither · `{_LAW}`",)
+PASS_RULE: Sentence = (f"rule: tuples compute nothing, so neither do their derivatives · `{_LAW}`",)
 
 
 def arrived(value: str, line: str, sources: Sequence[str]) -> Sentence:
-    """At a parameter."""
+    """Describe the derivative by a parameter."""
     by = f", from {listed(range(2, 2 + len(sources)))}" if sources else ""
-    what = "its derivative is whole: {1}" if line else "its derivative is whole, field by field"
-    return (f"{{0}} is a parameter: {what}{by}.", value, line, *sources)
+    what = "Its derivative is complete: {1}" if line else "Its derivative is complete, field by field"
+    return (f"{{0}} is a parameter. {what}{by}.", value, line, *sources)
 
 
 def ended(kept: tuple[int, int], shapes: int, zeros: Sequence[str], exact: bool = True) -> Sentence:
     values, size = kept
-    text = "All derivatives are there. For them "
+    text = "All derivatives have been computed. For them "
     if values:
         text += f"the forward pass kept **{counted(values, 'value')}, {_bytes(size, exact)}**"
     else:
-        text += "**nothing** was kept of the forward pass"
-    text += f"; of {counted(shapes, 'other value')} only the shape was needed." if shapes else "."
+        text += "**nothing** was kept from the forward pass"
+    text += f"; of {counted(shapes, 'other value')} only the shape is needed." if shapes else "."
     if zeros:
         by = "it" if len(zeros) == 1 else "them"
         text += (
-            f"\nThe result does not move with {listed(range(len(zeros)))}: by {by} the derivatives are zeros."
+            f"\nThe result does not depend smoothly on {listed(range(len(zeros)))}: "
+            f"the derivatives by {by} are zero."
         )
     return (text, *zeros)
 
@@ -160,6 +167,6 @@ def summary(forward: int, backward: int, kept: tuple[int, int], exact: bool = Tr
     values, size = kept
     held = f"{counted(values, 'value')} ({_bytes(size, exact)})" if values else "nothing"
     return (
-        f"{counted(forward, 'operator')} forward, {count(backward)} back. "
-        f"Of the forward pass, {held} must be kept for the way back."
+        f"{counted(forward, 'operator')} forward, {count(backward)} backward. "
+        f"From the forward pass, {held} must be kept for the backward pass."
     )

@@ -1,4 +1,4 @@
-"""What the lowering explorer says: one sentence for each primitive of a schedule, and why one does that."""
+"""Sentences of the lowering view: what each primitive of a schedule does, and why it is applied."""
 
 from __future__ import annotations
 
@@ -11,41 +11,43 @@ from ..words import count, counted
 from .format import Code, Effect
 
 BEGIN_WHY: Sentence = (
-    "Correct, and slow: each result goes to memory and comes back, one number at a time, on one core. "
-    "A schedule changes when what is computed, never what.",
+    "Correct, but slow: each intermediate result is written to memory and read back, one element at a time, "
+    "on one core. A schedule changes when something is computed, never what.",
 )
-_STORES_NOTHING = "Its values are not stored at all: nothing is written to memory only to be read again."
+_STORES_NOTHING = "Its values are never stored, which saves a write to memory and a read from it."
 _WHY = {
-    "Split": "The inner loop has a small, fixed number of turns: few enough for registers or for one vector. "
-    "The outer one goes over the tiles.",
-    "Fuse": "One long loop is easier to share out than several short ones.",
-    "Reorder": "What stands innermost runs through while all that depends on the outer loops alone stays "
-    "where it is: in a register, or in the cache.",
-    "Parallel": "No turn needs what another one makes.",
-    "Vectorize": "One instruction does the work of all lanes.",
-    "Unroll": "There is no counter and no jump left, and what each copy sums up can have its own register.",
-    "Bind": "A GPU runs the turns side by side.",
+    "Split": "The inner loop has a small, fixed number of iterations: few enough for registers or for one "
+    "vector. The outer loop iterates over the tiles.",
+    "Fuse": "One long loop is easier to divide among cores than several short ones.",
+    "Reorder": "While the innermost loop runs, data that depend only on the outer loops stay in a "
+    "register or "
+    "in the cache.",
+    "Parallel": "The iterations are independent of each other.",
+    "Vectorize": "One instruction computes all lanes.",
+    "Unroll": "This removes the counter and the jump, and each copy can have an accumulator in its "
+    "own register.",
+    "Bind": "A GPU runs the iterations in parallel.",
     "ComputeInline": _STORES_NOTHING,
     "ReverseComputeInline": _STORES_NOTHING,
-    "ComputeAt": "What is made is used at once, while it is in a register or near in the cache.",
-    "ReverseComputeAt": "What was made is used at once, while it is in a register or near in the cache.",
-    "SetScope": "It is as small as one turn of the loop around it needs, and nobody else looks at it.",
+    "ComputeAt": "Its values are used at once, while they are in a register or in a near cache.",
+    "ReverseComputeAt": "The values are used at once, while they are in a register or in a near cache.",
+    "SetScope": "It only has to hold what one iteration of the loop around it needs.",
     "CacheRead": "The copy lies in the order in which it will be read.",
-    "CacheWrite": "Sums can stay in registers until they are whole.",
-    "DecomposeReduction": "The loop that reduces is left without a question in it.",
+    "CacheWrite": "Accumulators can stay in registers until they are complete.",
+    "DecomposeReduction": "The reduction loop then needs no test for its first iteration.",
     "RFactor": "Partial results do not wait for one another.",
-    "DecomposePadding": "Where there is no border, nothing asks whether there is one.",
-    "ReIndex": "Then every index of the computation is one loop of it, and the copy can have any order.",
-    "TransformLayout": "What is read together lies together.",
-    "TransformBlockLayout": "A rule for a kind of computation can now take its loops by their places.",
-    "PadEinsum": "Every tile is whole; what was added is zero.",
-    "StorageAlign": "Threads that read one column do not wait for the same bank of the memory.",
+    "DecomposePadding": "The interior then needs no test for the padding.",
+    "ReIndex": "Every index of the computation is then one of its loops, and the copy can have any layout.",
+    "TransformLayout": "Elements that are read together are then adjacent in memory.",
+    "TransformBlockLayout": "A schedule rule can now find the loops by their positions.",
+    "PadEinsum": "Every tile is then full; the added elements are zero.",
+    "StorageAlign": "Threads that read one column then avoid bank conflicts.",
 }
 
 
 def begin(stages: int, nests: int) -> Sentence:
     return (
-        f"The loops as they follow from the expressions: **{counted(nests, 'nest')}** for "
+        f"The loops that follow directly from the tensor expressions: **{counted(nests, 'nest')}** for "
         f"{counted(stages, 'operator')}, one after the other.",
     )
 
@@ -75,20 +77,24 @@ def told(p: Primitive) -> Sentence:
             parts, names = _listed(loops, 0)
             new, extent = p.made[0]
             one = f"{{{len(names)}}}, {_turns(extent)}"
-            return (f"The loops {parts} become **one**, {one}.", *names, new)
+            return (f"The loops {parts} are **fused** into one, {one}.", *names, new)
         case "Reorder":
             parts, names = _listed(loops, 0)
-            return (f"The loops are put in **another order**: {parts}.", *names)
+            return (f"The loops are **reordered**: {parts}.", *names)
         case "Parallel":
-            return (f"The turns of {{0}}, {times} of them, are **shared out** among the cores.", first)
+            return (f"The {times} iterations of {{0}} are **divided** among the cores.", first)
         case "Vectorize":
             return (f"The loop {{0}} becomes **one vector** of {times} lanes.", first)
         case "Unroll":
-            return (f"The loop {{0}} is **unrolled**: its body is written {times} times.", first)
+            return (f"The loop {{0}} is **unrolled**: its body is repeated {times} times.", first)
         case "Bind":
-            return ("The turns of {0} are those of the GPU's {1}.", first, (p.words or ("threads",))[-1])
+            return (
+                "The iterations of {0} are mapped to the GPU's {1}.",
+                first,
+                (p.words or ("threads",))[-1],
+            )
         case "RFactor":
-            how = f"becomes **partial results**, {times} side by side, put together at the end"
+            how = f"is split into {times} **partial results**, which are combined at the end"
             return (f"The reduction over {{0}} {how}.", first)
     return _placed(p, block, first)
 
@@ -98,30 +104,31 @@ def _placed(p: Primitive, block: str, first: str) -> Sentence:
     match p.kind:
         case "ComputeInline" | "ReverseComputeInline" if p.users:
             parts, names = _listed(p.users, 1)
-            where = "used" if p.kind == "ComputeInline" else "made"
-            return (f"{{0}} is **computed where it is {where}**, in {parts}.", block, *names)
+            where = "used" if p.kind == "ComputeInline" else "its input is computed"
+            it = "it is " if p.kind == "ComputeInline" else ""
+            return (f"{{0}} is **computed where {it}{where}**, in {parts}.", block, *names)
         case "ComputeAt" | "ReverseComputeAt" if p.loops:
-            what = "it needs" if p.kind == "ComputeAt" else "was made there"
-            text = f"{{0}} moves **into the loop** {{1}}: each turn computes as much of it as {what}."
+            what = "it needs" if p.kind == "ComputeAt" else "was computed there"
+            text = f"{{0}} moves **into the loop** {{1}}: each iteration computes as much of it as {what}."
             return (text, block, first)
         case "SetScope":
-            return (f"What {{0}} stores is kept in memory that is **{_scope(p)}**.", block)
+            return (f"The result of {{0}} is stored in memory that is **{_scope(p)}**.", block)
         case "CacheRead":
-            return ("{0} reads from a **copy** of what it needs.", block)
+            return ("{0} reads from a **copy** of its input.", block)
         case "ReIndex":
             return ("{0} gets a **copy** of an array whose axes are its own loops.", block)
         case "TransformLayout":
-            return ("An array of {0} is stored in **another order**.", block)
+            return ("An array of {0} gets **another layout**.", block)
         case "TransformBlockLayout":
-            return ("The loops around {0} are **made anew**, by a map of its axes.", block)
+            return ("The loops around {0} are **rebuilt** from a map of its axes.", block)
         case "PadEinsum":
-            return ("The axes of {0} are **made longer**, to what its tiles need.", block)
+            return ("The axes of {0} are **padded** to multiples of its tiles.", block)
         case "StorageAlign":
-            return ("The rows of what {0} stores are put **apart** by a few elements.", block)
+            return ("The rows of the result of {0} are **padded** by a few elements.", block)
         case "CacheWrite":
-            return ("{0} writes into a **buffer of its own**, which is copied when it is whole.", block)
+            return ("{0} writes into a **buffer of its own**, which is copied when it is complete.", block)
         case "DecomposeReduction" if p.loops:
-            return ("{0} gets its **first value before** the loop {1}, not in its first turn.", block, first)
+            return ("{0} is **initialized before** the loop {1}, not in its first iteration.", block, first)
     return ("The primitive {0} is applied to {1}.", p.kind, block or first)
 
 
@@ -134,7 +141,7 @@ def _size(extent: int) -> str:
 
 
 def _turns(extent: int) -> str:
-    return "of unknown length" if extent < 0 else counted(extent, "turn")
+    return "of unknown length" if extent < 0 else counted(extent, "iteration")
 
 
 def _listed(names: Sequence[str], first: int) -> tuple[str, list[str]]:
@@ -149,19 +156,19 @@ def compiled(codes: Sequence[Code]) -> Sentence:
     tally = Counter(code.purposes[line.purpose] for line in code.lines if line.purpose >= 0)
     total = sum(tally.values()) + code.cut
     if total == 0:
-        return ("LLVM makes **no instruction** of these loops: there is nothing to compute.",)
+        return ("LLVM generates **no instructions** for these loops: there is nothing to compute.",)
     if codes[0].name == "CUDA C":
-        text = f"TVM writes **{counted(_lines(codes[0]), 'line')} of CUDA C** of these loops"
+        text = f"TVM generates **{counted(_lines(codes[0]), 'line')} of CUDA C** from these loops"
         if code.name == "PTX":
-            text += f", and NVIDIA's compiler makes **{counted(total, 'instruction')}** of PTX of them"
-            text += f", **{tally['multiply-add']}** of which multiply and add"
+            text += f", from which NVIDIA's compiler generates **{counted(total, 'instruction')}** of PTX"
+            text += f", **{tally['multiply-add']}** of them multiply-adds"
         return (f"{text}.",)
     deepest = max((line.depth for line in code.lines), default=0)
     inner = [n for n in code.lines if n.purpose >= 0 and n.depth == deepest]
     useful = sum(code.purposes[n.purpose] == "multiply-add" for n in inner)
-    text = f"LLVM makes **{counted(total, 'instruction')}** of these loops"
+    text = f"LLVM generates **{counted(total, 'instruction')}** for these loops"
     if useful and deepest:
-        return (f"{text}. In the innermost loops, **{useful} of {len(inner)}** multiply and add.",)
+        return (f"{text}. In the innermost loops, **{useful} of {len(inner)}** are multiply-adds.",)
     return (f"{text}.",)
 
 
@@ -171,16 +178,17 @@ def _lines(code: Code) -> int:
 
 def compiled_why(codes: Sequence[Code]) -> Sentence:
     if codes[0].name == "CUDA C":
-        text = "A line has the colour of the block whose array it stores into, or helps to compute."
+        text = "Each line has the colour of the block whose result it stores or helps to compute."
         link = " PTX is linked to the lines of CUDA C by the compiler's own table." if len(codes) > 1 else ""
         return (text + link,)
     code = codes[-1]
     if not code.others:
         return ()
     return (
-        "Each came from the block whose colour it has, by LLVM's own table of lines; what has none keeps "
-        f"count and computes addresses. Not shown: {count(code.others)} instructions that check arguments "
-        "and share out the work.",
+        "LLVM's line table gives each instruction the colour of its block; those without a colour count "
+        f"iterations and compute addresses. Not shown: {count(code.others)} instructions that "
+        "check arguments "
+        "and divide the work among cores.",
     )
 
 
@@ -203,7 +211,9 @@ def measured(times: Sequence[float]) -> str:
     """State the effect of the schedule on the time, as the end of the summary."""
     if not times:
         return ""
-    return f" On this machine a run took {_time(times[0])} before it, and {_time(times[-1])} after it."
+    return (
+        f" On this machine a run took {_time(times[0])} before the schedule and {_time(times[-1])} after it."
+    )
 
 
 def _time(seconds: float) -> str:

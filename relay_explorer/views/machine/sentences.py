@@ -41,8 +41,8 @@ MOST = 4  # registers that are named
 MOST_FREED = 3
 
 
-class Speaker:
-    """Makes sentences about the steps of a run, in order. `texts` has what is in each thing now."""
+class Narrator:
+    """Write the sentences about the steps of a run, in order. `texts` has the current text of each object."""
 
     def __init__(self, run: MachineRun) -> None:
         self.run = run
@@ -66,7 +66,7 @@ class Speaker:
                 sentence = self._ended(step)
             case StepKind.FAILURE:
                 message = str(step.error.message if step.error else "").strip().rstrip(".")
-                return plain(f"**It goes wrong here.** {message[:1].upper()}{message[1:]}.")
+                return plain(f"**The run fails here.** {message[:1].upper()}{message[1:]}.")
             case _:
                 sentence = self._did(step, before)
         return self._with_freed(step, sentence)
@@ -129,8 +129,8 @@ class Speaker:
         joint = " " if "\n" in sentence[0] else "\n"
         its = "their" if len(storage) > 1 else "its"
         return (
-            f"{sentence[0]}{joint}Nothing holds {where}{more} any more: {its} {counted(size, 'byte')} "
-            f"{'is' if size == 1 else 'are'} free.",
+            f"{sentence[0]}{joint}No reference to {where}{more} remains: {its} {counted(size, 'byte')} "
+            f"{'is' if size == 1 else 'are'} freed.",
             *sentence[1:],
             *names,
         )
@@ -143,7 +143,7 @@ class Speaker:
         with_what = f": {listed(arguments, 2)}" if arguments else ""
         return (
             f"{{0}} begins with {{1}} registers{with_what}."
-            + self._once("Parameters come in the first registers. Every call has registers of its own."),
+            + self._once("Parameters are in the first registers. Every call has its own registers."),
             self.function(step.activation), str(now.function.registers), *arguments,
         )  # fmt: skip
 
@@ -156,14 +156,17 @@ class Speaker:
         if step.kind is StepKind.TAIL:
             before = self.function(step.left)
             whose = "itself" if before == name else "{1}"
-            tail = "A tail call. All jumps of this machine go forward: a loop is written with these."
+            tail = (
+                "This is a tail call. All jumps of this machine go forward, so loops are written "
+                "with tail calls."
+            )
             return (
-                f"{{0}} goes on in the place of {whose}{with_what}: turn {new.turn}, and the stack is no "
-                f"higher.{remark or self._once(tail)}",
+                f"{{0}} replaces {whose}{with_what}: iteration {new.turn}, and the stack does not "
+                f"grow.{remark or self._once(tail)}",
                 name, before, *arguments,
             )  # fmt: skip
         again = new.caller >= 0 and self.run.activations[new.caller].function is new.function
-        remark = remark or (self._once("The same code, with registers of its own.") if again else "")
+        remark = remark or (self._once("It is the same code, with new registers.") if again else "")
         waits = f" {{1}} waits at instruction {new.at}." if new.caller >= 0 else ""
         caller = self.function(new.caller) if new.caller >= 0 else ""
         return f"{{0}} is called{with_what}.{waits}{remark}", name, caller, *arguments
@@ -174,14 +177,14 @@ class Speaker:
         first = len(new.function.params)
         last = first + new.function.captured - 1
         where = f"r{first}" if first == last else f"r{first} to r{last}"
-        return self._once(f"What it captured comes after the arguments, in {where}.")
+        return self._once(f"The captured values follow the arguments, in {where}.")
 
     def _returned(self, step: Step) -> Sentence:
         left = self.run.activations[step.left]
         to = next((c[2] for c in step.changes if c[0] == "w"), 0)
-        turns = f" after {counted(left.turn, 'more turn')}" if left.turn else ""
+        turns = f" after {counted(left.turn, 'more iteration')}" if left.turn else ""
         return (
-            f"{{0}} returns {{1}}{turns}, and {{2}} goes on: {{3}} is that.",
+            f"{{0}} returns {{1}}{turns}, and {{2}} continues: {{3}} is that value.",
             self.function(step.left), self.value(step.reads[0]), self.function(step.activation), f"r{to}",
         )  # fmt: skip
 
@@ -201,12 +204,14 @@ class Speaker:
         value = self.value(step.wrote[0]) if step.wrote else ""
         match it:
             case Move():
-                remark = self._once("Only the reference is copied: both registers hold the same value.")
-                return f"{{0}} is what {{1}} is.{remark}", to, operands[0]
+                remark = self._once(
+                    "Only the reference is copied, so both registers refer to the same value."
+                )
+                return f"{{0}} is a copy of {{1}}.{remark}", to, operands[0]
             case LoadConst():
                 return "{0} is the constant {1}: {2}.", to, f"c{it.constant}", value
             case LoadConsti():
-                return "{0} is the number {1}, which stands in the instruction.", to, value
+                return "{0} is the integer {1}, an immediate operand.", to, value
             case AllocStorage() | AllocTensor() | AllocTensorReg() | ReshapeTensor() | ShapeFunc():
                 return self._memory(step, it, to, operands)
             case InvokePacked() | InvokeHost():
@@ -218,22 +223,24 @@ class Speaker:
             case Switch() | If() | Goto():
                 return self._jumped(step, it, operands)
             case NewRef():
-                remark = self._once("A cell can be written again; whoever holds it sees what it holds then.")
-                return f"{{0}} is a new cell with {{1}} in it.{remark}", to, operands[0]
+                remark = self._once(
+                    "A reference cell can be written again, and every reference to it sees the new content."
+                )
+                return f"{{0}} is a new reference cell that holds {{1}}.{remark}", to, operands[0]
             case ReadRef():
-                return "{0} is what the cell {1} holds now: {2}.", to, f"r{it.ref}", value
+                return "{0} is the current content of the cell {1}: {2}.", to, f"r{it.ref}", value
             case WriteRef():
                 cell = step.reads[0]
                 held = before.get(cell, "…") if type(cell) is int else "…"
                 return (
-                    "The cell {0} held {1}. From now on it holds {2}.",
+                    "The content of the cell {0} changes from {1} to {2}.",
                     f"r{it.ref}",
                     cut(held),
                     operands[1],
                 )
             case InvokeClosure() | TailInvokeClosure():
-                return "{0} is called, which is no function of the machine: {1}.", operands[-1], value
-        return "{0} gives {1}.", it.mnemonic, value
+                return "{0} is called, which is not a function of this machine: {1}.", operands[-1], value
+        return "The result of {0} is {1}.", it.mnemonic, value
 
     def _memory(self, step: Step, it: Instruction, to: str, operands: list[str]) -> Sentence:
         held = step.wrote[0]
@@ -242,26 +249,27 @@ class Speaker:
         label = thing.label if thing is not None else str(held)
         match it:
             case AllocStorage():
-                remark = self._once("How much is needed was known when the program was compiled.")
+                remark = self._once("The size was known when the program was compiled.")
                 be = "is" if it.size == 1 else "are"
-                return f"{{0}} {be} set aside for tensors: {{1}}, which {{2}} holds.{remark}", label, name, to
+                return f"{{0}} {be} allocated for tensors: {{1}}, in {{2}}.{remark}", label, name, to
             case AllocTensor():
                 place = f"#{thing.storage}" if thing is not None else ""
                 if step.reused >= 0:
                     return (
-                        "{0} is a tensor {1}, not filled yet, at the beginning of the storage {2}, where {3} "
-                        "was: nobody reads that any more, so its memory is used again.",
+                        "{0} is an uninitialized tensor {1} in the storage {2}. {3}, which was there, "
+                        "is dead, so "
+                        "its memory is reused.",
                         to, label, place, f"#{step.reused}",
                     )  # fmt: skip
                 return (
-                    "{0} is a tensor {1} at the beginning of the storage {2}. It is not filled yet.",
+                    "{0} is an uninitialized tensor {1} in the storage {2}.",
                     to,
                     label,
                     place,
                 )
             case AllocTensorReg():
                 return (
-                    "{0} is a tensor of the shape in {1}, in memory of its own: {2}. It is not filled yet.",
+                    "{0} is an uninitialized tensor of the shape in {1}, in memory of its own: {2}.",
                     to,
                     operands[0],
                     label,
@@ -269,16 +277,14 @@ class Speaker:
             case ShapeFunc():
                 names = " and ".join(f"r{r}" for r in it.to)
                 shapes = " and ".join(str(h) for h in step.wrote)
-                remark = self._once(
-                    "Sizes that only a run knows are computed before the kernel that needs them."
-                )
+                remark = self._once("Dynamic sizes are computed before the kernel that needs them.")
                 return (
-                    "{0} is the shape that the result of {1} will have, found from the shapes of its "
+                    "{0} is the shape that the result of {1} will have, computed from the shapes of its "
                     f"arguments: {{2}}.{remark}",
                     names, self.kernel(it.kernel), shapes,
                 )  # fmt: skip
         return (
-            "{0} has the elements of {1} under another shape: {2}. Nothing is computed or copied.",
+            "{0} has the elements of {1} with another shape: {2}. Nothing is computed or copied.",
             to,
             operands[0],
             label,
@@ -291,13 +297,13 @@ class Speaker:
         reads = f" reads {listed(arguments, 1)} and" if arguments else ""
         at = 1 + len(arguments)
         if isinstance(it, InvokeHost):
-            remark = self._once("Only the data tell how large this result is, so the kernel makes it itself.")
+            remark = self._once("The size of this result depends on the data, so the kernel allocates it.")
             return (
-                f"The kernel {{0}}{reads} makes its result: {listed(filled, at)}.{remark}",
+                f"The kernel {{0}}{reads} returns its result: {listed(filled, at)}.{remark}",
                 self.kernel(it.kernel), *arguments, *filled,
             )  # fmt: skip
         return (
-            f"The kernel {{0}}{reads} fills {listed(filled, at)}.",
+            f"The kernel {{0}}{reads} writes {listed(filled, at)}.",
             self.kernel(it.kernel),
             *arguments,
             *filled,
@@ -309,10 +315,10 @@ class Speaker:
         if isinstance(it, AllocClosure):
             name = f"@{it.function}"
             if not fields:
-                return "{0} is the function {1} as a value. It captures nothing.", to, name
-            remark = self._once("It keeps that after this call has ended.")
+                return "{0} is a closure of {1}. It captures nothing.", to, name
+            remark = self._once("The captured values outlive this call.")
             return (
-                f"{{0}} is a closure: the code of {{1}}, and {listed(fields, 2)}.{remark}",
+                f"{{0}} is a closure of {{1}} that captures {listed(fields, 2)}.{remark}",
                 to,
                 name,
                 *fields,
@@ -320,26 +326,27 @@ class Speaker:
         name = it.constructor if isinstance(it, AllocADT) else "tuple"
         if not fields:
             return "{0} is {1}.", to, value
-        remark = self._once("It holds the values themselves, not copies of them.")
+        remark = self._once("Its fields are references to these objects, not copies.")
         return f"{{0}} is a new {{1}} of {listed(fields, 2)}.{remark}", to, name, *fields
 
     def _jumped(self, step: Step, it: Switch | If | Goto, operands: list[str]) -> Sentence:
-        goes = f"it goes on at instruction {step.following}"
+        goes = f"execution continues at instruction {step.following}"
         if isinstance(it, Goto):
-            return (f"The branch is done: {goes}, past the other one.",)
+            return (f"The branch is done: {goes}, after the other branch.",)
         if isinstance(it, If):
             return f"{{0}}, so {goes}.", operands[0]
         held = step.reads[0]
         constructor = self.run.things[held].label if type(held) is int else str(held)
-        return f"{{0}} was made by {{1}}, so {goes}.", operands[0], constructor
+        return f"The constructor of {{0}} is {{1}}, so {goes}.", operands[0], constructor
 
 
 def gap(left_out: int, recorded: int, total: int) -> Sentence:
     """Describe the steps that are missing from the data."""
     are = "is" if left_out == 1 else "are"
     return (
-        f"Here {counted(left_out, 'step')} {are} left out: the first {count(recorded)} of {count(total)} are "
-        "recorded.",
+        f"{counted(left_out, 'step')} {are} left out here: only the first {count(recorded)} of "
+        f"{count(total)} "
+        "are recorded.",
     )
 
 

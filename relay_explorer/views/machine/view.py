@@ -175,7 +175,7 @@ class _Builder:
 
     def __init__(self, run: MachineRun, rows: MachineRows, title: str) -> None:
         self.run, self.rows, self.title = run, rows, title
-        self.speaker = say.Speaker(run)
+        self.narrator = say.Narrator(run)
         self.numbers = {name: number for number, name in enumerate(run.program.functions)}
         self.steps: list[MachineStep] = []
 
@@ -250,7 +250,7 @@ class _Builder:
     # -- steps
 
     def _step(self, step: Step, late: bool = False) -> MachineStep:
-        sentence = self.speaker.say(step)
+        sentence = self.narrator.say(step)
         changes = tuple([self._change(change) for change in step.changes])
         because = () if late else step.because
         return MachineStep(
@@ -320,7 +320,7 @@ class _Builder:
             return f"@main goes wrong: {run.error.message}. {counts}.{recorded}"
         if run.stopped:
             return f"@main had not ended after {counted(totals.steps, 'step')}, and was stopped.{recorded}"
-        value = self.speaker.value(run.steps[-1].reads[0])
+        value = self.narrator.value(run.steps[-1].reads[0])
         return f"@main returns {value}: {counts}.{recorded}"
 
 

@@ -1,4 +1,4 @@
-"""What the memory explorer says: each step as what it needs, where that goes, and why."""
+"""Sentences of the memory view: what each step needs, where that is placed, and why."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ MOST_NAMED = 3
 
 RULES = {
     "first": "no buffer was free",
-    "apart": f"every free buffer was more than {RANGE} times larger or smaller",
-    "alone": "no buffer is used twice",
-    "same": "a free buffer had just this size",
+    "apart": f"every free buffer was more than {RANGE} times too large or too small",
+    "alone": "no buffer is reused",
+    "same": "a free buffer had exactly this size",
     "larger": "it is the smallest free buffer that is large enough",
-    "grown": "no free buffer was large enough: the largest of them grows",
+    "grown": "no free buffer was large enough, so the largest of them grows",
 }
 
 
 def sized(number: int) -> str:
-    """Bytes as one reads them: `768 bytes`, `8.19 kB`, `6.42 MB`."""
+    """Write a number of bytes: `768 bytes`, `8.19 kB`, `6.42 MB`."""
     for unit, name in _UNITS:
         if number >= unit:
             return f"{float(f'{number / unit:.3g}'):g} {name}"
@@ -35,45 +35,48 @@ def buffer_name(number: int) -> str:
 
 
 def place(name: str, rule: str, life: Life, before: str, was: int, size: int) -> Sentence:
-    """Where one new tensor goes, and why there."""
+    """Describe where one new tensor is placed, and why."""
     needs = ("{0} needs {1}: ", name, sized(life.bytes), buffer_name(life.buffer))
     text = {
-        "first": "**a new buffer**, {2}. No other is free.",
+        "first": "**a new buffer**, {2}, because none is free.",
         "alone": "**a new buffer**, {2}.",
-        "apart": f"**a new buffer**, {{2}}. The free ones are more than {RANGE} times larger or smaller, and "
-        "are left for what fits them better.",
-        "same": "**{2} is used again**. {3}, which was there, is not needed any more, and took as much.",
-        "larger": "**{2} is used again**. {3}, which was there, is not needed any more. Of the free buffers "
-        "that are large enough, {2} is the smallest, with {4}.",
-        "grown": "**{2} grows**, from {4} to {5}, and is used again: no free buffer is large enough, and {2} "
-        "is the largest of them. {3}, which was there, is not needed any more.",
+        "apart": f"**a new buffer**, {{2}}. The free ones are more than {RANGE} times too large "
+        "or too small, "
+        "and are left for tensors that fit them better.",
+        "same": "**{2} is reused**. It held {3}, which is dead now and had the same size.",
+        "larger": "**{2} is reused**. It held {3}, which is dead now. Of the free buffers that are large "
+        "enough, {2} is the smallest, with {4}.",
+        "grown": "**{2} grows** from {4} to {5} and is reused: no free buffer is large enough, "
+        "and {2} is the "
+        "largest of them. It held {3}, which is dead now.",
     }[rule]
     more = (before, sized(was), sized(size)) if before else ()
     return (needs[0] + text, *needs[1:], *more)
 
 
 def places(name: str, lives: Sequence[Life], fresh: int) -> Sentence:
-    """Where several new tensors go."""
+    """Describe where several new tensors are placed."""
     again = len(lives) - fresh
     parts = [f"**{counted(fresh, 'new buffer')}**"] if fresh else []
-    parts += [f"**{counted(again, 'buffer')} used again**"] if again else []
+    parts += [f"**{counted(again, 'reused buffer')}**"] if again else []
     names = ", ".join(buffer_name(life.buffer) for life in lives[: 2 * MOST_NAMED])
     more = "" if len(lives) <= 2 * MOST_NAMED else " …"
     together = sum(life.bytes for life in lives)
     return (
-        f"{{0}} makes {len(lives)} tensors, {{1}} together: {' and '.join(parts)} ({{2}}{more}).",
+        f"{{0}} computes {len(lives)} tensors, {{1}} in total: {' and '.join(parts)} ({{2}}{more}).",
         name, sized(together), names,
     )  # fmt: skip
 
 
 def view(name: str, of: str) -> Sentence:
-    return ("{0} is {1} under another shape: **nothing is stored**, nothing moves.", name, of)
+    return ("{0} is {1} with another shape: **nothing is stored** or copied.", name, of)
 
 
 def branch(condition: str) -> Sentence:
     return (
-        "{0} decides which branch of the `if` is taken. The plan holds for either: the branches stand one "
-        "after the other, and may use the same buffers.",
+        "{0} decides which branch of the `if` is taken. The plan covers both: only one of the "
+        "branches runs, so "
+        "they may share buffers.",
         condition,
     )  # fmt: skip
 
@@ -81,9 +84,9 @@ def branch(condition: str) -> Sentence:
 def copied(name: str, number: int, lives: Sequence[Life]) -> Sentence:
     which = ("true", "false")[number]
     if not lives:
-        return (f"The {which} branch ends: its result is copied to where {{0}} is.", name)
+        return (f"The {which} branch ends: its result is copied to the memory of {{0}}.", name)
     return (
-        f"The {which} branch ends: its result is copied to {{1}}, which is kept for {{0}} from here on.",
+        f"The {which} branch ends: its result is copied to {{1}}, which holds {{0}} from here on.",
         name, ", ".join(buffer_name(life.buffer) for life in lives),
     )  # fmt: skip
 
@@ -92,7 +95,7 @@ def begin(outside: int, steps: int) -> Sentence:
     if not outside:
         return (f"Nothing is stored yet. {counted(steps, 'step')} follow.",)
     return (
-        f"No buffer is in use yet. Parameters and constants, {{0}}, have places of their own. "
+        f"No buffer is in use yet. Parameters and constants, {{0}}, have memory of their own. "
         f"{counted(steps, 'step')} follow.",
         sized(outside),
     )  # fmt: skip
@@ -101,11 +104,15 @@ def begin(outside: int, steps: int) -> Sentence:
 def end(totals: MemoryTotals, buffers: int) -> Sentence:
     packed = totals.packed
     better = packed is not None and sized(packed) != sized(totals.arena)
-    less = "\nIf values could lie anywhere, and not only in whole buffers, {3} would do." if better else ""
+    less = (
+        "\nIf values could lie at any address, and not only in whole buffers, {3} would suffice."
+        if better
+        else ""
+    )
     return (
-        f"The result is there. At most {{0}} were needed at once. {counted(buffers, 'buffer')}, {{1}} "
-        "together, held everything, one value after another; a place of its own for each would have taken "
-        f"**{{2}}**.{less}",
+        f"The result is computed. At most {{0}} were live at once. {counted(buffers, 'buffer')}, "
+        f"{{1}} in total, "
+        f"held all values; without reuse they would have taken **{{2}}**.{less}",
         sized(totals.peak), sized(totals.arena), sized(totals.total),
         *([sized(packed)] if packed is not None and better else []),
     )  # fmt: skip
@@ -119,12 +126,12 @@ def after(say: Sentence, freed: Sequence[tuple[str, str]], live: int, peak: bool
         args.append(text)
         return f"{{{len(args) - 1}}}"
 
-    parts = [f"In use: {arg(sized(live))}{', the peak' if peak else ''}."]
+    parts = [f"Live: {arg(sized(live))}{', the peak' if peak else ''}."]
     if freed:
         named = [f"{arg(name)} ({arg(buffer)})" for name, buffer in freed[:MOST_NAMED]]
         more = len(freed) - len(named)
         names = ", ".join(named) + (f" and {more} more" if more > 0 else "")
-        parts.append(f"Not needed after this step: {names}.")
+        parts.append(f"Dead after this step: {names}.")
     return (say[0] + "\n" + " ".join(parts), *args)
 
 

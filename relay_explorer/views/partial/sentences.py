@@ -31,17 +31,17 @@ from .values import KnownTexts
 
 MOST = 5  # arguments that are named
 _ONCE = {
-    "computed": "It will not be computed at run time, and nothing is left of it but its value.",
-    "built": "What kind of thing it is, is known, whatever it holds: a `match` on it can be decided.",
-    "function": "It is written into the residual program only if something there asks for it.",
-    "inlined": "At run time there is no call any more.",
-    "effect": "Effects are never done beforehand, left out or put in another order.",
+    "computed": "Only its value remains: nothing is computed at run time.",
+    "built": "Its constructor is static, whatever its fields are, so a `match` on it can be decided.",
+    "function": "It enters the residual program only if that needs it.",
+    "inlined": "At run time the call is gone.",
+    "effect": "Effects are never executed ahead of time, removed or reordered.",
 }
 
 
 @dataclass
-class Speaker:
-    """Says what happens. `said` are the remarks that are made only once."""
+class Narrator:
+    """Write the sentence of each event. `said` are the remarks that are made only once."""
 
     source: SourceRows
     residual: ResidualRows
@@ -106,42 +106,44 @@ class Speaker:
         name, params = self.frame(frame), frame.static.function.params
         if event.asked is not None:
             return (
-                "Something asks for {0}, so that it is written into the residual program. When it will be "
-                "called is not known: neither is anything of its parameters, and of what cells hold then.",
+                "The residual program needs {0}, so its code is generated. When it will be called is "
+                "dynamic, and "
+                "so are its parameters and the contents of cells.",
                 self.residual.name(event.asked) or name,
             )
         arguments = self.many(params, frame.args)
         if frame.call is None:
             arguments = [self.source.called(param) or "one" for param in params[:MOST]]
             arguments += [f"{len(params) - MOST} more"] * (len(params) > MOST)
-            what = " It takes nothing."
+            what = " It has no parameters."
             if len(arguments) == 1:
-                what = " Its parameter {1} is not known: it is one of the residual program too."
+                what = " Its parameter {1} is dynamic, so the residual program has it too."
             elif arguments:
                 names = listed(arguments, 1)
-                what = f" Its parameters {names} are not known: the residual program has them too."
-            return f"{{0}} is evaluated, as far as its data is known.{what}", name, *arguments
+                what = f" Its parameters {names} are dynamic, so the residual program has them too."
+            return f"{{0}} is evaluated as far as its data are static.{what}", name, *arguments
         with_what = f" with {listed(arguments, 1)}" if arguments else ""
         if not frame.turn:
             remark = self._once("inlined")
             return (
-                f"{{0}} is called{with_what}. Its body is evaluated in the place of the call.{remark}",
+                f"{{0}} is called{with_what}. Its body is evaluated in place of the call.{remark}",
                 name,
                 *arguments,
             )
         why, args = self._smaller(event, len(arguments) + 1)
         return (
-            f"{{0}} is called again{with_what}: **round {frame.turn}**.\n{why}, so this comes to an end: the "
-            "recursion is unrolled.",
+            f"{{0}} is called again{with_what}: **iteration {frame.turn}**.\n{why}, so the recursion "
+            "ends, and it "
+            "is unrolled.",
             name, *arguments, *args,
         )  # fmt: skip
 
     def _smaller(self, event: Entered, at: int) -> tuple[str, tuple[str, ...]]:
-        """Why a recursion comes to an end."""
+        """Explain why a recursion ends."""
         frame = event.frame
         number = event.smaller[0] if event.smaller else -1
         if number < 0:
-            return "The function itself was made before the one that is being evaluated", ()
+            return "The function itself was created before the one that is being evaluated", ()
         param, now = frame.static.function.params[number], frame.args[number]
         name = self.source.called(param) or f"argument {number + 1}"
         outer = frame.caller
@@ -149,8 +151,8 @@ class Speaker:
             outer = outer.caller
         before = self.text(outer.args[number]) if outer is not None else "more"
         if isinstance(now.static, StaticData):
-            return f"{{{at}}} was {{{at + 1}}}, and is something inside that now", (name, before)
-        return f"{{{at}}} was {{{at + 1}}}, and is less now", (name, before)
+            return f"{{{at}}} was {{{at + 1}}}, and is now a part of that", (name, before)
+        return f"{{{at}}} was {{{at + 1}}}, and is now smaller", (name, before)
 
     def _computed(self, event: Computed) -> Sentence:
         assert isinstance(event.at, Call)
@@ -158,7 +160,7 @@ class Speaker:
         assert event.known is not None
         arguments = self.many(event.at.args, event.args)
         return (
-            f"{{0}} of {listed(arguments, 2)} is {{1}}: all of its arguments are known, "
+            f"{{0}} of {listed(arguments, 2)} is {{1}}: all of its arguments are static, "
             "so it is computed now."
             + self._once("computed"),
             event.at.op.name, self.text(event.known), *arguments,
@@ -169,22 +171,22 @@ class Speaker:
         at, text = event.at, self.text(event.known)
         if isinstance(at, Function):
             name = self.source.called(at) or "This"
-            return f"{{0}} is a function, and it is known which.{self._once('function')}", name
+            return f"{{0}} is a static function.{self._once('function')}", name
         if isinstance(at, Call) and isinstance(at.op, Constructor):
-            return f"{{0}} is made: {{1}}.{self._once('built')}", at.op.name_hint, text
-        return f"A tuple of known length: {{0}}.{self._once('built')}", text
+            return f"{{0}} constructs {{1}}.{self._once('built')}", at.op.name_hint, text
+        return f"A tuple of static length: {{0}}.{self._once('built')}", text
 
     def _taken(self, event: Taken) -> Sentence:
         assert event.known is not None
         text, source = self.text(event.known), self.text(event.source)
         if isinstance(event.at, TupleGetItem):
             return (
-                f"Field {event.at.index} of {{0}} is {{1}}. Nothing is left to be done at run time.",
+                f"Field {event.at.index} of {{0}} is {{1}}. Nothing remains to be done at run time.",
                 source,
                 text,
             )
         cell = self._cell(event.at, event.source)
-        return "The cell {0} is known to hold {1} here, so that it need not be read at run time.", cell, text
+        return "The content of the cell {0} is {1} here, so it need not be read at run time.", cell, text
 
     def _cell(self, at: Expr, value: Known) -> str:
         return self.residual.name(value.dynamic) or self.source.called(at) or "a cell"
@@ -202,11 +204,11 @@ class Speaker:
                 word = "match" if isinstance(event.at, Match) else "if"
                 return (
                     f"The branches end: the residual program has this `{word}`{' as {0}' if name else ''}. "
-                    "What cells hold after it, nobody knows beforehand.",
+                    "The contents of cells after it are dynamic.",
                     *([name] if name else []),
                 )
             case "kernel":
-                return "This function is one kernel: it stays as it is.", *()
+                return "This function is one kernel, so it stays as it is.", *()
         return self._refused(event, name)
 
     def _later(self, event: Kept, name: str, where: str) -> Sentence:
@@ -221,11 +223,11 @@ class Speaker:
         at = len(first)
         if unknown:
             are = "is" if len(unknown) == 1 else "are"
-            why = f"{{{at}}} has to wait: {listed(unknown, at + 1)} {are} not known until run time."
+            why = f"{{{at}}} has to wait: {listed(unknown, at + 1)} {are} dynamic."
         elif any(v.static is not None and self.texts.state(v) for v in event.args):
-            why = f"{{{at}}} has to wait: not all parts of its arguments are known until run time."
+            why = f"{{{at}}} has to wait: parts of its arguments are dynamic."
         else:
-            why = f"{{{at}}} is not known to be computable beforehand: it is left to run time."
+            why = f"{{{at}}} may not be computable ahead of time, so it is left to run time."
         return f"{why}{where}", *first, what, *unknown
 
     def _effect(self, event: Kept) -> Sentence:
@@ -233,22 +235,22 @@ class Speaker:
         if isinstance(event.at, RefCreate):
             assert event.known is not None
             return (
-                "**A cell is made**, at run time too: {0}. But from here on it is known to hold {1}."
+                "**A cell is created**, at run time too: {0}. From here on its content is static: {1}."
                 + self._once("effect"),
                 self._cell(event.at, event.known), arguments[0],
             )  # fmt: skip
         is_static = isinstance(event.args[0].static, StaticRef)
         if event.reason == "read":
-            why = "What it holds is not known here" if is_static else "Which cell it is, is not known"
-            return f"{why}: {{0}} **is read at run time**, after all effects that stand before.", arguments[0]
+            why = "Its content is dynamic" if is_static else "Which cell it is, is dynamic"
+            return f"{why}, so {{0}} **is read at run time**, after all earlier effects.", arguments[0]
         after = (
-            "From here on it is known to hold {1}."
+            "From here on its content is static: {1}."
             if is_static
-            else "Which cell it is, is not known, so any may hold {1} now: what was known of cells is "
+            else "Which cell it is, is dynamic, so any may hold {1} now: the known contents of all cells are "
             "forgotten."
         )
         return (
-            f"**The write stays**, here, in its order: {{0}} is written. {after}{self._once('effect')}",
+            f"**The write stays** here, in order: {{0}} is written. {after}{self._once('effect')}",
             *arguments,
         )
 
@@ -259,13 +261,13 @@ class Speaker:
         arguments = self.many(call.args, event.args)
         with_what = f" with {listed(arguments, 1)}" if arguments else ""
         why = {
-            "function": "Which function {0} is, is not known until run time",
-            "endless": f"{{0}} is called again{with_what}, and nothing that it is given gets smaller: "
+            "function": "Which function {0} is, is dynamic",
+            "endless": f"{{0}} is called again{with_what}, and none of its arguments gets smaller, so "
             "unrolling might never end",
-            "size": "The residual program is as long as it may become",
+            "size": "The residual program has reached its maximal size",
         }[event.reason]  # fmt: skip
         return (
-            f"{why}. **The call stays**. It may write any cell: what was known of them is forgotten.",
+            f"{why}. **The call stays**. It may write any cell, so their known contents are forgotten.",
             callee or "fn",
             *arguments,
         )
@@ -275,7 +277,8 @@ class Speaker:
         if not isinstance(event.at, Match):
             branch = "the first branch" if event.number == 0 else "the `else` branch"
             return (
-                f"The condition is {{0}}: only {branch} is evaluated, and the residual program has no `if`.",
+                f"The condition is {{0}}, so only {branch} is evaluated, and the residual program "
+                "has no `if`.",
                 data,
             )
         source_expr = self.source.given(event.at)
@@ -285,7 +288,8 @@ class Speaker:
         bound = self.many([v for v, _ in pairs], [k for _, k in pairs])
         binds = f": {listed(bound, 2)}" if bound else ""
         return (
-            f"{{0}} fits {{1}}{binds}. Only this clause is evaluated: the residual program has no `match`.",
+            f"{{0}} matches {{1}}{binds}. Only this clause is evaluated, and the residual program "
+            "has no `match`.",
             data,
             pattern,
             *bound,
@@ -295,22 +299,21 @@ class Speaker:
         data = self.text(event.data)
         if isinstance(event.at, If):
             return (
-                "The condition {0} is not known until run time: **both branches remain**. Each is evaluated "
-                "for itself.",
+                "The condition {0} is dynamic: **both branches remain**, and each is evaluated separately.",
                 data,
             )
         count = counted(len(event.left), "clause")
         return (
-            f"What {{0}} is, is not known until run time: **{count}** may fit, and each is evaluated.",
+            f"The value of {{0}} is dynamic: **{count}** may match, and each is evaluated.",
             data,
         )
 
     def _branch(self, event: Branch) -> Sentence:
         if isinstance(event.at, If):
             branch = "The first branch" if event.number == 0 else "The `else` branch"
-            return (f"{branch} begins. What it learns of cells holds in it only.",)
+            return (f"{branch} begins. What it learns about cells holds only within it.",)
         pattern = _pattern(self.source, self.source.row(event.at), self.source.given(event.at), event.number)
-        return "The clause {0} begins. What it learns of cells holds in it only.", pattern
+        return "The clause {0} begins. What it learns about cells holds only within it.", pattern
 
     def _returned(self, event: Returned) -> Sentence:
         assert event.known is not None
@@ -318,28 +321,29 @@ class Speaker:
         if event.left.call is None:
             has_caller = event.left.caller is not None
             return (
-                ("{0} is written.", name)
+                ("The code of {0} is complete.", name)
                 if has_caller
-                else ("All of {0} is evaluated: it gives {1}.", name, value)
+                else ("All of {0} has been evaluated: its result is {1}.", name, value)
             )
         caller = event.left.caller
         rest = (
-            f" {{2}}{f' in round {caller.turn}' if caller.turn else ''} goes on."
+            f" {{2}}{f', iteration {caller.turn},' if caller.turn else ''} continues."
             if caller is not None
             else ""
         )
         args = (self.frame(caller),) if caller is not None else ()
-        return f"{{0}} gives {{1}}.{rest}", name, value, *args
+        return f"{{0}} returns {{1}}.{rest}", name, value, *args
 
     def _finished(self) -> Sentence:
         bindings, needed = len(self.residual.lets), self.residual.alive
         dead = bindings - needed
         if not dead:
-            return (f"**This remains**: {counted(bindings, 'binding')}.",)
+            return (f"**The residual program** has {counted(bindings, 'binding')}.",)
         of = "them" if dead > 1 else "it"
         return (
-            f"**This remains**: {counted(bindings, 'binding')}. For {dead} of them nothing asks any more: "
-            f"DeadCodeElimination will remove {of}.\nThe key `a` shows them.",
+            f"**The residual program** has {counted(bindings, 'binding')}. {dead} of them "
+            f"{'is' if dead == 1 else 'are'} dead: DeadCodeElimination will remove {of}.\nThe key `a` shows "
+            "them.",
         )
 
 

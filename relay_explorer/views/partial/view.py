@@ -44,7 +44,7 @@ from .format import (
     State,
 )
 from .rows import ResidualRows, SourceRows, branch_row
-from .sentences import Speaker
+from .sentences import Narrator
 from .values import KnownTexts
 
 MOST_ROWS = 20_000  # of the residual program
@@ -84,7 +84,7 @@ class _Builder:
             )
         self.split = len(self.source.program.source)
         self.texts = KnownTexts(self.residual.name)
-        self.say = Speaker(self.source, self.residual, self.texts)
+        self.say = Narrator(self.source, self.residual, self.texts)
         self.numbers = {id(frame): number for number, frame in enumerate(run.frames)}
         self.born: dict[int, int] = {}
         self.came: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""What the view of a measured run says: of the run, and of each kernel under the machine's limits."""
+"""Sentences of the run view: about the run, and about each kernel under the machine's limits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(measured: Measurement, times: Sequence[int]) -> Sentence:
         return (f"A run takes **{duration(measured.ns)}**: {calls} of one kernel.",)
     return (
         f"A run takes **{duration(measured.ns)}**: {calls} of "
-        f"{counted(len(times), 'kernel')}. **{percent(most / total)}** of the time is that of {where}.",
+        f"{counted(len(times), 'kernel')}. **{percent(most / total)}** of the time is spent in {where}.",
     )
 
 
@@ -62,7 +62,7 @@ def run_why(measured: Measurement, least: int, busy: int) -> Sentence:
 
 
 def kernel(number: int, operators: Sequence[str], ns: int, calls: int, total: int) -> Sentence:
-    """How much of the run a kernel is."""
+    """Describe the share of the run that a kernel takes."""
     names = " · ".join([f"{{{k}}}" for k in range(len(operators[:5]))]) + (
         " · …" if len(operators) > 5 else ""
     )
@@ -80,21 +80,22 @@ def limited(k: MeasuredKernel, ns: int, calls: int, least: int, by_arithmetic: b
     bytes_ = k.traffic * calls / ns
     reached = least / ns if ns else 0.0
     if not k.flops:
-        done = f"It computes nothing, and moves {bytes_:.3g} GB/s. **Memory** limits it"
+        done = f"It performs no arithmetic, and moves {bytes_:.3g} GB/s. **Memory** bounds it"
     else:
         intensity = k.flops / k.traffic if k.traffic else float("inf")
         done = (
-            f"{rate:.3g} GFLOP/s and {bytes_:.3g} GB/s: {intensity:.3g} operations for each byte of its "
-            f"arguments and results. **{'Arithmetic' if by_arithmetic else 'Memory'}** limits it"
+            f"{rate:.3g} GFLOP/s and {bytes_:.3g} GB/s: an arithmetic intensity of "
+            f"{intensity:.3g} operations "
+            f"per byte. **{'Compute' if by_arithmetic else 'Memory bandwidth'}** bounds it"
         )
     if reached <= BEYOND:
-        return (f"{done}; it reaches **{percent(reached)}** of that limit ({duration(least)} at the least).",)
+        return (f"{done}; it reaches **{percent(reached)}** of that bound ({duration(least)} at best).",)
     if by_arithmetic:
-        why = "it makes fewer products than the layer has, by Winograd's algorithm"
-        why = why if k.rule == "winograd" else "the clock of a processor is not always the same"
+        why = "Winograd's algorithm needs fewer multiplications than the layer's definition"
+        why = why if k.rule == "winograd" else "a processor's clock frequency varies"
     else:
-        why = "what it reads lies in the caches, where the kernel before it left it"
-    return (f"{done}, and it is **{reached:.2g} times** as fast as that allows: {why}.",)
+        why = "its input is still in the caches, where the previous kernel left it"
+    return (f"{done}, and it is **{reached:.2g} times** as fast as that bound: {why}.",)
 
 
 def summary(measured: Measurement, least: int) -> str:

@@ -18,8 +18,8 @@ from ...typing.variables import InferenceVariable
 Show = Callable[[Type], str]
 
 
-class Speaker:
-    """Makes sentences about steps.
+class Narrator:
+    """Write the sentences about steps.
 
     `name` gives an expression's printed name; `variable` the name of the type variable of an expression (or
     of a solver's variable without one); `show` a type as it is known at this moment, variables by their
@@ -64,7 +64,7 @@ class Speaker:
         return opening(main) or ("",)
 
     def parameters(self, steps: list[Step]) -> Sentence:
-        """Several annotated variables at once."""
+        """Describe several annotated variables at once."""
         names = [self.name(s.main.expr) for s in steps if isinstance(s.main, Typed)]
         if len(names) > 4:
             return (
@@ -83,7 +83,7 @@ class Speaker:
             constraint = queued[0].relation
             own = self.variable(expr, main.type)
             return (
-                "{0} gets {1}, and a relation: {2}. It joins the queue.",
+                "{0} gets {1} and a type relation, {2}, which joins the queue.",
                 _operator(constraint),
                 own,
                 self.formula(constraint),
@@ -91,7 +91,7 @@ class Speaker:
         if isinstance(expr, Var):
             if isinstance(main.type, InferenceVariable):
                 return (
-                    "{0} has no annotation. It gets a variable, {1}: a type still to be found.",
+                    "{0} has no annotation. It gets a type variable, {1}: its type is not known yet.",
                     name,
                     shown,
                 )
@@ -99,11 +99,11 @@ class Speaker:
         if isinstance(expr, Tuple):
             return "A tuple has the types of its fields: {0}.", shown
         if isinstance(expr, Function):
-            return "A function's type is put together from its parameters and its body: {0}.", shown
+            return "A function's type follows from its parameters and its body: {0}.", shown
         if isinstance(expr, Call) and isinstance(expr.op, Constructor):
-            return "{0} makes a {1}.", name, shown
+            return "{0} constructs a {1}.", name, shown
         if isinstance(expr, Call):
-            return "{0} gives what {1} gives: {2}.", name, self.name(expr.op), shown
+            return "{0} has the result type of {1}: {2}.", name, self.name(expr.op), shown
         return "{0} has the type {1}.", name, shown
 
     def _unified(self, main: Unifying, step: Step, before: tuple[str, ...]) -> Sentence:
@@ -111,18 +111,18 @@ class Speaker:
         left, right = before
         at = len(args)
         if step.bound and not step.merged:
-            effect = f": so {{{at}}} is {{{at + 1}}}."
+            effect = f", so {{{at}}} is {{{at + 1}}}."
             unknown = left if isinstance(main.left, InferenceVariable) else right
             args += [unknown, self.show(main.left)]
             if left == right or unknown == args[-1]:
-                effect = f": so this is {{{at}}}."
+                effect = f", so this is {{{at}}}."
                 del args[at]
         elif step.merged and left != right:
-            effect = f": so {{{at}}} and {{{at + 1}}} are one type."
+            effect = f", so {{{at}}} and {{{at + 1}}} are the same type."
             args += [left, right]
-            effect += "\nUnify: two variables become one class." if not step.bound else ""
+            effect += "\nUnify: their two equivalence classes become one." if not step.bound else ""
             if not self.known(main.left) and not step.bound:
-                effect += " Nothing is known about it yet."
+                effect += " Its type is not known yet."
         else:
             effect = f". They agree: {{{at}}}."
             args.append(self.show(main.left))
@@ -137,29 +137,29 @@ class Speaker:
             case "callee":
                 return "{0} is called, so it must be a function that fits the call", left
             case "return":
-                return "The function gives what its body, {0}, gives", right
+                return "The function returns its body, {0}", right
             case "let" if isinstance(reason.right, Function):
                 return (
-                    "The function's type is put together from its parameters and its body, "
-                    "and {0} is bound to it",
+                    "The function's type follows from its parameters and its body, and {0} is bound to "
+                    "the function",
                     left,
                 )
             case "let":
                 return "{0} is bound to its value", left
             case "branches":
-                return "Both branches of an {0} must have one type", "if"
+                return "Both branches of an {0} must have the same type", "if"
             case "condition":
                 return "The condition, {0}, must be a {1}", right, "bool"
             case "clause":
                 return (
-                    f"All clauses of a {{0}} must have one type; this is clause {reason.number + 1}",
+                    f"All clauses of a {{0}} must have the same type; this is clause {reason.number + 1}",
                     "match",
                 )
             case "pattern":
-                return f"The pattern of clause {reason.number + 1} must fit {{0}}", left
+                return f"The pattern of clause {reason.number + 1} must match {{0}}", left
             case "ref":
                 return "{0} is used as a reference", left
-        return ("Two types must be one",)
+        return ("Two types must be equal",)
 
     def _run(self, main: Started, step: Step) -> Sentence:
         constraint = main.relation
@@ -174,40 +174,46 @@ class Speaker:
                 else "too little is known"
             )
             return (
-                f"{{0}} cannot say anything yet: {reason}. It goes to the end of the queue, to wait.",
+                f"{{0}} cannot be solved yet: {reason}. It goes to the end of the queue and waits.",
                 operator,
                 *waits,
             )
         output = constraint.args[-1]
         if not self.known(output):
             return (
-                "{0} is done at once: {1}, whatever that will be.\nThe two become one class, still unknown."
-                + self._moved(step, " "),
+                "{0} is solved at once: {1}, whatever that type will be.\nThe two become one equivalence "
+                "class, still unknown." + self._moved(step, " "),
                 operator,
                 self.formula(constraint),
             )
         determined = self._told(operands, main)
         if _complete(main.reads[-1]):
             if not determined:
-                return "{0} holds: all that it reads was known already, and agrees." + self._moved(
+                return "{0} holds: all types that it reads were known already, and agree." + self._moved(
                     step, "\n"
                 ), operator
-            sentence = "{0} can, from its result: " + _are(determined, 1)
+            sentence = "{0} can be solved from its result: " + _are(determined, 1)
             return f"{sentence}." + self._moved(step, "\n"), operator, *determined
         inputs = list(dict.fromkeys(self.name(e) for (e, _), t in zip(operands, main.reads) if _complete(t)))[
             :3
         ]
         args = [operator, self.variable(call, output), self.show(output), *inputs]
         prefix = (
-            f"{_listed(len(inputs), 3)} {'are' if len(inputs) > 1 else 'is'} known, so " if inputs else ""
+            f"the type{'s' * (len(inputs) > 1)} of {_listed(len(inputs), 3)} "
+            f"{'are' if len(inputs) > 1 else 'is'} known, so "
+            if inputs
+            else ""
         )
-        sentence = f"{{0}} can: {prefix}{{1}} is {{2}}"
+        sentence = f"{{0}} can be solved now: {prefix}{{1}} = {{2}}"
         mates = self.classmates(call, output)[:3]
         if mates:
-            sentence += f", and with it {_listed(len(mates), len(args))}, its class"
+            sentence += (
+                f", and so {'are' if len(mates) > 1 else 'is'} {_listed(len(mates), len(args))} in "
+                "the same class"
+            )
             args += mates
         if determined:
-            sentence += f".\nAnd backwards: {_are(determined, len(args))}"
+            sentence += f".\nFrom the result follows: {_are(determined, len(args))}"
             args += determined
         return f"{sentence}." + self._moved(step, " " if determined else "\n"), *args
 
@@ -229,7 +235,7 @@ class Speaker:
         who = ", ".join(waited[:3]).replace("{", "{{").replace("}", "}}") + (
             f" and {len(waited) - 3} more" if len(waited) > 3 else ""
         )
-        return f"{lead}What waited for this moves to the front of the queue: {who}."
+        return f"{lead}The relations that waited for this move to the front of the queue: {who}."
 
 
 def _listed(count: int, start: int = 0) -> str:

@@ -45,7 +45,7 @@ from .format import (
     TypesView,
     TypeVariable,
 )
-from .sentences import Speaker
+from .sentences import Narrator
 from .steps import annotated_run, mark_of, told
 
 QUEUED, RUNNING, WAITING, DONE, REFUSED = 1, 2, 3, 4, 5
@@ -79,7 +79,7 @@ class _Builder:
         self.renumbered: dict[int, int] = {}
         self.row = -1
         self.members: dict[int, list[int]] = {}  # by root: the variables of the class
-        self.speaker = Speaker(self.name, self.variable, self.show, self.known, self.classmates, self._law)
+        self.narrator = Narrator(self.name, self.variable, self.show, self.known, self.classmates, self._law)
 
     def view(self, title: str) -> TypesView:
         pending = told(self.history.steps)
@@ -237,12 +237,12 @@ class _Builder:
         first = played[0]
         place = step_expr(first)
         self.row = self.program.row(place) if place is not None else -1
-        before = self.speaker.before(first)
+        before = self.narrator.before(first)
         for one in played:
             self.renumbered[one.index] = len(self.steps)
             for event in one.events:
                 self._event(event)
-        say = self.speaker.parameters(played) if len(played) > 1 else self.speaker.say(first, before)
+        say = self.narrator.parameters(played) if len(played) > 1 else self.narrator.say(first, before)
         because = tuple(
             dict.fromkeys(self.renumbered[b] for one in played for b in one.because if b in self.renumbered)
         )
