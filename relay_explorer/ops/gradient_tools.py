@@ -136,7 +136,7 @@ def _none(call: Call, grad: Expr) -> list[Expr | None]:
     return [None] * len(call.args)
 
 
-ZERO = Gradient("the value does not move smoothly with any argument: nothing goes back", _none)
+ZERO = Gradient("the value depends smoothly on no argument, so no derivative is passed on", _none)
 SAME = Gradient("dx = dy", lambda call, grad: [grad])
 
 Differentiate = Callable[[Sequence[Expr], Callable[..., Expr], Expr], "Sequence[Expr | None]"]
@@ -192,7 +192,7 @@ def typed_field(tuple_: Expr, index: int) -> Expr:
     return field
 
 
-_MOVED = "each dy goes to where its element came from; what was taken twice gets the sum"
+_MOVED = "each element of dy is added to the element of dx that y took there"
 MOVED = Gradient(_MOVED, moved)
 MOVED_FIELD = Gradient(_MOVED, moved_field)
 

@@ -102,7 +102,7 @@ def _order(x: Array, axis: int, is_ascend: bool) -> Array:
 
 
 def _sort_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Each derivative goes back to where its element stood."""
+    """Move each derivative back to the index of its element."""
     (x,) = call.args
     assert call.attrs is not None
     axis = call.attrs["axis"] % len(tensor_type(x).shape)
@@ -144,7 +144,9 @@ _LAXER = "It did not check that the tensor has the axis."
     relation=forward("Sort", "{out} = {0}", _sort),
     attrs=ArgsortAttrs,
     reference=lambda attrs, x: np.take_along_axis(x, _order(x, attrs.axis, attrs.is_ascend), attrs.axis),
-    gradient=Gradient("each dy goes back to where its element stood: dx[π(i)] = dy[i]", _sort_gradient),
+    gradient=Gradient(
+        "each element of dy is moved back to its element's index: dx[π(i)] = dy[i]", _sort_gradient
+    ),
     lowering=lambda call: [_ordered(call, None)[0]],
     example=lambda build: build(X),
     lenient_in_tvm=_LAXER,
@@ -234,7 +236,7 @@ def _topk_te(call: Lowered) -> list[Tensor]:
 
 
 TOPK_GRADIENT = Gradient(
-    "each dy goes back to where its element stood: dx[π(i)] = dy[i], else 0", _topk_gradient
+    "each element of dy is moved back to its element's index: dx[π(i)] = dy[i], else 0", _topk_gradient
 )
 
 

@@ -68,7 +68,7 @@ def test_the_sentences_of_a_fold_over_a_tree() -> None:
     )
     assert told[10].startswith("%t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(… matches Node(%l, %r): %l = ")
     assert made.steps[10].say[0].endswith("\nIt does not match {4}, which comes first.")
-    assert "@sum returns 1, and @sum goes on: %0 is that." in told
+    assert "@sum returns 1, and @sum continues: %0 is that value." in told
     assert "This is 11: add of %0 = 3 and %1 = 8." in told
     assert told[-1] == "The result is 11."
 

@@ -52,11 +52,13 @@ def test_a_recursion_over_a_tree_in_words() -> None:
     assert said[13] == snapshot(
         "@fold is called with r0 = Leaf([0.5, -1]) and r1 = [0.5, -1]. @fold waits at instruction 8."
     )
-    assert said[14] == snapshot("r0 = Leaf([0.5, -1]) was made by Leaf, so it goes on at instruction 1.")
-    assert said[18] == snapshot(
-        "The kernel k0 multiply reads r2 = [0.5, -1] and r1 = [0.5, -1] and fills r4 = [0.25, 1]."
+    assert said[14] == snapshot(
+        "The constructor of r0 = Leaf([0.5, -1]) is Leaf, so execution continues at instruction 1."
     )
-    assert said[19] == snapshot("@fold returns [0.25, 1], and @fold goes on: r3 is that.")
+    assert said[18] == snapshot(
+        "The kernel k0 multiply reads r2 = [0.5, -1] and r1 = [0.5, -1] and writes r4 = [0.25, 1]."
+    )
+    assert said[19] == snapshot("@fold returns [0.25, 1], and @fold continues: r3 is that value.")
     assert said[-1].startswith("@fold returns [0.612, 0.9614]: this is the result.")
     assert shown.steps[shown.start].mark == MachineMark.CALL
 

@@ -192,7 +192,8 @@ def _batch_to_space_te(call: Lowered) -> list[Tensor]:
     flops=no_flops,
     reference=_to_batch,
     gradient=Gradient(
-        "each dy goes to where its element came from; that of padding is dropped", _space_to_batch_gradient
+        "each element of dy is added to the element of dx that y took there; padding has none",
+        _space_to_batch_gradient,
     ),
     lowering=_space_to_batch_te,
     layout=NO_LAYOUT_RULE,
