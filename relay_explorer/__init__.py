@@ -4,13 +4,13 @@ what a compiler does.
     from relay_explorer import relay, explore, models
     explore(models.load("lenet"), view="types")
 
-Importing this package loads nothing else: its parts are loaded when they are first named.
+Importing this package loads nothing else: its parts are loaded at their first use.
 
-Public, and kept from release to release, are the names of this module (`relay`, `explore`, `build`, `load`,
-`models`, `testing` …), and what these packages list in their `__all__`: `ir`, `text`, `typing`, `prelude`,
-`ops`, `analysis`, `dataflow_pattern`, `transform`, `execute`, `models`, `testing`, `grading`, `compat`.
-Import them from the package. Every other module is internal: anyone may look inside, as the book does, and it
-may change with any release. What begins with an underscore is for its own package alone.
+The public names, which remain stable between releases, are those of this module (`relay`, `explore`, `build`,
+`load`, `models`, `testing` …), and those in the `__all__` of these packages: `ir`, `text`, `typing`,
+`prelude`, `ops`, `analysis`, `dataflow_pattern`, `transform`, `execute`, `models`, `testing`, `grading`,
+`compat`. Import them from the package. Every other module is internal: it may be read, as the book does, and
+it may change with any release. Names that begin with an underscore are private to their package.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ def __getattr__(name: str) -> Any:
     if place is None:
         raise AttributeError(f"relay_explorer has no {name!r}; it has {', '.join(__all__)}")
     module, _, attribute = place.partition(":")
-    found: Any = importlib.import_module(module, __name__)
+    value: Any = importlib.import_module(module, __name__)
     if attribute:
-        found = getattr(found, attribute)
-    globals()[name] = found
-    return found
+        value = getattr(value, attribute)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""What of TVM is not here, and what took its place. Old code that asks for it gets the sentence."""
+"""Names of TVM that this package does not have, and their replacements, for error messages to old code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _IMPORTERS = (
 
 _TENSORS = "tensor expressions are below Relay; they are in the installed TVM (real_tvm('tvm.te'))"
 
-# By TVM's own names; what begins with one of them, and a dot, is meant too.
+# By TVM's own names, including all dotted names below them.
 REMEDIES = {
     "tvm.autotvm": _TUNING,
     "tvm.auto_scheduler": _TUNING,
@@ -50,7 +50,7 @@ REMEDIES = {
 }
 
 
-# What old code's `tvm` has, and the façade `relay_explorer.relay` has not.
+# Names that old code's `tvm` has, but the façade `relay_explorer.relay` does not.
 _OF_OLD_CODE = {
     "tvm.relay.build": "relay_explorer.build compiles; old code's is relay_explorer.compat.tvm.relay.build",
     "tvm.relay.vm": "relay_explorer.build compiles; old code's is relay_explorer.compat.tvm.relay.vm",
@@ -58,7 +58,7 @@ _OF_OLD_CODE = {
 
 
 def remedy(name: str) -> str | None:
-    """What took the place of `name`, a dotted name of TVM, or of the nearest thing around it."""
+    """Return the replacement of `name`, a dotted name of TVM, or of the nearest enclosing name."""
     operator = name.removeprefix("tvm.relay.").removeprefix("op.")
     if name not in REMEDIES and operator != name and (why := left_out.reason(operator)):
         return f"the operator is left out: {why}"
@@ -72,20 +72,20 @@ def remedy(name: str) -> str | None:
 
 
 def _sentence(name: str, near: list[str]) -> str:
-    found = remedy(name)
-    if found is None and near:
-        found = f"did you mean {' or '.join(near)}?"
-    if found is None:
-        found = "relay_explorer brings back tvm.relay and what Relay code used around it, not all of TVM"
-    return f"{name} is not in relay_explorer's tvm: {found}"
+    hint = remedy(name)
+    if hint is None and near:
+        hint = f"did you mean {' or '.join(near)}?"
+    if hint is None:
+        hint = "relay_explorer brings back tvm.relay and what Relay code used around it, not all of TVM"
+    return f"{name} is not in relay_explorer's tvm: {hint}"
 
 
 def module_error(name: str) -> ModuleNotFoundError:
-    """The error for `import name`."""
+    """Return the error for `import name`."""
     return ModuleNotFoundError(_sentence(name, []), name=name)
 
 
-def attribute_error(module: str, name: str, known: Iterable[str], place: object) -> AttributeError:
-    """The error for `module.name`, where `known` are the names that it has."""
-    near = [f"{module}.{n}" for n in difflib.get_close_matches(name, list(known), n=2, cutoff=0.75)]
+def attribute_error(module: str, name: str, names: Iterable[str], place: object) -> AttributeError:
+    """Return the error for `module.name`, where `names` are the names that the module has."""
+    near = [f"{module}.{n}" for n in difflib.get_close_matches(name, list(names), n=2, cutoff=0.75)]
     return AttributeError(_sentence(f"{module}.{name}", near), name=name, obj=place)

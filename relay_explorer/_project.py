@@ -1,42 +1,47 @@
-"""Where the project lives: the one place that names its public address, and what is derived from it."""
+"""The project's public address, defined only here, and the addresses derived from it."""
 
 from __future__ import annotations
 
 VERSION = "0.1.0"
 
-# Not decided yet: a placeholder with the shape that launch buttons need. `make address` rewrites what is
-# derived from it.
+# Not decided yet: a placeholder in the form that launch buttons need. `make address` updates everything that
+# is derived from it.
 REPOSITORY = "https://github.com/relay-explorer/relay_explorer"
 TAG = f"v{VERSION}"
 
 
 def requirement(extra: str = "notebook") -> str:
-    """The requirement that installs the package from the repository at a tag, as pip reads it (PEP 508)."""
+    """Return the requirement that installs the package from the repository at a tag, as pip reads it (PEP
+    508).
+    """
     return f"relay_explorer[{extra}] @ git+{REPOSITORY}@{TAG}"
 
 
 def install_cell(extra: str = "notebook") -> str:
-    """The first cell of a notebook: it installs the package only where importing it fails, as on Colab. With
-    the extra `compile`, also where TVM is missing; to ask for its version takes less time than to import it.
+    """Return the first cell of a notebook: it installs the package only where importing it fails, as on
+    Colab. With the extra `compile`, also where TVM is missing; querying its version is faster than importing
+    it.
     """
-    wanted = ["import relay_explorer"]
+    required = ["import relay_explorer"]
     if "compile" in extra.split(","):
-        wanted += ["from importlib.metadata import version", "version('apache-tvm')"]
-    tried = "".join(f"    {line}\n" for line in wanted)
+        required += ["from importlib.metadata import version", "version('apache-tvm')"]
+    tried = "".join(f"    {line}\n" for line in required)
     return f'try:\n{tried}except ImportError:\n    %pip install -q "{requirement(extra)}"'
 
 
 def colab_address(path: str) -> str:
-    """The address that opens the notebook at `path` (relative to the repository) in Colab."""
+    """Return the address that opens the notebook at `path` (relative to the repository) in Colab."""
     slug = REPOSITORY.removeprefix("https://github.com/")
     return f"https://colab.research.google.com/github/{slug}/blob/{TAG}/{path}"
 
 
 def source_address(path: str, line: int = 0) -> str:
-    """The address at which the file at `path` is shown at the tag, or a line of it."""
+    """Return the address of the file at `path` at the tag, or of a line of it."""
     return f"{REPOSITORY}/blob/{TAG}/{path}" + (f"#L{line}" if line else "")
 
 
 def raw_address(path: str) -> str:
-    """The address of the file at `path` at the tag, for notebooks that are opened without the repository."""
+    """Return the address of the raw file at `path` at the tag, for notebooks that are opened without the
+    repository.
+    """
     return f"{REPOSITORY}/raw/{TAG}/{path}"

@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit status: 0, 1 for a program or file that cannot be used, 2 for a
-    wrong command line.
+    """Run the command; return its exit status: 0, 1 for a program or file that cannot be used, 2 for a wrong
+    command line.
     """
     parser = _parser()
-    given = parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
     try:
-        if given.command == "models":
+        if parsed.command == "models":
             return _models()
-        if given.command == "explore":
-            return _explore(given)
-        if given.command == "passes":
+        if parsed.command == "explore":
+            return _explore(parsed)
+        if parsed.command == "passes":
             return _passes()
-        if given.command == "opt":
-            return _opt(given)
+        if parsed.command == "opt":
+            return _opt(parsed)
     except RelayError as error:
         print(error, file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader of our output, such as `head`, has enough
+    except BrokenPipeError:  # the reader of our output, such as `head`, has closed it
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # else the interpreter would complain at its end
         return 1
     except OSError as error:
-        print(f"error: {error.filename or given.program}: {error.strerror}", file=sys.stderr)
+        print(f"error: {error.filename or parsed.program}: {error.strerror}", file=sys.stderr)
         return 1
     parser.print_help()
     return 0
@@ -59,8 +59,8 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument(
         "program",
         metavar="PROGRAM|MODEL",
-        help="a file in Relay's text format, `-` for the standard input, a model's name, or a measurement "
-        "that was kept (a file that ends in .json)",
+        help="a file in Relay's text format, `-` for the standard input, a model's name, or a saved "
+        "measurement (a file that ends in .json)",
     )
     from .views.registry import views
 
@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     explore.add_argument(
         "--target",
-        help="what kernels are made for, with --view lowering: cpu, cuda, arm64, a board, or TVM's "
+        help="the target of the kernels, with --view lowering: cpu, cuda, arm64, a board, or TVM's "
         "dictionary as JSON (default: cpu, this machine)",
     )
     explore.add_argument(
@@ -81,8 +81,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME|NUMBER",
-        help="the kernel that --view lowering shows (default: the one that computes most); of a run, those "
-        "that the page has at every level, once for each",
+        help="the kernel that --view lowering shows (default: the one that computes most); of a run, one "
+        "that the page shows at every level (may be repeated)",
     )
     explore.add_argument(
         "--measure",
@@ -95,13 +95,19 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="VALUE",
-        help="an argument of @main, for views that run it, once for each: a number or [[1, 2], [3, 4]] for a "
-        "tensor, else an expression as Relay writes it",
+        help="an argument of @main, for views that run it (once for each parameter): a number or "
+        "[[1, 2], [3, 4]] for a tensor, otherwise a Relay expression",
     )
     explore.add_argument(
-        "--passes", metavar="PIPELINE", help='of --view pipeline: "SimplifyInference, FuseOps(max_depth=4)"'
+        "--passes",
+        metavar="PIPELINE",
+        help='the passes of --view pipeline: "SimplifyInference, FuseOps(max_depth=4)"',
     )
-    explore.add_argument("--against", metavar="PIPELINE", help="of --view pipeline: another one, beside it")
+    explore.add_argument(
+        "--against",
+        metavar="PIPELINE",
+        help="a second pipeline, which --view pipeline shows beside the first",
+    )
     explore.add_argument(
         "-o",
         "--output",
@@ -153,17 +159,17 @@ def _passes() -> int:
     return 0
 
 
-def _opt(given: argparse.Namespace) -> int:
+def _opt(parsed: argparse.Namespace) -> int:
     from .transform import PassContext, parse_pipeline
 
-    pipeline = parse_pipeline(given.passes)
-    module, _ = _load(given.program)
+    pipeline = parse_pipeline(parsed.passes)
+    module, _ = _load(parsed.program)
     with PassContext(opt_level=4):
         text = pipeline(module).astext()
-    if given.output in (None, "-"):
+    if parsed.output in (None, "-"):
         sys.stdout.write(text.rstrip("\n") + "\n")
     else:
-        Path(given.output).write_text(text.rstrip("\n") + "\n", "utf-8")
+        Path(parsed.output).write_text(text.rstrip("\n") + "\n", "utf-8")
     return 0
 
 
@@ -176,42 +182,42 @@ def _models() -> int:
     return 0
 
 
-def _explore(given: argparse.Namespace) -> int:
+def _explore(parsed: argparse.Namespace) -> int:
     from .explorer import explore
 
-    measured = given.program.endswith(".json")
-    view = given.view or ("lowering" if measured else "ir")
+    measured = parsed.program.endswith(".json")
+    view = parsed.view or ("lowering" if measured else "ir")
     if measured and view != "lowering":
         raise RelayError("a measurement is shown as a run", help=["leave out --view"])
-    _check_options(view, given)
+    _check_options(view, parsed)
     if measured:
         from .lower.profiling.measurement import Measurement
 
-        x: Any = Measurement.load(given.program)
-        stem = Path(given.program).stem
+        x: Any = Measurement.load(parsed.program)
+        stem = Path(parsed.program).stem
     else:
-        x, stem = _load(given.program)
-    options: dict[str, Any] = {"measure": given.measure, "kernel": _kernels(given.kernel)}
+        x, stem = _load(parsed.program)
+    options: dict[str, Any] = {"measure": parsed.measure, "kernel": _kernels(parsed.kernel)}
     for name in ("passes", "against"):
-        if getattr(given, name):
-            options[name] = getattr(given, name)
-    if given.arg:
-        options["args"] = _arguments(x, given.arg)
+        if getattr(parsed, name):
+            options[name] = getattr(parsed, name)
+    if parsed.arg:
+        options["args"] = _arguments(x, parsed.arg)
     if view == "lowering" and not measured:
         from .lower.build import build
 
-        x = build(x, given.target or "cpu")
-    explorer = explore(x, view, title=given.title or stem, name=f"{_plain(stem)}-{view}", **options)
-    if given.output == "-":
-        sys.stdout.write(explorer.to_json() + "\n" if given.json else explorer.to_html())
+        x = build(x, parsed.target or "cpu")
+    explorer = explore(x, view, title=parsed.title or stem, name=f"{_plain(stem)}-{view}", **options)
+    if parsed.output == "-":
+        sys.stdout.write(explorer.to_json() + "\n" if parsed.json else explorer.to_html())
         return 0
-    ending = "json" if given.json else "html"
-    target = _write(explorer, Path(given.output or f"{_plain(stem)}-{view}.{ending}"), given.json)
+    ending = "json" if parsed.json else "html"
+    target = _write(explorer, Path(parsed.output or f"{_plain(stem)}-{view}.{ending}"), parsed.json)
     print(f"{target}: {explorer.view.summary}")
     return 0
 
 
-def _check_options(view: str, given: argparse.Namespace) -> None:
+def _check_options(view: str, parsed: argparse.Namespace) -> None:
     """Refuse an option that the view does not have, before the program is read."""
     from .views.registry import views
 
@@ -224,17 +230,17 @@ def _check_options(view: str, given: argparse.Namespace) -> None:
         ("passes", "passes"),
         ("against", "against"),
     ):
-        if getattr(given, flag) and option not in every[view].option_names():
+        if getattr(parsed, flag) and option not in every[view].option_names():
             having = [kind.name for kind in every.values() if option in kind.option_names()]
             raise RelayError(
                 f"the view `{view}` has no option --{flag}", help=[f"views that have it: {', '.join(having)}"]
             )
 
 
-def _kernels(given: Sequence[str]) -> Any:
-    """One kernel, several, or none that is named; a number stands for itself."""
-    found = [int(name) if name.isdigit() else name for name in given]
-    return None if not found else found[0] if len(found) == 1 else found
+def _kernels(names: Sequence[str]) -> Any:
+    """Return one kernel, a list of kernels, or None; a text of digits is a kernel's index."""
+    kernels = [int(name) if name.isdigit() else name for name in names]
+    return None if not kernels else kernels[0] if len(kernels) == 1 else kernels
 
 
 def _arguments(module: IRModule, texts: Sequence[str]) -> list[object]:
@@ -246,20 +252,20 @@ def _arguments(module: IRModule, texts: Sequence[str]) -> list[object]:
     return [argument(param, text, module) for param, text in zip(params, texts)]
 
 
-def _write(made: Explorer, target: Path, json: bool) -> Path:
+def _write(explorer: Explorer, target: Path, json: bool) -> Path:
     if not json:
-        return made.save(target)
-    target.write_text(made.to_json() + "\n", "utf-8")
+        return explorer.save(target)
+    target.write_text(explorer.to_json() + "\n", "utf-8")
     return target
 
 
 def _plain(stem: str) -> str:
-    """A name for a file and for addresses."""
+    """Return a name that is safe for a file and for addresses."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-") or "program"
 
 
 def _load(program: str) -> tuple[IRModule, str]:
-    """The module, and what it is called. A file goes before a model of the same name."""
+    """Load a module; return it with its name. A file takes precedence over a model of the same name."""
     from . import models
     from .text import MAX_BYTES, parse
 

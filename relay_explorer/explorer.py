@@ -1,4 +1,4 @@
-"""`explore`: shows a program, or what the compiler did to it."""
+"""`explore`: show a program, or what the compiler did to it."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _names: dict[str, itertools.count[int]] = {}
 
 
 class Explorer:
-    """An explorer of one view. As the last expression of a cell it shows itself: in JupyterLab, Notebook 7,
-    marimo and built pages, and it is made for VS Code and Colab (not seen in those two).
+    """An explorer of one view, which displays itself as the last expression of a cell: in JupyterLab,
+    Notebook 7, marimo and built pages; it is written for VS Code and Colab too, but not tested there.
 
-    `view` is the data, `name` what the addresses of a page call the explorer (`#rx-NAME:STATE`).
+    `view` is the data, `name` the explorer's name in the addresses of a page (`#rx-NAME:STATE`).
     """
 
     def __init__(
@@ -50,23 +50,25 @@ class Explorer:
 
     @property
     def state(self) -> str:
-        """The token of what is shown: as the reader left it in a live widget, otherwise as it was given."""
+        """The token of the displayed state: the reader's last state in a live widget, otherwise the initial
+        one.
+        """
         return self._state if self._widget is None else str(self._widget.state)
 
     def to_dict(self) -> dict[str, Any]:
-        """The view as plain lists, dictionaries, strings and numbers (`frontend/README.md`)."""
+        """Return the view as plain lists, dictionaries, strings and numbers (`frontend/FORMAT.md`)."""
         return self.view.to_dict()
 
     def to_json(self) -> str:
-        """The view as compact JSON."""
+        """Return the view as compact JSON."""
         return self.view.to_json()
 
     def to_html(self) -> str:
-        """One HTML document that needs no network, no Python and no other file."""
+        """Return one HTML document that needs no network, no Python and no other file."""
         return page.page(self.view, self.name, self.state)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes `to_html()` to a file and returns its path; a name without an ending gets `.html`."""
+        """Write `to_html()` to a file and return its path; a name without a suffix gets `.html`."""
         target = Path(path)
         if not target.suffix:
             target = target.with_suffix(".html")
@@ -76,14 +78,14 @@ class Explorer:
     # -- showing
 
     def widget(self) -> Any:
-        """The live widget, always the same one. Needs anywidget."""
+        """Return the live widget, always the same one. Needs anywidget."""
         if self._widget is None:
             answer = self._answer if self._answering is not None else None
             self._widget = widget.make(self.to_dict(), self.name, self._state, answer)
         return self._widget
 
     def _answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """What a reader asks of a live widget: another run, or one more kernel."""
+        """Answer a request of a live widget's reader: another run, or one more kernel."""
         assert self._answering is not None
         self.view = self._answering.answer(question)
         return self.to_dict()
@@ -96,22 +98,24 @@ class Explorer:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         from .views import picture
 
-        found: dict[str, Any] = {
+        bundle: dict[str, Any] = {
             "text/plain": repr(self),
             "text/html": self._repr_html_(),
             "image/svg+xml": picture.svg(self.view),
         }
         if self.live and current() is Host.NOTEBOOK:
-            # Named by its id, not displayed by itself: a widget of ipywidgets 7 replaces the whole bundle.
-            found[WIDGET_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": self.widget().model_id}
+            # Refer to the widget by its id: displaying a widget of ipywidgets 7 would replace the bundle.
+            bundle[WIDGET_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": self.widget().model_id}
         return {
             mime: data
-            for mime, data in found.items()
+            for mime, data in bundle.items()
             if (not include or mime in include) and mime not in (exclude or ())
         }
 
     def _display_(self) -> Any:
-        """What marimo shows: the live widget; without anywidget, the page in a frame."""
+        """Return marimo's display of the explorer: the live widget; without anywidget, the page in a
+        frame.
+        """
         import marimo
 
         if widget.available():
@@ -136,45 +140,50 @@ def explore(
     kernel: str | int | Sequence[str | int] | None = None,
     measure: bool = False,
 ) -> Explorer:
-    """Show `x`: a module, a function or other expression, an inference, an evaluation, the text of
-    a program, or the path of a file that holds one.
+    """Show `x`: a module, a function or other expression, an inference, an evaluation, the text of a program,
+    or the path of a file that contains one.
 
-    `view` is "ir" (the program as text and graph), "types" (type inference, step by step), "evaluation" (a
-    run of `@main` for `args`, step by step, of which the first `limit` steps are kept), "sharing" (the same
-    computation as a graph, with `let`, and written out, each run for `args`), "fusion" (operators being
-    grouped into kernels), "pipeline" (the program before and after each of `passes`, which
-    may be text, "SimplifyInference, FuseOps(max_depth=4)"; with `against`, beside
-    others that it goes through), "gradient" (a function, beside each of its bindings what reverse-mode
-    differentiation adds for it, and what it keeps), "partial" (partial evaluation: what is computed
-    beforehand, decision by decision, of which the first `limit` are kept, and what remains), "memory"
-    (where each value is stored, from when to when, under a plan made beforehand; with operators fused, names
-    freed where their scope ends, and in other orders) or "lowering" (one `kernel`, by name or number, of what
-    `relay_explorer.build` gave, or of a module that is built for it, beside each other as Relay, as tensor
-    expressions, as the loops after each primitive of its schedule, and as machine code; without `kernel`, the
-    one that computes most; with `measure`, timed on this machine after each primitive). With `measure` and
-    without `kernel`, or of a measurement that was kept (a `Measurement`), "lowering" is a
-    whole run for `args`: every kernel under the limits of the machine (a roofline), every launch in time,
-    and those kernels at every level that `kernel` lists (without it, the three that take most of the time; a
-    `live` one makes the others when they are asked for).
-    An inference is shown as "types" unless asked otherwise, an evaluation (`execute.record`) as "evaluation",
-    a measurement as "lowering", all else as "ir".
-    "machine" is a run of `@main` for `args` on the virtual machine, instruction by instruction, of which the
-    first `limit` steps are kept: of a module, or of what `relay_explorer.build` gave; with it the graph
-    executor's storage plan, where that can run the program.
-    `state` is a token that an explorer gave ("link"), without or with its `#rx-NAME:`. `title` is the
-    heading. `name` is what addresses call the explorer: letters, digits, `-` and `_`, unique in its page.
+    `view` is one of the following. The default is "types" for an inference, "evaluation" for an evaluation
+    (`execute.record`), "lowering" for a measurement, and "ir" for everything else.
+
+    * "ir": the program as text and graph.
+    * "costs": the floating-point operations, bytes and parameters of each call.
+    * "types": type inference, step by step.
+    * "evaluation": a run of `@main` for `args`, of which the first `limit` steps are recorded.
+    * "sharing": the same computation as a graph, with `let`, and expanded into a tree, each run for `args`.
+    * "fusion": how operators are grouped into kernels.
+    * "pipeline": the program before and after each of `passes`, which may be text, "SimplifyInference,
+      FuseOps(max_depth=4)"; with `against`, beside a second pipeline.
+    * "gradient": a function, and beside each of its bindings the code that reverse-mode differentiation adds
+      for it, and the values that it stores.
+    * "partial": partial evaluation: the static computations, decision by decision, of which the first
+      `limit` are recorded, and the residual program.
+    * "memory": where each value is stored, from which step to which, under a static plan; with operators
+      fused, with names freed at the end of their scopes, and in other orders of evaluation.
+    * "machine": a run of `@main` for `args` on the virtual machine, instruction by instruction, of which the
+      first `limit` steps are recorded: of a module, or of a result of `relay_explorer.build`; with the graph
+      executor's storage plan, where the graph executor can run the program.
+    * "lowering": one `kernel`, by name or index, of a result of `relay_explorer.build`, or of a module that
+      is built for it: side by side as Relay, as tensor expressions, as the loops after each primitive of its
+      schedule, and as machine code; by default the kernel that computes most. With `measure`, it is timed on
+      this machine after each primitive. With `measure` and without `kernel`, or for a `Measurement`, the view
+      is a whole run for `args`: every kernel under the limits of the machine (a roofline), every launch on a
+      timeline, and the kernels that `kernel` lists at every level (by default, the three that take most of
+      the time; a `live` explorer builds the others on request).
+
+    `state` is a token that an explorer provides ("link"), without or with its `#rx-NAME:`. `title` is the
+    heading. `name` identifies the explorer in addresses: letters, digits, `-` and `_`, unique in its page.
 
     An explorer in a notebook needs no kernel, so it still works when the notebook is opened again. A `live`
     one is a widget instead (it needs anywidget and the kernel): its `state` follows the reader in Python.
 
-    An option that the view does not have is refused (`views.registry.ViewError`, a ValueError), and so is a
-    view that does not exist; the error names the nearest one, and the views that have the option.
-
-    Text that is not a program is a ParseError, a program of more than LARGEST expressions a RelayError. A
-    program that is not well typed is shown all the same, with the reason.
+    Raise a ViewError (`views.registry`, a ValueError) for a view that does not exist and for an option that
+    the view does not have; it suggests the most similar name, and lists the views that have the option. Raise
+    a ParseError for text that is not a program, and a RelayError for a program of more than LARGEST
+    expressions. A program that is not well typed is shown nevertheless, with the reason.
     """
     if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
-        raise ValueError(f"{name!r} is no name for an explorer: use letters, digits, `-` and `_`")
+        raise ValueError(f"an explorer cannot be named {name!r}: use letters, digits, `-` and `_`")
     kind = view_kind(view, x)
     options: dict[str, object] = {
         "args": args,
@@ -202,20 +211,22 @@ def explore(
 
 
 def _not_a_program(error: ParseError, text: str) -> RelayError:
-    """The error for a text that is the name of a model or of a file."""
+    """Return the error for a text that is the name of a model or of a file."""
     from . import models
 
     if text in models.names():
-        hint = f'a string is taken as a program; the model is models.load("{text}")'
+        hint = f'a string is parsed as a program; the model is models.load("{text}")'
     else:
-        hint = "a string is taken as a program; give a pathlib.Path for a file, or models.load(…) for a model"
+        hint = (
+            "a string is parsed as a program; pass a pathlib.Path for a file, or models.load(…) for a model"
+        )
     return ParseError(
         error.message, error.span, [Note(n.message, n.span) for n in error.notes], [*error.help, hint]
     )
 
 
 def _name(view: View) -> str:
-    """A name from the title, numbered where it was used before in this process."""
+    """Derive a name from the title, numbered if it has been used before in this process."""
     stem = re.sub(r"[^a-z0-9]+", "-", view.title.lower()).strip("-")[:40] or "program"
     base = f"{stem}-{view.kind}"
     number = next(_names.setdefault(base, itertools.count(1)))

@@ -27,14 +27,14 @@ from .patterns import (
     WildcardPattern,
 )
 
-LONGEST = 4000  # characters; a pattern with much sharing would be too long to read
+MAX_LENGTH = 4000  # characters; a pattern with much sharing would be too long to read
 
 
 def show_pattern(pattern: DFPattern) -> str:
     """Write `pattern` as text, truncated where it is very long. A pattern inside itself is written as `…`."""
     writer = _Writer()
     text = run(writer.show(pattern))
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 1] + "…"
 
 
 class _Writer:
@@ -43,7 +43,7 @@ class _Writer:
         self.written = 0
 
     def show(self, pattern: DFPattern) -> Steps[str]:
-        if pattern in self.inside or self.written > LONGEST:
+        if pattern in self.inside or self.written > MAX_LENGTH:
             return "…"
         self.inside.add(pattern)
         self.written += 8  # the minimum for a pattern; counted on the way down, so that the depth is bounded

@@ -18,7 +18,9 @@ from ..ir.span import Source
 
 
 class Model(NamedTuple):
-    """A program of the book: `file:function` that builds it, one line on it, and where it comes from."""
+    """A program of the book: the `file:function` that builds it, a description in one line, and its
+    source.
+    """
 
     build: str
     description: str
@@ -80,12 +82,12 @@ MODELS = {
 
 
 def names() -> list[str]:
-    """The names that `load` takes."""
+    """List the names that `load` accepts."""
     return list(MODELS)
 
 
 def load(name: str) -> IRModule:
-    """The module of the model called `name`; types are not inferred yet."""
+    """Build the module of the model called `name`; types are not inferred yet."""
     model = MODELS.get(name)
     if model is None:
         near = difflib.get_close_matches(str(name), MODELS, n=2)
@@ -99,7 +101,7 @@ def load(name: str) -> IRModule:
         )
     file, _, function = model.build.partition(":")
     built: IRModule = getattr(importlib.import_module(f"{__name__}.{file}"), function)()
-    built.source = Source(name, "")  # so that explorers call it by its name
+    built.source = Source(name, "")  # so that explorers show its name
     return built
 
 

@@ -22,10 +22,10 @@ ALPHABET = string.ascii_letters + " .,;'"
 class Cell(NamedTuple):
     """A recurrent cell, as Relay text in which {hidden} is the size of the state.
 
-    `gates` is how many vectors of that size a step computes; `state` the type of what it carries along;
-    `first` the state before the first letter; `shown` the part of the state `%state` that others see; `step`
-    computes the next state of `%x` and `%y`, what the letter and the state contribute to the gates, each
-    (1, gates · hidden), and of `%state`.
+    `gates` is the number of vectors of that size that a step computes; `state` the type of the recurrent
+    state; `first` the state before the first letter; `shown` the part of the state `%state` that is the
+    output; `step` computes the next state from `%x` and `%y`, the contributions of the letter and the state
+    to the gates, each (1, gates · hidden), and from `%state`.
     """
 
     gates: int
@@ -114,14 +114,14 @@ def @main(%start: int32, %count: int32,
 def char_rnn(
     alphabet: int = len(ALPHABET), hidden: int = 128, languages: int = 18, cell: str = "rnn"
 ) -> IRModule:
-    """A text (a list of letters' numbers, each below `alphabet`) to the probabilities (1, languages). The
-    cell is "rnn", "gru" or "lstm".
+    """Build a classifier from a text (a list of letter indices, each below `alphabet`) to the probabilities
+    (1, languages). The cell is "rnn", "gru" or "lstm".
     """
     return _program(READ, alphabet, hidden, languages, cell)
 
 
 def char_rnn_writer(alphabet: int = len(ALPHABET), hidden: int = 128, cell: str = "rnn") -> IRModule:
-    """A letter and a count to the list of so many letters that follow."""
+    """Build a generator from a letter and a count to the list of that many letters that follow."""
     return _program(WRITE, alphabet, hidden, alphabet, cell)
 
 
@@ -132,11 +132,11 @@ def _program(main: str, alphabet: int, hidden: int, out: int, name: str) -> IRMo
     parts = {k: getattr(cell, k).format(hidden=hidden) for k in ("state", "first", "shown", "step")}
     text = (STEP + main).format(alphabet=alphabet, hidden=hidden, gates=cell.gates * hidden, out=out, **parts)
     module = relay.parse(text, "char_rnn.relay", init_module=relay.prelude.Prelude().mod)
-    return relay.transform.RemoveUnusedFunctions()(module)  # of the prelude, one function stays
+    return relay.transform.RemoveUnusedFunctions()(module)  # of the prelude, one function remains
 
 
 def encode(text: str, alphabet: str = ALPHABET) -> list[int]:
-    """The numbers of a text's letters; a RelayError where one is not in the alphabet."""
+    """Return the indices of a text's letters; raise a RelayError for one that is not in the alphabet."""
     numbers = {letter: number for number, letter in enumerate(alphabet)}
     unknown = [letter for letter in text if letter not in numbers]
     if unknown:
@@ -145,5 +145,5 @@ def encode(text: str, alphabet: str = ALPHABET) -> list[int]:
 
 
 def decode(letters: list[int], alphabet: str = ALPHABET) -> str:
-    """The text whose letters have these numbers."""
+    """Return the text whose letters have these indices."""
     return "".join([alphabet[int(number)] for number in letters])

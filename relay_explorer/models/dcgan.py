@@ -15,8 +15,8 @@ def dcgan(
     width: int = 128,
     dtype: str = "float32",
 ) -> IRModule:
-    """data (batch, noise) to images (batch, *image) with values from -1 to 1. The side of an image is four
-    times a power of two: each layer doubles it, and halves the channels, down to `width`.
+    """Build a generator from data (batch, noise) to images (batch, *image) with values from -1 to 1. The side
+    of an image is four times a power of two: each layer doubles it, and halves the channels, down to `width`.
     """
     channels, height, columns = image
     doublings = (height // 4).bit_length() - 1
@@ -35,7 +35,7 @@ def dcgan(
 
 
 def _doubled(b: Builder, x: Expr, name: str, inputs: int, channels: int) -> Expr:
-    """A transposed 4 × 4 convolution that doubles height and width."""
+    """Add a transposed 4 × 4 convolution that doubles height and width."""
     return relay.nn.conv2d_transpose(
         x,
         b.weight(f"{name}_weight", (inputs, channels, 4, 4)),

@@ -1,4 +1,4 @@
-"""DenseNet: each layer sees the channels of all layers before it."""
+"""DenseNet: each layer reads the channels of all layers before it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def densenet(
     layout: str = "NCHW",
     dtype: str = "float32",
 ) -> IRModule:
-    """data (batch, *image) to class scores (batch, classes); `layers` with weights, 121 to 201."""
+    """Build a network from data (batch, *image) to class scores (batch, classes); `layers` with weights, 121
+    to 201.
+    """
     if layers not in _SIZES:
         raise ValueError(f"a DenseNet has {', '.join(map(str, _SIZES))} layers, not {layers}")
     channels, growth, blocks = _SIZES[layers]
@@ -44,7 +46,9 @@ def densenet(
 
 
 def _block(b: Builder, x: Expr, name: str, channels: int, growth: int, count: int) -> Expr:
-    """`count` layers, each a 1 × 1 and a 3 × 3 convolution, whose results are joined to what came in."""
+    """Add `count` layers, each a 1 × 1 and a 3 × 3 convolution, whose results are concatenated with the
+    block's input.
+    """
     for number in range(1, count + 1):
         layer = f"{name}_layer{number}"
         new = b.norm_relu_conv(x, f"{layer}_1", channels, 4 * growth, kernel=1)

@@ -15,7 +15,9 @@ def dqn(
     layout: str = "NCHW",
     dtype: str = "float32",
 ) -> IRModule:
-    """data (batch, 4, 84, 84), four grey frames, to the value of each action (batch, actions)."""
+    """Build a network from data (batch, 4, 84, 84), four grayscale frames, to the value of each action
+    (batch, actions).
+    """
     b = Builder(layout, dtype)
     x: Expr = b.image("data", batch, image)
     x = relay.nn.relu(b.conv(x, "conv1", image[0], 32, kernel=8, stride=4, bias=True))

@@ -9,7 +9,7 @@ from .layers import Builder, Pair
 
 
 class _Inception(Builder):
-    """Convolutions with normalization and ReLU that know how many channels they are given."""
+    """Convolutions with normalization and ReLU that track the number of channels of each expression."""
 
     def __init__(self, dtype: str) -> None:
         super().__init__(dtype=dtype)
@@ -23,13 +23,13 @@ class _Inception(Builder):
         return out
 
     def chain(self, x: Expr, name: str, *cells: tuple[int, Pair, Pair]) -> Expr:
-        """Cells one after the other: channels, kernel, padding."""
+        """Add cells in sequence, each given by channels, kernel and padding."""
         for number, (channels, kernel, padding) in enumerate(cells, 1):
             x = self.cell(x, f"{name}_{number}", channels, kernel, padding=padding)
         return x
 
     def pooled(self, x: Expr, mean: bool = False) -> Expr:
-        """3 × 3 pooling: means with stride 1, maxima with stride 2."""
+        """Add 3 × 3 pooling: average with stride 1, maximum with stride 2."""
         out = self.avg_pool(x, 3, 1, 1) if mean else self.max_pool(x, 3, 2)
         self.channels[out] = self.channels[x]
         return out
@@ -43,8 +43,8 @@ class _Inception(Builder):
 def inception_v3(
     batch: int = 1, classes: int = 1000, image: tuple[int, int, int] = (3, 299, 299), dtype: str = "float32"
 ) -> IRModule:
-    """data (batch, *image) to class probabilities (batch, classes); without the second classifier that
-    training uses.
+    """Build a network from data (batch, *image) to class probabilities (batch, classes); without the
+    auxiliary classifier that training uses.
     """
     b = _Inception(dtype)
     x: Expr = b.image("data", batch, image)
@@ -65,7 +65,7 @@ def inception_v3(
 
 
 def _block_a(b: _Inception, x: Expr, name: str, pool_channels: int) -> Expr:
-    """1 × 1, 5 × 5, and 3 × 3 twice."""
+    """Add a block with branches of 1 × 1, 5 × 5, and two 3 × 3 convolutions."""
     return b.side_by_side(
         b.cell(x, f"{name}_one", 64, 1),
         b.chain(x, f"{name}_five", (48, 1, 0), (64, 5, 2)),
@@ -75,7 +75,7 @@ def _block_a(b: _Inception, x: Expr, name: str, pool_channels: int) -> Expr:
 
 
 def _shrink_a(b: _Inception, x: Expr, name: str) -> Expr:
-    """To half the height and width."""
+    """Halve the height and width."""
     three = b.chain(x, f"{name}_three", (64, 1, 0), (96, 3, 1))
     return b.side_by_side(
         b.cell(x, f"{name}_one", 384, 3, stride=2),
@@ -85,7 +85,7 @@ def _shrink_a(b: _Inception, x: Expr, name: str) -> Expr:
 
 
 def _block_b(b: _Inception, x: Expr, name: str, width: int) -> Expr:
-    """7 × 7 in two parts, 1 × 7 and 7 × 1, once and twice."""
+    """Add a block with 7 × 7 convolutions factored into 1 × 7 and 7 × 1, once and twice."""
     across: tuple[Pair, Pair] = ((1, 7), (0, 3))
     down: tuple[Pair, Pair] = ((7, 1), (3, 0))
     return b.side_by_side(
@@ -105,7 +105,7 @@ def _block_b(b: _Inception, x: Expr, name: str, width: int) -> Expr:
 
 
 def _shrink_b(b: _Inception, x: Expr, name: str) -> Expr:
-    """To half the height and width."""
+    """Halve the height and width."""
     three = b.cell(x, f"{name}_three", 192, 1)
     seven = b.chain(x, f"{name}_seven", (192, 1, 0), (192, (1, 7), (0, 3)), (192, (7, 1), (3, 0)))
     return b.side_by_side(
@@ -116,7 +116,9 @@ def _shrink_b(b: _Inception, x: Expr, name: str) -> Expr:
 
 
 def _block_c(b: _Inception, x: Expr, name: str) -> Expr:
-    """3 × 3 in two parts that stand side by side, after nothing and after a 3 × 3."""
+    """Add a block with 3 × 3 convolutions factored into two parallel parts, after the input and after a 3 ×
+    3.
+    """
     three = b.cell(x, f"{name}_three", 384, 1)
     twice = b.chain(x, f"{name}_twice", (448, 1, 0), (384, 3, 1))
     return b.side_by_side(

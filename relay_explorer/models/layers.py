@@ -1,4 +1,4 @@
-"""Layers that the models share. A `Builder` collects the parameters of `main` as layers ask for them."""
+"""Layers that the models share. A `Builder` collects the parameters of `main` as layers add them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from ..ir.expr import Expr, Function, Var
 from ..ir.module import IRModule
 
 Pair = int | tuple[int, int]
-LAYOUTS = {"NCHW": "OIHW", "NHWC": "HWIO"}  # of images, and of the kernels that go with them
+LAYOUTS = {"NCHW": "OIHW", "NHWC": "HWIO"}  # of images, and of the corresponding convolution weights
 
 
 class Builder:
-    """Builds one `main`: `input` and `weight` make its parameters, in the order in which they are called.
+    """Build one `main`: `input` and `weight` add its parameters, in the order of the calls.
 
-    Images are laid out as `layout` says, whatever their shapes are called in the arguments here: those are
-    (channels, height, width).
+    Images have the given `layout`; shapes in the arguments here are always (channels, height, width).
     """
 
     def __init__(self, layout: str = "NCHW", dtype: str = "float32") -> None:
@@ -34,7 +33,7 @@ class Builder:
     weight = input
 
     def image(self, name: str, batch: int, shape: Sequence[int]) -> Var:
-        """An input of `batch` images of `shape` (channels, height, width)."""
+        """Add an input of `batch` images of `shape` (channels, height, width)."""
         channels, height, width = shape
         sizes = {"N": batch, "C": channels, "H": height, "W": width}
         return self.input(name, tuple([sizes[axis] for axis in self.layout]))
@@ -43,7 +42,7 @@ class Builder:
         return IRModule.from_expr(Function(self.params, body))
 
     def dense(self, data: Expr, name: str, inputs: int, units: int) -> Expr:
-        """data (batch, inputs) to (batch, units), with a bias."""
+        """Add a dense layer from data (batch, inputs) to (batch, units), with a bias."""
         weight = self.weight(f"{name}_weight", (units, inputs))
         bias = self.weight(f"{name}_bias", (units,))
         return relay.nn.bias_add(relay.nn.dense(data, weight, units=units), bias)
@@ -60,7 +59,7 @@ class Builder:
         groups: int = 1,
         bias: bool = False,
     ) -> Expr:
-        """A convolution, with a bias if asked for."""
+        """Add a convolution, optionally with a bias."""
         rows, columns = _pair(kernel)
         sizes = {"O": channels, "I": inputs // groups, "H": rows, "W": columns}
         kernel_layout = LAYOUTS[self.layout]
@@ -81,7 +80,7 @@ class Builder:
         return relay.nn.bias_add(out, self.weight(f"{name}_bias", (channels,)), axis=self.channel_axis)
 
     def batch_norm(self, data: Expr, name: str, channels: int, epsilon: float = 1e-5) -> Expr:
-        """Batch normalization over the channels, as inference uses it."""
+        """Add batch normalization over the channels, as inference uses it."""
         gamma, beta, mean, variance = (
             self.weight(f"{name}_{part}", (channels,)) for part in ("gamma", "beta", "mean", "var")
         )
@@ -106,7 +105,7 @@ class Builder:
     def norm_relu_conv(
         self, data: Expr, name: str, inputs: int, channels: int, kernel: Pair, padding: Pair = 0
     ) -> Expr:
-        """The other order: the convolution comes last."""
+        """Add batch normalization, ReLU and a convolution, in this order."""
         out = relay.nn.relu(self.batch_norm(data, f"{name}_bn", inputs))
         return self.conv(out, f"{name}_conv", inputs, channels, kernel, padding=padding)
 
@@ -117,29 +116,29 @@ class Builder:
         )  # fmt: skip
 
     def avg_pool(self, data: Expr, size: int, stride: int, padding: int = 0) -> Expr:
-        """Means of windows; what padding adds is not counted."""
+        """Add average pooling, which does not count the padding."""
         return relay.nn.avg_pool2d(
             data, pool_size=(size, size), strides=(stride, stride), padding=(padding, padding),
             layout=self.layout, count_include_pad=False,
         )  # fmt: skip
 
     def global_pool(self, data: Expr) -> Expr:
-        """The mean of each channel, (batch, channels)."""
+        """Return the mean of each channel, (batch, channels)."""
         return relay.nn.batch_flatten(relay.nn.global_avg_pool2d(data, layout=self.layout))
 
     def join(self, parts: Sequence[Expr]) -> Expr:
-        """Images one after the other along the channels."""
+        """Concatenate images along the channels."""
         return relay.concatenate(list(parts), axis=self.channel_axis)
 
     def layer_norm(self, data: Expr, name: str, width: int) -> Expr:
-        """Layer normalization over the last axis."""
+        """Add layer normalization over the last axis."""
         return relay.nn.layer_norm(
             data, self.weight(f"{name}_gamma", (width,)), self.weight(f"{name}_beta", (width,))
         )
 
 
 def pooled(size: int, kernel: int, stride: int, padding: int = 0) -> int:
-    """How many windows fit."""
+    """Return the number of windows that fit."""
     return (size + 2 * padding - kernel) // stride + 1
 
 

@@ -9,7 +9,7 @@ from .layers import Builder
 
 
 def lenet(batch: int = 1) -> IRModule:
-    """data (batch, 1, 28, 28) to class probabilities (batch, 10)."""
+    """Build a network from data (batch, 1, 28, 28) to class probabilities (batch, 10)."""
     b = Builder()
     x: Expr = b.input("data", (batch, 1, 28, 28))
     x = relay.nn.relu(b.conv(x, "conv1", 1, 6, kernel=5, padding=2, bias=True))

@@ -11,8 +11,8 @@ from .layers import Builder
 def lstm(
     steps: int = 32, inputs: int = 64, hidden: int = 128, batch: int = 1, dtype: str = "float32"
 ) -> IRModule:
-    """steps inputs (batch, inputs) and the first state (batch, hidden) to the last hidden state (batch,
-    hidden). All steps share the same weights.
+    """Build a network from `steps` inputs (batch, inputs) and the initial state (batch, hidden) to the last
+    hidden state (batch, hidden). All steps share the same weights.
     """
     b = Builder(dtype=dtype)
     sequence = [b.input(f"x{t}", (batch, inputs)) for t in range(steps)]

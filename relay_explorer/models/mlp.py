@@ -11,7 +11,7 @@ from .layers import Builder
 
 
 def mlp() -> IRModule:
-    """x (1, 784) to class probabilities (1, 10)."""
+    """Build a network from x (1, 784) to class probabilities (1, 10)."""
     b = Builder()
     x = b.input("x", (1, 784))
     hidden = relay.nn.relu(b.dense(x, "fc1", 784, 256))
@@ -25,7 +25,9 @@ def image_mlp(
     hidden: tuple[int, ...] = (128, 64),
     dtype: str = "float32",
 ) -> IRModule:
-    """data (batch, *image) to class probabilities (batch, classes), through layers of `hidden` units."""
+    """Build a network from data (batch, *image) to class probabilities (batch, classes), through layers of
+    `hidden` units.
+    """
     b = Builder(dtype=dtype)
     x: Expr = relay.nn.batch_flatten(b.input("data", (batch, *image)))
     inputs = math.prod(image)

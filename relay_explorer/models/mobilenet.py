@@ -26,7 +26,7 @@ def mobilenet(
     layout: str = "NCHW",
     dtype: str = "float32",
 ) -> IRModule:
-    """data (batch, *image) to class probabilities (batch, classes)."""
+    """Build a network from data (batch, *image) to class probabilities (batch, classes)."""
     b = Builder(layout, dtype)
     x = b.conv_norm_relu(b.image("data", batch, image), "stem", image[0], 32, kernel=3, stride=2, padding=1)
     inputs = 32

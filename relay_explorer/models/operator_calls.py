@@ -1,4 +1,4 @@
-"""One well-typed call of every operator: what the book's reference shows of each, and what tests try."""
+"""One well-typed call of every operator, for the book's reference and for tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Example = Expr | TupleWrapper
 
 
 def _examples() -> Iterator[Example]:
-    """The examples that operators were declared with."""
+    """Yield the examples in the operators' declarations."""
     for op in map(Op.get, Op.list_op_names()):
         if op.example is not None:
             example = op.example()

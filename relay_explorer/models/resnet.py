@@ -18,12 +18,12 @@ _BOTTLENECK_FROM = 50
 
 
 def resnet18() -> IRModule:
-    """data (1, 3, 224, 224) to class probabilities (1, 1000)."""
+    """Build a network from data (1, 3, 224, 224) to class probabilities (1, 1000)."""
     return resnet(18)
 
 
 def resnet50() -> IRModule:
-    """data (1, 3, 224, 224) to class probabilities (1, 1000)."""
+    """Build a network from data (1, 3, 224, 224) to class probabilities (1, 1000)."""
     return resnet(50)
 
 
@@ -35,7 +35,9 @@ def resnet(
     layout: str = "NCHW",
     dtype: str = "float32",
 ) -> IRModule:
-    """data (batch, *image) to class probabilities (batch, classes); `layers` with weights, 18 to 152."""
+    """Build a network from data (batch, *image) to class probabilities (batch, classes); `layers` with
+    weights, 18 to 152.
+    """
     if layers not in _UNITS:
         raise ValueError(f"a ResNet has {', '.join(map(str, _UNITS))} layers, not {layers}")
     bottleneck = layers >= _BOTTLENECK_FROM
@@ -54,7 +56,7 @@ def resnet(
 
 
 def _basic(b: Builder, x: Expr, name: str, inputs: int, width: int, stride: int) -> Expr:
-    """Two 3 × 3 convolutions beside a shortcut."""
+    """Add two 3 × 3 convolutions in parallel with a shortcut."""
     out = b.conv_norm_relu(x, f"{name}_1", inputs, width, kernel=3, stride=stride, padding=1)
     out = b.batch_norm(
         b.conv(out, f"{name}_2_conv", width, width, kernel=3, padding=1), f"{name}_2_bn", width
@@ -63,7 +65,7 @@ def _basic(b: Builder, x: Expr, name: str, inputs: int, width: int, stride: int)
 
 
 def _bottleneck(b: Builder, x: Expr, name: str, inputs: int, width: int, stride: int) -> Expr:
-    """1 × 1, 3 × 3, 1 × 1 convolutions beside a shortcut; the 3 × 3 one takes the stride."""
+    """Add 1 × 1, 3 × 3, 1 × 1 convolutions in parallel with a shortcut; the 3 × 3 one has the stride."""
     out = b.conv_norm_relu(x, f"{name}_1", inputs, width, kernel=1)
     out = b.conv_norm_relu(out, f"{name}_2", width, width, kernel=3, stride=stride, padding=1)
     out = b.batch_norm(b.conv(out, f"{name}_3_conv", width, 4 * width, kernel=1), f"{name}_3_bn", 4 * width)
@@ -71,7 +73,7 @@ def _bottleneck(b: Builder, x: Expr, name: str, inputs: int, width: int, stride:
 
 
 def _shortcut(b: Builder, x: Expr, name: str, inputs: int, channels: int, stride: int) -> Expr:
-    """The input itself, or a 1 × 1 convolution of it where the shape changes."""
+    """Return the input itself, or a 1 × 1 convolution of it where the shape changes."""
     if inputs == channels and stride == 1:
         return x
     return b.batch_norm(

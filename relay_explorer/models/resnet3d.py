@@ -17,7 +17,7 @@ class _Video(Builder):
     def conv3d(
         self, x: Expr, name: str, inputs: int, channels: int, kernel: Triple, stride: Triple, padding: Triple
     ) -> Expr:
-        """A convolution and its normalization."""
+        """Add a convolution and its normalization."""
         weight = self.weight(f"{name}_conv_weight", (channels, inputs, *kernel))
         x = relay.nn.conv3d(x, weight, strides=stride, padding=padding, channels=channels, kernel_size=kernel)
         return self.batch_norm(x, f"{name}_bn", channels)
@@ -30,7 +30,9 @@ def resnet3d(
     video: tuple[int, int, int, int] = (3, 16, 112, 112),
     dtype: str = "float32",
 ) -> IRModule:
-    """data (batch, channels, frames, height, width) to class probabilities (batch, classes)."""
+    """Build a network from data (batch, channels, frames, height, width) to class probabilities (batch,
+    classes).
+    """
     if layers not in _UNITS:
         raise ValueError(f"a ResNet for video has {', '.join(map(str, _UNITS))} layers, not {layers}")
     b = _Video(dtype=dtype)
@@ -48,7 +50,7 @@ def resnet3d(
 
 
 def _unit(b: _Video, x: Expr, name: str, inputs: int, width: int, stride: int) -> Expr:
-    """Two 3 × 3 × 3 convolutions beside a shortcut."""
+    """Add two 3 × 3 × 3 convolutions in parallel with a shortcut."""
     cube, once, strides = (3, 3, 3), (1, 1, 1), (stride, stride, stride)
     out: Expr = relay.nn.relu(b.conv3d(x, f"{name}_1", inputs, width, cube, strides, once))
     out = b.conv3d(out, f"{name}_2", width, width, cube, once, once)

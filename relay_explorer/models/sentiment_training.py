@@ -1,8 +1,8 @@
-"""How the weights of `sentiment` were found: `python -m relay_explorer.models.sentiment_training` does it.
+"""Training of the weights of `sentiment`: run `python -m relay_explorer.models.sentiment_training`.
 
-The loss of a sentence is the cross entropy of its mood. Its gradient is that of this package, taken through
-the recursion over the tree; the program that computes both is compiled ahead of time. Steps are Adam's
-(Kingma, Ba, 2015, arXiv 1412.6980, algorithm 1).
+The loss of a sentence is the cross entropy of its mood. This package differentiates it through the recursion
+over the tree; the program that computes the loss and its gradient is compiled ahead of time. The optimizer is
+Adam (Kingma, Ba, 2015, arXiv 1412.6980, algorithm 1).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SENTENCES, EPOCHS, BATCH, RATE = 4000, 12, 16, 0.003
 
 
 def with_gradient() -> IRModule:
-    """The program from a sentence, its mood (1, 5) and the weights to the loss and the derivatives."""
+    """Build the program from a sentence, its mood (1, 5) and the weights to the loss and the gradients."""
     mod = module()
     main = mod["main"]
     target = relay.var("mood", shape=(1, len(MOODS)))
@@ -39,16 +39,16 @@ def with_gradient() -> IRModule:
     loss = relay.nn.cross_entropy_with_logits(relay.nn.log_softmax(softmax.args[0]), target)
     mod["main"] = Function([main.params[0], target, *main.params[1:]], Let(body.var, body.value, loss))
     typed = infer_types(mod)
-    made = gradient(typed["main"], typed)
-    typed["main"] = made
+    function = gradient(typed["main"], typed)
+    typed["main"] = function
     return typed
 
 
 def train(
     seed: int = 0, count: int = SENTENCES, epochs: int = EPOCHS, step: Callable[..., Any] | None = None
 ) -> tuple[dict[str, Array], list[float]]:
-    """The weights, and the mean loss of each epoch. `step` runs the program `with_gradient`; it is compiled
-    where it is not given.
+    """Train the model; return the weights and the mean loss of each epoch. `step` runs the program
+    `with_gradient`, which is compiled by default.
     """
     import numpy as np
 
@@ -86,7 +86,7 @@ def train(
 
 
 def _initial(type_: Type, random: Generator) -> Array:
-    """Weights whose products keep their size; biases of zero."""
+    """Return initial weights that preserve the magnitude of products, and zero biases."""
     import numpy as np
 
     assert isinstance(type_, TensorType)

@@ -1,4 +1,4 @@
-"""SqueezeNet: channels are squeezed before they are looked at in two sizes."""
+"""SqueezeNet: fire modules squeeze the channels before convolutions of two sizes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..ir.expr import Expr
 from ..ir.module import IRModule
 from .layers import Builder
 
-# (squeezed, expanded) channels of each fire module, and None where a pooling stands.
+# (squeezed, expanded) channels of each fire module.
 _FIRES = ((16, 64), (16, 64), (32, 128), (32, 128), (48, 192), (48, 192), (64, 256), (64, 256))
 _POOLED_BEFORE = {"1.0": (0, 3, 7), "1.1": (0, 2, 4)}
 
@@ -19,8 +19,8 @@ def squeezenet(
     image: tuple[int, int, int] = (3, 224, 224),
     dtype: str = "float32",
 ) -> IRModule:
-    """data (batch, *image) to class probabilities (batch, classes). Version 1.1 pools earlier, and computes
-    less.
+    """Build a network from data (batch, *image) to class probabilities (batch, classes). Version 1.1 pools
+    earlier, so it computes less.
     """
     if version not in _POOLED_BEFORE:
         raise ValueError(f"SqueezeNet has the versions {', '.join(_POOLED_BEFORE)}, not {version}")
@@ -39,7 +39,7 @@ def squeezenet(
 
 
 def _fire(b: Builder, x: Expr, name: str, inputs: int, squeezed: int, expanded: int) -> Expr:
-    """A 1 × 1 convolution to few channels, then 1 × 1 and 3 × 3 ones side by side."""
+    """Add a 1 × 1 convolution to few channels, then parallel 1 × 1 and 3 × 3 convolutions."""
     x = relay.nn.relu(b.conv(x, f"{name}_squeeze", inputs, squeezed, kernel=1, bias=True))
     small = relay.nn.relu(b.conv(x, f"{name}_expand1", squeezed, expanded, kernel=1, bias=True))
     large = relay.nn.relu(b.conv(x, f"{name}_expand3", squeezed, expanded, kernel=3, padding=1, bias=True))

@@ -13,7 +13,7 @@ from .layers import Builder
 def encoder(
     layers: int = 12, tokens: int = 128, width: int = 768, heads: int = 12, hidden: int = 3072
 ) -> IRModule:
-    """x (tokens, width), one sequence of embedded tokens, to (tokens, width)."""
+    """Build an encoder from x (tokens, width), one sequence of embedded tokens, to (tokens, width)."""
     b = Builder()
     x: Expr = b.input("x", (tokens, width))
     for index in range(1, layers + 1):
@@ -26,11 +26,11 @@ def encoder(
 
 
 def _attention(b: Builder, x: Expr, name: str, tokens: int, width: int, heads: int) -> Expr:
-    """Multi-head self-attention. Heads are the batch of the batched products."""
+    """Add multi-head self-attention. Heads are the batch axis of the batched products."""
     size = width // heads
 
     def split(data: Expr) -> Expr:
-        """(tokens, width) to (heads, tokens, size)."""
+        """Split (tokens, width) into (heads, tokens, size)."""
         return relay.transpose(relay.reshape(data, (tokens, heads, size)), axes=(1, 0, 2))
 
     query, key, value = (
@@ -44,7 +44,7 @@ def _attention(b: Builder, x: Expr, name: str, tokens: int, width: int, heads: i
 
 
 def _gelu(x: Expr) -> Expr:
-    """x Φ(x), with Φ written by the error function."""
+    """Compute x Φ(x), with Φ expressed by the error function."""
     half = relay.multiply(x, relay.const(0.5))
     return relay.multiply(
         half, relay.add(relay.const(1.0), relay.erf(relay.multiply(x, relay.const(math.sqrt(0.5)))))

@@ -1,8 +1,8 @@
-"""A TreeLSTM that reads a sentence as a tree of phrases, and says how it feels.
+"""A TreeLSTM that reads a sentence as a tree of phrases, and classifies its sentiment.
 
 The binary constituency form of Tai, Socher, Manning, 2015 (arXiv 1503.00075), section 3.2 with N = 2: a
-phrase has a left and a right half, each with weights and a forget gate of its own. Section 5 has the sizes:
-word vectors of 300 numbers, states of 150, five moods from very negative to very positive.
+phrase has a left and a right half, each with weights and a forget gate of its own. The sizes are those of
+section 5: word vectors of 300 elements, states of 150, five moods from very negative to very positive.
 """
 
 from __future__ import annotations
@@ -68,18 +68,20 @@ def @main(%sentence: Phrase,
 
 
 def tree_lstm(inputs: int = 300, hidden: int = 150, moods: int = 5) -> IRModule:
-    """A sentence (a `Phrase` whose words are vectors (1, inputs)) to the probabilities (1, moods)."""
+    """Build a network from a sentence (a `Phrase` whose words are vectors (1, inputs)) to the probabilities
+    (1, moods).
+    """
     state = f"(Tensor[(1, {hidden}), float32], Tensor[(1, {hidden}), float32])"
     sizes = {"inputs": inputs, "hidden": hidden, "hidden2": 2 * hidden, "hidden5": 5 * hidden}
     return relay.parse(PROGRAM.format(state=state, moods=moods, **sizes), "tree_lstm.relay")
 
 
 def phrase(module: IRModule, sentence: Any, vectors: Mapping[str, Any] | None = None) -> ConstructorValue:
-    """The value of type `Phrase` for a sentence of nested pairs: `(("not", "bad"), "film")`.
+    """Return the value of type `Phrase` for a sentence of nested pairs: `(("not", "bad"), "film")`.
 
-    A pair is a tuple or list of two. A word is a string that `vectors` has a vector for, or the vector; a
-    vector has as many numbers as the module's `Word` takes, flat or as one row. Works at any depth. A
-    RelayError says which part of the sentence is neither.
+    A pair is a tuple or list of two. A word is a string that `vectors` maps to a vector, or the vector
+    itself; a vector has as many elements as the module's `Word` requires, flat or as one row. Works at any
+    depth. Raise a RelayError that locates the first part of the sentence that is neither.
     """
     _, word, pair = cast("tuple[Any, Constructor, Constructor]", module.get_type("Phrase"))
     done: list[ConstructorValue] = []
@@ -105,11 +107,13 @@ def phrase(module: IRModule, sentence: Any, vectors: Mapping[str, Any] | None = 
     return done.pop()
 
 
-_Place = tuple[Any, str] | None  # where a part stands: in which place, and which half; None is the whole
+_Place = (
+    tuple[Any, str] | None
+)  # the position of a part: that of its parent, and which half it is; None for the whole sentence
 
 
 def _vector(part: Any, place: _Place, vectors: Mapping[str, Any] | None, word: Constructor) -> Any:
-    """The vector of a word, as a row."""
+    """Return the vector of a word, as a row."""
     import numpy
 
     if isinstance(part, str):
@@ -127,13 +131,13 @@ def _vector(part: Any, place: _Place, vectors: Mapping[str, Any] | None, word: C
     except (TypeError, ValueError):
         vector = None
     if vector is None or vector.shape not in ((size,), (1, size)):
-        found = (
+        actual = (
             f"of the type {type(part).__name__}"
             if vector is None or not vector.ndim
             else f"of shape {vector.shape}"
         )
         raise RelayError(
-            f"a word{_where(place)} must be a vector of {size} numbers, and is {found}",
+            f"a word{_where(place)} must be a vector of {size} numbers, and is {actual}",
             help=["a sentence is a word, or a pair of two phrases: `((a, b), c)`"],
         )
     return vector.reshape(1, size)
@@ -149,7 +153,7 @@ def _no_pair(part: tuple[Any, ...] | list[Any], place: _Place) -> RelayError:
 
 
 def _where(place: _Place) -> str:
-    """In words: `, at left, right of the sentence`; of a long way the end."""
+    """Describe a position in words: `, at left, right of the sentence`; of a long path, its end."""
     sides: list[str] = []
     while place is not None and len(sides) < 8:
         place, side = place

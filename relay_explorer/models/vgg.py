@@ -12,7 +12,7 @@ _CONVOLUTIONS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 
 
 
 def vgg16() -> IRModule:
-    """data (1, 3, 224, 224) to class probabilities (1, 1000)."""
+    """Build a network from data (1, 3, 224, 224) to class probabilities (1, 1000)."""
     return vgg()
 
 
@@ -24,7 +24,9 @@ def vgg(
     batch_norm: bool = False,
     dtype: str = "float32",
 ) -> IRModule:
-    """data (batch, *image) to class probabilities (batch, classes); `layers` with weights, 11 to 19."""
+    """Build a network from data (batch, *image) to class probabilities (batch, classes); `layers` with
+    weights, 11 to 19.
+    """
     if layers not in _CONVOLUTIONS:
         raise ValueError(f"a VGG has {', '.join(map(str, _CONVOLUTIONS))} layers, not {layers}")
     b = Builder(dtype=dtype)

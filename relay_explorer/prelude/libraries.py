@@ -1,4 +1,4 @@
-"""Libraries written in Relay: reading them, and adding them to modules."""
+"""Libraries written in Relay: read them, and add them to modules."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ TENSOR_ARRAYS = re.compile(r"tensor_array_(b?float\d+|u?int\d+|bool)\.rly")
 
 
 def text_of(name: str) -> str:
-    """The text of a file of this folder."""
-    from importlib.resources import files  # only here, since it imports much
+    """Read a file of this folder."""
+    from importlib.resources import files  # imported here because it loads many modules
 
     return files(__package__).joinpath(name).read_text("utf-8")
 
 
 @cache
 def library(name: str) -> IRModule:
-    """The typed module of a library; one module a name, which nobody may change. A ModuleError where there
-    is no such library. There is one of tensor arrays for each element type (`tensor_array_float32.rly`).
+    """Return the typed module of a library; always the same module, which must not be changed. Raise a
+    ModuleError where there is no such library. There is one of tensor arrays for each element type
+    (`tensor_array_float32.rly`).
     """
-    if found := TENSOR_ARRAYS.fullmatch(name):
-        return _tensor_arrays(name, found[1])
+    if match := TENSOR_ARRAYS.fullmatch(name):
+        return _tensor_arrays(name, match[1])
     if name not in LIBRARIES:
         raise ModuleError(
             f"there is no library `{name[:200]}`",
             help=[
-                f"there are {', '.join(f'`{known}`' for known in LIBRARIES)}, and tensor arrays of each "
+                f"there are {', '.join(f'`{n}`' for n in LIBRARIES)}, and tensor arrays of each "
                 "element type: `tensor_array_float32.rly`, …"
             ],
         )
@@ -43,7 +44,7 @@ def library(name: str) -> IRModule:
 
 
 def _tensor_arrays(name: str, dtype: str) -> IRModule:
-    """The tensor arrays of an element type; the prelude's functions, which they use, are not in it."""
+    """Return the tensor arrays of an element type, without the functions of the prelude that they use."""
     from string import Template
 
     prelude = library("prelude.rly")
@@ -55,8 +56,9 @@ def _tensor_arrays(name: str, dtype: str) -> IRModule:
 
 
 def import_library(module: IRModule, name: str) -> None:
-    """Adds a library's types and functions to `module`, and those that it uses. What it has from the library
-    already stays; a name that it gives to something else is a ModuleError, and then nothing is added.
+    """Add a library's types and functions to `module`, with those that they use. Definitions that it has from
+    the library already are kept; if it has another definition of the same name, raise a ModuleError and add
+    nothing.
     """
     sources = [(name, library(name))]
     if TENSOR_ARRAYS.fullmatch(name):
@@ -79,7 +81,7 @@ def _has_type(module: IRModule, var: GlobalTypeVar, name: str) -> bool:
         own, library(name).type_definitions[var]
     ):
         return True
-    raise ModuleError(f"the module has a type `{var.name_hint}` of its own, and so has `{name}`", own.span)
+    raise ModuleError(f"both the module and `{name}` define the type `{var.name_hint}`", own.span)
 
 
 def _has_function(module: IRModule, var: GlobalVar, name: str) -> bool:
@@ -88,19 +90,17 @@ def _has_function(module: IRModule, var: GlobalVar, name: str) -> bool:
     own = module[var]
     if own is library(name)[var] or structural_equal(own, library(name)[var]):
         return True
-    raise ModuleError(
-        f"the module has a function `@{var.name_hint}` of its own, and so has `{name}`", own.span
-    )
+    raise ModuleError(f"both the module and `{name}` define the function `@{var.name_hint}`", own.span)
 
 
 _TENSOR_ARRAY_NAME = re.compile(r"(?:tensor|ta_split_helper)\w*_(b?float\d+|u?int\d+|bool)(?:_t)?")
 
 
 def provide_tensor_arrays(module: IRModule, name: str) -> None:
-    """Adds the tensor arrays of the element type that `name` ends in, if it is a name of theirs."""
-    found = _TENSOR_ARRAY_NAME.fullmatch(name)
-    if found is None:
+    """Add the tensor arrays of the element type that `name` ends in, if one of them has this name."""
+    match = _TENSOR_ARRAY_NAME.fullmatch(name)
+    if match is None:
         return
-    source = library(f"tensor_array_{found[1]}.rly")
+    source = library(f"tensor_array_{match[1]}.rly")
     if name in source or GlobalTypeVar(name) in source:
-        import_library(module, f"tensor_array_{found[1]}.rly")
+        import_library(module, f"tensor_array_{match[1]}.rly")

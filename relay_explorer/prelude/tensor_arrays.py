@@ -1,7 +1,7 @@
-"""Tensor arrays: lists of tensors that are written and read by place, as TensorFlow's loops use them.
+"""Tensor arrays: lists of tensors that are written and read by index, as TensorFlow's loops use them.
 
-`TensorArrayOps` are of an element type, for tensors of any shape; `StaticTensorArrayOps` of an element type
-and a shape.
+`TensorArrayOps` are specific to an element type, for tensors of any shape; `StaticTensorArrayOps` to an
+element type and a shape.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Shape = Sequence[object]  # of integers, sizes and Any
 
 
 def shape_name(shape: Shape) -> str:
-    """A shape within a name: `2_any_3`, and `scalar` where it has no dimensions."""
+    """Write a shape within a name: `2_any_3`, or `scalar` where it has no dimensions."""
     return "_".join("any" if isinstance(dim, Any) else str(dim) for dim in shape) or "scalar"
 
 
@@ -39,7 +39,7 @@ def static_name(
     batch_dim: int | None = None,
     extra_shapes: Mapping[str, Shape] | None = None,
 ) -> str:
-    """The name of a type, constructor or function of tensor arrays of one shape."""
+    """Return the name of a type, constructor or function of tensor arrays of one shape."""
     extra = "".join(f"_{name}_{shape_name(of)}" for name, of in (extra_shapes or {}).items())
     dims = shape_name(shape) if shape or not extra else ""
     if canonical == "tensor_t":
@@ -49,22 +49,23 @@ def static_name(
 
 
 def get_tensor_array_shape(expr: Expr, dtype: str, prelude: Prelude) -> tuple[Dim, ...] | None:
-    """The shape of the tensors of an array, an expression of the type `List[…]`; None where each has its own.
+    """Return the shape of the tensors of an array, an expression of the type `List[…]`; None where each has
+    its own.
 
-    A ModuleError where `expr` is no array of tensors of that element type.
+    Raise a ModuleError where `expr` is no array of tensors of that element type.
     """
     module = prelude.mod.copy()
     module["main"] = Function(free_vars(expr), expr)
-    found = infer_types(module)["main"].body.checked_type
-    if isinstance(found, TypeCall) and len(found.args) == 1:
-        (element,) = found.args
+    type_ = infer_types(module)["main"].body.checked_type
+    if isinstance(type_, TypeCall) and len(type_.args) == 1:
+        (element,) = type_.args
         header = element.func if isinstance(element, TypeCall) else element
         if isinstance(header, GlobalTypeVar):
             if header.name_hint == f"tensor_{dtype}_t":
                 return None
             if header.name_hint.startswith(f"static_tensor_{dtype}_"):
                 return _shape_of(module.type_definitions[header])
-    raise ModuleError(f"this is no array of {dtype} tensors: its type is {found}", expr.span)
+    raise ModuleError(f"this is no array of {dtype} tensors: its type is {type_}", expr.span)
 
 
 def _shape_of(data: TypeData) -> tuple[Dim, ...]:
@@ -81,23 +82,23 @@ class TensorArrayOps:
         self.dtype = dtype
 
     def get_name(self, canonical: str) -> str:
-        """The name in the module of what is called `canonical`."""
+        """Return the name in the module of the definition called `canonical`."""
         return self.prelude.get_name(canonical, self.dtype)
 
     def get_global_var(self, canonical: str) -> GlobalVar:
-        """The function called `canonical`."""
+        """Return the function called `canonical`."""
         return self.prelude.get_global_var(canonical, self.dtype)
 
     def get_type(self, canonical: str) -> GlobalTypeVar:
-        """The type called `canonical`."""
+        """Return the type called `canonical`."""
         return self.prelude.get_type(canonical, self.dtype)
 
     def get_ctor(self, canonical: str) -> Constructor:
-        """The constructor of tensors called `canonical`."""
+        """Return the constructor of tensors called `canonical`."""
         return self.prelude.get_tensor_ctor(canonical, self.dtype)
 
     def register(self) -> None:
-        """Adds them now, all together; otherwise they are when the first is asked for."""
+        """Add all definitions now; otherwise they are added at the first use of one."""
         self.prelude.mod.import_from_std(f"tensor_array_{self.dtype}.rly")
 
     define_tensor_adt = define_tensor_take = define_tensor_expand_dims = define_tensor_concat = register
@@ -116,7 +117,7 @@ class TensorArrayOps:
 
 @cache
 def _pieces() -> dict[str, Template]:
-    """The pieces of the template by what they define."""
+    """Return the pieces of the template by the names that they define."""
     _, *pieces = text_of("static_tensor_array.rly").split("\n// == ")
     named = [piece.partition("\n") for piece in pieces]
     return {name: Template(text) for name, _, text in named}
@@ -135,19 +136,19 @@ class StaticTensorArrayOps:
         self.batch_dim = batch_dim
 
     def get_name(self, canonical: str, extra_shapes: Mapping[str, Shape] | None = None) -> str:
-        """The name in the module of what is called `canonical`."""
+        """Return the name in the module of the definition called `canonical`."""
         return static_name(canonical, self.dtype, self.shape, self.batch_dim, extra_shapes)
 
     def get_global_var(self, canonical: str) -> GlobalVar:
-        """The function called `canonical`; a ModuleError where it is not defined yet."""
+        """Return the function called `canonical`; raise a ModuleError where it is not defined yet."""
         return self.prelude.get_global_var_static(canonical, self.dtype, self.shape, self.batch_dim)
 
     def get_type(self, canonical: str) -> GlobalTypeVar:
-        """The type called `canonical`."""
+        """Return the type called `canonical`."""
         return self.prelude.get_type_static(canonical, self.dtype, self.shape)
 
     def get_ctor(self, canonical: str) -> Constructor:
-        """The constructor of tensors called `canonical`."""
+        """Return the constructor of tensors called `canonical`."""
         return self.prelude.get_ctor_static("tensor_t", canonical, self.dtype, self.shape)
 
     @property
@@ -155,54 +156,54 @@ class StaticTensorArrayOps:
         """The type of the tensors."""
         return self.get_type("tensor_t")
 
-    # -- definitions: what is there already stays. A scalar has no rows and no parts.
+    # -- definitions, which keep existing ones. A scalar has no rows and no parts.
 
     def define_tensor_adt(self) -> None:
-        """`tensor_t`: a tensor of the shape, or nothing yet."""
+        """Define `tensor_t`: a tensor of the shape, or no tensor yet."""
         module = self.prelude.mod
         if GlobalTypeVar(self.get_name("tensor_t")) not in module:
             self._add("tensor_t")
 
     def define_tensor_get_data(self) -> None:
-        """`tensor_get_data(tensor)`: what a `tensor_t` holds."""
+        """Define `tensor_get_data(tensor)`: the tensor in a `tensor_t`."""
         self._define("tensor_get_data")
 
     def define_tensor_take(self) -> None:
-        """`tensor_take(tensor, lower, upper)`: rows of a tensor."""
+        """Define `tensor_take(tensor, lower, upper)`: rows of a tensor."""
         if self.shape:
             self._define("tensor_take")
 
     def define_tensor_concatenate(self) -> None:
-        """`tensor_concatenate(x, y)`: two tensors, one after the other on the first axis."""
+        """Define `tensor_concatenate(x, y)`: two tensors, concatenated along the first axis."""
         if self.shape:
             self._define("tensor_concatenate")
 
     def define_tensor_expand_dims(self) -> None:
-        """`tensor_expand_dims(tensor)`: with a first axis more."""
+        """Define `tensor_expand_dims(tensor)`: the tensor with a new first axis."""
         self._define("tensor_expand_dims")
 
     def define_tensor_array(self) -> None:
-        """`tensor_array(n)`: an array of `n` places with nothing in them."""
+        """Define `tensor_array(n)`: an array of `n` empty elements."""
         self._define("tensor_array")
 
     def define_tensor_array_read(self) -> None:
-        """`tensor_array_read(array, n)`: what is at a place."""
+        """Define `tensor_array_read(array, n)`: the element at index `n`."""
         self._define("tensor_array_read")
 
     def define_tensor_array_write(self) -> None:
-        """`tensor_array_write(array, n, v)`: the array with `v` at place `n`."""
+        """Define `tensor_array_write(array, n, v)`: the array with `v` at index `n`."""
         self._define("tensor_array_write")
 
     def define_tensor_array_unstack(self) -> None:
-        """`tensor_array_unstack(tensor)`: an array of the parts of a tensor along its first axis."""
+        """Define `tensor_array_unstack(tensor)`: an array of the parts of a tensor along its first axis."""
         if self.shape:
             self._define("tensor_array_unstack")
 
     def define_tensor_array_scatter(
         self, indices_shape: Shape | None = None, force_update: bool = False
     ) -> None:
-        """`tensor_array_scatter(array, indices, values)`: each value written to the place that its index
-        says. With `indices_shape`, a function of its own for indices of that shape, whose name says so.
+        """Define `tensor_array_scatter(array, indices, values)`: each value written to its index. With
+        `indices_shape`, define a separate function for indices of that shape, which is part of its name.
         """
         self.define_tensor_array_read()
         self.define_tensor_array_write()
@@ -217,8 +218,9 @@ class StaticTensorArrayOps:
         lengths_shape: Shape | None = None,
         force_update: bool = False,
     ) -> None:
-        """`tensor_array_split(array, value, lengths)`: the first `lengths[0]` rows of `value` written to
-        place 0, the next `lengths[1]` to place 1, and so on. The value has `value_shape`, else the arrays'.
+        """Define `tensor_array_split(array, value, lengths)`: the first `lengths[0]` rows of `value` written
+        to index 0, the next `lengths[1]` to index 1, and so on. The value has `value_shape`, by default the
+        arrays' shape.
         """
         if not self.shape:
             return
@@ -236,13 +238,13 @@ class StaticTensorArrayOps:
         )
 
     def define_tensor_array_concat(self) -> None:
-        """`tensor_array_concat(array)`: tensors, one after the other on the first axis."""
+        """Define `tensor_array_concat(array)`: its tensors, concatenated along the first axis."""
         if self.shape:
             self._rows().define_tensor_concatenate()
             self._define("tensor_array_concat")
 
     def define_tensor_array_stack(self) -> None:
-        """`tensor_array_stack(array)`: its tensors along a new first axis."""
+        """Define `tensor_array_stack(array)`: its tensors along a new first axis."""
         self.define_tensor_expand_dims()
         if self.batch_dim == 1:
             self._define("tensor_array_stack", piece="tensor_array_stack of one")
@@ -251,13 +253,13 @@ class StaticTensorArrayOps:
             self._define("tensor_array_stack")
 
     def define_tensor_array_gather(self) -> None:
-        """`tensor_array_gather(array, indices)`: some of its tensors, stacked."""
+        """Define `tensor_array_gather(array, indices)`: some of its tensors, stacked."""
         self.define_tensor_array_read()
         self.define_tensor_array_stack()
         self._define("tensor_array_gather")
 
     def register(self) -> None:
-        """Defines all of them."""
+        """Define all functions."""
         self.define_tensor_adt()
         self.define_tensor_get_data()
         self.define_tensor_take()
@@ -273,7 +275,7 @@ class StaticTensorArrayOps:
         self.define_tensor_array_stack()
         self.define_tensor_array_gather()
 
-    # -- neighbouring shapes
+    # -- related shapes
 
     def _at(self, shape: Shape) -> StaticTensorArrayOps:
         ops = StaticTensorArrayOps(self.prelude, self.dtype, shape, self.batch_dim)
@@ -281,11 +283,11 @@ class StaticTensorArrayOps:
         return ops
 
     def _rows(self) -> StaticTensorArrayOps:
-        """Any number of rows of this shape."""
+        """Return the arrays of any number of rows of this shape."""
         return self._at([Any(), *self.shape[1:]])
 
     def _more(self) -> StaticTensorArrayOps:
-        """Several tensors of this shape."""
+        """Return the arrays of several tensors of this shape."""
         return self._at([1 if self.batch_dim == 1 else Any(), *self.shape])
 
     # -- writing the text
@@ -301,25 +303,25 @@ class StaticTensorArrayOps:
         piece: str | None = None,
         **words: str,
     ) -> None:
-        """Adds the function `canonical`, and its helper, unless the module has it."""
+        """Add the function `canonical`, and its helper, unless the module has it."""
         self.define_tensor_adt()
         if force_update or self.get_name(canonical, extra_shapes) not in self.prelude.mod:
             self._add(piece or canonical, extra_shapes, **words)
 
     def _add(self, piece: str, extra_shapes: Mapping[str, Shape] | None = None, **words: str) -> None:
-        """Reads a piece of the template with this shape's names, and adds what it defines to the module."""
+        """Parse a piece of the template with this shape's names, and add its definitions to the module."""
         template = _pieces()[piece]
         for name in template.get_identifiers():
             if name not in words:
                 words[name] = self._word(name, extra_shapes)
         module = self.prelude.mod
-        known = IRModule(module.functions, module.type_definitions)
+        context = IRModule(module.functions, module.type_definitions)
         text = template.substitute(words)
         defined = _defined(text)
         for function in defined:
-            if function in known:
-                del known[function]
-        read = parse(text, f"{piece} of {self._suffix()}", known)
+            if function in context:
+                del context[function]
+        read = parse(text, f"{piece} of {self._suffix()}", context)
         for var, data in read.type_definitions.items():
             if var not in module:
                 module.add_type(var, data)
@@ -327,7 +329,7 @@ class StaticTensorArrayOps:
             module[function] = read[function]
 
     def _word(self, name: str, extra_shapes: Mapping[str, Shape] | None) -> str:
-        """What stands for a word of the template."""
+        """Return the replacement of a placeholder in the template."""
         if name == "tensor":
             return _tensor(self.shape, self.dtype)
         if name in ("s", "own"):
@@ -339,7 +341,7 @@ class StaticTensorArrayOps:
         return ops.get_name({"T": "tensor_t", "make": "tensor_constructor", "none": "tensor_nil"}[kind])
 
     def _part(self) -> StaticTensorArrayOps:
-        """One part along the first axis."""
+        """Return the arrays of one part along the first axis."""
         return self._at(self.shape[1:])
 
 
@@ -349,5 +351,5 @@ def _tensor(shape: Shape, dtype: str) -> str:
 
 
 def _defined(text: str) -> list[str]:
-    """The functions that a piece of text defines."""
+    """Return the functions that a piece of text defines."""
     return [line[len("def @") :].partition("(")[0] for line in text.splitlines() if line.startswith("def @")]

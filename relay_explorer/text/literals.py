@@ -26,7 +26,7 @@ SPECIAL = {
     if "f" in suffix
 }
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
-LONGEST = 400  # characters of a number
+MAX_NUMBER_LENGTH = 400  # characters of a number
 
 
 def number(text: str, negative: bool = False) -> tuple[int | float, str]:
@@ -38,9 +38,13 @@ def number(text: str, negative: bool = False) -> tuple[int | float, str]:
     if text in SPECIAL:
         word, dtype = SPECIAL[text]
         return (-float(word) if negative else float(word)), dtype
-    parts = _NUMBER.fullmatch(text) if len(text) <= LONGEST else None
+    parts = _NUMBER.fullmatch(text) if len(text) <= MAX_NUMBER_LENGTH else None
     if parts is None:
-        raise ValueError("is not a number" if len(text) <= LONGEST else f"has more than {LONGEST} characters")
+        raise ValueError(
+            "is not a number"
+            if len(text) <= MAX_NUMBER_LENGTH
+            else f"has more than {MAX_NUMBER_LENGTH} characters"
+        )
     whole, fraction, exponent, suffix = parts.groups()
     real = bool(fraction or exponent)
     dtype = SUFFIXES.get(suffix, "") if suffix else "float32" if real else "int32"

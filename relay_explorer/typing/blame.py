@@ -18,7 +18,7 @@ def blamed(
     of the one tuple at fault.
 
     `args` are the relation's types, `operands` the expressions of the first of them, `inputs` how many are
-    not the output. Where the relation names nobody, the first two inputs stand for all.
+    not the output. A relation that names no culprits blames its first two inputs.
     """
     culprits = [c for c in failure.culprits if 0 <= c < len(args)] or list(range(min(2, inputs)))
     both: list[Blamed] = [(args[c], operands[c] if c < len(operands) else None) for c in culprits]

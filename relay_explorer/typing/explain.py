@@ -9,7 +9,7 @@ from .events import InferenceEvent, Refused
 from .history import History
 from .narrate import plain, refusal
 
-LONGEST_CHAIN = 6
+MAX_CHAIN_LENGTH = 6
 
 
 def explain(event: Refused, events: list[InferenceEvent]) -> TypeInferenceError:
@@ -28,7 +28,7 @@ def _how_known(history: History, type_: Type | None, expr: Expr | None, reported
     if expr is None or type_ is None:
         return []
     notes = []
-    for link in history.chain(expr, LONGEST_CHAIN):
+    for link in history.chain(expr, MAX_CHAIN_LENGTH):
         text = plain(link.sentence)
         if text not in reported:
             notes.append(Note(text, link.span))

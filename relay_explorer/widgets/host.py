@@ -1,4 +1,4 @@
-"""Where an explorer is shown, as far as that can be told."""
+"""Detection of the environment in which an explorer is displayed."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 
 
 class Host(Enum):
-    """The places that are treated differently."""
+    """The environments in which an explorer is displayed differently."""
 
     BOOK = "a page that loads the bundle once, for all its explorers"
-    NOTEBOOK = "JupyterLab, Notebook, VS Code, Colab, or what behaves as they do"
+    NOTEBOOK = "JupyterLab, Notebook, VS Code, Colab, or an equivalent front end"
     PLAIN = "a terminal, a script, or a kernel without a front end"
 
 
 def current() -> Host:
-    """The host of this process."""
+    """Return the host of this process."""
     if os.environ.get("RELAY_EXPLORER_BUNDLE") == "shared":
         return Host.BOOK
     return Host.PLAIN if getattr(_shell(), "kernel", None) is None else Host.NOTEBOOK
 
 
 def _shell() -> Any:
-    """IPython's shell, if this process has one. IPython itself is not imported for it."""
+    """Return IPython's shell, if this process has one. IPython itself is not imported for it."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None

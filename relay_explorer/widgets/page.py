@@ -1,5 +1,5 @@
-"""A view as HTML: an element for a page that loads the bundle itself, an output of a notebook, and a file of
-its own. Everything that a program can name is escaped.
+"""A view as HTML: an element for a page that loads the bundle itself, an output of a notebook, and a
+standalone file. All text that comes from a program is escaped.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ _PAGE_STYLE = (
 
 
 def script_json(text: str) -> str:
-    """JSON that may stand inside a `script` element: no `<` is left that could end it."""
+    """Escape JSON for a `script` element, so that no `<` in it can end the element."""
     return text.replace("<", "\\u003c")
 
 
 def element(view: View, name: str, state: str = "", book: bool = False) -> str:
-    """The explorer's element: its data, and the picture that is seen until the bundle draws. `name` is what
-    addresses call it. In the `book`, operators lead to their places in its reference.
+    """Return the explorer's HTML element: its data, and the picture that is shown until the bundle draws.
+    `name` identifies the explorer in addresses. In the `book`, operators link to their entries in its
+    reference.
     """
     more = f' data-state="{escape(state)}"' if state else ""
     if book:
@@ -47,20 +48,20 @@ def element(view: View, name: str, state: str = "", book: bool = False) -> str:
 
 
 def _operators(view: View) -> dict[str, str]:
-    """The places in the book's reference of the operators that a view's rows name."""
+    """Return the entries in the book's reference of the operators that a view's rows name."""
     return addresses(t.text for row in view.rows for t in row.tokens if t.kind == TokenClass.OPERATOR)
 
 
 def output(view: View, name: str, state: str = "") -> str:
-    """The element and the bundle: what a notebook keeps as the output of a cell. It needs no network and no
-    kernel.
+    """Return the element and the bundle, which a notebook stores as the output of a cell. It needs no network
+    and no kernel.
     """
     return f"{element(view, name, state)}<script>{script()}</script>"
 
 
 def page(view: View, name: str, state: str = "") -> str:
-    """A whole HTML document that needs nothing else. Its own security policy forbids every request, and every
-    script but the bundle.
+    """Return a self-contained HTML document. Its own security policy forbids every request, and every script
+    except the bundle.
     """
     code = script()
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
@@ -79,8 +80,8 @@ def page(view: View, name: str, state: str = "") -> str:
 
 @cache
 def script() -> str:
-    """The bundle as a classic script: unlike a module it also runs in outputs whose host inserts them as
-    text, and from a file.
+    """Return the bundle as a classic script: unlike a module, it also runs from a file, and in outputs whose
+    host inserts them as text.
     """
     code, count = _EXPORTS.subn("", bundle())
     if count != 1 or "import.meta" in code:
@@ -88,14 +89,14 @@ def script() -> str:
             "relay_explorer.js is not one module that ends in its exports: build it with `make frontend`"
         )
     # Inside a script element these would end or hide it; in JavaScript strings and expressions the backslash
-    # changes nothing.
+    # has no effect.
     code = re.sub(r"</(script)", r"<\\/\1", code, flags=re.IGNORECASE).replace("<!--", "<\\!--")
     return f"(()=>{{{code}\n}})();"
 
 
 @cache
 def bundle() -> str:
-    """The front end's one file, an ES module."""
+    """Return the front end's single file, an ES module."""
     try:
         return BUNDLE.read_text("utf-8")
     except FileNotFoundError:

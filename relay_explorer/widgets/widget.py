@@ -13,36 +13,37 @@ Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 def available() -> bool:
-    """Whether anywidget can be imported."""
+    """Return whether anywidget can be imported."""
     from importlib.util import find_spec
 
     return find_spec("anywidget") is not None
 
 
 def make(view: dict[str, Any], name: str, state: str, answer: Answer | None = None) -> Any:
-    """A widget of `view`; its `state` follows what the reader does, and may be set. Needs anywidget.
+    """Create a widget of `view`; its `state` follows the reader's actions, and can be set. Needs anywidget.
 
-    `answer` gives the view that the reader asks for, or a RelayError that says why there is none.
+    `answer` returns the view that the reader requests, or raises a RelayError that explains why there is
+    none.
     """
     try:
         cls = _widget_class()
     except ImportError:
         raise ImportError('live widgets need anywidget: pip install "relay_explorer[widget]"') from None
-    made = cls(view=view, name=name, state=state)
+    widget = cls(view=view, name=name, state=state)
     if answer is not None:
-        made.observe(lambda change: _answered(made, answer, change["new"]), "ask")
-    return made
+        widget.observe(lambda change: _answered(widget, answer, change["new"]), "ask")
+    return widget
 
 
-def _answered(made: Any, answer: Answer, question: Mapping[str, Any]) -> None:
+def _answered(widget: Any, answer: Answer, question: Mapping[str, Any]) -> None:
     try:
         view = answer(question)
     except RelayError as problem:
-        made.problem = ""  # the same sentence again is news too
-        made.problem = _sentence(problem)
+        widget.problem = ""  # so that a repeated sentence is a change too
+        widget.problem = _sentence(problem)
         return
-    made.problem = ""
-    made.view = view
+    widget.problem = ""
+    widget.view = view
 
 
 def _sentence(problem: RelayError) -> str:
@@ -52,13 +53,15 @@ def _sentence(problem: RelayError) -> str:
 
 @cache
 def _widget_class() -> type[Any]:
-    """The class, made when it is first needed: importing anywidget takes longer than the whole package."""
+    """Return the widget class, created at its first use because importing anywidget takes longer than the
+    whole package.
+    """
     import anywidget
     import traitlets
 
     class ExplorerWidget(anywidget.AnyWidget):
-        """`view` is the data, `state` the token of what is shown, `name` what addresses call the explorer.
-        `ask` is a question of the reader, `problem` why it has no answer.
+        """`view` is the data, `state` the token of the displayed state, `name` the explorer's name in
+        addresses. `ask` is a question of the reader, `problem` the reason why it has no answer.
         """
 
         _esm = BUNDLE

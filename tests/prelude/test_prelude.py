@@ -225,11 +225,11 @@ class TestPreludeObject:
     def test_a_name_that_is_taken(self) -> None:
         module = parse("def @sum(%x: int32) { %x }")
         with pytest.raises(
-            ModuleError, match=r"the module has a function `@sum` of its own, and so has `prelude\.rly`"
+            ModuleError, match=r"both the module and `prelude\.rly` define the function `@sum`"
         ):
             Prelude(module)
         assert not module.type_definitions
-        with pytest.raises(ModuleError, match="the module has a type `List` of its own"):
+        with pytest.raises(ModuleError, match=r"both the module and `prelude\.rly` define the type `List`"):
             Prelude(parse("type List[A] { Nil }"))
 
     def test_what_there_is_not(self) -> None:

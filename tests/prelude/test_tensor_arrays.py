@@ -244,7 +244,9 @@ def test_what_is_not_there_is_said() -> None:
 def test_a_type_of_the_same_name_in_the_program_is_not_overwritten() -> None:
     module = parse("type tensor_int8_t { Mine }")
     prelude = Prelude(module)
-    with pytest.raises(ModuleError, match=r"the module has a type `tensor_int8_t` of its own"):
+    with pytest.raises(
+        ModuleError, match=r"both the module and `tensor_array_int8\.rly` define the type `tensor_int8_t`"
+    ):
         prelude.get_global_var("tensor_take", "int8")
     assert "tensor_array_int8" not in module
 

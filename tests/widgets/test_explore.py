@@ -70,13 +70,13 @@ def test_what_it_does_not_take(thing: object) -> None:
 def test_the_name_of_a_model_is_no_program() -> None:
     with pytest.raises(ParseError) as caught:
         explore("resnet50")
-    assert caught.value.help[-1] == 'a string is taken as a program; the model is models.load("resnet50")'
+    assert caught.value.help[-1] == 'a string is parsed as a program; the model is models.load("resnet50")'
 
 
 def test_the_name_of_a_file_is_no_program() -> None:
     with pytest.raises(ParseError) as caught:
         explore("programs/mine.relay")
-    assert "give a pathlib.Path for a file" in caught.value.help[-1]
+    assert "pass a pathlib.Path for a file" in caught.value.help[-1]
 
 
 def test_text_that_is_no_program_is_refused_with_its_place() -> None:
