@@ -33,7 +33,7 @@ class ArangeAttrs(Attrs, key="relay.attrs.ArangeAttrs"):
 
 
 def _arange_count(start: float, stop: float, step: float) -> int:
-    """How many values there are from `start`, by `step`, before `stop`; 0 where there are none."""
+    """Count the values from `start`, by `step`, before `stop`; 0 where there are none."""
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
         return max(0, -((start - stop) // step))  # exact for integers of any size
     return max(0, math.ceil((stop - start) / step))
@@ -69,15 +69,15 @@ def _row(attrs: ArangeAttrs, start: Array, stop: Array, step: Array) -> Array:
 
 
 def _arange_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """Element number i is start + i · step."""
+    """Differentiate element number i, which is start + i · step."""
     start, _, step = call.args
     places = relay.cumsum(relay.ones_like(grad), 0, exclusive=True)
     return [relay.cast_like(relay.sum(grad), start), None, relay.cast_like(relay.sum(grad * places), step)]
 
 
 def _arange_te(lowered: Lowered) -> list[Tensor]:
-    """TOPI takes the bounds as numbers; here they are read, and the attributes only say how many there
-    are.
+    """Read the bounds, which are tensors; TOPI takes them as numbers, and here the attributes only give the
+    count.
     """
     start, _, step = lowered.inputs
     dtype = dtype_of(start)

@@ -44,12 +44,12 @@ def tuple_expr(values: object, operator: str) -> Expr:
 
 
 def computed(value: object) -> bool:
-    """Whether the program computes `value`, so that only a `dyn.` operator can take it."""
+    """Tell whether the program computes `value`, so that only a `dyn.` operator can take it."""
     return isinstance(value, Expr) and not isinstance(value, Constant)
 
 
 def static_ints(value: object, name: str) -> list[int]:
-    """Integers that must be known when the call is made: a list, one integer, or a constant."""
+    """Return integers that must be static when the call is made: a list, one integer, or a constant."""
     if isinstance(value, Constant):
         return [int(v) for v in value.data.values()]
     if isinstance(value, Expr):

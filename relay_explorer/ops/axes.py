@@ -194,7 +194,7 @@ def _squeeze(attrs: SqueezeAttrs, data: Type) -> Type:
 
 
 def _squeeze_layout(question: Question) -> Answer:
-    """Axes that are dropped must not lie in blocks."""
+    """Infer the layouts of a squeeze; dropped axes must not be split into blocks."""
     old, attrs = question.old[0], question.attrs
     assert attrs is not None
     shape = shape_of_operand(question)

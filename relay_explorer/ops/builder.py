@@ -167,12 +167,14 @@ def _compiled(function: FunctionType, lines: list[str], names: dict[str, Anythin
 
 
 def is_empty(code: CodeType) -> bool:
-    """Whether a function's body is only a docstring: it uses no name, and so is as short as can be."""
+    """Tell whether a function's body is only a docstring: it uses no name, and has the least possible
+    code.
+    """
     return not code.co_names and len(code.co_code) == len(_SHORTEST.co_code)
 
 
 def _shortest() -> None:
-    """Only a docstring."""
+    """Do nothing: the shortest body."""
 
 
 _SHORTEST: CodeType = _shortest.__code__
@@ -182,7 +184,9 @@ _TUPLES = ("Operands", Operands)
 
 
 def _is_attribute(annotation: Anything) -> bool:
-    """Whether an annotation, as text or as an object, is `Annotated[…]` with an `attr` or a `required`."""
+    """Tell whether an annotation, as text or as an object, is `Annotated[…]` with an `attr` or a
+    `required`.
+    """
     if isinstance(annotation, str):
         return annotation.startswith(("Annotated[", "typing.Annotated["))
     return any(isinstance(item, Field) for item in getattr(annotation, "__metadata__", ()))

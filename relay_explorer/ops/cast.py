@@ -48,7 +48,7 @@ def _cast_array(attrs: CastAttrs, x: Array) -> Array:
 
 
 def _cast_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """Only floating-point numbers move smoothly."""
+    """Cast the gradient back to the operand's type; integers and booleans get none."""
     x = call.args[0]
     by_data = relay.cast(grad, tensor_type(x).dtype) if "float" in tensor_type(x).dtype else None
     return [by_data, *[None] * (len(call.args) - 1)]
@@ -121,7 +121,7 @@ def cast_like(data: Operand, dtype_like: Operand) -> Call:
 
 
 def _width(dtype: str) -> int:
-    """How many bits an element takes."""
+    """Return how many bits an element takes."""
     digits = "".join(letter for letter in dtype if letter.isdigit())
     return {"bool": 8, "bfloat16": 16}.get(dtype) or int(digits or 0)
 

@@ -100,7 +100,9 @@ def _einsum(attrs: Anything, data: Type) -> Type:
 
 
 def _flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """One multiplication for every tensor but the first, and one addition, for each choice of all indices."""
+    """Count one multiplication for every tensor but the first, and one addition, for each choice of all
+    indices.
+    """
     assert isinstance(inputs[0], TupleType)
     fields = tensor_fields(inputs[0], "einsum")
     terms, result = equation_terms(attrs.equation, [len(field.shape) for field in fields])
@@ -153,7 +155,7 @@ def _diagonal(call: Call) -> Exception:
 
 
 def _einsum_te(call: Lowered) -> list[Tensor]:
-    """Every axis has a letter; an ellipsis has been spelled out."""
+    """Lower an einsum in which every axis has a letter, because ellipses have been expanded."""
     tensors = call.inputs[0]
     terms, result = equation_terms(call.attrs.equation, [len(dims(x)) for x in tensors])
     sizes: dict[str, Anything] = {}

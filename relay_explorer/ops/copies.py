@@ -169,7 +169,7 @@ def _meshgrid(attrs: MeshgridAttrs, data: Type) -> Type:
 
 
 def _fields_of(value: Anything) -> int:
-    """How many fields a tuple expression has, where it is written as a tuple or annotated."""
+    """Return the number of fields of a tuple expression that is written as a tuple or annotated."""
     fields = getattr(value, "fields", None)
     if fields is None:
         annotation = getattr(value, "type_annotation", None) or getattr(value, "_checked_type", None)
@@ -180,7 +180,7 @@ def _fields_of(value: Anything) -> int:
 
 
 def _meshgrid_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Each vector is repeated along the axes of the others."""
+    """Sum each gradient over the axes of the other vectors, along which its vector was repeated."""
     (fields,) = call.args
     assert call.attrs is not None
     assert isinstance(fields.checked_type, TupleType)

@@ -8,5 +8,5 @@ __all__ = ["flops_per_input", "flops_per_output", "no_flops", "operations_per_in
 
 
 def operations_per_input(count: int) -> Flops:
-    """So many operations for each element of the first operand."""
+    """Count so many operations for each element of the first operand."""
     return lambda attrs, inputs, output: count * size_of(inputs[0])

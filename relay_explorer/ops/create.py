@@ -62,7 +62,7 @@ def _filled(attrs: InitOpAttrs, fill_value: Array) -> Array:
 
 
 def _full_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """Of full: every element is the one that it was given."""
+    """Sum the gradient of `full`: every element is the operand."""
     return [relay.cast_like(relay.sum(grad), call.args[0]), *[None] * (len(call.args) - 1)]
 
 
@@ -226,7 +226,7 @@ def full_like(data: Operand, fill_value: Operand) -> Call:
     example=lambda build: build(t(6)),
 )
 def zeros_like(data: Operand) -> Call:
-    """Zeros in the shape of a tensor."""
+    """Make a tensor of zeros like `data`."""
 
 
 @_creation(
@@ -242,4 +242,4 @@ def zeros_like(data: Operand) -> Call:
     example=lambda build: build(t(6)),
 )
 def ones_like(data: Operand) -> Call:
-    """Ones in the shape of a tensor."""
+    """Make a tensor of ones like `data`."""

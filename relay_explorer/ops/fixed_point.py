@@ -67,7 +67,7 @@ def _scaled_per_axis(attrs: Anything, data: Type, multiplier: Type, lshift: Type
 
 
 def _product(x: Array, multiplier: Array, left: Array, right: Array) -> Array:
-    """x · 2^left · multiplier · 2^-(31 + right), halves rounded up, wrapped into 32 bits."""
+    """Compute x · 2^left · multiplier · 2^-(31 + right), halves rounded up, wrapped into 32 bits."""
     product = (x.astype("int64") << left) * multiplier
     places = right + _FRACTION
     return ((product + (np.int64(1) << (places - 1))) >> places).astype("int32")
@@ -99,7 +99,7 @@ _FORMULA = r"y_i = \left\lfloor x_i\, m\, 2^{s - 31} + \tfrac12 \right\rfloor"
 
 
 def _product_te(x: Value, multiplier: Value, left: Value, right: Value) -> Value:
-    """x · 2^left · multiplier · 2^-(31 + right), halves rounded up, wrapped into 32 bits."""
+    """Compute x · 2^left · multiplier · 2^-(31 + right), halves rounded up, wrapped into 32 bits."""
     product = (x.astype("int64") << left) * multiplier
     places = right + number(31, "int64")
     half = number(1, "int64") << (places - number(1, "int64"))

@@ -36,7 +36,7 @@ def extents(expr: Expr, what: str = "the gradient of an operator") -> tuple[int,
 
 
 def extent(expr: Expr, axis: int, what: str) -> int:
-    """How long an axis is; a RelayError where that is not known before the program runs."""
+    """Return the extent of an axis; raise a RelayError where it is dynamic."""
     found = tensor_type(expr).shape[axis]
     return found if isinstance(found, int) else extents(expr, what)[axis]  # which says what is not known
 
@@ -46,7 +46,8 @@ def is_static(type_: TensorType) -> bool:
 
 
 def zeros_of(expr: Expr, type_: Type | None = None) -> Expr:
-    """Zeros of the type of `expr`, a tensor or a tuple of them: `type_`, where the expression has none yet.
+    """Build zeros of the type of `expr`, a tensor or a tuple; of `type_`, where the expression has no type
+    yet.
 
     Where the shape is known nothing of `expr` is kept alive for it.
     """
@@ -54,7 +55,7 @@ def zeros_of(expr: Expr, type_: Type | None = None) -> Expr:
 
 
 def ones_of(expr: Expr, type_: Type | None = None) -> Expr:
-    """Ones of the type of `expr`, as `zeros_of`."""
+    """Build ones of the type of `expr`, as `zeros_of` builds zeros."""
     return _filled(expr, expr.checked_type if type_ is None else type_, one=True)
 
 
@@ -110,12 +111,12 @@ def along(vector: Expr, rank: int, axis: int) -> Expr:
 
 
 def masked(condition: Expr, grad: Expr) -> Expr:
-    """`grad` where the condition holds, else zero."""
+    """Keep `grad` where the condition holds, and zero elsewhere."""
     return relay.where(condition, grad, relay.zeros_like(grad))
 
 
 def summed_to_operand(grad: Expr, call: Call, operand: int) -> Expr:
-    """`grad`, of the shape of the result, summed to the shape of an operand that was broadcast."""
+    """Sum `grad`, of the shape of the result, to the shape of an operand that was broadcast."""
     argument = call.args[operand]
     if tensor_type(argument).shape == tensor_type(call).shape:
         return grad
@@ -165,9 +166,9 @@ def composed(build: Callable[..., Expr]) -> GradientRule:
 
 
 def moved(call: Call, grad: Expr) -> list[Expr | None]:
-    """Of any operator that moves the elements of its first argument, and whose other arguments say where to.
+    """Differentiate an operator that moves the elements of its first operand, as its other operands say.
 
-    Run on the elements' numbers, the operator itself says where each element of its result comes from.
+    Run on the elements' flat indices, the operator itself yields the source of each element of its result.
     """
     data, *others = call.args
     numbered = Call(call.op, [numbers_of(data, call), *others], call.attrs)
@@ -175,7 +176,7 @@ def moved(call: Call, grad: Expr) -> list[Expr | None]:
 
 
 def moved_field(call: Call, grad: Expr) -> list[Expr]:
-    """As `moved`, for an operator of one tuple whose first field is the data."""
+    """Differentiate, as `moved`, an operator of one tuple whose first field is the data."""
     (tuple_,) = call.args
     assert isinstance(tuple_.checked_type, TupleType)
     data, *others = [typed_field(tuple_, k) for k in range(len(tuple_.checked_type.fields))]

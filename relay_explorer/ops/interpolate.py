@@ -25,7 +25,7 @@ class Resizing:
 
 
 def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, ...]) -> Array:
-    """`x` (batch, channels, space …), its axes of space interpolated to `size`.
+    """Interpolate the spatial axes of `x` (batch, channels, space …) to `size`.
 
     `attrs` are those of image.resize2d, or a Resizing; `roi` holds the least corner of the part that
     `tf_crop_and_resize` shows, then the greatest, as shares of the extents.
@@ -51,7 +51,7 @@ def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, 
 
 
 def _places(mode: str, extent: int, count: int, span: tuple[float, float]) -> Array:
-    """Where on an axis of `extent` elements each of the `count` of the result lies."""
+    """Return the positions, on an axis of `extent` elements, of the `count` elements of the result."""
     i, scale = np.arange(count, dtype="float64"), extent / max(count, 1)
     if mode == "half_pixel" or (mode == "pytorch_half_pixel" and count > 1):
         return (i + 0.5) * scale - 0.5
@@ -70,7 +70,7 @@ def _places(mode: str, extent: int, count: int, span: tuple[float, float]) -> Ar
 
 
 def _weights(attrs: Anything, places: Array, extent: int) -> Array:
-    """How much each element of an axis (columns) counts at each of `places` (rows)."""
+    """Return the weight of each element of an axis (columns) at each of `places` (rows)."""
     weights = np.zeros((len(places), extent))
     if attrs.method == "nearest_neighbor":
         chosen = np.clip(_nearest(attrs, places).astype("int64"), 0, extent - 1)
@@ -121,8 +121,8 @@ def cubic(part: Array, alpha: float) -> list[Array]:
 
 
 def sampled(attrs: Anything, x: Array, grid: Array) -> Array:
-    """`x` (batch, channels, space …) at the places of `grid` (batch, axes, places …), whose coordinates run
-    from -1 to 1 and come last axis first. `attrs` are those of image.grid_sample.
+    """Sample `x` (batch, channels, space …) at the positions of `grid` (batch, axes, positions …), whose
+    coordinates run from -1 to 1 and come last axis first. `attrs` are those of image.grid_sample.
     """
     extents = x.shape[2:]
     coordinates = [grid[:, len(extents) - 1 - axis].astype("float64") for axis in range(len(extents))]
@@ -163,7 +163,7 @@ def _around(place: Array, method: str) -> list[tuple[Array, Array]]:
 
 
 def _inside(place: Array, extent: int, attrs: Anything) -> Array:
-    """`place` brought into the axis as `attrs.padding_mode` says; zeros leave it where it is."""
+    """Bring `place` into the axis as `attrs.padding_mode` says; "zeros" leaves it unchanged."""
     if attrs.padding_mode == "zeros":
         return place
     if attrs.padding_mode == "reflection":

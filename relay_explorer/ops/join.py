@@ -115,7 +115,7 @@ def _agree(fields: Sequence[TensorType], skipped: int, operator: str) -> list[Di
 
 
 def _how_to_agree(fields: Sequence[TensorType], operator: str) -> str:
-    """Another axis helps only where it is the one in which the shapes differ."""
+    """Suggest another axis where the shapes differ only in that one."""
     shapes = [field.shape for field in fields]
     if operator == "concatenate" and len({len(shape) for shape in shapes}) == 1:
         differ = [
@@ -307,8 +307,8 @@ def _split_extents(extent: Dim, cuts: int | tuple[int, ...], axis: int) -> list[
 
 
 def _cut(x: Array, where: int | Sequence[int], axis: int) -> tuple[Array, ...]:
-    """As `numpy.split`, which takes four times as long over a row: most of what cutting the gates of an LSTM
-    cell cost.
+    """Split an array as `numpy.split` does, which takes four times as long over a row: most of the cost of
+    splitting the gates of an LSTM cell.
     """
     axis, size = axis % x.ndim, x.shape[axis]
     if isinstance(where, int):
@@ -343,7 +343,7 @@ def _split_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _split_layout(question: Question) -> Answer:
-    """In blocks, the places are counted in blocks."""
+    """Infer the layouts of a split; along an axis in blocks, the indices count blocks."""
     old, attrs = question.old[0], question.attrs
     assert attrs is not None
     where = attrs["indices_or_sections"]

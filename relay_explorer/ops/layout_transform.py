@@ -42,7 +42,7 @@ def _layout_transform_reference(attrs: Anything, x: Array) -> Array:
 
 
 def _layout_transform_te(lowered: Lowered) -> list[Tensor]:
-    """Blocks divide the axes: the type relation refuses others."""
+    """Lower a layout transform whose blocks divide the axes, because the type relation refuses others."""
     source, target = _maps(lowered.attrs)
     view = View(lowered.inputs[0], source)
     return [laid_out(view.shape, target, view, lowered.name)]

@@ -41,7 +41,9 @@ LEFT_OUT: dict[str, str] = {
 
 
 def reason(name: str) -> str | None:
-    """Why there is no operator called `name`; None where TVM had none either, or it is here."""
+    """Return why there is no operator called `name`; None where TVM had none either, or where it is
+    declared.
+    """
     for left_out, why in LEFT_OUT.items():
         if name == left_out or (left_out.endswith(".") and f"{name}.".startswith(left_out)):
             return why

@@ -101,7 +101,7 @@ def _named(name: str) -> Anything:
 
 
 def rounded_to_bfloat16(x: Array) -> Array:
-    """Each number as the nearest one of bfloat16 (of two, the even one), held in float32."""
+    """Round each number to the nearest bfloat16 (a tie to the even one), held in float32."""
     bits = x.astype("float32").reshape(-1).view("uint32").astype("uint64")
     upper = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
     found = upper.astype("uint32").view("float32")
@@ -120,7 +120,7 @@ def nonzero(divisor: Array) -> None:
 
 
 def quotient(x: Array, y: Array) -> Array:
-    """x / y in the type of `x`; of integers the whole part, rounded towards zero."""
+    """Compute x / y in the type of `x`, rounded towards zero for integers."""
     if is_float(x):
         return (x / y).astype(x.dtype)
     nonzero(np.asarray(y))
@@ -130,7 +130,7 @@ def quotient(x: Array, y: Array) -> Array:
 
 
 def per(total: Array, count: int) -> Array:
-    """`total` of so many elements, divided by their number; of integers the whole part."""
+    """Divide `total` by a number of elements, rounded towards zero for integers."""
     wide = "uint64" if total.dtype.kind in "bu" else "int64"  # small integers may not hold the number
     return quotient(total, np.asarray(count, wide))
 
@@ -143,7 +143,7 @@ def limits(x: Array) -> tuple[Anything, Anything]:
 
 
 def along(vector: Array, axis: int, rank: int) -> Array:
-    """`vector` in a shape that broadcasts along `axis` of a tensor of that rank."""
+    """Reshape `vector` so that it broadcasts along `axis` of a tensor of that rank."""
     shape = [1] * rank
     shape[axis] = -1
     return vector.reshape(shape)

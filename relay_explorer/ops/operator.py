@@ -158,5 +158,5 @@ def _first_line(function: FunctionType) -> str:
 
 
 def _camel(name: str) -> str:
-    """`nn.leaky_relu` as `LeakyRelu`."""
+    """Convert `nn.leaky_relu` to `LeakyRelu`."""
     return "".join(part[:1].upper() + part[1:] for part in name.rpartition(".")[2].split("_"))

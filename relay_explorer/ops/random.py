@@ -126,7 +126,7 @@ def _uniform(attrs: UniformAttrs, key: Array, low: Array, high: Array) -> tuple[
 
 
 def _normal(attrs: NormalAttrs, key: Array, mean: Array, scale: Array) -> tuple[Array, Array]:
-    """By Box and Muller's transformation of two uniform numbers."""
+    """Draw normal numbers from two uniform ones each, by the Box-Muller transform."""
     after, units = _units(key, (2, *attrs.out_shape), attrs.out_dtype or "float32")
     radius = np.sqrt(-2 * np.log(1 - units[0]))
     return after, (radius * np.sin(2 * np.pi * units[1]).astype(units.dtype)) * scale + mean
@@ -142,7 +142,7 @@ def _drawn(attrs: Anything, key: Array, probs: Array) -> tuple[Array, Array]:
 
 
 def _per_number(work: int) -> Flops:
-    """So many operations for each number of the result, which is the second field of a tuple."""
+    """Count so many operations for each number of the result, which is the second field of a tuple."""
 
     def flops(attrs: Attrs, inputs: Sequence[Type], output: Type) -> int:
         return work * (size_of(output.fields[1]) if isinstance(output, TupleType) else 0)
@@ -194,7 +194,7 @@ def threefry_generate(key: Operand, shape: Sequence[int]) -> TupleWrapper:
     results=2,
 )
 def threefry_split(key: Operand) -> TupleWrapper:
-    """Two keys in place of `key`."""
+    """Split `key` into two keys."""
 
 
 def _number(value: Expr | float, dtype: str) -> Expr:

@@ -23,7 +23,9 @@ V = TypeVar("V")
 
 
 def register(op_name: str, describe: str = "") -> Op:
-    """Enters an operator, which has no relation yet, and gives it; a RelayError where the name is taken."""
+    """Register an operator, which has no relation yet, and return it; raise a RelayError where the name is
+    taken.
+    """
     Op.load_all()
     if op_name in Op._registry:
         raise RelayError(
@@ -69,12 +71,12 @@ def register_op_attr(op_name: str, attr_key: str, value: Anything = None, level:
 
 
 def register_pattern(op_name: str, pattern: int, level: int = 10) -> int:
-    """How the operator may be fused, an OpPattern."""
+    """Register how the operator may be fused: an OpPattern."""
     return register_op_attr(op_name, "TOpPattern", pattern, level)
 
 
 def register_stateful(op_name: str, stateful: bool, level: int = 10) -> bool:
-    """Whether the operator does more than give a value. Noted; none of this package does."""
+    """Register whether the operator has side effects. No pass of this package asks for it."""
     return register_op_attr(op_name, "TOpIsStateful", stateful, level)
 
 
@@ -85,9 +87,9 @@ def register_mixed_precision_conversion(
     op_name: str, func: None = None, level: int = 10
 ) -> Callable[[F], F]: ...
 def register_mixed_precision_conversion(op_name: str, func: Anything = None, level: int = 10) -> Anything:
-    """How the pass ToMixedPrecision treats the operator: a function of a call and of the element type aimed
-    at, which gives the category (`transform.mixed_precision`), the element type that is accumulated in, and
-    that of the result. Without `func`, a decorator.
+    """Register how the pass ToMixedPrecision treats the operator: a function of a call and of the target
+    element type, which returns the category (`transform.mixed_precision`), the accumulator's element type,
+    and that of the result. Without `func`, return a decorator.
     """
     return register_op_attr(op_name, "FTVMMixedPrecisionConversionType", func, level)
 
@@ -125,8 +127,9 @@ def register_convert_op_layout(
     op_name: str, convert_layout: None = None, level: int = 10
 ) -> Callable[[F], F]: ...
 def register_convert_op_layout(op_name: str, convert_layout: Anything = None, level: int = 10) -> Anything:
-    """How the pass ConvertLayout brings the operator to wanted layouts: a function of the attributes,
-    arguments, types of the arguments, and the layouts; it gives a call, or None. Without it, a decorator.
+    """Register how the pass ConvertLayout converts the operator to the requested layouts: a function of the
+    attributes, arguments, types of the arguments, and the layouts, which returns a call or None. Without it,
+    return a decorator.
     """
     return register_op_attr(op_name, "FTVMConvertOpLayout", convert_layout, level)
 
@@ -138,8 +141,9 @@ def register_infer_correct_layout(
     op_name: str, infer_layout: None = None, level: int = 10
 ) -> Callable[[F], F]: ...
 def register_infer_correct_layout(op_name: str, infer_layout: Anything = None, level: int = 10) -> Anything:
-    """In which layouts the operator works: a function of the attributes, the new layouts of the arguments (or
-    None), the old ones, and the old types; it gives an InferCorrectLayoutOutput. Without it, a decorator.
+    """Register in which layouts the operator works: a function of the attributes, the new layouts of the
+    arguments (or None), the old ones, and the old types, which returns an InferCorrectLayoutOutput. Without
+    it, return a decorator.
     """
     return register_op_attr(op_name, "FInferCorrectLayout", infer_layout, level)
 

@@ -20,7 +20,7 @@ MOST_DIMS = 100_000  # of all the fields of such a tuple together
 
 
 def known(types: Sequence[Type], count: int) -> bool:
-    """Whether the first `count` types are known, fields of tuples included."""
+    """Tell whether the first `count` types are known, fields of tuples included."""
     for type_ in types[:count]:
         if isinstance(type_, IncompleteType):
             return False
@@ -30,7 +30,9 @@ def known(types: Sequence[Type], count: int) -> bool:
 
 
 def tensor(type_: Type, operand: int, name: str = "") -> TensorType:
-    """`type_` as a tensor type; a RelationError that names the argument where it is something else."""
+    """Return `type_` as a tensor type; raise a RelationError that names the argument where it is something
+    else.
+    """
     if isinstance(type_, TensorType):
         return type_
     raise RelationError(
@@ -181,7 +183,9 @@ BROADCAST_COMPARE = Relation("BroadcastCompare", _broadcast_compare, "{out} = bo
 
 
 def normal_axis(axis: int, rank: int, operator: str = "") -> int:
-    """`axis` counted from the front; a RelationError where a tensor of that rank has no such axis."""
+    """Return `axis` counted from the front; raise a RelationError where a tensor of that rank has no such
+    axis.
+    """
     if not -rank <= axis < rank:
         axes = "no axes" if rank == 0 else f"{rank} ax{'i' if rank == 1 else 'e'}s"
         raise RelationError(
@@ -192,7 +196,9 @@ def normal_axis(axis: int, rank: int, operator: str = "") -> int:
 
 
 def normal_axes(axes: Iterable[int], rank: int, operator: str = "") -> list[int]:
-    """Axes counted from the front, in their order; a RelationError where one is missing or given twice."""
+    """Return axes counted from the front, in their order; raise a RelationError where one is missing or
+    repeated.
+    """
     normal = [normal_axis(axis, rank, operator) for axis in axes]
     if len(set(normal)) != len(normal):
         twice = next(axis for axis in normal if normal.count(axis) > 1)
@@ -201,7 +207,7 @@ def normal_axes(axes: Iterable[int], rank: int, operator: str = "") -> list[int]
 
 
 def same_dim(a: Dim, b: Dim) -> bool:
-    """Whether two dimensions can be the same: equal, or their difference unknown until the program runs."""
+    """Tell whether two dimensions can be the same: they are equal, or their difference is dynamic."""
     return a == b or (not (isinstance(a, int) and isinstance(b, int)) and not isinstance(a - b, (int, float)))
 
 
@@ -222,7 +228,7 @@ def times(a: Dim, b: Dim) -> Dim:
 
 
 def count(shape: Shape) -> int | None:
-    """How many elements a tensor of that shape has, or None where a dimension is not known."""
+    """Return the number of elements of a tensor of that shape, or None where a dimension is dynamic."""
     total = 1
     for dim in shape:
         if not isinstance(dim, int):
@@ -232,12 +238,12 @@ def count(shape: Shape) -> int | None:
 
 
 def is_integer(dtype: str) -> bool:
-    """Whether `dtype` is a signed or unsigned integer type; bool is not one."""
+    """Tell whether `dtype` is a signed or unsigned integer type; bool is not one."""
     return dtype.startswith(("int", "uint"))
 
 
 def integers(type_: Type, operand: int, name: str) -> TensorType:
-    """`type_` as a tensor of integers; a RelationError where it is something else."""
+    """Return `type_` as a tensor of integers; raise a RelationError where it is something else."""
     found = tensor(type_, operand, name)
     if not is_integer(found.dtype):
         raise RelationError(
@@ -249,7 +255,9 @@ def integers(type_: Type, operand: int, name: str) -> TensorType:
 
 
 def floating(type_: Type, operand: int, name: str) -> TensorType:
-    """`type_` as a tensor of floating-point numbers; a RelationError where it is something else."""
+    """Return `type_` as a tensor of floating-point numbers; raise a RelationError where it is something
+    else.
+    """
     found = tensor(type_, operand, name)
     if not found.dtype.startswith(("float", "bfloat")):
         raise RelationError(
@@ -261,7 +269,7 @@ def floating(type_: Type, operand: int, name: str) -> TensorType:
 
 
 def scalar(type_: Type, operand: int, name: str) -> TensorType:
-    """`type_` as the type of a single number; a RelationError where it is something else."""
+    """Return `type_` as the type of a scalar; raise a RelationError where it is something else."""
     found = tensor(type_, operand, name)
     if found.shape:
         raise RelationError(
@@ -295,7 +303,7 @@ def check_fields(fields: int, rank: int) -> int:
 
 
 def vector_length(type_: Type, operand: int, name: str) -> int:
-    """How many integers the vector `type_` holds, which must be known: it is the rank of a shape."""
+    """Return the length of the integer vector `type_`, which must be static: it is the rank of a shape."""
     vector = integers(type_, operand, name)
     if len(vector.shape) != 1 or not isinstance(vector.shape[0], int):
         raise RelationError(

@@ -147,7 +147,7 @@ class _Plan:
         self.at += 1
 
     def split(self, left: int | None, right: int | None) -> None:
-        """-4: the next dimension becomes two, of which one may be -1."""
+        """Apply -4: split the next dimension into two, of which one may be -1."""
         if (
             left is None
             or right is None
@@ -239,7 +239,7 @@ def _reverse_reshape_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _by_newshape(x: Tensor, shape: TeShape, attrs: Anything) -> TeShape:
-    """`shape` with its sizes that are not known computed as `newshape` says."""
+    """Compute the dynamic sizes of `shape` as `newshape` says."""
     sizes, wanted = list(dims(x)), iter(attrs.newshape)
     extents: list[Anything] = []
     left = None  # the axis of all elements that are left
@@ -269,7 +269,7 @@ def _by_newshape(x: Tensor, shape: TeShape, attrs: Anything) -> TeShape:
 
 
 def _rest_computed(x: Tensor, shape: TeShape) -> TeShape:
-    """`shape` with its one size that is not known, if it has one, computed from the number of elements."""
+    """Compute the one dynamic size of `shape`, if it has one, from the number of elements."""
     unknown = [axis for axis, dim in enumerate(shape) if known(dim) is None]
     if len(unknown) != 1:
         return shape
@@ -324,7 +324,7 @@ def reverse_reshape(data: Operand, newshape: int | Sequence[int] | Expr) -> Call
 
 
 def _span(begin: int, end: int | None, rank: int, name: str) -> tuple[int, int]:
-    """Axes `begin` up to `end`, counted from the front."""
+    """Return the axes from `begin` to before `end`, counted from the front."""
     first = begin + rank if begin < 0 else begin
     last = rank if end is None else end + rank if end < 0 else end
     if not 0 <= first <= last <= rank:

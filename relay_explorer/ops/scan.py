@@ -47,7 +47,7 @@ def _scan(attrs: ScanopAttrs, data: Type) -> Type:
 
 
 def _running(name: str) -> Reference:
-    """NumPy's scan of that name; an exclusive one is moved on by one place, from 0 or 1."""
+    """Scan by NumPy's function of that name; an exclusive scan is shifted by one element, from 0 or 1."""
 
     def compute(attrs: ScanopAttrs, x: Array) -> Array:
         axis, row = (0, x.reshape(-1)) if attrs.axis is None else (attrs.axis, x)
@@ -87,7 +87,7 @@ def _sums(call: Call, x: Expr, grad: Expr, axis: int) -> Expr:
 
 
 def _products(call: Call, x: Expr, grad: Expr, axis: int) -> Expr:
-    """Each result over each of its factors; right where no element is 0."""
+    """Divide each result by each of its factors; this is right where no element is 0."""
     assert call.attrs is not None
     exclusive = call.attrs["exclusive"]
     dtype = tensor_type(call.args[0]).dtype

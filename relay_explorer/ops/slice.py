@@ -53,7 +53,7 @@ class StridedSliceAttrs(Attrs, key="relay.attrs.StridedSliceAttrs"):
 
 
 def _extent(dim: Dim, begin: int, end: int, stride: int, axis: int) -> Dim:
-    """How many places a slice takes on an axis of extent `dim`."""
+    """Return how many elements a slice takes on an axis of extent `dim`."""
     if not isinstance(dim, int):
         return dim if begin == 0 and end == _FAR and stride == 1 else UNKNOWN
     least, most = (-1, dim - 1) if stride < 0 else (0, dim)
@@ -71,7 +71,7 @@ def _extent(dim: Dim, begin: int, end: int, stride: int, axis: int) -> Dim:
 
 
 def slice_plan(attrs: StridedSliceAttrs, rank: int) -> list[tuple[int, int, int, int]]:
-    """(axis, begin, end, stride) for each axis that is sliced."""
+    """Return (axis, begin, end, stride) for each axis that is sliced."""
     if attrs.begin is None or attrs.end is None or attrs.strides is None:
         raise RelationError("begin, end and strides must be given")
     begin, end, strides = list(attrs.begin), list(attrs.end), list(attrs.strides)
@@ -120,7 +120,7 @@ def slice_box(attrs: StridedSliceAttrs, rank: int) -> tuple[slice, ...]:
 
 
 def _strided_slice_te(lowered: Lowered) -> list[Tensor]:
-    """Bounds are brought into the axis as Python does it."""
+    """Lower a slice whose bounds are clamped to the axis as in Python."""
     x = lowered.inputs[0]
     starts: list[Anything] = [0] * len(x.shape)
     steps = [1] * len(x.shape)
@@ -160,7 +160,7 @@ def _clipped(bound: int, dim: Anything, low: Anything, high: Anything) -> Anythi
 
 
 def _strided_slice_layout(question: Question) -> Answer:
-    """Begin, end and stride of each axis follow it; in blocks, they are counted in blocks."""
+    """Move the begin, end and stride of each axis with it; along an axis in blocks, they count blocks."""
     old, attrs = question.old[0], question.attrs
     assert attrs is not None
     if old is None or question.new is None or attrs["begin"] is None or attrs["end"] is None:
@@ -267,7 +267,7 @@ def strided_slice(
 def _dynamic_slice(
     data: Operand, begin: Bounds, end: Bounds, strides: Bounds, axes: Sequence[int] | None, slice_mode: str
 ) -> Call:
-    """`strided_slice` where the program computes a bound."""
+    """Build `strided_slice` where the program computes a bound."""
     if axes is not None:
         raise ValueError("`axes` can be given only where begin, end and strides are known")
     bounds = [int_const(bound) for bound in (begin, end, strides)]
@@ -327,7 +327,7 @@ def _slice_like_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _slice_like_layout(question: Question) -> Answer:
-    """Both tensors must be known to lie alike."""
+    """Infer the layouts of two tensors that must be known to have the same one."""
     first, second = question.old
     attrs = question.attrs
     assert attrs is not None

@@ -316,7 +316,7 @@ def _insertion_points(attrs: Anything, row: Array, values: Array) -> Array:
 
 
 def _searchsorted_te(call: Lowered) -> list[Tensor]:
-    """By halving what is left of the sequence."""
+    """Search by bisection."""
     row, values = call.inputs
     dtype, shape = call.attrs.dtype or "int32", dims(values)
     size, right = dims(row)[-1], call.attrs.right

@@ -61,7 +61,7 @@ def _strided_set_gradient(call: Call, grad: Expr) -> list[Expr | None]:
 
 
 def _strided_set_te(lowered: Lowered) -> list[Tensor]:
-    """Bounds are data: each element asks whether it lies in the box, and reads the value there.
+    """Test for each element whether it lies in the box, whose bounds are data, and read the value there.
 
     The values are read at places that they have, also where the box is larger.
     """
@@ -90,7 +90,7 @@ def _bound_of(vector: Tensor, axis: int, default: Value) -> Value:
 
 
 def _box_te(begin: Tensor, end: Tensor, axis: int, dim: Anything, step: Value) -> tuple[Value, Value]:
-    """Where the box begins and ends on an axis, as Python's slices do."""
+    """Return where the box begins and ends on an axis, as Python's slices do."""
     size = tirx.Cast("int64", dim)
     back = step < 0
     low = select(back, number(-1, "int64"), number(0, "int64"))

@@ -19,7 +19,7 @@ _FIRST = 1 << 63  # the path's first bit
 
 
 def hashed(key: Array, counters: Array) -> Array:
-    """Threefry-4x64-20 of `counters` (n, 4) under `key` (4), words of 64 bits: (n, 4)."""
+    """Hash `counters` (n, 4) by Threefry-4x64-20 under `key` (4), all 64-bit words: (n, 4)."""
     schedule = [*key, np.bitwise_xor.reduce(key) ^ np.uint64(PARITY)]
     a, b, c, d = counters.T.copy()
     for turn in range(ROUNDS // 4):
@@ -97,14 +97,14 @@ def _last_counter(key: Array, place: int) -> Array:
 
 
 def split(key: Array) -> tuple[Array, Array]:
-    """Two keys that have nothing in common."""
+    """Split the key into two independent ones."""
     if not key[8:].any():
         key = _rehashed(key, key[4:8])
     return _longer(key, one=False), _longer(key, one=True)
 
 
 def unit(words: Array, dtype: str) -> Array:
-    """Numbers from [0, 1) of the type `dtype`, whose fraction's bits are taken from `words`."""
+    """Convert `words` to numbers in [0, 1) of the type `dtype`, whose fraction has the words' bits."""
     bits, fraction = (64, 52) if dtype == "float64" else (32, 23)
     mantissa = (words & np.uint64(2**bits - 1)) >> np.uint64(bits - fraction)
     return (mantissa.astype("float64") / 2.0**fraction).astype(dtype)

@@ -40,7 +40,9 @@ def _inverse(attrs: None, x: Array) -> Array:
 
 
 def _invert_permutation_te(lowered: Lowered) -> list[Tensor]:
-    """TOPI has no such operator. What is no permutation leaves zeros (the interpreter raises an error)."""
+    """Invert the permutation; what is none leaves zeros (the interpreter raises an error). TOPI has no such
+    operator.
+    """
     x = lowered.inputs[0]
     size, dtype = dims(x)[0], dtype_of(x)
 
@@ -94,7 +96,7 @@ def _unique(attrs: UniqueAttrs, data: Type) -> Type:
 
 
 def _distinct(attrs: UniqueAttrs, x: Array) -> tuple[Array, ...]:
-    """All but their number are filled up with zeros to the length of `x`, since a type has one length."""
+    """Fill all results but the count up with zeros to the length of `x`, since a type has one length."""
     values, first, inverse, counts = np.unique(x, True, True, True)
     if not attrs.sorted:
         order = np.argsort(first)
@@ -109,7 +111,7 @@ def _distinct(attrs: UniqueAttrs, x: Array) -> tuple[Array, ...]:
 
 
 def _unique_te(lowered: Lowered) -> list[Tensor]:
-    """Equal elements stand together in the order of the sort, which also keeps the first of them first."""
+    """Find equal elements by a stable sort, which makes them adjacent and keeps the first of them first."""
     x, attrs = lowered.inputs[0], lowered.attrs
     (size,), dtype = dims(x), dtype_of(x)
     places = order(x, 0, True, f"{lowered.name}_order")
@@ -140,7 +142,9 @@ def _unique_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _by_appearance(size: Anything, rows: tuple[Anything, ...], groups: Anything) -> None:
-    """Numbers the values as they first appear: `ids` has the new number of each, then room for a copy."""
+    """Renumber the values by their first appearance: `ids` has the new number of each, then room for a
+    copy.
+    """
     first, inverse, counts, ids = rows
     following = local(1, "int32")
     following[0] = number(0, "int32")

@@ -145,14 +145,14 @@ def _transformed(attrs: Anything, re: Array, im: Array) -> tuple[Array, Array]:
 
 
 def _dft_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """By the definition: for each complex element n complex multiply-adds of 8 operations each."""
+    """Count by the definition: for each complex element n complex multiply-adds of 8 operations each."""
     re = inputs[0]
     length = re.shape[-1] if isinstance(re, TensorType) and re.shape else 1
     return 8 * size_of(re) * length if isinstance(length, int) else 0
 
 
 def _stft_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """By the definition: for each real or imaginary part n_fft times window, cosine, and add."""
+    """Count by the definition: for each real or imaginary part n_fft times window, cosine, and addition."""
     operations: int = 3 * attrs.n_fft * size_of(output)
     return operations
 
@@ -177,7 +177,7 @@ REAL = "float64"
 
 
 def _angle(a: Value, b: Value, size: Anything) -> Value:
-    """2π a b / size, for whole numbers."""
+    """Compute 2π a b / size, for integers."""
     whole = te.floormod(a.astype("int64") * b.astype("int64"), size)
     length = number(size, REAL) if isinstance(size, int) else size.astype(REAL)
     return whole.astype(REAL) * number(2 * pi, REAL) / length
@@ -260,7 +260,9 @@ def sliding_window(
         Sequence[int], required("How far the window moves at a time, for each of these axes.", kind="Ints")
     ],
 ) -> Call:
-    """Every place of a window over the axes of `data` from `axis` on, with the elements it covers."""
+    """Return every position of a window over the axes of `data` from `axis` on, with the elements it
+    covers.
+    """
 
 
 @operator(

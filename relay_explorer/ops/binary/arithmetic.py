@@ -62,8 +62,8 @@ def _power_of_te(x: Value, y: Value) -> Value:
 
 
 def _squares_te(x: Value, y: Value, found: Value, bits: int) -> Value:
-    """`found` times x to the power of the lowest `bits` bits of y: a product of squares of squares. Where
-    more bits are set, the power of any number but 0, 1 and -1 is beyond the type's range.
+    """Multiply `found` by x to the power of the lowest `bits` bits of y, by repeated squaring. Where more
+    bits are set, the power of any number but 0, 1 and -1 exceeds the type's range.
     """
     dtype = dtype_of(x)
     for bit in range(bits):
@@ -112,7 +112,9 @@ def _divide_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _power_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """By the exponent it is y · ln x, and 0 where x is 0: there 0 to the power of anything positive is 0."""
+    """Differentiate a power: by the exponent it is y · ln x, and 0 where x is 0, as 0 to any positive power
+    is 0.
+    """
     x, y = call.args
     by_base = grad * y * relay.power(x, y - number(1, y))
     positive = relay.greater(x, number(0, x))

@@ -22,7 +22,7 @@ __all__ = ["equal", "greater", "greater_equal", "less", "less_equal", "not_equal
     lowering=pairwise(lambda x, y: plain(x) == plain(y)),
 )
 def equal(lhs: Operand, rhs: Operand) -> Call:
-    """Whether two elements are the same."""
+    """Tell whether two elements are equal."""
 
 
 @compared(
@@ -32,7 +32,7 @@ def equal(lhs: Operand, rhs: Operand) -> Call:
     lowering=pairwise(lambda x, y: differs(plain(x), plain(y))),
 )
 def not_equal(lhs: Operand, rhs: Operand) -> Call:
-    """Whether two elements differ."""
+    """Tell whether two elements differ."""
 
 
 @compared(
@@ -43,7 +43,7 @@ def not_equal(lhs: Operand, rhs: Operand) -> Call:
     precision=Precision.FOLLOW,
 )
 def less(lhs: Operand, rhs: Operand) -> Call:
-    """Whether the first element is below the second."""
+    """Tell whether the first element is less than the second."""
 
 
 @compared(
@@ -54,7 +54,7 @@ def less(lhs: Operand, rhs: Operand) -> Call:
     precision=Precision.FOLLOW,
 )
 def less_equal(lhs: Operand, rhs: Operand) -> Call:
-    """Whether the first element is at most the second."""
+    """Tell whether the first element is at most the second."""
 
 
 @compared(
@@ -65,7 +65,7 @@ def less_equal(lhs: Operand, rhs: Operand) -> Call:
     precision=Precision.FOLLOW,
 )
 def greater(lhs: Operand, rhs: Operand) -> Call:
-    """Whether the first element is above the second."""
+    """Tell whether the first element is greater than the second."""
 
 
 @compared(
@@ -76,4 +76,4 @@ def greater(lhs: Operand, rhs: Operand) -> Call:
     precision=Precision.FOLLOW,
 )
 def greater_equal(lhs: Operand, rhs: Operand) -> Call:
-    """Whether the first element is at least the second."""
+    """Tell whether the first element is at least the second."""

@@ -67,7 +67,7 @@ def _remainder_te(x: Value, y: Value) -> Value:
 
 
 def _fmod_te(x: Value, y: Value) -> Value:
-    """C's function: TVM has an operator for it, which its code generator for LLVM does not know."""
+    """Call C's function: TVM has an operator for it, but its LLVM code generator does not support it."""
     dtype = dtype_of(x)
     if dtype == "float64":
         return tirx.call_pure_extern(dtype, "fmod", x, y)
@@ -80,7 +80,7 @@ def _trunc_divide_te(x: Value, y: Value) -> Value:
 
 
 def _floor_mod_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """x - y ⌊x / y⌋, whose ⌊x / y⌋ is constant between its jumps."""
+    """Differentiate x - y ⌊x / y⌋, whose ⌊x / y⌋ is constant between its jumps."""
     x, y = call.args
     return [
         summed_to_operand(grad, call, 0),

@@ -63,7 +63,7 @@ _LAXER = "It accepted elements of every type."
     lowering=pairwise(lambda x, y: every([x, y])),
 )
 def logical_and(lhs: Operand, rhs: Operand) -> Call:
-    """Whether both elements are true."""
+    """Tell whether both elements are true."""
 
 
 @compared(
@@ -75,7 +75,7 @@ def logical_and(lhs: Operand, rhs: Operand) -> Call:
     lowering=pairwise(lambda x, y: some([x, y])),
 )
 def logical_or(lhs: Operand, rhs: Operand) -> Call:
-    """Whether at least one of two elements is true."""
+    """Tell whether at least one of two elements is true."""
 
 
 @compared(
@@ -87,7 +87,7 @@ def logical_or(lhs: Operand, rhs: Operand) -> Call:
     lowering=pairwise(differ),
 )
 def logical_xor(lhs: Operand, rhs: Operand) -> Call:
-    """Whether exactly one of two elements is true."""
+    """Tell whether exactly one of two elements is true."""
 
 
 def _where(attrs: None, condition: Type, x: Type, y: Type) -> Type:
@@ -136,4 +136,4 @@ def _where_gradient(call: Call, grad: Expr) -> list[Expr | None]:
     example=lambda build: build(bools(6), X, Y),
 )
 def where(condition: Operand, x: Operand, y: Operand) -> Call:
-    """`x` where `condition` is true or not zero, `y` elsewhere; the three shapes are broadcast."""
+    """Select `x` where `condition` is true or not zero, `y` elsewhere; the three shapes are broadcast."""

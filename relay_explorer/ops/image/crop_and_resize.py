@@ -111,7 +111,7 @@ def crop_and_resize(
         object, attr(None, "The element type of the result; None is the data's.", kind="DType | None")
     ] = None,
 ) -> Call:
-    """For each row (y1, x1, y2, x2, from 0 to 1) of `boxes` the part of its image, at `crop_size`."""
+    """Cut the box of each row (y1, x1, y2, x2, from 0 to 1) of `boxes` out of its image, at `crop_size`."""
     return call(
         "image.crop_and_resize",
         [data, boxes, box_indices],

@@ -167,7 +167,7 @@ def _around(place: Value, method: str) -> list[Weighted]:
 
 
 def _brought_in(place: Value, extent: Anything, attrs: Anything) -> Value:
-    """`place` brought into the axis as the padding mode says; zeros leave it where it is."""
+    """Bring `place` into the axis as the padding mode says; "zeros" leaves it unchanged."""
     if attrs.padding_mode == "zeros":
         return place
     last = real(extent - 1)

@@ -16,8 +16,8 @@ from ..nn.layout import layout_map
 
 
 def _resized(call: Call, grad: Expr) -> list[Expr]:
-    """Along an axis, the derivative is multiplied by the transpose of the matrix that resizes it. The
-    operator itself says what that matrix is: it is what becomes of the unit vectors.
+    """Multiply the derivative, along an axis, by the transpose of the matrix that resizes it. The matrix is
+    computed by the operator itself, which is applied to the unit vectors.
     """
     (x,) = call.args
     attrs: Anything = call.attrs
@@ -42,7 +42,9 @@ def _resized(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _matrix(call: Call, axes: str, axis: int, extent: int, length: int, dtype: str) -> Constant:
-    """(extent, length): how much of each element of an axis goes into each element of the resized one."""
+    """Return the matrix (extent, length) of the weights of an axis's elements in those of the resized
+    axis.
+    """
     import numpy
 
     attrs: Anything = call.attrs

@@ -43,7 +43,9 @@ def _follow(question: Question) -> Answer:
 
 
 def regions(question: Question) -> Answer:
-    """`roi_align`, `roi_pool`: the image lies as the attributes say, a row is a region."""
+    """Infer the layouts of `roi_align` and `roi_pool`: the attributes fix the image's, and a row is a
+    region.
+    """
     attrs = question.attrs
     assert attrs is not None
     own = Layout(attrs["layout"])

@@ -43,7 +43,7 @@ class Layout:
         return self.letters.index(letter) if letter in self.letters else -1
 
     def splits(self, letter: str) -> bool:
-        """Whether an axis lies in blocks."""
+        """Tell whether an axis is split into blocks."""
         return letter.lower() in self.letters
 
     def factor_of(self, letter: str) -> int:
@@ -129,7 +129,9 @@ def shape_of_operand(question: Question) -> tuple[object, ...]:
 
 
 def moved(axis: int, old: Layout, new: Layout) -> int | None:
-    """Where an axis of the old layout lies in the new one; None where it lies in blocks, or is not there."""
+    """Return the index, in the new layout, of an axis of the old one; None where it is missing or split into
+    blocks.
+    """
     if not -len(old) <= axis < len(old):
         return None
     letter = old[axis]

@@ -10,7 +10,7 @@ from .layout import Answer, InferCorrectLayoutOutput, Layout, Question
 
 
 def elementwise_layout(question: Question, results: int = 1) -> Answer:
-    """All arguments and results lie alike: as the first argument does now, or one of them did."""
+    """Give all operands and results one layout: that of the first operand, or the old one of any of them."""
     known: Sequence[Layout | None] = question.new or question.old
     found = next((layout for layout in known if layout is not None), None)
     if found is None:

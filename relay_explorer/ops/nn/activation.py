@@ -34,7 +34,7 @@ __all__ = ["leaky_relu", "prelu", "relu"]
 
 
 def _relu_te(x: Value) -> Value:
-    """0 where `x` is below it; the comparison this way round keeps NaN, and is one instruction."""
+    """Return 0 where `x` is below it; comparing in this order keeps NaN, and takes one instruction."""
     if dtype_of(x) == "bool":
         return x
     zero = te_number(0, dtype_of(x))
@@ -42,7 +42,7 @@ def _relu_te(x: Value) -> Value:
 
 
 def _relu_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """At 0 the slope is 1, as in TVM."""
+    """Mask the gradient; at 0 the slope is 1, as in TVM."""
     (x,) = call.args
     return [masked(relay.greater_equal(x, number(0, x)), grad)]
 
@@ -80,14 +80,14 @@ def _sloped(x: Array, slope: float | Array) -> Array:
 
 
 def _sloped_te(x: Value, slope: Value) -> Value:
-    """`x`, multiplied by `slope` where it is not above 0."""
+    """Multiply `x` by `slope` where it is not above 0."""
     if dtype_of(x) == "bool":
         return x
     return select(x > te_number(0, dtype_of(x)), x, x * slope)
 
 
 def _leaky_relu_te(call: Lowered) -> list[Tensor]:
-    """Of integers the product is a real number, whose fraction is dropped."""
+    """Multiply integers in floating point, and truncate the product."""
     x, alpha = call.inputs[0], call.attrs.alpha
 
     def value(one: Value) -> Value:
@@ -189,4 +189,4 @@ def prelu(
     alpha: Operand,
     axis: Annotated[int, attr(1, "The axis of the data that the slopes lie along.")] = 1,
 ) -> Call:
-    """`alpha` is a vector as long as the data's `axis`."""
+    """Multiply negative elements by `alpha`, a vector as long as the data's `axis`."""

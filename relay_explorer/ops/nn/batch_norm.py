@@ -61,7 +61,7 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 def _reference(
     attrs: Anything, x: Array, gamma: Array, beta: Array, mean: Array, variance: Array
 ) -> tuple[Array, ...]:
-    """As in inference: the moving mean and variance are used, and stay."""
+    """Normalize as in inference: by the moving mean and variance, which stay unchanged."""
     middle, spread = along(mean, attrs.axis, x.ndim), along(variance, attrs.axis, x.ndim)
     return affine(attrs, (x - middle) / np.sqrt(spread + attrs.epsilon), gamma, beta), mean, variance
 

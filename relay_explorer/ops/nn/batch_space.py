@@ -133,7 +133,7 @@ def _to_space(attrs: Anything, x: Array) -> Array:
 
 
 def _space_to_batch_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Run the operator on the elements' numbers, where padding has the number after the last."""
+    """Run the operator on the elements' flat indices, where padding has the index after the last."""
     (data,) = call.args
     assert call.attrs is not None
     spare = {**dict(call.attrs.items()), "pad_value": float(prod(extents(data)))}

@@ -51,7 +51,9 @@ def check_bits(**counts: int) -> None:
 
 
 def _bitpack_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Integers of any shape; output with the packed axis shorter by the type's bits, and an axis of bits."""
+    """Relate the types: input of integers; output with the packed axis shorter by the type's bits, and an
+    axis of bits.
+    """
     data, out = types
     if isinstance(data, IncompleteType):
         return False

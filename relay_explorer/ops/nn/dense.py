@@ -102,7 +102,7 @@ def _flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
 
 
 def _gradient(call: Call, grad: Expr) -> list[Expr]:
-    """y = x wᵀ, so that dx = dy w and dw = dyᵀ x; leading axes of the data are one batch."""
+    """Differentiate y = x wᵀ: dx = dy w and dw = dyᵀ x; leading axes of the data are one batch."""
     data, weight = call.args
     x, w = widened(data, call), widened(weight, call)
     by_data = relay.nn.dense(grad, relay.transpose(w))

@@ -42,12 +42,14 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 
 
 def _gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """As in inference, where nothing is dropped: the data's derivative is that of the first field."""
+    """Differentiate as in inference, where nothing is dropped: the data's derivative is that of the first
+    field.
+    """
     return [field_of(grad, 0)]
 
 
 def _dropout_te(call: Lowered) -> list[Tensor]:
-    """Nothing is dropped when a program is run rather than trained; the mask is all ones."""
+    """Drop nothing, because a compiled program is run rather than trained; the mask is all ones."""
     x = call.inputs[0]
     return [x, stage(x.shape, lambda *i: number(1, dtype_of(x)), call.name)]
 

@@ -82,8 +82,8 @@ class LayoutMap:
         self.identity = name == canonical
 
     def forward(self, shape: Shape, operand: int, argument: str) -> Shape:
-        """`shape`, which is in this layout, in canonical order; a RelationError where it does not fit the
-        layout.
+        """Convert `shape` from this layout to canonical order; raise a RelationError where it does not fit
+        the layout.
         """
         if len(shape) != self.rank:
             raise RelationError(
@@ -108,7 +108,7 @@ class LayoutMap:
         )
 
     def backward(self, shape: Shape) -> Shape:
-        """`shape`, which is in canonical order, in this layout; a RelationError where an axis does not
+        """Convert `shape` from canonical order to this layout; raise a RelationError where an axis does not
         divide into blocks.
         """
         if self.identity:
@@ -125,12 +125,12 @@ class LayoutMap:
         return tuple(out)
 
     def unpack(self, array: Array) -> Array:
-        """`array`, which is in this layout, with its axes in canonical order, blocks joined."""
+        """Convert `array` from this layout to canonical order, with blocks joined."""
         order = [place for letter in self.canonical for place in self._places_of(letter)]
         return array.transpose(order).reshape(self.forward(array.shape, 0, "the data"))
 
     def pack(self, array: Array) -> Array:
-        """`array`, which is in canonical order, in this layout."""
+        """Convert `array` from canonical order to this layout."""
         order: list[int] = []
         shape: list[int] = []
         for letter, extent, factor in zip(self.canonical, array.shape, self.factors, strict=True):
@@ -161,12 +161,12 @@ def _rank_help(rank: int, layout: LayoutMap) -> list[str]:
 
 
 def many(number: int, one: str, more: str) -> str:
-    """`1 axis`, `2 axes`."""
+    """Write a count with its noun: `1 axis`, `2 axes`."""
     return f"{number} {one if number == 1 else more}"
 
 
 def divided(dim: Dim, factor: int, what: str, *help: str) -> Dim:
-    """`dim` divided by `factor`; a RelationError that speaks of `what` where there is a rest."""
+    """Divide `dim` by `factor`; raise a RelationError that names `what` where there is a remainder."""
     if factor == 1:
         return dim
     if isinstance(dim, int) and dim % factor:
@@ -175,12 +175,12 @@ def divided(dim: Dim, factor: int, what: str, *help: str) -> Dim:
 
 
 def plus(dim: Dim, amount: int) -> Dim:
-    """`dim` increased."""
+    """Add to `dim`."""
     return dim + amount  # type: ignore[return-value]  # whole
 
 
 def count(shape: Shape) -> Dim:
-    """How many elements `shape` has."""
+    """Return the number of elements of `shape`."""
     total: Dim = 1
     for dim in shape:
         total = times(total, dim)

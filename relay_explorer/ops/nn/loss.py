@@ -91,7 +91,7 @@ def _agreement_te(logarithm: Callable[[Value], Value]) -> Lowering:
 
 
 def _examples(predictions: Expr) -> Expr:
-    """How many examples there are, as a number of the predictions' type."""
+    """Return the number of examples, in the predictions' element type."""
     first = tensor_type(predictions).shape[0]
     if isinstance(first, int):
         return number(first, predictions)
@@ -101,14 +101,14 @@ def _examples(predictions: Expr) -> Expr:
 
 
 def _cross_entropy_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """-Σ t · log p / N."""
+    """Differentiate -Σ t · log p / N."""
     p, t = call.args
     share = relay.negative(grad) / _examples(p)
     return [share * t / p, share * relay.log(p)]
 
 
 def _with_logits_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """-Σ t · l / N."""
+    """Differentiate -Σ t · l / N."""
     logits, t = call.args
     share = relay.negative(grad) / _examples(logits)
     return [share * t, share * logits]
@@ -165,7 +165,7 @@ def cross_entropy(predictions: Operand, targets: Operand) -> Call:
     lowering=_agreement_te(lambda x: x),
 )
 def cross_entropy_with_logits(predictions: Operand, targets: Operand) -> Call:
-    """As `cross_entropy`, with predictions that are logarithms of probabilities."""
+    """Compute `cross_entropy` from predictions that are logarithms of probabilities."""
 
 
 # -- negative log-likelihood
@@ -308,4 +308,6 @@ def nll_loss(
     reduction: Annotated[str, attr("mean", 'What becomes of the losses: "mean", "sum" or "none".')] = "mean",
     ignore_index: Annotated[int, required("The class whose targets do not count.")] = -100,
 ) -> Call:
-    """`predictions` (N, C, …) are log-probabilities, `targets` (N, …) class numbers, `weights` (C)."""
+    """Compute the loss of `predictions` (N, C, …), log-probabilities, for `targets` (N, …), class indices,
+    with `weights` (C).
+    """

@@ -130,7 +130,7 @@ def _moved_on(attrs: Anything, x: Array, buffer: Array) -> Array:
 
 
 def _fifo_buffer_te(call: Lowered) -> list[Tensor]:
-    """TOPI looks the axis up by the buffer's rank, up to 5; here any rank will do."""
+    """Lower a buffer of any rank; TOPI supports up to 5 axes."""
     x, buffer = call.inputs
     axis = call.attrs.axis % len(buffer.shape)
     new, held = dims(x)[axis], dims(buffer)[axis]
@@ -197,7 +197,9 @@ def _correlation(types: Sequence[Type], num_inputs: int, attrs: Anything, report
 
 
 def _correlated(shape: Shape, padding: tuple[int, ...], attrs: Anything) -> Shape:
-    """(N, displacements, H', W'): the patches whose displaced neighbours still lie in the padded images."""
+    """Return, as (N, displacements, H', W'), the patches whose displaced neighbours still lie in the padded
+    images.
+    """
     border = attrs.max_displacement + (attrs.kernel_size - 1) // 2
     across = 2 * (attrs.max_displacement // attrs.stride2) + 1
     sizes = []
@@ -241,7 +243,9 @@ def _compared(attrs: Anything, a: Array, b: Array) -> Array:
 
 
 def _correlation_te(call: Lowered) -> list[Tensor]:
-    """Each patch of one image with the patches around its place in another, as their mean over the patch."""
+    """Compare each patch of one image with the patches around its position in another, by the mean over the
+    patch.
+    """
     (a, b), attrs = call.inputs, call.attrs
     dtype, pairs = call.out.dtype, dict(zip((2, 3), sides(attrs.padding, 2), strict=True))
     zero, shift, side = number(0, dtype), attrs.max_displacement, attrs.kernel_size
@@ -311,6 +315,6 @@ def correlation(
     ],
     layout: Annotated[str, attr("NCHW", "The order of the axes; only NCHW is possible.")],
 ) -> Call:
-    """Both images (N, C, H, W): (N, (2 * (max_displacement // stride2) + 1)², H', W') (FlowNet, arXiv
-    1504.06852).
+    """Correlate two images (N, C, H, W): (N, (2 * (max_displacement // stride2) + 1)², H', W') (FlowNet,
+    arXiv 1504.06852).
     """

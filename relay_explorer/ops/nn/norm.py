@@ -68,7 +68,7 @@ SCALE = "Whether the scale gamma multiplies."
 
 
 def affine(attrs: Anything, y: Array, gamma: Array, beta: Array) -> Array:
-    """`y` scaled and shifted along its channels, as far as `attrs` say, in gamma's element type."""
+    """Scale and shift `y` along its channels, as far as `attrs` say, in gamma's element type."""
     if attrs.scale:
         y = y * along(gamma, attrs.axis, y.ndim)
     if attrs.center:
@@ -83,7 +83,7 @@ def affine_expr(attrs: Anything, value: Expr, gamma: Expr, beta: Expr, rank: int
 
 
 def affine_te(attrs: Anything, y: Value, gamma: Value, beta: Value, dtype: str) -> Value:
-    """`y` scaled and shifted, as far as the attributes say."""
+    """Scale and shift `y`, as far as the attributes say."""
     real = dtype_of(y)
     if attrs.scale:
         y = y * cast(gamma, real)
@@ -138,7 +138,7 @@ def _check_groups(data: TensorType, axis: int, groups: int) -> None:
 
 
 def _normal(x: Array, axes: tuple[int, ...], epsilon: float) -> Array:
-    """`x` less its mean over `axes`, divided by its standard deviation."""
+    """Subtract from `x` its mean over `axes`, and divide by its standard deviation."""
     count = max(1, prod([x.shape[axis] for axis in axes]))
     centred = x - x.sum(axes, "float64", keepdims=True) / count
     return centred / np.sqrt((centred**2).sum(axes, keepdims=True) / count + epsilon)
@@ -197,7 +197,7 @@ def _normalized_te(
     row: Callable[[Sequence[Value]], list[Value]],
     axis: int,
 ) -> list[Tensor]:
-    """`x` less its mean, by its standard deviation, scaled and shifted along `axis`.
+    """Subtract the mean of `x`, divide by its standard deviation, and scale and shift along `axis`.
 
     `shape` is that of the means, `folded` the extents that they are over, `read(*mean's index, *folded)` the
     element there, and `row` the index of the mean for an index of the data.

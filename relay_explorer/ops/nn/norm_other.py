@@ -93,7 +93,7 @@ def _lrn_expr(attrs: Anything, x: Expr) -> Expr:
 
 
 def _lrn_te(call: Lowered) -> list[Tensor]:
-    """Neighbours beyond the first and the last channel count as 0."""
+    """Normalize by neighbouring channels; those beyond the first and the last count as 0."""
     x, attrs = call.inputs[0], call.attrs
     dtype = dtype_of(x)
     real, axis, channels = real_type(dtype), attrs.axis % len(x.shape), dims(x)[attrs.axis]

@@ -72,8 +72,8 @@ class MirrorPadAttrs(Attrs, key="relay.attrs.MirrorPadAttrs"):
 
 
 def _padded(shape: Shape, widths: Pairs) -> Shape:
-    """`shape` with `widths` more elements; a RelationError where that is not one pair an axis, or less than
-    nothing stays.
+    """Add `widths` to `shape`; raise a RelationError unless they are one pair per axis and no extent becomes
+    negative.
     """
     if len(widths) != len(shape):
         raise RelationError(
@@ -148,7 +148,9 @@ def _pad_te(call: Lowered) -> list[Tensor]:
 
 
 def _continued(x: Tensor, pairs: Amounts, place: Callable[[Value, Anything], Value], name: str) -> Tensor:
-    """`x` continued beyond its edges by elements of its own: `place` says which, from where it would lie."""
+    """Continue `x` beyond its edges by its own elements: `place` maps an index outside to the one that is
+    read.
+    """
     sizes = dims(x)
     shape = [dim + sum(pairs[axis]) for axis, dim in enumerate(sizes)]
 
@@ -294,7 +296,7 @@ def _mirrored(at: Value, dim: Anything) -> Value:
     lenient_in_tvm="It accepted more padding than there are elements to mirror, and any mode.",
 )
 def mirror_pad(data: Operand, pad_width: Sequence[Sequence[int]], mode: str = "SYMMETRIC") -> Call:
-    """Continue `data` by its mirror image: `pad_width` holds a pair (before, after) for each axis."""
+    """Extend `data` by its mirror image: `pad_width` holds a pair (before, after) for each axis."""
 
 
 # -- elements between those of a tensor
@@ -334,7 +336,7 @@ def _dilate_reference(attrs: Anything, x: Array) -> Array:
 
 
 def _dilate_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Every element but the first of an axis stands `strides` after the one before."""
+    """Slice the gradient: each element but the first of an axis lies `strides` after the one before."""
     (x,) = call.args
     assert call.attrs is not None
     return [relay.strided_slice(grad, [0] * axis_count(x), list(extents(call)), list(call.attrs["strides"]))]

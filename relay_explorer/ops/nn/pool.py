@@ -135,7 +135,7 @@ _FORMULAS = {
 
 
 def _pool2d_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """In two dimensions there are operators for it."""
+    """Differentiate a pool over two axes, for which there are operators."""
     assert isinstance(call.op, Op)
     return [Call(Op.get(f"{call.op.name}_grad"), [grad, call.args[0]], call.attrs)]
 
@@ -198,7 +198,7 @@ def _pool3d_gradient(kind: str) -> GradientRule:
 
 
 def _places(attrs: Anything, dims: tuple[int, ...]) -> list[int]:
-    """How many places the window takes on each axis."""
+    """Return the number of positions of the window on each axis."""
     pads = total_padding(attrs.strides, attrs.dilation, attrs.padding, len(dims))
     found = window_places(dims, attrs.pool_size, attrs.strides, attrs.dilation, pads, attrs.ceil_mode)
     return [dim for dim in found if isinstance(dim, int)]

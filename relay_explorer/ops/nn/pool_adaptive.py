@@ -176,8 +176,8 @@ _GRADIENTS = {
 
 
 def _adaptive_te(kind: str) -> Lowering:
-    """Windows that overlap by one element where the sizes do not divide; each has its own number of
-    elements, so the longest is visited, and what is beyond the others' end left out.
+    """Pool windows that overlap by one element where the sizes do not divide. Each has its own number of
+    elements, so the loop has the longest's extent, and skips what is beyond the others' end.
     """
 
     def lower(call: Lowered) -> list[Tensor]:

@@ -78,7 +78,7 @@ def _mean_gradient(call: Call, grad: Expr) -> list[Expr | None]:
 
 
 def _maximum_grad_te(call: Lowered) -> list[Tensor]:
-    """Where each window's greatest element lies, the first of equal ones, is a stage of its own."""
+    """Locate each window's greatest element, the first of equal ones, in a stage of its own."""
     grad, x = call.inputs
     pool, dtype = Pool(call, x), dtype_of(x)
     data = pool.surrounded(least(dtype))

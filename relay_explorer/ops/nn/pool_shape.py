@@ -11,8 +11,8 @@ from .window import matching_size, total_padding, window_places
 
 
 def spatial_places(attrs: Anything, axes: str, rank: int, argument: str = "the data") -> tuple[int, ...]:
-    """Where the spatial `axes` ("HW") lie in a tensor of the layout `attrs.layout`; a RelationError where
-    that is not such a layout.
+    """Return the indices of the spatial `axes` ("HW") in the layout `attrs.layout`; raise a RelationError
+    where that is not such a layout.
     """
     layout = layout_map(attrs.layout, "NC" + axes)
     if rank != layout.rank:

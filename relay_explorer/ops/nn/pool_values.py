@@ -12,7 +12,7 @@ from .sliding import cropped, padded, sides, under, windows
 
 
 def _last(x: Array, attrs: Anything, axes: str) -> tuple[Array, tuple[int, ...]]:
-    """`x` with its axes of space last, and where they were."""
+    """Move the spatial axes of `x` to the end; also return where they were."""
     places = spatial_places(attrs, axes, x.ndim)
     return np.moveaxis(x, places, range(-len(axes), 0)), places
 
@@ -22,7 +22,7 @@ def _back(y: Array, places: tuple[int, ...]) -> Array:
 
 
 def _overhang(x: Array, attrs: Anything, places: tuple[int, ...], axes: str) -> list[tuple[int, int]]:
-    """How far the last window, in ceil_mode, sticks out of the padded data on each axis."""
+    """Return how far the last window, in ceil_mode, reaches beyond the padded data on each axis."""
     out: Anything = pooled(x.shape, attrs, axes)  # of an array all extents are known
     pairs = sides(attrs.padding, len(axes))
     spans = []
@@ -48,14 +48,14 @@ class _Pool:
         return windows(padded_data, self.attrs.pool_size, self.attrs.strides, self.attrs.dilation)
 
     def sizes(self) -> Array:
-        """How many elements the mean of each window is over: never those beyond the padding."""
+        """Return the number of elements that each window's mean is over: never those beyond the padding."""
         ones = np.ones(self.data.shape[-self.count :], self.data.dtype)
         inside = padded(ones, self.pairs, int(self.attrs.count_include_pad))
         counts = self.windows(padded(inside, self.overhang, 0)).sum(self.folded, dtype=self.data.dtype)
         return np.maximum(counts, 1).astype(self.data.dtype)
 
     def spread(self, shares: Array) -> Array:
-        """`shares` (…, place of the window …, place within it …) added up where they lie in the data."""
+        """Sum `shares` (…, position of the window …, position within it …) at their positions in the data."""
         y = padded(np.zeros_like(self.data), self.around, 0)
         places = shares.shape[-2 * self.count : -self.count]
         for within in np.ndindex(self.attrs.pool_size):
@@ -88,7 +88,7 @@ def mean(axes: str) -> Reference:
 
 
 def maximum_grad(attrs: Anything, grad: Array, x: Array) -> Array:
-    """Each window's gradient goes to its greatest element, the first of equal ones."""
+    """Send each window's gradient to its greatest element, the first of equal ones."""
     pool = _Pool(attrs, "HW", x)
     seen = pool.windows(padded(pool.data, pool.around, limits(x)[0]))
     rows = seen.reshape(*seen.shape[:-2], -1)
@@ -98,7 +98,7 @@ def maximum_grad(attrs: Anything, grad: Array, x: Array) -> Array:
 
 
 def mean_grad(attrs: Anything, grad: Array, x: Array) -> Array:
-    """Each window's gradient is shared out evenly among the elements of its mean."""
+    """Distribute each window's gradient evenly over the elements of its mean."""
     pool = _Pool(attrs, "HW", x)
     grads, _ = _last(grad, attrs, "HW")
     shares = quotient(grads, pool.sizes())

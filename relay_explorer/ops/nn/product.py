@@ -26,7 +26,7 @@ def product(attrs: Anything, a: Array, b: Array) -> Array:
 
 
 def _swapped(matrices: Array, turn: bool) -> Array:
-    """Transposed if `turn`."""
+    """Transpose the matrices if `turn`."""
     return np.swapaxes(matrices, -1, -2) if turn else matrices
 
 

@@ -7,8 +7,8 @@ from .layout import many
 
 
 def sides(padding: tuple[int, ...], axes: int) -> list[tuple[int, int]]:
-    """How much goes before and after each axis, from one amount, one an axis, or all before and then all
-    after.
+    """Return the padding before and after each axis, from one amount, one per axis, or all before and then
+    all after.
     """
     if len(padding) not in (1, axes, 2 * axes):
         raise ValueError(f"padding has {many(len(padding), 'value', 'values')}")
@@ -17,13 +17,15 @@ def sides(padding: tuple[int, ...], axes: int) -> list[tuple[int, int]]:
 
 
 def padded(x: Array, pairs: list[tuple[int, int]], value: float) -> Array:
-    """`x` with as much of `value` before and after each of its last axes as `pairs` says."""
+    """Pad each of the last axes of `x` by as much of `value` before and after it as `pairs` says."""
     lead = [(0, 0)] * (x.ndim - len(pairs))
     return np.pad(x, [*lead, *pairs], constant_values=value)
 
 
 def windows(x: Array, size: tuple[int, ...], strides: tuple[int, ...], dilation: tuple[int, ...]) -> Array:
-    """All windows over the last axes of `x`: (…, place of the window …, place within it …), a view."""
+    """Return all windows over the last axes of `x`: (…, position of the window …, position within it …), a
+    view.
+    """
     axes = tuple(range(-len(size), 0))
     extents = [step * (n - 1) + 1 for n, step in zip(size, dilation, strict=True)]
     every = np.lib.stride_tricks.sliding_window_view(x, extents, axes)
@@ -35,7 +37,7 @@ def windows(x: Array, size: tuple[int, ...], strides: tuple[int, ...], dilation:
 def under(
     within: tuple[int, ...], places: tuple[int, ...], strides: tuple[int, ...], dilation: tuple[int, ...]
 ) -> tuple[slice, ...]:
-    """Where in the data the element at `within` of every window lies, one slice an axis."""
+    """Return the slices, one per axis, of the data's elements at `within` of every window."""
     return tuple(
         [
             slice(step * u, step * u + stride * (count - 1) + 1, stride)
@@ -45,7 +47,7 @@ def under(
 
 
 def cropped(x: Array, pairs: list[tuple[int, int]]) -> Array:
-    """`x` without what `pairs` says before and after each of its last axes."""
+    """Crop each of the last axes of `x` by what `pairs` says before and after it."""
     inner = [
         slice(before, extent - after)
         for (before, after), extent in zip(pairs, x.shape[-len(pairs) :], strict=True)

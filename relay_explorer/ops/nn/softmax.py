@@ -173,7 +173,7 @@ def _log_softmax_te(call: Lowered) -> list[Tensor]:
     example=lambda build: build(X, 1),
 )
 def softmax(data: Operand, axis: int = -1) -> Call:
-    """Exponentials divided by their sum along `axis`; like `data` in shape."""
+    """Compute the exponentials along `axis` divided by their sum; like `data` in shape."""
 
 
 @_softmax_operator(
@@ -188,7 +188,7 @@ def softmax(data: Operand, axis: int = -1) -> Call:
     example=lambda build: build(X),
 )
 def fast_softmax(data: Operand, axis: int = -1) -> Call:
-    """Softmax with an approximate exponential; like `data` in shape."""
+    """Compute softmax with an approximate exponential; like `data` in shape."""
 
 
 @_softmax_operator(

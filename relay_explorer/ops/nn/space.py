@@ -36,7 +36,7 @@ class SubPixelAttrs(Attrs, key="relay.attrs.SubPixelAttrs"):
 
 
 def _sub_pixel(types: Sequence[Type], attrs: Anything, reporter: Reporter, to_space: bool) -> bool:
-    """Between (N, C * b², H, W) and (N, C, H * b, W * b), in any layout."""
+    """Relate (N, C * b², H, W) and (N, C, H * b, W * b), in any layout."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -107,7 +107,7 @@ def _depth_to_space_te(call: Lowered) -> list[Tensor]:
 
 
 def _space_to_depth_te(call: Lowered) -> list[Tensor]:
-    """TOPI knows the order of channels that Relay calls DCR alone."""
+    """Order the channels as `mode` says; TOPI supports only the order that Relay calls DCR."""
     attrs, layout = call.attrs, layout_map(call.attrs.layout, "NCHW")
     x, b = View(call.inputs[0], layout), call.attrs.block_size
     batch, channels, height, width = x.shape

@@ -40,7 +40,7 @@ _BLOCKS = (t(3, 1, 2, name="data"), ints(3, name="indices"), ints(3, name="indpt
 
 
 def _rows(data: TensorType, indices: Type, indptr: Type, first: int) -> Dim:
-    """How many rows the sparse matrix has whose arrays are the arguments from number `first` on."""
+    """Return the number of rows of the sparse matrix whose arrays are the operands from `first` on."""
     i, p = integers(indices, first + 1, "sparse_indices"), integers(indptr, first + 2, "sparse_indptr")
     if len(i.shape) != 1 or not same_dim(i.shape[0], data.shape[0]):
         raise RelationError(
@@ -143,7 +143,7 @@ def _turned(attrs: Attrs, values: Array, indices: Array, indptr: Array) -> tuple
 
 
 def _row_ends(starts: Anything, row: Value, most: Anything) -> tuple[Value, Value]:
-    """Where a row begins and ends among the values."""
+    """Return where a row begins and ends among the values."""
     return (
         te.max(starts[row].astype("int64"), int64(0)),
         te.min(starts[row + 1].astype("int64"), int64(most)),
@@ -158,7 +158,7 @@ def _walk(ends: tuple[Value, Value]) -> Anything:
 
 
 def _sparse_dense_te(call: Lowered) -> list[Tensor]:
-    """Row by row of the sparse matrix, or block by block."""
+    """Multiply row by row of the sparse matrix, or block by block."""
     x, values, columns, starts = call.inputs
     dtype = dtype_of(x)
     high, wide = dims(values)[1:] or (1, 1)
@@ -281,7 +281,7 @@ def sparse_dense(
         bool, attr(False, "Whether the left factor is the sparse one, rather than the right.")
     ] = False,
 ) -> Call:
-    """`dense_mat` (M, K) times the transpose of `sparse_mat` (N, K): (M, N); with `sparse_lhs` (N, M).
+    """Multiply `dense_mat` (M, K) by the transpose of `sparse_mat` (N, K): (M, N); with `sparse_lhs` (N, M).
 
     `sparse_mat` is SciPy's CSR or BSR matrix, or anything with `data`, `indices` and `indptr`.
     """
@@ -306,7 +306,9 @@ def sparse_dense(
     lenient_in_tvm="It did not compare the three arrays of the sparse matrix with each other.",
 )
 def sparse_add(dense_mat: Operand, sparse_mat: Anything) -> Call:
-    """`dense_mat` plus `sparse_mat`, SciPy's CSR matrix or anything with `data`, `indices` and `indptr`."""
+    """Add `sparse_mat`, SciPy's CSR matrix or anything with `data`, `indices` and `indptr`, to
+    `dense_mat`.
+    """
     return call("nn.sparse_add", [dense_mat, *_parts(sparse_mat)])
 
 

@@ -85,13 +85,13 @@ def _times(dim: Dim, factor: float, name: str) -> Dim:
 
 
 def _upsampling_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """None to copy the nearest element; else a multiply and an add for each neighbour that is mixed."""
+    """Count nothing to copy the nearest element; else a multiplication and an addition for each neighbour."""
     neighbours = {"nearest_neighbor": 0, "bilinear": 4, "bicubic": 16, "trilinear": 8}.get(attrs.method, 0)
     return 2 * neighbours * flops_per_output(attrs, inputs, output)
 
 
 def _resizing(attrs: Anything) -> Resizing:
-    """Upsampling in the attributes of `image.resize2d`."""
+    """Convert upsampling's attributes to those of `image.resize2d`."""
     if isinstance(attrs, UpSamplingAttrs):
         mode = "align_corners" if attrs.align_corners else "asymmetric"
     else:

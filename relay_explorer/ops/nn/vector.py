@@ -11,8 +11,8 @@ from .layout import many
 def axis_vector(
     type_: Type, operand: int, name: str, data: TensorType, axis: int, reporter: Reporter
 ) -> None:
-    """Argument `operand` is a vector as long as the data's `axis`: told to the reporter where it is not
-    known, a RelationError where it is otherwise.
+    """Require that operand number `operand` is a vector as long as the data's `axis`: assign its type where
+    it is not known, and raise a RelationError where it differs.
     """
     dim = data.shape[axis]
     if isinstance(type_, TensorType):

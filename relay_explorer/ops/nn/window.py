@@ -17,7 +17,7 @@ Sizes = int | Sequence[int]
 
 
 def per_axis(value: Sizes, axes: int) -> Anything:
-    """One number an axis: `3` becomes `(3, 3)` for two axes; a sequence stays."""
+    """Repeat one number for every axis: `3` becomes `(3, 3)` for two axes; a sequence stays."""
     return (value,) * axes if hasattr(value, "__index__") else value
 
 
@@ -47,7 +47,7 @@ def both_sides(padding: Sizes | str, axes: int) -> tuple[int, ...]:
 def total_padding(
     strides: tuple[int, ...], dilation: tuple[int, ...], padding: tuple[int, ...], axes: int
 ) -> tuple[int, ...]:
-    """How much padding each axis gets on both sides together.
+    """Return the padding of each axis, both sides together.
 
     A RelationError where strides, dilation or padding do not describe windows over `axes` axes.
     """
@@ -85,8 +85,8 @@ def window_places(
     padding: tuple[int, ...],
     ceil_mode: bool = False,
 ) -> Shape:
-    """How many places the window takes on each axis. `padding` is each axis's total; `ceil_mode` counts a
-    last window that sticks out.
+    """Return the number of positions of the window on each axis. `padding` is each axis's total; `ceil_mode`
+    counts a last window that reaches beyond it.
 
     A RelationError where the window is larger than the padded axis.
     """

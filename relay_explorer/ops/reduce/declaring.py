@@ -44,7 +44,7 @@ def reduced_axes(attrs: Anything, rank: int) -> set[int]:
 
 
 def reduced_shape(shape: Shape, axes: set[int], keepdims: bool) -> Shape:
-    """`shape` with `axes` left out, or 1 where `keepdims`."""
+    """Return `shape` without `axes`, or with 1 for each of them where `keepdims`."""
     if keepdims:
         return tuple([1 if axis in axes else dim for axis, dim in enumerate(shape)])
     return tuple([dim for axis, dim in enumerate(shape) if axis not in axes])
@@ -59,8 +59,8 @@ REDUCE = forward("Reduce", "{out} = {0} without `axis`", reduce_type)
 
 
 def _reduction_layout(question: Question) -> Answer:
-    """Axes that are summed over, or the like, wherever they lie. An `argmax` numbers the places, so their
-    order must stay. `variance` has the mean as a second argument, whose axes are kept.
+    """Infer the layouts of a reduction, whose axes may lie anywhere. An `argmax` yields indices, so the order
+    of the axes must stay. `variance` has the mean as a second operand, whose axes are kept.
     """
     old, attrs = question.old[0], question.attrs
     assert attrs is not None
@@ -129,17 +129,17 @@ def reduction(
 
 
 def over(attrs: Anything, x: Array) -> dict[str, Anything]:
-    """NumPy's words for the axes that `attrs` folds."""
+    """Return NumPy's keyword arguments for the axes that `attrs` reduces."""
     return {"axis": tuple(sorted(reduced_axes(attrs, x.ndim))), "keepdims": attrs.keepdims}
 
 
 def wide(x: Array) -> Array:
-    """`x` in a type that holds sums of many: half precision reaches its greatest number, 65504, too soon."""
+    """Convert `x` to a type for its accumulators: half precision overflows beyond 65504."""
     return x.astype("float32") if x.dtype == "float16" else x
 
 
 def per_element(total: Array, attrs: Anything, x: Array, less: int = 0) -> Array:
-    """`total` divided by the number of elements that were folded; of integers the whole part."""
+    """Divide `total` by the number of elements that were reduced, rounded towards zero for integers."""
     elements = math.prod([x.shape[axis] for axis in reduced_axes(attrs, x.ndim)])
     return per(np.asarray(total), elements - less)
 
@@ -153,7 +153,7 @@ def folded_axes(call: Call) -> list[int]:
 
 
 def unfolded(value: Expr, call: Call) -> Expr:
-    """`value`, of the shape of the reduction `call`, with an axis of 1 for each that it folded."""
+    """Reshape `value`, of the shape of the reduction `call`, to have an axis of 1 for each reduced one."""
     assert call.attrs is not None
     if not call.attrs["keepdims"]:
         for axis in folded_axes(call):
@@ -162,7 +162,7 @@ def unfolded(value: Expr, call: Call) -> Expr:
 
 
 def folded_count(call: Call) -> Expr:
-    """How many elements each result is of, as a number of the data's type."""
+    """Return the number of elements that each result combines, in the data's element type."""
     (x, *_) = call.args
     if is_static(tensor_type(x)):
         return number(product(extents(x)[axis] for axis in folded_axes(call)), x)

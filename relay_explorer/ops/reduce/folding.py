@@ -34,7 +34,7 @@ __all__ = ["all", "any", "max", "mean", "min", "prod", "sum"]
 
 
 def numpy_fold(name: str) -> Reference:
-    """NumPy's reduction of that name; sums and products stay in the data's element type."""
+    """Reduce by NumPy's function of that name; sums and products stay in the data's element type."""
 
     def compute(attrs: ReduceAttrs, x: Array) -> Array:
         kept = {"dtype": x.dtype} if name in ("sum", "prod") else {}
@@ -68,7 +68,7 @@ def _sum_te(call: Lowered) -> list[Tensor]:
 
 
 def _prod_te(call: Lowered) -> list[Tensor]:
-    """Half-precision numbers are multiplied in float32."""
+    """Multiply the elements; half precision is accumulated in float32."""
     x, fold = call.inputs[0], Folded(call)
     dtype = dtype_of(x)
     if dtype == "bool" or dtype not in NARROW or not fold.axes:
@@ -97,7 +97,7 @@ def _mean_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _extreme_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Of max and min: equal extremes share it evenly, as in the reference."""
+    """Differentiate max or min: equal extremes share the gradient evenly, as in the reference."""
     (x,) = call.args
     chosen = relay.cast(relay.equal(x, unfolded(call, call)), tensor_type(x).dtype)
     return [unfolded(grad, call) * chosen / relay.sum(chosen, folded_axes(call), keepdims=True)]
@@ -201,7 +201,7 @@ def min(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool 
     example=lambda build: build(bools(2, 6), [0], keepdims=True),
 )
 def all(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """Whether all elements of `data`, booleans, are true over `axis`."""
+    """Tell whether all elements of `data`, booleans, are true over `axis`."""
 
 
 @reduction(
@@ -216,4 +216,4 @@ def all(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool 
     example=lambda build: build(bools(2, 6), [0], keepdims=True),
 )
 def any(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """Whether some element of `data`, booleans, is true over `axis`."""
+    """Tell whether some element of `data`, booleans, is true over `axis`."""

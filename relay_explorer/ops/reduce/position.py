@@ -58,7 +58,7 @@ _ARG_REDUCE = forward("ArgReduce", "{out} = int32 of {0} without `axis`", _arg_r
 
 
 def _position(name: str) -> Reference:
-    """Where NumPy's search of that name first finds it, in row-major order of the searched axes."""
+    """Return where NumPy's search of that name first finds it, in row-major order of the searched axes."""
 
     def compute(attrs: ArgReduceAttrs, x: Array) -> Array:
         axes = sorted(reduced_axes(attrs, x.ndim))

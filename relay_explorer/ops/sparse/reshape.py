@@ -56,7 +56,7 @@ def _sparse_reshape(attrs: None, indices: Type, prev_shape: Type, new_shape: Typ
 
 
 def _strides(shape: Sequence[int]) -> Array:
-    """How far two neighbours along each axis lie apart, in row-major order."""
+    """Return the distance, in row-major order, of two neighbours along each axis."""
     return np.cumprod([1, *shape[:0:-1]], dtype="int64")[::-1] if len(shape) else np.zeros(0, "int64")
 
 
@@ -82,7 +82,7 @@ def _moved(attrs: None, indices: Array, prev_shape: Array, new_shape: Array) -> 
 
 
 def _sparse_reshape_te(call: Lowered) -> list[Tensor]:
-    """Shapes are data: the place of each element in row-major order is taken apart anew."""
+    """Compute each element's new coordinates from its flat index, because shapes are data."""
     indices, before, after = call.inputs
     (old,), (new,) = dims(before), dims(after)
     rows, dtype = dims(indices)[0], dtype_of(indices)
@@ -119,7 +119,7 @@ def _sparse_reshape_te(call: Lowered) -> list[Tensor]:
         return select(unchanged(), indices(row, column), found.astype(dtype))
 
     def unchanged() -> Value:
-        """Whether both shapes are one: then coordinates stay, also those beyond the shape."""
+        """Tell whether both shapes are the same: then coordinates stay, also those beyond the shape."""
         return every([extent(axis) == before(axis).astype("int64") for axis in range(new)])
 
     shape = stage((new,), lambda axis: cast(extent(axis), dtype_of(after)), f"{call.name}_shape")

@@ -10,8 +10,8 @@ __all__ = ["segment_sum"]
 
 
 def segment_sum(data: Expr, segment_ids: Expr, num_segments: int | Expr | None = None) -> Expr:
-    """For each segment the sum of the slices `data[n]` with that `segment_ids[n]`; as many segments as the
-    greatest id needs unless `num_segments` says. Slices without an id are left out.
+    """Sum, for each segment, the slices `data[n]` with that `segment_ids[n]`; there are as many segments as
+    the greatest id needs unless `num_segments` says. Slices without an id are left out.
     """
     rows, ids = expr(data), expr(segment_ids)
     if num_segments is None or (isinstance(num_segments, int) and num_segments == 0):

@@ -30,7 +30,7 @@ class SparseToDenseAttrs(Attrs, key="relay.attrs.SparseToDenseAttrs"):
 
 
 def _coordinates(indices: TensorType, operand: int = 0) -> tuple[Dim, Dim]:
-    """How many elements `sparse_indices` names, and how many coordinates each has; a single number is one
+    """Return how many elements `sparse_indices` names, and how many coordinates each has; a scalar is one
     element of a vector, and a vector is elements of one.
     """
     if len(indices.shape) > 2:
@@ -44,7 +44,7 @@ def _coordinates(indices: TensorType, operand: int = 0) -> tuple[Dim, Dim]:
 
 
 def _check(indices: Type, values: Type, default: Type, operands: tuple[int, int, int]) -> Dim:
-    """How many coordinates each element has, if the arguments of sparse_to_dense fit each other."""
+    """Check that the arguments of sparse_to_dense fit each other; return the number of coordinates."""
     i, v = (
         integers(indices, operands[0], "sparse_indices"),
         tensor(values, operands[1], "sparse_values"),
@@ -106,7 +106,7 @@ def _densified(shape: tuple[int, ...], indices: Array, values: Array, default: A
 
 
 def _sparse_to_dense_te(call: Lowered) -> list[Tensor]:
-    """Of two elements at one place the last counts."""
+    """Write the elements; of two at one index the last counts."""
     indices, values, default = call.inputs
     shape, dtype = call.out_shape, call.out.dtype
     rank = len(shape)
@@ -160,7 +160,7 @@ def sparse_to_dense(
     sparse_values: Operand,
     default_value: Operand = 0,
 ) -> Call:
-    """`default_value` in `output_shape`, with `sparse_values` at the rows of `sparse_indices`."""
+    """Fill `output_shape` with `default_value`, and put `sparse_values` at the rows of `sparse_indices`."""
     default = default_value if isinstance(default_value, Expr) else const(default_value)
     if computed(output_shape):
         operands = [sparse_indices, int_const(output_shape), sparse_values, default]
@@ -193,6 +193,6 @@ def sparse_to_dense(
 def _dyn_sparse_to_dense_call(
     sparse_indices: Operand, output_shape: Operand, sparse_values: Operand, default_value: Operand
 ) -> Call:
-    """`sparse_to_dense` in a shape that the program computes: `sparse_to_dense` builds its calls."""
+    """Densify in a shape that the program computes: `sparse_to_dense` builds these calls."""
     operands = [sparse_indices, output_shape, sparse_values, default_value]
     return call("dyn.sparse_to_dense", operands, output_shape=None)

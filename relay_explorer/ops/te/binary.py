@@ -52,7 +52,7 @@ def plus(x: Value, y: Value) -> Value:
 
 
 def differ(x: Value, y: Value) -> Value:
-    """Whether two truth values differ: LLVM has no such comparison of single bits."""
+    """Tell whether two booleans differ: LLVM has no such comparison of single bits."""
     return tirx.NE(x.astype("int8"), y.astype("int8"))
 
 
@@ -72,7 +72,7 @@ def negated(x: Value) -> Value:
 
 
 def whole_quotient(x: Value, y: Value) -> Value:
-    """x / y of integers, rounded towards zero."""
+    """Compute x / y of integers, rounded towards zero."""
     if dtype_of(x) == "bool":
         return every([x, y])
     return safe_quotient(tirx.truncdiv, x, y, negated(x))

@@ -60,7 +60,7 @@ def one_over(x: Value) -> Value:
 
 
 def library(name: str) -> Callable[[Value], Value]:
-    """C's function: of vectors, TVM has no code for its own."""
+    """Call C's function, because TVM cannot generate vector code for its own."""
 
     def function(x: Value) -> Value:
         dtype = dtype_of(x)
@@ -76,8 +76,8 @@ def library(name: str) -> Callable[[Value], Value]:
 
 
 def fast_exponential(x: Value) -> Value:
-    """e^x as 2^n times a polynomial: n is x / ln 2 to the nearest, and what remains lies within ln 2 / 2.
-    The relative error is below 3·10⁻⁷.
+    """Compute e^x as 2^n times a polynomial: n is x / ln 2 rounded to the nearest integer, and the rest lies
+    within ln 2 / 2. The relative error is below 3·10⁻⁷.
     """
     dtype = dtype_of(x)
     if dtype != "float32":

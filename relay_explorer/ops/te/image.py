@@ -77,7 +77,9 @@ def resized(
 
 
 def _place(mode: str, at: Value, extent: Any, count: Any, span: Any) -> Value:
-    """Where on an axis of `extent` elements the one at `at` of the `count` of the result lies."""
+    """Return the position, on an axis of `extent` elements, of the element `at` of the `count` of the
+    result.
+    """
     i, scale = at.astype(REAL), real(extent) / real(count)
     half = real(0.5)
     if mode == "half_pixel" or (mode == "pytorch_half_pixel" and known(count) != 1):
@@ -157,8 +159,8 @@ def resized_tensor(
 
 
 def _apart(call: Lowered, view: View, how: Any, size: Sequence[Any]) -> bool:
-    """Whether one axis can be resized after another: then a place of two axes is two sums of two elements,
-    not one of four. Integers would be rounded otherwise, and what lies outside is not a sum.
+    """Tell whether one axis can be resized after another, so that an element of two axes takes two sums of
+    two elements, not one of four. Integers would be rounded differently, and what lies outside is not a sum.
     """
     sized = all(known(dim) is not None for dim in (*view.shape[2:], *size))
     plain = how.method != "nearest_neighbor" and how.coordinate_transformation_mode != "tf_crop_and_resize"

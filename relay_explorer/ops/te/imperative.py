@@ -28,9 +28,9 @@ def loops(
     given: slice = slice(None),
     target: Target | None = None,
 ) -> list[Tensor]:
-    """Tensors of these shapes and element types, which `body`, a function of the buffers of `inputs` and of
-    results, fills. Only those of the slice `given` are given back, the others are the loops' own: on a GPU
-    they are memory of the thread that runs the loops, since a kernel can have no other there.
+    """Build tensors of these shapes and element types, filled by `body`, a function of the buffers of
+    `inputs` and of the results. Only those of the slice `given` are returned, the others are local to the
+    loops: on a GPU they are memory of the thread that runs the loops, since a kernel can have no other there.
     """
     outside = [True] * len(results)
     if target is not None and target.kind == "cuda":
@@ -70,7 +70,7 @@ def together(size: Any) -> Any:
 
 
 def when(condition: Value) -> Any:
-    """`with when(condition):` what is done where it holds."""
+    """Open a branch: `with when(condition):`."""
     return _If(condition)
 
 

@@ -17,8 +17,8 @@ Pairs = Mapping[int, tuple[int, int]]  # how much goes before and after an axis;
 
 
 def padded(x: Tensor, pairs: Pairs, value: Value, name: str) -> Tensor:
-    """`x` with as much of `value` before and after its axes as `pairs` says; `x` itself where that is
-    nothing.
+    """Pad `x` with as much of `value` before and after its axes as `pairs` says; return `x` itself where that
+    is nothing.
     """
     if not any(before or after for before, after in pairs.values()):
         return x

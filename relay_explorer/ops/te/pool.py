@@ -93,7 +93,9 @@ class Pool:
         return at
 
     def elements(self, i: Sequence[Value]) -> Extent:
-        """How many elements the mean of the window at `i` is over: never those beyond the padding."""
+        """Return the number of elements that the mean of the window at `i` is over: never those beyond the
+        padding.
+        """
         counts = [
             self._inside(i[axis], dim, pair, window)
             for axis, dim, pair, window in zip(self.axes, self.sizes, self.pairs, self.windows, strict=True)
@@ -102,7 +104,7 @@ class Pool:
         return max(total, 1) if isinstance(total, int) else tirx.max(total, 1)
 
     def _inside(self, at: Value, dim: Any, pair: tuple[int, int], window: tuple[int, int, int]) -> Any:
-        """How many places of a window lie inside, along one axis."""
+        """Return how many positions of a window lie inside, along one axis."""
         (before, after), (size, stride, step) = pair, window
         whole = not self.attrs.ceil_mode and (self.attrs.count_include_pad or not (before or after))
         if whole:

@@ -47,7 +47,7 @@ def _wrapped(a: Value, b: Value) -> Value:
 
 
 def _hash(key: Any, counter: Any) -> None:
-    """Threefry-4x64-20 of the four words in `counter`, in their place, under the first four of `key`."""
+    """Hash the four words in `counter` in place by Threefry-4x64-20, under the first four of `key`."""
     schedule = local(5, "uint64")
     schedule[4] = word(PARITY)
     for n in range(4):
@@ -91,7 +91,7 @@ def _rehash(key: Any, counter: Any) -> None:
 
 
 def _open(key: Any) -> Value:
-    """Whether the key's path has room for another step."""
+    """Tell whether the key's path has room for another step."""
     return some([tirx.NE(key[8], word(0)), tirx.NE(key[9], word(0))])
 
 
@@ -151,7 +151,7 @@ def threefry_generate(call: Lowered) -> list[Tensor]:
 
 
 def threefry_split(call: Lowered) -> list[Tensor]:
-    """Two keys that have nothing in common: one more step on the path, left and right."""
+    """Split the key into two independent ones: one more step on the path, left and right."""
 
     def body(ins: Buffers, outs: Buffers) -> None:
         (given,), (left, right) = ins, outs
@@ -188,7 +188,7 @@ def uniform(call: Lowered) -> list[Tensor]:
 
 
 def normal(call: Lowered) -> list[Tensor]:
-    """By Box and Muller's transformation of two uniform numbers."""
+    """Draw normal numbers from two uniform ones each, by the Box-Muller transform."""
     _, mean, scale = call.inputs
     shape, dtype = call.attrs.out_shape, call.attrs.out_dtype or "float32"
     key, unit = _units(call, (2, *shape), dtype)
@@ -203,9 +203,7 @@ def normal(call: Lowered) -> list[Tensor]:
 
 
 def multinomial(call: Lowered) -> list[Tensor]:
-    """How many of the running sums of the probabilities a uniform number exceeds; none counts as the
-    first.
-    """
+    """Count how many of the running sums of the probabilities a uniform number exceeds."""
     probs = call.inputs[1]
     samples = call.attrs.num_samples
     *lead, classes = dims(probs)

@@ -108,7 +108,7 @@ def _reducer(name: str) -> Any:
 
 
 def _register(name: str) -> None:
-    """Tells TVM's schedules that the reduction may be taken apart: that the order does not matter.
+    """Tell TVM's schedules that the reduction may be split, because the order does not matter.
 
     TVM's register outlives Python, where what it calls must not be freed any more: so it never is.
     """
@@ -158,8 +158,8 @@ def fold_lowering(name: str, of_truths: str) -> Lowering:
 
 
 def _of_truths(name: str, fold: Folded, call: Lowered) -> Tensor:
-    """Whether all are true, or any: the least or the greatest of 0s and 1s, which TVM can put in vectors; for
-    a GPU in numbers that threads can exchange.
+    """Compute whether all are true, or any, as the least or the greatest of 0s and 1s, which TVM can
+    vectorize; for a GPU in a type that threads can exchange.
     """
     kind = {"all": "min", "any": "max"}[name]
     x, dtype = call.inputs[0], "int32" if call.target.kind == "cuda" else "int8"
@@ -179,7 +179,7 @@ def sum_stage(call: Lowered, fold: Folded, dtype: str, name: str) -> Tensor:
 
 
 def per(total: Value, count: Any) -> Value:
-    """`total` of so many elements, divided by their number; of integers the whole part."""
+    """Divide `total` by a number of elements, rounded towards zero for integers."""
     dtype = dtype_of(total)
     if is_float(dtype):
         if known(count) == 0:

@@ -40,7 +40,7 @@ FEW, FEW_KEYS = 256, 16  # up to so many one by one; where elements have keys, m
 
 
 def comes_before(a: Value, b: Value, ascending: bool = True) -> Value:
-    """Whether `a` must stand before `b`. NaN counts as the greatest."""
+    """Tell whether `a` must stand before `b`. NaN counts as the greatest."""
     if dtype_of(a) == "bool":
         a, b = a.astype("int8"), b.astype("int8")
     first = a < b if ascending else a > b
@@ -74,7 +74,7 @@ def order(x: Tensor, axis: int, ascending: bool, name: str) -> Tensor:
 
 
 def has_key(dtype: str) -> bool:
-    """Whether elements of a type have numbers of 32 bits that stand in their order."""
+    """Tell whether elements of a type map to 32-bit integers of the same order."""
     return not dtype.endswith("64")
 
 
@@ -121,7 +121,7 @@ def _merge_keys(row: Extent, first: Value, size: Value, keys: Any, spare: Any) -
 
 
 def _merge_two(row: Extent, start: Value, middle: Value, end: Value, keys: Any, spare: Any) -> None:
-    """Two neighbouring runs of keys become one in `spare`. Which of two is taken decides no jump."""
+    """Merge two adjacent runs of keys into `spare`, without a branch on which of two is taken."""
     following = local(2, "int32")  # the next of either run
     following[0], following[1] = start, middle
     with repeat_while(every([following[0] < middle, following[1] < end])):
@@ -243,7 +243,7 @@ def _merge(
     spare: Any,
     ascending: bool,
 ) -> None:
-    """Two neighbouring runs, from `start` to `middle` and from there to `end`, become one in `spare`."""
+    """Merge two adjacent runs, from `start` to `middle` and from there to `end`, into `spare`."""
     start, middle, end = runs
     following, right_first = local(2, "int32"), local(1, "bool")  # the next of either run
     following[0], following[1] = start, middle

@@ -118,30 +118,30 @@ _SMALL = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32"
 
 
 def differs(a: Value, b: Value) -> Value:
-    """Whether two values differ. NaN differs from everything, which TVM's `!=` denies."""
+    """Tell whether two values differ. NaN differs from everything, which TVM's `!=` denies."""
     apart = tirx.NE(a, b)
     return some([apart, is_nan(a), is_nan(b)]) if is_float(dtype_of(a)) else apart
 
 
 def select(condition: Number, yes: Number, no: Number) -> Value:
-    """One of two values, both of which are computed."""
+    """Select one of two values, both of which are computed."""
     return tirx.Select(condition, yes, no)
 
 
 def guarded(condition: Number, yes: Number, no: Number) -> Value:
-    """One of two values, of which only that one is computed: a read that lies outside does not happen."""
+    """Select one of two values, of which only that one is computed: no read out of bounds happens."""
     return tirx.if_then_else(condition, yes, no)
 
 
 def every(conditions: Sequence[Any]) -> Value:
-    """Whether all conditions hold."""
+    """Tell whether all conditions hold."""
     if not conditions:
         return tirx.const(True, "bool")
     return tirx.all(*conditions) if len(conditions) > 1 else conditions[0]
 
 
 def some(conditions: Sequence[Any]) -> Value:
-    """Whether one of the conditions holds."""
+    """Tell whether one of the conditions holds."""
     if not conditions:
         return tirx.const(False, "bool")
     return tirx.any(*conditions) if len(conditions) > 1 else conditions[0]
@@ -273,7 +273,7 @@ def reshape(x: Tensor, shape: Shape, name: str) -> Tensor:
 
 
 def _ones_apart(a: Shape, b: Shape) -> bool:
-    """Whether two shapes differ only by axes of extent 1."""
+    """Tell whether two shapes differ only by axes of extent 1."""
     first, second = ([dim for dim in shape if known(dim) != 1] for shape in (a, b))
     return len(first) == len(second) and all(
         one is other or (known(one) is not None and known(one) == known(other))
@@ -373,7 +373,7 @@ def sum_over(value: Value, axes: Sequence[IterVar]) -> Value:
 
 
 def over_nothing(axes: Sequence[IterVar]) -> bool:
-    """Whether one of the axes is empty. TVM's loops would then leave the result as it was in memory."""
+    """Tell whether one of the axes is empty. TVM's loops would then leave the result uninitialized."""
     return any(known(axis.dom.extent) == 0 for axis in axes)
 
 

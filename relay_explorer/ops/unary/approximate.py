@@ -27,7 +27,7 @@ __all__ = ["fast_erf", "fast_exp", "fast_tanh"]
 
 
 def _fast_tanh(x: Value) -> Value:
-    """tanh x = 1 - 2 / (e^2x + 1), by the approximate exponential. Near 0 it is x - x³/3 + …"""
+    """Compute tanh x = 1 - 2 / (e^2x + 1) by the approximate exponential. Near 0 it is x - x³/3 + …"""
     dtype = dtype_of(x)
     if dtype != "float32":
         return te.tanh(x)
@@ -49,7 +49,7 @@ def _fast_tanh(x: Value) -> Value:
     traits={Trait.APPROXIMATION},
 )
 def fast_exp(data: Operand) -> Call:
-    """E to the power of each element, approximated by a polynomial."""
+    """Approximate the exponential function of each element by a polynomial."""
 
 
 @unary(

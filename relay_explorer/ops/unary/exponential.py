@@ -30,7 +30,7 @@ __all__ = ["erf", "exp", "log", "log2", "log10", "rsqrt", "sigmoid", "sqrt", "ta
     precision=Precision.NEVER,
 )
 def exp(data: Operand) -> Call:
-    """E to the power of each element."""
+    """Compute e to the power of each element."""
 
 
 @unary(
@@ -86,7 +86,7 @@ def sqrt(data: Operand) -> Call:
     lowering=real(lambda x: one_over(te.sqrt(x))),
 )
 def rsqrt(data: Operand) -> Call:
-    """One over the square root of each element."""
+    """Compute the reciprocal of the square root of each element."""
 
 
 @unary(

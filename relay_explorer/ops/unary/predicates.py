@@ -71,7 +71,7 @@ def _bits(attrs: None, data: Type) -> Type:
     lowering=mapped(lambda x: is_nan(x) if is_float_type(dtype_of(x)) else te_number(False, "bool")),
 )
 def isnan(data: Operand) -> Call:
-    """Whether each element is not a number."""
+    """Tell whether each element is not a number."""
 
 
 @unary(
@@ -85,7 +85,7 @@ def isnan(data: Operand) -> Call:
     lowering=mapped(_finite),
 )
 def isfinite(data: Operand) -> Call:
-    """Whether each element is neither infinite nor not a number."""
+    """Tell whether each element is neither infinite nor not a number."""
 
 
 @unary(
@@ -99,7 +99,7 @@ def isfinite(data: Operand) -> Call:
     lowering=mapped(_infinite),
 )
 def isinf(data: Operand) -> Call:
-    """Whether each element is infinite, of either sign."""
+    """Tell whether each element is infinite, of either sign."""
 
 
 @unary(
@@ -128,4 +128,4 @@ def logical_not(data: Operand) -> Call:
     lowering=mapped(lambda x: tirx.Not(x) if dtype_of(x) == "bool" else tirx.bitwise_not(x)),
 )
 def bitwise_not(data: Operand) -> Call:
-    """Each element with all its bits flipped."""
+    """Flip all bits of each element."""

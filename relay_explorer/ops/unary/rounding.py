@@ -39,7 +39,7 @@ __all__ = ["abs", "ceil", "clip", "copy", "floor", "negative", "round", "sign", 
 
 
 def _negated(x: Value) -> Value:
-    """NumPy has no negative truth values; here they stay."""
+    """Negate the elements; booleans, which NumPy cannot negate, stay unchanged."""
     dtype = dtype_of(x)
     if dtype.startswith("uint"):  # TVM takes 0 - x for 0, the least number that there is
         return tirx.bitwise_not(x) + te_number(1, dtype)
@@ -65,7 +65,7 @@ def _negative_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _abs_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """At 0, where there is a corner, the slope is 1, as in the reference."""
+    """Differentiate the absolute value; at 0, where it has a corner, the slope is 1, as in the reference."""
     (x,) = call.args
     return [relay.where(relay.less(x, number(0, x)), relay.negative(grad), grad)]
 
@@ -91,7 +91,7 @@ def abs(data: Operand) -> Call:
     lowering=mapped(_sign),
 )
 def sign(data: Operand) -> Call:
-    """1, 0 or -1: the sign of each element."""
+    """Compute the sign of each element: 1, 0 or -1."""
 
 
 @unary(
@@ -103,7 +103,7 @@ def sign(data: Operand) -> Call:
     lowering=mapped(_negated),
 )
 def negative(data: Operand) -> Call:
-    """Each element with its sign changed."""
+    """Negate each element."""
 
 
 @unary(
@@ -151,7 +151,7 @@ def round(data: Operand) -> Call:
     lowering=rounding(lambda x: te.trunc(x)),
 )
 def trunc(data: Operand) -> Call:
-    """Each element with its fraction dropped."""
+    """Truncate each element: drop its fraction."""
 
 
 @unary(
@@ -192,7 +192,7 @@ def _bounded(bound: float, dtype: str) -> Value:
 
 
 def _clip_te(call: Lowered) -> list[Tensor]:
-    """Bounds beyond the range of an integer type are brought into it."""
+    """Clamp the elements; bounds beyond the range of an integer type are brought into it."""
     x, attrs = call.inputs[0], call.attrs
     dtype = dtype_of(x)
     if is_float_type(dtype):
@@ -206,7 +206,7 @@ def _clip_te(call: Lowered) -> list[Tensor]:
 
 
 def _clip_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """At the bounds the slope is 1."""
+    """Mask the gradient; at the bounds the slope is 1."""
     (x,) = call.args
     assert call.attrs is not None
     low, high = number(call.attrs["a_min"], x), number(call.attrs["a_max"], x)
@@ -236,4 +236,4 @@ def clip(
     a_min: Annotated[float, required("The least value that is let through.")],
     a_max: Annotated[float, required("The greatest value that is let through.")],
 ) -> Call:
-    """Each element of `a`, or the bound that it exceeds; the shape stays."""
+    """Clamp each element of `a` to the bounds; the shape stays."""

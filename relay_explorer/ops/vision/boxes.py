@@ -8,7 +8,7 @@ from ..numeric import Array, np
 
 
 def ordered(boxes: Array) -> Array:
-    """`boxes` (…, 4) with the lesser coordinates first."""
+    """Order the coordinates of `boxes` (…, 4) so that the lesser ones come first."""
     first, second = boxes[..., :2], boxes[..., 2:]
     return np.concatenate([np.minimum(first, second), np.maximum(first, second)], -1)
 

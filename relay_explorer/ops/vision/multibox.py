@@ -218,7 +218,9 @@ def multibox_prior(
     ] = (0.5, 0.5),
     clip: Annotated[bool, attr(False, "Whether boxes are cut at the edges of the image.")] = False,
 ) -> Call:
-    """Boxes (1, rows · columns · (sizes + ratios - 1), 4) over `data` (batch, channels, rows, columns)."""
+    """Build boxes (1, rows · columns · (sizes + ratios - 1), 4) over `data` (batch, channels, rows,
+    columns).
+    """
 
 
 @operator(

@@ -173,8 +173,8 @@ def get_valid_counts(
     id_index: Annotated[int, attr(0, "Which number of a box is its class; -1: it has none.")] = 0,
     score_index: Annotated[int, attr(0, "Which number of a box is its score.")] = 1,
 ) -> TupleWrapper:
-    """How many boxes of `data` (batch, boxes, numbers) score above `score_threshold`, these in front of -1s,
-    and where they were.
+    """Return how many boxes of `data` (batch, boxes, numbers) score above `score_threshold`, these in front
+    of -1s, and where they were.
     """
     result = call(
         "vision.get_valid_counts",

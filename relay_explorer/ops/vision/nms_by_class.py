@@ -55,7 +55,7 @@ def _all_class(attrs: Anything, boxes: Type, scores: Type, most: Type, iou: Type
 
 
 def _best(boxes: Array, scores: Array, most: int, iou: float, low: float) -> Array:
-    """Which boxes of one class in one image stay, best first."""
+    """Return which boxes of one class in one image stay, best first."""
     order = np.argsort(-scores, kind="stable")
     order = order[scores[order] > low]
     if iou <= 0:
@@ -152,7 +152,7 @@ def all_class_non_max_suppression(
         str, attr("onnx", '"onnx" (boxes of all images together) or "tensorflow" (by image).')
     ] = "onnx",
 ) -> TupleWrapper:
-    """Which of `boxes` (batch, boxes, 4) stay, for each class of `scores` (batch, classes, boxes).
+    """Return which of `boxes` (batch, boxes, 4) stay, for each class of `scores` (batch, classes, boxes).
 
     "onnx": rows (image, class, box) and how many there are; "tensorflow": for each image rows (class, box),
     scores and how many. Rows beyond that number are 0; none stays where `iou_threshold` is not positive.

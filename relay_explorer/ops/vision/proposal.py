@@ -75,7 +75,7 @@ def _predicted(attrs: Anything, anchors: Array, moves: Array) -> Array:
 
 
 def _regions(attrs: Anything, scores: Array, moves: Array, info: Array) -> tuple[Array, Array]:
-    """Boxes and scores of one image, cell by cell; what is not to be looked at scores -1."""
+    """Return boxes and scores of one image, cell by cell; excluded ones score -1."""
     rows, columns = scores.shape[1:]
     stride, (high, wide, scale) = attrs.feature_stride, info.tolist()
     first = [first_anchor(ratio, size, stride) for ratio in attrs.ratios for size in attrs.scales]
@@ -264,4 +264,6 @@ def proposal(
         bool, attr(False, "Whether predictions move the corners, rather than centre and size.")
     ],
 ) -> Call:
-    """Regions (image, left, top, right, bottom), the best first: `rpn_post_nms_top_n` for each image."""
+    """Return regions (image, left, top, right, bottom), the best first: `rpn_post_nms_top_n` for each
+    image.
+    """

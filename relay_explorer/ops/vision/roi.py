@@ -78,8 +78,9 @@ def _image_of(region: Sequence[float], images: Array) -> Array:
 
 
 def _weights(places: Array, extent: int) -> Array:
-    """For each place on an axis the part that each of its elements has in the interpolated value: rows of a
-    matrix. Beyond the edge elements the value stays, and a whole element further it is 0.
+    """Return, for each position on an axis, the weights of the axis's elements in the interpolated value: the
+    rows of a matrix. Beyond the edge elements the value stays constant, and further than one element beyond
+    them it is 0.
     """
     if extent == 0:
         return np.zeros((len(places), 0))
@@ -93,7 +94,7 @@ def _weights(places: Array, extent: int) -> Array:
 
 
 def _sampling(start: float, length: float, cells: int, samples: int) -> Array:
-    """Where the cells of a region are sampled: cells × samples places in a row."""
+    """Return where the cells of a region are sampled: cells × samples positions in a row."""
     step = length / cells
     return start + step * (np.arange(cells * samples) + 0.5) / samples
 
@@ -123,7 +124,7 @@ def _nearest(value: float) -> int:
 
 
 def _cells(first: int, last: int, count: int, extent: int) -> list[tuple[int, int]]:
-    """Where `count` cells of the places from `first` to `last` begin and end, within an axis of `extent`."""
+    """Return where `count` cells between `first` and `last` begin and end, within an axis of `extent`."""
     step = max(last - first + 1, 1) / count
     return [
         (
@@ -167,7 +168,7 @@ def _reorg(attrs: Anything, data: Type) -> Type:
 
 
 def _reordered(attrs: Anything, x: Array) -> Array:
-    """As Darknet does it: the data is read as if blocks had been spread over the image, and is gathered from
+    """Reorder as Darknet does: read the data as if blocks had been moved to the image, and gather it from
     there.
     """
     (n, c, h, w), s = x.shape, attrs.stride
@@ -178,8 +179,8 @@ def _reordered(attrs: Anything, x: Array) -> Array:
 
 
 def _roi_align_te(call: Lowered) -> list[Tensor]:
-    """How many samples a cell has may depend on the region, so they are added up in loops. A region of no
-    image is read from the nearest one (the interpreter raises an error).
+    """Accumulate the samples of a cell in loops, because their number may depend on the region. A region of
+    no image is read from the nearest one (the interpreter raises an error).
     """
     (x, rois), attrs = call.inputs, call.attrs
     layout = layout_map(attrs.layout, "NCHW")
@@ -298,8 +299,8 @@ def _nearest_te(value: Value) -> Value:
 
 
 def _yolo_reorg_te(call: Lowered) -> list[Tensor]:
-    """As Darknet does it: the data is read as if blocks had been spread over the image. TOPI has no such
-    operator any more.
+    """Reorder as Darknet does: read the data as if blocks had been moved to the image. TOPI no longer has
+    such an operator.
     """
     x, s = call.inputs[0], call.attrs.stride
     batch, channels, height, width = dims(x)
@@ -347,7 +348,9 @@ def roi_align(
     layout: Annotated[str, attr("NCHW", "The layout of data and result: NCHW or NHWC.")] = "NCHW",
     mode: Annotated[str, attr("avg", '"avg" or "max": what becomes of the samples of a cell.')] = "avg",
 ) -> Call:
-    """For each row (image, left, top, right, bottom) of `rois` its part of `data`, at `pooled_size`."""
+    """Interpolate, for each row (image, left, top, right, bottom) of `rois`, its part of `data` at
+    `pooled_size`.
+    """
     return call(
         "vision.roi_align",
         [data, rois],
@@ -388,7 +391,7 @@ def roi_pool(
     ],
     layout: Annotated[str, attr("NCHW", "The layout of data and result: NCHW or NHWC.")] = "NCHW",
 ) -> Call:
-    """For each row (image, left, top, right, bottom) of `rois` the greatest elements of its cells."""
+    """Take, for each row (image, left, top, right, bottom) of `rois`, the greatest element of each cell."""
 
 
 @operator(

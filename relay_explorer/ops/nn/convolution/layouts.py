@@ -50,7 +50,9 @@ def follow_attributes(question: Question) -> Answer:
 
 
 def follow_transposed_attributes(question: Question) -> Answer:
-    """As `follow_attributes`; the weight's layout is named by what its axes are, as type relations do."""
+    """Demand the layouts as `follow_attributes`, with the weight's named by what its axes are, as in the type
+    relations.
+    """
     answer = follow_attributes(question)
     assert answer is not None
     data, kernel = answer.input_layouts
