@@ -40,8 +40,8 @@ def _arange_count(start: float, stop: float, step: float) -> int:
 
 
 def _arange(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    for given in types[:3]:
-        reporter.assign(given, TensorType.of((), attrs.dtype))
+    for operand in types[:3]:
+        reporter.assign(operand, TensorType.of((), attrs.dtype))
     length: Dim = UNKNOWN
     values = (attrs.start, attrs.stop, attrs.step)
     if None not in values:
@@ -122,8 +122,8 @@ def arange(
         value if isinstance(value, Expr) else const(value, dtype)
         for value in (start, stop, 1 if step is None else step)
     ]
-    known = [b.data.item() if isinstance(b, Constant) and not b.data.shape else None for b in bounds]
-    return call("arange", bounds, start=known[0], stop=known[1], step=known[2], dtype=dtype)
+    static = [b.data.item() if isinstance(b, Constant) and not b.data.shape else None for b in bounds]
+    return call("arange", bounds, start=static[0], stop=static[1], step=static[2], dtype=dtype)
 
 
 class OneHotAttrs(Attrs, key="relay.attrs.OneHotAttrs"):

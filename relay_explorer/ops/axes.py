@@ -75,8 +75,8 @@ def _transpose_layout(question: Question) -> Answer:
     result = Layout.of([old.axes[axis] for axis in axes])
     if question.new is not None and sorted(question.new[0].axes) == sorted(old.axes):
         new = question.new[0]
-        made = attrs.replace(axes=[new.index_of(letter) for letter in result])
-        return InferCorrectLayoutOutput([new], [result], made)
+        new_attrs = attrs.replace(axes=[new.index_of(letter) for letter in result])
+        return InferCorrectLayoutOutput([new], [result], new_attrs)
     return InferCorrectLayoutOutput([old], [result], attrs)
 
 
@@ -205,17 +205,17 @@ def _squeeze_layout(question: Question) -> Answer:
         if not all(isinstance(size, int) for size in shape):
             return None
         axes = [axis for axis, size in enumerate(shape) if size == 1]
-    layout, made = old, attrs
-    gone = [old[axis] for axis in axes]
+    layout, new_attrs = old, attrs
+    dropped = [old[axis] for axis in axes]
     if question.new is not None:
         places = [moved(axis, old, question.new[0]) for axis in axes]
         if None not in places:
-            layout, made = question.new[0], attrs.replace(axis=places)
-    if layout != old and any(layout.splits(letter) for letter in gone):
+            layout, new_attrs = question.new[0], attrs.replace(axis=places)
+    if layout != old and any(layout.splits(letter) for letter in dropped):
         return None
     if attrs["axis"] is None and layout == old:
-        made = attrs.replace(axis=axes)
-    return InferCorrectLayoutOutput([layout], [layout.without(gone)], made)
+        new_attrs = attrs.replace(axis=axes)
+    return InferCorrectLayoutOutput([layout], [layout.without(dropped)], new_attrs)
 
 
 def _squeeze_te(lowered: Lowered) -> list[Tensor]:

@@ -161,9 +161,9 @@ def _compiled(function: FunctionType, lines: list[str], names: dict[str, Anythin
     if code.co_posonlyargcount:
         parameters.insert(code.co_posonlyargcount, "/")
     text = "\n ".join([f"def {function.__name__}({', '.join(parameters)}):", *lines])
-    made: dict[str, FunctionType] = {}
-    exec(compile(text, code.co_filename, "exec"), names, made)
-    return made[function.__name__].__code__
+    functions: dict[str, FunctionType] = {}
+    exec(compile(text, code.co_filename, "exec"), names, functions)
+    return functions[function.__name__].__code__
 
 
 def is_empty(code: CodeType) -> bool:

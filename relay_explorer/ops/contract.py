@@ -36,14 +36,14 @@ def equation_terms(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]
     occur once, in their order. An ellipsis is replaced by the letters of the axes that it stands for; the
     last of them are the same for all operands of these `ranks`.
     """
-    given, arrow, result = equation.replace(" ", "").partition("->")
-    terms = given.split(",")
-    if ELLIPSIS in given:
-        free = [c for c in ascii_letters if c not in given + result]
+    inputs, arrow, result = equation.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if ELLIPSIS in inputs:
+        free = [c for c in ascii_letters if c not in inputs + result]
         many = [max(0, rank - len(term) + 3) for rank, term in zip(ranks, terms) if ELLIPSIS in term]
         all_of_it = "".join(free[: max(many, default=0)])
         if not arrow:
-            once = "".join(sorted(c for c in set(given) if c.isalpha() and given.count(c) == 1))
+            once = "".join(sorted(c for c in set(inputs) if c.isalpha() and inputs.count(c) == 1))
             arrow, result = "->", ELLIPSIS + once
         for number, (rank, term) in enumerate(zip(ranks, terms)):
             axes = max(0, rank - len(term) + 3)

@@ -31,14 +31,14 @@ _FRACTION = 31  # bits after the point of a multiplier
 
 
 def _int32(type_: Type, operand: int, name: str) -> TensorType:
-    found = tensor(type_, operand, name)
-    if found.dtype != "int32":
+    result = tensor(type_, operand, name)
+    if result.dtype != "int32":
         raise RelationError(
-            f"{name} must be int32, but its elements are {found.dtype}",
+            f"{name} must be int32, but its elements are {result.dtype}",
             'convert it: relay.cast(…, "int32")',
             culprits=(operand,),
         )
-    return found
+    return result
 
 
 def _scaled(attrs: Anything, data: Type) -> Type:
@@ -53,14 +53,14 @@ def _scaled_per_axis(attrs: Anything, data: Type, multiplier: Type, lshift: Type
     x = _int32(data, 0, "data")
     axes = normal_axes(attrs.axes, len(x.shape), "fixed_point_multiply_per_axis")
     want = tuple([x.shape[axis] for axis in axes])
-    for operand, (name, given) in enumerate(
+    for operand, (name, type_) in enumerate(
         (("multiplier", multiplier), ("lshift", lshift), ("rshift", rshift)), 1
     ):
-        found = _int32(given, operand, name)
-        if len(found.shape) != len(want) or not all(map(same_dim, found.shape, want)):
+        vector = _int32(type_, operand, name)
+        if len(vector.shape) != len(want) or not all(map(same_dim, vector.shape, want)):
             raise RelationError(
-                f"{name} has the shape {show_shape(found.shape)}, but along axes {list(attrs.axes)} the data "
-                f"{show_shape(x.shape)} has {show_shape(want)}",
+                f"{name} has the shape {show_shape(vector.shape)}, but along axes {list(attrs.axes)} the "
+                f"data {show_shape(x.shape)} has {show_shape(want)}",
                 culprits=(0, operand),
             )
     return x

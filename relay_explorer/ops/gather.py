@@ -57,9 +57,9 @@ def _gather(attrs: Anything, data: Type, indices: Type) -> Type:
 def _gather_gradient(call: Call, grad: Expr) -> list[Expr | None]:
     data, indices = call.args
     assert call.attrs is not None
-    dims, taken = extents(data), tensor_type(indices).shape
+    dims, index_shape = extents(data), tensor_type(indices).shape
     axis = call.attrs["axis"] % len(dims)
-    if all(dim == dims[a] for a, dim in enumerate(taken) if a != axis):
+    if all(dim == dims[a] for a, dim in enumerate(index_shape) if a != axis):
         return [relay.scatter_elements(zeros_of(data), indices, grad, axis, "add"), None]
     return moved(call, grad)
 

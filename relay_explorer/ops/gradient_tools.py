@@ -37,8 +37,8 @@ def extents(expr: Expr, what: str = "the gradient of an operator") -> tuple[int,
 
 def extent(expr: Expr, axis: int, what: str) -> int:
     """Return the extent of an axis; raise a RelayError where it is dynamic."""
-    found = tensor_type(expr).shape[axis]
-    return found if isinstance(found, int) else extents(expr, what)[axis]  # which says what is not known
+    dim = tensor_type(expr).shape[axis]
+    return dim if isinstance(dim, int) else extents(expr, what)[axis]  # which says what is not known
 
 
 def is_static(type_: TensorType) -> bool:

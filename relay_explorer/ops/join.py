@@ -359,8 +359,8 @@ def _split_layout(question: Question) -> Answer:
         if any(index % factor for index in where):
             return unchanged(question, results)
         where = [index // factor for index in where]
-    made = attrs.replace(axis=new.index_of(letter), indices_or_sections=where)
-    return alike(new, made, results)
+    new_attrs = attrs.replace(axis=new.index_of(letter), indices_or_sections=where)
+    return alike(new, new_attrs, results)
 
 
 @_joining(

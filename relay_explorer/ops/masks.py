@@ -182,8 +182,8 @@ def _matrix_set_diag_te(lowered: Lowered) -> list[Tensor]:
         place = tirx.min(row, column) + select(right, apart, apart * 0)
         at = clamp(place, 0, width - 1)
         which = [] if attrs.k1 == attrs.k2 else [clamp(attrs.k2 - k, 0, attrs.k2 - attrs.k1)]
-        given = diagonal(*i[:-2], *which, at)
-        return select(every([k >= attrs.k1, k <= attrs.k2]), given, x(*i))
+        replacement = diagonal(*i[:-2], *which, at)
+        return select(every([k >= attrs.k1, k <= attrs.k2]), replacement, x(*i))
 
     return [stage(x.shape, value, lowered.name)]
 

@@ -104,8 +104,8 @@ def rounded_to_bfloat16(x: Array) -> Array:
     """Round each number to the nearest bfloat16 (a tie to the even one), held in float32."""
     bits = x.astype("float32").reshape(-1).view("uint32").astype("uint64")
     upper = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-    found = upper.astype("uint32").view("float32")
-    return np.where(np.isnan(x), np.float32(np.nan), found.reshape(x.shape))
+    rounded = upper.astype("uint32").view("float32")
+    return np.where(np.isnan(x), np.float32(np.nan), rounded.reshape(x.shape))
 
 
 def numbers(vector: Array) -> tuple[int, ...]:

@@ -81,13 +81,13 @@ def _distribution(
         raise RelationError(f'out_dtype is "{attrs.out_dtype}", but it is float32 or float64')
     number = TensorType((), attrs.out_dtype)
     for operand in (1, 2):
-        given = types[operand]
-        if not isinstance(given, IncompleteType) and tensor(given, operand) != number:
+        type_ = types[operand]
+        if not isinstance(type_, IncompleteType) and tensor(type_, operand) != number:
             raise RelationError(
-                f"the parameters of the distribution are single numbers of type {number}, not {given}",
+                f"the parameters of the distribution are single numbers of type {number}, not {type_}",
                 culprits=(operand,),
             )
-        reporter.assign(given, number)
+        reporter.assign(type_, number)
     reporter.assign(types[0], KEY)
     reporter.assign(types[3], TupleType([KEY, TensorType(_shape(attrs.out_shape), attrs.out_dtype)]))
     return True
@@ -105,8 +105,8 @@ def _multinomial(types: Sequence[Type], num_inputs: int, attrs: Anything, report
             "probs must have an axis of at least one probability, and num_samples cannot be negative",
             culprits=(1,),
         )
-    drawn = TensorType.of((*probs.shape[:-1], attrs.num_samples), "int32")
-    reporter.assign(types[2], TupleType([KEY, drawn]))
+    samples = TensorType.of((*probs.shape[:-1], attrs.num_samples), "int32")
+    reporter.assign(types[2], TupleType([KEY, samples]))
     return True
 
 

@@ -63,9 +63,9 @@ def register_op_attr(op_name: str, attr_key: str, value: Anything = None, level:
     Op.load_all()
     op = Op._registry.get(op_name) or register(op_name)
 
-    def set_it(given: Anything) -> Anything:
-        op.set_attr(attr_key, given, level)
-        return given
+    def set_it(value: Anything) -> Anything:
+        op.set_attr(attr_key, value, level)
+        return value
 
     return set_it if value is None else set_it(value)
 

@@ -244,40 +244,40 @@ def is_integer(dtype: str) -> bool:
 
 def integers(type_: Type, operand: int, name: str) -> TensorType:
     """Return `type_` as a tensor of integers; raise a RelationError where it is something else."""
-    found = tensor(type_, operand, name)
-    if not is_integer(found.dtype):
+    result = tensor(type_, operand, name)
+    if not is_integer(result.dtype):
         raise RelationError(
-            f"{name} must be integers, but its elements are {found.dtype}",
+            f"{name} must be integers, but its elements are {result.dtype}",
             'convert them: relay.cast(…, "int32")',
             culprits=(operand,),
         )
-    return found
+    return result
 
 
 def floating(type_: Type, operand: int, name: str) -> TensorType:
     """Return `type_` as a tensor of floating-point numbers; raise a RelationError where it is something
     else.
     """
-    found = tensor(type_, operand, name)
-    if not found.dtype.startswith(("float", "bfloat")):
+    result = tensor(type_, operand, name)
+    if not result.dtype.startswith(("float", "bfloat")):
         raise RelationError(
-            f"{name} must be floating-point, but its elements are {found.dtype}",
+            f"{name} must be floating-point, but its elements are {result.dtype}",
             'convert them: relay.cast(…, "float32")',
             culprits=(operand,),
         )
-    return found
+    return result
 
 
 def scalar(type_: Type, operand: int, name: str) -> TensorType:
     """Return `type_` as the type of a scalar; raise a RelationError where it is something else."""
-    found = tensor(type_, operand, name)
-    if found.shape:
+    result = tensor(type_, operand, name)
+    if result.shape:
         raise RelationError(
-            f"{name} must be a single number, but its type is {found}",
+            f"{name} must be a single number, but its type is {result}",
             "give a scalar: relay.const(1.0)",
             culprits=(operand,),
         )
-    return found
+    return result
 
 
 def check_rank(rank: int) -> int:

@@ -161,8 +161,8 @@ class _Plan:
             )
         whole = self.take("-4")
         if isinstance(whole, int):
-            given = abs(left * right)  # one of them may be -1
-            if whole % given or (min(left, right) > 0 and whole != given):
+            parts = abs(left * right)  # one of them may be -1
+            if whole % parts or (min(left, right) > 0 and whole != parts):
                 raise RelationError(
                     f"newshape={self.newshape} splits axis {self.at - 1}, {whole}, into {left} and {right}, "
                     "whose product it is not",
@@ -240,10 +240,10 @@ def _reverse_reshape_te(lowered: Lowered) -> list[Tensor]:
 
 def _by_newshape(x: Tensor, shape: TeShape, attrs: Anything) -> TeShape:
     """Compute the dynamic sizes of `shape` as `newshape` says."""
-    sizes, wanted = list(dims(x)), iter(attrs.newshape)
+    sizes, codes = list(dims(x)), iter(attrs.newshape)
     extents: list[Anything] = []
     left = None  # the axis of all elements that are left
-    for code in wanted:
+    for code in codes:
         if code == -1:
             left = len(extents)
             extents.append(1)
@@ -254,7 +254,7 @@ def _by_newshape(x: Tensor, shape: TeShape, attrs: Anything) -> TeShape:
             extents.append(sizes[0] * sizes[1])
             sizes = sizes[2:]
         elif code == -4:
-            first, second = next(wanted), next(wanted)
+            first, second = next(codes), next(codes)
             extents += [
                 quotient(sizes[0], second) if first == -1 else first,
                 quotient(sizes[0], first) if second == -1 else second,

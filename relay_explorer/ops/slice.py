@@ -175,9 +175,9 @@ def _strided_slice_layout(question: Question) -> Answer:
     strides += [strides[0] if len(strides) == 1 else 1] * (len(begin) - len(strides))
     if len(shape) != len(old) or any(letter.islower() for letter in old):
         return unchanged(question)
-    wanted = range(len(old)) if named is None else [axis % len(old) for axis in named]
+    sliced = range(len(old)) if named is None else [axis % len(old) for axis in named]
     cuts: dict[str, tuple[int, int, int]] = {}
-    for place, axis in enumerate(wanted):
+    for place, axis in enumerate(sliced):
         size = shape[axis]
         if place < min(len(begin), len(end)):
             cut = (begin[place], end[place], strides[place])
@@ -195,7 +195,7 @@ def _strided_slice_layout(question: Question) -> Answer:
         letters = new.letters
         cuts.update({letter: (0, size, 1) for letter, size in new.axes if letter.islower()})
     else:
-        letters = [old[axis] for axis in wanted]
+        letters = [old[axis] for axis in sliced]
     values = [cuts[letter] for letter in letters]
     changed: dict[str, Anything] = {
         "begin": [b for b, _, _ in values],

@@ -287,24 +287,24 @@ def topk(
 
 
 def _searchsorted(attrs: Anything, sorted_sequence: Type, values: Type) -> Type:
-    row, asked = tensor(sorted_sequence, 0, "sorted_sequence"), tensor(values, 1, "values")
-    same_dtypes(row, asked)
-    if not asked.shape or not row.shape:
+    row, queries = tensor(sorted_sequence, 0, "sorted_sequence"), tensor(values, 1, "values")
+    same_dtypes(row, queries)
+    if not queries.shape or not row.shape:
         raise RelationError(
-            f"searchsorted takes tensors of at least one axis, not {row} and {asked}",
+            f"searchsorted takes tensors of at least one axis, not {row} and {queries}",
             "relay.expand_dims makes a vector of a single number",
             culprits=(0, 1),
         )
     if len(row.shape) > 1:
-        agree = len(row.shape) == len(asked.shape)
-        if not agree or not all(map(same_dim, row.shape[:-1], asked.shape[:-1])):
+        agree = len(row.shape) == len(queries.shape)
+        if not agree or not all(map(same_dim, row.shape[:-1], queries.shape[:-1])):
             raise RelationError(
-                f"the sequences {show_shape(row.shape)} and the values {show_shape(asked.shape)} "
+                f"the sequences {show_shape(row.shape)} and the values {show_shape(queries.shape)} "
                 "must agree on all axes but the last",
                 "one sequence for all values is a vector",
                 culprits=(0, 1),
             )
-    return TensorType.of(asked.shape, attrs.dtype or "int32")
+    return TensorType.of(queries.shape, attrs.dtype or "int32")
 
 
 def _insertion_points(attrs: Anything, row: Array, values: Array) -> Array:
@@ -322,10 +322,10 @@ def _searchsorted_te(call: Lowered) -> list[Tensor]:
     size, right = dims(row)[-1], call.attrs.right
 
     def body(ins: Buffers, outs: Buffers) -> None:
-        (sequence, asked), (result,) = ins, outs
+        (sequence, queries), (result,) = ins, outs
         with together(product(shape)) as place:
             index = unravel(place, shape)
-            value = asked[tuple(index)]
+            value = queries[tuple(index)]
             lead = index[:-1] if len(row.shape) > 1 else []
             low, high = local(1, "int32"), local(1, "int32")
             low[0], high[0] = number(0, "int32"), int32(size)

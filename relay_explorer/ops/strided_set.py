@@ -37,8 +37,8 @@ def _strided_set(attrs: None, data: Type, v: Type, begin: Type, end: Type, strid
             "relay.expand_dims adds axes of 1",
             culprits=(0, 1),
         )
-    for operand, (name, given) in enumerate((("begin", begin), ("end", end), ("strides", strides)), 2):
-        vector = integers(given, operand, name)
+    for operand, (name, type_) in enumerate((("begin", begin), ("end", end), ("strides", strides)), 2):
+        vector = integers(type_, operand, name)
         if len(vector.shape) != 1 or (isinstance(vector.shape[0], int) and vector.shape[0] > len(x.shape)):
             raise RelationError(
                 f"{name} must be a vector of at most {len(x.shape)} integers, one an axis, not {vector}",

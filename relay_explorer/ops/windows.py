@@ -46,16 +46,16 @@ def _sliding(attrs: Anything, data: Type) -> Type:
     x = tensor(data, 0, "data")
     axis = normal_axis(attrs.axis, len(x.shape), "sliding_window")
     moving = len(x.shape) - axis
-    for name, given in (("window_shape", attrs.window_shape), ("strides", attrs.strides)):
-        if len(given) != moving:
+    for name, values in (("window_shape", attrs.window_shape), ("strides", attrs.strides)):
+        if len(values) != moving:
             raise RelationError(
                 f"the window moves along the last {moving} of the axes of the data {show_shape(x.shape)}, "
-                f"but {name}={list(given)} has {counted(len(given), 'number')}",
+                f"but {name}={list(values)} has {counted(len(values), 'number')}",
                 f"give {moving}, or another axis",
                 culprits=(0,),
             )
-        if min(given) < 1:
-            raise RelationError(f"{name}={list(given)} must be positive")
+        if min(values) < 1:
+            raise RelationError(f"{name}={list(values)} must be positive")
     places: list[Dim] = []
     for at, (window, stride) in enumerate(zip(attrs.window_shape, attrs.strides, strict=True), axis):
         extent = x.shape[at]

@@ -55,22 +55,22 @@ def _power_of_te(x: Value, y: Value) -> Value:
         return te.power(x, y)
     if dtype == "bool":
         return some([x, tirx.Not(y)])
-    found = _squares_te(x, y, te_number(1, dtype), (int(dtype.lstrip("uint")) - 1).bit_length())
+    result = _squares_te(x, y, te_number(1, dtype), (int(dtype.lstrip("uint")) - 1).bit_length())
     return select(
-        tirx.all(tirx.EQ(x, te_number(0, dtype)), y > te_number(0, dtype)), te_number(0, dtype), found
+        tirx.all(tirx.EQ(x, te_number(0, dtype)), y > te_number(0, dtype)), te_number(0, dtype), result
     )
 
 
-def _squares_te(x: Value, y: Value, found: Value, bits: int) -> Value:
-    """Multiply `found` by x to the power of the lowest `bits` bits of y, by repeated squaring. Where more
+def _squares_te(x: Value, y: Value, result: Value, bits: int) -> Value:
+    """Multiply `result` by x to the power of the lowest `bits` bits of y, by repeated squaring. Where more
     bits are set, the power of any number but 0, 1 and -1 exceeds the type's range.
     """
     dtype = dtype_of(x)
     for bit in range(bits):
         odd = tirx.NE(tirx.bitwise_and(y >> te_number(bit, dtype), te_number(1, dtype)), te_number(0, dtype))
-        found = select(odd, found * x, found)
+        result = select(odd, result * x, result)
         x = x * x
-    return found
+    return result
 
 
 _PRODUCTS: dict[float, Callable[[Value], Value]] = {
@@ -85,8 +85,8 @@ _PRODUCTS: dict[float, Callable[[Value], Value]] = {
 
 def _power_te(call: Lowered) -> list[Tensor]:
     x, y = call.inputs
-    known = getattr(y.op, "body", None)
-    exponent = getattr(known[0], "value", None) if known else None
+    body = getattr(y.op, "body", None)
+    exponent = getattr(body[0], "value", None) if body else None
     if dtype_of(x) not in ("float32", "float64") or exponent not in _PRODUCTS:
         return list(pairwise(_power_of_te)(call))
     shape = broadcast_shape(dims(x), dims(y))

@@ -51,12 +51,12 @@ _BITS = forward("BroadcastBits", "{out} = {0} ⊔ {1}, of integers", _bits)
 _LAXER = "It accepted elements of every type."
 
 
-def _shifted_te(x: Value, y: Value, shift: Callable[[Value, Value], Value], gone: Value) -> Value:
-    """Shift the bits; yield `gone` where all of them are shifted out."""
+def _shifted_te(x: Value, y: Value, shift: Callable[[Value, Value], Value], overflow: Value) -> Value:
+    """Shift the bits; yield `overflow` where all of them are shifted out."""
     dtype = dtype_of(y)
     bits = int(dtype.lstrip("uint"))
     outside = [y >= te_number(bits, dtype)] + ([y < te_number(0, dtype)] if is_signed(dtype) else [])
-    return select(some(outside), gone, shift(x, select(some(outside), te_number(0, dtype), y)))
+    return select(some(outside), overflow, shift(x, select(some(outside), te_number(0, dtype), y)))
 
 
 def _left_te(x: Value, y: Value) -> Value:
@@ -70,8 +70,8 @@ def _right_te(x: Value, y: Value) -> Value:
     if dtype == "bool":
         return cast(_right_te(x.astype("int8"), y.astype("int8")), "bool")
     zero = te_number(0, dtype)
-    gone = select(x < zero, te_number(-1, dtype), zero) if is_signed(dtype) else zero
-    return _shifted_te(x, y, lambda a, b: a >> b, gone)
+    overflow = select(x < zero, te_number(-1, dtype), zero) if is_signed(dtype) else zero
+    return _shifted_te(x, y, lambda a, b: a >> b, overflow)
 
 
 def _of_bits(

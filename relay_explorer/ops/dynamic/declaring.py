@@ -88,7 +88,7 @@ def with_operands(name: str, *attributes: str, at: int = 1, single: bool = False
     def compute(attrs: Attrs, *values: Array) -> Anything:
         end = at + len(attributes)
         sizes = [numbers(value)[0] if single else numbers(value) for value in values[at:end]]
-        known = attrs.replace(**dict(zip(attributes, sizes, strict=True)))
-        return static_value(name, known, *values[:at], *values[end:])
+        static_attrs = attrs.replace(**dict(zip(attributes, sizes, strict=True)))
+        return static_value(name, static_attrs, *values[:at], *values[end:])
 
     return compute

@@ -104,8 +104,8 @@ def _expand_dims(attrs: DynExpandDimsAttrs, data: Type, axis: Type) -> Type:
 
 
 def _with_ones(attrs: DynExpandDimsAttrs, x: Array, axis: Array) -> Anything:
-    known = ExpandDimsAttrs(axis=axis.item(), num_newaxis=attrs.num_newaxis)
-    return static_value("expand_dims", known, x)
+    static_attrs = ExpandDimsAttrs(axis=axis.item(), num_newaxis=attrs.num_newaxis)
+    return static_value("expand_dims", static_attrs, x)
 
 
 @dynamic(

@@ -66,8 +66,8 @@ def _greatest(attrs: Anything, x: Array, weight: Array) -> Array:
     width = (image.shape[3] - columns * (window.shape[2] - 1) - 1) // across + 1
     y = None
     for i, j in np.ndindex(window.shape[1:]):
-        seen = image[:, :, i * rows :: down, j * columns :: across][:, :, :height, :width]
-        higher = seen + window[:, i, j][:, None, None]
+        values = image[:, :, i * rows :: down, j * columns :: across][:, :, :height, :width]
+        higher = values + window[:, i, j][:, None, None]
         y = higher if y is None else np.maximum(y, higher)
     return layout.pack(y)
 
@@ -91,8 +91,8 @@ def _dilation2d_te(call: Lowered) -> list[Tensor]:
     k = reduce_axes(window.shape[1:])
 
     def value(n: Value, c: Value, i: Value, j: Value) -> Value:
-        seen = padded(n, c, i * down + k[0] * rows, j * across + k[1] * columns)
-        return greatest(plus(cast(seen, dtype), cast(window(c, *k), dtype)), k)
+        pixel = padded(n, c, i * down + k[0] * rows, j * across + k[1] * columns)
+        return greatest(plus(cast(pixel, dtype), cast(window(c, *k), dtype)), k)
 
     high = positions(padded.shape[2], window.shape[1], down, rows, (0, 0))
     wide = positions(padded.shape[3], window.shape[2], across, columns, (0, 0))

@@ -52,15 +52,15 @@ def _matrix(call: Call, axes: str, axis: int, extent: int, length: int, dtype: s
     assert call.op.reference is not None
     shape = [1] * (2 + len(axes))
     shape[0] = shape[axis] = extent
-    asked: dict[str, Anything] = {"layout": "NC" + axes}
+    replaced: dict[str, Anything] = {"layout": "NC" + axes}
     if hasattr(attrs, "size"):
-        asked["size"] = [length if a == axis else 1 for a in range(2, 2 + len(axes))]
+        replaced["size"] = [length if a == axis else 1 for a in range(2, 2 + len(axes))]
     else:
         scales = {f"scale_{letter.lower()}": 1.0 for letter in axes}
         name = f"scale_{axes[axis - 2].lower()}"
-        asked |= {**scales, name: attrs[name]}
+        replaced |= {**scales, name: attrs[name]}
     units = numpy.eye(extent, dtype=dtype).reshape(shape)
-    columns = call.op.reference(attrs.replace(**asked), units)
+    columns = call.op.reference(attrs.replace(**replaced), units)
     return Constant(NDArray.from_numpy(columns.reshape(extent, length)))
 
 

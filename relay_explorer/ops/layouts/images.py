@@ -14,9 +14,9 @@ def pool(question: Question) -> Answer:
     attrs = question.attrs
     assert attrs is not None
     if attrs["out_layout"]:
-        wanted = Layout(attrs["out_layout"])
-        given = Layout(attrs["layout"])
-        return InferCorrectLayoutOutput([given], [wanted], attrs)
+        out_layout = Layout(attrs["out_layout"])
+        data_layout = Layout(attrs["layout"])
+        return InferCorrectLayoutOutput([data_layout], [out_layout], attrs)
     return _follow(question)
 
 
@@ -36,9 +36,9 @@ def _follow(question: Question) -> Answer:
     assert attrs is not None
     own = Layout(attrs["layout"])
     if question.new is not None:
-        wanted = question.new[0]
-        if set(wanted.primal) == set(own.primal) and not any(wanted.splits(letter) for letter in "DHW"):
-            attrs, own = attrs.replace(layout=wanted.name), wanted
+        target = question.new[0]
+        if set(target.primal) == set(own.primal) and not any(target.splits(letter) for letter in "DHW"):
+            attrs, own = attrs.replace(layout=target.name), target
     return InferCorrectLayoutOutput([own], [own], attrs)
 
 

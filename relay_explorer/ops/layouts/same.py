@@ -11,11 +11,11 @@ from .layout import Answer, InferCorrectLayoutOutput, Layout, Question
 
 def elementwise_layout(question: Question, results: int = 1) -> Answer:
     """Give all operands and results one layout: that of the first operand, or the old one of any of them."""
-    known: Sequence[Layout | None] = question.new or question.old
-    found = next((layout for layout in known if layout is not None), None)
-    if found is None:
+    candidates: Sequence[Layout | None] = question.new or question.old
+    shared = next((layout for layout in candidates if layout is not None), None)
+    if shared is None:
         return None
-    return InferCorrectLayoutOutput([found] * len(question.old), [found] * results, question.attrs)
+    return InferCorrectLayoutOutput([shared] * len(question.old), [shared] * results, question.attrs)
 
 
 def dropout_layout(question: Question) -> Answer:
@@ -37,10 +37,10 @@ def broadcast_layout(question: Question) -> Answer:
     if question.new is None:
         return InferCorrectLayoutOutput(old, [old[large]], question.attrs)
     small = 1 - large
-    wanted = _alike(old[small], old[large], question.new[large], shapes[small])
-    if wanted is None:
+    target = _alike(old[small], old[large], question.new[large], shapes[small])
+    if target is None:
         return None
-    inputs = [wanted, wanted]
+    inputs = [target, target]
     inputs[large] = question.new[large]
     return InferCorrectLayoutOutput(inputs, [question.new[large]], question.attrs)
 
@@ -50,14 +50,14 @@ def _both(old: Sequence[Layout | None], ranks: Sequence[int]) -> list[Layout] | 
     first, second = old
     if first is not None and second is not None:
         return [first, second]
-    known, place = (first, 0) if first is not None else (second, 1)
-    if known is None or ranks[place] < ranks[1 - place] or len(known) != ranks[place]:
+    larger, place = (first, 0) if first is not None else (second, 1)
+    if larger is None or ranks[place] < ranks[1 - place] or len(larger) != ranks[place]:
         return None
     try:
-        other = Layout.of(known.axes[ranks[place] - ranks[1 - place] :])
+        other = Layout.of(larger.axes[ranks[place] - ranks[1 - place] :])
     except RelationError:  # blocks without their axis
         return None
-    return [known, other] if place == 0 else [other, known]
+    return [larger, other] if place == 0 else [other, larger]
 
 
 def _alike(small: Layout, large: Layout, new: Layout, shape: Sequence[object]) -> Layout | None:

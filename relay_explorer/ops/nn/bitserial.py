@@ -112,21 +112,21 @@ def _conv_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, repo
     shape = data_layout.forward(x.shape, 0, "the data")
     kernel = kernel_layout.forward(w.shape, 1, "the weight")
     check_sizes(attrs.channels, attrs.kernel_size, 2)
-    wanted: Shape = (
+    expected: Shape = (
         kernel[0] if attrs.channels is None else attrs.channels,
         shape[1],
         *(kernel[2:] if attrs.kernel_size is None else attrs.kernel_size),
     )
-    if not all(map(same_dim, kernel, wanted)):
+    if not all(map(same_dim, kernel, expected)):
         raise RelationError(
-            f"a weight for this call has shape {show_shape(kernel_layout.backward(wanted))}, not "
+            f"a weight for this call has shape {show_shape(kernel_layout.backward(expected))}, not "
             f"{show_shape(w.shape)}",
             "it is (output channels, input channels, height, width) in the kernel's layout",
             culprits=(0, 1),
         )
     padding = total_padding(attrs.strides, (1, 1), attrs.padding, 2)
-    output = window_places(shape[2:], wanted[2:], attrs.strides, (1, 1), padding)
-    result = data_layout.backward((shape[0], wanted[0], *output))
+    output = window_places(shape[2:], expected[2:], attrs.strides, (1, 1), padding)
+    result = data_layout.backward((shape[0], expected[0], *output))
     reporter.assign(out, TensorType.of(result, attrs.out_dtype or x.dtype))
     return True
 
@@ -136,8 +136,8 @@ def _conv_reference(attrs: Anything, x: Array, weight: Array) -> Array:
     data_layout, kernel_layout = _layouts(attrs)
     data = padded(_few_bits(data_layout.unpack(x), attrs.activation_bits), sides(attrs.padding, 2), 0)
     kernel = _weights(attrs, kernel_layout.unpack(weight))
-    seen = windows(data, kernel.shape[2:], attrs.strides, (1, 1))  # (N, C, rows, columns, kh, kw)
-    sums = np.einsum("nchwuv,ocuv->nohw", seen, kernel)
+    patches = windows(data, kernel.shape[2:], attrs.strides, (1, 1))  # (N, C, rows, columns, kh, kw)
+    sums = np.einsum("nchwuv,ocuv->nohw", patches, kernel)
     return data_layout.pack(sums).astype(element_type(attrs.out_dtype or x.dtype))
 
 
@@ -163,8 +163,8 @@ def _conv_te(call: Lowered) -> list[Tensor]:
     (down, across) = attrs.strides
 
     def value(n: Value, o: Value, i: Value, j: Value) -> Value:
-        seen = _few_bits_te(padded(n, c, i * down + u, j * across + v), attrs.activation_bits)
-        return sum_over(seen * _weight_te(weight(o, c, u, v), attrs), [c, u, v])
+        pixel = _few_bits_te(padded(n, c, i * down + u, j * across + v), attrs.activation_bits)
+        return sum_over(pixel * _weight_te(weight(o, c, u, v), attrs), [c, u, v])
 
     total = laid_out((data.shape[0], weight.shape[0], *extents), layout, value, f"{call.name}_sums")
     return [stage(total.shape, lambda *i: cast(total(*i), dtype), call.name)]

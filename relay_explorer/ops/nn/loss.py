@@ -186,10 +186,10 @@ def _nll_loss(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
         or len(targets.shape) != len(shape) - 1
         or not all(map(same_dim, (shape[0], *shape[2:]), targets.shape))
     ):
-        wanted = show_shape((shape[0], *shape[2:])) if shape else "the batch"
+        expected = show_shape((shape[0], *shape[2:])) if shape else "the batch"
         raise RelationError(
             f"targets have shape {show_shape(targets.shape)}, but for predictions {show_shape(shape)} must "
-            f"have {wanted}",
+            f"have {expected}",
             "a target is a class number for each example; the classes are axis 1 of the predictions",
             culprits=(0, 1),
         )

@@ -247,9 +247,9 @@ def _batch_gradient(call: Call, grad: Expr) -> list[Expr]:
     assert call.attrs is not None
     a, b = call.args
     turn_a, turn_b = call.attrs["transpose_a"], call.attrs["transpose_b"]
-    found = derivatives(_batch_product, widened(a, call), widened(b, call), grad, turn_a, turn_b)
+    products = derivatives(_batch_product, widened(a, call), widened(b, call), grad, turn_a, turn_b)
     result = []
-    for number, (argument, by) in enumerate(zip(call.args, found, strict=True)):
+    for number, (argument, by) in enumerate(zip(call.args, products, strict=True)):
         whole = as_operand(by, call, number)
         same = tensor_type(argument).shape[0] == tensor_type(call).shape[0]
         result.append(whole if same else relay.collapse_sum_like(whole, argument))

@@ -137,8 +137,8 @@ def _fifo_buffer_te(call: Lowered) -> list[Tensor]:
 
     def element(*i: Value) -> Value:
         at = i[axis] + new
-        kept = buffer(*i[:axis], at, *i[axis + 1 :])
-        return guarded(at < held, kept, x(*i[:axis], at - held, *i[axis + 1 :]))
+        retained = buffer(*i[:axis], at, *i[axis + 1 :])
+        return guarded(at < held, retained, x(*i[:axis], at - held, *i[axis + 1 :]))
 
     return [stage(buffer.shape, element, call.name)]
 
@@ -233,13 +233,13 @@ def _compared(attrs: Anything, a: Array, b: Array) -> Array:
     reach = shift // attrs.stride2 * attrs.stride2
     steps = range(-reach, reach + 1, attrs.stride2)
     elements = a.shape[1] * side * side
-    found = []
+    results = []
     for down, right in product(steps, steps):
         moved = cropped(b, [(shift + down, shift - down), (shift + right, shift - right)])
         others = windows(moved, (side, side), (attrs.stride1,) * 2, (1, 1))
         scores = patches * others if attrs.is_multiply else np.abs(patches - others)
-        found.append(per(scores.sum((1, -2, -1), dtype=a.dtype), elements))
-    return np.stack(found, 1)
+        results.append(per(scores.sum((1, -2, -1), dtype=a.dtype), elements))
+    return np.stack(results, 1)
 
 
 def _correlation_te(call: Lowered) -> list[Tensor]:

@@ -229,15 +229,17 @@ def _over_te(call: Lowered, folded: Sequence[int]) -> list[Tensor]:
     """Normalize over whole axes."""
     x = call.inputs[0]
     sizes, rank = dims(x), len(x.shape)
-    kept = [axis for axis in range(rank) if axis not in folded]
+    remaining = [axis for axis in range(rank) if axis not in folded]
 
     def read(*i: Value) -> Value:
-        at = dict(zip([*kept, *folded], i, strict=True))
+        at = dict(zip([*remaining, *folded], i, strict=True))
         return x(*[at[axis] for axis in range(rank)])
 
     axis = call.attrs.axis % rank
     extents = [sizes[a] for a in folded]
-    return _normalized_te(call, [sizes[a] for a in kept], extents, read, lambda i: [i[a] for a in kept], axis)
+    return _normalized_te(
+        call, [sizes[a] for a in remaining], extents, read, lambda i: [i[a] for a in remaining], axis
+    )
 
 
 def _layer_norm_te(call: Lowered) -> list[Tensor]:

@@ -167,18 +167,18 @@ def _l2_normalize_te(call: Lowered) -> list[Tensor]:
     real, sizes = real_type(dtype), dims(x)
     named = range(rank) if attrs.axis is None else {axis % rank for axis in attrs.axis}
     folded = [axis for axis in range(rank) if axis in named]
-    kept = [axis for axis in range(rank) if axis not in named]
+    remaining = [axis for axis in range(rank) if axis not in named]
     axes = dict(zip(folded, reduce_axes([sizes[axis] for axis in folded]), strict=True))
 
     def square(*i: Value) -> Value:
-        at = {**axes, **dict(zip(kept, i, strict=True))}
+        at = {**axes, **dict(zip(remaining, i, strict=True))}
         here = cast(x(*[at[axis] for axis in range(rank)]), real)
         return sum_over(here * here, list(axes.values()))
 
-    squares = stage([sizes[axis] for axis in kept], square, f"{call.name}_squares")
+    squares = stage([sizes[axis] for axis in remaining], square, f"{call.name}_squares")
 
     def value(*i: Value) -> Value:
-        norm = te.sqrt(te.max(squares(*[i[axis] for axis in kept]), number(attrs.eps, real)))
+        norm = te.sqrt(te.max(squares(*[i[axis] for axis in remaining]), number(attrs.eps, real)))
         return cast(cast(x(*i), real) / norm, dtype)
 
     return [stage(x.shape, value, call.name)]

@@ -142,8 +142,8 @@ def _pad_te(call: Lowered) -> list[Tensor]:
     pairs = {axis: (int(before), int(after)) for axis, (before, after) in enumerate(attrs.pad_width)}
     if attrs.pad_mode == "constant":
         around = cast(value(*[0] * len(value.shape)), dtype_of(x))
-        found = padded(x, pairs, around, call.name)
-        return [stage(x.shape, lambda *i: x(*i), call.name) if found is x else found]
+        result = padded(x, pairs, around, call.name)
+        return [stage(x.shape, lambda *i: x(*i), call.name) if result is x else result]
     return [_continued(x, pairs, _edge if attrs.pad_mode == "edge" else _reflected, call.name)]
 
 

@@ -154,8 +154,8 @@ def _plane(
     """
     more = {"count_include_pad": attrs.count_include_pad} if kind == "avg" else {}
     make: Anything = relay.nn.avg_pool2d if kind == "avg" else relay.nn.max_pool2d
-    made: Expr = make(x, size, strides, dilation, padding, ceil_mode=attrs.ceil_mode, **more)
-    return made
+    result: Expr = make(x, size, strides, dilation, padding, ceil_mode=attrs.ceil_mode, **more)
+    return result
 
 
 def _pool1d_gradient(kind: str) -> GradientRule:
@@ -164,11 +164,11 @@ def _pool1d_gradient(kind: str) -> GradientRule:
     def build(attrs: Anything, x: Expr) -> Expr:
         image = relay.expand_dims(laid_out(x, attrs.layout, "NCW"), 2)
         ((before, after),) = sides(attrs.padding, 1)
-        made = _plane(
+        pooled_image = _plane(
             kind, attrs, image, (1, *attrs.pool_size), (1, *attrs.strides), (1, *attrs.dilation),
             (0, before, 0, after),
         )  # fmt: skip
-        return laid_out(relay.squeeze(made, [2]), "NCW", attrs.out_layout or attrs.layout)
+        return laid_out(relay.squeeze(pooled_image, [2]), "NCW", attrs.out_layout or attrs.layout)
 
     return composed(build)
 
@@ -191,8 +191,8 @@ def _pool3d_gradient(kind: str) -> GradientRule:
             kind, attrs, relay.reshape(within, (n, c, d, rows * columns)), (attrs.pool_size[0], 1),
             (attrs.strides[0], 1), (attrs.dilation[0], 1), (front, 0, back, 0),
         )  # fmt: skip
-        made = relay.reshape(across, (n, c, depth, rows, columns))
-        return laid_out(made, "NCDHW", attrs.out_layout or attrs.layout)
+        result = relay.reshape(across, (n, c, depth, rows, columns))
+        return laid_out(result, "NCDHW", attrs.out_layout or attrs.layout)
 
     return composed(build)
 
@@ -200,8 +200,8 @@ def _pool3d_gradient(kind: str) -> GradientRule:
 def _places(attrs: Anything, dims: tuple[int, ...]) -> list[int]:
     """Return the number of positions of the window on each axis."""
     pads = total_padding(attrs.strides, attrs.dilation, attrs.padding, len(dims))
-    found = window_places(dims, attrs.pool_size, attrs.strides, attrs.dilation, pads, attrs.ceil_mode)
-    return [dim for dim in found if isinstance(dim, int)]
+    counts = window_places(dims, attrs.pool_size, attrs.strides, attrs.dilation, pads, attrs.ceil_mode)
+    return [dim for dim in counts if isinstance(dim, int)]
 
 
 def laid_out(value: Expr, now: str, then: str) -> Expr:

@@ -135,9 +135,9 @@ def _adaptive_gradient(kind: str) -> GradientRule:
         axes = "".join(letter for letter in "DHW" if letter in attrs.layout)
         value, dtype = laid_out(x, attrs.layout, "NC" + axes), tensor_type(x).dtype
         shape = shape_in(x, attrs.layout, "NC" + axes)
-        asked = (*attrs["output_size"],) if hasattr(attrs, "output_size") else (1,) * len(axes)
-        asked = asked * len(axes) if len(asked) == 1 else asked or tuple(shape[2:])
-        for axis, (extent, count) in enumerate(zip(shape[2:], asked, strict=True), 2):
+        sizes = (*attrs["output_size"],) if hasattr(attrs, "output_size") else (1,) * len(axes)
+        sizes = sizes * len(axes) if len(sizes) == 1 else sizes or tuple(shape[2:])
+        for axis, (extent, count) in enumerate(zip(shape[2:], sizes, strict=True), 2):
             windows = [range(i * extent // count, -(-(i + 1) * extent // count)) for i in range(count)]
             if kind == "max":
                 value = _maxima(value, axis, windows)
@@ -185,11 +185,11 @@ def _adaptive_te(kind: str) -> Lowering:
         letters = "".join([letter for letter in "DHW" if letter in call.attrs.layout])
         axes = spatial_places(call.attrs, letters, len(x.shape))
         extents = [dims(x)[axis] for axis in axes]
-        wanted = asked_sizes(call.attrs, len(axes)) or extents
+        sizes = asked_sizes(call.attrs, len(axes)) or extents
         shape = list(dims(x))
-        for axis, size in zip(axes, wanted, strict=True):
+        for axis, size in zip(axes, sizes, strict=True):
             shape[axis] = size
-        spans = [_Span(*pair) for pair in zip(extents, wanted, strict=True)]
+        spans = [_Span(*pair) for pair in zip(extents, sizes, strict=True)]
         within = reduce_axes([span.longest for span in spans])
 
         def seen(*i: Value) -> Value:

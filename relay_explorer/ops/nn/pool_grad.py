@@ -53,11 +53,11 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
     if isinstance(grad, IncompleteType) or isinstance(data, IncompleteType):
         return False
     grad, data = tensor(grad, 0, "out_grad"), tensor(data, 1, "data")
-    wanted = pooled(data.shape, attrs, "HW")
-    if len(grad.shape) != len(wanted) or not all(map(same_dim, grad.shape, wanted)):
+    expected = pooled(data.shape, attrs, "HW")
+    if len(grad.shape) != len(expected) or not all(map(same_dim, grad.shape, expected)):
         raise RelationError(
             f"the gradient has shape {show_shape(grad.shape)}, but the pool of the data has "
-            f"{show_shape(wanted)}",
+            f"{show_shape(expected)}",
             "give the pool's own pool_size, strides and padding",
             culprits=(0, 1),
         )
@@ -97,11 +97,11 @@ def _maximum_grad_te(call: Lowered) -> list[Tensor]:
         here = plain(data(*pool.seen(i, again)))
         return place_of(here, best(*i), place(again), again, last=False)
 
-    found = stage(pool.shape(), first, f"{call.name}_places")
+    argmax = stage(pool.shape(), first, f"{call.name}_places")
 
     def visit(window: list[Value], u: Sequence[Value]) -> Value:
         value = cast(grad(*window), sum_type(dtype))
-        return te.if_then_else(found(*window) == place(u), value, number(0, sum_type(dtype)))
+        return te.if_then_else(argmax(*window) == place(u), value, number(0, sum_type(dtype)))
 
     return [narrowed(stage(x.shape, lambda *q: pool.under(q, visit), call.name), dtype, call.name)]
 

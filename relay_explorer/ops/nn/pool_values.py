@@ -90,11 +90,11 @@ def mean(axes: str) -> Reference:
 def maximum_grad(attrs: Anything, grad: Array, x: Array) -> Array:
     """Send each window's gradient to its greatest element, the first of equal ones."""
     pool = _Pool(attrs, "HW", x)
-    seen = pool.windows(padded(pool.data, pool.around, limits(x)[0]))
-    rows = seen.reshape(*seen.shape[:-2], -1)
+    patches = pool.windows(padded(pool.data, pool.around, limits(x)[0]))
+    rows = patches.reshape(*patches.shape[:-2], -1)
     chosen = rows.argmax(-1)[..., None] == np.arange(rows.shape[-1])
     grads, _ = _last(grad, attrs, "HW")
-    return pool.spread(grads[..., None, None] * chosen.reshape(seen.shape)).astype(x.dtype)
+    return pool.spread(grads[..., None, None] * chosen.reshape(patches.shape)).astype(x.dtype)
 
 
 def mean_grad(attrs: Anything, grad: Array, x: Array) -> Array:
@@ -114,19 +114,20 @@ def resized_to(kind: str, axes: str, sizes: Anything) -> Reference:
     def compute(attrs: Anything, x: Array) -> Array:
         data, places = _last(x, attrs, axes)
         extents = data.shape[-len(axes) :]
-        asked = sizes(attrs, len(axes)) or extents
+        requested = sizes(attrs, len(axes)) or extents
         folded = tuple(range(-len(axes), 0))
-        y = np.empty((*data.shape[: -len(axes)], *asked), x.dtype)
-        for at in np.ndindex(*asked):
+        y = np.empty((*data.shape[: -len(axes)], *requested), x.dtype)
+        for at in np.ndindex(*requested):
             window = [
-                slice(i * d // m, -(-(i + 1) * d // m)) for i, d, m in zip(at, extents, asked, strict=True)
+                slice(i * d // m, -(-(i + 1) * d // m))
+                for i, d, m in zip(at, extents, requested, strict=True)
             ]
-            seen = data[(..., *window)]
+            patch = data[(..., *window)]
             if kind == "max":
-                y[(..., *at)] = seen.max(folded)
+                y[(..., *at)] = patch.max(folded)
             else:
                 elements = prod([part.stop - part.start for part in window])
-                y[(..., *at)] = per(seen.sum(folded, dtype=x.dtype), elements)
+                y[(..., *at)] = per(patch.sum(folded, dtype=x.dtype), elements)
         return _back(y, places)
 
     return compute

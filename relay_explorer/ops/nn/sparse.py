@@ -167,7 +167,7 @@ def _sparse_dense_te(call: Lowered) -> list[Tensor]:
     blocks = len(values.shape) == 3
 
     def body(ins: Buffers, outs: Buffers) -> None:
-        (data, value, column, start), (found,) = ins, outs
+        (data, value, column, start), (result,) = ins, outs
         with together(rows) as row, each(batch) as n:
             total = local(1, kind)
             total[0] = number(0, kind)
@@ -179,7 +179,7 @@ def _sparse_dense_te(call: Lowered) -> list[Tensor]:
                         weight = value[place[0], te.floormod(row, high), w] if blocks else value[place[0]]
                         total[0] = total[0] + cast(weight, kind) * cast(data[n, at], kind)
                 place[0] = place[0] + 1
-            found[row, n] = total[0]
+            result[row, n] = total[0]
 
     product_ = loops([((rows, batch), kind)], [x, values, columns, starts], body, f"{call.name}_sums")[0]
     if call.attrs.sparse_lhs:
@@ -192,15 +192,15 @@ def _sparse_add_te(call: Lowered) -> list[Tensor]:
     rows, width = dims(x)
 
     def body(ins: Buffers, outs: Buffers) -> None:
-        (data, value, column, start), (found,) = ins, outs
+        (data, value, column, start), (result,) = ins, outs
         with together(rows) as row:
             with each(width) as j:
-                found[row, j] = data[row, j]
+                result[row, j] = data[row, j]
             place, loop = _walk(_row_ends(start, row, dims(values)[0]))
             with loop:
                 at = column[place[0]].astype("int64")
                 with when(every([at >= 0, at < int64(width)])):
-                    found[row, at] = plus(found[row, at], value[place[0]])
+                    result[row, at] = plus(result[row, at], value[place[0]])
                 place[0] = place[0] + 1
 
     return loops([(dims(x), dtype_of(x))], [x, values, columns, starts], body, call.name)

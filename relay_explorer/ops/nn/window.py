@@ -118,6 +118,6 @@ def _too_large(dim: int, pad: int, size: int, step: int) -> None:
 def matching_size(name: str, sizes: Sequence[int], axes: int) -> None:
     """Raise a RelationError unless `sizes` has one value per axis."""
     if len(sizes) != axes:
-        given = many(len(sizes), "value", "values")
-        wanted = many(axes, "axis", "axes")
-        raise RelationError(f"{name}={list(sizes)} has {given} for {wanted}", f"give {axes}")
+        actual = many(len(sizes), "value", "values")
+        expected = many(axes, "axis", "axes")
+        raise RelationError(f"{name}={list(sizes)} has {actual} for {expected}", f"give {axes}")

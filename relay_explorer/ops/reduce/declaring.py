@@ -67,17 +67,17 @@ def _reduction_layout(question: Question) -> Answer:
     if old is None or any(letter.islower() for letter in old):
         return None
     named = list(old) if attrs["axis"] is None else [old[axis % len(old)] for axis in attrs["axis"]]
-    gone = [letter for letter in old if (letter in named) != bool(attrs["exclude"])]
+    reduced = [letter for letter in old if (letter in named) != bool(attrs["exclude"])]
     layout = old
     if question.new is not None and question.new[0] != old:
         new = question.new[0]
         places = [place for place, (letter, _) in enumerate(new.axes) if letter.upper() in named]
-        order = [letter for letter in new if letter.upper() in gone]
-        if "select_last_index" not in attrs or order == gone:
+        order = [letter for letter in new if letter.upper() in reduced]
+        if "select_last_index" not in attrs or order == reduced:
             layout = new
             attrs = attrs if attrs["axis"] is None else attrs.replace(axis=places)
-    inputs = [layout, _reduced(layout, gone, True)][: len(question.old)]
-    return InferCorrectLayoutOutput(inputs, [_reduced(layout, gone, attrs["keepdims"])], attrs)
+    inputs = [layout, _reduced(layout, reduced, True)][: len(question.old)]
+    return InferCorrectLayoutOutput(inputs, [_reduced(layout, reduced, attrs["keepdims"])], attrs)
 
 
 def _reduced(layout: Layout, letters: Sequence[str], keeps: bool) -> Layout:

@@ -37,8 +37,8 @@ def numpy_fold(name: str) -> Reference:
     """Reduce by NumPy's function of that name; sums and products stay in the data's element type."""
 
     def compute(attrs: ReduceAttrs, x: Array) -> Array:
-        kept = {"dtype": x.dtype} if name in ("sum", "prod") else {}
-        return getattr(np, name)(x, **over(attrs, x), **kept)
+        options = {"dtype": x.dtype} if name in ("sum", "prod") else {}
+        return getattr(np, name)(x, **over(attrs, x), **options)
 
     return compute
 

@@ -66,8 +66,8 @@ def _position(name: str) -> Reference:
         places = math.prod([x.shape[axis] for axis in axes])
         rows = np.moveaxis(x, axes, range(-len(axes), 0)).reshape(*rest, places)
         search = getattr(np, name)
-        found = places - 1 - search(rows[..., ::-1], -1) if attrs.select_last_index else search(rows, -1)
-        return np.asarray(found, "int32").reshape(reduced_shape(x.shape, set(axes), attrs.keepdims))
+        result = places - 1 - search(rows[..., ::-1], -1) if attrs.select_last_index else search(rows, -1)
+        return np.asarray(result, "int32").reshape(reduced_shape(x.shape, set(axes), attrs.keepdims))
 
     return compute
 

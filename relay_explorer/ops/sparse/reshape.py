@@ -95,28 +95,28 @@ def _sparse_reshape_te(call: Lowered) -> list[Tensor]:
             total = total * before(axis).astype("int64") + indices(row, axis).astype("int64")
         return total
 
-    total, given = number(1, "int64"), number(1, "int64")
+    total, specified = number(1, "int64"), number(1, "int64")
     for axis in range(old):
         total = total * before(axis).astype("int64")
     for axis in range(new):
         size = after(axis).astype("int64")
-        given = given * select(size == -1, number(1, "int64"), size)
-    rest = tirx.truncdiv(total, tirx.max(given, 1))
+        specified = specified * select(size == -1, number(1, "int64"), size)
+    rest = tirx.truncdiv(total, tirx.max(specified, 1))
 
     def extent(axis: Anything) -> Value:
         size = after(axis).astype("int64")
         return select(size == -1, rest, size)
 
     def coordinate(row: Value, column: Value) -> Value:
-        left, found = place(row), number(0, "int64")
+        left, result = place(row), number(0, "int64")
         for axis in range(new - 1, -1, -1):
             size = tirx.max(extent(axis), 1)
             first = axis == 0
-            found = select(column == axis, left if first else tirx.truncmod(left, size), found)
+            result = select(column == axis, left if first else tirx.truncmod(left, size), result)
             left = tirx.truncdiv(left, size)
         if old != new:
-            return found.astype(dtype)
-        return select(unchanged(), indices(row, column), found.astype(dtype))
+            return result.astype(dtype)
+        return select(unchanged(), indices(row, column), result.astype(dtype))
 
     def unchanged() -> Value:
         """Tell whether both shapes are the same: then coordinates stay, also those beyond the shape."""
@@ -135,10 +135,12 @@ def _reshaped_of_any_rank(call: Lowered) -> list[Tensor]:
         return after(axis).astype("int64")
 
     steps = products_from(lambda axis: before(axis).astype("int64"), old, f"{call.name}_before")
-    given = products_from(lambda axis: select(said(axis) == -1, one, said(axis)), new, f"{call.name}_given")
+    specified = products_from(
+        lambda axis: select(said(axis) == -1, one, said(axis)), new, f"{call.name}_given"
+    )
 
     def extent(axis: Value) -> Value:
-        rest = tirx.truncdiv(steps(0), tirx.max(given(0), 1))
+        rest = tirx.truncdiv(steps(0), tirx.max(specified(0), 1))
         return select(said(axis) == -1, rest, said(axis))
 
     turned = products_from(lambda axis: tirx.max(extent(axis), 1), new, f"{call.name}_after")

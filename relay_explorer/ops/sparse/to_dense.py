@@ -64,8 +64,8 @@ def _sparse_to_dense(attrs: SparseToDenseAttrs, indices: Type, values: Type, def
     columns = _check(indices, values, default_value, (0, 1, 2))
     shape = attrs.output_shape
     if not shape or min(shape) < 0:
-        given = shape if shape is None else list(shape)
-        raise RelationError(f"output_shape={given} must be the extents of the result, at least one")
+        extents = shape if shape is None else list(shape)
+        raise RelationError(f"output_shape={extents} must be the extents of the result, at least one")
     if not same_dim(columns, len(shape)):
         raise RelationError(
             f"each element has {columns} coordinates, but the result {show_shape(shape)} has {len(shape)} "
@@ -113,14 +113,14 @@ def _sparse_to_dense_te(call: Lowered) -> list[Tensor]:
     rows = dims(indices)[0] if len(indices.shape) else 1
 
     def body(ins: Buffers, outs: Buffers) -> None:
-        (where, new, other), (found,) = ins, outs
+        (where, new, other), (result,) = ins, outs
         with each(product(shape)) as n:
-            found[tuple(unravel(n, shape))] = cast(other[()], dtype)
+            result[tuple(unravel(n, shape))] = cast(other[()], dtype)
         with each(rows) as row:
             at = [_coordinate(where, indices, row, axis).astype("int64") for axis in range(rank)]
             inside = [te.all(i >= 0, i < int64(dim)) for i, dim in zip(at, shape, strict=True)]
             with when(every(inside)):
-                found[tuple(at)] = new[row] if len(values.shape) else new[()]
+                result[tuple(at)] = new[row] if len(values.shape) else new[()]
 
     return loops([(shape, dtype)], [indices, values, default], body, call.name)
 

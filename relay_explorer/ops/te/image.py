@@ -110,12 +110,12 @@ def _neighbours(how: Any, place: Value, extent: Any) -> list[Weighted]:
         shares, first_of = [real(1) - part, part], first
     else:
         shares, first_of = cubic(part, how.cubic_alpha), first - 1
-    found = [(first_of + n, share) for n, share in enumerate(shares)]
+    neighbours = [(first_of + n, share) for n, share in enumerate(shares)]
     if how.method == "cubic" and how.cubic_exclude:
-        found = [(at, select(some([at < 0, at >= extent]), real(0), share)) for at, share in found]
-        total = found[0][1] + found[1][1] + found[2][1] + found[3][1]
-        found = [(at, share / total) for at, share in found]
-    return [(clamp(at, 0, extent - 1), share) for at, share in found]
+        neighbours = [(at, select(some([at < 0, at >= extent]), real(0), share)) for at, share in neighbours]
+        total = neighbours[0][1] + neighbours[1][1] + neighbours[2][1] + neighbours[3][1]
+        neighbours = [(at, share / total) for at, share in neighbours]
+    return [(clamp(at, 0, extent - 1), share) for at, share in neighbours]
 
 
 def _nearest(how: Any, place: Value) -> Value:
@@ -183,13 +183,15 @@ def _by_axis(view: View, how: Any, size: Sequence[int], dtype: str, name: str) -
 
         def value(*i: Value, view: View = view, axis: int = axis, sizes: Any = (extent, count)) -> Value:
             place = _place(mode, i[axis], sizes[0], sizes[1], None)
-            found = [
+            terms = [
                 view(*i[:axis], at, *i[axis + 1 :]).astype(REAL) * share
                 for at, share in _neighbours(how, place, sizes[0])
             ]
-            return cast(reduce(operator.add, found), REAL if axis != order[-1] else dtype)
+            return cast(reduce(operator.add, terms), REAL if axis != order[-1] else dtype)
 
         last = axis == order[-1]
-        made = laid_out(shape, view.layout, value, name if last else f"{name}_axis{axis}", kept=not last)
-        view = View(made, view.layout)
+        resized_axis = laid_out(
+            shape, view.layout, value, name if last else f"{name}_axis{axis}", materialize=not last
+        )
+        view = View(resized_axis, view.layout)
     return view.x

@@ -25,19 +25,19 @@ def loops(
     inputs: Sequence[Tensor],
     body: Callable[[Buffers, Buffers], None],
     name: str,
-    given: slice = slice(None),
+    returned: slice = slice(None),
     target: Target | None = None,
 ) -> list[Tensor]:
     """Build tensors of these shapes and element types, filled by `body`, a function of the buffers of
-    `inputs` and of the results. Only those of the slice `given` are returned, the others are local to the
+    `inputs` and of the results. Only those of the slice `returned` are returned, the others are local to the
     loops: on a GPU they are memory of the thread that runs the loops, since a kernel can have no other there.
     """
     outside = [True] * len(results)
     if target is not None and target.kind == "cuda":
-        outside = [n in range(*given.indices(len(results))) for n in range(len(results))]
+        outside = [n in range(*returned.indices(len(results))) for n in range(len(results))]
 
     def written(ins: Sequence[Any], outs: Sequence[Any]) -> Any:
-        with builder.IRBuilder() as made:
+        with builder.IRBuilder() as frame:
             with T.serial(0, 1):  # the builder wants one statement; what counts is its body
                 rest = iter(outs)
                 buffers = [
@@ -45,13 +45,13 @@ def loops(
                     for outer, (shape, dtype) in zip(outside, results)
                 ]
                 body([T.buffer_proxy(b) for b in ins], [T.buffer_proxy(b) for b in buffers])
-            return made.get().body
+            return frame.get().body
 
     kinds = [kind for outer, kind in zip(outside, results) if outer]
     shapes, dtypes = [tuple(shape) for shape, _ in kinds], [dtype for _, dtype in kinds]
-    made = te.extern(shapes, list(inputs), written, dtype=dtypes, name=name)
-    found = list(made) if isinstance(made, (list, tuple)) or len(kinds) > 1 else [made]
-    return found[given] if len(found) == len(results) else found
+    output = te.extern(shapes, list(inputs), written, dtype=dtypes, name=name)
+    tensors = list(output) if isinstance(output, (list, tuple)) or len(kinds) > 1 else [output]
+    return tensors[returned] if len(tensors) == len(results) else tensors
 
 
 def local(size: int, dtype: str) -> Any:

@@ -94,16 +94,16 @@ class Sizes:
 
     def _applied(self, size: Applied) -> Anything:
         te = tvm.te
-        known = {
+        functions = {
             "floordiv": te.floordiv, "floormod": te.floormod,
             "min": tvm.tirx.min, "max": tvm.tirx.max,
         }  # fmt: skip
-        if size.name not in known:
+        if size.name not in functions:
             raise RelayError(
                 f"a kernel cannot compute the size `{size}`",
                 help=["give the tensors of this program sizes that are known"],
             )
-        return known[size.name](*[self._size(arg) for arg in size.args])
+        return functions[size.name](*[self._size(arg) for arg in size.args])
 
 
 @dataclass(frozen=True)

@@ -79,10 +79,10 @@ class Pool:
 
     def shape(self) -> list[Any]:
         """Return the shape of the pool."""
-        found = list(dims(self.x))
+        shape = list(dims(self.x))
         for axis, count in zip(self.axes, self.counts, strict=True):
-            found[axis] = count
-        return found
+            shape[axis] = count
+        return shape
 
     def seen(self, i: Sequence[Value], within: Sequence[Value]) -> list[Value]:
         """Return the index, into the padded data, of the element `within` the window at `i`."""
@@ -127,8 +127,8 @@ class Pool:
             window[axis] = quotient(offset, stride)
             inside += [offset >= 0, window[axis] < count]
             inside += [remainder(offset, stride) == 0] * (stride != 1)
-        found = visit(window, within)
-        return sum_over(guarded(every(inside), found, number(0, dtype_of(found))), within)
+        term = visit(window, within)
+        return sum_over(guarded(every(inside), term, number(0, dtype_of(term))), within)
 
 
 def lowest(dtype: str) -> Value:

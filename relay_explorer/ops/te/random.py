@@ -96,10 +96,10 @@ def _open(key: Any) -> Value:
 
 
 def _copied(source: Any) -> Any:
-    found = local(WORDS, "uint64")
+    copy = local(WORDS, "uint64")
     for n in range(WORDS):
-        found[n] = source[n]
-    return found
+        copy[n] = source[n]
+    return copy
 
 
 def _generate(call: Lowered, count: Any, name: str) -> tuple[Tensor, Tensor]:
@@ -107,14 +107,14 @@ def _generate(call: Lowered, count: Any, name: str) -> tuple[Tensor, Tensor]:
     whole, blocks = quotient(count, 4) * 4, quotient(count + 3, 4)
 
     def body(ins: Buffers, outs: Buffers) -> None:
-        (given,), (after, words) = ins, outs
-        key, counter = _copied(given), local(4, "uint64")
+        (source,), (after, words) = ins, outs
+        key, counter = _copied(source), local(4, "uint64")
         full, opened = local(1, "bool"), local(1, "bool")
         most = word(2**64 - 1 - count) if isinstance(count, int) else word(2**64 - 1) - _word(count)
         full[0] = key[7] >= most
         opened[0] = _open(key)
         with when(every([full[0], opened[0]])):
-            _lengthened(key, _copied(given), one=True)
+            _lengthened(key, _copied(source), one=True)
             key[6], key[7] = word(0), word(0)
         with when(every([full[0], tirx.Not(opened[0])])):
             for n in range(4):
@@ -135,8 +135,8 @@ def _generate(call: Lowered, count: Any, name: str) -> tuple[Tensor, Tensor]:
         after[6] = word(0)
         after[7] = _wrapped(key[7], _word(blocks * 4))
 
-    made = loops([((WORDS,), "uint64"), ((count,), "uint64")], [call.inputs[0]], body, name)
-    return made[0], made[1]
+    results = loops([((WORDS,), "uint64"), ((count,), "uint64")], [call.inputs[0]], body, name)
+    return results[0], results[1]
 
 
 def _word(count: Any) -> Value:
@@ -154,9 +154,9 @@ def threefry_split(call: Lowered) -> list[Tensor]:
     """Split the key into two independent ones: one more step on the path, left and right."""
 
     def body(ins: Buffers, outs: Buffers) -> None:
-        (given,), (left, right) = ins, outs
-        key, counter = _copied(given), local(4, "uint64")
-        with when(tirx.Not(_open(given))):
+        (source,), (left, right) = ins, outs
+        key, counter = _copied(source), local(4, "uint64")
+        with when(tirx.Not(_open(source))):
             for n in range(4):
                 counter[n] = key[4 + n]
             _rehash(key, counter)

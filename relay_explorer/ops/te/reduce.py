@@ -74,15 +74,15 @@ class Folded:
 
     def _with(self, folded: dict[int, Any], i: Sequence[Value]) -> list[Value]:
         rest = iter(i)
-        found = []
+        index = []
         for axis in range(self.rank):
             if axis in folded:
-                found.append(folded[axis])
+                index.append(folded[axis])
                 if self.keep:
                     next(rest)
             else:
-                found.append(next(rest))
-        return found
+                index.append(next(rest))
+        return index
 
     def over(self) -> list[Any]:
         return list(self.axes.values())
@@ -113,15 +113,15 @@ def _register(name: str) -> None:
     TVM's register outlives Python, where what it calls must not be freed any more: so it never is.
     """
     combine, identity = _COMBINED[name], _IDENTITIES[name]
-    told = (
+    functions = (
         tvm.runtime.convert(lambda a, b: [combine(a[0], b[0])]),
         tvm.runtime.convert(lambda values: [identity(dtype_of(values[0]))]),
     )
     import ctypes  # only here, since few programs reduce tensors
 
-    for function in told:
+    for function in functions:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(function))
-    tvm.get_global_func("s_tir.schedule.RegisterReducer")(1, *told)
+    tvm.get_global_func("s_tir.schedule.RegisterReducer")(1, *functions)
 
 
 def fold_value(name: str, value: Value, axes: Sequence[Any]) -> Value:
@@ -163,12 +163,12 @@ def _of_truths(name: str, fold: Folded, call: Lowered) -> Tensor:
     """
     kind = {"all": "min", "any": "max"}[name]
     x, dtype = call.inputs[0], "int32" if call.target.kind == "cuda" else "int8"
-    found = stage(
+    folded = stage(
         fold.shape,
         lambda *i: fold_value(kind, x(*fold.index(i)).astype(dtype), fold.over()),
         f"{call.name}_number",
     )
-    return stage(fold.shape, lambda *i: found(*i) > number(0, dtype), call.name)
+    return stage(fold.shape, lambda *i: folded(*i) > number(0, dtype), call.name)
 
 
 def sum_stage(call: Lowered, fold: Folded, dtype: str, name: str) -> Tensor:

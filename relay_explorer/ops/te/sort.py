@@ -127,10 +127,10 @@ def _merge_two(row: Extent, start: Value, middle: Value, end: Value, keys: Any, 
     with repeat_while(every([following[0] < middle, following[1] < end])):
         left, right = keys[row, following[0]], keys[row, following[1]]
         spare[row, following[0] + following[1] - middle] = tirx.min(left, right)
-        taken = local(1, "int32")
-        taken[0] = (right < left).astype("int32")
-        following[0] = following[0] + 1 - taken[0]
-        following[1] = following[1] + taken[0]
+        takes_right = local(1, "int32")
+        takes_right[0] = (right < left).astype("int32")
+        following[0] = following[0] + 1 - takes_right[0]
+        following[1] = following[1] + takes_right[0]
     with each(middle - following[0]) as n:  # of one run nothing is left
         spare[row, following[0] + n + end - middle] = keys[row, following[0] + n]
     with each(end - following[1]) as n:

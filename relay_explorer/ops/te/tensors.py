@@ -60,8 +60,8 @@ def known(dim: Extent) -> int | None:
 
 def dims(x: Tensor) -> tuple[Any, ...]:
     """Return the shape of a tensor, with static sizes as integers."""
-    found = [known(dim) for dim in x.shape]
-    return tuple([dim if size is None else size for dim, size in zip(x.shape, found, strict=True)])
+    sizes = [known(dim) for dim in x.shape]
+    return tuple([dim if size is None else size for dim, size in zip(x.shape, sizes, strict=True)])
 
 
 def product(sizes: Iterable[Extent]) -> Extent:
@@ -92,11 +92,11 @@ def remainder(size: Extent, by: Extent) -> Extent:
     return size % by if isinstance(size, int) and isinstance(by, int) else te.floormod(size, by)
 
 
-def stage(shape: Shape, body: Callable[..., Number], name: str, kept: bool = False) -> Tensor:
-    """Build the tensor of `shape` whose element at an index is `body(*index)`. One that is `kept` is computed
-    before its readers, which would otherwise compute its elements repeatedly.
+def stage(shape: Shape, body: Callable[..., Number], name: str, materialize: bool = False) -> Tensor:
+    """Build the tensor of `shape` whose element at an index is `body(*index)`. With `materialize` it is
+    computed before its readers, which would otherwise compute its elements repeatedly.
     """
-    tensor: Tensor = te.compute(tuple(shape), body, name=name, attrs={KEPT: True} if kept else None)
+    tensor: Tensor = te.compute(tuple(shape), body, name=name, attrs={KEPT: True} if materialize else None)
     return tensor
 
 
@@ -326,7 +326,7 @@ def _outermost(axis: tuple[tuple[str, int], int, Extent]) -> tuple[bool, int]:
 
 
 def laid_out(
-    shape: Shape, layout: LayoutMap, body: Callable[..., Number], name: str, kept: bool = False
+    shape: Shape, layout: LayoutMap, body: Callable[..., Number], name: str, materialize: bool = False
 ) -> Tensor:
     """Build a tensor in `layout` from its `shape` in canonical order and `body`, a function of such an
     index.
@@ -337,7 +337,7 @@ def laid_out(
         factor if letter.islower() else quotient(whole[letter], blocks[letter])
         for letter, factor in layout.axes
     ]
-    return stage(extents, lambda *i: body(*unpacked(i, layout)), name, kept)
+    return stage(extents, lambda *i: body(*unpacked(i, layout)), name, materialize)
 
 
 # -- sums

@@ -39,25 +39,25 @@ def _finite(x: Value) -> Value:
 
 
 def _truth(attrs: None, data: Type) -> Type:
-    found = tensor(data, 0, "data")
-    if found.dtype != "bool":
+    result = tensor(data, 0, "data")
+    if result.dtype != "bool":
         raise RelationError(
-            f"logical_not takes booleans, but the elements are {found.dtype}",
+            f"logical_not takes booleans, but the elements are {result.dtype}",
             'compare first (relay.not_equal(x, zero)), or convert: relay.cast(x, "bool")',
             culprits=(0,),
         )
-    return found
+    return result
 
 
 def _bits(attrs: None, data: Type) -> Type:
-    found = tensor(data, 0, "data")
-    if not is_integer(found.dtype) and found.dtype != "bool":
+    result = tensor(data, 0, "data")
+    if not is_integer(result.dtype) and result.dtype != "bool":
         raise RelationError(
-            f"bitwise_not takes integers, but the elements are {found.dtype}",
+            f"bitwise_not takes integers, but the elements are {result.dtype}",
             'convert them: relay.cast(x, "int32")',
             culprits=(0,),
         )
-    return found
+    return result
 
 
 @unary(

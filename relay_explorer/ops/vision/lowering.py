@@ -52,22 +52,22 @@ def keep(
     most: Value | None,
     candidate: Callable[[Value], Value],
     too_close: Callable[[Value, Value], Value],
-    kept: Any,
+    retained: Any,
 ) -> Any:
     """Fill the buffer `kept` with the indices of the candidates that are too close to none kept before.
 
     The best come first; the buffer that it returns holds their number.
     """
-    stay, gone = local(1, "int32"), local(1, "bool")
+    stay, suppressed = local(1, "int32"), local(1, "bool")
     stay[0] = number(0, "int32")
     with each(count) as place:
-        gone[0] = tirx.Not(candidate(place))
+        suppressed[0] = tirx.Not(candidate(place))
         if most is not None:
-            gone[0] = tirx.any(gone[0], stay[0] >= most)
-        with each(stay[0]) as n, when(tirx.Not(gone[0])), when(too_close(kept[n], place)):
-            gone[0] = number(True, "bool")
-        with when(every([tirx.Not(gone[0])])):
-            kept[stay[0]] = int32(place)
+            suppressed[0] = tirx.any(suppressed[0], stay[0] >= most)
+        with each(stay[0]) as n, when(tirx.Not(suppressed[0])), when(too_close(retained[n], place)):
+            suppressed[0] = number(True, "bool")
+        with when(every([tirx.Not(suppressed[0])])):
+            retained[stay[0]] = int32(place)
             stay[0] = stay[0] + 1
     return stay
 

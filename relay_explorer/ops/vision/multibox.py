@@ -106,12 +106,12 @@ def _detected(attrs: Anything, cls_prob: Array, loc_pred: Array, anchor: Array) 
     classes[(scores < attrs.threshold) | (scores <= -1)] = 0
     boxes = _moved(anchor[0].astype("float64"), loc_pred.reshape(batch, count, 4), attrs)
     rows = np.concatenate([(classes - first)[..., None], scores[..., None], boxes], -1)
-    found = np.zeros((batch, count, 6), cls_prob.dtype)
+    detections = np.zeros((batch, count, 6), cls_prob.dtype)
     counts = np.zeros(batch, "int32")
     for n in range(batch):
         here = rows[n][(classes[n] > 0) | attrs.keep_background]
-        found[n, : len(here)], counts[n] = here, len(here)
-    return found, counts
+        detections[n, : len(here)], counts[n] = here, len(here)
+    return detections, counts
 
 
 def _multibox_prior_te(call: Lowered) -> list[Tensor]:
@@ -158,12 +158,12 @@ def _multibox_transform_loc_te(call: Lowered) -> list[Tensor]:
         return clamp(corner, real(0), real(1)) if attrs.clip else corner
 
     def body(ins: Buffers, outs: Buffers) -> None:
-        (score, moves, anchors), (found, counts) = ins, outs
+        (score, moves, anchors), (detections, counts) = ins, outs
         with each(images) as n:
             counts[n] = number(0, "int32")
             with each(count) as j:
                 for k in range(6):
-                    found[n, j, k] = number(0, dtype)
+                    detections[n, j, k] = number(0, dtype)
             with each(count) as j:
                 best, kind = local(1, REAL), local(1, "int32")
                 best[0], kind[0] = real(-1), number(0, "int32")
@@ -174,7 +174,7 @@ def _multibox_transform_loc_te(call: Lowered) -> list[Tensor]:
                 with when(some([kind[0] > 0, number(attrs.keep_background, "bool")])):
                     row = [kind[0] - first, best[0]] + [coordinate(anchors, moves, n, j, k) for k in range(4)]
                     for k, part in enumerate(row):
-                        found[n, counts[n], k] = part.astype(dtype)
+                        detections[n, counts[n], k] = part.astype(dtype)
                     counts[n] = counts[n] + 1
 
     results = [((images, count, 6), dtype), ((images,), "int32")]

@@ -110,16 +110,16 @@ def _suppressed(attrs: Anything, rows: Array, most: int, limit: float) -> tuple[
     boxes = ordered(out[:, attrs.coord_start : attrs.coord_start + 4])
     stay = 0
     for j in range(len(out)):
-        gone = stay == most
-        if not gone and out[j, attrs.score_index] > 0:
+        suppressed = stay == most
+        if not suppressed and out[j, attrs.score_index] > 0:
             before = out[:j, attrs.score_index] > 0
             if attrs.id_index >= 0:
                 classes = out[:j, attrs.id_index]
                 same = attrs.force_suppress | (classes == out[j, attrs.id_index])
                 before &= (classes >= 0) & same
-            gone = bool((overlaps(boxes[j], boxes[:j][before]) >= limit).any())
-            stay += not gone
-        if gone:
+            suppressed = bool((overlaps(boxes[j], boxes[:j][before]) >= limit).any())
+            stay += not suppressed
+        if suppressed:
             out[j], places[j] = -1, -1
     return out, places
 

@@ -30,10 +30,10 @@ def _all_class(attrs: Anything, boxes: Type, scores: Type, most: Type, iou: Type
     b, s = floating(boxes, 0, "boxes"), floating(scores, 1, "scores")
     if attrs.output_format not in ("onnx", "tensorflow"):
         raise RelationError(f'output_format is "{attrs.output_format:.20}", but it is "onnx" or "tensorflow"')
-    for operand, (name, given) in enumerate(
+    for operand, (name, type_) in enumerate(
         (("max_output_boxes_per_class", most), ("iou_threshold", iou), ("score_threshold", low)), 2
     ):
-        scalar(given, operand, name)
+        scalar(type_, operand, name)
     fits = len(b.shape) == len(s.shape) == 3 and same_dim(b.shape[2], 4)
     if not fits or not same_dim(b.shape[0], s.shape[0]) or not same_dim(b.shape[1], s.shape[2]):
         raise RelationError(
@@ -43,8 +43,8 @@ def _all_class(attrs: Anything, boxes: Type, scores: Type, most: Type, iou: Type
         )
     batch, each = b.shape[0], times(s.shape[1], b.shape[1])
     if attrs.output_format == "onnx":
-        found = TensorType.of((times(batch, each), 3), "int64")
-        return TupleType([found, TensorType.of((1,), "int64")])
+        triples = TensorType.of((times(batch, each), 3), "int64")
+        return TupleType([triples, TensorType.of((1,), "int64")])
     return TupleType(
         [
             TensorType.of((batch, each, 2), "int64"),
@@ -67,7 +67,7 @@ def _best(boxes: Array, scores: Array, most: int, iou: float, low: float) -> Arr
 def _all_class_value(attrs: Anything, boxes: Array, scores: Array, *limits: Array) -> tuple[Array, ...]:
     (batch, classes, count), corners = scores.shape, ordered(boxes)
     most, iou, low = int(limits[0]), float(limits[1]), float(limits[2])
-    found = [
+    selected = [
         (n, c, place)
         for n in range(batch)
         for c in range(classes)
@@ -75,11 +75,11 @@ def _all_class_value(attrs: Anything, boxes: Array, scores: Array, *limits: Arra
     ]
     if attrs.output_format == "onnx":
         rows = np.zeros((batch * classes * count, 3), "int64")
-        rows[: len(found)] = np.array(found, "int64").reshape(-1, 3)
-        return rows, np.array([len(found)], "int64")
+        rows[: len(selected)] = np.array(selected, "int64").reshape(-1, 3)
+        return rows, np.array([len(selected)], "int64")
     rows, counts = np.zeros((batch, classes * count, 2), "int64"), np.zeros(batch, "int64")
     values = np.zeros((batch, classes * count), "float32")
-    for n, c, place in found:
+    for n, c, place in selected:
         rows[n, counts[n]], values[n, counts[n]] = (c, place), scores[n, c, place]
         counts[n] += 1
     return rows, values, counts
@@ -109,16 +109,16 @@ def _regular_value(attrs: Anything, boxes: Array, scores: Array) -> tuple[Array,
     corners, classes = np.zeros((batch, most, 4), "float32"), np.zeros((batch, most), "float32")
     values, counts = np.zeros((batch, most), "float32"), np.zeros(batch, "int32")
     for n in range(batch):
-        found = []
+        candidates = []
         for c in range(attrs.num_classes):
             row = scores[n, :, first + c]
             order = np.argsort(-row, kind="stable")
             order = order[row[order] >= attrs.score_threshold]
             stay = kept(boxes[n, order], attrs.iou_threshold, at_limit=False)
-            found += [(row[p], c, p) for p in order[list(islice(stay, attrs.max_detections_per_class))]]
-        found = sorted(found, key=lambda one: -one[0])[:most]
-        counts[n] = len(found)
-        for at, (score, c, place) in enumerate(found):
+            candidates += [(row[p], c, p) for p in order[list(islice(stay, attrs.max_detections_per_class))]]
+        candidates = sorted(candidates, key=lambda one: -one[0])[:most]
+        counts[n] = len(candidates)
+        for at, (score, c, place) in enumerate(candidates):
             corners[n, at], classes[n, at], values[n, at] = boxes[n, place], c, score
     return corners, classes, values, counts
 

@@ -109,16 +109,16 @@ class _Suppressing:
             self._suppress(limit)
 
     def _suppress(self, limit: Value) -> None:
-        n, stay, gone = self.n, local(1, "int32"), local(1, "bool")
+        n, stay, suppressed = self.n, local(1, "int32"), local(1, "bool")
         stay[0] = number(0, "int32")
         with each(self.count[0]) as j:
-            gone[0] = tirx.EQ(stay[0], self.most[()].astype("int32"))
-            with when(every([tirx.Not(gone[0]), self._scores(j)])):
+            suppressed[0] = tirx.EQ(stay[0], self.most[()].astype("int32"))
+            with when(every([tirx.Not(suppressed[0]), self._scores(j)])):
                 with each(j) as before, when(self._rivals(before, j)):
                     shared = overlap(self._box(j), self._box(before), _wide(self.dtype))
-                    gone[0] = tirx.any(gone[0], shared >= limit)
-                stay[0] = stay[0] + select(gone[0], number(0, "int32"), number(1, "int32"))
-            with when(gone[0]):
+                    suppressed[0] = tirx.any(suppressed[0], shared >= limit)
+                stay[0] = stay[0] + select(suppressed[0], number(0, "int32"), number(1, "int32"))
+            with when(suppressed[0]):
                 self.places[n, j] = number(-1, "int32")
                 self.drop(j)
 
@@ -199,13 +199,16 @@ def all_class_non_max_suppression(call: Lowered) -> list[Tensor]:
     onnx = call.attrs.output_format == "onnx"
 
     def body(ins: Buffers, outs: Buffers) -> None:
-        (corners, score, at_most, limit, least_score), (rows, values, counts, places, spare, kept) = ins, outs
+        (corners, score, at_most, limit, least_score), (rows, values, counts, places, spare, retained) = (
+            ins,
+            outs,
+        )
         _clear(rows, values, counts, (images, each_image), onnx)
         with each(images) as n, each(classes) as c:
             best_first(0, int32(count), lambda j: score[n, c, j], places, spare)
             limited = at_most[()].astype("int32")
-            wanted = select(limited > 0, limited, int32(count))
-            wanted = select(limit[()].astype("float64") > number(0, "float64"), wanted, number(0, "int32"))
+            most = select(limited > 0, limited, int32(count))
+            most = select(limit[()].astype("float64") > number(0, "float64"), most, number(0, "int32"))
 
             def box(j: Value) -> Callable[[int], Value]:
                 return lambda k: ordered(lambda q: cast(corners[n, places[0, j], q], dtype), k)
@@ -216,9 +219,9 @@ def all_class_non_max_suppression(call: Lowered) -> list[Tensor]:
             def too_close(a: Value, b: Value) -> Value:
                 return overlap(box(b), box(a), dtype) >= cast(limit[()], dtype)
 
-            stay = keep(int32(count), wanted, candidate, too_close, kept)
+            stay = keep(int32(count), most, candidate, too_close, retained)
             with each(stay[0]) as m:
-                place = places[0, kept[m]]
+                place = places[0, retained[m]]
                 if onnx:
                     for k, part in enumerate((n, c, place)):
                         rows[counts[0].astype("int32"), k] = part.astype("int64")
@@ -264,7 +267,10 @@ def regular_non_max_suppression(call: Lowered) -> list[Tensor]:
     room = longer(max(classes, 1) * shorter(count, attrs.max_detections_per_class), 1)
 
     def body(ins: Buffers, outs: Buffers) -> None:
-        (corners, score), (found, kinds, values, counts, places, spare, kept, all_, order, spare_all) = (
+        (
+            (corners, score),
+            (selected, kinds, values, counts, places, spare, retained, all_, order, spare_all),
+        ) = (
             ins,
             outs,
         )
@@ -285,10 +291,10 @@ def regular_non_max_suppression(call: Lowered) -> list[Tensor]:
                 def too_close(a: Value, b: Value) -> Value:
                     return overlap(box(b), box(a), dtype) > number(attrs.iou_threshold, dtype)
 
-                wanted = number(attrs.max_detections_per_class, "int32")
-                stay = keep(int32(count), wanted, candidate, too_close, kept)
+                max_count = number(attrs.max_detections_per_class, "int32")
+                stay = keep(int32(count), max_count, candidate, too_close, retained)
                 with each(stay[0]) as m:
-                    all_[0, filled[0]], all_[1, filled[0]] = int32(c), places[0, kept[m]]
+                    all_[0, filled[0]], all_[1, filled[0]] = int32(c), places[0, retained[m]]
                     filled[0] = filled[0] + 1
             total = filled[0]
             best_first(
@@ -297,12 +303,12 @@ def regular_non_max_suppression(call: Lowered) -> list[Tensor]:
             counts[n] = te.min(total, number(most, "int32"))
             with each(most) as m:
                 for k in range(4):
-                    found[n, m, k] = number(0, "float32")
+                    selected[n, m, k] = number(0, "float32")
                 kinds[n, m], values[n, m] = number(0, "float32"), number(0, "float32")
             with each(counts[n]) as m:
                 c, place = all_[0, order[0, m]], all_[1, order[0, m]]
                 for k in range(4):
-                    found[n, m, k] = corners[n, place, k].astype("float32")
+                    selected[n, m, k] = corners[n, place, k].astype("float32")
                 kinds[n, m] = c.astype("float32")
                 values[n, m] = score[n, place, columns - classes + c].astype("float32")
 

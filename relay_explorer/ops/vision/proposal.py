@@ -95,8 +95,8 @@ def _regions(attrs: Anything, scores: Array, moves: Array, info: Array) -> tuple
 
 def _proposed(attrs: Anything, cls_prob: Array, bbox_pred: Array, im_info: Array) -> Array:
     count = len(attrs.scales) * len(attrs.ratios)
-    wanted = attrs.rpn_post_nms_top_n
-    y = np.zeros((len(cls_prob), wanted, 5), cls_prob.dtype)
+    max_count = attrs.rpn_post_nms_top_n
+    y = np.zeros((len(cls_prob), max_count, 5), cls_prob.dtype)
     for n, (scores, moves, info) in enumerate(zip(cls_prob, bbox_pred, im_info, strict=True)):
         boxes, values = _regions(attrs, scores[count:], moves, info)
         order = np.argsort(-values, kind="stable")
@@ -104,7 +104,7 @@ def _proposed(attrs: Anything, cls_prob: Array, bbox_pred: Array, im_info: Array
             order = order[: attrs.rpn_pre_nms_top_n]
         stay = order[list(kept(boxes[order], attrs.threshold, at_limit=False, pixel=1))]
         if len(stay):
-            y[n, :, 0], y[n, :, 1:] = n, boxes[np.resize(stay, wanted)]
+            y[n, :, 0], y[n, :, 1:] = n, boxes[np.resize(stay, max_count)]
     return y.reshape(-1, 5)
 
 
@@ -112,7 +112,7 @@ def _proposal_te(call: Lowered) -> list[Tensor]:
     (scores, _, info), attrs = call.inputs, call.attrs
     images, _, rows, columns = dims(scores)
     count = len(attrs.scales) * len(attrs.ratios)
-    total, wanted, dtype = rows * columns * count, attrs.rpn_post_nms_top_n, dtype_of(scores)
+    total, max_count, dtype = rows * columns * count, attrs.rpn_post_nms_top_n, dtype_of(scores)
     boxes = stage((images, total, 4), _Anchors(call).corner, f"{call.name}_boxes")
     least = attrs.rpn_min_size
 
@@ -140,7 +140,7 @@ def _proposal_te(call: Lowered) -> list[Tensor]:
     regions = stage((images, total, 4), grown, f"{call.name}_regions")
 
     def body(ins: Buffers, outs: Buffers) -> None:
-        (box_of, value_of), (found, places, spare, kept) = ins, outs
+        (box_of, value_of), (regions, places, spare, retained) = ins, outs
         with each(images) as n:
             best_first(0, int32(total), lambda j: value_of[n, j], places, spare)
             looked_at = shorter(total, attrs.rpn_pre_nms_top_n) if attrs.rpn_pre_nms_top_n > 0 else total
@@ -151,18 +151,18 @@ def _proposal_te(call: Lowered) -> list[Tensor]:
             def too_close(a: Value, b: Value) -> Value:
                 return overlap(box(b), box(a), REAL, 1.0) > real(attrs.threshold)
 
-            stay = keep(int32(looked_at), None, lambda j: number(True, "bool"), too_close, kept)
-            with each(wanted) as m:
+            stay = keep(int32(looked_at), None, lambda j: number(True, "bool"), too_close, retained)
+            with each(max_count) as m:
                 for k in range(5):
-                    found[n * wanted + m, k] = number(0, dtype)
+                    regions[n * max_count + m, k] = number(0, dtype)
                 with when(stay[0] > 0):
-                    place = places[0, kept[te.floormod(int32(m), stay[0])]]
-                    found[n * wanted + m, 0] = n.astype(dtype)
+                    place = places[0, retained[te.floormod(int32(m), stay[0])]]
+                    regions[n * max_count + m, 0] = n.astype(dtype)
                     for k in range(4):
-                        found[n * wanted + m, k + 1] = box_of[n, place, k].astype(dtype)
+                        regions[n * max_count + m, k + 1] = box_of[n, place, k].astype(dtype)
 
     scratch = [((1, total), "int32"), ((1, total), "int32"), ((total,), "int32")]
-    results = [((images * wanted, 5), dtype), *scratch]
+    results = [((images * max_count, 5), dtype), *scratch]
     return loops(results, [regions, values], body, call.name, slice(1), call.target)
 
 

@@ -189,7 +189,7 @@ def _roi_align_te(call: Lowered) -> list[Tensor]:
     shape, dtype = (dims(rois)[0], channels, rows, columns), dtype_of(x)
 
     def body(ins: Buffers, outs: Buffers) -> None:
-        (data, regions), (found,) = ins, outs
+        (data, regions), (result,) = ins, outs
         with together(product(shape)) as place:
             r, c, i, j = unravel(place, shape)
             n, total, best = image_number(regions, r, images), local(1, REAL), local(1, REAL)
@@ -217,10 +217,10 @@ def _roi_align_te(call: Lowered) -> list[Tensor]:
                 total[0] = total[0] + sample
                 best[0] = te.max(best[0], sample)
             mean = total[0] / real(down[0] * across[0])
-            found[r, c, i, j] = cast(mean if attrs.mode == "avg" else best[0], dtype)
+            result[r, c, i, j] = cast(mean if attrs.mode == "avg" else best[0], dtype)
 
-    made = loops([(shape, dtype)], [x, rois], body, f"{call.name}_cells")[0]
-    return [laid_out(shape, layout, lambda *i: made(*i), call.name)]
+    pooled = loops([(shape, dtype)], [x, rois], body, f"{call.name}_cells")[0]
+    return [laid_out(shape, layout, lambda *i: pooled(*i), call.name)]
 
 
 def _sample(
@@ -275,10 +275,10 @@ def _roi_pool_te(call: Lowered) -> list[Tensor]:
     def value(r: Value, c: Value, i: Value, j: Value) -> Value:
         (top, bottom), (left, right) = ends(r, 2, i, rows, high), ends(r, 1, j, columns, wide)
         empty = te.any(top >= bottom, left >= right)
-        return guarded(empty, number(0, dtype), found(r, c, i, j))
+        return guarded(empty, number(0, dtype), maxima(r, c, i, j))
 
     shape = (dims(rois)[0], channels, rows, columns)
-    found = stage(shape, lambda *i: greatest(seen(*i), [u, v]), f"{call.name}_greatest")
+    maxima = stage(shape, lambda *i: greatest(seen(*i), [u, v]), f"{call.name}_greatest")
     return [laid_out(shape, layout, value, call.name)]
 
 

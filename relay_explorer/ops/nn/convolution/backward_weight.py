@@ -51,11 +51,11 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
         )
     check_sizes(attrs.channels, attrs.kernel_size, 2)
     positions = window_places(shape[2:], attrs.kernel_size, attrs.strides, attrs.dilation, padding)
-    wanted = (shape[0], upper[1] if attrs.channels is None else attrs.channels, *positions)
-    if not all(map(same_dim, upper, wanted)):
+    expected = (shape[0], upper[1] if attrs.channels is None else attrs.channels, *positions)
+    if not all(map(same_dim, upper, expected)):
         raise RelationError(
             f"the gradient {show_shape(upper)} is not that of this convolution, whose output is "
-            f"{show_shape(wanted)}",
+            f"{show_shape(expected)}",
             "give the strides, padding, dilation and kernel_size of the convolution",
             culprits=(0, 1),
         )
@@ -77,8 +77,10 @@ def _reference(attrs: Anything, grad: Array, x: Array) -> Array:
     dtype = element_type(attrs.out_dtype or grad.dtype)
     upper = layout_map(attrs.data_layout, "NCHW").unpack(grad).astype(dtype)
     data = layout_map(attrs.kernel_layout, "NCHW").unpack(x).astype(dtype)
-    seen = windows(padded(data, sides(attrs.padding, 2), 0), attrs.kernel_size, attrs.strides, attrs.dilation)
-    groups = zip(split_groups(upper, 1, attrs.groups), split_groups(seen, 1, attrs.groups), strict=True)
+    patches = windows(
+        padded(data, sides(attrs.padding, 2), 0), attrs.kernel_size, attrs.strides, attrs.dilation
+    )
+    groups = zip(split_groups(upper, 1, attrs.groups), split_groups(patches, 1, attrs.groups), strict=True)
     kernel = [np.tensordot(grads, part, ([0, 2, 3], [0, 2, 3])) for grads, part in groups]
     return layout_map(attrs.out_layout, "OIHW").pack(np.concatenate(kernel, 0))
 
@@ -96,8 +98,8 @@ def _backward_weight_te(call: Lowered) -> list[Tensor]:
 
     def term(o: Value, c: Value, u: Value, v: Value) -> Value:
         channel = input_channel(o, c, attrs.groups, inputs, outputs)
-        seen = padded(n, channel, i * down + u * rows, j * across + v * columns)
-        return product(grad(n, o, i, j), seen, sum_type(dtype))
+        pixel = padded(n, channel, i * down + u * rows, j * across + v * columns)
+        return product(grad(n, o, i, j), pixel, sum_type(dtype))
 
     shape = (grad.shape[1], inputs, *attrs.kernel_size)
     layout = layout_map(attrs.out_layout, "OIHW")

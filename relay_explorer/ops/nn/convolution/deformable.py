@@ -114,14 +114,14 @@ def _offsets(batch: Dim, kernel: Shape, groups: int, positions: Shape) -> Shape:
     return (batch, times(times(2 * groups, height), width), *positions)
 
 
-def _check_offset(offset: Type, wanted: Shape) -> None:
+def _check_offset(offset: Type, expected: Shape) -> None:
     """Raise a RelationError where the offsets do not have the shape that this call needs."""
     if isinstance(offset, IncompleteType):
         return
     have = tensor(offset, 1, "offset").shape
-    if len(have) != len(wanted) or not all(map(same_dim, have, wanted)):
+    if len(have) != len(expected) or not all(map(same_dim, have, expected)):
         raise RelationError(
-            f"the offsets have shape {show_shape(have)}, but this call needs {show_shape(wanted)}",
+            f"the offsets have shape {show_shape(have)}, but this call needs {show_shape(expected)}",
             "there are two offsets for each kernel element, deformable group and place of the output",
             culprits=(1,),
         )
@@ -137,7 +137,7 @@ def _reference(attrs: Anything, x: Array, offset: Array, weight: Array) -> Array
     data, kernel, moves = data_layout.unpack(x), kernel_layout.unpack(weight), data_layout.unpack(offset)
     size, positions = kernel.shape[2:], moves.shape[2:]
     moves = moves.reshape(len(data), attrs.deformable_groups, *size, 2, *positions)
-    seen = np.empty((*data.shape[:2], *positions, *size), dtype)
+    patches = np.empty((*data.shape[:2], *positions, *size), dtype)
     pairs = sides(attrs.padding, 2)
     rows, columns = (np.arange(positions[axis]) * attrs.strides[axis] - pairs[axis][0] for axis in range(2))
     shared = data.shape[1] // attrs.deformable_groups
@@ -145,9 +145,9 @@ def _reference(attrs: Anything, x: Array, offset: Array, weight: Array) -> Array
         down, right = moves[n, g, u, v]
         i, j = rows[:, None] + u * attrs.dilation[0] + down, columns + v * attrs.dilation[1] + right
         channels = slice(g * shared, (g + 1) * shared)
-        seen[n, channels, :, :, u, v] = _interpolated(data[n, channels], i, j)
+        patches[n, channels, :, :, u, v] = _interpolated(data[n, channels], i, j)
     kernel = kernel.astype(dtype).reshape(attrs.channels or len(kernel), data.shape[1] // attrs.groups, *size)
-    return out_layout.pack(grouped_products(seen, kernel, attrs.groups))
+    return out_layout.pack(grouped_products(patches, kernel, attrs.groups))
 
 
 def _interpolated(images: Array, i: Array, j: Array) -> Array:

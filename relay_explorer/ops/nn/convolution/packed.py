@@ -68,15 +68,15 @@ def _convolution_te(call: Lowered) -> list[Anything]:
         index = indices_of(out_layout, at)
         first = _first_channel(index["C"], inputs, outputs, attrs.groups, block)
         within = {"O": index["C"], "I": Split(rc, ri, block), "H": rh, "W": rw}
-        seen = {
+        position = {
             "N": index["N"],
             "C": Split(first.outer + rc, first.inner + ri, block) if block > 1 else first.outer + rc,
             "H": index["H"] * attrs.strides[0] + rh * attrs.dilation[0],
             "W": index["W"] * attrs.strides[1] + rw * attrs.dilation[1],
         }
         if _is_depthwise(inputs, outputs, attrs.groups):
-            seen["C"] = index["C"]
-        x = data(*subscripts(attrs.data_layout, seen)).astype(call.out.dtype)
+            position["C"] = index["C"]
+        x = data(*subscripts(attrs.data_layout, position)).astype(call.out.dtype)
         w = call.inputs[1](*subscripts(attrs.kernel_layout, within)).astype(call.out.dtype)
         return te.sum(x * w, axis=list(axes.values()))
 

@@ -15,17 +15,19 @@ def split_groups(x: Array, axis: int, groups: int) -> list[Array]:
     return list(np.split(x, groups, axis))
 
 
-def grouped_products(seen: Array, weight: Array, groups: int) -> Array:
+def grouped_products(patches: Array, weight: Array, groups: int) -> Array:
     """Multiply each group's windows by its weights.
 
     Windows (batch, channels, positions …, kernel …) and weights (outputs, channels of a group, kernel …) give
     (batch, outputs, positions …).
     """
     axes = weight.ndim - 2
-    within = [1, *range(seen.ndim - axes, seen.ndim)]
+    within = [1, *range(patches.ndim - axes, patches.ndim)]
     products = [
         np.moveaxis(np.tensordot(part, weights, (within, list(range(1, weight.ndim)))), -1, 1)
-        for part, weights in zip(split_groups(seen, 1, groups), split_groups(weight, 0, groups), strict=True)
+        for part, weights in zip(
+            split_groups(patches, 1, groups), split_groups(weight, 0, groups), strict=True
+        )
     ]
     return np.concatenate(products, 1)
 
@@ -44,7 +46,7 @@ def convolution(axes: str) -> Reference:
         data = padded(data, sides(attrs.padding, len(axes)), 0)
         # a depthwise weight may also be (input channels, outputs of each): the same elements in order
         kernel = kernel.reshape(attrs.channels or len(kernel), data.shape[1] // attrs.groups, *size)
-        seen = windows(data, size, attrs.strides, attrs.dilation)
-        return out_layout.pack(grouped_products(seen, kernel, attrs.groups))
+        patches = windows(data, size, attrs.strides, attrs.dilation)
+        return out_layout.pack(grouped_products(patches, kernel, attrs.groups))
 
     return compute

@@ -81,25 +81,25 @@ def conv_weight(
             return None
         if channels % groups:
             raise _uneven(channels, groups)
-        wanted: Shape = (channels, inputs, *size)
-        reporter.assign(weight, TensorType.of(layout.backward(wanted), data.dtype))
-        return wanted
-    known = tensor(weight, operand, "weight")
-    have = layout.forward(known.shape, operand, "the weight")
+        expected: Shape = (channels, inputs, *size)
+        reporter.assign(weight, TensorType.of(layout.backward(expected), data.dtype))
+        return expected
+    weight_type = tensor(weight, operand, "weight")
+    have = layout.forward(weight_type.shape, operand, "the weight")
     if groups != 1:
         if groups == shape[1] == have[0]:  # the weight may also be (input channels, outputs of each)
-            return _depthwise(shape, have, known, operand, layout, attrs)
+            return _depthwise(shape, have, weight_type, operand, layout, attrs)
         if isinstance(have[0], int) and have[0] % groups:
             raise _uneven(have[0], groups)
     if have[1] != inputs and not same_dim(have[1], inputs):
-        raise _wrong_inputs(data, shape, known, have, inputs, operand, layout, attrs)
+        raise _wrong_inputs(data, shape, weight_type, have, inputs, operand, layout, attrs)
     if channels is None or size is None:
         compare_weight(have, have[0], attrs, operand)
         return have
-    wanted = (channels, inputs, *size)
-    if have != wanted:
+    expected = (channels, inputs, *size)
+    if have != expected:
         compare_weight(have, have[0], attrs, operand)
-    return wanted
+    return expected
 
 
 def transposed_weight(
@@ -126,12 +126,12 @@ def transposed_weight(
             f"with groups={groups}, `channels` is needed",
             "give the number of output channels of all groups together",
         )
-    known = None if isinstance(weight, IncompleteType) else tensor(weight, 1, "weight")
-    have = None if known is None else layout.forward(known.shape, 1, "the weight")
-    if known is not None and have is not None:
+    weight_type = None if isinstance(weight, IncompleteType) else tensor(weight, 1, "weight")
+    have = None if weight_type is None else layout.forward(weight_type.shape, 1, "the weight")
+    if weight_type is not None and have is not None:
         if not same_dim(have[0], shape[1]):
             raise RelationError(
-                f"the data has {shape[1]} channels, but the weight {show_shape(known.shape)} is for "
+                f"the data has {shape[1]} channels, but the weight {show_shape(weight_type.shape)} is for "
                 f"{have[0]}",
                 f"the kernel layout is {layout.name}: a transposed convolution's weight has its input "
                 f"channels on axis {layout.canonical[0]}",
@@ -140,10 +140,10 @@ def transposed_weight(
         compare_weight(have, times(have[1], groups), attrs, 1)
     if each is None or size is None:
         return have
-    wanted: Shape = (shape[1], each, *size)
-    if known is None:
-        reporter.assign(weight, TensorType.of(layout.backward(wanted), data.dtype))
-    return wanted
+    expected: Shape = (shape[1], each, *size)
+    if weight_type is None:
+        reporter.assign(weight, TensorType.of(layout.backward(expected), data.dtype))
+    return expected
 
 
 def check_sizes(channels: int | None, size: tuple[int, ...] | None, axes: int) -> None:
@@ -169,10 +169,10 @@ def compare_weight(have: Shape, makes: Dim, attrs: Anything, operand: int) -> No
             culprits=(operand,),
         )
     if size is not None and not all(map(same_dim, have[2:], size)):
-        given = list(have[2:])
+        kernel = list(have[2:])
         raise RelationError(
-            f"kernel_size={list(size)}, but the weight's kernel is {given}",
-            f"give kernel_size={given}, or leave it out",
+            f"kernel_size={list(size)}, but the weight's kernel is {kernel}",
+            f"give kernel_size={kernel}, or leave it out",
             culprits=(operand,),
         )
 
@@ -190,7 +190,7 @@ def per_group(channels: Dim, groups: int) -> Dim:
 
 
 def _depthwise(
-    shape: Shape, have: Shape, known: TensorType, operand: int, layout: LayoutMap, attrs: Anything
+    shape: Shape, have: Shape, weight_type: TensorType, operand: int, layout: LayoutMap, attrs: Anything
 ) -> Shape:
     """Check the weight of a depthwise convolution, (input channels, outputs of each, kernel …)."""
     channels, size = attrs.channels, attrs.kernel_size
@@ -219,7 +219,7 @@ def _depthwise(
             )
         raise RelationError(
             f"channels={channels} are {each} for each of the data's {shape[1]}, but the weight "
-            f"{show_shape(known.shape)} is for {have[1]}",
+            f"{show_shape(weight_type.shape)} is for {have[1]}",
             f"a weight for this call has shape {show_shape(layout.backward((have[0], each, *size)))}",
             culprits=(operand,),
         )
@@ -238,7 +238,7 @@ def _uneven(channels: int, groups: int) -> RelationError:
 def _wrong_inputs(
     data: TensorType,
     shape: Shape,
-    known: TensorType,
+    weight_type: TensorType,
     have: Shape,
     inputs: Dim,
     operand: int,
@@ -248,11 +248,13 @@ def _wrong_inputs(
     """Make the error for data whose channels are not those that the weight is for."""
     groups, total, takes = attrs.groups, shape[1], have[1]
     if groups == 1:
-        message = f"the data has {total} channels, but the weight {show_shape(known.shape)} is for {takes}"
+        message = (
+            f"the data has {total} channels, but the weight {show_shape(weight_type.shape)} is for {takes}"
+        )
     else:
         message = (
             f"each of the {groups} groups has {inputs} of the data's {total} channels, but the weight "
-            f"{show_shape(known.shape)} is for {takes}"
+            f"{show_shape(weight_type.shape)} is for {takes}"
         )
     help: list[str] = []
     last = data.shape[-1]
@@ -269,8 +271,8 @@ def _wrong_inputs(
     if (
         layout.identity
         and layout.name.startswith("OI")
-        and known.shape[-2] == inputs
-        and len(set(known.shape[:-2])) == 1
+        and weight_type.shape[-2] == inputs
+        and len(set(weight_type.shape[:-2])) == 1
     ):
         help.append(f'if the weight\'s channels come last, give kernel_layout="{layout.name[2:]}IO"')
     if (

@@ -172,10 +172,10 @@ def _reference(attrs: Anything, x: Array, weight: Array) -> Array:
     data = padded(data, [(0, -rows % tile), (0, -columns % tile)], 0)
     side = tile + kernel - 1
     tiles = windows(data.astype(dtype, copy=False), (side, side), (tile, tile), (1, 1))
-    seen = np.einsum("ea,ncijab,fb->efcnij", b, tiles, b, optimize=True)
+    transformed = np.einsum("ea,ncijab,fb->efcnij", b, tiles, b, optimize=True)
     u = layout_map(attrs.kernel_layout, "HWOI").unpack(weight).astype(dtype, copy=False)
-    flat = seen.reshape(*seen.shape[:3], -1)
-    products = np.matmul(u, flat).reshape(side, side, u.shape[2], *seen.shape[3:])
+    flat = transformed.reshape(*transformed.shape[:3], -1)
+    products = np.matmul(u, flat).reshape(side, side, u.shape[2], *transformed.shape[3:])
     tiles = np.einsum("pe,efonij,qf->noipjq", a, products, a, optimize=True)
     n, o, i, _, j, _ = tiles.shape
     whole = tiles.reshape(n, o, i * tile, j * tile)[:, :, :rows, :columns]
