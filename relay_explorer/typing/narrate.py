@@ -31,12 +31,12 @@ Sentence = tuple[str, ...]
 
 
 def plain(sentence: Sentence) -> str:
-    """A sentence as text, arguments between backticks."""
+    """Turn a sentence into text, with arguments between backticks."""
     return sentence[0].replace("**", "").format(*(f"`{a}`" for a in sentence[1:]))
 
 
 def label(expr: Expr | None) -> str:
-    """A short name for an expression: `%x`, `nn.dense(…)`, `@f(…)`."""
+    """Return a short name for an expression: `%x`, `nn.dense(…)`, `@f(…)`."""
     match expr:
         case Var():
             return f"%{expr.name_hint}"
@@ -129,7 +129,7 @@ def because(reason: Reason, type_: str) -> Sentence:
 
 
 def refusal(event: Refused) -> tuple[Sentence, list[str]]:
-    """What a failure says, and what to try."""
+    """Return the sentence for a failure, and what to try."""
     if event.relation is not None or event.reason is None:
         name = getattr(getattr(event.at, "op", None), "name", None)
         if (
@@ -257,7 +257,7 @@ _ADVICE = {
 
 
 def opening(event: InferenceEvent) -> Sentence | None:
-    """The sentence for entering a function, and for the end."""
+    """Return the sentence for entering a function, or for the end."""
     if isinstance(event, FunctionEntered):
         return (
             "Inference begins with {0}.\n"

@@ -104,7 +104,7 @@ class Remark(NamedTuple):
 
 
 def spoken(say: Sentence) -> str:
-    """The sentence as plain text."""
+    """Turn a sentence into plain text."""
     template = say[0].replace("**", "").replace("`", "").replace("\n", " ")
     return template.format(*say[1:])
 
@@ -119,11 +119,11 @@ class View(ABC):
     rows: tuple[Row, ...]
 
     def beside(self) -> dict[int, str]:
-        """What stands beside rows in a still picture, by the rows' numbers."""
+        """Return the notes beside rows in a still picture, by the rows' numbers."""
         return {}
 
     def passages(self) -> Iterator[Passage | Remark]:
-        """What a still picture shows, from the top: the rows with what stands beside them, and remarks."""
+        """Return the contents of a still picture, from the top: the rows with their notes, and remarks."""
         beside = self.beside()
         yield Passage(self.rows, [beside.get(number, "") for number in range(len(self.rows))])
 
@@ -131,7 +131,7 @@ class View(ABC):
     first_step: ClassVar[int] = 0
 
     def story(self) -> Sequence[Sentence]:
-        """The sentences of the steps; a view that does not step has none."""
+        """Return the sentences of the steps; a view without steps has none."""
         return ()
 
     def to_dict(self) -> dict[str, Json]:

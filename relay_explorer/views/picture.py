@@ -122,7 +122,7 @@ def html(view: View) -> str:
 
 
 def _story(view: View) -> str:
-    """The steps of a run, or of a fusion, as a list."""
+    """Write the steps of a run, or of a fusion, as a list."""
     sentences, first = view.story(), view.first_step
     if not sentences:
         return ""

@@ -104,7 +104,7 @@ class Simplifier:
         return current
 
     def _rules_of(self, op: Op) -> Sequence[Rule]:
-        """The rules for an operator, and those for its traits."""
+        """Return the rules for an operator, followed by those for its traits."""
         named, rules = self.rules.get(op.name, ()), self.rules
         return [*named, *[rule for trait in op.traits for rule in rules.get(trait, ())]]
 

@@ -178,8 +178,8 @@ class PartialView(View):
         return self.notes()
 
     def passages(self) -> Iterator[Passage | Remark]:
-        """The program with what is known of it, up to half of the picture; then what remains of it, without
-        what nothing asks for.
+        """Draw the program with its static values, up to half of the picture; then the residual program,
+        without its dead code.
         """
         beside = self.beside()
         notes = [beside.get(number, "") for number in range(len(self.rows))]

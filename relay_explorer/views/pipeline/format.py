@@ -142,7 +142,9 @@ class PipelineView(View):
     ends: Ends | None = None
 
     def passages(self) -> Iterator[Passage | Remark]:
-        """What each pass did; then the program after each that did something, with what became of them."""
+        """Draw what each pass did, then the program after each pass that changed it, with the fate of its
+        rows.
+        """
         for name, stages in self.pipelines:
             if len(self.pipelines) > 1:
                 yield Remark(0, f"{name}:")
