@@ -1,13 +1,13 @@
-"""Random well-typed programs, with the type of every expression known beforehand.
+"""Random well-typed programs, generated together with the type of every expression.
 
-    made = generate(7, size=60)
-    made.module, made.types[made.module["main"].body]
+    program = generate(7, size=60)
+    program.module, program.types[program.module["main"].body]
 
-An expression is made for a type that was chosen first, from the operators' definitions and the language's
-rules written out here; type inference is not asked. So the types are a second opinion on it. The programs use
-every construct of the language: functions, closures, `let`, `if`, tuples, references, data types and `match`,
-generic functions, recursion, and shared expressions. They come to an end when they are run: recursion is
-over data, or counts down from a small number.
+The generator chooses a type first, and then generates an expression of that type, by typing rules of the
+operators and the language that are stated here; it does not use type inference, so its types are an
+independent check of inference. The programs use every construct of the language: functions, closures, `let`,
+`if`, tuples, references, data types and `match`, generic functions, recursion, and shared expressions. They
+terminate: recursion is over data, or counts down from a small number.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from .tensor_calls import plain_tensor, tensor_call
 BOOL, INT = TensorType((), "bool"), TensorType((), "int32")
 UNIT = TupleType([])
 DTYPES = ("float32", "float32", "float32", "float32", "int32", "bool", "float64")
-DEEPEST = 60  # levels of expressions, so that every walk over a program may recurse
+MAX_DEPTH = 60  # levels of expressions, so that every traversal of a program may recurse
 
 
 class Generated(NamedTuple):
-    """A program, and the type of each of its expressions (of those that have one: not of operators and
-    generic functions as such).
+    """A program, and the type of each of its expressions (except operators and generic functions, which have
+    no single type).
     """
 
     module: IRModule
@@ -55,15 +55,15 @@ class Generated(NamedTuple):
 
 
 def generate(seed: int | random.Random, size: int = 40, closed: bool = False) -> Generated:
-    """A program of about `size` expressions (a few times as many at most) made with the choices of `seed`.
-    If `closed`, its `@main` takes no arguments, so that it can be run as it is.
+    """Generate a program of about `size` expressions (a few times as many at most), determined by `seed`. If
+    `closed`, its `@main` takes no arguments, so that it can be run directly.
     """
     rng = seed if isinstance(seed, random.Random) else random.Random(seed)
     return Generator(rng, size).program(closed)
 
 
 class Scope:
-    """What may be used at a place: variables, and expressions that may be used a second time."""
+    """The expressions in scope: variables, and expressions that may be shared."""
 
     def __init__(self, variables: list[Var]) -> None:
         self.variables = variables
@@ -71,7 +71,7 @@ class Scope:
 
 
 class Generator:
-    """Makes one program."""
+    """Generate one program."""
 
     def __init__(self, rng: random.Random, size: int) -> None:
         self.rng = rng
@@ -79,7 +79,7 @@ class Generator:
         self.budget = size
         self.depth = 0
         self.types: dict[Expr, Type] = {}
-        self.effects: set[Expr] = set()  # expressions that read or write references, or may call what does
+        self.effects: set[Expr] = set()  # expressions that may read or write references
         self.scopes: list[Scope] = [Scope([])]
         self.names = 0
         self.module = IRModule()
@@ -94,7 +94,7 @@ class Generator:
         return tuple(self.rng.choice([1, 2, 3, 4]) for _ in range(self.rng.randint(0, largest_rank)))
 
     def type(self, depth: int = 2) -> Type:
-        """A type for which to make an expression."""
+        """Choose a type for which to generate an expression."""
         kind = self.rng.random()
         if depth == 0 or kind < 0.6:
             shape: list[Dim] = list(self.shape())
@@ -111,10 +111,10 @@ class Generator:
             return RefType(self.type(depth - 1))
         return self.data.type(depth - 1)
 
-    # -- making expressions
+    # -- expressions
 
-    def made(self, expr: Expr, type_: Type) -> Expr:
-        """Notes the type of a new expression, and whether it may be shared."""
+    def record(self, expr: Expr, type_: Type) -> Expr:
+        """Record the type of a new expression, and whether it may be shared."""
         self.types[expr] = type_
         effect = isinstance(expr, (RefCreate, RefRead, RefWrite)) or (
             isinstance(expr, Call) and not isinstance(expr.op, (Op, Constructor))
@@ -126,7 +126,7 @@ class Generator:
         return expr
 
     def var(self, type_: Type, annotate: bool) -> Var:
-        """A new variable. One without an annotation must be used so that its type can be found."""
+        """Create a new variable. One without an annotation must be used so that its type can be inferred."""
         self.names += 1
         variable = Var(self.rng.choice(["a", "b", "x", "y", f"v{self.names}"]), type_ if annotate else None)
         self.types[variable] = type_
@@ -134,64 +134,64 @@ class Generator:
 
     @contextmanager
     def within(self, variables: list[Var], inside_function: bool = False) -> Iterator[None]:
-        """Inside, the variables may be used too. What is shared outside of a function is not used inside."""
+        """Bring variables into scope. Inside a function, expressions outside of it are not shared."""
         outer = self.scopes
-        seen = [Scope(s.variables) for s in outer] if inside_function else outer
-        self.scopes = [*seen, Scope(variables)]
+        visible = [Scope(s.variables) for s in outer] if inside_function else outer
+        self.scopes = [*visible, Scope(variables)]
         try:
             yield
         finally:
             self.scopes = outer
 
     def expr(self, type_: Type) -> Expr:
-        """An expression of a type."""
+        """Generate an expression of a type."""
         self.budget -= 1
-        known = self.known(type_)
-        if self.budget <= 0 or self.depth > DEEPEST or (known and self.chance(0.3)):
-            return self.rng.choice(known) if known and self.chance(0.8) else self.plain(type_)
+        candidates = self.available(type_)
+        if self.budget <= 0 or self.depth > MAX_DEPTH or (candidates and self.chance(0.3)):
+            return self.rng.choice(candidates) if candidates and self.chance(0.8) else self.plain(type_)
         self.depth += 1
         try:
-            return self.rng.choice(self.ways(type_))(type_)
+            return self.rng.choice(self.producers(type_))(type_)
         finally:
             self.depth -= 1
 
-    def known(self, type_: Type) -> list[Expr]:
-        """The variables and shared expressions of a type that may be used here."""
-        found: list[Expr] = []
+    def available(self, type_: Type) -> list[Expr]:
+        """Return the variables and shared expressions of a type that are in scope."""
+        exprs: list[Expr] = []
         for scope in self.scopes:
-            found += [v for v in scope.variables if self.types[v] == type_]
-            found += [e for e in scope.shared if self.types[e] == type_]
-        return found
+            exprs += [v for v in scope.variables if self.types[v] == type_]
+            exprs += [e for e in scope.shared if self.types[e] == type_]
+        return exprs
 
-    def ways(self, type_: Type) -> list[Callable[[Type], Expr]]:
-        """The ways in which an expression of a type can be made, the usual ones more often."""
-        ways: list[Callable[[Type], Expr]] = [self.let, self.let, self.let, self.branch, self.projection]
-        ways += [
+    def producers(self, type_: Type) -> list[Callable[[Type], Expr]]:
+        """Return the functions that generate an expression of a type, common ones several times."""
+        producers: list[Callable[[Type], Expr]] = [self.let, self.let, self.let, self.branch, self.projection]
+        producers += [
             self.call,
             self.applied,
             self.counted,
             self.matched,
             self.tuple_matched,
             self.read,
-            self.written,
+            self.reference,
         ]
-        ways += [self.data.consumed, self.data.generic, self.data.alternated]
+        producers += [self.data.consumed, self.data.generic, self.data.alternated]
         if isinstance(type_, TensorType):
             tensor = type_
-            return ways + [lambda _: tensor_call(self, tensor)] * 14
-        return ways + [self.plain] * 8
+            return producers + [lambda _: tensor_call(self, tensor)] * 14
+        return producers + [self.plain] * 8
 
     def plain(self, type_: Type) -> Expr:
-        """An expression made of its parts."""
+        """Generate an expression of a type from its parts."""
         match type_:
             case TensorType():
                 return plain_tensor(self, type_)
             case TupleType():
-                return self.made(Tuple([self.expr(f) for f in type_.fields]), type_)
+                return self.record(Tuple([self.expr(f) for f in type_.fields]), type_)
             case FuncType():
                 return self.function(list(type_.arg_types), type_.ret_type)
             case RefType():
-                return self.made(RefCreate(self.expr(type_.value)), type_)
+                return self.record(RefCreate(self.expr(type_.value)), type_)
             case TypeCall():
                 return self.data.value(type_)
         raise TypeError(f"no expression of type {type_} can be made")
@@ -203,54 +203,54 @@ class Generator:
         with self.within(variables, inside_function=True):
             body = self.expr(result)
         ret = result if self.chance(0.3) else None
-        made = Function(variables, body, ret)
-        self.made(made, FuncType(params, result))
-        return made
+        function = Function(variables, body, ret)
+        self.record(function, FuncType(params, result))
+        return function
 
     def call(self, type_: Type) -> Expr:
-        """A call of a function value, or of a function of the module."""
+        """Generate a call of a function value, or of a function of the module."""
         params = [self.type(1) for _ in range(self.rng.randint(0, 2))]
-        known = [f for f in self.data.globals if f.result == type_]
-        if known and self.chance(0.7):
-            callee = self.rng.choice(known)
+        callees = [f for f in self.data.globals if f.result == type_]
+        if callees and self.chance(0.7):
+            callee = self.rng.choice(callees)
             args = [self.expr(p) for p in callee.params]
-            return self.made(Call(callee.var, args), type_)
+            return self.record(Call(callee.var, args), type_)
         function = self.expr(FuncType(params, type_))
-        return self.made(Call(function, [self.expr(p) for p in params]), type_)
+        return self.record(Call(function, [self.expr(p) for p in params]), type_)
 
     def applied(self, type_: Type) -> Expr:
-        """A function applied at once, so that its parameters need no annotations."""
+        """Generate a function that is called immediately, so that its parameters need no annotations."""
         params = [self.type(1) for _ in range(self.rng.randint(1, 2))]
         function = self.function(params, type_, annotate=False)
-        return self.made(Call(function, [self.expr(p) for p in params]), type_)
+        return self.record(Call(function, [self.expr(p) for p in params]), type_)
 
     def counted(self, type_: Type) -> Expr:
-        """A local function that calls itself a small number of times."""
+        """Generate a local function that calls itself a small number of times."""
         loop_type = FuncType([INT, type_], type_)
         loop = self.var(loop_type, self.chance(0.3))
         function = self.counting(loop, type_)
-        self.made(function, loop_type)
-        start = self.made(Call(loop, [self.number(self.rng.randint(0, 3)), self.expr(type_)]), type_)
-        return self.made(Let(loop, function, start), type_)
+        self.record(function, loop_type)
+        start = self.record(Call(loop, [self.number(self.rng.randint(0, 3)), self.expr(type_)]), type_)
+        return self.record(Let(loop, function, start), type_)
 
     def counting(self, callee: Expr, type_: Type) -> Function:
-        """A function of a number and a state that calls `callee`, a function like it, on one less, down to
-        0.
+        """Generate a function of a count and a state that calls `callee`, which has the same type, with a
+        decremented count, down to 0.
         """
         count, state = self.var(INT, True), self.var(type_, True)
         with self.within([state], inside_function=True):
-            stop = self.made(Call(Op.get("less_equal"), [count, self.number(0)]), BOOL)
-            less = self.made(Call(Op.get("subtract"), [count, self.number(1)]), INT)
+            stop = self.record(Call(Op.get("less_equal"), [count, self.number(0)]), BOOL)
+            less = self.record(Call(Op.get("subtract"), [count, self.number(1)]), INT)
             with self.within([]):
-                again = self.made(Call(callee, [less, self.expr(type_)]), type_)
-            body = self.made(If(stop, state, again), type_)
-        # A function that calls itself says what it gives: the calls are looked at before its end.
+                again = self.record(Call(callee, [less, self.expr(type_)]), type_)
+            body = self.record(If(stop, state, again), type_)
+        # A recursive function is annotated with its result type, because inference visits the calls first.
         return Function([count, state], body, type_)
 
     def number(self, value: int) -> Expr:
-        made = const(value, "int32")
-        self.types[made] = INT
-        return made
+        constant = const(value, "int32")
+        self.types[constant] = INT
+        return constant
 
     # -- other constructs
 
@@ -261,7 +261,7 @@ class Generator:
         variable = self.var(inner, self.chance(0.3))
         with self.within([variable]):
             body = self.expr(type_)
-        return self.made(Let(variable, value, body), type_)
+        return self.record(Let(variable, value, body), type_)
 
     def branch(self, type_: Type) -> Expr:
         condition = self.expr(BOOL)
@@ -269,40 +269,40 @@ class Generator:
             yes = self.expr(type_)
         with self.within([]):
             no = self.expr(type_)
-        return self.made(If(condition, yes, no), type_)
+        return self.record(If(condition, yes, no), type_)
 
     def projection(self, type_: Type) -> Expr:
         fields = [self.type(1) for _ in range(self.rng.randint(1, 3))]
         at = self.rng.randrange(len(fields))
         fields[at] = type_
-        return self.made(TupleGetItem(self.expr(TupleType(fields)), at), type_)
+        return self.record(TupleGetItem(self.expr(TupleType(fields)), at), type_)
 
     def read(self, type_: Type) -> Expr:
-        return self.made(RefRead(self.expr(RefType(type_))), type_)
+        return self.record(RefRead(self.expr(RefType(type_))), type_)
 
-    def written(self, type_: Type) -> Expr:
-        """A cell that is made, written and read."""
+    def reference(self, type_: Type) -> Expr:
+        """Generate a reference that is created, written and read."""
         cell = self.var(RefType(type_), self.chance(0.3))
-        start = self.made(RefCreate(self.expr(type_)), RefType(type_))
+        start = self.record(RefCreate(self.expr(type_)), RefType(type_))
         with self.within([cell]):
-            write = self.made(RefWrite(cell, self.expr(type_)), UNIT)
+            write = self.record(RefWrite(cell, self.expr(type_)), UNIT)
             nothing = self.var(UNIT, self.chance(0.3))
-            read = self.made(RefRead(cell), type_)
-        rest = self.made(Let(nothing, write, read), type_)
-        return self.made(Let(cell, start, rest), type_)
+            read = self.record(RefRead(cell), type_)
+        rest = self.record(Let(nothing, write, read), type_)
+        return self.record(Let(cell, start, rest), type_)
 
     def tuple_matched(self, type_: Type) -> Expr:
-        """A match that takes a tuple apart."""
+        """Generate a match on a tuple."""
         fields = [self.type(1) for _ in range(self.rng.randint(1, 3))]
         data = self.expr(TupleType(fields))
         variables = [self.var(f, False) for f in fields]
         parts = [PatternVar(v) if self.chance(0.8) else PatternWildcard() for v in variables]
         with self.within([p.var for p in parts if isinstance(p, PatternVar)]):
             body = self.expr(type_)
-        return self.made(Match(data, [Clause(PatternTuple(parts), body)]), type_)
+        return self.record(Match(data, [Clause(PatternTuple(parts), body)]), type_)
 
     def matched(self, type_: Type) -> Expr:
-        """A match with a clause for every constructor, or a last one for all others."""
+        """Generate a match with a clause for every constructor, or a last one for all others."""
         data_type = self.data.type(1)
         data = self.expr(data_type)
         clauses = []
@@ -317,7 +317,7 @@ class Generator:
         if last < len(constructors):
             with self.within([]):
                 clauses.append(Clause(PatternWildcard(), self.expr(type_)))
-        return self.made(Match(data, clauses), type_)
+        return self.record(Match(data, clauses), type_)
 
     # -- the program
 

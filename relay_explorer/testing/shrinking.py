@@ -1,9 +1,9 @@
-"""Making a failing program small, so that it can be read.
+"""Shrink a failing program until it is small enough to read.
 
     small = shrink(module, lambda m: breaks(my_pass, m))
 
-A greedy search: an expression is replaced by a part of it that has the same type, by a value without parts,
-or is left out; what is smaller and still fails is kept, until nothing smaller fails.
+A greedy search: replace an expression by a part of it that has the same type, or by a value without parts, or
+remove it; keep the smaller program if it still fails, until no smaller program fails.
 """
 
 from __future__ import annotations
@@ -17,23 +17,25 @@ from ..ir.op import Op
 from ..ir.types import FuncType, TensorType, TupleType, Type
 from ..ir.walk import children, post_order, rebuild
 
-MOST_TRIES = 3_000
-MOST_PARTS = 12  # parts of one expression that are tried in its place
+MAX_TRIES = 3_000
+MAX_PARTS = 12  # parts of one expression that are tried as its replacement
 
 
 def size(module: IRModule) -> int:
-    """How many expressions and declared types a module has."""
+    """Count the expressions and declared types of a module."""
     return len(module.type_definitions) + sum(
         len(post_order(function)) for function in module.functions.values()
     )
 
 
-def shrink(module: IRModule, still_fails: Callable[[IRModule], bool], tries: int = MOST_TRIES) -> IRModule:
-    """A small module for which `still_fails` is true, as it is for `module`; at most `tries` are looked at.
+def shrink(module: IRModule, still_fails: Callable[[IRModule], bool], tries: int = MAX_TRIES) -> IRModule:
+    """Return a small module for which `still_fails` is true, as it is for `module`; try at most `tries`
+    modules.
 
-    `module` must be well typed, and `still_fails` is asked of well-typed modules only. What it raises is
-    passed on. A smaller module may run forever where `module` does not, its recursion having lost what counts
-    down: who runs modules should do so within `budget.limited`. No module is changed.
+    `module` must be well typed, and `still_fails` is called with well-typed modules only. Its exceptions are
+    passed on. A smaller module may run forever where `module` does not, because a step may remove the counter
+    of a recursion: if the predicate runs modules, it should do so within `budget.limited`. No module is
+    changed.
     """
     from ..typing import infer_types
 
@@ -57,12 +59,12 @@ def shrink(module: IRModule, still_fails: Callable[[IRModule], bool], tries: int
 
 
 def _smaller(module: IRModule) -> Iterator[IRModule]:
-    """Modules with something less, the greatest changes first."""
+    """Yield smaller modules, the largest reductions first."""
     for var in module.functions:
         if var.name_hint != "main" and len(module.functions) > 1:
             rest = {v: f for v, f in module.functions.items() if v is not var}
             yield IRModule(rest, module.type_definitions, module.attrs)
-            # It in the place of `main`, which may not be what fails.
+            # It replaces `main`, which may not be the function that fails.
             promoted = {v: module.functions[var] if v.name_hint == "main" else f for v, f in rest.items()}
             yield IRModule(promoted, module.type_definitions, module.attrs)
     for name in module.type_definitions:
@@ -78,23 +80,23 @@ def _smaller(module: IRModule) -> Iterator[IRModule]:
 
 
 def _types(module: IRModule) -> dict[Expr, Type]:
-    """The type of every expression, by inference of the whole."""
+    """Return the type of every expression, by inference of the whole module."""
     from ..typing import infer_types
 
     typed = infer_types(module)
-    found: dict[Expr, Type] = {}
+    types: dict[Expr, Type] = {}
     for var, function in module.functions.items():
         for old, new in zip(
             post_order(function), post_order(typed.functions[typed.get_global_var(var.name_hint)])
         ):
             if new._checked_type is not None:
-                found[old] = new.checked_type
-    return found
+                types[old] = new.checked_type
+    return types
 
 
 def _changed(function: Function, types: dict[Expr, Type], free: bool) -> Iterator[Function]:
-    """The function with one expression simpler, from the outside in; then without a parameter. `free`: nobody
-    calls it, so that it may give something else.
+    """Yield the function with one expression simplified, from the outside in; then without a parameter.
+    `free`: the function has no callers, so its result type may change.
     """
     if free:
         for part in post_order(function.body)[:-1]:
@@ -106,24 +108,22 @@ def _changed(function: Function, types: dict[Expr, Type], free: bool) -> Iterato
         for simpler in _simpler(node, types):
             yield _replaced(function, node, simpler)
     for param in function.params:
-        kept = [p for p in function.params if p is not param]
-        yield Function(kept, function.body, function.ret_type, function.type_params, function.attrs)
+        params = [p for p in function.params if p is not param]
+        yield Function(params, function.body, function.ret_type, function.type_params, function.attrs)
 
 
 def _simpler(node: Expr, types: dict[Expr, Type]) -> Iterator[Expr]:
-    """What may stand in the place of an expression: a plain value, a part of the same type, its `let`
-    inlined.
-    """
-    wanted = types[node]
-    plain = _plain(wanted)
+    """Yield simpler replacements of an expression: a plain value, a part of its type, its `let` inlined."""
+    type_ = types[node]
+    plain = _plain(type_)
     if plain is not None:
         yield plain
-    found = 0
+    count = 0
     for part in post_order(node)[:-1]:
-        if types.get(part) == wanted:
+        if types.get(part) == type_:
             yield part
-            found += 1
-            if found == MOST_PARTS:
+            count += 1
+            if count == MAX_PARTS:
                 break
     if isinstance(node, Let):
         yield _put(node.body, node.var, node.value)
@@ -135,7 +135,7 @@ def _simpler(node: Expr, types: dict[Expr, Type]) -> Iterator[Expr]:
 
 
 def _plain(type_: Type) -> Expr | None:
-    """A value of a type that has hardly any parts; None where there is none."""
+    """Return a value of a type that has hardly any parts; None where there is none."""
     if isinstance(type_, TensorType) and type_.is_static:
         if not type_.shape:
             return const(False if type_.dtype == "bool" else 0, type_.dtype)
@@ -157,7 +157,7 @@ def _replaced(function: Function, node: Expr, simpler: Expr) -> Function:
 
 
 def _put(expr: Expr, node: Expr, value: Expr) -> Expr:
-    """`expr` with `value` wherever `node` stands."""
+    """Replace `node` by `value` wherever it occurs in `expr`."""
     if expr is node:
         return value
     memo: dict[Expr, Expr] = {node: value}
@@ -168,7 +168,7 @@ def _put(expr: Expr, node: Expr, value: Expr) -> Expr:
         if isinstance(part, (Function, Let)) and any(
             isinstance(c, Var) and not isinstance(n, Var) for c, n in zip(children(part), new[:-1])
         ):
-            # A binder of the variable itself, which inlining leaves as it is.
+            # A binder of the variable itself, which inlining does not change.
             new = [
                 n if not isinstance(c, Var) or isinstance(n, Var) else c for c, n in zip(children(part), new)
             ]

@@ -1,4 +1,4 @@
-"""The emulated GPU's libraries: how they are made, and how they come into the place of NVIDIA's."""
+"""Build the emulated GPU's libraries, and load them instead of NVIDIA's."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SIZES = {
 
 
 class EmulatedGPU:
-    """What runs kernels while `emulated_gpu` is entered."""
+    """Access to the launches of the kernels that run while `emulated_gpu` is active."""
 
     def __init__(self, library: Any) -> None:
         self._library = library
@@ -56,7 +56,7 @@ class EmulatedGPU:
         return launches(self._library.rx_report().decode())
 
     def forget(self) -> None:
-        """Forgets what ran."""
+        """Discard the recorded launches."""
         self._library.rx_forget()
 
 
@@ -64,11 +64,11 @@ class EmulatedGPU:
 def emulated_gpu(
     arch: str = "sm_80", counts: bool = False, edit: Callable[[str], str] = str
 ) -> Iterator[EmulatedGPU]:
-    """Has TVM find a GPU of an architecture on this machine. With `counts`, what warps ask of memory is
-    counted, which takes longer. `edit` may change the CUDA C of what is compiled meanwhile. Needs a C++
-    compiler.
+    """Let TVM find a GPU of the given architecture on this machine. With `counts`, the memory requests of
+    warps are counted, which is slower. `edit` may change the CUDA C of the modules compiled meanwhile. Needs
+    a C++ compiler.
 
-    A RelayError of a run says what a kernel did that it must not do (see the package's docstring).
+    A run raises a RelayError for a kernel with a fault (see the package's docstring).
     """
     library = _loaded()
     major, minor = divmod(int("".join(re.findall(r"\d", arch))), 10)
@@ -84,25 +84,25 @@ def emulated_gpu(
 
 
 def compiler() -> str:
-    """The C++ compiler; a RelayError where there is none."""
-    found = next((path for name in COMPILERS if (path := shutil.which(name))), None)
-    if found is None:
+    """Return the path of the C++ compiler; raise a RelayError where there is none."""
+    tool = next((path for name in COMPILERS if (path := shutil.which(name))), None)
+    if tool is None:
         raise RelayError(
             "an emulated GPU needs a C++ compiler (g++, c++ or clang++), which is not on the PATH",
             help=["on Debian and Ubuntu: sudo apt-get install g++"],
         )
-    return found
+    return tool
 
 
 @cache
 def stand_ins() -> Any:
-    """The libraries, in the place of NVIDIA's. TVM loads NVIDIA's where there are such: so on a machine with
-    a GPU this comes before TVM.
+    """Load the libraries that replace NVIDIA's. Because TVM loads NVIDIA's where they exist, on a machine
+    with a GPU this must happen before TVM is imported.
     """
     if other := _nvidia():
         raise RelayError(
-            "the GPU of this machine is in use, and cannot be emulated besides",
-            help=[f"in a new process, enter emulated_gpu() before anything else (it holds {other})"],
+            "this process uses the machine's GPU, so it cannot emulate one",
+            help=[f"in a new process, enter emulated_gpu() before anything else ({other} is loaded)"],
         )
     folder = _libraries()
     library = ctypes.CDLL(str(folder / RUNTIME), ctypes.RTLD_GLOBAL)
@@ -113,10 +113,10 @@ def stand_ins() -> Any:
 
 @cache
 def _loaded() -> Any:
-    """The libraries, and TVM's runtime for CUDA on top of them."""
+    """Load the libraries, and TVM's runtime for CUDA on top of them."""
     library = stand_ins()
     ctypes.CDLL(str(Path(tvm().__file__).parent / "lib" / "libtvm_runtime_cuda.so"), ctypes.RTLD_GLOBAL)
-    # From now on TVM asks for machine code whenever it compiles; outside of `emulated_gpu` none is needed.
+    # From now on TVM calls this whenever it compiles; outside of `emulated_gpu` no machine code is needed.
     import tvm_ffi
 
     tvm_ffi.register_global_func(CALLBACK, lambda source: b"", override=True)
@@ -124,16 +124,16 @@ def _loaded() -> Any:
 
 
 def _nvidia() -> str:
-    """NVIDIA's library, where this process has loaded it."""
+    """Return the path of NVIDIA's library if this process has loaded it."""
     maps = Path("/proc/self/maps")
-    found = re.search(r"\S*libcudart\.so\S*", maps.read_text()) if maps.exists() else None
-    return found[0] if found else ""
+    match = re.search(r"\S*libcudart\.so\S*", maps.read_text()) if maps.exists() else None
+    return match[0] if match else ""
 
 
 @cache
 def _libraries() -> Path:
-    """The folder with both libraries, made where they are not on the disk yet, and with what every kernel
-    includes, read by the compiler once for all.
+    """Return the folder with both libraries and the precompiled header of kernels; build them where they are
+    not on the disk yet.
     """
     tool = compiler()
     digest = hashlib.sha256(tool.encode())
@@ -143,22 +143,22 @@ def _libraries() -> Path:
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-            made = Path(place) / "made"
-            made.mkdir()
+            build = Path(place) / "made"
+            build.mkdir()
             versions = Path(place) / "versions"
             versions.write_text(f"{RUNTIME} {{ global: {EXPORTED} local: *; }};\n")
             sources = [HERE / name for name in SOURCES]
             flags = [f"-Wl,-soname,{RUNTIME}", f"-Wl,--version-script={versions}", "-ldl"]
-            _call(tool, "-O2", "-shared", *COMMON, "-o", made / RUNTIME, *sources, *flags)
+            _call(tool, "-O2", "-shared", *COMMON, "-o", build / RUNTIME, *sources, *flags)
             empty = Path(place) / "empty.cpp"
             empty.write_text("")
-            _call(tool, "-shared", *COMMON, "-o", made / DRIVER, empty, f"-Wl,-soname,{DRIVER}")
+            _call(tool, "-shared", *COMMON, "-o", build / DRIVER, empty, f"-Wl,-soname,{DRIVER}")
             for name in HEADERS:
-                shutil.copy(HERE / name, made)
-            header = made / HEADERS[0]
+                shutil.copy(HERE / name, build)
+            header = build / HEADERS[0]
             _call(tool, *OF_KERNELS, "-x", "c++-header", "-o", f"{header}.gch", header)
             try:
-                os.rename(made, folder)
+                os.rename(build, folder)
             except OSError:  # another process was faster
                 if not folder.is_dir():
                     raise
@@ -169,15 +169,15 @@ def _call(*command: Any) -> None:
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "error" in line]
-        raise RelayError("the C++ compiler refuses what runs on an emulated GPU", help=lines[:8])
+        raise RelayError("the C++ compiler rejects the code for the emulated GPU", help=lines[:8])
 
 
 # -- kernels
 
 
 def machine_code(source: str) -> bytes:
-    """In the place of nvcc: the path of a library that has a module's kernels, as `cuModuleLoadData` of
-    gpu.cpp takes it.
+    """Replace nvcc: compile a module's kernels to a library and return its path, which gpu.cpp's
+    `cuModuleLoadData` loads.
     """
     return MARK + str(_library(source)).encode()
 
@@ -186,11 +186,11 @@ def machine_code(source: str) -> bytes:
 def _library(source: str) -> Path:
     place = Path(_folder().name)
     name = hashlib.sha256(source.encode()).hexdigest()[:20]
-    written, object_, library = (place / f"{name}{ending}" for ending in (".cpp", ".o", ".so"))
-    written.write_text(as_cpp(source))
-    # Linked without the sanitizer's own library: gpu.cpp has what the code calls.
+    source_file, object_, library = (place / f"{name}{ending}" for ending in (".cpp", ".o", ".so"))
+    source_file.write_text(as_cpp(source))
+    # Linked without the sanitizer's own library: gpu.cpp defines the functions that the code calls.
     where = [f"-I{folder}" for folder in (_libraries(), HERE)]
-    _call(compiler(), *OF_KERNELS, *where, "-c", "-o", object_, written)
+    _call(compiler(), *OF_KERNELS, *where, "-c", "-o", object_, source_file)
     _call(compiler(), "-shared", "-o", library, object_)
     return library
 
@@ -201,7 +201,9 @@ def _folder() -> Any:
 
 
 def as_cpp(source: str) -> str:
-    """CUDA C as C++, its lines where they were, with what the emulated GPU asks of each kernel behind."""
+    """Translate CUDA C to C++, with unchanged line numbers, and append each kernel's declaration for the
+    emulated GPU.
+    """
     text = re.sub(r"^( *)#include <(cuda|mma|math_constants)[\w./]*>", r"\1", source, flags=re.MULTILINE)
     text = re.sub(r"__shared__ alignas\((\d+)\)", r"__shared__ __attribute__((aligned(\1)))", text)
     text = re.sub(r"extern __shared__([^;]*)\[\];", r"__shared__\1[1 << 17];", text)
@@ -216,18 +218,22 @@ def as_cpp(source: str) -> str:
         head = re.match(r'extern "C" __global__ void (?:__launch_bounds__\((\d+)\) )?(\w+)\((.*?)\) \{', part)
         if head is None:
             continue  # only declared
-        names = ", ".join(f'"{_pointer(given)}"' for given in head[3].split(",")) if head[3].strip() else '""'
+        names = (
+            ", ".join(f'"{_pointer(parameter)}"' for parameter in head[3].split(","))
+            if head[3].strip()
+            else '""'
+        )
         kernels.append(f"RX_KERNEL({head[2]}, {head[1] or 0}, {_shared(part)}, {names})")
     return '#include "kernel.h"\n#line 1\n' + text + "\n" + "\n".join(kernels) + "\n"
 
 
 def _pointer(parameter: str) -> str:
-    """The name of a parameter that points to a tensor, without what TVM puts behind; "" of a number."""
+    """Return the name of a pointer parameter without TVM's suffix; "" for a scalar."""
     return re.sub(r"_ptr$", "", parameter.split()[-1]) if "*" in parameter else ""
 
 
 def _shared(kernel: str) -> int:
-    """Bytes of shared memory that a kernel says it has."""
+    """Return the bytes of shared memory that a kernel declares."""
     plain = re.sub(r"RX_RAW\((\w+), (\w+), (\d+)\);", r"\1 \2[\3];", kernel)
-    found = re.findall(r"__shared__ (?:__attribute__\S+ )?([\w ]+?) \w+\[(\d+)\];", plain)
-    return sum(SIZES.get(name.split()[-1], 4) * int(count) for name, count in found)
+    arrays = re.findall(r"__shared__ (?:__attribute__\S+ )?([\w ]+?) \w+\[(\d+)\];", plain)
+    return sum(SIZES.get(name.split()[-1], 4) * int(count) for name, count in arrays)

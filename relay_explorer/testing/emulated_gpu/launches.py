@@ -1,4 +1,4 @@
-"""What an emulated GPU tells of each launch."""
+"""An emulated GPU's reports of kernel launches."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 class Access(NamedTuple):
     """All reads, or all writes, of one array by the warps of a launch.
 
-    `array` is a parameter of the kernel, or "shared" for the shared memory of its blocks; `requests` how
-    often a warp asked, `lanes` how many of its threads took part, in all. `units` is what the memory did:
-    pieces of 32 bytes that were fetched or written, or turns of the banks of shared memory.
+    `array` is a parameter of the kernel, or "shared" for the shared memory of its blocks; `requests` is the
+    number of requests by warps, `lanes` the total number of their active threads. `units` is the work of the
+    memory: sectors of 32 bytes that were read or written, or cycles of the shared memory's banks.
     """
 
     array: str
@@ -21,7 +21,7 @@ class Access(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """A kernel that ran: the sizes of its grid and its blocks, bytes of shared memory a block; `accesses`
+    """A kernel launch: the sizes of its grid and its blocks, bytes of shared memory per block; `accesses`
     where they were counted.
     """
 
@@ -33,22 +33,22 @@ class Launch(NamedTuple):
 
     @property
     def threads(self) -> int:
-        """All threads of the launch."""
-        found = 1
+        """The number of threads of the launch."""
+        count = 1
         for size in (*self.grid, *self.block):
-            found *= size
-        return found
+            count *= size
+        return count
 
 
 def launches(report: str) -> list[Launch]:
-    """Those of a report (`told` in gpu.cpp): a line a launch, a line with two blanks an array."""
-    found: list[Launch] = []
+    """Parse a report of gpu.cpp: one line per launch, and one line indented by two spaces per array."""
+    result: list[Launch] = []
     for line in report.splitlines():
         words = line.replace("(", "").replace(")", "").replace(",", "").split()
         if line.startswith("  "):
             access = Access(words[0], words[1] == "write", int(words[2]), int(words[3]), int(words[4]))
-            found[-1] = found[-1]._replace(accesses=(*found[-1].accesses, access))
+            result[-1] = result[-1]._replace(accesses=(*result[-1].accesses, access))
         else:
             sizes = [int(word) for word in words[1:]]
-            found.append(Launch(words[0], tuple(sizes[:3]), tuple(sizes[3:6]), sizes[6]))
-    return found
+            result.append(Launch(words[0], tuple(sizes[:3]), tuple(sizes[3:6]), sizes[6]))
+    return result
