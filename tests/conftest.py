@@ -21,7 +21,7 @@ HANG = 1100  # seconds: far more than any test takes, the one that builds the bo
 
 @pytest.fixture(autouse=True)
 def no_hang() -> Iterator[None]:
-    """A test that never ends fails, with the place where it hung."""
+    """Let a test that never ends fail, with the location where it hung."""
 
     def stop(number: int, frame: object) -> None:
         pytest.fail(f"still running after {HANG} s")
@@ -37,7 +37,7 @@ LONG = ("slow", "browser", "book", "notebook")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long begins first, so that at the end no process waits for another. Files stay whole."""
+    """Start long tests first, so that at the end no process waits for another. Files stay whole."""
     long = {item.path for item in items if any(item.get_closest_marker(name) for name in LONG)}
     items.sort(key=lambda item: (not item.path.name.startswith("test_environments"), item.path not in long))
 
@@ -48,7 +48,7 @@ gc.set_threshold(100_000, 20, 50)
 
 
 def pytest_collection_finish() -> None:
-    """What is there by now stays: the collector need not look at it."""
+    """Freeze all existing objects, so that the garbage collector need not traverse them."""
     gc.collect()
     gc.freeze()
 
@@ -84,7 +84,7 @@ def alone(what: str) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def site() -> Path:
-    """The folder of the built book; built here, which does little when nothing has changed."""
+    """Return the folder of the built book; built here, which is quick when nothing has changed."""
     from tools.build_book import SITE, build
 
     with alone("book"):

@@ -19,8 +19,8 @@ SHAPES = [(4,), (2, 6), (3, 40), (64,), (5, 5, 5), ()]
 
 
 def random_function(seed: int, size: int = 25) -> Function:
-    """A typed function of element-wise work, reshapes, splits, tuples, `let` and `if`, whose expressions are
-    shared at random.
+    """Build a typed function of element-wise work, reshapes, splits, tuples, `let` and `if`, whose
+    expressions are shared at random.
     """
     return _Maker(random.Random(seed)).function(size)
 
@@ -34,12 +34,12 @@ class _Maker:
     def function(self, size: int) -> Function:
         params = [Var(f"x{n}", TensorType(self.rng.choice(SHAPES))) for n in range(3)]
         body = self.block(dict.fromkeys(params), size, 0)
-        made = infer_types(relay.IRModule.from_expr(Function([*params, self.flag], body)))["main"]
-        assert isinstance(made, Function)
-        return made
+        result = infer_types(relay.IRModule.from_expr(Function([*params, self.flag], body)))["main"]
+        assert isinstance(result, Function)
+        return result
 
     def block(self, known: dict[Expr, None], size: int, depth: int) -> Expr:
-        """An expression over some of what is `known`, and what is made on the way."""
+        """Build an expression over some of the expressions `known`, and intermediate ones."""
         pool = list(known)
         shapes = {id(e): self._shape(e) for e in pool}
         lets: list[tuple[Var, Expr]] = []
@@ -84,7 +84,7 @@ class _Maker:
     def _of_shape(
         self, known: dict[Expr, None], shapes: dict[int, Any], shape: Any, start: Expr, depth: int
     ) -> Expr:
-        """A branch whose value has the shape of `start`."""
+        """Build a branch whose value has the shape of `start`."""
         inner: Expr = relay.tanh(start)
         for _ in range(self.rng.randrange(4)):
             others = [e for e in known if shapes[id(e)] == shape]
@@ -113,7 +113,7 @@ class Machine:
                 self.outside[tensor.number] = tensor.expr.data.numpy()
 
     def run(self, args: list[Any]) -> list[Any]:
-        """The tensors of the result, flat."""
+        """Run the plan; return the tensors of the result, flat."""
         params = [t.number for t in self.plan.tensors if t.origin is Origin.PARAMETER]
         self.outside.update(zip(params, args, strict=True))
         at = 0
@@ -122,7 +122,7 @@ class Machine:
         return [self.read(t) for t in self.plan.result]
 
     def _step(self, at: int, step: Step) -> int:
-        """Takes a step; the number of the next."""
+        """Execute a step; return the number of the next."""
         if step.kind is StepKind.BRANCH:
             if not self.read(step.reads[0]):
                 return self._after_branch(step.expr, 0)
@@ -133,8 +133,8 @@ class Machine:
                 return self._after_branch(step.expr, 1)
         elif step.kind is StepKind.COMPUTE:
             assert isinstance(step.expr, Call)
-            found = self._computed(step.expr, iter(step.reads))
-            for target, value in zip(step.writes, _flat(found), strict=True):
+            result = self._computed(step.expr, iter(step.reads))
+            for target, value in zip(step.writes, _flat(result), strict=True):
                 self.write(target, value)
         for tensor in step.reads:
             self.read(tensor)  # nobody has written where an operator reads
@@ -145,7 +145,7 @@ class Machine:
         return next(ends) + 1
 
     def _computed(self, call: Call, reads: Any) -> Any:
-        """What a call gives for tensors, which are taken in order."""
+        """Compute the result of a call on tensors, which are consumed in order."""
         values = [self._argument(a.checked_type, reads) for a in call.args]
         if isinstance(call.op, Op):
             assert call.op.reference is not None
@@ -180,7 +180,7 @@ class Machine:
 
 
 def _flat(value: Any) -> list[Any]:
-    """The arrays of a value, which may be tuples of tuples."""
+    """Return the arrays of a value, which may be tuples of tuples."""
     if isinstance(value, tuple):
         return [array for field in value for array in _flat(field)]
     return [value.numpy() if hasattr(value, "numpy") else value]

@@ -18,7 +18,7 @@ def plainly(product: Product, tile: tuple[int, int], cache: Cache) -> Misses:
     """
     p, (tn, tk) = product, tile
     sets: list[list[int]] = [[] for _ in range(cache.sets)]
-    found = [0, 0, 0]
+    result = [0, 0, 0]
     of_a, of_b, of_c = p.starts(cache.line)
 
     def touch(matrix: int, address: int) -> None:
@@ -27,7 +27,7 @@ def plainly(product: Product, tile: tuple[int, int], cache: Cache) -> Misses:
         if line in lines:
             lines.remove(line)
         else:
-            found[matrix] += 1
+            result[matrix] += 1
             del lines[: max(0, len(lines) + 1 - cache.ways)]
         lines.append(line)
 
@@ -40,7 +40,7 @@ def plainly(product: Product, tile: tuple[int, int], cache: Cache) -> Misses:
                         touch(1, of_b + (kk * p.n + j) * p.element)
                         touch(2, of_c + (i * p.n + j) * p.element)  # read
                         touch(2, of_c + (i * p.n + j) * p.element)  # written
-    return Misses(*found)
+    return Misses(*result)
 
 
 def test_it_counts_what_plain_play_counts() -> None:

@@ -19,8 +19,8 @@ def @leaf() { 1 }
 GRAPH = CallGraph(relay.parse(PROGRAM))
 
 
-def names(found: list[relay.GlobalVar]) -> list[str]:
-    return [var.name_hint for var in found]
+def names(result: list[relay.GlobalVar]) -> list[str]:
+    return [var.name_hint for var in result]
 
 
 def test_edges() -> None:

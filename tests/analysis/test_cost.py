@@ -16,12 +16,12 @@ def typed(text: str) -> IRModule:
 
 
 def of(module: IRModule, name: str) -> Cost:
-    (found,) = [
+    (result,) = [
         c
         for e, c in costs(module).items()
         if isinstance(e, Call) and isinstance(e.op, Op) and e.op.name == name
     ]
-    return found
+    return result
 
 
 def test_a_dense_layer() -> None:

@@ -26,13 +26,13 @@ def graph_of(edges: list[tuple[int, int]]) -> Graph:
 
 
 def reached(graph: Graph, without: int | None = None) -> set[int]:
-    found, pending = set(), [] if without == 0 else [0]
+    result, pending = set(), [] if without == 0 else [0]
     while pending:
         node = pending.pop()
-        if node not in found:
-            found.add(node)
+        if node not in result:
+            result.add(node)
             pending += [n for n in graph[node] if n != without]
-    return found
+    return result
 
 
 @given(EDGES)
@@ -40,10 +40,10 @@ def test_immediate_dominators_are_those_of_networkx(edges: list[tuple[int, int]]
     graph = graph_of(edges)
     tree = dominator_tree(0, graph.__getitem__)
     expected = nx.immediate_dominators(nx.DiGraph([(0, 0), *edges]), 0)
-    found = {node: tree.immediate(node) for node in tree.nodes}
-    assert found.pop(0) is None
+    result = {node: tree.immediate(node) for node in tree.nodes}
+    assert result.pop(0) is None
     expected.pop(0, None)  # networkx says something of the root too, and has changed its mind about what
-    assert found == expected
+    assert result == expected
 
 
 @given(EDGES)
@@ -62,8 +62,8 @@ def test_the_example_of_the_paper() -> None:
     edges = "R:ABC A:D B:ADE C:FG D:L E:H F:I G:IJ H:EK I:K J:I K:IR L:H"
     graph = {part[0]: part[2:] for part in edges.split()}
     tree = dominator_tree("R", graph.__getitem__)
-    found = {node: tree.immediate(node) for node in sorted(graph) if node != "R"}
-    assert found == {
+    result = {node: tree.immediate(node) for node in sorted(graph) if node != "R"}
+    assert result == {
         "A": "R", "B": "R", "C": "R", "D": "R", "E": "R", "F": "C", "G": "C", "H": "R", "I": "R", "J": "G",
         "K": "R", "L": "D",
     }  # fmt: skip
@@ -115,9 +115,9 @@ def test_where_uses_meet_and_how_opaque_the_ways_there_are() -> None:
         for function in infer_types(generate(7_000 + seed, size=30).module).functions.values():
             assert isinstance(function, Function)
             graph = DataflowGraph(function)
-            found = PostDominators(graph)
+            result = PostDominators(graph)
             for node in graph.nodes:
-                parent = found.parent[node.index]
+                parent = result.parent[node.index]
                 ways, pending, kinds, ended = {node.index}, [node], [0], node.held
                 while pending:
                     for user, kind in pending.pop().uses:
@@ -129,7 +129,7 @@ def test_where_uses_meet_and_how_opaque_the_ways_there_are() -> None:
                 if parent is not None:
                     met += 1
                     assert not ended
-                    assert found.pattern[node.index] == max(kinds)
+                    assert result.pattern[node.index] == max(kinds)
                 elif not node.held:
                     assert ended
     assert met > 500

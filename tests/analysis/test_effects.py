@@ -9,11 +9,11 @@ from relay_explorer.text import parse
 
 
 def acting(text: str) -> list[str]:
-    """The variables of `let` whose values have an effect."""
+    """Return the variables of `let` whose values have an effect."""
     module = parse(text)
-    found = effects(module)
+    result = effects(module)
     nodes: list[Expr] = [n for f in module.functions.values() for n in post_order(f)]
-    return sorted(n.var.name_hint for n in nodes if isinstance(n, Let) and n.value in found)
+    return sorted(n.var.name_hint for n in nodes if isinstance(n, Let) and n.value in result)
 
 
 def test_references_and_what_holds_them() -> None:

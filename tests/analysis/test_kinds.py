@@ -16,9 +16,9 @@ BOX = relay.GlobalTypeVar("Box")
 
 
 def module(*params: relay.TypeVar) -> relay.IRModule:
-    made = relay.IRModule()
-    made[BOX] = relay.TypeData(BOX, params, [])
-    return made
+    result = relay.IRModule()
+    result[BOX] = relay.TypeData(BOX, params, [])
+    return result
 
 
 @pytest.mark.parametrize(

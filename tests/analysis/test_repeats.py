@@ -28,10 +28,10 @@ def outer(blocks: list[Block]) -> list[Block]:
     ],
 )
 def test_the_models_fall_into_their_blocks(name: str, count: int, kinds: int, size: int) -> None:
-    found = outer(repeated_blocks(models.load(name)["main"]))
-    assert len(found) == count
-    assert len({b.key for b in found}) == kinds
-    assert min(len(b.members) for b in found) == size
+    result = outer(repeated_blocks(models.load(name)["main"]))
+    assert len(result) == count
+    assert len({b.key for b in result}) == kinds
+    assert min(len(b.members) for b in result) == size
 
 
 def test_an_encoder_layer_holds_its_two_parts() -> None:
@@ -111,19 +111,19 @@ def test_a_value_that_all_blocks_use_does_not_join_them() -> None:
     y: Expr = x
     for _ in range(60):
         y = relay.add(relay.multiply(chain(y, "abc"), shared), y)
-    found = outer(repeated_blocks(Function([x, mask], y)))
-    assert len(found) >= 59
-    assert len({b.key for b in found}) == 1
+    result = outer(repeated_blocks(Function([x, mask], y)))
+    assert len(result) >= 59
+    assert len({b.key for b in result}) == 1
 
 
 @pytest.mark.parametrize("name", ["lstm", "resnet18"])
 def test_stretches_are_in_an_order_of_evaluation(name: str) -> None:
     main = models.load(name)["main"]
     (inside,) = [exprs for head, exprs in stretches(program_rows(main)) if main not in exprs]
-    seen: set[Expr] = set()
+    visited: set[Expr] = set()
     for node in inside:
-        assert all(part in seen for part in children(node) if not isinstance(part, (Var, Op, Constant)))
-        seen.add(node)
+        assert all(part in visited for part in children(node) if not isinstance(part, (Var, Op, Constant)))
+        visited.add(node)
     assert len(inside) == len([n for n in post_order(main.body) if not isinstance(n, (Var, Op, Constant))])
 
 
@@ -137,8 +137,8 @@ def test_branches_and_closures_are_stretches_of_their_own() -> None:
         }
         """
     )["main"]
-    found = [[type(e).__name__ for e in exprs] for _, exprs in stretches(program_rows(main))]
-    assert found == [["Function"], ["Function", "If", "Call"], ["Call", "Call"], ["Call"]]
+    result = [[type(e).__name__ for e in exprs] for _, exprs in stretches(program_rows(main))]
+    assert result == [["Function"], ["Function", "If", "Call"], ["Call", "Call"], ["Call"]]
 
 
 letters = st.text("abcde", min_size=0, max_size=12)

@@ -25,10 +25,10 @@ def test_scopes_from_the_outside_in() -> None:
 def test_who_uses_a_variable() -> None:
     users = {s.variable.name_hint: s.users for s in let_scopes(parse(PROGRAM)["main"])}
     names = {
-        v: [u.op.name if isinstance(u, Call) and isinstance(u.op, Op) else type(u).__name__ for u in found]
-        for v, found in users.items()
+        v: [u.op.name if isinstance(u, Call) and isinstance(u.op, Op) else type(u).__name__ for u in result]
+        for v, result in users.items()
     }
-    assert {v: sorted(found) for v, found in names.items()} == {
+    assert {v: sorted(result) for v, result in names.items()} == {
         "a": ["add", "exp"],
         "b": ["Let", "add"],
         "d": [],

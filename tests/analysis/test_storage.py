@@ -39,7 +39,7 @@ def typed(text: str) -> Function:
 
 
 def told(plan: StoragePlan) -> list[str]:
-    """What is computed, one a line: name, lifetime, buffer, rule."""
+    """Describe each computed tensor in a line: name, lifetime, buffer, rule."""
     lines = []
     for tensor, life, place, choice in zip(plan.tensors, plan.lives, plan.places, plan.choices):
         if choice is not None:
@@ -68,13 +68,13 @@ def test_two_buffers_are_enough_for_a_chain() -> None:
 
 def test_the_order_of_the_program_is_the_interpreters() -> None:
     def calls(block: Block) -> list[Expr]:
-        found: list[Expr] = []
+        result: list[Expr] = []
         for instruction in block.instructions:
             if instruction.kind is Kind.OPERATOR:
-                found.append(instruction.node)
+                result.append(instruction.node)
             elif instruction.kind is Kind.IF:
-                found += [call for branch in instruction.detail for call in calls(branch)]
-        return found
+                result += [call for branch in instruction.detail for call in calls(branch)]
+        return result
 
     for seed in range(30):
         function = random_function(seed)
@@ -264,7 +264,7 @@ def _arguments(function: Function, flag: bool) -> list[Any]:
 
 
 def _agrees(function: Function, flag: bool, **choices: Any) -> StoragePlan:
-    """A plan, run in its buffers, gives what the interpreter gives."""
+    """Check that the interpreter and a run in the plan's buffers give the same result."""
     args = _arguments(function, flag)
     want = relay.create_executor("debug", IRModule.from_expr(function)).evaluate()(*args)
     plan = plan_memory(function, **choices)
@@ -348,17 +348,17 @@ def test_a_plan_that_frees_too_early_is_noticed(monkeypatch: pytest.MonkeyPatch)
 
 def test_networks() -> None:
     """What the plans of known networks come to, in bytes: peak, arena, total."""
-    found: dict[tuple[str, str], tuple[int, ...]] = {}
+    result: dict[tuple[str, str], tuple[int, ...]] = {}
     for name in ("mlp", "resnet18", "lstm"):
         module = infer_types(models.load(name))
         for label, form in (("graph", module), ("fused", FuseOps(1)(module))):
             plan = plan_memory(infer_types(form)["main"])
-            found[name, label] = (plan.peak, plan.arena, plan.total)
+            result[name, label] = (plan.peak, plan.arena, plan.total)
         if name == "lstm":
             # It begins with a layer for the input of every time step: each waits for its turn, unless the
             # order is another one.
-            found[name, "orders"] = tuple(plan_memory(module["main"], s).peak for s in SCHEDULES)
-    assert found == {
+            result[name, "orders"] = tuple(plan_memory(module["main"], s).peak for s in SCHEDULES)
+    assert result == {
         ("lstm", "orders"): (69_632, 6_656, 69_632, 6_656),
         ("mlp", "graph"): (2_048, 2_048, 3_264),
         ("mlp", "fused"): (1_088, 1_088, 1_152),
@@ -400,8 +400,8 @@ def test_what_is_refused(params: str, body: str, this: str) -> None:
     module = infer_types(parse(f"def @other(%x: {ONE}) {{ tanh(%x) }} def @main({params}) {{ {body} }}"))
     with pytest.raises(RelayError) as caught:
         plan_memory(module["main"])
-    wanted = f"memory is planned for operators, kernels, tuples, `let` and `if`, and this is {this}"
-    assert caught.value.message == wanted
+    expected = f"memory is planned for operators, kernels, tuples, `let` and `if`, and this is {this}"
+    assert caught.value.message == expected
     assert caught.value.span is not None
 
 

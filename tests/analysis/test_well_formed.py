@@ -53,9 +53,9 @@ def test_well_formed(name: str) -> None:
 def test_ill_formed(name: str) -> None:
     expr, message = BAD[name]
     assert not well_formed(expr)
-    found = why_ill_formed(expr)
-    assert found is not None
-    assert found.message == message
+    result = why_ill_formed(expr)
+    assert result is not None
+    assert result.message == message
 
 
 def test_modules() -> None:

@@ -22,13 +22,15 @@ def source(page: str) -> str:
 
 
 def cells(page: str) -> list[str]:
-    """The code of a page's cells."""
-    return [found[2] for found in CELL.finditer(source(page))]
+    """Return the code of a page's cells."""
+    return [match[2] for match in CELL.finditer(source(page))]
 
 
 @cache
 def executed(page: str) -> tuple[dict[str, Any], tuple[str, ...], tuple[object, ...]]:
-    """The names that a page's cells define, what each cell prints, and what each shows."""
+    """Return the names that a page's cells define, the text that each cell prints, and its displayed
+    value.
+    """
     names: dict[str, Any] = {}
     printed, shown = [], []
     for cell in cells(page):
@@ -51,18 +53,20 @@ def names(page: str) -> dict[str, Any]:
 
 
 def output(page: str, start: str) -> str:
-    """What the cell prints that begins so."""
+    """Return the output of the cell that begins so."""
     (number,) = [i for i, cell in enumerate(cells(page)) if cell.startswith(start)]
     return executed(page)[1][number]
 
 
 def explorers(page: str) -> dict[str, Any]:
-    """The explorers that a page shows, by name."""
+    """Return the explorers on a page, by name."""
     shown: tuple[Any, ...] = executed(page)[2]
     return {value.name: value for value in shown if type(value).__name__ == "Explorer"}
 
 
 def shown(page: str) -> list[str]:
-    """What a page's cells show, in order: an explorer by its name, anything else by its type's."""
+    """Return the displayed values of a page's cells, in order: an explorer by its name, any other by its
+    type's.
+    """
     values = [value for value in executed(page)[2] if value is not None]
     return [getattr(value, "name", type(value).__name__) for value in values]

@@ -13,7 +13,7 @@ PAGE = "ch13_polymorphism"
 
 
 def say(explorer: str, step: int) -> str:
-    """The sentence of a step, counted from 1 as readers and addresses do."""
+    """Return the sentence of a step, counted from 1 as readers and addresses do."""
     view = explorers(PAGE)[explorer].to_dict()
     template, *arguments = (view["strings"][s] for s in view["steps"][step - 1][2])
     return str(template.format(*arguments))
@@ -53,10 +53,10 @@ def test_only_the_first_size_of_the_network_is_open() -> None:
     before = [call for call in relay.analysis.costs(fixed) if call.op.name == "nn.conv2d"]  # type: ignore[attr-defined]
     assert len(convolutions) == len(before) == 20
     for now, then in zip(convolutions, before):
-        found, wanted = now.checked_type, then.checked_type
-        assert isinstance(found, relay.TensorType)
-        assert isinstance(wanted, relay.TensorType)
-        assert found.shape == (relay.Any(), *wanted.shape[1:])
+        result, expected = now.checked_type, then.checked_type
+        assert isinstance(result, relay.TensorType)
+        assert isinstance(expected, relay.TensorType)
+        assert result.shape == (relay.Any(), *expected.shape[1:])
 
 
 def test_finding_them_was_no_more_work() -> None:
@@ -111,10 +111,10 @@ def test_what_operators_make_of_a_question_mark() -> None:
 
 @pytest.mark.parametrize(("rows", "runs"), [(1, True), (2, True), (3, False)])
 def test_an_addition_with_two_rows_runs_with_one_row_or_two(rows: int, runs: bool) -> None:
-    found = names(PAGE)
+    namespace = names(PAGE)
     text = "def @main(%x: Tensor[(?, 3), float32], %two: Tensor[(2, 1), float32]) { add(%x, %two) }"
     call = relay.create_executor(mod=relay.parse(text)).evaluate()
-    x, two = found["np"].ones((rows, 3), "float32"), found["np"].ones((2, 1), "float32")
+    x, two = namespace["np"].ones((rows, 3), "float32"), namespace["np"].ones((2, 1), "float32")
     if runs:
         assert call(x, two).shape == (2, 3)
     else:

@@ -18,9 +18,9 @@ PAGE = "ch14_passes"
 
 
 def view(explorer: str) -> PipelineView:
-    found = explorers(PAGE)[explorer].view
-    assert isinstance(found, PipelineView)
-    return found
+    result = explorers(PAGE)[explorer].view
+    assert isinstance(result, PipelineView)
+    return result
 
 
 def stages(explorer: str, pipe: int = 0) -> list[Stage]:
@@ -33,10 +33,10 @@ def test_it_shows_nothing_but_explorers() -> None:
 
 
 def test_links_lead_to_the_stages_that_they_name() -> None:
-    found = re.findall(r"\[`?([\w ]+)`?\]\(#rx-([\w-]+):stage=(\d+)(?:&pipe=(\d))?\)", source(PAGE))
-    found = [link for link in found if link[0] != "moves nothing"]
-    assert len(found) == 4
-    for words, explorer, stage, pipe in found:
+    matches = re.findall(r"\[`?([\w ]+)`?\]\(#rx-([\w-]+):stage=(\d+)(?:&pipe=(\d))?\)", source(PAGE))
+    matches = [link for link in matches if link[0] != "moves nothing"]
+    assert len(matches) == 4
+    for words, explorer, stage, pipe in matches:
         linked = stages(explorer, int(pipe or 0))[int(stage)]
         if words == "changed nothing":
             assert (linked.name, linked.same) == ("BackwardFoldScaleAxis", True)
@@ -65,13 +65,13 @@ def test_half_of_the_numbers_are_wrong_with_tanh() -> None:
 
 
 def test_each_pass_of_the_small_pipeline_does_what_is_said() -> None:
-    found = stages("ch14-small")
-    operators = [stage.totals.operators for stage in found]
-    assert not any(stage.same for stage in found)
+    result = stages("ch14-small")
+    operators = [stage.totals.operators for stage in result]
+    assert not any(stage.same for stage in result)
     # As given and typed; no dropout, no division, no mean; one multiplication; moved; computed; fused.
     assert operators == [9, 9, 8, 7, 6, 5, 7, 4, 4]
-    assert found[6].totals.expressions > found[5].totals.expressions
-    assert found[-1].totals.kernels == 1
+    assert result[6].totals.expressions > result[5].totals.expressions
+    assert result[-1].totals.kernels == 1
 
 
 def test_the_division_is_a_constant_until_it_is_used_up() -> None:
@@ -105,22 +105,22 @@ def test_the_end_programs_differ_in_the_multiplication() -> None:
 
 
 def test_links_lead_to_the_rewrites_that_they_name() -> None:
-    found = re.findall(r"\(#rx-ch14-small:stage=(\d)&rw=(\d)\)", source(PAGE))
-    rewrites = [stages("ch14-small")[int(stage)].rewrites for stage, _ in found]
-    assert [(int(stage), len(told)) for (stage, _), told in zip(found, rewrites)] == [(4, 1), (6, 2)]
+    matches = re.findall(r"\(#rx-ch14-small:stage=(\d)&rw=(\d)\)", source(PAGE))
+    rewrites = [stages("ch14-small")[int(stage)].rewrites for stage, _ in matches]
+    assert [(int(stage), len(message)) for (stage, _), message in zip(matches, rewrites)] == [(4, 1), (6, 2)]
     assert rewrites[0][0].was.startswith("%seen = mean")
-    assert [told.rule for told in rewrites[1]] == [
+    assert [message.rule for message in rewrites[1]] == [
         "A layer gives scaled channels if its weight is scaled.",
         "A product is what it multiplies, with the scale in the weights.",
     ]
 
 
 def test_two_passes_make_resnet_worse_for_the_moment() -> None:
-    found = stages("ch14-resnet")
-    moved = [stage.totals.bytes for stage in found]
-    worse = [stage.name for stage, a, b in zip(found[1:], moved, moved[1:]) if b > a]
+    result = stages("ch14-resnet")
+    moved = [stage.totals.bytes for stage in result]
+    worse = [stage.name for stage, a, b in zip(result[1:], moved, moved[1:]) if b > a]
     assert worse == ["SimplifyInference", "BackwardFoldScaleAxis"]
-    assert found[5].totals.operators == found[0].totals.operators
+    assert result[5].totals.operators == result[0].totals.operators
     shown = view("ch14-resnet")
     counts = [
         [sum(i.label == name for i in shown.items if i.stage == stage) for name in ("nn.batch_norm", "add")]
@@ -128,7 +128,7 @@ def test_two_passes_make_resnet_worse_for_the_moment() -> None:
     ]
     assert counts[0][0] == counts[1][1] - counts[0][1] == 20
     table = output(PAGE, "print(f\"{'':22}").splitlines()[1:]
-    assert [line.split()[0] for line in table] == ["as", *(stage.name for stage in found[1:])]
+    assert [line.split()[0] for line in table] == ["as", *(stage.name for stage in result[1:])]
 
 
 # -- build it
@@ -139,12 +139,12 @@ def test_the_sweep_leaves_its_input_alone() -> None:
 
 
 def test_the_readers_own_pass_is_followed() -> None:
-    said = output(PAGE, "from relay_explorer.ir.recorder import Recorder")
-    assert said == "Unused.visit_let: A `let` that nobody uses is its body.\n  found %seen\n"
+    text = output(PAGE, "from relay_explorer.ir.recorder import Recorder")
+    assert text == "Unused.visit_let: A `let` that nobody uses is its body.\n  found %seen\n"
 
 
 def test_random_programs_break_the_sweep_and_never_try_the_roots() -> None:
-    said = {
+    text = {
         name: (int(acts), int(breaks))
         for name, acts, breaks in re.findall(
             r"^(\w+) +changes +(\d+) of 100, breaks (\d+)$",
@@ -152,11 +152,11 @@ def test_random_programs_break_the_sweep_and_never_try_the_roots() -> None:
             re.M,
         )
     }
-    assert said["Sweep"][1] > 0
-    assert said["NoRoots"] == (0, 0)
+    assert text["Sweep"][1] > 0
+    assert text["NoRoots"] == (0, 0)
     for name in ("DeadCodeElimination", "EliminateCommonSubexpr"):
-        assert said[name][0] > 50
-        assert said[name][1] == 0
+        assert text[name][0] > 50
+        assert text[name][1] == 0
 
 
 def test_the_smallest_program_writes_in_a_let_that_nobody_uses() -> None:
@@ -215,8 +215,8 @@ def test_the_forms() -> None:
 
 
 def test_an_option_reaches_its_pass() -> None:
-    found = [int(n) for n in re.findall(r"(\d+) kernels", output(PAGE, "for most in"))]
-    assert found[0] == 18 > found[1] > found[2] == names(PAGE)["kernels"](names(PAGE)["lenet"])
+    matches = [int(n) for n in re.findall(r"(\d+) kernels", output(PAGE, "for most in"))]
+    assert matches[0] == 18 > matches[1] > matches[2] == names(PAGE)["kernels"](names(PAGE)["lenet"])
     assert MOST_FUSED == 256
 
 
@@ -264,8 +264,8 @@ def test_what_the_exercise_expects() -> None:
     x, zeros = page["x"], page["is_op"]("zeros")()
 
     def no_zeros(careful: bool) -> relay.transform.Pass:
-        def kept(pre: relay.Call, post: relay.Expr, found: dict[object, list[relay.Expr]]) -> relay.Expr:
-            (other,) = found[x]
+        def kept(pre: relay.Call, post: relay.Expr, result: dict[object, list[relay.Expr]]) -> relay.Expr:
+            (other,) = result[x]
             return post if careful and other.checked_type != pre.checked_type else other
 
         def transform(function: relay.Function, mod: object, ctx: object) -> relay.Expr:

@@ -16,13 +16,13 @@ PAGE = "ch15_folding"
 
 
 def view(explorer: str) -> PipelineView:
-    found = explorers(PAGE)[explorer].view
-    assert isinstance(found, PipelineView)
-    return found
+    result = explorers(PAGE)[explorer].view
+    assert isinstance(result, PipelineView)
+    return result
 
 
 def numbers(start: str) -> list[int]:
-    """The whole numbers that a cell prints."""
+    """Return the whole numbers that a cell prints."""
     return [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", output(PAGE, start))]
 
 
@@ -43,7 +43,7 @@ def test_stages_that_it_links_to_are_those_that_it_names() -> None:
 
 
 def label(expr: relay.Expr) -> str:
-    """The operator that an expression calls."""
+    """Return the operator that an expression calls."""
     return expr.op.name if isinstance(expr, relay.Call) and isinstance(expr.op, relay.op.Op) else ""
 
 
@@ -68,8 +68,8 @@ def test_folding_needs_seven_rewrites_and_sharing_two() -> None:
     _, folded, shared, _ = view("ch15-layer").stages
     assert (folded.told, shared.told) == (7, 2)
     assert folded.rewrites[5].rule == "An `if` whose condition is known is the branch that is taken."
-    made = [rewrite.became for rewrite in folded.rewrites[:6]]
-    assert made[:5] == ["8f", "0.125f", "True", "8f", "0.125f"]
+    result = [rewrite.became for rewrite in folded.rewrites[:6]]
+    assert result[:5] == ["8f", "0.125f", "True", "8f", "0.125f"]
     assert [rewrite.was for rewrite in folded.rewrites[1:6:3]] == [
         "%scale = divide(1f, 8f)",
         "%7 = divide(1f, 8f)",
@@ -78,10 +78,10 @@ def test_folding_needs_seven_rewrites_and_sharing_two() -> None:
 
 
 def test_a_divide_can_be_followed_to_the_constant() -> None:
-    found = view("ch15-layer")
-    divides = [n for n, item in enumerate(found.items) if item.label == "divide" and item.stage == 0]
-    made = [item.label for item in found.items if item.stage == 1 and set(item.came_from) & set(divides)]
-    assert "constant 0.125" in made
+    result = view("ch15-layer")
+    divides = [n for n, item in enumerate(result.items) if item.label == "divide" and item.stage == 0]
+    output = [item.label for item in result.items if item.stage == 1 and set(item.came_from) & set(divides)]
+    assert "constant 0.125" in output
 
 
 def test_normalizations_of_mobilenet() -> None:
@@ -144,11 +144,11 @@ def test_the_three_of_the_page_on_other_programs(seed: int) -> None:
 
 
 def test_six_orders() -> None:
-    found = dict(re.findall(r"^(\w+, \w+, \w+) +(\d+)", output(PAGE, "from itertools"), re.M))
-    assert len(found) == 6
-    assert min(found, key=lambda order: int(found[order])) == "fold, share, sweep"
+    matches = dict(re.findall(r"^(\w+, \w+, \w+) +(\d+)", output(PAGE, "from itertools"), re.M))
+    assert len(matches) == 6
+    assert min(matches, key=lambda order: int(matches[order])) == "fold, share, sweep"
     for first in ("share", "sweep"):
-        assert all(int(n) > 4 for order, n in found.items() if order.startswith(first))
+        assert all(int(n) > 4 for order, n in matches.items() if order.startswith(first))
 
 
 # -- predictions and limits

@@ -17,13 +17,13 @@ PAGE = "ch16_fusion"
 
 
 def view(explorer: str) -> FusionView:
-    found = explorers(PAGE)[explorer].view
-    assert isinstance(found, FusionView)
-    return found
+    result = explorers(PAGE)[explorer].view
+    assert isinstance(result, FusionView)
+    return result
 
 
 def say(explorer: str, step: int) -> str:
-    """The sentence of a step, counted from 1 as readers and addresses do."""
+    """Return the sentence of a step, counted from 1 as readers and addresses do."""
     template, *arguments = view(explorer).variants[0].steps[step - 1].say
     return template.format(*arguments)
 
@@ -94,8 +94,8 @@ def test_steps_say_what_the_text_says_of_them(explorer: str, step: int, words: s
 
 
 def test_five_operators_become_one_kernel_at_once() -> None:
-    made = view("ch16-diamond").variants[0]
-    assert len({*made.steps[1].merged, made.steps[1].target}) == 5
+    result = view("ch16-diamond").variants[0]
+    assert len({*result.steps[1].merged, result.steps[1].target}) == 5
     what_if = [variant.name for variant in view("ch16-diamond").variants]
     assert {"mean were injective", "at most 2 in a kernel"} <= set(what_if)
 
@@ -115,11 +115,11 @@ def test_rows_of_resnets_kernels_come_together() -> None:
 
     def apart(order: Sequence[int]) -> int:
         place = {row: at for at, row in enumerate(order)}
-        found = 0
+        result = 0
         for kernel in variant.kernels:
             rows = {place[shown.nodes[n].row] for n in kernel.nodes if shown.nodes[n].row >= 0}
-            found += max(rows) - min(rows) >= len(rows)
-        return found
+            result += max(rows) - min(rows) >= len(rows)
+        return result
 
     assert apart(range(len(shown.rows))) > 0
     assert apart(variant.order) == 0
@@ -190,8 +190,8 @@ def test_the_function_of_a_kernel() -> None:
 
 def test_what_fusion_is_worth() -> None:
     lines = output(PAGE, "def moved_bytes").splitlines()[1:]
-    found = [[float(n) for n in line.split()[-4:]] for line in lines]
-    pairs = dict(zip([line.split()[0] for line in lines[::2]], zip(found[::2], found[1::2])))
+    result = [[float(n) for n in line.split()[-4:]] for line in lines]
+    pairs = dict(zip([line.split()[0] for line in lines[::2]], zip(result[::2], result[1::2])))
     for name in ("resnet18", "mobilenet"):
         (_, _, apart, fused), (_, _, _, after) = pairs[name]
         assert fused > 0.9 * apart
@@ -220,21 +220,21 @@ def test_what_is_inside_a_kernel_needs_no_place() -> None:
 
 def test_what_networks_need_at_once() -> None:
     lines = output(PAGE, "def plan(module").splitlines()
-    found = {name: [float(n) for n in numbers] for name, *numbers in map(str.split, lines[1:-1])}
-    shrinks = {name: fused / apart for name, (_, apart, _, fused) in found.items()}
+    result = {name: [float(n) for n in numbers] for name, *numbers in map(str.split, lines[1:-1])}
+    shrinks = {name: fused / apart for name, (_, apart, _, fused) in result.items()}
     assert min(shrinks, key=lambda name: shrinks[name]) == "lstm"
     worth = [line.split() for line in output(PAGE, "def moved_bytes").splitlines()[1:]]
     traffic = {above[0]: float(line[-1]) / float(above[-2]) for above, line in zip(worth[::2], worth[1::2])}
     assert all(shrinks[name] > traffic[name] for name in ("resnet18", "mobilenet", "squeezenet"))
     deep = float(lines[-1].split()[-1])
-    _, apart, _, fused = found["lstm"]
+    _, apart, _, fused = result["lstm"]
     assert fused < deep < 0.1 * apart, "most of the gain is there without fusion"
     dense = [call for call in calls_of("lstm") if call == "nn.dense"]
     assert calls_of("lstm")[: len(dense) // 2] == ["nn.dense"] * (len(dense) // 2)
 
 
 def calls_of(name: str) -> list[str]:
-    """The operators of a model, in the order of the program."""
+    """Return the operators of a model, in the order of the program."""
     typed = relay.transform.InferType()(models.load(name))["main"]
     steps = relay.analysis.plan_memory(typed).steps
     return [as_op(step.expr.op).name for step in steps if isinstance(step.expr, relay.Call)]

@@ -16,18 +16,18 @@ PAGE = "ch17_layouts"
 
 
 def view(explorer: str) -> PipelineView:
-    found = explorers(PAGE)[explorer].view
-    assert isinstance(found, PipelineView)
-    return found
+    result = explorers(PAGE)[explorer].view
+    assert isinstance(result, PipelineView)
+    return result
 
 
 def rows(start: str) -> dict[str, list[float]]:
-    """What a cell prints as a table: by the name of a row, its numbers."""
+    """Parse the table that a cell prints: the numbers of each row, by the row's name."""
     lines = output(PAGE, start).splitlines()
-    found = [re.match(r"\s*(.*?)((?:\s+[\d.,]+)+)$", line) for line in lines]
+    match = [re.match(r"\s*(.*?)((?:\s+[\d.,]+)+)$", line) for line in lines]
     return {
         f"{number}:{m[1].strip()}": [float(n.replace(",", "")) for n in m[2].split()]
-        for number, m in enumerate(found)
+        for number, m in enumerate(match)
         if m
     }
 
@@ -70,7 +70,7 @@ def test_products_and_convolutions_that_it_speaks_of() -> None:
 
 
 def calls(explorer: str, stage: int) -> list[str]:
-    """The operators that the program of a stage calls."""
+    """Return the operators that the program of a stage calls."""
     return [item.label for item in view(explorer).items if item.stage == stage]
 
 
@@ -153,13 +153,13 @@ def test_the_last_product_of_densenet_is_read_by_a_pooling() -> None:
         folded = t.FoldConstant()(t.FoldScaleAxis()(ready))
     order = page["parts_first"](folded["main"])
     last = [e for e in order if isinstance(e, relay.Call) and e.op == relay.op.get("multiply")]
-    reached, found = set(last), []
+    reached, result = set(last), []
     for expr in order:
         if isinstance(expr, relay.Call) and any(arg in reached for arg in expr.args):
             reached.add(expr)
-            found.append(as_op(expr.op).name)
-    assert "pool" in found[2]
-    assert found[:2] == ["add", "nn.relu"]
+            result.append(as_op(expr.op).name)
+    assert "pool" in result[2]
+    assert result[:2] == ["add", "nn.relu"]
 
 
 def test_what_combining_is_worth() -> None:
@@ -196,8 +196,8 @@ def test_questions_ask_what_the_cells_run() -> None:
 
 
 def test_words_are_one_product_and_states_are_not() -> None:
-    found = output(PAGE, "def reader").splitlines()
-    assert found == ["64 layers, 3.15 MB of weights", "33 layers, 2.13 MB of weights"]
+    result = output(PAGE, "def reader").splitlines()
+    assert result == ["64 layers, 3.15 MB of weights", "33 layers, 2.13 MB of weights"]
     module = names(PAGE)["joined"]
     calls = [e for e in names(PAGE)["parts_first"](module["main"]) if isinstance(e, relay.Call)]
     rows = next(call for call in calls if as_op(call.op).name == "nn.dense")

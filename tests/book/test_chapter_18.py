@@ -18,13 +18,13 @@ PAGE = "ch18_partial_evaluation"
 
 
 def view(explorer: str) -> PartialView:
-    found = explorers(PAGE)[explorer].view
-    assert isinstance(found, PartialView)
-    return found
+    result = explorers(PAGE)[explorer].view
+    assert isinstance(result, PartialView)
+    return result
 
 
 def say(explorer: str, step: int) -> str:
-    """The sentence of a step, counted from 1 as readers and addresses do."""
+    """Return the sentence of a step, counted from 1 as readers and addresses do."""
     template, *arguments = view(explorer).steps[step - 1].say
     return template.format(*arguments)
 
@@ -101,10 +101,10 @@ def test_ours_and_the_real_pass_mean_the_same() -> None:
     assert output(PAGE, "import numpy as np") == "True\n"
     assert "the same: True" in output(PAGE, "specialize = T.Sequential")
     ours = names(PAGE)["ours"]["main"]
-    found: list[relay.Expr] = []
-    relay.analysis.post_order_visit(ours, found.append)
-    assert not any(isinstance(expr, Match) for expr in found)
-    lines = [expr for expr in found if isinstance(expr, Let)]
+    result: list[relay.Expr] = []
+    relay.analysis.post_order_visit(ours, result.append)
+    assert not any(isinstance(expr, Match) for expr in result)
+    lines = [expr for expr in result if isinstance(expr, Let)]
     assert len(lines) == 16
     assert sum(isinstance(line.value, Tuple) for line in lines) == 2
     assert "let %v4 = Pair(" in output(PAGE, "class Evaluator")
@@ -113,8 +113,8 @@ def test_ours_and_the_real_pass_mean_the_same() -> None:
 
 
 def test_words_go_into_the_kernel_of_the_concatenation() -> None:
-    made = output(PAGE, "for kernel in kernels(straight").splitlines()
-    assert sorted(made) == ["nn.dense tanh", "nn.dense tanh", "tanh concatenate", "tanh tanh concatenate"]
+    result = output(PAGE, "for kernel in kernels(straight").splitlines()
+    assert sorted(result) == ["nn.dense tanh", "nn.dense tanh", "tanh concatenate", "tanh tanh concatenate"]
 
 
 def test_the_treelstm_becomes_a_graph() -> None:

@@ -16,13 +16,13 @@ PAGE = "ch19_gradients"
 
 
 def view(explorer: str) -> GradientView:
-    found = explorers(PAGE)[explorer].view
-    assert isinstance(found, GradientView)
-    return found
+    result = explorers(PAGE)[explorer].view
+    assert isinstance(result, GradientView)
+    return result
 
 
 def say(explorer: str, step: int) -> str:
-    """The sentence of a step, counted from 1 as readers and addresses do."""
+    """Return the sentence of a step, counted from 1 as readers and addresses do."""
     template, *arguments = view(explorer).steps[step - 1].say
     return template.format(*arguments)
 
@@ -58,7 +58,7 @@ def test_no_step_is_right_and_the_smallest_is_worst() -> None:
 
 
 def stated_rule(name: str) -> str:
-    """The formula that the declaration of an operator's gradient states."""
+    """Return the formula that the declaration of an operator's gradient states."""
     gradient = Op.get(name).gradient
     assert isinstance(gradient, Gradient)
     return gradient.formula
@@ -67,9 +67,9 @@ def stated_rule(name: str) -> str:
 def test_rules_of_the_table_are_those_of_the_package() -> None:
     rows = re.findall(r"^\| `y = ([^`]+)` \| (.+?) \|", source(PAGE), re.M)
     assert len(rows) == 6
-    told = dict(rows)
-    assert stated_rule("tanh") == told["tanh(x)"].strip("`") == "dx = dy · (1 − y²)"
-    assert stated_rule("nn.dense") == told["nn.dense(x, w)"].replace("`", "") == "dx = dy w, dw = dyᵀ x"
+    message = dict(rows)
+    assert stated_rule("tanh") == message["tanh(x)"].strip("`") == "dx = dy · (1 − y²)"
+    assert stated_rule("nn.dense") == message["nn.dense(x, w)"].replace("`", "") == "dx = dy w, dw = dyᵀ x"
 
 
 def test_the_layer_keeps_what_the_figure_marks() -> None:
@@ -155,8 +155,8 @@ def test_the_tree_lstm_learns_its_sentences() -> None:
 
 def test_predictions() -> None:
     assert output(PAGE, 'for op in ("exp"').splitlines() == ["['%a', '%b']", "[]", "['%a']"]
-    found = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, 'both_ways("%x * %x + %x"'))]
-    assert found == [7, 108, 2]
+    matches = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, 'both_ways("%x * %x + %x"'))]
+    assert matches == [7, 108, 2]
     corner = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, 'both_ways("nn.relu'))]
     assert corner == [0, 1, 1, 0, 0, 0]
     branch = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, "both_ways(\n"))]

@@ -13,9 +13,9 @@ PAGE = "ch21_operators_to_loops"
 
 
 def view(explorer: str) -> LoweringView:
-    found = explorers(PAGE)[explorer].view
-    assert isinstance(found, LoweringView)
-    return found
+    result = explorers(PAGE)[explorer].view
+    assert isinstance(result, LoweringView)
+    return result
 
 
 def test_it_shows_nothing_but_explorers() -> None:

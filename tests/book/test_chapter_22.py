@@ -16,13 +16,13 @@ PAGE = "ch22_cpu"
 
 
 def view(explorer: str) -> LoweringView:
-    found = explorers(PAGE)[explorer].view
-    assert isinstance(found, LoweringView)
-    return found
+    result = explorers(PAGE)[explorer].view
+    assert isinstance(result, LoweringView)
+    return result
 
 
 def innermost(explorer: str) -> list[str]:
-    """What the instructions of the innermost loop are for."""
+    """Return the purposes of the instructions in the innermost loop."""
     (code,) = [code for code in view(explorer).codes if code.name == "assembly"]
     deepest = max(line.depth for line in code.lines)
     return [code.purposes[n.purpose] for n in code.lines if n.depth == deepest and n.purpose >= 0]
@@ -45,11 +45,11 @@ def test_the_order_decides() -> None:
 
 def test_steps_that_it_links_to() -> None:
     layer, block = view("ch22-layer").steps, view("ch22-block").steps
-    wanted = {5: "Reorder", 7: "Parallel", 11: "ComputeAt", 12: "SetScope", 22: ""}
-    assert {step: layer[step - 1].primitive for step in wanted} == wanted
+    expected = {5: "Reorder", 7: "Parallel", 11: "ComputeAt", 12: "SetScope", 22: ""}
+    assert {step: layer[step - 1].primitive for step in expected} == expected
     assert len(layer) == 22
     links = re.findall(r"#rx-(ch22-\w+):step=(\d+)", source(PAGE).replace("\n", " "))
-    assert [int(step) for name, step in links if name == "ch22-layer"] == list(wanted)
+    assert [int(step) for name, step in links if name == "ch22-layer"] == list(expected)
     assert [int(step) for name, step in links if name == "ch22-block"] == [1, 22, 23]
     assert (len(block), block[0].effect.nests, block[21].effect.nests) == (23, 4, 1)
 
@@ -99,17 +99,17 @@ def test_the_schedule_is_worth_it() -> None:
 
 
 def test_what_the_text_says_of_the_measurement() -> None:
-    found = json.loads((BOOK.parent / "benchmarks" / "schedule_steps.json").read_text("utf-8"))
-    seconds = list(found["seconds"].values())
+    data = json.loads((BOOK.parent / "benchmarks" / "schedule_steps.json").read_text("utf-8"))
+    seconds = list(data["seconds"].values())
     assert seconds == sorted(seconds, reverse=True)
-    speeds = [2 * found["size"] ** 3 / second / found["flops"] for second in seconds]
+    speeds = [2 * data["size"] ** 3 / second / data["flops"] for second in seconds]
     gains = [later / earlier for earlier, later in pairwise(speeds)]
     assert gains[0] == max(gains)  # vectors are the largest step
     assert gains[3] < gains[2]  # packing is worth less than registers
     assert speeds[0] < 0.01
     assert speeds[-1] > 0.7
-    assert found["threads"] == 1 or gains[-1] > 1.4
-    assert found["size"] == 768
+    assert data["threads"] == 1 or gains[-1] > 1.4
+    assert data["size"] == 768
     assert seconds[0] > 100 * seconds[-1]
 
 

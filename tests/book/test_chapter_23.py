@@ -14,9 +14,9 @@ PAGE = "ch23_gpu"
 
 
 def view(explorer: str) -> LoweringView:
-    found = explorers(PAGE)[explorer].view
-    assert isinstance(found, LoweringView)
-    return found
+    result = explorers(PAGE)[explorer].view
+    assert isinstance(result, LoweringView)
+    return result
 
 
 def test_it_shows_nothing_but_explorers() -> None:
@@ -107,24 +107,24 @@ def test_the_tile_of_a_product() -> None:
 
 
 def test_what_the_compiler_said() -> None:
-    kept = json.loads((BOOK.parent / "benchmarks" / "gpu_kernels.json").read_text("utf-8"))
-    taken = [(u["threads"], u["registers"], u["shared"]) for u in kept["kernels"].values()]
+    data = json.loads((BOOK.parent / "benchmarks" / "gpu_kernels.json").read_text("utf-8"))
+    taken = [(u["threads"], u["registers"], u["shared"]) for u in data["kernels"].values()]
     rows = re.findall(
         r"^\| (?:a|the) [^|]* \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$", source(PAGE), re.MULTILINE
     )
     assert [tuple(int(n.replace(",", "")) for n in row) for row in rows] == taken
     in_code = re.findall(r'^    "[^"]+": \((\d+), (\d+), (\d+)\),$', source(PAGE), re.MULTILINE)
     assert [tuple(map(int, row)) for row in in_code] == taken
-    assert "\n".join(kept["ptx"]) in source(PAGE)
+    assert "\n".join(data["ptx"]) in source(PAGE)
 
 
 def test_what_convolutions_ask_of_memory() -> None:
-    kept = json.loads((BOOK.parent / "benchmarks" / "gpu_kernels.json").read_text("utf-8"))["pieces"]
+    data = json.loads((BOOK.parent / "benchmarks" / "gpu_kernels.json").read_text("utf-8"))["pieces"]
     rows = re.findall(
         r"^\| ([^|]* × [^|]*) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$", source(PAGE), re.MULTILINE
     )
     assert len(rows) == 3
-    assert all([int(n.replace(",", "")) for n in numbers] == kept[name] for name, *numbers in rows)
+    assert all([int(n.replace(",", "")) for n in numbers] == data[name] for name, *numbers in rows)
 
 
 def test_occupancy() -> None:

@@ -15,9 +15,9 @@ pytestmark = pytest.mark.slow  # two programs are compiled ahead of time, and on
 
 
 def view(explorer: str) -> LoweringView:
-    found = explorers(PAGE)[explorer].view
-    assert isinstance(found, LoweringView)
-    return found
+    result = explorers(PAGE)[explorer].view
+    assert isinstance(result, LoweringView)
+    return result
 
 
 def test_it_shows_nothing_but_explorers() -> None:

@@ -18,9 +18,9 @@ PAGE = "ch25_running"
 
 
 def view(explorer: str) -> MachineView:
-    found = explorers(PAGE)[explorer].view
-    assert isinstance(found, MachineView)
-    return found
+    result = explorers(PAGE)[explorer].view
+    assert isinstance(result, MachineView)
+    return result
 
 
 def test_it_shows_nothing_but_explorers() -> None:

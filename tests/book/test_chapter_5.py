@@ -16,15 +16,16 @@ PAGE = "ch05_sharing"
 
 
 def view(name: str) -> SharingView:
-    found = explorers(PAGE)[name].view
-    assert isinstance(found, SharingView)
-    return found
+    result = explorers(PAGE)[name].view
+    assert isinstance(result, SharingView)
+    return result
 
 
-def runs(made: SharingView, what: str) -> list[list[int]]:
+def runs(result: SharingView, what: str) -> list[list[int]]:
     """For each form: how often each copy of an expression was evaluated."""
     return [
-        [item.runs for item in form.items if made.keys[item.key].what.startswith(what)] for form in made.forms
+        [item.runs for item in form.items if result.keys[item.key].what.startswith(what)]
+        for form in result.forms
     ]
 
 
@@ -42,9 +43,9 @@ def test_pasting_runs_the_dense_layer_five_times() -> None:
 
 
 def test_the_cell_has_one_dense_layer_or_five() -> None:
-    made = view("ch05-cell")
-    assert runs(made, "nn.dense(") == [[1], [1], [1] * 5]
-    assert runs(made, "concatenate(") == [[1], [1], [1] * 5]
+    result = view("ch05-cell")
+    assert runs(result, "nn.dense(") == [[1], [1], [1] * 5]
+    assert runs(result, "concatenate(") == [[1], [1], [1] * 5]
 
 
 def test_let_has_the_bars_of_the_graph() -> None:
@@ -53,10 +54,10 @@ def test_let_has_the_bars_of_the_graph() -> None:
 
 
 def test_what_one_branch_uses_stands_in_it_and_was_not_run() -> None:
-    made = view("ch05-branches")
-    assert runs(made, "sqrt(") == [[0], [0], [0]]
-    graph = made.forms[0]
-    rows = [row.text for row in made.rows[graph.first : graph.last + 1]]
+    result = view("ch05-branches")
+    assert runs(result, "sqrt(") == [[0], [0], [0]]
+    graph = result.forms[0]
+    rows = [row.text for row in result.rows[graph.first : graph.last + 1]]
     inside = next(n for n, text in enumerate(rows) if "sqrt(" in text)
     before = next(n for n, text in enumerate(rows) if "exp(" in text)
     assert before < next(n for n, text in enumerate(rows) if text.startswith("if (")) < inside
@@ -69,17 +70,17 @@ def test_the_value_before_the_function_is_computed_once() -> None:
 
 
 def test_what_the_learner_builds_is_what_the_passes_give() -> None:
-    graph, made = names(PAGE)["graph"], names(PAGE)
+    graph, result = names(PAGE)["graph"], names(PAGE)
     module = IRModule.from_expr(graph)
     theirs = relay.transform.ToANormalForm()(module)["main"]
-    assert structural_equal(made["with_let"](graph), theirs)
-    assert structural_equal(made["as_graph"](theirs), graph)
+    assert structural_equal(result["with_let"](graph), theirs)
+    assert structural_equal(result["as_graph"](theirs), graph)
 
 
 def test_scopes() -> None:
-    found = {line.split(maxsplit=1)[0]: line.split(maxsplit=1)[1]
+    result = {line.split(maxsplit=1)[0]: line.split(maxsplit=1)[1]
              for line in output(PAGE, "for expr, scope in scopes").splitlines()}  # fmt: skip
-    assert (found["exp"], found["sqrt"], found["add"]) == ("before the if", "then", "else")
+    assert (result["exp"], result["sqrt"], result["add"]) == ("before the if", "then", "else")
 
 
 def test_the_order_is_a_factor_of_nearly_four() -> None:
@@ -99,18 +100,18 @@ def test_predictions() -> None:
 
 def test_the_folded_solution() -> None:
     """Tuples named too, and the most that the cell needs in either order."""
-    made = dict(names(PAGE))
-    code = next(found[2] for found in CELL.finditer(source(PAGE)) if found[2].startswith("def with_let"))
+    result = dict(names(PAGE))
+    code = next(match[2] for match in CELL.finditer(source(PAGE)) if match[2].startswith("def with_let"))
     tuples = r"```\{code-block\} python\n(            case relay\.Tuple\(\).*?)```"
     extra = re.search(tuples, source(PAGE), re.DOTALL)
     assert extra is not None
-    exec(code.replace("            case _:\n", extra[1] + "            case _:\n", 1), made)
-    cell = made["cell"]
+    exec(code.replace("            case _:\n", extra[1] + "            case _:\n", 1), result)
+    cell = result["cell"]
     normal = relay.transform.ToANormalForm()(relay.transform.ToGraphNormalForm()(cell))
-    named = made["with_let"](cell["main"])
+    named = result["with_let"](cell["main"])
     assert structural_equal(named, normal["main"])
     typed = relay.transform.InferType()(IRModule.from_expr(named))["main"]
-    assert made["most"](typed, size_with_tuples) == 160
+    assert result["most"](typed, size_with_tuples) == 160
 
 
 def size_with_tuples(var: relay.Var) -> int:

@@ -27,10 +27,10 @@ def test_the_copy_has_eight() -> None:
 
 
 def test_how_long_the_walks_would_take() -> None:
-    said = dict(
+    text = dict(
         re.findall(r"^(\w+) .* ([\d,]+) visits$", output(PAGE, "from relay_explorer import models"), re.M)
     )
-    years = {name: int(visits.replace(",", "")) / 1e6 / (365 * 24 * 3600) for name, visits in said.items()}
+    years = {name: int(visits.replace(",", "")) / 1e6 / (365 * 24 * 3600) for name, visits in text.items()}
     assert 5 < years["transformer"] < 6
     assert 3.5e9 < years["lstm"] < 5e9
 

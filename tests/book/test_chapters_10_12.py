@@ -25,22 +25,22 @@ def infer(text: str) -> relay.IRModule:
 
 
 def show(program: str) -> str:
-    """The start of a cell that shows a program."""
+    """Return the start of a cell that shows a program."""
     return f'show("""\n{program}'
 
 
 def say(page: str, explorer: str, step: int) -> str:
-    """The sentence of a step, counted from 1 as readers and addresses do."""
+    """Return the sentence of a step, counted from 1 as readers and addresses do."""
     view = explorers(page)[explorer].to_dict()
     template, *arguments = (view["strings"][s] for s in view["steps"][step - 1][2])
     return str(template.format(*arguments))
 
 
 def node(page: str, explorer: str, number: int) -> tuple[str, str]:
-    """The label and the attributes of a node."""
+    """Return the label and the attributes of a node."""
     view = explorers(page)[explorer].to_dict()
-    found = view["nodes"][number]
-    return view["strings"][found[0]], view["strings"][found[8]]
+    result = view["nodes"][number]
+    return view["strings"][result[0]], view["strings"][result[8]]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -79,8 +79,8 @@ class TestTypes:
         assert "300 is different from 600" in output(self.page, "try:\n    mood")
 
     def test_the_table_of_types_holds(self) -> None:
-        found = names(self.page)
-        number, tensor = found["number"], relay.TensorType((8, 300), "float32")
+        namespace = names(self.page)
+        number, tensor = namespace["number"], relay.TensorType((8, 300), "float32")
         rows = {
             "Tensor[(8, 300), float32]": tensor,
             "float32": number,
@@ -170,9 +170,9 @@ class TestOperators:
 
     def test_the_convolution_tells_the_kernel(self) -> None:
         typed = relay.transform.InferType()(names(self.page)["stem"])
-        wanted = ["(64, 3, 7, 7)", "(64)", "(64)", "(64)", "(64)", "(10, 64)"]
-        found = [str(p.checked_type) for p in typed["main"].params[1:]]
-        assert found == [f"Tensor[{shape}, float32]" for shape in wanted]
+        expected = ["(64, 3, 7, 7)", "(64)", "(64)", "(64)", "(64)", "(10, 64)"]
+        result = [str(p.checked_type) for p in typed["main"].params[1:]]
+        assert result == [f"Tensor[{shape}, float32]" for shape in expected]
 
     @pytest.mark.parametrize(
         ("explorer", "step", "words"),
@@ -299,10 +299,10 @@ class TestInference:
 
     @pytest.mark.parametrize("model", ["mlp", "lenet", "mobilenet", "transformer", "lstm"])
     def test_on_other_models_too(self, model: str) -> None:
-        found = names(self.page)
-        solver = found["Solver"]()
-        inference, ours = found["replay"](models.load(model), solver)
-        assert [v for v in ours if found["resolved"](ours[v]) != found["resolve"](v)] == []
+        namespace = names(self.page)
+        solver = namespace["Solver"]()
+        inference, ours = namespace["replay"](models.load(model), solver)
+        assert [v for v in ours if namespace["resolved"](ours[v]) != namespace["resolve"](v)] == []
         assert solver.runs == sum(isinstance(event, Ended) for event in inference.events)
 
     def test_the_vain_runs_are_where_a_short_way_has_a_convolution(self) -> None:
@@ -323,36 +323,36 @@ class TestInference:
             assert relations == end == rounds < front
 
     def test_rounds_grow_with_the_square(self) -> None:
-        found = names(self.page)
+        namespace = names(self.page)
 
         def runs(n: int) -> int:
-            solver = found["InRounds"]()
-            found["replay"](found["late"](n), solver)
+            solver = namespace["InRounds"]()
+            namespace["replay"](namespace["late"](n), solver)
             return int(solver.runs)
 
         assert 3.5 < runs(80) / runs(40) < 4.5
 
     def test_waking_the_joined_as_well_makes_no_difference_to_the_table(self) -> None:
         """TVM also queues the relations of a class that is only joined with another."""
-        found = names(self.page)
+        namespace = names(self.page)
 
-        base: Any = found["AtTheEnd"]
+        base: Any = namespace["AtTheEnd"]
 
         class Joined(base):  # type: ignore[misc]  # a class of the page
             def bind(self, variable, type_):  # type: ignore[no-untyped-def]  # as there
                 readers = list(variable.readers)
                 super().bind(variable, type_)
-                if isinstance(type_, found["Variable"]):
+                if isinstance(type_, namespace["Variable"]):
                     for constraint in readers:
                         if not constraint.done and constraint is not self.running:
                             self.affected(constraint)
 
-        programs = [found["late"](100), found["joins"](100)]
+        programs = [namespace["late"](100), namespace["joins"](100)]
         for module in (*programs, *map(models.load, ("resnet50", "transformer", "lstm"))):
             counts = []
-            for kind in (found["AtTheEnd"], Joined):
+            for kind in (namespace["AtTheEnd"], Joined):
                 solver = kind()
-                found["replay"](module, solver)
+                namespace["replay"](module, solver)
                 counts.append(solver.runs)
             assert counts[0] == counts[1]
 

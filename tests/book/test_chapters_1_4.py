@@ -33,9 +33,9 @@ class TestPage:
             assert 'class="relay-explorer"' in explorer._repr_html_()
 
     def test_explorers_are_named_after_the_chapter(self, page: str) -> None:
-        found = re.findall(r"explore\(.*?name=\"([^\"]+)\"", source(page), re.DOTALL)
-        assert found
-        assert all(name.startswith(page[:4] + "-") for name in found)
+        matches = re.findall(r"explore\(.*?name=\"([^\"]+)\"", source(page), re.DOTALL)
+        assert matches
+        assert all(name.startswith(page[:4] + "-") for name in matches)
 
     def test_figures_exist(self, page: str) -> None:
         figures = re.findall(r"^```\{diagram\} (\w+)", source(page), re.MULTILINE)
@@ -113,15 +113,15 @@ class TestDefineAndRun:
         assert "0 branches" in printed
 
     def test_answer_of_the_exercise(self) -> None:
-        found = names(self.page)
+        namespace = names(self.page)
         module = infer(as_a(re.Match, GCD.search(source(self.page)))[1])
-        table = {**found["Evaluate"].operators, "equal": np.equal, "mod": np.mod}
-        before = found["Evaluate"].operators
-        found["Evaluate"].operators = table
+        table = {**namespace["Evaluate"].operators, "equal": np.equal, "mod": np.mod}
+        before = namespace["Evaluate"].operators
+        namespace["Evaluate"].operators = table
         try:
-            result = found["evaluate"](module, "gcd", np.int32(36), np.int32(60))
+            result = namespace["evaluate"](module, "gcd", np.int32(36), np.int32(60))
         finally:
-            found["Evaluate"].operators = before
+            namespace["Evaluate"].operators = before
         assert result == np.gcd(36, 60)
 
 
@@ -172,14 +172,14 @@ class TestTenMinutes:
     @pytest.mark.parametrize(("padding", "features"), [(2, 576), (0, 400)])
     def test_answer_of_the_exercise(self, padding: int, features: int) -> None:
         """Three numbers are changed; without the padding, the third need not be."""
-        found = names(self.page)
-        x = found["convolution"](relay.var("data", shape=(1, 3, 32, 32)), "conv1", 3, 6, padding=padding)
+        namespace = names(self.page)
+        x = namespace["convolution"](relay.var("data", shape=(1, 3, 32, 32)), "conv1", 3, 6, padding=padding)
         x = relay.nn.max_pool2d(x, pool_size=(2, 2), strides=(2, 2))
-        x = found["convolution"](x, "conv2", 6, 16, padding=0)
+        x = namespace["convolution"](x, "conv2", 6, 16, padding=0)
         x = relay.nn.batch_flatten(relay.nn.max_pool2d(x, pool_size=(2, 2), strides=(2, 2)))
-        x = relay.nn.relu(found["dense"](x, "fc1", features, 120))
-        x = relay.nn.relu(found["dense"](x, "fc2", 120, 84))
-        module = tvm.IRModule.from_expr(relay.nn.softmax(found["dense"](x, "fc3", 84, 10)))
+        x = relay.nn.relu(namespace["dense"](x, "fc1", features, 120))
+        x = relay.nn.relu(namespace["dense"](x, "fc2", 120, 84))
+        module = tvm.IRModule.from_expr(relay.nn.softmax(namespace["dense"](x, "fc3", 84, 10)))
         costs = relay.analysis.costs(relay.transform.InferType()(module))
         heavy = max(costs, key=lambda call: costs[call].parameters)
         assert costs[heavy].parameters == features * 120
@@ -200,7 +200,7 @@ KERNEL_LINKS = {("ch03-kernel", "step", 1), ("ch03-kernel", "step", 20)}  # to t
 
 @cache
 def views() -> dict[str, dict[str, Any]]:
-    """The data of every explorer of these chapters, by its name."""
+    """Return the data of every explorer of these chapters, by its name."""
     shown = [value for page in PAGES for value in executed(page)[2]]
     explorers: list[Any] = [value for value in shown if type(value).__name__ == "Explorer"]
     return {
@@ -210,9 +210,9 @@ def views() -> dict[str, dict[str, Any]]:
 
 def test_links_into_explorers_are_these() -> None:
     pattern = r"\(#rx-([\w-]+):(\w+)=(\d+)\)"
-    found = [link for page in PAGES for link in re.findall(pattern, source(page))]
-    assert {(name, key, int(number)) for name, key, number in found} == set(LINKS) | KERNEL_LINKS
-    assert sum(source(page).count("#rx-") for page in PAGES) == len(found)
+    matches = [link for page in PAGES for link in re.findall(pattern, source(page))]
+    assert {(name, key, int(number)) for name, key, number in matches} == set(LINKS) | KERNEL_LINKS
+    assert sum(source(page).count("#rx-") for page in PAGES) == len(matches)
 
 
 @pytest.mark.parametrize(("link", "promised"), LINKS.items(), ids=str)
@@ -278,10 +278,10 @@ class TestFirstProgram:
         assert "subtract(%x, %x1)" in output(self.page, "one, two")
 
     def test_answer_of_the_exercise(self) -> None:
-        found: dict[str, Any] = {"relay": relay, "tvm": tvm}
-        exec(as_a(re.Match, SOLUTION.search(source(self.page)))[1], found)
-        assert tvm.ir.structural_equal(found["text"], found["built"])
-        assert names(self.page)["operators"](found["text"]["main"])["exp"] == 1
+        result: dict[str, Any] = {"relay": relay, "tvm": tvm}
+        exec(as_a(re.Match, SOLUTION.search(source(self.page)))[1], result)
+        assert tvm.ir.structural_equal(result["text"], result["built"])
+        assert names(self.page)["operators"](result["text"]["main"])["exp"] == 1
 
     def test_the_chain_grows_from_three_calls_to_five(self) -> None:
         def depth(body: relay.Expr) -> int:

@@ -145,28 +145,28 @@ class TestLists:
         )
 
     def test_a_tree_of_64_words_is_127_products(self) -> None:
-        found = names(self.page)
+        namespace = names(self.page)
         sentence: Any = "bad"
         for _ in range(6):
             sentence = (sentence, sentence)
-        value = phrase(found["small"], sentence, {"bad": [0, 1]})
-        evaluation = record(found["small"], value, *found["weights"].values(), limit=100_000)
+        value = phrase(namespace["small"], sentence, {"bad": [0, 1]})
+        evaluation = record(namespace["small"], value, *namespace["weights"].values(), limit=100_000)
         functions = [a.code.function for a in evaluation.activations]
-        assert sum(functions.count(found["small"][name]) for name in ("word", "pair")) == 127
+        assert sum(functions.count(namespace["small"][name]) for name in ("word", "pair")) == 127
 
     def test_answer_of_the_exercise(self) -> None:
-        found = names(self.page)
+        namespace = names(self.page)
         (solution,) = re.findall(
             r"Show a solution\n```\{code-block\} text\n(.*?)```", source(self.page), re.S
         )
-        init = relay.parse("", init_module=found["small"])
+        init = relay.parse("", init_module=namespace["small"])
         init.import_from_std("prelude.rly")
         module = relay.parse(solution, init_module=init)
         run = relay.create_executor(mod=module).evaluate
         one, two, three, four = (np.full(2, k) for k in range(1, 5))
         value = phrase(module, ((one, (two, three)), four))
         assert run(module.get_global_var("depth"))(value).numpy() == 3
-        nil = found["make_list"](module, [])
+        nil = namespace["make_list"](module, [])
         vectors = list_items(run(module.get_global_var("words"))(value, nil))
         assert [int(v.numpy()[0, 0]) for v in vectors] == [1, 2, 3, 4]
 
@@ -197,9 +197,9 @@ def sentence_of(name: str, step: int) -> str:
 
 
 def test_links_into_explorers_are_these() -> None:
-    found = [link for page in PAGES for link in re.findall(r"\(#rx-([\w-]+):step=(\d+)\)", source(page))]
-    assert {(name, int(number)) for name, number in found} == set(LINKS)
-    assert sum(source(page).count("#rx-") for page in PAGES) == len(found)
+    matches = [link for page in PAGES for link in re.findall(r"\(#rx-([\w-]+):step=(\d+)\)", source(page))]
+    assert {(name, int(number)) for name, number in matches} == set(LINKS)
+    assert sum(source(page).count("#rx-") for page in PAGES) == len(matches)
 
 
 @pytest.mark.parametrize(("link", "promised"), LINKS.items(), ids=str)

@@ -18,7 +18,7 @@ def test_there_are_chapters() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_code_fits_the_column(page: str) -> None:
-    lines = [line for found in CELL.finditer(source(page)) for line in found[2].split("\n")]
+    lines = [line for match in CELL.finditer(source(page)) for line in match[2].split("\n")]
     assert lines
     assert [line for line in lines if len(line) > WIDEST] == []
 

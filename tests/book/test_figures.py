@@ -46,7 +46,7 @@ class TestDrawing:
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast ratio of WCAG 2.1 between two hexadecimal colours."""
+    """Return the contrast ratio (WCAG 2.1) between two hexadecimal colors."""
 
     def luminance(colour: str) -> float:
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]

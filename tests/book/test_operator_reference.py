@@ -31,7 +31,7 @@ NASTY = "<script>alert(1)</script> | a_b_c *d* [x](javascript:alert(2)) ${y}$ ``
 
 
 def entry(name: str) -> str:
-    """The text of an operator's entry."""
+    """Return the text of an operator's entry."""
     page = PAGES[Op.get(name).family]
     start = page.index(f"({anchor(name)})=\n")
     following = page.find("\n(op-", start + 1)
@@ -60,7 +60,7 @@ def test_the_types_that_are_shown_hold(name: str) -> None:
 def test_anchors_are_different_and_are_what_html_makes_of_them() -> None:
     anchors = [anchor(name) for name in NAMES]
     assert len(set(anchors)) == len(anchors)
-    assert all(re.fullmatch(r"op-[a-z0-9-]+[a-z0-9]", found) for found in anchors)
+    assert all(re.fullmatch(r"op-[a-z0-9-]+[a-z0-9]", match) for match in anchors)
     assert address(Op.get("nn.conv2d")) == "reference/operators_convolution.html#op-nn-conv2d"
 
 
@@ -113,13 +113,13 @@ def test_what_an_operator_declares_shows_as_it_was_written(nasty: Op) -> None:
         """Builds ``` a <script> call."""
 
     known = {"nasty<b>op": build}
-    made = "\n".join(operator_text.entry(nasty, call, known))
+    result = "\n".join(operator_text.entry(nasty, call, known))
     settings = {"myst_enable_extensions": ["dollarmath"], "report_level": 5}
-    html = publish_parts(made, parser=Parser(), writer_name="html5", settings_overrides=settings)["body"]
+    html = publish_parts(result, parser=Parser(), writer_name="html5", settings_overrides=settings)["body"]
     assert "<script" not in html
     assert "<b>" not in html
     assert "javascript:alert(2)" in html
     assert 'href="javascript' not in html
-    seen = re.sub(r"<[^>]+>", "", html)
+    observed = re.sub(r"<[^>]+>", "", html)
     shown = NASTY.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    assert seen.count(shown.removesuffix(".")) >= 3
+    assert observed.count(shown.removesuffix(".")) >= 3

@@ -23,7 +23,7 @@ Output = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in."""
+    """Change to an empty folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -86,11 +86,11 @@ def test_what_cannot_be_used(here: Path, capsys: Output, arguments: list[str], e
 def test_a_bad_program_is_a_diagnostic_with_its_place(here: Path, capsys: Output, content: bytes) -> None:
     (here / "bad.relay").write_bytes(content)
     assert main(["explore", "bad.relay"]) == 1
-    seen = capsys.readouterr()
-    assert seen.out == ""
-    assert "bad.relay" in seen.err
-    assert "error: " in seen.err
-    assert "Traceback" not in seen.err
+    observed = capsys.readouterr()
+    assert observed.out == ""
+    assert "bad.relay" in observed.err
+    assert "error: " in observed.err
+    assert "Traceback" not in observed.err
     assert [p.name for p in here.iterdir()] == ["bad.relay"]
 
 
@@ -179,8 +179,8 @@ def test_passes_from_the_command_line(here: Path, capsys: Output) -> None:
     assert main(["opt", "mlp", "--passes", "SimplifyInference, FuseOps(max_depth=2)"]) == 0
     text = capsys.readouterr().out
     with PassContext(opt_level=4):
-        wanted = FuseOps(max_depth=2)(SimplifyInference()(models.load("mlp")))
-    assert structural_equal(parse(text), wanted)
+        expected = FuseOps(max_depth=2)(SimplifyInference()(models.load("mlp")))
+    assert structural_equal(parse(text), expected)
     (here / "fused.relay").write_text(text)
     assert main(["opt", "fused.relay", "--passes", "DefuseOps", "-o", "plain.relay"]) == 0
     assert capsys.readouterr().out == ""

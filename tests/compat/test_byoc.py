@@ -25,6 +25,6 @@ def test_chains_of_arithmetic_become_regions() -> None:
     chain = relay.multiply(relay.subtract(relay.add(x, y), y), x)
     function = relay.Function([x, y], relay.concatenate((chain, relay.add(x, y)), axis=0))
     module = IRModule.from_expr(tvm.relay.testing.byoc.CcompilerAnnotator().visit(function))
-    made = relay.transform.PartitionGraph()(module)
-    assert [var.name_hint for var in made.functions] == ["main", "tvmgen_default_ccompiler_main_0"]
-    assert len(made["tvmgen_default_ccompiler_main_0"].params) == 2
+    result = relay.transform.PartitionGraph()(module)
+    assert [var.name_hint for var in result.functions] == ["main", "tvmgen_default_ccompiler_main_0"]
+    assert len(result["tvmgen_default_ccompiler_main_0"].params) == 2

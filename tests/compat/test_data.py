@@ -17,13 +17,13 @@ DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16
 
 
 def test_arrays_are_made_filled_and_read() -> None:
-    made = tvm.nd.array(np.array([[1, 2], [3, 4]], "float32"))
-    assert (made.shape, made.dtype, str(made.device)) == ((2, 2), "float32", "cpu(0)")
-    made[0, 1] = 7
-    assert made.numpy().tolist() == [[1, 7], [3, 4]]
+    result = tvm.nd.array(np.array([[1, 2], [3, 4]], "float32"))
+    assert (result.shape, result.dtype, str(result.device)) == ((2, 2), "float32", "cpu(0)")
+    result[0, 1] = 7
+    assert result.numpy().tolist() == [[1, 7], [3, 4]]
     other = tvm.nd.empty((2, 2), "int32", tvm.cuda(1))
     assert str(other.device) == "cuda(1)"
-    assert made.copyto(other).numpy().tolist() == [[1, 7], [3, 4]]
+    assert result.copyto(other).numpy().tolist() == [[1, 7], [3, 4]]
     with pytest.raises(ValueError, match=r"shape \(3,\) cannot be copied to one of \(2, 2\)"):
         other.copyfrom([1, 2, 3])
 
@@ -258,7 +258,7 @@ def test_programs_are_equal_whether_or_not_their_numbers_know_their_type() -> No
 
 
 def attrs_of(call: relay.Call, **values: object) -> relay.Call:
-    """The same call with values put into its attributes as they are."""
+    """Return the same call with values put directly into its attributes."""
     attrs = as_a(Attrs, call.attrs).replace()
     attrs.__dict__.update(values)
     return relay.Call(call.op, call.args, attrs)

@@ -15,21 +15,21 @@ MODULE = relay.parse("def @main(%x: int32) { %x + 1 }")
 
 
 def test_a_class_with_some_of_the_methods_is_an_instrument() -> None:
-    seen: list[str] = []
+    observed: list[str] = []
 
     @instrument.pass_instrument
     class Watch:
         """Notes the names of passes."""
 
         def run_before_pass(self, mod: relay.IRModule, info: object) -> None:
-            seen.append(info.name)  # type: ignore[attr-defined]
+            observed.append(info.name)  # type: ignore[attr-defined]
 
         def exit_pass_ctx(self) -> None:
-            seen.append("end")
+            observed.append("end")
 
     with tvm.transform.PassContext(instruments=[Watch()]):
         relay.transform.InferType()(MODULE)
-    assert seen == ["InferType", "end"]
+    assert observed == ["InferType", "end"]
     assert isinstance(Watch(), instrument.PassInstrument)
 
 
@@ -67,8 +67,8 @@ def test_printing(capsys: pytest.CaptureFixture[str]) -> None:
 class Watch(instrument.PassInstrument):
     """Notes what it is told; raises where it is asked to."""
 
-    def __init__(self, name: str, seen: list[str], broken: str = "") -> None:
-        self.name, self.seen, self.broken = name, seen, broken
+    def __init__(self, name: str, observed: list[str], broken: str = "") -> None:
+        self.name, self.seen, self.broken = name, observed, broken
 
     def _told(self, what: str) -> None:
         self.seen.append(f"{self.name} {what}")
@@ -90,27 +90,27 @@ class Watch(instrument.PassInstrument):
     ],
 )
 def test_an_instrument_that_raises_ends_the_context(broken: str, expected: list[str]) -> None:
-    seen: list[str] = []
+    observed: list[str] = []
     context = tvm.transform.PassContext(
-        instruments=[Watch("a", seen), Watch("b", seen, broken), Watch("c", seen)]
+        instruments=[Watch("a", observed), Watch("b", observed, broken), Watch("c", observed)]
     )
     with pytest.raises(RuntimeError, match="broken"), context:
         pass
-    assert seen == expected
+    assert observed == expected
     assert tvm.transform.PassContext.current() is not context
     assert not context.instruments
 
 
 def test_instruments_can_be_exchanged_also_without_a_context() -> None:
-    seen: list[str] = []
+    observed: list[str] = []
     context = tvm.transform.PassContext.current()
-    context.override_instruments([Watch("a", seen)])
+    context.override_instruments([Watch("a", observed)])
     assert tvm.transform.PassContext.current() is context
-    context.override_instruments([Watch("b", seen)])
+    context.override_instruments([Watch("b", observed)])
     context.override_instruments(None)
-    assert seen == ["a enters", "a leaves", "b enters", "b leaves"]
+    assert observed == ["a enters", "a leaves", "b enters", "b leaves"]
     with pytest.raises(RuntimeError, match="broken"):
-        context.override_instruments([Watch("a", seen, "enters")])
+        context.override_instruments([Watch("a", observed, "enters")])
     assert not tvm.transform.PassContext.current().instruments
 
 

@@ -19,7 +19,7 @@ from relay_explorer.ir.errors import RelayError
 
 @pytest.fixture
 def hook() -> Iterator[None]:
-    """Imports of this file are those of old code."""
+    """Treat imports of this file as those of old code."""
     install()
     yield
     uninstall()
@@ -55,8 +55,8 @@ def test_every_name_leads_somewhere() -> None:
 )
 def test_modules_of_old_code(hook: None, name: str, same: object) -> None:
     module, _, attribute = name.partition(":")
-    found = getattr(importlib.import_module(module), attribute)
-    assert found is same if same is not None else found.relu is relay.nn.relu
+    result = getattr(importlib.import_module(module), attribute)
+    assert result is same if same is not None else result.relu is relay.nn.relu
 
 
 def test_the_lists_of_mixed_precision_are_those_of_the_declarations(hook: None) -> None:

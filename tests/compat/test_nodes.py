@@ -50,8 +50,8 @@ class TestContainers:
 
 class TestNodesByName:
     def test_attributes(self) -> None:
-        made = tvm.ir.make_node("relay.attrs.SoftmaxAttrs", axis=1)
-        assert (made.axis, type(made)) == (1, type(relay.nn.softmax(relay.var("x"), axis=1).attrs))
+        result = tvm.ir.make_node("relay.attrs.SoftmaxAttrs", axis=1)
+        assert (result.axis, type(result)) == (1, type(relay.nn.softmax(relay.var("x"), axis=1).attrs))
         assert tvm.ir.make_node("DictAttrs", Primitive=1)["Primitive"] == 1
         with pytest.raises(relay.RelayError, match="has no attribute `axes`"):
             tvm.ir.make_node("relay.attrs.SoftmaxAttrs", axes=1)
@@ -122,8 +122,8 @@ class TestModules:
     def test_a_constructor_is_found_by_its_tag(self) -> None:
         module, again = tvm.relay.parse(LIST), tvm.relay.parse(LIST)
         for constructor in module.constructors():
-            found = again.get_constructor(constructor.tag)
-            assert found.name_hint == constructor.name_hint
+            result = again.get_constructor(constructor.tag)
+            assert result.name_hint == constructor.name_hint
         red, green, blue = module.get_type("Colour")[1:]
         assert (green.tag - red.tag, blue.tag - red.tag) == (1, 2)
         assert len({c.tag for c in module.constructors()}) == 5

@@ -16,9 +16,9 @@ ADD_ONE = relay.Function([x := relay.var("x", shape=(2,))], x + relay.const(1.0)
 @pytest.mark.parametrize("dtype", ["int32", "float64", "bool"])
 def test_the_graph_executor_copies_arrays_into_the_parameters_type(dtype: str) -> None:
     given = np.array([0, 1], dtype)
-    found = relay.create_executor("graph").evaluate(ADD_ONE)(given).numpy()
-    assert found.dtype == "float32"
-    assert found.tolist() == [1, 2]
+    result = relay.create_executor("graph").evaluate(ADD_ONE)(given).numpy()
+    assert result.dtype == "float32"
+    assert result.tolist() == [1, 2]
     assert given.dtype == dtype
 
 

@@ -16,7 +16,7 @@ from relay_explorer.transform import InferType
 
 @pytest.fixture
 def halve() -> Iterator[Any]:
-    """An operator that has a name and nothing else."""
+    """Register an operator that has only a name."""
     yield register("test.halve", "Every second element.")
     Op.unregister("test.halve")
 

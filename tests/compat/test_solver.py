@@ -34,10 +34,10 @@ def test_tuples_are_what_the_virtual_machine_called_adts() -> None:
     assert isinstance(pair, container.ADT)
     assert len(pair) == 2
     x = relay.var("x", relay.TupleType([relay.scalar_type("int32")] * 2))
-    found = relay.create_executor().evaluate(relay.Function([x], relay.Tuple([x, x])))(pair)
-    assert isinstance(found, container.ADT)
-    assert isinstance(found[1], container.ADT)
-    assert not isinstance(found[0][0], container.ADT)
+    result = relay.create_executor().evaluate(relay.Function([x], relay.Tuple([x, x])))(pair)
+    assert isinstance(result, container.ADT)
+    assert isinstance(result[1], container.ADT)
+    assert not isinstance(result[0][0], container.ADT)
     assert container.tuple_object() == ()
     assert container.ADT(0, [1, 2]) == (1, 2)
     with pytest.raises(tvm.error.TVMError, match="with its constructor"):

@@ -32,34 +32,34 @@ def test_the_gradient_of_a_convolutions_weight() -> None:
     y = functional.conv2d(torch.tensor(x), w, stride=2, padding=(1, 0), groups=2)
     dy = numbers(random, tuple(y.shape))
     y.backward(torch.tensor(dy))
-    found = reference.conv2d_backward_weight_python(dy, x, (3, 2), 2, (1, 0), groups=2)
-    close(found, w.grad, 1e-5)
+    result = reference.conv2d_backward_weight_python(dy, x, (3, 2), 2, (1, 0), groups=2)
+    close(result, w.grad, 1e-5)
 
 
 def test_groups_layouts_and_uneven_padding() -> None:
     random = rng("topi groups")
     x, w = numbers(random, (2, 6, 7, 8)), numbers(random, (4, 3, 3, 2))
     padded = functional.pad(torch.tensor(x), (1, 3, 0, 2))
-    wanted = functional.conv2d(padded, torch.tensor(w), stride=(2, 1), groups=2)
-    close(reference.conv2d_nchw_python(x, w, (2, 1), (0, 1, 2, 3), groups=2), wanted, 1e-5)
+    expected = functional.conv2d(padded, torch.tensor(w), stride=(2, 1), groups=2)
+    close(reference.conv2d_nchw_python(x, w, (2, 1), (0, 1, 2, 3), groups=2), expected, 1e-5)
     last = reference.conv2d_nhwc_python(
         x.transpose(0, 2, 3, 1), w.transpose(2, 3, 1, 0), (2, 1), (0, 1, 2, 3), groups=2
     )
-    close(last.transpose(0, 3, 1, 2), wanted, 1e-5)
+    close(last.transpose(0, 3, 1, 2), expected, 1e-5)
 
 
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 def test_padding_by_name(padding: str) -> None:
     x, w = numbers(rng(1), (1, 2, 6, 6)), numbers(rng(2), (3, 2, 3, 5))
-    found = reference.conv2d_nchw_python(x, w, 1, padding)
-    close(found, functional.conv2d(torch.tensor(x), torch.tensor(w), padding=padding.lower()), 1e-5)
+    result = reference.conv2d_nchw_python(x, w, 1, padding)
+    close(result, functional.conv2d(torch.tensor(x), torch.tensor(w), padding=padding.lower()), 1e-5)
 
 
 def test_other_orders_of_axes() -> None:
     x, w = numbers(rng(3), (2, 3, 6, 5)), numbers(rng(4), (4, 3, 2, 3))
-    wanted = functional.conv2d(torch.tensor(x), torch.tensor(w)).numpy()
+    expected = functional.conv2d(torch.tensor(x), torch.tensor(w)).numpy()
     hwcn = reference.conv2d_hwcn_python(x.transpose(2, 3, 1, 0), w.transpose(2, 3, 1, 0), 1, 0)
-    close(hwcn.transpose(3, 2, 0, 1), torch.tensor(wanted), 1e-5)
+    close(hwcn.transpose(3, 2, 0, 1), torch.tensor(expected), 1e-5)
     each = numbers(rng(5), (3, 2, 3, 3))
     deep = functional.conv2d(torch.tensor(x), torch.tensor(each.reshape(6, 1, 3, 3)), groups=3, dilation=2)
     close(reference.depthwise_conv2d_python_nchw(x, each, 1, 0, 2), deep, 1e-5)
@@ -69,15 +69,15 @@ def test_other_orders_of_axes() -> None:
 @pytest.mark.parametrize(("stride", "padding", "more"), [(1, 0, 0), (2, 1, 1), (3, 2, 2), (2, 3, 0)])
 def test_transposed_convolutions(stride: int, padding: int, more: int, groups: int) -> None:
     x, w = numbers(rng(stride, more), (2, 4, 6, 5)), numbers(rng(padding), (4, 3, 3, 3))
-    wanted = functional.conv_transpose2d(
+    expected = functional.conv_transpose2d(
         torch.tensor(x), torch.tensor(w), stride=stride, padding=padding, output_padding=more, groups=groups
     )
-    found = reference.conv2d_transpose_nchw_python(x, w, stride, padding, (more, more), groups)
-    close(found, wanted, 1e-5)
+    result = reference.conv2d_transpose_nchw_python(x, w, stride, padding, (more, more), groups)
+    close(result, expected, 1e-5)
     nhwc = reference.conv2d_transpose_nhwc_python(
         x.transpose(0, 2, 3, 1), w.transpose(2, 3, 1, 0), "HWOI", stride, padding, (more, more), groups
     )
-    close(nhwc.transpose(0, 3, 1, 2), wanted, 1e-5)
+    close(nhwc.transpose(0, 3, 1, 2), expected, 1e-5)
 
 
 @pytest.mark.parametrize("pool", ["max", "avg"])
@@ -85,20 +85,20 @@ def test_transposed_convolutions(stride: int, padding: int, more: int, groups: i
 @pytest.mark.parametrize("count", [False, True])
 def test_pools(pool: str, ceil: bool, count: bool) -> None:
     x = numbers(rng("pool"), (2, 3, 8, 8))
-    found = reference.poolnd_python(
+    result = reference.poolnd_python(
         x, (3, 2), (2, 3), (1, 1), (1, 0), (1, 0), pool, count_include_pad=count, ceil_mode=ceil
     )
     data = torch.tensor(x)
     if pool == "max":
-        wanted = functional.max_pool2d(data, (3, 2), (2, 3), (1, 0), ceil_mode=ceil)
+        expected = functional.max_pool2d(data, (3, 2), (2, 3), (1, 0), ceil_mode=ceil)
     else:
-        wanted = functional.avg_pool2d(data, (3, 2), (2, 3), (1, 0), ceil, count)
-    close(found, wanted, 1e-5)
+        expected = functional.avg_pool2d(data, (3, 2), (2, 3), (1, 0), ceil, count)
+    close(result, expected, 1e-5)
     last = reference.poolnd_python(
         x.transpose(0, 2, 3, 1), (3, 2), (2, 3), (1, 1), (1, 0), (1, 0), pool, count_include_pad=count,
         ceil_mode=ceil, layout="NHWC",
     )  # fmt: skip
-    close(last.transpose(0, 3, 1, 2), wanted, 1e-5)
+    close(last.transpose(0, 3, 1, 2), expected, 1e-5)
 
 
 @pytest.mark.parametrize("pool", ["max", "avg"])
@@ -113,10 +113,10 @@ def test_gradients_of_pools(pool: str, count: bool) -> None:
     grad = numbers(rng("out"), tuple(y.shape))
     y.backward(torch.tensor(grad))
     assert x.grad is not None
-    found = reference.pool_grad_nchw(
+    result = reference.pool_grad_nchw(
         x.detach().numpy(), grad, (3, 2), (2, 2), (1, 1, 1, 1), pool, False, count
     )
-    close(found, x.grad, 1e-5)
+    close(result, x.grad, 1e-5)
 
 
 def test_adaptive_pools() -> None:
@@ -173,8 +173,8 @@ def test_products_and_losses() -> None:
     a, b = numbers(random, (3, 4, 5)), numbers(random, (3, 6, 5))
     close(reference.batch_matmul(a, b), torch.tensor(a) @ torch.tensor(b).transpose(1, 2), 1e-5)
     x, w, bias = numbers(random, (3, 5)), numbers(random, (4, 5)), numbers(random, (4,))
-    wanted = functional.relu(functional.linear(*map(torch.tensor, (x, w, bias))))
-    close(reference.dense(x, w, bias, use_bias=True, use_relu=True), wanted, 1e-5)
+    expected = functional.relu(functional.linear(*map(torch.tensor, (x, w, bias))))
+    close(reference.dense(x, w, bias, use_bias=True, use_relu=True), expected, 1e-5)
     scores, weight = numbers(random, (4, 3, 2)), abs(numbers(random, (3,)))
     targets = np.asarray([[0, 2], [1, 1], [2, 0], [-100, 1]])
     for how in ("mean", "sum", "none"):
@@ -230,21 +230,21 @@ def test_taking() -> None:
 
 def test_correlation_of_an_image_with_itself() -> None:
     x = numbers(rng("corr"), (2, 3, 6, 6))
-    found = reference.correlation_nchw_python(x, x, 1, 1, 1, 1, 1, True)
-    assert found.shape == (2, 9, 6, 6)
-    np.testing.assert_allclose(found[:, 4], (x * x).mean(1), rtol=1e-5)
+    result = reference.correlation_nchw_python(x, x, 1, 1, 1, 1, 1, True)
+    assert result.shape == (2, 9, 6, 6)
+    np.testing.assert_allclose(result[:, 4], (x * x).mean(1), rtol=1e-5)
     apart = reference.correlation_nchw_python(x, x, 3, 1, 2, 1, 2, False)
     np.testing.assert_array_equal(apart[:, 4], np.zeros((2, 3, 3)))
 
 
 def test_images() -> None:
     x = numbers(rng("image"), (1, 2, 4, 5))
-    found = reference.resize2d_python(x, (2.0, 2.0), "NCHW", "linear", "half_pixel")
-    wanted = functional.interpolate(torch.tensor(x), scale_factor=2, mode="bilinear", align_corners=False)
-    close(found, wanted, 1e-5)
+    result = reference.resize2d_python(x, (2.0, 2.0), "NCHW", "linear", "half_pixel")
+    expected = functional.interpolate(torch.tensor(x), scale_factor=2, mode="bilinear", align_corners=False)
+    close(result, expected, 1e-5)
     grid = np.clip(numbers(rng("grid"), (1, 3, 3, 2)), -1, 1)
-    found = reference.grid_sample_python(x, grid.transpose(0, 3, 1, 2))
-    close(found, functional.grid_sample(torch.tensor(x), torch.tensor(grid), align_corners=True), 1e-5)
+    result = reference.grid_sample_python(x, grid.transpose(0, 3, 1, 2))
+    close(result, functional.grid_sample(torch.tensor(x), torch.tensor(grid), align_corners=True), 1e-5)
 
 
 def test_an_adaptive_pool_of_one_axis_takes_a_number() -> None:

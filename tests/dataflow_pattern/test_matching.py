@@ -264,8 +264,8 @@ class TestDominators:
     def test_the_parent_must_not_be_used_elsewhere(self) -> None:
         top = relay.nn.dense(X, Y)
         meet = relay.tanh(top) + relay.exp(top)
-        found = dfp.partition(self.pattern(), meet)
-        assert isinstance(as_call(found).op, relay.Function)
+        result = dfp.partition(self.pattern(), meet)
+        assert isinstance(as_call(result).op, relay.Function)
         outside = relay.Tuple([meet, top])
         assert dfp.partition(self.pattern(), outside) is outside
 

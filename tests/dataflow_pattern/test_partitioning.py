@@ -35,8 +35,8 @@ def layer(x: relay.Expr, w: relay.Expr, b: relay.Expr) -> relay.Expr:
 
 
 def composite(params: list[str], body: Callable[..., relay.Expr], name: str, **attrs: str) -> relay.Function:
-    made = [relay.var(p) for p in params]
-    return relay.Function(made, body(*made), attrs={"PartitionedFromPattern": name, **attrs})
+    result = [relay.var(p) for p in params]
+    return relay.Function(result, body(*result), attrs={"PartitionedFromPattern": name, **attrs})
 
 
 def made_functions(expr: relay.Expr) -> list[relay.Function]:
@@ -105,12 +105,13 @@ class TestTheFunction:
 
 class TestWhichMatches:
     def test_check_decides(self) -> None:
-        seen: list[relay.Expr] = []
+        observed: list[relay.Expr] = []
         wide = DENSE.partition(
-            layer(X, W, B), check=lambda pre: noted(seen, pre) or as_a(Attrs, as_call(pre).attrs)["axis"] == 1
+            layer(X, W, B),
+            check=lambda pre: noted(observed, pre) or as_a(Attrs, as_call(pre).attrs)["axis"] == 1,
         )
         assert isinstance(as_call(wide).op, relay.Function)
-        assert structural_equal(seen[0], layer(X, W, B))
+        assert structural_equal(observed[0], layer(X, W, B))
         expr = layer(X, W, B)
         assert DENSE.partition(expr, check=lambda pre: False) is expr
 

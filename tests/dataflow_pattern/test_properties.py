@@ -28,14 +28,14 @@ SEEDS = st.integers(0, 2**32)
 
 
 def pattern_of(expr: Expr, rng: random.Random, cut: float = 0.0) -> dfp.DFPattern:
-    """A pattern that describes `expr`. With the probability `cut` each part is left open."""
-    made: dict[Expr, dfp.DFPattern] = {}
+    """Build a pattern that describes `expr`. With the probability `cut`, replace each part by a wildcard."""
+    result: dict[Expr, dfp.DFPattern] = {}
     for node in post_order(expr):
-        part = _kind(node, [made[c] for c in children(node)])
-        made[node] = (
+        part = _kind(node, [result[c] for c in children(node)])
+        result[node] = (
             wildcard() if rng.random() < cut and not isinstance(node, Op) and node is not expr else part
         )
-    return made[expr]
+    return result[expr]
 
 
 def _kind(node: Expr, parts: list[dfp.DFPattern]) -> dfp.DFPattern:
@@ -142,12 +142,12 @@ def test_partitioning_one_operator_keeps_the_meaning(name: str) -> None:
 def test_inlining_what_was_partitioned_gives_the_program_back() -> None:
     """A partition is a call of a function: putting its arguments for its parameters undoes it."""
     pattern = wildcard().has_attr({"TOpPattern": 0})(wildcard()) | is_op("add")(wildcard(), wildcard())
-    made = wildcard().has_attr({"Composite": "moved"})(None)
+    result = wildcard().has_attr({"Composite": "moved"})(None)
 
     class Inline(DFPatternCallback):
         def __init__(self) -> None:
             super().__init__(rewrite_once=True)
-            self.pattern = made
+            self.pattern = result
 
         def callback(self, pre: Expr, post: Expr, node_map: dfp.matching.NodeMap) -> Expr:
             function = as_function(as_call(post).op)
@@ -167,10 +167,10 @@ STEPS = st.lists(
 @given(STEPS)
 def test_dominator_patterns_are_what_their_definition_says(steps: list[tuple[str, int, int]]) -> None:
     """Every way up from the addition ends in one product, and no way down from there avoids the addition."""
-    made: list[Expr] = [relay.var("x"), relay.var("y")]
+    result: list[Expr] = [relay.var("x"), relay.var("y")]
     for kind, i, j in steps:
-        one, two = made[i % len(made)], made[j % len(made)]
-        made.append(
+        one, two = result[i % len(result)], result[j % len(result)]
+        result.append(
             relay.nn.dense(one, two) if kind == "dense" else relay.exp(one) if kind == "exp" else one + two
         )
     product, addition = is_op("nn.dense")(wildcard(), wildcard()), is_op("add")(wildcard(), wildcard())
@@ -187,7 +187,7 @@ def test_dominator_patterns_are_what_their_definition_says(steps: list[tuple[str
             start is not without and any(reaches(part, goal, without) for part in children(start))
         )
 
-    root = relay.Tuple(made[-3:])
+    root = relay.Tuple(result[-3:])
     matcher = Matcher(pattern, root)
     for expr in post_order(root):
         top = next(iter(ends(expr)))

@@ -129,17 +129,17 @@ class TestWhatIsReplaced:
 
 class TestCallback:
     def test_is_given_what_was_and_what_it_has_become(self) -> None:
-        seen = []
+        observed = []
 
-        def note(pre: relay.Expr, post: relay.Expr, found: dfp.matching.NodeMap) -> relay.Expr:
-            seen.append((pre, post))
+        def note(pre: relay.Expr, post: relay.Expr, result: dfp.matching.NodeMap) -> relay.Expr:
+            observed.append((pre, post))
             return relay.tanh(as_call(post).args[0])
 
         inner = relay.nn.relu(X)
         outer = relay.nn.relu(inner)
         rewrite(Replace(is_op("nn.relu")(wildcard()), note), outer)
-        assert [pre for pre, _ in seen] == [inner, outer]
-        assert same(seen[1][1], relay.nn.relu(relay.tanh(X)))
+        assert [pre for pre, _ in observed] == [inner, outer]
+        assert same(observed[1][1], relay.nn.relu(relay.tanh(X)))
 
     def test_node_map_has_every_part_rewritten(self) -> None:
         value, amount = wildcard(), is_constant()
@@ -150,11 +150,11 @@ class TestCallback:
             [relu_to_tanh(), Replace(pattern, lambda pre, post, found: noted(maps, found) or post)],
             relay.exp(relay.const(2.0) * relay.nn.relu(X)),
         )
-        found = maps[0]
-        assert same(found[value][0], relay.tanh(X))
-        assert found[amount][0].data.numpy() == 2
-        assert found[pattern] == [found[pattern][0]]
-        assert found[pattern][0].args == (found[scaled][0],)
+        result = maps[0]
+        assert same(result[value][0], relay.tanh(X))
+        assert result[amount][0].data.numpy() == 2
+        assert result[pattern] == [result[pattern][0]]
+        assert result[pattern][0].args == (result[scaled][0],)
 
     def test_a_path_is_all_its_steps(self) -> None:
         step = wildcard().has_attr({"TOpPattern": 0})(wildcard())

@@ -51,11 +51,11 @@ def test_they_are_right() -> None:
     """Races, barriers and accesses outside are seen, too."""
     programs = TILED | IN_TWO | IN_REGISTERS
     with emulated_gpu() as gpu:
-        made = agree([case(text) for text in programs.values()])
+        result = agree([case(text) for text in programs.values()])
         launches = len(gpu.launches)
-    rules = [schedule.choice["rule"] for schedule in made]
+    rules = [schedule.choice["rule"] for schedule in result]
     assert rules == ["Convolution"] * (len(TILED) + len(IN_TWO)) + ["Sums"] * len(IN_REGISTERS)
-    assert not any(schedule.refused for schedule in made)
+    assert not any(schedule.refused for schedule in result)
     # What follows is applied before sums are stored; phases are put between each other at the end.
     assert launches == len(programs) + len(IN_TWO)
 

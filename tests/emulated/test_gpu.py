@@ -21,7 +21,7 @@ T = "((int)threadIdx.x)"
 
 
 def launched(body: str) -> Any:
-    """What a kernel writes to `y`; `t` is a thread's number, `x` is 0, 1, 2 …"""
+    """Return the result `y` of a kernel; `t` is a thread's index, `x` is 0, 1, 2 …"""
     te = tvm().te
     x = te.placeholder((THREADS,), name="x")
     y = te.compute((THREADS,), lambda i: x[i] + 1, name="y")
@@ -42,7 +42,7 @@ def launched(body: str) -> Any:
 
 
 def refused(body: str) -> str:
-    """What is said of a kernel that is stopped."""
+    """Return the error message for a kernel that is stopped."""
     with emulated_gpu(), pytest.raises(RuntimeError) as problem:
         launched(body)
     return str(problem.value).partition("\n")[0]
@@ -54,26 +54,26 @@ EXCHANGE = "__shared__ alignas(64) float s[64];\ns[t] = x[t];\n{}\ny[t] = s[63 -
 def test_a_barrier() -> None:
     with emulated_gpu():
         np.testing.assert_array_equal(launched(EXCHANGE.format("__syncthreads();")), X[::-1])
-    said = refused(EXCHANGE.format(""))
-    assert "of shared memory, which thread number" in said
-    assert said.endswith("without a barrier between")
+    text = refused(EXCHANGE.format(""))
+    assert "of shared memory, which thread number" in text
+    assert text.endswith("without a barrier between")
 
 
 def test_a_barrier_that_not_all_reach() -> None:
-    said = refused("if (t < 32) { __syncthreads(); }\nelse {\n__syncthreads(); }\ny[t] = 0;")
-    assert "threads of block (0, 0, 0) wait at different barriers" in said
+    text = refused("if (t < 32) { __syncthreads(); }\nelse {\n__syncthreads(); }\ny[t] = 0;")
+    assert "threads of block (0, 0, 0) wait at different barriers" in text
 
 
 def test_beyond_the_end() -> None:
-    said = refused("y[t] = x[t + 1];")
+    text = refused("y[t] = x[t + 1];")
     assert (
-        "thread (63, 0, 0) of block (0, 0, 0) reads 4 bytes at byte 256 of `x`, which has 256 bytes" in said
+        "thread (63, 0, 0) of block (0, 0, 0) reads 4 bytes at byte 256 of `x`, which has 256 bytes" in text
     )
 
 
 def test_a_vector_at_an_address_that_it_cannot_have() -> None:
-    said = refused("if (t == 0) { *(float2 *)y = *(float2 *)(x + 1); }")
-    assert "reads 8 bytes at an address that is no multiple of it" in said
+    text = refused("if (t == 0) { *(float2 *)y = *(float2 *)(x + 1); }")
+    assert "reads 8 bytes at an address that is no multiple of it" in text
 
 
 def test_two_threads_that_write_one_number() -> None:
@@ -84,12 +84,12 @@ def test_two_threads_that_write_one_number() -> None:
 
 def test_a_sum_of_a_warp() -> None:
     with emulated_gpu():
-        found = launched(
+        result = launched(
             "float sum = x[t];\nunsigned mask = __activemask();\n"
             "for (int by = 16; by; by /= 2) sum += __shfl_down_sync(mask, sum, by, 32);\n"
             "sum = __shfl_sync(mask, sum, 0, 32);\ny[t] = sum;"
         )
-    np.testing.assert_array_equal(found, [X[:32].sum()] * 32 + [X[32:].sum()] * 32)
+    np.testing.assert_array_equal(result, [X[:32].sum()] * 32 + [X[32:].sum()] * 32)
 
 
 @pytest.mark.parametrize(("place", "pieces"), [("t", 8), ("t * 7 % 64", 16), ("t * 8 % 64", 16)])
@@ -112,5 +112,5 @@ def test_turns_of_banks() -> None:
         )
         with emulated_gpu(counts=True) as gpu:
             launched(body)
-            found = [a.units for launch in gpu.launches for a in launch.accesses if a.array == "shared"]
-        assert found == [turns, turns]
+            result = [a.units for launch in gpu.launches for a in launch.accesses if a.array == "shared"]
+        assert result == [turns, turns]

@@ -38,12 +38,12 @@ VERSION = '#[version = "0.0.5"]\n'
 
 @pytest.fixture(autouse=True)
 def gpu() -> Iterator[EmulatedGPU]:
-    with emulated_gpu() as found:
-        yield found
+    with emulated_gpu() as result:
+        yield result
 
 
 def case(text: str) -> Case:
-    """A program with made-up arguments."""
+    """Build a program with arbitrary arguments."""
     module = infer_types(parse(VERSION + text))
     types = [p.checked_type for p in module["main"].params]
     return Case(module, [numbers(rng(text), t.concrete_shape, t.dtype) for t in map(as_tensor_type, types)])
@@ -52,23 +52,23 @@ def case(text: str) -> Case:
 def agree(cases: list[Case], choice: Choice | None = None) -> list[Scheduled]:
     """Fails unless kernels, compiled as one, give what the operators mean; their schedules."""
     with ARCH.tvm:
-        made = [scheduled(c.function, f"k{n}", ARCH, choice) for n, c in enumerate(cases)]
-        functions = {f"k{n}": s.prim_func for n, s in enumerate(made)}
+        result = [scheduled(c.function, f"k{n}", ARCH, choice) for n, c in enumerate(cases)]
+        functions = {f"k{n}": s.prim_func for n, s in enumerate(result)}
         library = tvm().compile(tvm().IRModule(functions), target=ARCH.tvm, tir_pipeline=exact.pipeline())
     for n, c in enumerate(cases):
-        wanted = flat(Interpreter(c.module).call("main", c.values))
-        outs = [there(np.full(w.shape, 77).astype(w.dtype)) for w in wanted]
+        expected = flat(Interpreter(c.module).call("main", c.values))
+        outs = [there(np.full(w.shape, 77).astype(w.dtype)) for w in expected]
         library[f"k{n}"](*[there(np.asarray(v)) for v in flat(tuple(c.values))], *outs)
-        for out, right in zip(outs, wanted, strict=True):
+        for out, right in zip(outs, expected, strict=True):
             close = DIGITS.get(str(right.dtype), 0) * 10
             np.testing.assert_allclose(out.numpy(), right, rtol=close, atol=close, err_msg=str(c.function))
-    return made
+    return result
 
 
 def there(array: Any) -> Any:
-    made = tvm().runtime.empty(array.shape, str(array.dtype), tvm().cuda(0))
-    made.copyfrom(np.array(array, order="C"))
-    return made
+    result = tvm().runtime.empty(array.shape, str(array.dtype), tvm().cuda(0))
+    result.copyfrom(np.array(array, order="C"))
+    return result
 
 
 def test_operators_of_every_kind() -> None:
@@ -110,10 +110,10 @@ def test_more_rows_than_a_grid_is_high() -> None:
 
 
 def run(module: IRModule, *values: Any, **options: Any) -> Any:
-    """What a program gives on the GPU, which must be what it gives here."""
-    wanted = flat(relay_explorer.build(module, "cpu")(*values))
+    """Return the result of a program on the GPU, which must equal the result on the CPU."""
+    expected = flat(relay_explorer.build(module, "cpu")(*values))
     exe = relay_explorer.build(module, "cuda", **options)
-    for got, right in zip(flat(exe(*values)), wanted, strict=True):
+    for got, right in zip(flat(exe(*values)), expected, strict=True):
         np.testing.assert_allclose(got, right, rtol=1e-4, atol=1e-4)
     return exe
 
@@ -146,11 +146,11 @@ def test_branches_and_sizes_that_are_not_known(executor: str | None) -> None:
 def test_a_tree_stays_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """The virtual machine sends words there, and fetches the answer; weights are there, as they were sent."""
     module = tree_lstm(inputs=4, hidden=3, moods=5)
-    given = weights(module, 0)
+    arguments = weights(module, 0)
     words = numbers(rng("words"), (4, 4), "float32")
     sentence = phrase(module, ((words[0], words[1]), (words[2], words[3])))
-    exe = relay_explorer.build(module, "cuda", params=given)
-    here = relay_explorer.build(module, "cpu", params=given)(sentence)
+    exe = relay_explorer.build(module, "cuda", params=arguments)
+    here = relay_explorer.build(module, "cpu", params=arguments)(sentence)
     sent: list[Any] = []
     own = DeviceMemory.own
 

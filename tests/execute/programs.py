@@ -10,28 +10,28 @@ from relay_explorer.execute.values import ConstructorValue, RefValue
 
 
 def parts(value: Any) -> list[Any]:
-    """The tensors of a value, and between them what it is built of, in order."""
-    found: list[Any] = []
+    """Return the tensors of a value and the structure between them, in order."""
+    result: list[Any] = []
     pending = [value]
     while pending:
         part = pending.pop()
         if isinstance(part, tuple):
-            found.append(len(part))
+            result.append(len(part))
             pending.extend(reversed(part))
         elif isinstance(part, ConstructorValue):
-            found.append(part.constructor.name_hint)
+            result.append(part.constructor.name_hint)
             pending.extend(reversed(part.fields))
         elif isinstance(part, RefValue):
-            found.append("ref")
+            result.append("ref")
             pending.append(part.value)
         else:
-            found.append(np.asarray(part) if hasattr(part, "dtype") else "fn")
-    return found
+            result.append(np.asarray(part) if hasattr(part, "dtype") else "fn")
+    return result
 
 
-def assert_same(found: Any, wanted: Any, rtol: float = 1e-4, atol: float = 1e-5) -> None:
+def assert_same(result: Any, expected: Any, rtol: float = 1e-4, atol: float = 1e-5) -> None:
     """Values are built alike, and their tensors have the same types and nearly the same elements."""
-    ours, theirs = parts(found), parts(wanted)
+    ours, theirs = parts(result), parts(expected)
     assert [p for p in ours if not hasattr(p, "dtype")] == [p for p in theirs if not hasattr(p, "dtype")]
     for a, b in zip(ours, theirs, strict=True):
         if hasattr(b, "dtype"):

@@ -18,7 +18,7 @@ LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 
 
 def code(program: str) -> str:
-    """The functions of a program, without heads and numbers of kernels."""
+    """Return the functions of a program, without heads and kernel numbers."""
     functions = compile_program(parse(program)).functions.values()
     return "\n".join([line for f in functions for line in function_text(f, remarks=False).splitlines()])
 
@@ -48,7 +48,7 @@ fn @main(%l: List[Tensor[(2), float32]], %acc: Tensor[(2), float32]) -> Tensor[(
 
 def test_memory_is_used_again() -> None:
     """The third product lies where the first was; the last one is returned, and has memory of its own."""
-    found = code(
+    result = code(
         """
         def @main(%x: Tensor[(4, 4), float32], %w: Tensor[(4, 4), float32]) -> Tensor[(4, 4), float32] {
           let %a = nn.dense(%x, %w, units=None);
@@ -58,7 +58,7 @@ def test_memory_is_used_again() -> None:
         }"""
     )
     assert (
-        found.partition("\n")[2]
+        result.partition("\n")[2]
         == """\
    0  alloc_storage r2, 64
    1  alloc_tensor r3, r2, (4, 4), float32
@@ -76,7 +76,7 @@ def test_memory_is_used_again() -> None:
 
 
 def test_a_match_of_two_lists_makes_no_pair() -> None:
-    found = code(
+    result = code(
         LIST
         + """
         def @main(%a: List[int32], %b: List[int32]) -> int32 {
@@ -87,7 +87,7 @@ def test_a_match_of_two_lists_makes_no_pair() -> None:
           }
         }"""
     )
-    assert found.partition("\n")[2] == snapshot("""\
+    assert result.partition("\n")[2] == snapshot("""\
    0  switch r0, List, {Cons -> 1, Nil -> 2}, -> none
    1  switch r1, List, {Cons -> 3, Nil -> 11}, -> none
    2  switch r1, List, {Cons -> 9, Nil -> 11}, -> none
@@ -105,7 +105,7 @@ def test_a_match_of_two_lists_makes_no_pair() -> None:
 
 def test_closures_cells_and_branches() -> None:
     """A closure that is called where it is made is called by its name, and takes what it captures."""
-    found = code(
+    result = code(
         """
         def @main(%n: int32, %r: ref(int32)) -> (int32, fn (int32) -> int32) {
           let %k = fn (%x: int32) { multiply(%x, %n) };
@@ -115,7 +115,7 @@ def test_closures_cells_and_branches() -> None:
         }"""
     )
     assert (
-        found
+        result
         == """\
 fn @main(%n: int32, %r: ref(int32)) -> (int32, fn (int32) -> int32), 0 captured, 5 registers:
    0  alloc_closure r2, @main.k, (r0)
@@ -140,7 +140,7 @@ fn @main.k(%x: int32) -> int32, 1 captured, 4 registers:
 
 
 def test_sizes_that_are_not_known() -> None:
-    found = str(
+    result = str(
         compile_program(
             parse(
                 """
@@ -151,8 +151,8 @@ def test_sizes_that_are_not_known() -> None:
             )
         )
     )
-    assert "kernel k1 argwhere on the host:\n  fn (%p0: Tensor[(?, 2), float32], Primitive=1)" in found
-    shown = [line.partition("#")[0].rstrip() for line in found[found.index("fn @main") :].splitlines()[1:]]
+    assert "kernel k1 argwhere on the host:\n  fn (%p0: Tensor[(?, 2), float32], Primitive=1)" in result
+    shown = [line.partition("#")[0].rstrip() for line in result[result.index("fn @main") :].splitlines()[1:]]
     assert shown == [
         "   0  shape_func (r1, r2), k0, (r0)",
         "   1  alloc_tensor_reg r3, r1, float32",
@@ -233,9 +233,9 @@ def test_a_match_decides_as_its_clauses_do(width: int, one_by_one: bool) -> None
     for _ in range(300):
         given = [rng.choice(ways) for _ in range(width)]
         state = start
-        while isinstance(made := plan[state], Look):
-            after = dict(made.cases).get(given[made.path[0]], made.otherwise)
+        while isinstance(result := plan[state], Look):
+            after = dict(result.cases).get(given[result.path[0]], result.otherwise)
             assert after is not None
             state = after
         fits = [all(part in ("_", value) for part, value in zip(row, given)) for row in rows]
-        assert made.clause == fits.index(True)
+        assert result.clause == fits.index(True)

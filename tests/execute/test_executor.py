@@ -290,8 +290,8 @@ def @main(%n: int64, %p: (float32, (uint8, bool)), %k: int32) {
 """
     )
     call = relay.create_executor(mod=module).evaluate()
-    found = call(3, (4, [5, True]), k=6)
-    assert [(v.dtype, v.numpy().item()) for v in found] == [
+    result = call(3, (4, [5, True]), k=6)
+    assert [(v.dtype, v.numpy().item()) for v in result] == [
         ("int64", 3), ("float32", 4.0), ("uint8", 5), ("bool", True), ("int32", 6),
     ]  # fmt: skip
 

@@ -35,8 +35,8 @@ def test_endless_recursion_that_carries_much() -> None:
         "  negative(@main(negative(%x)))\n"
         "}"
     )
-    found = failure(program, np.zeros(100_000, "float32"))
-    assert found == snapshot(
+    result = failure(program, np.zeros(100_000, "float32"))
+    assert result == snapshot(
         "endless.relay:2:12: error: the program has taken N MiB of memory, over half of what was "
         "free\n"
         "   2 |   negative(@main(negative(%x)))\n"
@@ -52,8 +52,8 @@ def test_an_endless_loop_that_keeps_what_it_makes() -> None:
         "def @grow(%l: List[int32]) -> List[int32] { @grow(Cons(1, %l)) }\n"
         "def @main() -> List[int32] { @grow(Nil) }"
     )
-    found = failure(program)
-    assert found == snapshot(
+    result = failure(program)
+    assert result == snapshot(
         "endless.relay:2:45: error: the program has taken N MiB of memory, over half of what was "
         "free\n"
         "   2 | def @grow(%l: List[int32]) -> List[int32] { @grow(Cons(1, %l)) }\n"

@@ -91,8 +91,8 @@ def test_a_read_names_the_write_that_it_reads() -> None:
             "ref_read(%r) }"
         )
     )
-    made = [step for step in run.steps if isinstance(step, Made)]
-    read = made[-1]
+    output = [step for step in run.steps if isinstance(step, Made)]
+    read = output[-1]
     assert read.because == (1, 3)
     assert read.value == 3
 

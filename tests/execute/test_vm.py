@@ -67,12 +67,12 @@ def test_random_programs(seed: int) -> None:
         module = generate(number, size=60, closed=True).module
         level = 3 * (number % 2)
         try:
-            wanted = Interpreter(module).call("main", [])
+            expected = Interpreter(module).call("main", [])
         except RelayError as error:
             with pytest.raises(type(error)):
                 Machine(compile_program(module, opt_level=level)).call("main", [])
             continue
-        assert_same(Machine(compile_program(module, opt_level=level)).call("main", []), wanted, 1e-3, 1e-4)
+        assert_same(Machine(compile_program(module, opt_level=level)).call("main", []), expected, 1e-3, 1e-4)
 
 
 def test_a_tree() -> None:
@@ -80,16 +80,16 @@ def test_a_tree() -> None:
     rng = np.random.default_rng(1)
     words = [rng.standard_normal(4).astype("float32") for _ in range(5)]
     sentence = to_value(phrase(module, ((words[0], words[1]), (words[2], (words[3], words[4])))))
-    given = weights(module, 0)
-    args = [sentence, *[given[p.name_hint] for p in module["main"].params[1:]]]
+    arguments = weights(module, 0)
+    args = [sentence, *[arguments[p.name_hint] for p in module["main"].params[1:]]]
     assert_same(*both(module, args))
 
 
 def test_a_list() -> None:
     module = char_rnn(alphabet=6, hidden=4)
-    given = weights(module, 0)
+    arguments = weights(module, 0)
     text = to_value(make_list(module, [np.array(letter, "int32") for letter in (3, 1, 5, 0)]))
-    args = [text, *[given[p.name_hint] for p in module["main"].params[1:]]]
+    args = [text, *[arguments[p.name_hint] for p in module["main"].params[1:]]]
     assert_same(*both(module, args))
 
 
@@ -97,8 +97,8 @@ def test_a_list() -> None:
 def test_networks(module: IRModule) -> None:
     args = random_arguments(module)
     assert args is not None
-    found, wanted = both(module, [a * 0.2 for a in args])
-    assert_same(found, wanted, 1e-3, 1e-4)
+    result, expected = both(module, [a * 0.2 for a in args])
+    assert_same(result, expected, 1e-3, 1e-4)
 
 
 EFFECTS = """
@@ -121,9 +121,9 @@ def @main(%c: bool) -> (int32, (int32, int32)) {
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("cond", [True, False])
 def test_effects_come_in_their_order(level: int, cond: bool) -> None:
-    found, wanted = both(parse(EFFECTS), [np.array(cond)], level)
-    assert_same(found, wanted)
-    assert int(found[1][0]) == (1727 if cond else 173)
+    result, expected = both(parse(EFFECTS), [np.array(cond)], level)
+    assert_same(result, expected)
+    assert int(result[1][0]) == (1727 if cond else 173)
 
 
 def test_a_loop_of_many_turns_keeps_nothing() -> None:
@@ -171,8 +171,8 @@ def test_what_goes_wrong_is_told_as_the_interpreter_tells_it(
     monkeypatch.setattr(memory, "free", lambda: 0)
     module = parse(WRONG[name], "wrong.relay")
     one = np.array(1, "int32")
-    wanted = failure(Interpreter(module).call, one)
-    assert failure(Machine(compile_program(module)).call, one) == wanted
+    expected = failure(Interpreter(module).call, one)
+    assert failure(Machine(compile_program(module)).call, one) == expected
 
 
 def test_a_run_that_takes_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,11 +183,13 @@ def test_a_run_that_takes_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
         "  negative(@main(negative(%x)))\n"
         "}"
     )
-    found = failure(Machine(compile_program(parse(program, "much.relay"))).call, np.zeros(100_000, "float32"))
-    assert found.startswith(
+    result = failure(
+        Machine(compile_program(parse(program, "much.relay"))).call, np.zeros(100_000, "float32")
+    )
+    assert result.startswith(
         "much.relay:2:12: error: the program has taken N MiB of memory, over half of what was free\n"
     )
-    assert "\nnote: calls are nested N deep; the last is of `@main`\nhelp: does the " in found
+    assert "\nnote: calls are nested N deep; the last is of `@main`\nhelp: does the " in result
 
 
 def test_sizes_that_are_known_only_then() -> None:

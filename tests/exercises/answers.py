@@ -11,7 +11,9 @@ from exercises import notebooks
 
 @cache
 def _cells(exercise: str) -> tuple[str, ...]:
-    """The code of a solution that is not graded: imports and answers; no checks, and nothing to try."""
+    """Return the code of a solution that is not graded: imports and answers, without checks and
+    experiments.
+    """
     cells = notebooks.solution(notebooks.source(exercise)).cells
     code = [cell.source for cell in cells if cell.cell_type == "code"]
     asks = ("check(", "grade(", "register(", "# Try")
@@ -19,7 +21,9 @@ def _cells(exercise: str) -> tuple[str, ...]:
 
 
 def answers(exercise: str, *changes: tuple[str, str]) -> dict[str, Any]:
-    """The names that the solution defines, after changes of its text: pairs of an old and a new one."""
+    """Return the names that the solution defines, after replacements in its text: pairs of an old and a new
+    one.
+    """
     text = "\n\n".join(_cells(exercise))
     for old, new in changes:
         assert text.count(old) == 1, f"the solution has {old!r} {text.count(old)} times"
@@ -31,5 +35,5 @@ def answers(exercise: str, *changes: tuple[str, str]) -> dict[str, Any]:
 
 def answer(exercise: str, name: str, *changes: tuple[str, str]) -> Callable[..., Any]:
     """One of the solution's functions, after changes."""
-    found: Callable[..., Any] = answers(exercise, *changes)[name]
-    return found
+    result: Callable[..., Any] = answers(exercise, *changes)[name]
+    return result

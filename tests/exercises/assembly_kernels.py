@@ -31,13 +31,13 @@ SCHEDULED = {
 
 
 def text_of(name: str, target: object) -> str:
-    """The lines of the functions that compute, as the lowering explorer shows them."""
+    """Return the lines of the functions that compute, as the lowering explorer shows them."""
     if name in SCHEDULED:
-        made = kernel(SCHEDULED[name], target).scheduled
+        result = kernel(SCHEDULED[name], target).scheduled
     else:
-        made = kernel(PRODUCT, target).scheduled
-        made = replace(made, mod=made.composed.mod)  # the loops as they follow from the expression
-    lines = traced(made).lines
+        result = kernel(PRODUCT, target).scheduled
+        result = replace(result, mod=result.composed.mod)  # the loops as they follow from the expression
+    lines = traced(result).lines
     return "\n".join(line.text if line.purpose < 0 else f"\t{line.text}" for line in lines) + "\n"
 
 
@@ -48,11 +48,11 @@ KEPT = (
 
 
 def main() -> None:
-    found = {}
+    result = {}
     for full in KEPT:
         name, _, where = full.partition("-")
-        found[full] = text_of(name, TARGETS[where])
-    FILE.write_text(json.dumps(found, indent=0) + "\n", "utf-8")
+        result[full] = text_of(name, TARGETS[where])
+    FILE.write_text(json.dumps(result, indent=0) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,9 @@ class Mistake(NamedTuple):
 
 
 def tried(exercise: str, function: str, part: str, mistake: Mistake) -> Feedback:
-    """The feedback for a mistake, which is the one that is expected, with a small program, drawn."""
+    """Return the feedback for a mistake, and check that it is the expected one, with a small program and a
+    picture.
+    """
     with patch.object(budget, "SHARE", 0.25 if mistake.endless else 1.0):
         feedback = check(part, answer(exercise, function, *mistake.changes), programs=mistake.programs)
     assert feedback.failed == mistake.fails, str(feedback)

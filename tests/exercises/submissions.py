@@ -9,7 +9,9 @@ from exercises import notebooks
 
 
 def submission(exercise: str, *changes: tuple[str, str]) -> NotebookNode:
-    """The released notebook with the solution's answers, changed by pairs of an old and a new text."""
+    """Return the released notebook with the solution's answers, modified by pairs of an old and a new
+    text.
+    """
     released: NotebookNode = nbformat.read(notebooks.path_of("release", exercise), as_version=4)
     solved = notebooks.solution(notebooks.source(exercise))
     left = dict(changes)

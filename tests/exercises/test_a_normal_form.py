@@ -21,9 +21,9 @@ def test_the_packages_own_pass_is_right() -> None:
     """It names constants and results too, which is more than is asked."""
 
     def own(function: relay.Function) -> relay.Function:
-        made = to_a_normal_form(function)
-        assert isinstance(made, relay.Function)
-        return made
+        result = to_a_normal_form(function)
+        assert isinstance(result, relay.Function)
+        return result
 
     feedback = check("a_normal_form", own, seed=2, programs=12)
     assert feedback.passed, str(feedback)
@@ -115,15 +115,15 @@ def test_what_one_branch_needs_stays_in_it() -> None:
     right = answer("a_normal_form", "a_normal_form")
 
     def early(function: relay.Function) -> relay.Function:
-        made: relay.Function = right(function)
-        found: list[relay.Expr] = []
-        relay.analysis.post_order_visit(made, found.append)
-        ifs = [e for e in found if isinstance(e, relay.If) and isinstance(e.false_branch, relay.Let)]
+        output: relay.Function = right(function)
+        result: list[relay.Expr] = []
+        relay.analysis.post_order_visit(output, result.append)
+        ifs = [e for e in result if isinstance(e, relay.If) and isinstance(e.false_branch, relay.Let)]
         if not ifs:
-            return made
+            return output
         inner = as_let(ifs[0].false_branch)
         if relay.analysis.free_vars(inner.value):
-            return made
+            return output
 
         class Lift(relay.ExprMutator):
             def visit_if(self, choice: relay.If) -> relay.Expr:
@@ -131,7 +131,7 @@ def test_what_one_branch_needs_stays_in_it() -> None:
                     return super().visit_if(choice)
                 return relay.If(choice.cond, choice.true_branch, inner.body)
 
-        lifted = Lift().visit(made)
+        lifted = Lift().visit(output)
         assert isinstance(lifted, relay.Function)
         body = relay.Let(inner.var, inner.value, lifted.body)
         return relay.Function(lifted.params, body)

@@ -23,20 +23,20 @@ def test_another_way_of_writing_it_passes() -> None:
     """A number for each binder, in a table that grows on the way down."""
 
     def numbered(left, right):  # type: ignore[no-untyped-def]
-        seen: dict[Any, Any] = {}
+        observed: dict[Any, Any] = {}
 
         def equal(a: Any, b: Any, mine: dict[Any, Any], others: dict[Any, Any]) -> Any:
             if isinstance(a, relay.Var) and isinstance(b, relay.Var):
                 return mine.get(a, a) == others.get(b, b)
-            if (a, b) not in seen:
-                seen[a, b] = same_label(a, b)
-                if seen[a, b]:
+            if (a, b) not in observed:
+                observed[a, b] = same_label(a, b)
+                if observed[a, b]:
                     start = len(mine)
                     new = range(start, start + len(binders(a)))
                     mine = {**mine, **dict(zip(binders(a), new))}
                     others = {**others, **dict(zip(binders(b), new))}
-                    seen[a, b] = all(equal(x, y, mine, others) for x, y in zip(parts(a), parts(b)))
-            return seen[a, b]
+                    observed[a, b] = all(equal(x, y, mine, others) for x, y in zip(parts(a), parts(b)))
+            return observed[a, b]
 
         return bool(equal(left, right, {}, {}))
 

@@ -32,9 +32,9 @@ def test_the_packages_own_pass_is_right() -> None:
     """Where a whole group can be one, which is all that it looks for."""
 
     def own(function: relay.Function) -> relay.Function:
-        made = CombineParallelDense(2, to_batch=False)(IRModule.from_expr(function))["main"]
-        assert isinstance(made, relay.Function)
-        return made
+        result = CombineParallelDense(2, to_batch=False)(IRModule.from_expr(function))["main"]
+        assert isinstance(result, relay.Function)
+        return result
 
     for name in ("two", "apart", "shared"):
         feedback = check("combine_dense", own, name)
@@ -46,10 +46,10 @@ def test_gates_of_an_lstm_are_one() -> None:
     layers = ", ".join(f"nn.dense(%x, %w{n})" for n in range(4))
     module = relay.parse(f"def @main(%x: Tensor[(1, 6), float32], {gates}) {{ ({layers}) }}")
     typed = ToGraphNormalForm()(relay.transform.InferType()(module))["main"]
-    made = answer("combine_dense", "combine_dense")(typed)
-    assert isinstance(made, relay.Function)
-    assert "units=16" in made.astext()
-    assert made.astext().count("nn.dense") == 1
+    result = answer("combine_dense", "combine_dense")(typed)
+    assert isinstance(result, relay.Function)
+    assert "units=16" in result.astext()
+    assert result.astext().count("nn.dense") == 1
 
 
 ENDS = [  # three rounds at most

@@ -21,9 +21,9 @@ def test_the_solution_passes(seed: int) -> None:
 
 def test_the_packages_own_pass_is_right() -> None:
     def own(function: relay.Function) -> relay.Function:
-        made = EliminateCommonSubexpr()(IRModule.from_expr(function))["main"]
-        assert isinstance(made, relay.Function)
-        return made
+        result = EliminateCommonSubexpr()(IRModule.from_expr(function))["main"]
+        assert isinstance(result, relay.Function)
+        return result
 
     for name in ("twice", "attributes", "constants", "projections", "shared"):  # these declare no types
         feedback = check("common_subexpressions", own, name)

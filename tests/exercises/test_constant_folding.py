@@ -22,9 +22,9 @@ def test_the_packages_own_pass_computes_calls() -> None:
 
     def own(function: relay.Function) -> relay.Function:
         module = FoldConstant()(IRModule.from_expr(function))
-        made = module["main"]
-        assert isinstance(made, relay.Function)
-        return made
+        result = module["main"]
+        assert isinstance(result, relay.Function)
+        return result
 
     feedback = check("constant_folding", own, "shared")
     assert feedback.passed, str(feedback)

@@ -31,9 +31,9 @@ def test_another_way_is_right() -> None:
                 used = var in relay.analysis.free_vars(body)
                 if not used and not _acts(value):
                     memo[expr] = body
-        made = memo[function]
-        assert isinstance(made, relay.Function)
-        return made
+        result = memo[function]
+        assert isinstance(result, relay.Function)
+        return result
 
     feedback = check("dead_code", sweep, seed=2, programs=15)
     assert feedback.passed, str(feedback)

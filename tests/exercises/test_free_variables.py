@@ -34,10 +34,10 @@ def _by_scope(expr: Any, memo: Any) -> Any:
     if isinstance(expr, relay.Let):
         return (by_scope(expr.value, memo) | by_scope(expr.body, memo)) - {expr.var}
     if isinstance(expr, relay.Match):
-        found = by_scope(expr.data, memo)
+        result = by_scope(expr.data, memo)
         for clause in expr.clauses:
-            found = found | (by_scope(clause.rhs, memo) - set(pattern_vars(clause.lhs)))
-        return found
+            result = result | (by_scope(clause.rhs, memo) - set(pattern_vars(clause.lhs)))
+        return result
     names = {"op", "args", "fields", "tuple_value", "cond", "true_branch", "false_branch", "ref", "value"}
     parts: list[Any] = []
     for name in names:

@@ -56,26 +56,26 @@ def questions(seed: int) -> list[Question]:
     def rule(node: int, phase: int, flow: object) -> bool:
         return allowed(asked[-1].situation)
 
-    made = Asking(DataflowGraph(main_of(module)), rule, asked)
-    plain = Partition(DataflowGraph(main_of(module)), Limits(depth=len(made.graph.nodes)))
-    for one, other in zip(made.graph.nodes, plain.graph.nodes):
-        assert made.group_of(one).root.index == plain.group_of(other).root.index
+    result = Asking(DataflowGraph(main_of(module)), rule, asked)
+    plain = Partition(DataflowGraph(main_of(module)), Limits(depth=len(result.graph.nodes)))
+    for one, other in zip(result.graph.nodes, plain.graph.nodes):
+        assert result.group_of(one).root.index == plain.group_of(other).root.index
     return asked
 
 
 def test_the_rule_of_the_text_is_that_of_the_pass() -> None:
     """On random programs they never differ, and every clause of the rule says yes and no."""
-    seen: Counter[tuple[object, ...]] = Counter()
+    observed: Counter[tuple[object, ...]] = Counter()
     for seed in range(250):
         for question in questions(seed):
             assert question.got is question.right, question
-            seen[question.situation.own, question.phase, question.right] += 1
-    yes = {(own, phase) for own, phase, right in seen if right}
+            observed[question.situation.own, question.phase, question.right] += 1
+    yes = {(own, phase) for own, phase, right in observed if right}
     assert {(p, n) for p in (OpPattern.ELEMWISE, OpPattern.BROADCAST) for n in (1, 3)} <= yes
     assert {(OpPattern.INJECTIVE, 2), (OpPattern.INJECTIVE, 3), (OpPattern.TUPLE, 2)} <= yes
     assert (OpPattern.OUT_ELEMWISE_FUSABLE, 1) in yes
     assert not {own for own, _ in yes} & {OpPattern.COMM_REDUCE, OpPattern.OPAQUE}
-    assert {(own, phase) for own, phase, right in seen if not right} >= {
+    assert {(own, phase) for own, phase, right in observed if not right} >= {
         (own, phase) for own in (0, 1, 2, 3, 4, 8) for phase in (1, 2, 3)
     }
 

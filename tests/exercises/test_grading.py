@@ -48,13 +48,13 @@ def test_a_folder_of_submissions_is_graded(
     monkeypatch.setattr(sys, "argv", given)
     monkeypatch.setenv("PATH", os.environ["PATH"])  # which it adds to
     assert command.main() == 1  # one could not be read
-    told = capsys.readouterr()
-    assert "2 of 3 submissions graded" in told.out
-    assert "mallory/warp_access could not be graded: NotJSONError: " in told.err
+    message = capsys.readouterr()
+    assert "2 of 3 submissions graded" in message.out
+    assert "mallory/warp_access could not be graded: NotJSONError: " in message.err
     stray = "eve/Copy of warp_access.ipynb is not graded: a submission is STUDENT/EXERCISE.ipynb\n"
-    assert stray in told.err
-    assert "checkpoint" not in told.err
-    assert "eve/warp_access: graded cells were missing: rows-columns, rows-tiles\n" in told.err
+    assert stray in message.err
+    assert "checkpoint" not in message.err
+    assert "eve/warp_access: graded cells were missing: rows-columns, rows-tiles\n" in message.err
     with table.open(newline="") as file:
         points = {(row["student_id"], row["assignment"]): row["score"] for row in csv.DictReader(file)}
     assert points == {
@@ -63,11 +63,11 @@ def test_a_folder_of_submissions_is_graded(
         ("mallory", "warp_access"): "",
     }
     done = nbformat.read(graded / "eve" / "warp_access" / "warp_access.ipynb", as_version=4)
-    said = [
+    text = [
         out.evalue for cell in done.cells for out in cell.get("outputs", []) if out.output_type == "error"
     ]
-    assert len(said) == 3
-    assert "transactions: strides does not hold" in said[0]
+    assert len(text) == 3
+    assert "transactions: strides does not hold" in text[0]
 
 
 def test_an_empty_folder_is_said_plainly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,7 +121,7 @@ def test_nbgrader_releases_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         source.write_text(notebooks.path_of("source", name).read_text("utf-8"), "utf-8")
         done = course.generate_assignment(name)
         assert done["success"], done
-        made = nbformat.read(tmp_path / "release" / name / f"{name}.ipynb", as_version=4)
+        result = nbformat.read(tmp_path / "release" / name / f"{name}.ipynb", as_version=4)
         committed = nbformat.read(notebooks.path_of("release", name), as_version=4)
-        assert [cell.source for cell in made.cells] == [cell.source for cell in committed.cells]
-        assert [cell.metadata for cell in made.cells] == [cell.metadata for cell in committed.cells]
+        assert [cell.source for cell in result.cells] == [cell.source for cell in committed.cells]
+        assert [cell.metadata for cell in result.cells] == [cell.metadata for cell in committed.cells]

@@ -88,23 +88,23 @@ def test_a_misspelt_option_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    with kernel() as found:
-        yield found
+    with kernel() as result:
+        yield result
 
 
 def errors(notebook: NotebookNode) -> dict[str, str]:
     """By the name of a graded cell, or its text: the error that it ended in."""
-    found = {}
+    result = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if output["output_type"] == "error":
                 name = cell.metadata.get("nbgrader", {}).get("grade_id", cell.source)
-                found[name] = f"{output['ename']}: {output['evalue']}"
-    return found
+                result[name] = f"{output['ename']}: {output['evalue']}"
+    return result
 
 
 def feedback(notebook: NotebookNode) -> list[str]:
-    """The HTML of everything that checks said."""
+    """Return the HTML of all feedback that checks display."""
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     html = [str(output.get("data", {}).get("text/html", "")) for output in shown]
     return [text for text in html if "rx-feedback" in text]

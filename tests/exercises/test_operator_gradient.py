@@ -182,8 +182,8 @@ def test_the_rule_is_drawn_as_it_was_asked() -> None:
     )
     assert feedback.picture is not None
     assert feedback.picture.view.kind == "gradient"
-    told = str(feedback.picture.view.to_dict()["strings"])
-    assert "rule: set for {0}" in told
+    message = str(feedback.picture.view.to_dict()["strings"])
+    assert "rule: set for {0}" in message
     assert "%d_x = subtract" in "".join(
         t.text
         for line in feedback.picture.view.lines
@@ -236,7 +236,7 @@ def test_a_rule_for_an_operator_of_ones_own_trains() -> None:
         op.inputs, op.relation = ("data",), IDENTITY
         op.set_attr("FPrimalGradient", lambda call, grad: [grad * relay.const(3.0)])
         x = relay.var("x", shape=())
-        made = relay.transform.gradient(relay.Function([x], relay.Call(op, [x])), mode="first_order")
-        assert "multiply" in relay.IRModule.from_expr(made).astext()
+        result = relay.transform.gradient(relay.Function([x], relay.Call(op, [x])), mode="first_order")
+        assert "multiply" in relay.IRModule.from_expr(result).astext()
     finally:
         Op.unregister("thrice")

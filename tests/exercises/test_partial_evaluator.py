@@ -55,9 +55,9 @@ def test_the_packages_own_pass_is_a_right_answer() -> None:
         module = IRModule({names.get(name, GlobalVar(name)): f for name, f in functions.items()})
         module[GlobalVar("main")] = function
         passes = [PartialEvaluate(), DeadCodeElimination(inline_once=True)]
-        made = Sequential(passes)(module)["main"]
-        assert isinstance(made, relay.Function)
-        return made
+        result = Sequential(passes)(module)["main"]
+        assert isinstance(result, relay.Function)
+        return result
 
     for part in ("functions", "recursion"):
         feedback = check("partial_evaluator", own, part, programs=15)
@@ -147,9 +147,9 @@ def test_a_usual_mistake_is_named(name: str) -> None:
 
 def test_programs_end_and_what_may_not_is_not_tried() -> None:
     rng = random.Random(0)
-    made = list(programs(rng, 60, lets=True, branches=True, calls=2))
-    assert all(map(ends, made))
-    assert sum("@down(" in module.astext().partition("@main")[2] for module in made) > 15
+    result = list(programs(rng, 60, lets=True, branches=True, calls=2))
+    assert all(map(ends, result))
+    assert sum("@down(" in module.astext().partition("@main")[2] for module in result) > 15
     for text in (
         "def @f(%n: int32) -> int32 { @f(%n) } def @main(%x: int32) { @f(1) }",
         "def @f(%n: int32) -> int32 { if (less(%n, 1)) { @f(%n) } else { 1 } } "

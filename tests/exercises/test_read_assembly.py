@@ -23,8 +23,8 @@ def test_the_solution_passes(part: str, seed: int) -> None:
 def test_what_is_read_is_what_was_written() -> None:
     free = ("memory", "outer", "fill", "after", "skip")
     for seed, shape in enumerate(shapes(random.Random(1), 300, free)):
-        found = reading(written_out(shape, seed))
-        assert (len(found.lines), found.lanes, found.sums) == (shape.fused, shape.lanes, shape.sums), shape
+        result = reading(written_out(shape, seed))
+        assert (len(result.lines), result.lanes, result.sums) == (shape.fused, shape.lanes, shape.sums), shape
         assert all(s.rows * s.vectors <= REGISTERS[s.isa] for s in smaller(shape))
 
 
@@ -38,22 +38,22 @@ BY_EYE = {
 
 @pytest.mark.parametrize("name", BY_EYE)
 def test_kernels_of_the_compiler_are_read_as_by_eye(name: str) -> None:
-    found = reading(kernel(name))
-    ends = (found.lines[0], found.lines[-1]) if found.lines else (0, 0)
-    assert (found.lanes, found.sums, len(found.lines), *ends) == BY_EYE[name]
+    result = reading(kernel(name))
+    ends = (result.lines[0], result.lines[-1]) if result.lines else (0, 0)
+    assert (result.lanes, result.sums, len(result.lines), *ends) == BY_EYE[name]
 
 
 def test_no_kernel_of_the_compiler_leaves_a_choice() -> None:
     """Loops lie apart or within one another, and one of the innermost has most multiply-adds."""
     for name in kernels():
         lines = kernel(name).splitlines()
-        found = loops(lines)
-        for a, b in found:
-            assert not any(a < c <= b < d for c, d in found), name
+        result = loops(lines)
+        for a, b in result:
+            assert not any(a < c <= b < d for c, d in result), name
         counts = sorted(
             sum("fmadd" in line or "fmla" in line for line in lines[a : b + 1])
-            for a, b in found
-            if not any(a < c and d <= b for c, d in found)
+            for a, b in result
+            if not any(a < c and d <= b for c, d in result)
         )
         assert len(counts) < 2 or counts[-1] == 0 or counts[-1] > counts[-2], name
     with pytest.raises(ValueError, match="there is no kernel 'dense': there are layer-avx2, "):

@@ -154,7 +154,7 @@ def vectors_of_16(sch, product, lanes, registers):  # type: ignore[no-untyped-de
 def tiled(
     sch: Any, product: Any, lanes: int, rows: int, vectors: int, zeros: bool = True
 ) -> tuple[Any, Any, Any]:
-    """A tile of that size, and the loops outside."""
+    """Split the loops into a tile of that size, and the loops outside."""
     i, j, k = sch.get_loops(product)
     i_tile, row = sch.split(i, [None, rows])
     j_tile, vector, lane = sch.split(j, [None, vectors, lanes])
@@ -315,12 +315,12 @@ def test_a_remark_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_one_core_is_measured() -> None:
     """What shares turns among cores is left out, and nothing else."""
-    made = scheduled((64, 64, 64), mine(), 16)
-    alone = serial(made)
-    left = [step for step in made.steps if "parallel" not in step]
-    assert len(left) == len(made.steps) - 1
+    result = scheduled((64, 64, 64), mine(), 16)
+    alone = serial(result)
+    left = [step for step in result.steps if "parallel" not in step]
+    assert len(left) == len(result.steps) - 1
     assert len(alone.steps) == len(left)
     assert [(s.name, [loop.kind for loop in s.loops][1:]) for s in statements(alone)] == [
-        (s.name, [loop.kind for loop in s.loops][1:]) for s in statements(made)
+        (s.name, [loop.kind for loop in s.loops][1:]) for s in statements(result)
     ]
     assert {s.loops[0].kind for s in statements(alone)} == {0}

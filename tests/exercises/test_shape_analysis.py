@@ -124,8 +124,8 @@ def test_a_usual_mistake_is_named(name: str) -> None:
 def test_the_programs_are_what_they_should_be() -> None:
     """Programs that are made for a shape are well typed; changed ones often are not; some have unknowns."""
     rng = random.Random(1)
-    made = [Maker(rng, (*UNARY, *BINARY, *AXES, "nn.dense"), lets=True).module(3) for _ in range(60)]
-    assert all(right_answer(module) is not None for module in made)
-    refused = [right_answer(changed(rng, module, None)) is None for module in made]
+    result = [Maker(rng, (*UNARY, *BINARY, *AXES, "nn.dense"), lets=True).module(3) for _ in range(60)]
+    assert all(right_answer(module) is not None for module in result)
+    refused = [right_answer(changed(rng, module, None)) is None for module in result]
     assert 5 < sum(refused) < 55
-    assert any("?" in str(right_answer(forgetful(rng, module))) for module in made)
+    assert any("?" in str(right_answer(forgetful(rng, module))) for module in result)

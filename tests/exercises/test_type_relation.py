@@ -39,7 +39,7 @@ def test_the_solution_passes(seed: int) -> None:
 
 
 def by_cases(types, num_inputs, attrs, reporter):  # type: ignore[no-untyped-def]
-    """A right answer written in another way: the batch axes by hand, what it learns in two runs."""
+    """Answer correctly in another way: the batch axes by hand, and the types in two runs."""
     shapes = [t.shape if isinstance(t, TensorType) else None for t in types[:2]]
     if any(not isinstance(t, (TensorType, IncompleteType)) for t in types[:2]):
         raise RelationError(
@@ -335,9 +335,9 @@ N = Any()
     ],
 )
 def test_what_is_right(case: Case, expected: tuple[object, ...]) -> None:
-    found = right(case)
-    assert isinstance(found, Holds)
-    assert found.out.shape == expected
+    result = right(case)
+    assert isinstance(result, Holds)
+    assert result.out.shape == expected
 
 
 @pytest.mark.parametrize(
@@ -367,6 +367,6 @@ def test_the_oracle_agrees_with_dense_where_they_are_the_same() -> None:
         main = module["main"]
         call = Call(Op.get("nn.dense"), main.params, Op.get("nn.dense").attrs_class(units=case.count))  # type: ignore[misc]  # it has attributes
         typed = infer_types(IRModule.from_expr(Function(main.params, call)))["main"]
-        found = right(case)
-        assert isinstance(found, Holds)
-        assert typed.body.checked_type == found.out
+        result = right(case)
+        assert isinstance(result, Holds)
+        assert typed.body.checked_type == result.out

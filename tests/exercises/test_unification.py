@@ -26,7 +26,7 @@ OCCURS = answer("unification", "occurs")
 
 
 def iterative(left, right, classes):  # type: ignore[no-untyped-def]
-    """A right answer written in another way: with a list of what is to do, and substitution by hand."""
+    """Answer correctly in another way: with an explicit worklist, and substitution by hand."""
     todo = [(right, left)]
     while todo:
         a, b = todo.pop()

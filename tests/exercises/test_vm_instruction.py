@@ -38,8 +38,8 @@ def test_another_way_of_writing_it_passes() -> None:
                 rest = other.path if isinstance(other, GetPath) else (other.index,)
                 joined = GetPath(other.to, one.source, (one.index, *rest))
                 places = [n if n <= number else n - 1 for n in range(len(code))]
-                made = [*code[:number], joined, *code[number + 2 :]]
-                code = [retargeted(i, places) for i in made]
+                result = [*code[:number], joined, *code[number + 2 :]]
+                code = [retargeted(i, places) for i in result]
         return code
 
     feedback = check("vm_instruction.combine", backwards, programs=20)

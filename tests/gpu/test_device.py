@@ -26,9 +26,9 @@ CASES = [case for case in map(made, map(program, EXAMPLES)) if case is not None]
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_an_operator(case: Case) -> None:
-    wanted = flat(Interpreter(case.module).call("main", case.values))
-    found = flat(relay_explorer.build(case.module, "cuda", opt_level=0)(*case.values))
-    for got, right in zip(found, wanted, strict=True):
+    expected = flat(Interpreter(case.module).call("main", case.values))
+    result = flat(relay_explorer.build(case.module, "cuda", opt_level=0)(*case.values))
+    for got, right in zip(result, expected, strict=True):
         close = DIGITS.get(str(right.dtype), 0) * 10
         np.testing.assert_allclose(got, right, rtol=close, atol=close)
 
@@ -44,6 +44,6 @@ def test_a_model(model: Any) -> None:
         np.abs(numbers(random, t.concrete_shape, t.dtype)) * np.float32(0.1)
         for t in map(as_tensor_type, types)
     ]
-    wanted = flat(relay_explorer.build(module, "cpu")(*values))
-    for got, right in zip(flat(relay_explorer.build(module, "cuda")(*values)), wanted, strict=True):
+    expected = flat(relay_explorer.build(module, "cpu")(*values))
+    for got, right in zip(flat(relay_explorer.build(module, "cuda")(*values)), expected, strict=True):
         np.testing.assert_allclose(got, right, rtol=1e-3, atol=1e-3)

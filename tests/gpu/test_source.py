@@ -28,9 +28,9 @@ def test_ptx_and_what_it_takes(program: str) -> None:
     text = kernel.source("ptx")
     assert ".target sm_80" in text
     names = re.findall(r"\.visible \.entry (\w+)\(", text)
-    found = kernel.usage
-    assert [function.name for function in found] == names
-    for function in found:
+    result = kernel.usage
+    assert [function.name for function in result] == names
+    for function in result:
         assert 0 < function.registers <= 255
         assert function.shared <= 48 << 10
         assert 0 < function.threads <= 1024

@@ -33,10 +33,10 @@ class EqualToAll(int):
 
 
 def deep() -> object:
-    made: list[object] = []
+    result: list[object] = []
     for _ in range(100_000):
-        made = [made]
-    return made
+        result = [result]
+    return result
 
 
 STRANGE: dict[str, Callable[[], object]] = {
@@ -62,7 +62,7 @@ def test_a_strange_value_is_a_wrong_answer(part: str, name: str) -> None:
 @pytest.mark.parametrize("name", EXERCISES)
 def test_no_exercise_trips_over_what_cannot_be_shown(name: str) -> None:
     parts = importlib.import_module(f"relay_explorer.grading.{name}.checks").EXERCISE
-    for part in [part for part, found in parts.items() if not found.text]:
+    for part in [part for part, result in parts.items() if not result.text]:
         feedback = check(f"{name}.{part}" if part else name, lambda *given: Unshowable())
         assert not feedback.passed
         assert "could not be looked at" not in str(feedback)

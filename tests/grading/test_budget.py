@@ -66,27 +66,29 @@ class Told:
         self.clock.told = str(folder / "schedstat")
         times.update(monotonic=100 + passed, process_time=10 + process)
 
-    def seconds(self, told: str, waiting: float = 0.25) -> float:
-        Path(self.clock.told).write_text(told)
+    def seconds(self, message: str, waiting: float = 0.25) -> float:
+        Path(self.clock.told).write_text(message)
         return self.clock.seconds(waiting)
 
 
 def test_what_others_do_meanwhile_does_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Of 100 seconds a thread ran 2, stood in line for 90, and waited for 8 of its own accord."""
-    told = Told(monkeypatch, tmp_path, passed=100.0, process=3.0)
-    assert told.seconds("2000000000 90000000000 7000\n") == pytest.approx(2 + 8 / 4)
-    assert told.seconds("2000000000 90000000000 7000\n", waiting=1.0) == pytest.approx(2 + 8)
-    assert told.seconds("2000000000 99000000000 7000\n") == pytest.approx(2)  # the two are not read at once
+    message = Told(monkeypatch, tmp_path, passed=100.0, process=3.0)
+    assert message.seconds("2000000000 90000000000 7000\n") == pytest.approx(2 + 8 / 4)
+    assert message.seconds("2000000000 90000000000 7000\n", waiting=1.0) == pytest.approx(2 + 8)
+    assert message.seconds("2000000000 99000000000 7000\n") == pytest.approx(
+        2
+    )  # the two are not read at once
 
 
 @pytest.mark.parametrize("silent", ["0 0 0\n", "", "no numbers"])
 def test_where_the_system_does_not_tell_what_a_thread_does(
     silent: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    told = Told(monkeypatch, tmp_path, passed=20.0, process=3.0)
-    assert told.seconds(silent) == 3.0
-    told = Told(monkeypatch, tmp_path, passed=80.0, process=3.0)
-    assert told.seconds(silent) == 8.0
+    message = Told(monkeypatch, tmp_path, passed=20.0, process=3.0)
+    assert message.seconds(silent) == 3.0
+    message = Told(monkeypatch, tmp_path, passed=80.0, process=3.0)
+    assert message.seconds(silent) == 8.0
 
 
 def test_this_thread_has_used_time() -> None:

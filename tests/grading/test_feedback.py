@@ -140,10 +140,10 @@ def test_grade_raises_what_check_says() -> None:
 
 def test_every_property_has_a_name_and_a_sentence() -> None:
     for name in ("type_relation", "unification.resolve", "unification.occurs", "unification.unify"):
-        found = exercise(name)
-        names = [prop.name for prop in found.properties]
+        result = exercise(name)
+        names = [prop.name for prop in result.properties]
         assert len(set(names)) == len(names) > 1
-        assert all(prop.says and prop.says[-1] != "." for prop in found.properties)
+        assert all(prop.says and prop.says[-1] != "." for prop in result.properties)
 
 
 def test_the_search_ends_on_the_smallest_case() -> None:
@@ -156,9 +156,9 @@ def test_the_search_ends_on_the_smallest_case() -> None:
     search: Search[int] = Search(judge, smaller)
     rng = random.Random(3)
     for _ in range(50):
-        found = search([1, rng.randint(10, 10_000)])
-        assert found is not None
-        assert found.case == "10"
+        result = search([1, rng.randint(10, 10_000)])
+        assert result is not None
+        assert result.case == "10"
     assert search(range(10)) is None
 
 

@@ -111,9 +111,9 @@ def test_same(left: str, right: str) -> None:
 
 @pytest.mark.parametrize(("left", "right", "words"), DIFFERENT)
 def test_different(left: str, right: str, words: str) -> None:
-    found = difference(parse(left), parse(right))
-    assert found is not None
-    assert found == words
+    result = difference(parse(left), parse(right))
+    assert result is not None
+    assert result == words
     assert not structural_equal(parse(right), parse(left))
 
 
@@ -168,7 +168,7 @@ def test_a_very_deep_program_is_compared() -> None:
 
 
 def rows(first: SizeVar, second: SizeVar, used: SizeVar) -> Function:
-    """A function of two tensors, and a bound variable whose annotation repeats one of their sizes."""
+    """Build a function of two tensors, and a bound variable whose annotation repeats one of their sizes."""
     x, y = (Var(name, TensorType((size, 3))) for name, size in (("x", first), ("y", second)))
     z = Var("z", TensorType((used * 2, 3)))
     return Function([x, y], Let(z, x, z))

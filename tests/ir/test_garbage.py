@@ -49,13 +49,13 @@ def test_what_is_set_within_stays() -> None:
 
 
 def test_passes_run_so() -> None:
-    seen = []
+    observed = []
 
     @relay.transform.module_pass(opt_level=0)
     def look(mod: IRModule, ctx: object) -> IRModule:
-        seen.append(gc.get_threshold()[0])
+        observed.append(gc.get_threshold()[0])
         return mod
 
     look(IRModule())
-    assert seen == [100_000]
+    assert observed == [100_000]
     assert gc.get_threshold() == (700, 10, 7)

@@ -35,7 +35,7 @@ NODES: list[node.Node] = [
 
 
 def _classes(base: type[node.Node]) -> set[type[node.Node]]:
-    """The node classes of `ir` that have fields of their own, without those that unlock an instance."""
+    """Return the node classes of `ir` that have fields of their own, except those that unlock an instance."""
     below = {part for cls in base.__subclasses__() for part in _classes(cls)}
     own = (
         base._locked is base and base.__module__.startswith("relay_explorer.ir")

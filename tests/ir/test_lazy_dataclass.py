@@ -63,7 +63,7 @@ class Own:
 
 
 def declare(decorator: Make) -> type[Any]:
-    """A class that no test has used yet."""
+    """Declare a class that no test has used yet."""
 
     @decorator(frozen=True, slots=True)
     class Fresh:

@@ -17,8 +17,8 @@ def test_a_loop_counts_and_adds() -> None:
     loop = while_loop(
         lambda i, total: relay.less(i, relay.const(10)), [i, total], lambda i, total: (i + 1, total + i)
     )
-    found = relay.create_executor().evaluate(loop(relay.const(0), relay.const(0)))
-    assert [v.numpy() for v in found] == [10, 45]
+    result = relay.create_executor().evaluate(loop(relay.const(0), relay.const(0)))
+    assert [v.numpy() for v in result] == [10, 45]
     assert relay.transform.InferTypeLocal(loop) == relay.FuncType([I32, I32], relay.TupleType([I32, I32]))
     assert isinstance(loop.value, relay.Function)
     assert [p.name_hint for p in loop.value.params] == ["i", "total"]
@@ -35,8 +35,8 @@ def test_rows_are_collected_whose_number_is_not_known() -> None:
 
     loop = while_loop(lambda i, rows: relay.less(i, relay.const(3)), [i, rows], body)
     start = relay.const([[7, 7]], "int32")
-    found = relay.create_executor().evaluate(relay.TupleGetItem(loop(relay.const(0), start), 1))
-    assert found.numpy().tolist() == [[7, 7], [0, 0], [1, 1], [2, 2]]
+    result = relay.create_executor().evaluate(relay.TupleGetItem(loop(relay.const(0), start), 1))
+    assert result.numpy().tolist() == [[7, 7], [0, 0], [1, 1], [2, 2]]
 
 
 def test_many_turns() -> None:

@@ -50,10 +50,10 @@ def test_keeps_the_events_of_its_kinds_and_of_their_subclasses() -> None:
 
 def test_an_algorithm_asks_once_for_all_of_its_events() -> None:
     with Recorder(LastStep) as recorder:
-        found = active(Step)
-        assert found is not None  # one of the events that it asks for is wanted
-        found.emit(Step(1))
-        found.emit(LastStep(2))
+        result = active(Step)
+        assert result is not None  # one of the events that it asks for is wanted
+        result.emit(Step(1))
+        result.emit(LastStep(2))
     assert recorder.events == [LastStep(2)]
 
 
@@ -99,12 +99,12 @@ def test_a_recorder_can_be_entered_again() -> None:
 
 
 def test_another_thread_is_not_recorded() -> None:
-    found: list[object] = []
+    result: list[object] = []
     with Recorder(Step):
-        thread = threading.Thread(target=lambda: found.append(active(Step)))
+        thread = threading.Thread(target=lambda: result.append(active(Step)))
         thread.start()
         thread.join()
-    assert found == [None]
+    assert result == [None]
 
 
 def test_an_event_is_frozen_and_has_slots() -> None:

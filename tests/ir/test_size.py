@@ -86,13 +86,13 @@ Pair = tuple[Value, Callable[[int, int], float]]
 def _both(name: str) -> Callable[[Pair, Pair], Pair]:
     def make(a: Pair, b: Pair) -> Pair:
         (x, f), (y, g) = a, b
-        made: Value = {"+": lambda: x + y, "-": lambda: x - y, "*": lambda: x * y}[name]()
+        result: Value = {"+": lambda: x + y, "-": lambda: x - y, "*": lambda: x * y}[name]()
         meant = {
             "+": lambda n, m: f(n, m) + g(n, m),
             "-": lambda n, m: f(n, m) - g(n, m),
             "*": lambda n, m: f(n, m) * g(n, m),
         }[name]
-        return made, meant
+        return result, meant
 
     return make
 
@@ -117,7 +117,7 @@ _numbers = st.integers(1, 6) | st.integers(-5, -1)
 
 @st.composite
 def _sizes(draw: st.DrawFn, depth: int = 3) -> Pair:
-    """A size and its meaning, of up to `depth` operations inside one another."""
+    """Draw a size and its meaning, of up to `depth` nested operations."""
     how = draw(st.sampled_from(["leaf", "+", "-", "*", "//", "%", "max"])) if depth else "leaf"
     if how == "leaf":
         return draw(_leaves)
@@ -134,8 +134,8 @@ SIZES = _sizes()
 @given(SIZES, st.integers(0, 50), st.integers(0, 50))
 def test_simplifying_keeps_the_meaning(pair: Pair, n: int, m: int) -> None:
     size, meant = pair
-    found = substituted(size, {N: n, M: m})
-    assert isinstance(size, Any) or found == meant(n, m)
+    result = substituted(size, {N: n, M: m})
+    assert isinstance(size, Any) or result == meant(n, m)
 
 
 @given(st.lists(SIZES, min_size=1, max_size=4))

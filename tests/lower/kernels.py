@@ -47,36 +47,39 @@ class Case(NamedTuple):
         return self.function.body.op.name
 
 
-def case(made: Expr | TupleWrapper, *values: Array) -> Case:
-    """A case of a call, whose first variables have these `values`, and the others random ones."""
-    call = made.astuple() if isinstance(made, TupleWrapper) else made
+def case(result: Expr | TupleWrapper, *values: Array) -> Case:
+    """Build a case of a call, whose first variables have these `values`, and the others random ones."""
+    call = result.astuple() if isinstance(result, TupleWrapper) else result
     params = [node for node in post_order(call) if isinstance(node, Var)]
     module, fixed = without_constants(infer_types(IRModule.from_expr(Function(params, call))))
     rest = rng(str(call))
     types = [param.checked_type for param in module["main"].params]
-    given = [np.asarray(v, t.dtype) for v, t in zip(values, map(as_tensor_type, types), strict=False)]
+    arguments = [np.asarray(v, t.dtype) for v, t in zip(values, map(as_tensor_type, types), strict=False)]
     made_up = [
-        numbers(rest, t.concrete_shape, t.dtype) for t in map(as_tensor_type, types[len(given) : len(params)])
+        numbers(rest, t.concrete_shape, t.dtype)
+        for t in map(as_tensor_type, types[len(arguments) : len(params)])
     ]
-    return Case(module, [*given, *made_up, *fixed.values()])
+    return Case(module, [*arguments, *made_up, *fixed.values()])
 
 
 def without_constants(module: IRModule) -> tuple[IRModule, dict[str, Array]]:
-    """The module with parameters in the place of constants that are more than one number, which no kernel
-    holds, and their values.
+    """Replace constants of more than one element, which no kernel contains, by parameters; return the module
+    and their values.
     """
     main = module["main"]
     assert isinstance(main, Function)
     assert isinstance(main.body, Call)
-    found, args, params = {}, list(main.body.args), list(main.params)
+    result, args, params = {}, list(main.body.args), list(main.params)
     for place, arg in enumerate(args):
         if isinstance(arg, Constant) and len(arg.data.values()) != 1:
             param = args[place] = var(f"constant{place}", TensorType(arg.data.shape, arg.data.dtype))
             params.append(param)
-            found[f"constant{place}"] = arg.data.numpy()
-    if not found:
-        return module, found
-    return infer_types(IRModule.from_expr(Function(params, Call(main.body.op, args, main.body.attrs)))), found
+            result[f"constant{place}"] = arg.data.numpy()
+    if not result:
+        return module, result
+    return infer_types(
+        IRModule.from_expr(Function(params, Call(main.body.op, args, main.body.attrs)))
+    ), result
 
 
 def compiled(op: Op) -> bool:
@@ -87,29 +90,29 @@ def flat(value: Any) -> list[Array]:
     return [leaf for part in value for leaf in flat(part)] if isinstance(value, tuple) else [value]
 
 
-def results(cases: list[Case], wanted: list[list[Array]], optimized: bool = True) -> list[list[Array]]:
-    """What the kernels of all cases give. Their results begin as something else, so that what they leave
-    unwritten is seen. Code that LLVM does not optimize is made in half the time.
+def results(cases: list[Case], expected: list[list[Array]], optimized: bool = True) -> list[list[Array]]:
+    """Run the kernels of all cases. Their results are initialized to other values, so that elements that they
+    do not write are detected. Code that LLVM does not optimize compiles in half the time.
     """
     target = Target.of("cpu")
     kernels = {f"k{n}": compose(c.function, target, f"k{n}").prim_func for n, c in enumerate(cases)}
     llvm = {"kind": "llvm", "opt-level": 3 if optimized else 0}
     library = tvm().compile(tvm().IRModule(kernels), target=tvm().target.Target(llvm))
-    tensor, found = tvm().runtime.tensor, []
-    for n, (one, want) in enumerate(zip(cases, wanted, strict=True)):
+    tensor, result = tvm().runtime.tensor, []
+    for n, (one, want) in enumerate(zip(cases, expected, strict=True)):
         outs = [tensor(np.full(w.shape, 77).astype(w.dtype)) for w in want]
         library[f"k{n}"](*[tensor(np.array(v, order="C")) for v in flat(tuple(one.values))], *outs)
-        found.append([out.numpy() for out in outs])
-    return found
+        result.append([out.numpy() for out in outs])
+    return result
 
 
 def agree(cases: Iterable[Case], digits: dict[str, float] = DIGITS, optimized: bool = True) -> None:
     """Fails unless every kernel gives what the operator's meaning does, in shape and element type too."""
     every = list(cases)
-    wanted = [flat(Interpreter(c.module).call("main", c.values)) for c in every]
-    for one, found, want in zip(every, results(every, wanted, optimized), wanted, strict=True):
-        for got, right in zip(found, want, strict=True):
+    expected = [flat(Interpreter(c.module).call("main", c.values)) for c in every]
+    for one, result, want in zip(every, results(every, expected, optimized), expected, strict=True):
+        for got, right in zip(result, want, strict=True):
             close = digits.get(str(right.dtype), 0)
-            said = f"{one.name}\n{one.function}"
-            assert (got.dtype, got.shape) == (right.dtype, right.shape), said
-            np.testing.assert_allclose(got, right, rtol=close, atol=close, err_msg=said)
+            text = f"{one.name}\n{one.function}"
+            assert (got.dtype, got.shape) == (right.dtype, right.shape), text
+            np.testing.assert_allclose(got, right, rtol=close, atol=close, err_msg=text)

@@ -35,7 +35,7 @@ def build(body: Any, *params: Any, executor: str = "graph", **options: Any) -> A
 def test_a_wrong_argument_is_named(executor: str) -> None:
     x, n = relay.var("x", shape=(2, 3)), relay.var("n", shape=(), dtype="int8")
     exe = build(relay.Tuple([relay.nn.relu(x), n + n]), x, n, executor=executor)
-    for args, said in (
+    for args, text in (
         ((X,), "the program takes 2 arguments, and is given 1\nhelp: they are `%x: Tensor[(2, 3), float32]`"),
         ((X.T, 1), "%x` must be `Tensor[(2, 3), float32]`, and is `Tensor[(3, 2), float32]`\nhelp: give it"),
         ((X > 1, 1), "and is `Tensor[(2, 3), bool]`\nhelp: convert it: .astype"),
@@ -47,7 +47,7 @@ def test_a_wrong_argument_is_named(executor: str) -> None:
     ):
         with pytest.raises(RelayError) as caught:
             exe(*args)
-        assert said in str(caught.value)
+        assert text in str(caught.value)
     readonly = np.frombuffer(X.tobytes(), "float32").reshape(2, 3)
     for given in (readonly, X[::-1, ::-1], np.asfortranarray(X), torch.tensor(X)):
         np.testing.assert_array_equal(np.asarray(exe(given, 3)[0]), np.asarray(given))
@@ -72,11 +72,11 @@ def test_bfloat16(executor: str, level: int) -> None:
     exe = build(relay.Tuple([doubled, relay.cast(relay.exp(doubled), "float32")]), x, executor=executor,
                 opt_level=level)  # fmt: skip
     given = np.linspace(0.1, 3, 6, dtype="float32").reshape(2, 3)
-    found, powers = map(np.asarray, exe(given))
-    assert found.dtype == powers.dtype == "float32"
-    wanted = 2 * (torch.tensor(given).to(torch.bfloat16).float().numpy())
-    np.testing.assert_array_equal(found, wanted)
-    np.testing.assert_allclose(powers, np.exp(wanted), rtol=1 / 128)
+    result, powers = map(np.asarray, exe(given))
+    assert result.dtype == powers.dtype == "float32"
+    expected = 2 * (torch.tensor(given).to(torch.bfloat16).float().numpy())
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_allclose(powers, np.exp(expected), rtol=1 / 128)
     y = relay.var("y", shape=(2,), dtype="bfloat16")
     with pytest.raises(RelayError, match="NumPy has no bfloat16: take a float32, and"):
         build(y + y, y, executor=executor)(np.ones(2, "float32"))
@@ -100,8 +100,8 @@ def test_names_that_are_none_in_c(name: str) -> None:
 
 def test_five_thousand_parameters() -> None:
     params = [relay.var(f"p{k}", shape=()) for k in range(5000)]
-    found = build(relay.Tuple(params[::-1]), *params)(*map(float, range(5000)))
-    assert [int(value) for value in found] == list(range(4999, -1, -1))
+    result = build(relay.Tuple(params[::-1]), *params)(*map(float, range(5000)))
+    assert [int(value) for value in result] == list(range(4999, -1, -1))
 
 
 @pytest.mark.parametrize("executor", ["graph", "vm"])
@@ -110,11 +110,11 @@ def test_threads_and_forked_processes(executor: str) -> None:
     x = relay.var("x", shape=(256, 256))
     exe = build(relay.nn.softmax(relay.nn.dense(x, x)), x, executor=executor)
     given = [np.random.default_rng(k).normal(size=(256, 256)).astype("float32") for k in range(2)]
-    wanted = [exe(array) for array in given]
+    expected = [exe(array) for array in given]
     wrong: list[int] = []
 
     def compare(k: int) -> None:
-        if not all(np.array_equal(exe(given[k]), wanted[k]) for _ in range(10)):
+        if not all(np.array_equal(exe(given[k]), expected[k]) for _ in range(10)):
             wrong.append(k)
 
     both = [threading.Thread(target=compare, args=(k,)) for k in range(2)]
@@ -124,7 +124,7 @@ def test_threads_and_forked_processes(executor: str) -> None:
         thread.join()
     assert wrong == []
     context = multiprocessing.get_context("fork")
-    child = context.Process(target=lambda: os._exit(0 if np.array_equal(exe(given[0]), wanted[0]) else 1))
+    child = context.Process(target=lambda: os._exit(0 if np.array_equal(exe(given[0]), expected[0]) else 1))
     child.start()
     child.join(60)
     if child.exitcode is None:
@@ -208,11 +208,11 @@ ROWS, MANY = "Tensor[(?, ?), float32]", "Tensor[(?, ?, ?), float32]"
     ],
 )  # fmt: skip
 def test_which_sizes_must_agree(text: str, wanted: str) -> None:
-    found = shape_constraints(infer_types(relay.parse(f"def @main{text}"))["main"])
+    result = shape_constraints(infer_types(relay.parse(f"def @main{text}"))["main"])
     shown = [
         " ".join("xy"[number] + str(axis) for number, axis in a.places)
         + ("" if a.number is None else f"={a.number}")
-        for a in found
+        for a in result
     ]
     assert ", ".join(shown) == wanted
 

@@ -65,10 +65,12 @@ def test_padding_changes_nothing(rows: int, features: int, units: int, tail: str
     }
     weights = {name: relay.const(args.pop(name)) for name in "wb"}
     module["main"] = relay.build_module.bind_params_by_name(module["main"], weights)
-    made = FoldConstant()(PadDense(TARGET)(FlatLets()(module)))
-    assert ("strided_slice" in str(made)) >= (padded_units(units, 16) != units)
-    for found, wanted in zip(flat(value_of(made, *args.values())), flat(value_of(module, *args.values()))):
-        np.testing.assert_allclose(found, wanted, 1e-5, 1e-5)
+    output = FoldConstant()(PadDense(TARGET)(FlatLets()(module)))
+    assert ("strided_slice" in str(output)) >= (padded_units(units, 16) != units)
+    for result, expected in zip(
+        flat(value_of(output, *args.values())), flat(value_of(module, *args.values()))
+    ):
+        np.testing.assert_allclose(result, expected, 1e-5, 1e-5)
 
 
 def flat(value: Any) -> list[Any]:
@@ -82,22 +84,22 @@ def test_parts_of_a_split_are_slices() -> None:
         " let %b = split(%x, indices_or_sections=3, axis=2);"
         " (%a.0, %a.1, %a.2, %b.0, %b.2) }"
     )
-    made = SplitSlices()(FlatLets()(module))
-    assert "split(" not in str(made)
+    output = SplitSlices()(FlatLets()(module))
+    assert "split(" not in str(output)
     x = random.normal(size=(2, 7, 3)).astype("float32")
-    for found, wanted in zip(flat(value_of(made, x)), flat(value_of(module, x)), strict=True):
-        np.testing.assert_array_equal(found, wanted)
+    for result, expected in zip(flat(value_of(output, x)), flat(value_of(module, x)), strict=True):
+        np.testing.assert_array_equal(result, expected)
 
 
 def lets(text: str) -> tuple[IRModule, list[str]]:
-    """A program without the names it needs no more, and those that are left."""
+    """Return a program without unused names, and the names that remain."""
     module = infer_types(relay.parse(text))
-    made = infer_types(FlatLets()(module))
-    return made, [node.var.name_hint for node in post_order(made["main"]) if isinstance(node, Let)]
+    result = infer_types(FlatLets()(module))
+    return result, [node.var.name_hint for node in post_order(result["main"]) if isinstance(node, Let)]
 
 
 def test_names_of_operators_go_and_others_stay() -> None:
-    made, left = lets(
+    result, left = lets(
         "def @f(%x: float32) -> float32 { if (%x > 1f) { @f(%x - 1f) } else { %x } }\n"
         "def @main(%x: float32) {\n"
         "  let %a = %x + 1f; let %b = %a; let %c = (%b, %a * 2f);\n"
@@ -112,14 +114,14 @@ def test_names_of_operators_go_and_others_stay() -> None:
         "cell",
         "a",
     ]  # a is needed in a function, and is not to be computed in each call
-    assert value_of(made, 2.0).numpy() == value_of(relay.parse(str(made)), 2.0).numpy() == 13.0
+    assert value_of(result, 2.0).numpy() == value_of(relay.parse(str(result)), 2.0).numpy() == 13.0
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(seed: int) -> None:
     module = infer_types(generate(seed, size=80, closed=True).module)
-    made = PadDense(TARGET)(SplitSlices()(infer_types(FlatLets()(module))))
-    assert_same(Interpreter(made).call("main", []), Interpreter(module).call("main", []), 1e-4, 1e-5)
+    result = PadDense(TARGET)(SplitSlices()(infer_types(FlatLets()(module))))
+    assert_same(Interpreter(result).call("main", []), Interpreter(module).call("main", []), 1e-4, 1e-5)
 
 
 def test_a_cell_of_an_lstm_is_three_kernels() -> None:
@@ -139,12 +141,12 @@ def test_a_cell_of_an_lstm_is_three_kernels() -> None:
     ]
     exe = relay_explorer.build(module, params={"w": args[2], "b": args[3]}, quiet=True)
     assert len(exe.kernels) == 3
-    for found, wanted in zip(exe(*args[:2]), flat(value_of(module, *args)), strict=True):
-        np.testing.assert_allclose(found, wanted, 1e-5, 1e-5)
+    for result, expected in zip(exe(*args[:2]), flat(value_of(module, *args)), strict=True):
+        np.testing.assert_allclose(result, expected, 1e-5, 1e-5)
 
 
 def gru(steps: int, order: range) -> IRModule:
-    """A GRU of 16 numbers, written out, that reads the rows of a tensor in an order."""
+    """Build an unrolled GRU with a state of 16 that reads the rows of a tensor in an order."""
     lines = "".join(
         f"  let %x = nn.bias_add(nn.dense(%rows.{t}, %v), %b); let %y = nn.dense(%h, %w);\n"
         "  let %a = split(%x, indices_or_sections=3, axis=1);\n"
@@ -174,12 +176,12 @@ def test_what_the_steps_of_a_network_compute_of_their_inputs_is_one_product(orde
     # Every step has the same kernels, whichever row it reads, and no row is copied but the one that is shown.
     assert sum(kernel.uses for kernel in exe.kernels) == 1 + 2 * 6 + 2
     assert len(exe.kernels) <= 6
-    wanted = flat(value_of(module, *args))
-    for found, value in zip(exe(args[0]), wanted, strict=True):
-        np.testing.assert_allclose(found, value, 1e-5, 1e-5)
+    expected = flat(value_of(module, *args))
+    for result, value in zip(exe(args[0]), expected, strict=True):
+        np.testing.assert_allclose(result, value, 1e-5, 1e-5)
     machine = relay_explorer.build(module, params=dict(zip("vwb", args[1:])), executor="vm", quiet=True)
-    for found, value in zip(machine(args[0]), wanted, strict=True):
-        np.testing.assert_allclose(found, value, 1e-5, 1e-5)
+    for result, value in zip(machine(args[0]), expected, strict=True):
+        np.testing.assert_allclose(result, value, 1e-5, 1e-5)
 
 
 def test_a_gpu_has_one_kernel_for_all_steps_too() -> None:
@@ -188,8 +190,8 @@ def test_a_gpu_has_one_kernel_for_all_steps_too() -> None:
         p.name_hint: np.zeros(as_tensor_type(p.type_annotation).concrete_shape, "float32")
         for p in module["main"].params[1:]
     }
-    made = prepared(with_params(module, weights), Target.of({"kind": "cuda", "arch": "sm_80"}), 3)
-    kernels = [f for f in post_order(made["main"].body) if isinstance(f, Function)]
+    result = prepared(with_params(module, weights), Target.of({"kind": "cuda", "arch": "sm_80"}), 3)
+    kernels = [f for f in post_order(result["main"].body) if isinstance(f, Function)]
     steps = [f for f in kernels if "tanh" in str(f.body)]
     assert len({structural_hash(step) for step in steps}) == 2  # the first has zeros for a state
     assert len(steps) == 6
@@ -208,11 +210,11 @@ def test_rows_of_what_is_given_stay_in_the_kernels_that_use_them() -> None:
             + " (%x0 * %x1 * %x2 * %x3, %y0 * %y1 * %y2 * %y3, %z0 * %z1 * %z2 * %z3) }"
         )
     )
-    made = RowsApart()(infer_types(FlatLets()(module)))
-    assert str(made).count("annotation.stop_fusion") == 4
+    output = RowsApart()(infer_types(FlatLets()(module)))
+    assert str(output).count("annotation.stop_fusion") == 4
     x, w = (random.normal(size=shape).astype("float32") for shape in ((4, 3), (3, 3)))
-    for found, wanted in zip(flat(value_of(made, x, w)), flat(value_of(module, x, w)), strict=True):
-        np.testing.assert_array_equal(found, wanted)
+    for result, expected in zip(flat(value_of(output, x, w)), flat(value_of(module, x, w)), strict=True):
+        np.testing.assert_array_equal(result, expected)
 
 
 def test_sums_lie_on_the_stack() -> None:
@@ -232,13 +234,13 @@ def test_a_long_chain_is_one_kernel_called_often() -> None:
     y: relay.Expr = x
     for _ in range(1000):
         y = relay.sin(y)
-    made = relay_explorer.build(Function([x], y), quiet=True)
-    assert len(made.kernels) == 2
+    result = relay_explorer.build(Function([x], y), quiet=True)
+    assert len(result.kernels) == 2
     data = random.normal(size=(4, 8)).astype("float32")
-    wanted = data
+    expected = data
     for _ in range(1000):
-        wanted = np.sin(wanted)
-    np.testing.assert_allclose(made(data), wanted, rtol=1e-4)
+        expected = np.sin(expected)
+    np.testing.assert_allclose(result(data), expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize("passes", [["FuseOps"], ["FuseOps", "ToANormalForm"], ["ToANormalForm", "FuseOps"]])
@@ -250,5 +252,5 @@ def test_what_was_fused_before_is_fused_anew(passes: list[str]) -> None:
     with transform.PassContext(opt_level=3):
         fused = transform.Sequential([getattr(transform, name)() for name in ["InferType", *passes]])(plain)
     assert "Primitive" in str(fused)
-    found, wanted = (prepared(infer_types(module), TARGET, 3) for module in (fused, plain))
-    assert structural_hash(found) == structural_hash(wanted)
+    result, expected = (prepared(infer_types(module), TARGET, 3) for module in (fused, plain))
+    assert structural_hash(result) == structural_hash(expected)

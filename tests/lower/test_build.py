@@ -42,12 +42,12 @@ def exe() -> Executable:
 
 
 def unaligned(array: np.ndarray) -> np.ndarray:
-    """The array at an odd address."""
+    """Copy the array to an odd address."""
     raw = np.zeros(array.nbytes + 64, np.uint8)
     start = -raw.ctypes.data % 64 + 1
-    made = raw[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    made[...] = array
-    return made
+    result = raw[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    result[...] = array
+    return result
 
 
 @pytest.mark.parametrize(
@@ -263,10 +263,10 @@ def test_a_kernel_by_itself(exe: Executable) -> None:
 
 
 def test_a_profile(exe: Executable) -> None:
-    made = exe.profile(X, W, repeat=2)
-    assert [step.kernel for step in made.steps] == exe.kernels
-    assert 0 < made.seconds < 10
-    assert "100.0%" in str(made)
+    result = exe.profile(X, W, repeat=2)
+    assert [step.kernel for step in result.steps] == exe.kernels
+    assert 0 < result.seconds < 10
+    assert "100.0%" in str(result)
 
 
 def test_a_kernel_of_an_operator_without_lowering_runs_on_the_host() -> None:

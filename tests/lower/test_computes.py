@@ -33,7 +33,7 @@ REAL = {
 
 
 def made(module: IRModule) -> Case | None:
-    """The example of an operator with its arguments; None where it stays on the host."""
+    """Return the example of an operator with its arguments; None where it runs on the host."""
     typed, fixed = without_constants(infer_types(module))
     main = typed["main"]
     assert isinstance(main, Function)
@@ -114,7 +114,7 @@ def test_a_division_by_zero_does_not_end_the_process() -> None:
         module = infer_types(IRModule.from_expr(Function([x, y], op(x, y))))
         cases.append(Case(module, [np.array([5, -5], "int32"), np.zeros(2, "int32")]))
     zeros = [[np.zeros(2, "int32")]] * len(cases)
-    assert [found[0].tolist() for found in results(cases, zeros)] == [[0, 0]] * len(cases)
+    assert [result[0].tolist() for result in results(cases, zeros)] == [[0, 0]] * len(cases)
 
 
 def test_an_index_out_of_range_reads_and_writes_nothing_beyond() -> None:
@@ -129,9 +129,9 @@ def test_an_index_out_of_range_reads_and_writes_nothing_beyond() -> None:
     scattered = infer_types(IRModule.from_expr(Function([x, i, u], relay.scatter_elements(x, i, u))))
     data, places = np.array([1, 2, 3], "float32"), np.array([-9, -1, 1, 99], "int32")
     cases = [Case(gathered, [data, places]), Case(scattered, [data, places, np.arange(4, dtype="float32")])]
-    found = results(cases, [[np.zeros(4, "float32")], [data]])
-    assert found[0][0].tolist() == [1, 3, 2, 3]
-    assert found[1][0].tolist() == [1, 2, 1]
+    result = results(cases, [[np.zeros(4, "float32")], [data]])
+    assert result[0][0].tolist() == [1, 3, 2, 3]
+    assert result[1][0].tolist() == [1, 2, 1]
 
 
 def test_not_a_number() -> None:

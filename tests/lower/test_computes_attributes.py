@@ -102,7 +102,7 @@ def reductions() -> list[Case]:
     x, whole, truth = t(2, 3, 4), t(2, 3, 4, dtype="int8"), t(2, 3, 4, dtype="bool")
     same = np.array([[1, 3, 3, 0], [2, 2, 1, 2]], "float32")
     least = np.full((2, 4), -np.inf)
-    found = [
+    result = [
         case(fold(x, axis, keepdims=keep, exclude=exclude))
         for fold in (relay.sum, relay.max, relay.mean)
         for axis, keep, exclude in (
@@ -113,7 +113,7 @@ def reductions() -> list[Case]:
         )
     ]
     return [
-        *found, case(relay.sum(whole, 1)), case(relay.mean(whole, 1)), case(relay.prod(whole, -1,
+        *result, case(relay.sum(whole, 1)), case(relay.mean(whole, 1)), case(relay.prod(whole, -1,
         keepdims=True)), case(relay.max(whole)), case(relay.sum(truth, 0)), case(relay.all(truth, [1, 2])),
         case(relay.min(truth)),
         case(relay.sum(t())), case(relay.mean(t(1000, dtype="float16")), np.full(1000, 100)),
@@ -197,13 +197,13 @@ def pools() -> list[Case]:
     x = t(2, 3, 7, 8)
     whole = t(1, 2, 6, 7, dtype="int8")
     of_two: list[Callable[..., Any]] = [nn.max_pool2d, nn.avg_pool2d]
-    found = [
+    result = [
         case(pool(x, (3, 2), (2, 3), (2, 1), (1, 0, 2, 1), ceil_mode=ceil))
         for pool in of_two
         for ceil in (False, True)
     ]
     return [
-        *found, case(nn.avg_pool2d(x, 3, 2, padding=1, count_include_pad=True, ceil_mode=True)),
+        *result, case(nn.avg_pool2d(x, 3, 2, padding=1, count_include_pad=True, ceil_mode=True)),
         case(nn.avg_pool2d(t(1, 7, 6, 3), 2, 2, 2, 1, layout="NHWC")),
         case(nn.max_pool2d(whole, 3, 2, padding=1)),
         case(nn.avg_pool2d(whole, 3, 2, padding=1)),
@@ -262,13 +262,13 @@ def surroundings() -> list[Case]:
 
 
 def images() -> list[Case]:
-    x, found = t(1, 2, 5, 4), []
+    x, result = t(1, 2, 5, 4), []
     modes = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_half_pixel_for_nn")
     for mode in modes:
         for method in ("nearest_neighbor", "linear", "cubic")[: 3 if mode == "align_corners" else 2]:
-            found.append(case(image.resize2d(x, (7, 3), None, "NCHW", method, mode)))
+            result.append(case(image.resize2d(x, (7, 3), None, "NCHW", method, mode)))
     rounding = ("round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
-    found += [
+    result += [
         case(image.resize1d(t(1, 2, 5), 8, rounding_method=how, method="nearest_neighbor"))
         for how in rounding
     ]
@@ -281,7 +281,7 @@ def images() -> list[Case]:
     grid = rng("grid").uniform(-1.4, 1.4, (1, 2, 3, 3))
     pixels = rng("pixels").normal(size=(1, 2, 5, 4))
     return [
-        *found, case(image.resize2d(t(1, 5, 4, 2), (4, 6), layout="NHWC", method="cubic", cubic_exclude=1)),
+        *result, case(image.resize2d(t(1, 5, 4, 2), (4, 6), layout="NHWC", method="cubic", cubic_exclude=1)),
         case(image.resize2d(x, (4, 4), [0.1, -0.2, 0.9, 1.3],
              coordinate_transformation_mode="tf_crop_and_resize",
                             extrapolation_value=-1.0)),
@@ -302,7 +302,7 @@ def regions() -> list[Case]:
     boxes = np.concatenate([corners, corners + random.uniform(1, 6, (1, 9, 2))], -1)
     classes, scores = random.integers(0, 2, (1, 9, 1)), random.uniform(-0.2, 1, (1, 9, 1))
     rows = np.concatenate([classes, scores, boxes], -1)
-    made, kinds = [], random.uniform(0, 1, (1, 3, 9))
+    result, kinds = [], random.uniform(0, 1, (1, 3, 9))
     choices: list[dict[str, Any]] = [
         {}, {"force_suppress": True}, {"top_k": 4}, {"return_indices": False}, {"id_index": -1},
         {"return_indices": False, "invalid_to_bottom": True}, {"max_output_size": 2}, {"iou_threshold": 0.0},
@@ -311,18 +311,18 @@ def regions() -> list[Case]:
         call = vision.non_max_suppression(
             t(1, 9, 6), ints(1), ints(1, 9, name="j"), **{"iou_threshold": 0.3, **options}
         )
-        made.append(case(call, rows, [8], np.arange(9)[None] * 10))
+        result.append(case(call, rows, [8], np.arange(9)[None] * 10))
     for form in ("onnx", "tensorflow"):
         every = vision.all_class_non_max_suppression(t(1, 9, 4), t(1, 3, 9, name="s"), 2, 0.3, 0.1, form)
-        made.append(case(every, boxes, kinds))
+        result.append(case(every, boxes, kinds))
     rois = [[0, 1.2, 0.3, 6.7, 5.1], [1, -3, -2, 2, 9], [0, 4, 4, 4, 4]]
     pixels = random.normal(size=(2, 3, 8, 8))
     for mode, ratio, layout in (("avg", 2, "NCHW"), ("max", -1, "NCHW"), ("avg", -1, "NHWC")):
         shape = (2, 3, 8, 8) if layout == "NCHW" else (2, 8, 8, 3)
         call = vision.roi_align(t(*shape), t(3, 5, name="r"), (3, 2), 0.8, ratio, layout, mode)
-        made.append(case(call, pixels.reshape(shape), rois))
+        result.append(case(call, pixels.reshape(shape), rois))
     return [
-        *made, case(vision.roi_pool(t(2, 3, 8, 8), t(3, 5, name="r"), (3, 2), 0.8), pixels, rois),
+        *result, case(vision.roi_pool(t(2, 3, 8, 8), t(3, 5, name="r"), (3, 2), 0.8), pixels, rois),
         case(vision.get_valid_counts(t(1, 9, 6), 0.3, 0, 1), rows), case(vision.get_valid_counts(t(1, 9, 6),
         0.3, -1, 1), rows), case(vision.multibox_prior(t(1, 2, 3, 4), (0.5, 0.3), (1, 2, 0.5), (0.2, 0.3),
         (0.4, 0.6), True)),

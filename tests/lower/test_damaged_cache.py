@@ -27,8 +27,8 @@ def folder_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def check_build() -> None:
     x = relay.var("x", shape=(3, 4))
-    made = build(relay.Function([x], relay.exp(x)))
-    np.testing.assert_allclose(made(X), np.exp(X), rtol=1e-5)
+    result = build(relay.Function([x], relay.exp(x)))
+    np.testing.assert_allclose(result(X), np.exp(X), rtol=1e-5)
 
 
 def test_a_writer_may_be_killed_at_any_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,46 +41,48 @@ class Counted(DeviceExecutor):
 
 
 def on_a_device(program: str, *values: Any) -> tuple[Any, Any]:
-    """What a program gives, and what it gives when its tensors are on a device, run twice."""
+    """Return the results of a program on the CPU and on a device, where it runs twice."""
     exe = relay_explorer.build(infer_types(parse(program)), "cpu", quiet=True)
     assert isinstance(exe, GraphExecutable)
     device = Counted(exe.program, exe.kernels, exe.constants, tvm().cpu())
     planned = {slot.offset for slot in exe.program.slots if slot.offset >= 0}
     assert device.__dict__["asked"].count("uint8") == len(planned)  # each piece of the plan once
-    found = []
+    result = []
     for given in (tuple(np.zeros_like(value) for value in values), values):
         for parameter, value in zip(exe.inputs, given, strict=True):
             assert isinstance(parameter.nest, int)
             device.bind(parameter.nest, value)
         device.run()
-        found.append(device.result())
-    return exe(*values), found[-1]
+        result.append(device.result())
+    return exe(*values), result[-1]
 
 
-def same(found: Any, wanted: Any) -> None:
-    if isinstance(wanted, tuple):
-        assert len(found) == len(wanted)
-        for one, other in zip(found, wanted, strict=True):
+def same(result: Any, expected: Any) -> None:
+    if isinstance(expected, tuple):
+        assert len(result) == len(expected)
+        for one, other in zip(result, expected, strict=True):
             same(one, other)
         return
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    np.testing.assert_allclose(result, expected, rtol=1e-6)
 
 
 def test_tensors_stay_and_the_result_comes_back() -> None:
     random = rng("device")
-    wanted, found = on_a_device(CHAIN, numbers(random, (2, 8), "float32"), numbers(random, (4, 8), "float32"))
-    same(found, wanted)
+    expected, result = on_a_device(
+        CHAIN, numbers(random, (2, 8), "float32"), numbers(random, (4, 8), "float32")
+    )
+    same(result, expected)
 
 
 @pytest.mark.parametrize("go", [True, False])
 def test_a_branch_asks_the_device(go: bool) -> None:
-    wanted, found = on_a_device(BRANCH, np.array(go), numbers(rng("device"), (3, 4), "float32"))
-    same(found, wanted)
+    expected, result = on_a_device(BRANCH, np.array(go), numbers(rng("device"), (3, 4), "float32"))
+    same(result, expected)
 
 
 def test_a_network() -> None:
     module: Any = infer_types(load("lenet"))
     types = [param.checked_type for param in module["main"].params]
     values = [numbers(rng("device"), t.concrete_shape, t.dtype) for t in types]
-    wanted, found = on_a_device(str(module), *values)
-    same(found, wanted)
+    expected, result = on_a_device(str(module), *values)
+    same(result, expected)

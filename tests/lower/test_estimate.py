@@ -18,20 +18,20 @@ from tests.views.lowerings import DENSE, GPU, LAYER, kernel
 
 def test_the_estimate_counts_what_the_processor_runs() -> None:
     shown = lowering_view(kernel(LAYER))
-    found = [step.effect for step in shown.steps]
+    result = [step.effect for step in shown.steps]
     # Three loops of 32 × 64 × 128 turns with a multiply-add, two loads, two for the turn, and the sum, which
     # is loaded and stored; then two nests.
-    assert found[0].instructions == pytest.approx(7 * 32 * 64 * 128, rel=0.03)
+    assert result[0].instructions == pytest.approx(7 * 32 * 64 * 128, rel=0.03)
     # 8 tasks a core of 128 turns with 8 multiply-adds, 4 + 2 loads and two for the turn, then the epilogue.
-    assert found[-1].instructions == pytest.approx(8 * 128 * 16, rel=0.04)
-    assert found[-1].traffic == 4 * (32 * 128 + 8 * 128 * 8 + 64 + 32 * 64), "arguments and result, once"
-    assert found[1].traffic == found[0].traffic - 2 * 4 * 32 * 64, (
+    assert result[-1].instructions == pytest.approx(8 * 128 * 16, rel=0.04)
+    assert result[-1].traffic == 4 * (32 * 128 + 8 * 128 * 8 + 64 + 32 * 64), "arguments and result, once"
+    assert result[1].traffic == result[0].traffic - 2 * 4 * 32 * 64, (
         "what is inlined is neither stored nor loaded"
     )
     # At first one sum waits for the other: 4 cycles each, of 32 × 64 × 128; later they are in vectors.
-    assert found[0].cycles == pytest.approx(4 * 32 * 64 * 128, rel=0.03)
-    assert found[-1].cycles == pytest.approx(found[-1].instructions / 3, rel=0.01)
-    assert found[0].far == 0, "all of it fits into the second cache"
+    assert result[0].cycles == pytest.approx(4 * 32 * 64 * 128, rel=0.03)
+    assert result[-1].cycles == pytest.approx(result[-1].instructions / 3, rel=0.01)
+    assert result[0].far == 0, "all of it fits into the second cache"
     open_size = kernel("fn (%x: Tensor[(?, 8), float32], Primitive=1) { exp(%x) }")
     assert {step.effect[4:] for step in lowering_view(open_size).steps} == {(0, 0, 0, 0, 0)}
     gpu = lowering_view(kernel(DENSE, GPU)).steps[-1].effect
@@ -41,13 +41,13 @@ def test_the_estimate_counts_what_the_processor_runs() -> None:
 
 def test_the_estimate_of_each_step_is_near_what_was_measured() -> None:
     """The six nests of chapter 22, as they were measured: what each step is worth, within half of it."""
-    kept = json.loads(schedule_steps.DATA.read_text("utf-8"))
-    rows, vectors, lanes = kept["tile"]
-    nests = schedule_steps.steps_of_the_page()(kept["size"], rows, vectors, lanes)
-    cycles, seconds = [], list(kept["seconds"].values())
+    data = json.loads(schedule_steps.DATA.read_text("utf-8"))
+    rows, vectors, lanes = data["tile"]
+    nests = schedule_steps.steps_of_the_page()(data["size"], rows, vectors, lanes)
+    cycles, seconds = [], list(data["seconds"].values())
     for _, sch in nests:
-        found = estimate(sch.mod["main"], kept["threads"], (48 << 10, 1 << 20))
-        cycles.append(found.cycles)
+        result = estimate(sch.mod["main"], data["threads"], (48 << 10, 1 << 20))
+        cycles.append(result.cycles)
     for step in range(1, len(seconds)):
         measured = seconds[step - 1] / seconds[step]
         assert cycles[step - 1] / cycles[step] == pytest.approx(measured, rel=0.5), step

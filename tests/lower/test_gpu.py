@@ -38,7 +38,7 @@ def @main(%x: Tensor[(ROWS, 64), float32], %w: Tensor[(32, 64), float32]) { nn.r
 
 
 def one_by_one(schedule: Scheduled, name: str) -> Any:
-    """The loops of a schedule for this machine: its threads one after another."""
+    """Build the loops of a schedule for this machine: its threads run one after another."""
     text = str(schedule.prim_func.script())
     text = re.sub(r', thread="[\w.]+"', "", text.replace("T.thread_binding(", "T.serial("))
     text = re.sub(r', scope="[\w.]+"', "", text)
@@ -52,10 +52,10 @@ def agree(cases: list[Case], schedules: list[Scheduled]) -> None:
     host = tvm().target.Target({"kind": "llvm", "opt-level": 0})
     library, tensor = tvm().compile(tvm().IRModule(functions), target=host), tvm().runtime.tensor
     for name, case in zip(names, cases, strict=True):
-        wanted = flat(Interpreter(case.module).call("main", case.values))
-        outs = [tensor(np.full(w.shape, 77).astype(w.dtype)) for w in wanted]
+        expected = flat(Interpreter(case.module).call("main", case.values))
+        outs = [tensor(np.full(w.shape, 77).astype(w.dtype)) for w in expected]
         library[name](*[tensor(np.array(v, order="C")) for v in flat(tuple(case.values))], *outs)
-        for out, right in zip(outs, wanted, strict=True):
+        for out, right in zip(outs, expected, strict=True):
             close = DIGITS.get(str(right.dtype), 0)
             np.testing.assert_allclose(out.numpy(), right, rtol=close, atol=close, err_msg=case.name)
 
@@ -105,8 +105,8 @@ def test_why_no_gpu_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert "no-such.so: cannot open shared object file" in device.cannot_load(tmp_path / "no-such.so")
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(device, "cannot_load", lambda library: "libcudart.so.13: cannot open it")
-    said = device.lacks(Target.of(ARCH))
-    assert said == "TVM's runtime for CUDA cannot be loaded: libcudart.so.13: cannot open it"
+    text = device.lacks(Target.of(ARCH))
+    assert text == "TVM's runtime for CUDA cannot be loaded: libcudart.so.13: cannot open it"
 
 
 def test_tensors_go_to_a_device_and_come_back() -> None:

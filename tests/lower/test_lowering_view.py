@@ -53,7 +53,7 @@ def told(shown: LoweringView) -> list[str]:
 
 
 def drawn(shown: LoweringView, step: int) -> str:
-    """The loops after a step, as one would write them."""
+    """Write the loops after a step as indented text."""
     return "\n".join(
         "  " * p.depth + (p.text if p.is_block else f"{p.name} < {p.extent}, {p.how}")
         for p in shown.steps[step].nest
@@ -118,14 +118,14 @@ def test_a_schedule_is_told_primitive_by_primitive() -> None:
 
 @pytest.mark.parametrize("text", [LAYER, CONVOLUTION, SOFTMAX])
 def test_the_replay_ends_at_the_kernel_and_no_operator_is_lost(text: str) -> None:
-    made = kernel(text).scheduled
-    _, first, primitives = replay(made)
+    result = kernel(text).scheduled
+    _, first, primitives = replay(result)
     last = primitives[-1]
-    func, blocks = marked(made.prim_func)
-    assert structural_equal(func, made.prim_func)
+    func, blocks = marked(result.prim_func)
+    assert structural_equal(func, result.prim_func)
     assert [part.name for part in last.nest if isinstance(part, Block)] == blocks
     for owners in (first, *(p.owners for p in primitives)):
-        assert {n for numbers in owners.values() for n in numbers} == set(range(len(made.composed.stages)))
+        assert {n for numbers in owners.values() for n in numbers} == set(range(len(result.composed.stages)))
     assert all(last.owners[block] for block in blocks)
     assert all(nest(p.func) == p.nest for p in primitives), "what is kept does not change"
 
@@ -137,24 +137,24 @@ def instructions(assembly: str) -> list[str]:
 
 @pytest.mark.parametrize("text", [LAYER, CONVOLUTION, SOFTMAX])
 def test_the_traced_instructions_are_those_of_the_kernel(text: str) -> None:
-    made = kernel(text)
-    found = traced(made.scheduled)
-    mine = [line.text for line in found.lines if line.purpose >= 0]
+    output = kernel(text)
+    result = traced(output.scheduled)
+    mine = [line.text for line in result.lines if line.purpose >= 0]
     # The number of a function is in its labels, and it is the same one.
-    assert "\n".join(mine) in "\n".join(instructions(made.source("asm")))
-    assert found.others > 100
+    assert "\n".join(mine) in "\n".join(instructions(output.source("asm")))
+    assert result.others > 100
 
 
 def test_each_instruction_knows_its_block() -> None:
-    found = traced(kernel(LAYER).scheduled)
+    result = traced(kernel(LAYER).scheduled)
     init, update, relu = range(3)
-    tally = Counter((line.block, CLASSES[line.purpose]) for line in found.lines if line.purpose >= 0)
+    tally = Counter((line.block, CLASSES[line.purpose]) for line in result.lines if line.purpose >= 0)
     # 8 sums for each of two values of k, in registers; each is stored once, with bias and ReLU.
     assert tally[update, "multiply-add"] == 16
     assert (tally[init, "store"], tally[update, "store"], tally[relu, "store"]) == (0, 0, 8)
-    assert sum(line.text.startswith("vaddps") and line.block == relu for line in found.lines) == 8
-    assert {line.depth for line in found.lines if line.text.startswith("vfmadd")} == {2}
-    assert all(line.block == update for line in found.lines if line.text.startswith("vfmadd"))
+    assert sum(line.text.startswith("vaddps") and line.block == relu for line in result.lines) == 8
+    assert {line.depth for line in result.lines if line.text.startswith("vfmadd")} == {2}
+    assert all(line.block == update for line in result.lines if line.text.startswith("vfmadd"))
 
 
 def test_the_assembly_of_another_processor_is_traced_too() -> None:
@@ -201,8 +201,8 @@ f:
 	retq
 .Lfunc_end0:
 """
-    found = read(assembly, ("a", "b"))
-    assert [(line.text, line.block, line.depth) for line in found.lines] == [
+    result = read(assembly, ("a", "b"))
+    assert [(line.text, line.block, line.depth) for line in result.lines] == [
         ("movl $1, %eax", 0, 0), (".LBB0_1:", -1, 1), ("addl $1, %eax", 1, 1), ("je .LBB0_3", 1, 1),
         ("jmp .LBB0_2", 1, 1), (".LBB0_3:", -1, 0), ("retq", 1, 0), (".LBB0_2:", -1, 1),
         ("cmpl $9, %eax", 1, 1), ("jne .LBB0_1", 1, 1), ("retq", 1, 0),
@@ -239,14 +239,14 @@ def test_a_kernel_without_loops_is_told_without_them() -> None:
 def test_explore_shows_a_kernel_of_a_program() -> None:
     module = parse("def @main(%x: Tensor[(4, 8), float32]) { nn.softmax(exp(%x)) }")
     exe = build(module, target=HASWELL, quiet=True)
-    made = explore(exe, view="lowering", kernel=0, title="mine")
-    assert isinstance(made.view, LoweringView)
-    assert made.view.title == "mine"
-    assert made.view.steps[-1].mark == LoweringMark.COMPILED
+    result = explore(exe, view="lowering", kernel=0, title="mine")
+    assert isinstance(result.view, LoweringView)
+    assert result.view.title == "mine"
+    assert result.view.steps[-1].mark == LoweringMark.COMPILED
     again = explore(exe.kernels[0], view="lowering")
-    assert again.view.to_dict()["kernel"] == made.view.to_dict()["kernel"]
-    assert "instruction" in picture.text(made.view)
-    assert "<ol start=" in picture.html(made.view)
+    assert again.view.to_dict()["kernel"] == result.view.to_dict()["kernel"]
+    assert "instruction" in picture.text(result.view)
+    assert "<ol start=" in picture.html(result.view)
 
 
 def test_the_kernel_is_measured_after_each_primitive() -> None:
@@ -317,24 +317,24 @@ def test_what_an_instruction_of_llvm_is_for(text: str, wanted: str) -> None:
 
 
 def test_a_kernel_for_a_gpu_is_replayed_and_followed_into_cuda_c() -> None:
-    made = kernel(DENSE, GPU)
-    _, _, primitives = replay(made.scheduled)
+    output = kernel(DENSE, GPU)
+    _, _, primitives = replay(output.scheduled)
     assert structural_equal(
-        primitives[-1].func.with_attr("global_symbol", made.symbol), made.scheduled.prim_func
+        primitives[-1].func.with_attr("global_symbol", output.symbol), output.scheduled.prim_func
     )
-    found, numbers = traced_cuda(made.scheduled, made.source("cuda"))
-    source = made.source("cuda").splitlines()
-    assert [source[n - 1].strip() for n in numbers] == [line.text for line in found.lines]
+    result, numbers = traced_cuda(output.scheduled, output.source("cuda"))
+    source = output.source("cuda").splitlines()
+    assert [source[n - 1].strip() for n in numbers] == [line.text for line in result.lines]
     of = {
-        name: [line.text for line in found.lines if line.block >= 0 and found.blocks[line.block] == name]
-        for name in found.blocks
+        name: [line.text for line in result.lines if line.block >= 0 and result.blocks[line.block] == name]
+        for name in result.blocks
     }
     assert any("__shared__ alignas(64) float x_reindex_shared_ptr" in text for text in of["x_reindex_shared"])
     assert sum(text.startswith("nn_dense_reindex_local_ptr[") for text in of["nn_dense_update"]) > 100
     assert not any("b_ptr" in text for text in of["nn_dense_update"]), "the bias is added in another block"
-    whole = next(line for line in found.lines if line.text.startswith("for ("))
-    assert set(found.blocks[whole.block].split("+")) == set(found.blocks[:4])
-    shown = lowering_view(made, ptx=False)
+    whole = next(line for line in result.lines if line.text.startswith("for ("))
+    assert set(result.blocks[whole.block].split("+")) == set(result.blocks[:4])
+    shown = lowering_view(output, ptx=False)
     assert [code.name for code in shown.codes] == ["CUDA C"]
     assert shown.steps[-1].effect.tasks == 2 * 16 * 8
     assert not [text for text in told(shown) if text.startswith("The primitive")]
@@ -365,9 +365,11 @@ $L__BB0_1:
 	ret;
 }
 """
-    found = read_ptx(text, Traced(("a", "a+b"), lines, 0), (20, 21, 22))
-    told = [(line.text, line.block, line.purpose < 0 or PTX_CLASSES[line.purpose]) for line in found.lines]
-    assert told == [
+    result = read_ptx(text, Traced(("a", "a+b"), lines, 0), (20, 21, 22))
+    message = [
+        (line.text, line.block, line.purpose < 0 or PTX_CLASSES[line.purpose]) for line in result.lines
+    ]
+    assert message == [
         ("ld.param.u64 %rd1, [f_param_0]", 1, "load"), ("$L__BB0_1:", -1, True),
         ("ld.global.nc.f32 %f1, [%rd1]", 0, "load"), ("st.global.f32 [%rd2], %f1", 0, "store"),
         ("@%p1 bra $L__BB0_1", -1, "jump"), ("ret", -1, "jump"),

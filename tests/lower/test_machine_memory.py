@@ -45,9 +45,9 @@ def rows(count: int, seed: int) -> list[Any]:
     return list(np.random.default_rng(seed).standard_normal((count, 3)).astype("float32"))
 
 
-def check(found: Any, wanted: Any) -> None:
-    np.testing.assert_allclose(found[0], wanted[0], rtol=1e-4)
-    for item, row in zip(list_items(found[1]), wanted[1], strict=True):
+def check(result: Any, expected: Any) -> None:
+    np.testing.assert_allclose(result[0], expected[0], rtol=1e-4)
+    for item, row in zip(list_items(result[1]), expected[1], strict=True):
         np.testing.assert_allclose(item.numpy(), row, rtol=1e-4)
 
 
@@ -56,8 +56,8 @@ def test_what_anybody_holds_is_not_used_again() -> None:
     exe = relay_explorer.build(module, executor="vm", quiet=True)
     x = np.ones(3, "float32")
     # Results of several runs, held at once, and more activations at a time than an instruction keeps for.
-    found = [exe(make_list(module, rows(2 * MAX_STORAGES, seed)), x) for seed in range(3)]
-    for seed, result in enumerate(found):
+    actual = [exe(make_list(module, rows(2 * MAX_STORAGES, seed)), x) for seed in range(3)]
+    for seed, result in enumerate(actual):
         check(result, meant(rows(2 * MAX_STORAGES, seed), x))
 
     def many(seed: int) -> Any:

@@ -18,14 +18,14 @@ ONES = np.ones(8, "float32")
 
 
 def test_a_program_for_the_virtual_machine_and_loaded_again(tmp_path: Path) -> None:
-    made = build(parse(CELLS), executor="vm", quiet=True)
-    shown = explore(made, view="machine", args=(4,))
+    result = build(parse(CELLS), executor="vm", quiet=True)
+    shown = explore(result, view="machine", args=(4,))
     assert shown.view.summary.startswith("@main returns (10, ref(…)): ")
     assert check(shown.to_dict()) == []
     assert any("@count" in text for text in shown.view.instructions().values())  # type: ignore[attr-defined]
-    assert made(4)[0] == 10  # it runs as before
+    assert result(4)[0] == 10  # it runs as before
 
-    made.save(tmp_path / "cells.rx")
+    result.save(tmp_path / "cells.rx")
     loaded = explore(load(tmp_path / "cells.rx"), view="machine", args=(4,))
     assert loaded.view.summary == shown.view.summary
     assert loaded.view.rows == ()
@@ -33,16 +33,16 @@ def test_a_program_for_the_virtual_machine_and_loaded_again(tmp_path: Path) -> N
 
 
 def test_a_program_for_the_graph_executor(tmp_path: Path) -> None:
-    made = build(parse(ADDED), executor="graph", quiet=True)
-    shown = explore(made, view="machine", args=(ONES,))
+    result = build(parse(ADDED), executor="graph", quiet=True)
+    shown = explore(result, view="machine", args=(ONES,))
     assert shown.to_dict()["plan"]["view"] == "memory"
     assert check(shown.to_dict()) == []
-    made.save(tmp_path / "added.rx")
+    result.save(tmp_path / "added.rx")
     with pytest.raises(RelayError, match="has no bytecode"):
         explore(load(tmp_path / "added.rx"), view="machine", args=(ONES,))
 
 
 def test_wrong_arguments_are_refused_as_in_a_run() -> None:
-    made = build(parse(CELLS), executor="vm", quiet=True)
+    result = build(parse(CELLS), executor="vm", quiet=True)
     with pytest.raises(RelayError, match="takes 1 argument, and is given 0"):
-        explore(made, view="machine")
+        explore(result, view="machine")

@@ -11,14 +11,14 @@ from tools.many_targets import DATA, TARGETS, lines_of
 
 @pytest.mark.parametrize("name", ["x86-64", "AArch64"])  # NVIDIA's part needs nvcc
 def test_the_kept_instructions_are_those_of_today(name: str) -> None:
-    kept = json.loads(DATA.read_text("utf-8"))["targets"][name]
-    made = lines_of(TARGETS[name])
+    data = json.loads(DATA.read_text("utf-8"))["targets"][name]
+    result = lines_of(TARGETS[name])
     again = "run tools/many_targets.py, then make figures"
-    assert [line.split()[0] for line in made["loop"][1:]] == [was.split()[0] for was in kept["loop"][1:]], (
+    assert [line.split()[0] for line in result["loop"][1:]] == [was.split()[0] for was in data["loop"][1:]], (
         again
     )
-    assert {key: made[key] for key in ("multiply_adds", "lanes", "threads")} == {
-        key: kept[key] for key in ("multiply_adds", "lanes", "threads")
+    assert {key: result[key] for key in ("multiply_adds", "lanes", "threads")} == {
+        key: data[key] for key in ("multiply_adds", "lanes", "threads")
     }, again
 
 

@@ -81,29 +81,29 @@ PROGRAMS: dict[str, tuple[str, list[Any]]] = {
 
 
 def compared(module: IRModule, args: list[Any], exe: NativeExecutable | None = None) -> NativeExecutable:
-    """Runs a module both ways."""
+    """Run a module both ways and compare."""
     exe = exe or build_native(module)
-    wanted = create_executor(mod=module).evaluate()(*args)
+    expected = create_executor(mod=module).evaluate()(*args)
     for _ in range(2):  # the second run finds the memory of the first
-        same(exe(*args), wanted)
+        same(exe(*args), expected)
         assert exe.library.live == 0
     return exe
 
 
-def same(found: Any, wanted: Any) -> None:
-    pending = [(found, wanted)]
+def same(result: Any, expected: Any) -> None:
+    pending = [(result, expected)]
     while pending:
-        found, wanted = pending.pop()
-        if isinstance(wanted, tuple):
-            assert len(found) == len(wanted)
-            pending += zip(found, wanted)
-        elif isinstance(wanted, ConstructorValue):
-            assert found.constructor.name_hint == wanted.constructor.name_hint
-            pending += zip(found.fields, wanted.fields)
+        result, expected = pending.pop()
+        if isinstance(expected, tuple):
+            assert len(result) == len(expected)
+            pending += zip(result, expected)
+        elif isinstance(expected, ConstructorValue):
+            assert result.constructor.name_hint == expected.constructor.name_hint
+            pending += zip(result.fields, expected.fields)
         else:
-            found = found if isinstance(found, np.ndarray) else found.numpy()
-            assert (found.dtype, found.shape) == (wanted.numpy().dtype, wanted.shape)
-            np.testing.assert_allclose(found, wanted.numpy(), 1e-5, 1e-5)
+            result = result if isinstance(result, np.ndarray) else result.numpy()
+            assert (result.dtype, result.shape) == (expected.numpy().dtype, expected.shape)
+            np.testing.assert_allclose(result, expected.numpy(), 1e-5, 1e-5)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -312,10 +312,10 @@ def test_c_code_that_is_wrong_is_told_so(tmp_path: Path) -> None:
     ]
 
 
-def run(program: Path, target: str, given: str = "") -> str:
+def run(program: Path, target: str, arguments: str = "") -> str:
     command = [str(program)] if target == "cpu" else ["qemu-aarch64", str(program)]
     return subprocess.run(
-        command, input=given, capture_output=True, text=True, timeout=60, check=False
+        command, input=arguments, capture_output=True, text=True, timeout=60, check=False
     ).stdout
 
 
@@ -324,15 +324,15 @@ def test_a_static_arm_program_knows_how_sentences_feel(tmp_path: Path) -> None:
     module = sentiment.module()
     exe = sentiment.build()
     lines = ["((the film) (is (not bad)))", "(very good)", "(not (a (wonderful story)))", "awful"]
-    found = run(tmp_path / "sentiment", "raspberry-pi-4", "\n".join([*lines, "(good", "(a pie)"]) + "\n")
-    wanted = []
+    result = run(tmp_path / "sentiment", "raspberry-pi-4", "\n".join([*lines, "(good", "(a pie)"]) + "\n")
+    expected = []
     for line in lines:
         tree = sentiment.parse(line)
         likely = exe(phrase(module, tree, sentiment.vectors()))[0]
         assert likely.argmax() - 2 == sentiment.mood(tree)
-        wanted.append(f"{sentiment.MOODS[likely.argmax()]}: {' '.join(f'{x:.3f}' for x in likely)}")
-    wanted += ["error: a parenthesis is not closed, or words stand alone", 'error: there is no word "pie"']
-    assert found.splitlines() == wanted
+        expected.append(f"{sentiment.MOODS[likely.argmax()]}: {' '.join(f'{x:.3f}' for x in likely)}")
+    expected += ["error: a parenthesis is not closed, or words stand alone", 'error: there is no word "pie"']
+    assert result.splitlines() == expected
 
 
 def test_most_sentences_are_understood() -> None:
@@ -364,9 +364,9 @@ def test_sentences_are_learned() -> None:
 @pytest.mark.parametrize("seed", [2, 4])
 def test_random_programs(seed: int) -> None:
     module = generate(seed, size=60, closed=True).module
-    wanted = Interpreter(module).call("main", [])
+    expected = Interpreter(module).call("main", [])
     exe = build_native(module, opt_level=0)
-    assert_same(to_value(exe()), wanted, 1e-3, 1e-4)
+    assert_same(to_value(exe()), expected, 1e-3, 1e-4)
     assert exe.library.live == 0
 
 
@@ -435,11 +435,11 @@ def test_weights_that_a_recursion_hands_on_become_part_of_it() -> None:
     def @g(%v: Tensor[(2), float32]) -> Tensor[(2), float32] { %v }
     """
     bound = with_params(relay.parse(text), {"w": np.ones(2, "float32")})
-    made = with_constants_in(bound)
-    assert [p.name_hint for p in made["f"].params] == ["n", "v", "x"]
-    assert [p.name_hint for p in made["g"].params] == ["v"]
+    result = with_constants_in(bound)
+    assert [p.name_hint for p in result["f"].params] == ["n", "v", "x"]
+    assert [p.name_hint for p in result["g"].params] == ["v"]
     args = [3, np.ones(2, "float32")]
     same(
-        create_executor(mod=made).evaluate()(*args)[0].numpy(),
+        create_executor(mod=result).evaluate()(*args)[0].numpy(),
         create_executor(mod=bound).evaluate()(*args)[0],
     )

@@ -54,11 +54,11 @@ class Calls:
         return build_native(self.module(), opt_level=0)
 
     def agree(self) -> set[str]:
-        """Compares, and gives the names of the operators that ran."""
+        """Compare the results, and return the names of the operators that ran."""
         exe = self.build()
-        found = exe(*self.values)
-        wanted = Interpreter(self.module()).call("main", self.values)
-        for call, ours, theirs in zip(self.made, found, wanted):
+        result = exe(*self.values)
+        expected = Interpreter(self.module()).call("main", self.values)
+        for call, ours, theirs in zip(self.made, result, expected):
             try:
                 assert_same(ours, theirs, 1e-5, 1e-5)
             except AssertionError as problem:
@@ -239,12 +239,12 @@ def test_what_goes_wrong_is_said() -> None:
     exe, interpreter = build_native(module, opt_level=0), Interpreter(module)
     for number in range(len(chosen)):
         given = [np.array(number == k) for k in range(len(chosen))] + calls.values
-        with pytest.raises(ExecutionError) as wanted:
+        with pytest.raises(ExecutionError) as expected:
             interpreter.call("main", given)
-        with pytest.raises(ExecutionError) as found:
+        with pytest.raises(ExecutionError) as result:
             exe(*given)
-        name = wanted.value.message.partition(" went wrong")[0]
-        assert found.value.message.startswith((f"{name} went wrong: ", "there is no memory for"))
+        name = expected.value.message.partition(" went wrong")[0]
+        assert result.value.message.startswith((f"{name} went wrong: ", "there is no memory for"))
         assert exe.library.live == 0
 
 
@@ -264,8 +264,8 @@ def test_layers_and_indices_of_sizes_that_only_a_run_tells() -> None:
     numbers = [random.normal(size=shape).astype("float32") for shape in sizes]
     given = [np.array([5, 7]), np.array([7, 5]), np.array([[2, 1], [4, 6]], "int32"), *numbers]
     module = relay.parse(text)
-    wanted = Interpreter(infer_types(module)).call("main", given)
-    assert_same(build_native(module)(*given), wanted, 1e-4, 1e-4)
+    expected = Interpreter(infer_types(module)).call("main", given)
+    assert_same(build_native(module)(*given), expected, 1e-4, 1e-4)
 
 
 @pytest.mark.parametrize(
@@ -288,11 +288,11 @@ def test_which_sizes_must_agree(call: str, shapes: Any, wanted: Any) -> None:
     if call == "nn.bitpack":
         params = [Var("x", TensorType(shapes[0], "int32"))]
     of, _, name = call.rpartition(".")
-    made = getattr(getattr(relay, of) if of else relay, name)(*params, **attrs.get(call, {}))
-    function = infer_types(IRModule.from_expr(Function(params, made)))["main"]
+    output = getattr(getattr(relay, of) if of else relay, name)(*params, **attrs.get(call, {}))
+    function = infer_types(IRModule.from_expr(Function(params, output)))["main"]
     assert isinstance(function, Function)
-    found = shape_constraints(function)
-    assert [[*agreement.places] for agreement in found] == wanted
-    assert [agreement.number for agreement in found] == [5 if call == "vision.roi_pool" else None] * len(
-        found
+    result = shape_constraints(function)
+    assert [[*agreement.places] for agreement in result] == wanted
+    assert [agreement.number for agreement in result] == [5 if call == "vision.roi_pool" else None] * len(
+        result
     )

@@ -55,15 +55,15 @@ def test_a_function_as_a_result_holds_what_it_captured() -> None:
 def test_functions_as_arguments(twice: NativeExecutable) -> None:
     """The interpreter's, another program's, and the program's own; and one that calls the program again."""
     square = function("def @g(%x: float32) { %x * %x }\ndef @main(%x: float32) { @g(%x) + 1f }")
-    found, same = twice(square, 1.5)
-    assert (found, same(2.0).numpy()) == (11.5625, 5)
+    result, same = twice(square, 1.5)
+    assert (result, same(2.0).numpy()) == (11.5625, 5)
     assert twice(same, 1.5)[0] == 11.5625
     again = function("def @main(%f: fn(float32) -> float32) { fn (%x: float32) -> float32 { %f(%f(%x)) } }")
-    assert twice(again(same), 1.5)[0] == twice(same, found)[0]
+    assert twice(again(same), 1.5)[0] == twice(same, result)[0]
     native = build_native(relay.parse("def @main(%x: float32) { fn (%y: float32) -> float32 { %x * %y } }"))
     triple = native(3.0)
     assert twice(triple, 2.0)[0] == 18
-    del found, same, triple
+    del result, same, triple
     assert live(twice) == live(native) == 0
 
 
@@ -121,9 +121,9 @@ int main(void) {
 @pytest.mark.parametrize("target", ["cpu", "raspberry-pi-4"])
 def test_functions_in_c(target: str, tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text(MAIN_C)
-    made = tmp_path / "twice"
-    build_native(relay.parse(TWICE), target, name="twice").link(made, [tmp_path / "main.c"], static=True)
-    command = [str(made)] if target == "cpu" else ["qemu-aarch64", str(made)]
+    result = tmp_path / "twice"
+    build_native(relay.parse(TWICE), target, name="twice").link(result, [tmp_path / "main.c"], static=True)
+    command = [str(result)] if target == "cpu" else ["qemu-aarch64", str(result)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     wrong = "the argument `%f` must be `fn (float32) -> float32`"
     assert done.stdout.splitlines() == ["18.0 1", "6.0", "1 too large", wrong, "done with 30.0", "0"]
@@ -160,13 +160,13 @@ def test_circles_go_in_and_out() -> None:
     end, node = exe.mod.get_type("Node")[1:]
     value: Any = ConstructorValue(as_constructor(end).tag, [], as_constructor(end))
     for turn in range(3):
-        made, same, cell = exe(turn, value)
-        assert made.fields[1].value.inner is made.inner
-        assert cell.value.inner is made.fields[1].inner
+        result, same, cell = exe(turn, value)
+        assert result.fields[1].value.inner is result.inner
+        assert cell.value.inner is result.fields[1].inner
         if turn:
             assert same.fields[1].value.inner is same.inner
             assert same.fields[0].numpy() == turn - 1
-        value = made
+        value = result
         assert live(exe) == 0
     cell = RefValue(np.array(0))
     ring = ConstructorValue(as_constructor(node).tag, [np.array(7, "int32"), cell], as_constructor(node))
@@ -206,8 +206,8 @@ def test_functions_go_from_one_executor_to_another() -> None:
         " (%f(%x), fn (%y: float32) -> float32 { %f(%y) + %x }) }"
     )
     for kinds in (("debug", "debug", "debug"), ("aot", "vm", "aot")):
-        found, given = [], function("def @main(%x: float32) { %x * %x }")
+        result, given = [], function("def @main(%x: float32) { %x * %x }")
         for kind, (x, y) in zip(kinds, ((3.0, 2.0), (1.0, 1.0), (4.0, 1.0))):
             now, given = create_executor(kind, mod=module).evaluate()(given, x)
-            found.append((float(now.numpy()), float(given(y).numpy())))
-        assert found == [(9, 7), (4, 5), (20, 9)]
+            result.append((float(now.numpy()), float(given(y).numpy())))
+        assert result == [(9, 7), (4, 5), (20, 9)]

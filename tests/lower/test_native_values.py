@@ -31,25 +31,25 @@ type Many { Many(Box[int32], Box[Tensor[(3), float64]], (bool, Tensor[(40, 40), 
 
 def boxed(module: IRModule, items: list[Any], empty: Any = None) -> Any:
     _, nil, cons = module.get_type("Box")
-    made = empty or ConstructorValue(as_constructor(nil).tag, [], as_constructor(nil))
+    result = empty or ConstructorValue(as_constructor(nil).tag, [], as_constructor(nil))
     for item in reversed(items):
-        made = ConstructorValue(as_constructor(cons).tag, [item, made], as_constructor(cons))
-    return made
+        result = ConstructorValue(as_constructor(cons).tag, [item, result], as_constructor(cons))
+    return result
 
 
 def many(module: IRModule) -> tuple[Any, Any]:
-    """A value, and an empty list that is in it twice, as two types."""
+    """Build a value, and an empty list that occurs in it twice, with two types."""
     empty = boxed(module, [])
     numbers = [np.array(n, "int32") for n in range(300)]
     rows = [np.arange(3.0)[::-1], np.ones(3), np.ones(3)]
     large = np.arange(1600, dtype="float32").reshape(40, 40).T
     pair = (np.array(True), large)
-    made = module.get_type("Many")[1]
+    result = module.get_type("Many")[1]
     cell = RefValue(np.array(7, "int8"))
     value = ConstructorValue(
-        as_constructor(made).tag,
+        as_constructor(result).tag,
         [boxed(module, numbers, empty), boxed(module, rows, empty), pair, cell],
-        as_constructor(made),
+        as_constructor(result),
     )
     return value, large
 
@@ -71,17 +71,17 @@ def test_values_come_out_as_they_went_in(echo: NativeExecutable) -> None:
         np.testing.assert_array_equal(last, number)
         assert last.flags.writeable
         assert second.inner is cell.value.inner  # it went in once
-        for found in (first, second):
-            assert repr(found) == repr(value)
-            np.testing.assert_array_equal(found.fields[2][1].numpy(), large)
-            assert found.fields[3].value.numpy() == 7
+        for result in (first, second):
+            assert repr(result) == repr(value)
+            np.testing.assert_array_equal(result.fields[2][1].numpy(), large)
+            assert result.fields[3].value.numpy() == 7
         assert echo.library.live == 0
 
 
 def test_an_argument_of_the_wrong_type_goes_nowhere(echo: NativeExecutable) -> None:
     value, _ = many(echo.mod)
     fields = value.inner.fields
-    rows, made = np.zeros((1, 2), "uint8"), value.constructor
+    rows, result = np.zeros((1, 2), "uint8"), value.constructor
     wrong = [
         (0, boxed(echo.mod, [np.array(1, "int64")]), "a part of the argument `%m` must be `int32`"),
         (0, fields[1], "a part of the argument `%m` must be `int32`"),
@@ -91,7 +91,7 @@ def test_an_argument_of_the_wrong_type_goes_nowhere(echo: NativeExecutable) -> N
     ]
     for place, part, message in wrong:
         parts = [part if k == place else field for k, field in enumerate(fields)]
-        given = ConstructorValue(as_constructor(made).tag, parts, as_constructor(made))
+        given = ConstructorValue(as_constructor(result).tag, parts, as_constructor(result))
         with pytest.raises(RelayError, match=message.replace("(bool", r"\(bool")):
             echo(given, (value, value), rows)
     with pytest.raises(RelayError, match="`%m` must be `Many`, and is `Tensor"):
@@ -142,12 +142,12 @@ SUM = (
 
 def items(module: IRModule) -> Any:
     nil, cons = module.get_type("List")[1:]
-    made = ConstructorValue(as_constructor(nil).tag, [], as_constructor(nil))
+    result = ConstructorValue(as_constructor(nil).tag, [], as_constructor(nil))
     for k in range(3):
-        made = ConstructorValue(
-            as_constructor(cons).tag, [np.array([k, 1], "float32"), made], as_constructor(cons)
+        result = ConstructorValue(
+            as_constructor(cons).tag, [np.array([k, 1], "float32"), result], as_constructor(cons)
         )
-    return made
+    return result
 
 
 def test_a_saved_library_is_loaded_without_tvm(tmp_path: Path) -> None:
@@ -167,9 +167,9 @@ print("sum_Cons" in exe.header, any(name.split(".")[0] == "tvm" for name in sys.
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.stderr == ""
-    told, rest = done.stdout.splitlines()
-    assert "(%l: List, %s: Tensor[(2), float32]), loaded>" in told
-    assert told.endswith(
+    message, rest = done.stdout.splitlines()
+    assert "(%l: List, %s: Tensor[(2), float32]), loaded>" in message
+    assert message.endswith(
         "Tensor[(2), float32] [13. 23.] Cons([2.0, 1.0], Cons([1.0, 1.0], Cons([0.0, 1.0], Nil))) 0 True"
     )
     assert rest == "True False"
@@ -179,18 +179,18 @@ print("sum_Cons" in exe.header, any(name.split(".")[0] == "tvm" for name in sys.
 def test_a_library_that_is_loaded_can_be_written_anew(tmp_path: Path) -> None:
     path, loaded = tmp_path / "libsame.so", []
     for name in ("tanh", "exp"):
-        made = relay_explorer.build(
+        result = relay_explorer.build(
             relay.parse(f"def @main(%x: float32) {{ {name}(%x) }}"), executor="aot", quiet=True
         )
-        made.save(path)
+        result.save(path)
         loaded.append(relay_explorer.load(path))
-    for exe, wanted in zip(loaded, (np.tanh(1), np.exp(1))):
-        np.testing.assert_allclose(exe(1.0), wanted, 1e-6)
+    for exe, expected in zip(loaded, (np.tanh(1), np.exp(1))):
+        np.testing.assert_allclose(exe(1.0), expected, 1e-6)
     with pytest.raises(RelayError, match="in a library that was saved no clock is read between its kernels"):
         loaded[0].profile(1.0)
     assert [file.name for file in tmp_path.iterdir()] == ["libsame.so"]
     with pytest.raises(RelayError, match=r"cannot be saved as .*: No such file or directory"):
-        made.save(tmp_path / "nowhere" / "libsame.so")
+        result.save(tmp_path / "nowhere" / "libsame.so")
 
 
 def test_a_library_that_is_not_ours_or_was_changed(tmp_path: Path) -> None:
@@ -207,17 +207,17 @@ def test_a_library_that_is_not_ours_or_was_changed(tmp_path: Path) -> None:
 
     assert "is a library, but none that was saved here, or a part of one" in message(whole[:-1])
     assert "was changed after it was saved" in message(whole[:5000] + b"!" + whole[5001:])
-    for told, said in (
+    for report, printed in (
         (b'"machine": "s390x"', "was built for s390x, and this machine is "),
         (b'"features": ["avx1024"], ', ", which has no avx1024"),
     ):
         length, _, mark = _END.unpack(whole[-_END.size :])
         text = whole[-_END.size - length : -_END.size]
-        before, _, after = text.partition(told.partition(b": ")[0])
-        rest = after[after.index(b", ") if b"machine" in told else after.index(b"], ") + 3 :]
-        changed = before + told + rest
+        before, _, after = text.partition(report.partition(b": ")[0])
+        rest = after[after.index(b", ") if b"machine" in report else after.index(b"], ") + 3 :]
+        changed = before + report + rest
         end = _END.pack(len(changed), sha256(changed).digest(), mark)
-        assert said in message(whole[: -_END.size - length] + changed + end)
+        assert printed in message(whole[: -_END.size - length] + changed + end)
 
 
 def test_an_executor_that_compiles_ahead_of_time() -> None:

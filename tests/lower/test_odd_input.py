@@ -57,18 +57,18 @@ def exes() -> dict[str, Executable]:
 @pytest.mark.parametrize("executor", [*COMPILED, "interpreter"])
 def test_arguments_of_other_libraries(exes: dict[str, Executable], executor: str) -> None:
     exe = exes[executor]
-    for given, said in (
+    for given, text in (
         (Refusing(), "`%x`, a Refusing, cannot be read by DLPack\nhelp: no memory of mine"),
         (Odd(), "a Odd cannot be an argument"),
         (np.ma.masked_array(X, X > 2), "a masked array with values that are missing\nhelp: put a value"),
     ):
         with pytest.raises(RelayError) as caught:
             exe(given)
-        assert said in str(caught.value)
+        assert text in str(caught.value)
     for array in (X.view(np.matrix), np.ma.masked_array(X), X.astype(">f4")):
-        found = exe(array)
-        assert type(found) is np.ndarray
-        np.testing.assert_array_equal(found, 2 * X)
+        result = exe(array)
+        assert type(result) is np.ndarray
+        np.testing.assert_array_equal(result, 2 * X)
 
 
 @pytest.mark.parametrize("executor", [*COMPILED, "interpreter"])
@@ -95,13 +95,13 @@ def test_paths_that_are_none(exes: dict[str, Executable], executor: str, tmp_pat
     loop.symlink_to(loop)
     queue = tmp_path / "queue"
     os.mkfifo(queue)
-    for path, said in (
+    for path, text in (
         (None, "a path is a string or a pathlib.Path, not a value of type NoneType"),
         (3, "not a value of type int"), ("", "'' is no path"), ("a\0b", "is no path of a file"),
         ("/", "Is a directory"), (tmp_path / "no" / "such", "No such file"), (loop, "[Ss]ymlink|[Ss]ymbolic"),
         (queue, "what is there is no file"), (tmp_path / ("n" * 300), "File name too long"),
     ):  # fmt: skip
-        with pytest.raises(RelayError, match=said):
+        with pytest.raises(RelayError, match=text):
             exes[executor].save(path)
     assert stat.S_ISFIFO(queue.stat().st_mode)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["loop", "queue"]
@@ -144,8 +144,8 @@ def test_an_entry_of_the_cache_that_was_changed(monkeypatch: pytest.MonkeyPatch,
     cache.put(name, b"library", ".so", {"rule": "x", "sizes": [[2, 3]]})
     (entry,) = tmp_path.glob("*/*.json")
     assert cache.get(name) is not None
-    told = json.loads(entry.read_text())
-    for other in (json.dumps({**told, "sizes": [[200, 3]]}), "[" * 100_000, "[]", "\xff"):
+    message = json.loads(entry.read_text())
+    for other in (json.dumps({**message, "sizes": [[200, 3]]}), "[" * 100_000, "[]", "\xff"):
         entry.write_text(other, "latin-1")
         assert cache.get(name) is None
 
@@ -236,8 +236,8 @@ def test_a_constant_for_a_parameter_of_any_type() -> None:
     data = 'ones(shape=[3, 2], dtype="float32")'
     module = relay.parse(text.replace("DATA", data))
     for executor in ("vm", "aot"):
-        found: Callable[..., Any] = relay_explorer.build(module, executor=executor)
-        truth, rows = found(2)
+        result: Callable[..., Any] = relay_explorer.build(module, executor=executor)
+        truth, rows = result(2)
         assert not truth
         assert rows.tolist() == [[1, 1]] * 3
 

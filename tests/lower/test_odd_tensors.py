@@ -19,10 +19,10 @@ def agree(outputs: list[Any], **given: Any) -> None:
     free = {v.name_hint: v for v in relay.analysis.free_vars(Tuple(outputs))}
     module = infer_types(IRModule.from_expr(Function([free[name] for name in given], Tuple(outputs))))
     args = list(given.values())
-    wanted = Interpreter(module).call("main", args)
+    expected = Interpreter(module).call("main", args)
     for executor, level in (("graph", 3), ("vm", 0), ("aot", 3)):
-        found = relay_explorer.build(module, executor=executor, opt_level=level)(*args)
-        for a, b in zip(wanted, found, strict=True):
+        result = relay_explorer.build(module, executor=executor, opt_level=level)(*args)
+        for a, b in zip(expected, result, strict=True):
             assert (a.dtype, a.shape) == (b.dtype, b.shape)
             np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-6)
 
@@ -77,17 +77,17 @@ def test_results_that_are_parameters_and_constants() -> None:
 @pytest.mark.parametrize("rows", [2**50, 2**56])
 def test_arguments_larger_than_the_memory(executor: str, rows: int) -> None:
     """They can be had all the same: NumPy repeats one number with strides of 0."""
-    made = relay_explorer.build(
+    result = relay_explorer.build(
         relay.parse("def @main(%x: Tensor[(?, 8), float32]) { sum(%x) }"), executor=executor
     )
     huge = np.broadcast_to(np.float32(1), (rows, 8))
-    for use in (made, made.time):
+    for use in (result, result.time):
         with pytest.raises(RelayError, match="the memory is not enough"):
             use(huge)
-    np.testing.assert_allclose(made(np.ones((3, 8), "float32")), 24)
+    np.testing.assert_allclose(result(np.ones((3, 8), "float32")), 24)
 
 
 def test_an_argument_of_known_size_larger_than_the_memory() -> None:
-    made = relay_explorer.build(relay.parse(f"def @main(%x: Tensor[({2**50}, 8), float32]) {{ %x }}"))
+    result = relay_explorer.build(relay.parse(f"def @main(%x: Tensor[({2**50}, 8), float32]) {{ %x }}"))
     with pytest.raises(RelayError, match="the memory is not enough"):
-        made(np.broadcast_to(np.float32(1), (2**50, 8)))
+        result(np.broadcast_to(np.float32(1), (2**50, 8)))

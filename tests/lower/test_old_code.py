@@ -95,8 +95,8 @@ def test_the_virtual_machine_is_compiled_saved_and_loaded() -> None:
 @pytest.mark.parametrize("kind", ["graph", "vm", "aot"])
 def test_executors_compile(kind: str) -> None:
     run = relay.create_executor(kind, layer(), T.cpu(), "llvm", PARAMS).evaluate()
-    found, total = run(X)
-    np.testing.assert_allclose(found.numpy(), WANTED, 1e-6)
+    result, total = run(X)
+    np.testing.assert_allclose(result.numpy(), WANTED, 1e-6)
     assert total.numpy() == X.sum()
     assert type(run.inner).__name__ == ("VMClosure" if kind == "vm" else "BuiltClosure")
     loop = relay.create_executor(kind, relay.parse(COUNT)).evaluate()
@@ -115,11 +115,11 @@ def test_a_function_of_a_module_besides_main() -> None:
 
 def test_a_device_that_is_not_here_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "_said", set())
-    for target, said in (
+    for target, text in (
         ("opencl", "opencl is a target that there are no schedules for"),
         ("cuda", "no GPU"),
     ):
-        with pytest.warns(UserWarning, match=said):
+        with pytest.warns(UserWarning, match=text):
             lib = relay.build(layer(), {T.cuda(): T.target.Target(target)}, params=PARAMS)
     module = T.contrib.graph_executor.GraphModule(lib["default"](T.cuda()))
     module.run(data=X)

@@ -19,11 +19,13 @@ def test_known_exponents(dtype: str) -> None:
     x = relay.var("x", shape=data.shape, dtype=dtype)
     exponents = [-1.0, 0.5, 1.0, 2.0, 3.0, 4.0, 2.5, -2.0]
     powers = [relay.power(x, relay.const(y, dtype)) for y in exponents]
-    found = relay_explorer.build(Function([x], relay.Tuple(powers)), quiet=True)(data)
+    result = relay_explorer.build(Function([x], relay.Tuple(powers)), quiet=True)(data)
     with np.errstate(all="ignore"):
-        for y, got in zip(exponents, found, strict=True):
-            wanted = np.power(data, np.array(y, dtype))
-            np.testing.assert_allclose(got, wanted, rtol=4e-3 if dtype == "float16" else 1e-6, err_msg=str(y))
+        for y, got in zip(exponents, result, strict=True):
+            expected = np.power(data, np.array(y, dtype))
+            np.testing.assert_allclose(
+                got, expected, rtol=4e-3 if dtype == "float16" else 1e-6, err_msg=str(y)
+            )
 
 
 def test_the_c_library_is_called_for_others_only() -> None:

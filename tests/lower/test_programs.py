@@ -35,7 +35,7 @@ def arguments(module: IRModule, seed: int = 0) -> list[Any]:
     variances.
     """
     rng = np.random.default_rng(seed)
-    found = []
+    result = []
     for param in module["main"].params:
         type_ = param.checked_type
         type_ = as_tensor_type(type_)
@@ -44,8 +44,8 @@ def arguments(module: IRModule, seed: int = 0) -> list[Any]:
         values = rng.standard_normal(shape) / max(1.0, fan) ** 0.5
         if "var" in param.name_hint:
             values = np.abs(values) + 0.5
-        found.append(values.astype(type_.dtype) if type_.dtype != "bool" else values > 0)
-    return found
+        result.append(values.astype(type_.dtype) if type_.dtype != "bool" else values > 0)
+    return result
 
 
 def flat(value: Any) -> list[Any]:
@@ -56,14 +56,14 @@ def check(module: IRModule, opt_level: int = 3, bind: bool = True, seed: int = 0
     """Compiles the module, all parameters but the first bound if `bind`, and compares."""
     module = infer_types(module)
     main = module["main"]
-    given = arguments(module, seed)
-    bound = {p.name_hint: array for p, array in list(zip(main.params, given))[1:]} if bind else {}
+    inputs = arguments(module, seed)
+    bound = {p.name_hint: array for p, array in list(zip(main.params, inputs))[1:]} if bind else {}
     exe = relay_explorer.build(module, params=bound, opt_level=opt_level)
-    found = exe(*given[:1]) if bind else exe(*given)
+    result = exe(*inputs[:1]) if bind else exe(*inputs)
     with np.errstate(all="ignore"):
-        call = Call(module.get_global_var("main"), [const(array) for array in given])
-        wanted = Interpreter(module).evaluate(call)
-    for a, b in zip(flat(wanted), flat(found), strict=True):
+        call = Call(module.get_global_var("main"), [const(array) for array in inputs])
+        expected = Interpreter(module).evaluate(call)
+    for a, b in zip(flat(expected), flat(result), strict=True):
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
         scale = max(1e-3, float(np.abs(np.nan_to_num(a)).max(initial=0)))
         np.testing.assert_allclose(b, a, rtol=1e-4, atol=1e-4 * scale)

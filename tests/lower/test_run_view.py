@@ -87,17 +87,17 @@ def test_damage_is_found() -> None:
 
 def test_a_run_is_measured_kept_and_shown(tmp_path: Path) -> None:
     exe = build(parse(SMALL), quiet=True)
-    made = measure(exe, program="tiny", runs=3)
-    assert len(made.launches) == sum(kernel.uses for kernel in exe.kernels)
-    assert made.runs == 3
-    ends = [launch.start + launch.ns for launch in made.launches]
-    assert made.launches[0].start == 0
-    assert all(start.start >= end for start, end in zip(made.launches[1:], ends))
-    assert made.span == ends[-1]
-    assert made.ns > 0
-    made.save(tmp_path / "tiny.json")
-    assert Measurement.load(tmp_path / "tiny.json").to_dict() == made.to_dict()
-    shown = explore(made, kernel=0).view
+    result = measure(exe, program="tiny", runs=3)
+    assert len(result.launches) == sum(kernel.uses for kernel in exe.kernels)
+    assert result.runs == 3
+    ends = [launch.start + launch.ns for launch in result.launches]
+    assert result.launches[0].start == 0
+    assert all(start.start >= end for start, end in zip(result.launches[1:], ends))
+    assert result.span == ends[-1]
+    assert result.ns > 0
+    result.save(tmp_path / "tiny.json")
+    assert Measurement.load(tmp_path / "tiny.json").to_dict() == result.to_dict()
+    shown = explore(result, kernel=0).view
     assert isinstance(shown, RunView)
     assert [shown.kernels[number].name for number, _ in shown.levels] == [exe.kernels[0].name]
     assert "tiny on " in picture.text(shown) + shown.summary
@@ -114,18 +114,18 @@ def test_a_run_is_measured_kept_and_shown(tmp_path: Path) -> None:
 def test_a_run_whose_kernels_depend_on_its_values_is_measured_for_those(executor: str, between: str) -> None:
     exe = build(parse(LOOP), executor=executor, quiet=True)
     x = np.ones((3, 4), "float32")
-    made = measure(exe, [5, x], runs=3)
-    assert made.executor == executor
-    calls = {kernel.name: len(made.calls(number)) for number, kernel in enumerate(made.kernels)}
+    result = measure(exe, [5, x], runs=3)
+    assert result.executor == executor
+    calls = {kernel.name: len(result.calls(number)) for number, kernel in enumerate(result.kernels)}
     assert calls == {"fused_less_equal": 6, "fused_subtract": 5, "fused_tanh": 5}
-    shown = run_view(made, kernel=[])
+    shown = run_view(result, kernel=[])
     tanh = next(k for k in shown.kernels if k.name == "fused_tanh")
     assert (tanh.calls, tanh.traffic) == (5, 2 * x.nbytes), "the sizes are those of this run"
     assert f"pass between them, in {between}" in shown.why[0]
     assert check(shown.to_dict()) == []
-    assert Measurement.from_dict(made.to_dict()).to_dict() == made.to_dict()
+    assert Measurement.from_dict(result.to_dict()).to_dict() == result.to_dict()
     assert sum(count for _, _, count in exe.profile(2, x, repeat=2).by_kernel()) == 3 + 2 + 2
-    several = replace(made, launches=made.launches * 2000)
+    several = replace(result, launches=result.launches * 2000)
     with pytest.raises(RelayError, match="the run calls kernels 32,000 times, and a page shows at most"):
         run_view(several)
 
@@ -133,10 +133,10 @@ def test_a_run_whose_kernels_depend_on_its_values_is_measured_for_those(executor
 def test_of_a_branch_the_kernels_that_ran_are_measured() -> None:
     text = "def @main(%x: Tensor[(2), float32], %c: bool) { if (%c) { exp(%x) } else { tanh(tanh(%x)) } }"
     exe = build(parse(text), quiet=True)
-    made = measure(exe, [np.ones(2, "float32"), True], runs=1)
-    assert made.executor == "graph"
-    assert [made.kernels[n.kernel].name for n in made.launches] == ["fused_exp"]
-    shown = run_view(made, kernel=[])
+    result = measure(exe, [np.ones(2, "float32"), True], runs=1)
+    assert result.executor == "graph"
+    assert [result.kernels[n.kernel].name for n in result.launches] == ["fused_exp"]
+    shown = run_view(result, kernel=[])
     assert re.fullmatch(r"A run takes \*\*.*\*\*: 1 kernel call of one kernel\.", shown.say[0])
     assert "the kernel would take" in shown.why[0]
     assert "between" not in shown.why[0], "there is nothing to pass between"
@@ -144,12 +144,12 @@ def test_of_a_branch_the_kernels_that_ran_are_measured() -> None:
 
 
 def test_the_measurements_that_come_with_the_package_are_whole() -> None:
-    found = stored("resnet18")
-    shown = run_view(found, kernel=[])
+    result = stored("resnet18")
+    shown = run_view(result, kernel=[])
     assert check(shown.to_dict()) == []
     assert len(shown.launches) == 25
-    assert shown.machine.name == found.machine
-    assert sum(k.ns for k in shown.kernels) <= found.span
+    assert shown.machine.name == result.machine
+    assert sum(k.ns for k in shown.kernels) <= result.span
     with pytest.raises(RelayError, match="there is no measurement of 'lenet' here"):
         stored("lenet")
 
@@ -195,7 +195,7 @@ def test_the_command_shows_kernels_and_runs(
     assert main(["explore", "kept.json", "--kernel", "fused_layer", "--json", "-o", "run.out"]) == 0
     assert json.loads(Path("run.out").read_text("utf-8"))["start"] == 1
     capsys.readouterr()
-    for wrong, said in (
+    for wrong, text in (
         (["kept.json", "--view", "types"], "a measurement is shown as a run"),
         (
             ["tiny.relay", "--kernel", "0"],
@@ -209,7 +209,7 @@ def test_the_command_shows_kernels_and_runs(
         (["tiny.relay", "--target", "toaster", "--view", "lowering"], "there is no target called 'toaster'"),
     ):
         assert main(["explore", *wrong]) == 1
-        assert said in capsys.readouterr().err
+        assert text in capsys.readouterr().err
 
 
 def test_times_and_shares_are_told_as_one_says_them() -> None:

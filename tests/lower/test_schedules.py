@@ -41,13 +41,13 @@ def values(shape: tuple[int, ...], dtype: str, seed: int) -> Any:
 
 def function(body: Expr) -> Function:
     params = [node for node in post_order(body) if isinstance(node, Var)]
-    found = infer_types(IRModule.from_expr(Function(params, body)))["main"]
-    assert isinstance(found, Function)
-    return found
+    result = infer_types(IRModule.from_expr(Function(params, body)))["main"]
+    assert isinstance(result, Function)
+    return result
 
 
 def laid_out(body: Expr, target: str = "cpu") -> list[Function]:
-    """The kernels of a program whose first parameter is its input, the others known."""
+    """Return the kernels of a program whose first parameter is its input, the others constants."""
     main = function(body)
     params = {
         p.name_hint: values(as_tensor_type(p).concrete_shape, as_tensor_type(p).dtype, n)
@@ -63,25 +63,25 @@ def laid_out(body: Expr, target: str = "cpu") -> list[Function]:
 def check(kernel: Function, error: float = 1e-4) -> Scheduled:
     """Compiles one kernel, runs it, and compares with the interpreter."""
     target = Target.of("cpu")
-    made = scheduled(kernel, "kernel", target)
+    output = scheduled(kernel, "kernel", target)
     plain = function(Function(kernel.params, kernel.body).body)
     order = {p.name_hint: p for p in plain.params}
-    given = {
+    arguments = {
         p.name_hint: values(as_tensor_type(p).concrete_shape, as_tensor_type(p).dtype, n)
         for n, p in enumerate(kernel.params)
     }
     module = IRModule.from_expr(plain)
-    call = Call(module.get_global_var("main"), [const(given[name]) for name in order])
-    wanted = Interpreter(module).evaluate(call)
-    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
-    arrays = [tvm().runtime.tensor(given[p.name_hint]) for p in kernel.params]
+    call = Call(module.get_global_var("main"), [const(arguments[name]) for name in order])
+    expected = Interpreter(module).evaluate(call)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    arrays = [tvm().runtime.tensor(arguments[p.name_hint]) for p in kernel.params]
     types = tensor_types(plain.body.checked_type)
     results = [tvm().runtime.tensor(np.full(s.concrete_shape, 7, s.dtype)) for s in types]
-    generated(made)["kernel"](*arrays, *results)
-    for result, want in zip(results, wanted, strict=True):
-        found = result.numpy()
-        assert np.abs(found - want).max(initial=0) <= error * max(1.0, np.abs(want).max(initial=0))
-    return made
+    generated(output)["kernel"](*arrays, *results)
+    for result, want in zip(results, expected, strict=True):
+        actual = result.numpy()
+        assert np.abs(actual - want).max(initial=0) <= error * max(1.0, np.abs(want).max(initial=0))
+    return output
 
 
 # inputs, outputs, height, width, kernel, stride, padding, batch, dilation, groups, and the schedule
@@ -118,17 +118,17 @@ def test_convolutions_of_any_shape(case: tuple[Any, ...]) -> None:
         channels=outputs, kernel_size=(size, size),
     )  # fmt: skip
     kernels = laid_out(nn.relu(nn.bias_add(y, t("b", outputs))))
-    made = [check(kernel) for kernel in kernels]
-    assert rule in [m.rule for m in made]
+    result = [check(kernel) for kernel in kernels]
+    assert rule in [m.rule for m in result]
 
 
 def test_a_residual_is_added_in_the_registers_and_a_new_layout_comes_after() -> None:
     x = t("x", 1, 32, 7, 7)
     y = nn.relu(nn.bias_add(nn.conv2d(x, t("w", 32, 32, 3, 3), padding=(1, 1)), t("b", 32)))
     y = nn.relu(relay.add(nn.conv2d(y, t("v", 32, 32, 1, 1)), x))
-    made = [check(kernel) for kernel in laid_out(nn.batch_flatten(y))]
-    assert [m.rule for m in made if m.rule == "blocked"] == ["blocked"] * 2
-    assert all("local" in str(m.prim_func) for m in made if m.rule == "blocked")
+    result = [check(kernel) for kernel in laid_out(nn.batch_flatten(y))]
+    assert [m.rule for m in result if m.rule == "blocked"] == ["blocked"] * 2
+    assert all("local" in str(m.prim_func) for m in result if m.rule == "blocked")
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_a_residual_is_added_in_the_registers_and_a_new_layout_comes_after() -> 
 )  # fmt: skip
 def test_dense_layers_of_any_shape(lead: tuple[int, ...], features: int, units: int, rule: str) -> None:
     y = nn.dense(t("x", *lead, features), t("w", units, features))
-    made = [check(kernel) for kernel in laid_out(nn.relu(relay.add(y, t("b", units))))]
-    assert [m.rule for m in made] == [rule]
+    result = [check(kernel) for kernel in laid_out(nn.relu(relay.add(y, t("b", units))))]
+    assert [m.rule for m in result] == [rule]
 
 
 BLOCKS = t("x", 2, 2, 9, 7, 16)
@@ -168,9 +168,9 @@ REDUCTIONS: dict[str, Expr] = {
 
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions_whichever_way_the_data_lies(name: str) -> None:
-    made = check(function(REDUCTIONS[name]))
-    assert made.rule == "reduction"
-    assert all(candidate.why for candidate in made.candidates)
+    result = check(function(REDUCTIONS[name]))
+    assert result.rule == "reduction"
+    assert all(candidate.why for candidate in result.candidates)
 
 
 def swish(y: Expr) -> Expr:
@@ -191,9 +191,9 @@ EPILOGUES: dict[str, tuple[Expr, int]] = {
 @pytest.mark.parametrize("name", EPILOGUES)
 def test_what_follows_is_computed_in_the_registers(name: str) -> None:
     body, left = EPILOGUES[name]
-    made = check(function(body))
-    assert made.rule == "reduction"
-    buffers = [line for line in str(made.prim_func).splitlines() if "alloc_buffer(" in line]
+    result = check(function(body))
+    assert result.rule == "reduction"
+    buffers = [line for line in str(result.prim_func).splitlines() if "alloc_buffer(" in line]
     in_memory = [line for line in buffers if "scope=" not in line]
     assert len(in_memory) == left
     assert len(buffers) > left
@@ -201,9 +201,9 @@ def test_what_follows_is_computed_in_the_registers(name: str) -> None:
 
 def test_where_no_other_schedule_is_for_a_kernel() -> None:
     x = t("x", 4, 37, 12)
-    made = check(function(relay.tanh(relay.add(x, relay.exp(x)))))
-    assert made.rule == "fallback"
-    assert "T.vectorized(16)" in str(made.prim_func) or Target.of("cpu").lanes() != 16
+    result = check(function(relay.tanh(relay.add(x, relay.exp(x)))))
+    assert result.rule == "fallback"
+    assert "T.vectorized(16)" in str(result.prim_func) or Target.of("cpu").lanes() != 16
     odd = check(function(relay.negative(t("x", 3, 37))))
     several = check(function(relay.split(t("x", 4, 6), 2, 1).astuple()))
     assert odd.rule == several.rule == "fallback"
@@ -218,14 +218,14 @@ def test_every_candidate_gives_the_same() -> None:
     assert len(first.candidates) > 1
     x, w = (values(as_tensor_type(p).concrete_shape, "float32", n) for n, p in enumerate(kernel.params))
     shape = tuple([int(d) for d in first.composed.outputs[0].shape])
-    found = []
+    result = []
     for candidate in first.candidates:
-        made = scheduled(kernel, "kernel", target, candidate.choice)
-        assert made.choice == candidate.choice
+        output = scheduled(kernel, "kernel", target, candidate.choice)
+        assert output.choice == candidate.choice
         out = tvm().runtime.tensor(np.zeros(shape, "float32"))
-        generated(made)["kernel"](tvm().runtime.tensor(x), tvm().runtime.tensor(w), out)
-        found.append(out.numpy())
-    assert all(np.allclose(found[0], other, atol=1e-4) for other in found)
+        generated(output)["kernel"](tvm().runtime.tensor(x), tvm().runtime.tensor(w), out)
+        result.append(out.numpy())
+    assert all(np.allclose(result[0], other, atol=1e-4) for other in result)
 
 
 @pytest.mark.parametrize(("outputs", "size"), [(32, 12), (64, 9), (16, 8)])
@@ -244,25 +244,25 @@ def test_no_core_is_left_without_work(outputs: int, size: int) -> None:
 def test_a_search_times_the_candidates_and_takes_the_fastest() -> None:
     y = nn.conv2d(t("x", 1, 16, 6, 12), t("w", 32, 16, 1, 1))
     (kernel,) = [k for k in laid_out(nn.relu(y)) if "conv2d" in str(k)]
-    made = searched(kernel, "kernel", Target.of("cpu"))
-    times = [candidate.seconds for candidate in made.candidates]
+    result = searched(kernel, "kernel", Target.of("cpu"))
+    times = [candidate.seconds for candidate in result.candidates]
     assert len(times) > 1
     assert all(seconds is not None and seconds > 0 for seconds in times)
-    assert made.choice == min(made.candidates, key=lambda c: c.seconds or 0).choice
+    assert result.choice == min(result.candidates, key=lambda c: c.seconds or 0).choice
     nothing = searched(function(relay.tanh(t("x", 3, 5))), "kernel", Target.of("cpu"))
     assert nothing.rule == "fallback"
 
 
 def test_what_a_search_finds_is_kept() -> None:
     program = Function([x := t("x", 6, 24)], nn.relu(nn.dense(x, const(np.ones((48, 24), "float32")))))
-    plain, found, again = (relay_explorer.build(program, search=search) for search in (False, True, True))
-    (kernel,) = found.kernels
+    plain, result, again = (relay_explorer.build(program, search=search) for search in (False, True, True))
+    (kernel,) = result.kernels
     assert kernel.rule == "dense"
     assert all(candidate["seconds"] for candidate in kernel.candidates)
     assert again.kernels[0].cached
     assert again.kernels[0].choice == kernel.choice
     data = values((6, 24), "float32", 0)
-    assert np.allclose(np.asarray(plain(data)), np.asarray(found(data)), atol=1e-5)
+    assert np.allclose(np.asarray(plain(data)), np.asarray(result(data)), atol=1e-5)
 
 
 def test_a_schedule_tells_its_steps() -> None:

@@ -50,10 +50,10 @@ def test_rows_of_any_length(name: str) -> None:
 
 def run(body: Expr, data: Any) -> Any:
     kernel = function(body)
-    made: Scheduled = scheduled(kernel, "kernel", Target.of("cpu"))
+    output: Scheduled = scheduled(kernel, "kernel", Target.of("cpu"))
     type_: Any = kernel.body.checked_type
     result = tvm().runtime.tensor(np.full(type_.concrete_shape, 7, type_.dtype))
-    generated(made)["kernel"](tvm().runtime.tensor(data), result)
+    generated(output)["kernel"](tvm().runtime.tensor(data), result)
     return result.numpy()
 
 
@@ -63,25 +63,25 @@ def test_nan_and_infinities_in_vectors(shape: tuple[int, int]) -> None:
     data[0, [1, 3, -1]] = np.inf, -np.inf, np.nan
     data[1] = -np.inf
     for name in ("max", "min", "argmax", "argmin"):
-        wanted = getattr(np, name)(data, axis=1)
-        assert np.array_equal(run(getattr(relay, name)(x(*shape), 1), data), wanted, equal_nan=True), name
+        expected = getattr(np, name)(data, axis=1)
+        assert np.array_equal(run(getattr(relay, name)(x(*shape), 1), data), expected, equal_nan=True), name
     assert np.array_equal(run(relay.max(x(*shape)), data), np.max(data), equal_nan=True)
     columns = np.ascontiguousarray(data.T)
-    found = run(relay.max(x(*columns.shape), 0), columns)
-    assert np.array_equal(found, columns.max(0), equal_nan=True)
+    result = run(relay.max(x(*columns.shape), 0), columns)
+    assert np.array_equal(result, columns.max(0), equal_nan=True)
 
 
 def test_the_test_of_nan_is_one_of_vectors() -> None:
-    made = scheduled(function(relay.max(x(8, 64), 1)), "kernel", Target.of("cpu"))
+    result = scheduled(function(relay.max(x(8, 64), 1)), "kernel", Target.of("cpu"))
     lanes = Target.of("cpu").lanes()
-    assert f"fcmp uno <{lanes} x float>" in generated(made).mod.inspect_source("ll")
+    assert f"fcmp uno <{lanes} x float>" in generated(result).mod.inspect_source("ll")
 
 
 def test_a_vector_lies_within_a_row_where_a_number_is_for_each() -> None:
     """Across two rows it would gather that number."""
     y = relay.var("y", shape=(64, 1), dtype="float32")
-    made = check(function(relay.add(x(64, 40), y)))
-    loops = [line for line in str(made.prim_func).splitlines() if " for " in line]
+    result = check(function(relay.add(x(64, 40), y)))
+    loops = [line for line in str(result.prim_func).splitlines() if " for " in line]
     assert "fused" not in loops[-1]
     joined = check(function(relay.negative(x(64, 40))))
     assert "T.vectorized" in str(joined.prim_func)

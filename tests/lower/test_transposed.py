@@ -50,14 +50,14 @@ AS_CONVOLUTIONS = [*PLACES, ((3, 3), (1, 1), (0, 2), (0, 0)), ((2, 2), (2, 2), (
 def test_with_a_known_weight_they_are_convolutions(size: Any, strides: Any, padding: Any, more: Any) -> None:
     weight = np.random.default_rng(0).standard_normal((3, 2, *size)).astype("float32")
     data = np.random.default_rng(1).standard_normal((2, 3, 5, 4)).astype("float32")
-    made = nn.conv2d_transpose(x(2, 3, 5, 4), const(weight), strides=strides, padding=padding,
+    result = nn.conv2d_transpose(x(2, 3, 5, 4), const(weight), strides=strides, padding=padding,
                                output_padding=more, channels=2, kernel_size=size)  # fmt: skip
-    before = IRModule.from_expr(function(made))
+    before = IRModule.from_expr(function(result))
     after = PlainTransposed()(before)
     assert "nn.conv2d(" in str(after)
     assert "nn.conv2d_transpose" not in str(after)
-    wanted = Interpreter(before).call("main", [data])
-    np.testing.assert_allclose(Interpreter(after).call("main", [data]), wanted, rtol=1e-5, atol=1e-5)
+    expected = Interpreter(before).call("main", [data])
+    np.testing.assert_allclose(Interpreter(after).call("main", [data]), expected, rtol=1e-5, atol=1e-5)
 
 
 def test_those_that_stay() -> None:
@@ -68,19 +68,19 @@ def test_those_that_stay() -> None:
         nn.conv2d_transpose(x(1, 4, 3, 3), known, dilation=(2, 2), **three),
         nn.conv2d_transpose(x(1, 4, 3, 3), const(np.ones((4, 1, 3, 3), "float32")), groups=4, **three),
     ]
-    for made in stay:
-        assert "nn.conv2d_transpose" in str(PlainTransposed()(IRModule.from_expr(function(made))))
+    for result in stay:
+        assert "nn.conv2d_transpose" in str(PlainTransposed()(IRModule.from_expr(function(result))))
 
 
 def test_a_transposed_convolution_gets_the_schedules_of_convolutions() -> None:
     weight = const(np.random.default_rng(0).standard_normal((16, 8, 4, 4)).astype("float32"))
-    made = nn.conv2d_transpose(x(1, 16, 6, 5), weight, strides=(2, 2), padding=(1, 1), channels=8,
+    result = nn.conv2d_transpose(x(1, 16, 6, 5), weight, strides=(2, 2), padding=(1, 1), channels=8,
                                kernel_size=(4, 4))  # fmt: skip
-    program = relay_explorer.build(function(made), quiet=True)
+    program = relay_explorer.build(function(result), quiet=True)
     assert "blocked" in [kernel.rule for kernel in program.kernels]
     data = np.random.default_rng(1).standard_normal((1, 16, 6, 5)).astype("float32")
-    wanted = Interpreter(IRModule.from_expr(function(made))).call("main", [data])
-    np.testing.assert_allclose(program(data), wanted, rtol=1e-4, atol=1e-4)
+    expected = Interpreter(IRModule.from_expr(function(result))).call("main", [data])
+    np.testing.assert_allclose(program(data), expected, rtol=1e-4, atol=1e-4)
 
 
 def test_phases_of_all_shapes() -> None:
@@ -111,9 +111,9 @@ def test_only_elements_are_multiplied() -> None:
     call = nn.conv2d_transpose(
         x(1, 8, 6, 16), w(8, 4, 4, 4), strides=(2, 2), padding=(1, 1), channels=4, kernel_size=(4, 4)
     )
-    made = check(function(nn.relu(call)))
-    assert made.rule == "reduction"
-    loops = str(made.composed.prim_func).replace("\n", " ")
+    result = check(function(nn.relu(call)))
+    assert result.rule == "reduction"
+    loops = str(result.composed.prim_func).replace("\n", " ")
     assert "T.grid(1, 4, 2, 2, 6, 16, 8, 2, 2)" in loops
 
 
@@ -129,6 +129,6 @@ def test_where_nothing_lies_between_there_are_no_phases() -> None:
     choices: tuple[dict[str, Any], ...] = ({"strides": (1, 1)}, {"strides": (2, 2), "dilation": (2, 2)})
     for options in choices:
         call = nn.conv2d_transpose(x(1, 2, 4, 4), w(2, 2, 3, 3), channels=2, kernel_size=(3, 3), **options)
-        made = case(call, np.ones((1, 2, 4, 4)))
-        assert "phases" not in str(compose(made.function, Target.of("cpu")).prim_func)
-        agree([made])
+        result = case(call, np.ones((1, 2, 4, 4)))
+        assert "phases" not in str(compose(result.function, Target.of("cpu")).prim_func)
+        agree([result])

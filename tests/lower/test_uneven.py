@@ -50,31 +50,31 @@ TILES: dict[str, Expr] = {
 
 @pytest.mark.parametrize("name", TILES)
 def test_the_last_tile_ends_where_the_axis_does(name: str) -> None:
-    made = check(function(TILES[name]))
-    assert made.rule == "reduction"
-    assert not made.refused
-    assert "T.where" not in str(made.prim_func.script())
+    result = check(function(TILES[name]))
+    assert result.rule == "reduction"
+    assert not result.refused
+    assert "T.where" not in str(result.prim_func.script())
 
 
 def test_what_is_left_of_a_row_is_a_shorter_vector() -> None:
-    made = scheduled(function(relay.sum(t("x", 9, 83), 1)), "kernel", Target.of("cpu"))
+    result = scheduled(function(relay.sum(t("x", 9, 83), 1)), "kernel", Target.of("cpu"))
     lanes = Target.of("cpu").lanes()
-    assert f"T.vectorized({83 % lanes})" in str(made.prim_func.script())
-    _, _, primitives = replay(made)
-    times = step_times(made, primitives)
+    assert f"T.vectorized({83 % lanes})" in str(result.prim_func.script())
+    _, _, primitives = replay(result)
+    times = step_times(result, primitives)
     assert len(times) == len(primitives) + 1
 
 
 def test_windows_that_move_by_several_places_read_neighbours() -> None:
     body = nn.conv2d(t("x", 1, 3, 14, 58), t("w", 5, 3, 5, 5), strides=(3, 3))
-    made = scheduled(function(body), "kernel", Target.of("cpu"))
-    assert "T.sblock_alloc_buffer((1, 3, 14, 3, 20))" in str(made.prim_func.script())
+    result = scheduled(function(body), "kernel", Target.of("cpu"))
+    assert "T.sblock_alloc_buffer((1, 3, 14, 3, 20))" in str(result.prim_func.script())
 
 
 def test_an_odd_product_is_one_of_vectors() -> None:
-    made = scheduled(function(nn.matmul(t("x", 37, 19), t("y", 19, 61))), "kernel", Target.of("cpu"))
-    assert f"T.vectorized({Target.of('cpu').lanes()})" in str(made.prim_func.script())
-    assert "T.min(" in str(made.prim_func.script())
+    result = scheduled(function(nn.matmul(t("x", 37, 19), t("y", 19, 61))), "kernel", Target.of("cpu"))
+    assert f"T.vectorized({Target.of('cpu').lanes()})" in str(result.prim_func.script())
+    assert "T.min(" in str(result.prim_func.script())
 
 
 MOVED: dict[str, tuple[Expr, bool]] = {

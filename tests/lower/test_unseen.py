@@ -54,7 +54,7 @@ def @main(%source: Tensor[(?, 8), float32], %most: int32,
 
 
 def translated(source: Any, most: int, read: Any, write: Any, words: Any) -> tuple[list[int], Any]:
-    """The same in PyTorch."""
+    """Compute the same in PyTorch."""
     given, w, e = torch.tensor(source), torch.tensor(write), torch.tensor(words)
     h, word, out = torch.zeros(1, 8), 1, list[int]()
     for x in given:
@@ -82,11 +82,11 @@ def test_a_sequence_to_a_sequence(executor: str, weights: dict[str, Any]) -> Non
     for length, most in ((3, 5), (1, 0), (6, 20)):
         source = random.normal(size=(length, 8)).astype("float32")
         (out, state), count = exe(source, most)
-        wanted, last = translated(source, most, **weights)
-        assert out.tolist() == wanted
-        assert int(count) == len(wanted)
+        expected, last = translated(source, most, **weights)
+        assert out.tolist() == expected
+        assert int(count) == len(expected)
         np.testing.assert_allclose(state, last, rtol=1e-4, atol=1e-5)
-        lengths.add(len(wanted))
+        lengths.add(len(expected))
     assert len(lengths) == 3
     assert isinstance(exe.program, VMProgram)
     assert not any(code.host for code in exe.program.kernels)
@@ -115,11 +115,11 @@ def test_narrow_numbers(dtype: str) -> None:
     y = relay.nn.dense(relay.nn.batch_flatten(y * relay.sigmoid(y)), relay.cast(relay.const(dense), dtype))
     module = relay.Function([x], relay.cast(relay.nn.softmax(y), "float32"))
     given = random.normal(size=(1, 4, 8, 8)).astype("float32")
-    made = torch.tensor(given).to(getattr(torch, dtype))
-    made = F.max_pool2d(F.conv2d(made, torch.tensor(weight).to(made.dtype), padding=1), 2)
-    wanted = F.linear(F.silu(made).flatten(1), torch.tensor(dense).to(made.dtype)).softmax(1).float()
+    result = torch.tensor(given).to(getattr(torch, dtype))
+    result = F.max_pool2d(F.conv2d(result, torch.tensor(weight).to(result.dtype), padding=1), 2)
+    expected = F.linear(F.silu(result).flatten(1), torch.tensor(dense).to(result.dtype)).softmax(1).float()
     exe = relay_explorer.build(module)
-    np.testing.assert_allclose(exe(given), wanted, rtol=0.06, atol=0.02)
+    np.testing.assert_allclose(exe(given), expected, rtol=0.06, atol=0.02)
     given[0, 0, 0, 0] = np.nan
     assert np.isnan(exe(given)).all()
     checked = relay.IRModule.from_expr(module)
@@ -137,8 +137,8 @@ def test_rows_that_nothing_divides(rows: int) -> None:
     (kernel,) = [kernel for kernel in exe.kernels if kernel.rule == "dense"]
     assert kernel.choice["rows"] > 3
     assert rows % kernel.choice["rows"] or rows == kernel.choice["rows"]
-    wanted = F.relu(F.linear(*map(torch.tensor, (given, weight, bias))))
-    np.testing.assert_allclose(exe(given), wanted, rtol=1e-5, atol=1e-5)
+    expected = F.relu(F.linear(*map(torch.tensor, (given, weight, bias))))
+    np.testing.assert_allclose(exe(given), expected, rtol=1e-5, atol=1e-5)
 
 
 class Unit(torch.nn.Module):
@@ -164,16 +164,18 @@ class Unit(torch.nn.Module):
 
 
 def in_relay(unit: Unit) -> relay.Function:
-    """The same in Relay."""
+    """Build the same in Relay."""
 
     def conv(data: Any, layer: Any, groups: int = 1) -> Any:
         weight = layer.weight.detach().numpy()
         size, pad = layer.kernel_size, layer.padding
-        made = relay.nn.conv2d(
+        result = relay.nn.conv2d(
             data, relay.const(weight), padding=pad, groups=groups, channels=len(weight), kernel_size=size
         )
         return (
-            made if layer.bias is None else relay.nn.bias_add(made, relay.const(layer.bias.detach().numpy()))
+            result
+            if layer.bias is None
+            else relay.nn.bias_add(result, relay.const(layer.bias.detach().numpy()))
         )
 
     def norm(data: Any, layer: Any) -> Any:
@@ -212,9 +214,9 @@ def test_channels_that_fill_no_vectors(executor: str) -> None:
 def test_they_stay_padded_between_layers() -> None:
     torch.manual_seed(0)
     module = infer_types(IRModule.from_expr(in_relay(Unit().eval())))
-    found = str(prepared(module, Target.of("llvm -mcpu=skylake-avx512"), 3))
-    assert "groups=32" in found
-    assert "end=[24]" not in found  # of what has 24 channels nothing is cut, the gate neither
+    result = str(prepared(module, Target.of("llvm -mcpu=skylake-avx512"), 3))
+    assert "groups=32" in result
+    assert "end=[24]" not in result  # of what has 24 channels nothing is cut, the gate neither
 
 
 def test_sums_of_what_is_not_padded() -> None:
@@ -222,13 +224,13 @@ def test_sums_of_what_is_not_padded() -> None:
     x = relay.var("x", shape=(1, 24, 8, 8))
     rows, gate = relay.var("rows", shape=(relay.Any(), 1, 1, 1)), relay.var("gate", shape=(24, 1, 1))
     weight = relay.const(np.random.default_rng(0).normal(size=(24, 24, 1, 1)).astype("float32"))
-    made = relay.nn.conv2d(x, weight, channels=24, kernel_size=(1, 1))
-    body = relay.Tuple([made + rows, made * gate, rows + rows, gate + gate, made - relay.const(2.0)])
+    output = relay.nn.conv2d(x, weight, channels=24, kernel_size=(1, 1))
+    body = relay.Tuple([output + rows, output * gate, rows + rows, gate + gate, output - relay.const(2.0)])
     module = infer_types(IRModule.from_expr(relay.Function([x, rows, gate], body)))
-    found = prepared(module, Target.of("llvm -mcpu=skylake-avx512"), 3)
+    result = prepared(module, Target.of("llvm -mcpu=skylake-avx512"), 3)
     random = np.random.default_rng(1)
     args = [random.normal(size=s).astype("float32") for s in ((1, 24, 8, 8), (3, 1, 1, 1), (24, 1, 1))]
-    for one, other in zip(Interpreter(found).call("main", args), Interpreter(module).call("main", args)):
+    for one, other in zip(Interpreter(result).call("main", args), Interpreter(module).call("main", args)):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
@@ -238,14 +240,14 @@ def test_groups_of_channels_that_fill_no_vectors(inputs: int, outputs: int) -> N
     random = np.random.default_rng(0)
     x = relay.var("x", shape=(2, 2 * inputs, 7, 5))
     weight = relay.const(random.normal(size=(2 * outputs, inputs, 3, 2)).astype("float32"))
-    made = relay.nn.conv2d(
+    output = relay.nn.conv2d(
         x, weight, groups=2, channels=2 * outputs, kernel_size=(3, 2), strides=(2, 1), padding=(1, 0)
     )
-    module = infer_types(IRModule.from_expr(relay.Function([x], relay.nn.relu(made))))
-    found = prepared(module, Target.of("llvm -mcpu=skylake-avx512"), 3)
-    assert ("NCHWc" in str(found)) == (inputs >= 16)
+    module = infer_types(IRModule.from_expr(relay.Function([x], relay.nn.relu(output))))
+    result = prepared(module, Target.of("llvm -mcpu=skylake-avx512"), 3)
+    assert ("NCHWc" in str(result)) == (inputs >= 16)
     args = [random.normal(size=(2, 2 * inputs, 7, 5)).astype("float32")]
-    one, other = (Interpreter(each).call("main", args) for each in (found, module))
+    one, other = (Interpreter(each).call("main", args) for each in (result, module))
     np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
@@ -257,11 +259,11 @@ def test_blocks_of_channels_that_are_joined_and_blocked_anew(resized: bool) -> N
         relay.var(f"p{k}", shape=(1, 1, size if k == 3 else 8, size if k == 3 else 8, 8)) for k in range(4)
     ]
     joined = [*parts[:3], relay.image.resize2d(parts[3], (8, 8), layout="NCHW8c") if resized else parts[3]]
-    made = relay.layout_transform(relay.concatenate(joined, axis=1), "NCHW8c", "NCHW16c")
-    module = infer_types(IRModule.from_expr(relay.Function(parts, made)))
+    result = relay.layout_transform(relay.concatenate(joined, axis=1), "NCHW8c", "NCHW16c")
+    module = infer_types(IRModule.from_expr(relay.Function(parts, result)))
     random = np.random.default_rng(0)
     args = [
         random.normal(size=as_tensor_type(p.type_annotation).concrete_shape).astype("float32") for p in parts
     ]
-    wanted = Interpreter(module).call("main", args)
-    np.testing.assert_allclose(relay_explorer.build(module)(*args), wanted, rtol=1e-5, atol=1e-6)
+    expected = Interpreter(module).call("main", args)
+    np.testing.assert_allclose(relay_explorer.build(module)(*args), expected, rtol=1e-5, atol=1e-6)

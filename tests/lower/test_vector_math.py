@@ -42,46 +42,46 @@ CASES: dict[str, tuple[Callable[[Any], Any], float, float]] = {
 Array = Any
 
 
-def run(params: list[Var], bodies: list[Expr], given: list[Array]) -> tuple[list[Array], str]:
-    """The results of one kernel, and its assembly."""
+def run(params: list[Var], bodies: list[Expr], arguments: list[Array]) -> tuple[list[Array], str]:
+    """Return the results of one kernel, and its assembly."""
     function = infer_types(IRModule.from_expr(Function(params, relay.Tuple(bodies))))["main"]
     assert isinstance(function, Function)
     executable = generated(scheduled(function, "kernel", Target.of("cpu")))
-    outs = [tvm().runtime.tensor(np.full(given[0].shape, 7, given[0].dtype)) for _ in bodies]
-    executable["kernel"](*map(tvm().runtime.tensor, given), *outs)
+    outs = [tvm().runtime.tensor(np.full(arguments[0].shape, 7, arguments[0].dtype)) for _ in bodies]
+    executable["kernel"](*map(tvm().runtime.tensor, arguments), *outs)
     return [out.numpy() for out in outs], executable.mod.inspect_source("s")
 
 
 SIGNED = ("sin", "tan")  # of which a zero has the right sign
 
 
-def agree(name: str, found: Array, wanted: Array, relative: float, absolute: float) -> None:
-    assert np.array_equal(np.isnan(found), np.isnan(wanted)), name
-    numbers = ~np.isnan(wanted) & ((wanted != 0) | (name in SIGNED))
-    assert np.array_equal(np.signbit(found)[numbers], np.signbit(wanted)[numbers]), name
-    assert np.array_equal(found[np.isinf(wanted)], wanted[np.isinf(wanted)]), name
-    found, wanted = (x[np.isfinite(wanted)].astype("float64") for x in (found, wanted))
-    assert (np.abs(found - wanted) <= relative * np.abs(wanted) + absolute).all(), name
+def agree(name: str, result: Array, expected: Array, relative: float, absolute: float) -> None:
+    assert np.array_equal(np.isnan(result), np.isnan(expected)), name
+    numbers = ~np.isnan(expected) & ((expected != 0) | (name in SIGNED))
+    assert np.array_equal(np.signbit(result)[numbers], np.signbit(expected)[numbers]), name
+    assert np.array_equal(result[np.isinf(expected)], expected[np.isinf(expected)]), name
+    result, expected = (x[np.isfinite(expected)].astype("float64") for x in (result, expected))
+    assert (np.abs(result - expected) <= relative * np.abs(expected) + absolute).all(), name
 
 
 @pytest.mark.parametrize("size", [COUNT, COUNT - 3], ids=["vectors", "odd"])
 def test_it_is_exact_in_all_digits_but_the_last(size: int) -> None:
     dense = np.linspace(-6, 6, size // 2)
     wide = np.linspace(-110, 95, size - size // 2 - len(SPECIAL) - len(TURNS))
-    given = np.concatenate([SPECIAL, TURNS, dense, wide]).astype("float32")
+    arguments = np.concatenate([SPECIAL, TURNS, dense, wide]).astype("float32")
     x = relay.var("x", shape=(size,))
-    found, assembly = run([x], [getattr(relay, name)(x) for name in CASES], [given])
-    for result, (name, (reference, relative, absolute)) in zip(found, CASES.items(), strict=True):
+    results, assembly = run([x], [getattr(relay, name)(x) for name in CASES], [arguments])
+    for result, (name, (reference, relative, absolute)) in zip(results, CASES.items(), strict=True):
         assert f"{name}f" not in assembly  # the C library is not called
         with np.errstate(all="ignore"):
-            wanted = reference(given.astype("float64")).astype("float32")
-        agree(name, result, wanted, relative, absolute)
+            expected = reference(arguments.astype("float64")).astype("float32")
+        agree(name, result, expected, relative, absolute)
 
 
 def test_other_element_types_are_left_to_the_c_library() -> None:
     x = relay.var("x", shape=(8,), dtype="float64")
-    given = np.linspace(-300, 300, 8)
+    arguments = np.linspace(-300, 300, 8)
     names = ("exp", "sin", "cos", "tan")
-    found, _ = run([x], [getattr(relay, name)(x) for name in names], [given])
-    for name, result in zip(names, found, strict=True):
-        assert np.allclose(result, getattr(np, name)(given), rtol=1e-13), name
+    results, _ = run([x], [getattr(relay, name)(x) for name in names], [arguments])
+    for name, result in zip(names, results, strict=True):
+        assert np.allclose(result, getattr(np, name)(arguments), rtol=1e-13), name

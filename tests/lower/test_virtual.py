@@ -49,30 +49,30 @@ def rows(module: IRModule, count: int) -> Any:
 
 def test_a_tree() -> None:
     module = tree_lstm(inputs=4, hidden=3, moods=5)
-    given = weights(module, 0)
+    arguments = weights(module, 0)
     words = np.random.default_rng(1).standard_normal((4, 4)).astype("float32")
     sentence = phrase(module, ((words[0], words[1]), (words[2], words[3])))
-    exe = relay_explorer.build(module, params=given, quiet=True)
+    exe = relay_explorer.build(module, params=arguments, quiet=True)
     assert isinstance(exe, VMExecutable)
-    args = [to_value(sentence), *[given[p.name_hint] for p in module["main"].params[1:]]]
+    args = [to_value(sentence), *[arguments[p.name_hint] for p in module["main"].params[1:]]]
     assert_same(exe(sentence), Interpreter(module).call("main", args))
 
 
 def test_a_list_of_letters() -> None:
     module = char_rnn(alphabet=6, hidden=4)
-    given = weights(module, 0)
+    arguments = weights(module, 0)
     text = make_list(module, [np.array(letter, "int32") for letter in (3, 1, 5, 0)])
-    exe = relay_explorer.build(module, params=given, quiet=True)
-    args = [to_value(text), *[given[p.name_hint] for p in module["main"].params[1:]]]
+    exe = relay_explorer.build(module, params=arguments, quiet=True)
+    args = [to_value(text), *[arguments[p.name_hint] for p in module["main"].params[1:]]]
     assert_same(exe(text), Interpreter(module).call("main", args))
 
 
 def test_a_network_may_run_there_too() -> None:
     module = lenet()
-    given = {name: value for name, value in weights(module, 0).items() if name != "data"}
+    arguments = {name: value for name, value in weights(module, 0).items() if name != "data"}
     image = np.random.default_rng(0).standard_normal((1, 1, 28, 28)).astype("float32")
-    exe = relay_explorer.build(module, params=given, executor="vm", quiet=True)
-    graph = relay_explorer.build(module, params=given, quiet=True)
+    exe = relay_explorer.build(module, params=arguments, executor="vm", quiet=True)
+    graph = relay_explorer.build(module, params=arguments, quiet=True)
     assert_same(exe(image), graph(image))
     # Fewer storages than kernels: memory is used again.
     text = str(exe.program)

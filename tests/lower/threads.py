@@ -45,7 +45,7 @@ def build(number: int, step: int) -> None:
 
 
 def at_once(work: Callable[[int], None]) -> list[str]:
-    """What went wrong in threads that begin `work` at the same time."""
+    """Run `work` in threads that start at the same time; return the errors."""
     barrier, faults = threading.Barrier(THREADS), []
 
     def run(number: int) -> None:

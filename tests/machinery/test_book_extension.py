@@ -57,10 +57,10 @@ def test_what_is_printed_in_pieces_is_one_text() -> None:
         return {"output_type": "stream", "name": name, "text": text}
 
     picture = {"output_type": "display_data"}
-    found = joined(
+    result = joined(
         [printed("32"), picture, printed(" blocks\n8"), printed("!", "stderr"), printed(" left\n")]
     )
-    assert found == [printed("32 blocks\n8 left\n"), picture, printed("!", "stderr")]
+    assert result == [printed("32 blocks\n8 left\n"), picture, printed("!", "stderr")]
 
 
 def test_the_book_shows_such_pieces_so() -> None:

@@ -25,7 +25,7 @@ ANATOMY = [
 
 
 def without_code(text: str) -> str:
-    """The page without its front matter and without fenced code, in which `#` begins a comment."""
+    """Return the page without its front matter and without fenced code, in which `#` begins a comment."""
     text = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL)
     return re.sub(
         r"^(`{3,})\{?(?:code-cell|code-block|[a-z]+\n).*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE
@@ -33,7 +33,7 @@ def without_code(text: str) -> str:
 
 
 def section(text: str, name: str) -> str:
-    """What stands under a `##` heading."""
+    """Return the text of a `##` section."""
     section = re.search(rf"^## {re.escape(name)}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
     assert section is not None, name
     return section[1]

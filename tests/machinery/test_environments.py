@@ -17,14 +17,14 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def pins(name: str) -> dict[str, str]:
-    """The versions that a requirements file fixes."""
-    found = {}
+    """Return the versions that a requirements file pins."""
+    result = {}
     for line in (ROOT / name).read_text("utf-8").splitlines():
         requirement = line.split("#")[0].strip()
         if requirement and not requirement.startswith("-r"):
             package, _, version = requirement.partition("==")
-            found[package.lower()] = version
-    return found
+            result[package.lower()] = version
+    return result
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
@@ -38,9 +38,9 @@ def test_colab_satisfies_what_a_notebook_needs() -> None:
     colab = pins("requirements-colab.txt")
     extras = PROJECT["optional-dependencies"]
     needed = ("numeric", "widget", "notebook", "compile")
-    wanted = [Requirement(line) for extra in needed for line in extras[extra]]
-    wanted += [Requirement(line) for line in PROJECT["dependencies"]]
-    for requirement in wanted:
+    expected = [Requirement(line) for extra in needed for line in extras[extra]]
+    expected += [Requirement(line) for line in PROJECT["dependencies"]]
+    for requirement in expected:
         if requirement.name != "relay_explorer":
             assert colab[requirement.name] in requirement.specifier, requirement
 
@@ -70,7 +70,7 @@ def test_main_environment_is_the_oldest_python_that_is_promised() -> None:
 
 
 def run_in_colab(part: str) -> None:
-    """The part of `make test-colab` that a selection of pytest's markers names."""
+    """Run the part of `make test-colab` that a selection of pytest's markers names."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     done = subprocess.run(
         ["make", "--no-print-directory", "-s", "test-colab", f"COLAB_PART={part}"],

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def frontend(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the sources and of the committed bundle, with exactly what the lock file names installed."""
+    """Copy the sources and the committed bundle, and install exactly the packages in the lock file."""
     top = tmp_path_factory.mktemp("frontend")
     shutil.copytree(ROOT / "frontend", top / "frontend", ignore=shutil.ignore_patterns("node_modules", "out"))
     static = Path("relay_explorer", "widgets", "static")

@@ -36,7 +36,7 @@ COMPUTED = {
 
 
 def package_imports(node: ast.AST, package: Names, root: Names = ROOT) -> Iterator[str]:
-    """The layers in `root` that one statement imports."""
+    """Yield the layers in `root` that one statement imports."""
     depth = len(root)
     if isinstance(node, ast.Import):
         for alias in node.names:
@@ -51,14 +51,16 @@ def package_imports(node: ast.AST, package: Names, root: Names = ROOT) -> Iterat
 
 
 def imported(tree: ast.Module, package: Names, root: Names = ROOT) -> Iterator[tuple[int, str]]:
-    """The layers that a module imports at its top level, not those that a function imports lazily."""
+    """Yield the layers that a module imports at its top level, not those that a function imports lazily."""
     for node in tree.body:
         for name in package_imports(node, package, root):
             yield node.lineno, name  # a statement
 
 
 def imported_lazily(tree: ast.Module, package: Names, root: Names = ROOT) -> Iterator[tuple[int, str]]:
-    """The layers that functions of a module import when they run; COMPUTED where the name is computed."""
+    """Yield the layers that functions of a module import when they run; COMPUTED where the name is
+    computed.
+    """
     skipped = set(tree.body)
     for block in ast.walk(tree):
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
@@ -74,7 +76,9 @@ def imported_lazily(tree: ast.Module, package: Names, root: Names = ROOT) -> Ite
 
 
 def called_module(argument: ast.expr, package: Names, root: Names = ROOT) -> str | None:
-    """The layer that `import_module(argument)` imports; None outside of `root`; "computed" if unknown."""
+    """Return the layer that `import_module(argument)` imports; None outside of `root`; "computed" if
+    unknown.
+    """
     depth = len(root)
     if isinstance(argument, ast.Call) and isinstance(argument.func, ast.Attribute):
         argument = argument.func.value  # as in f"…".rstrip(".")
@@ -95,7 +99,9 @@ def called_module(argument: ast.expr, package: Names, root: Names = ROOT) -> str
 def upward(
     source: str, path: str, imports: Imports, root: Names = ROOT, layers: Sequence[str] = LAYERS
 ) -> list[tuple[int, str]]:
-    """What a file, at a path relative to the package, imports from below its own layer: line and layer."""
+    """List the imports in a file, at a path relative to the package, from below its own layer: line and
+    layer.
+    """
     parts = ("relay_explorer", *Path(path).with_suffix("").parts)
     name = parts[len(root)]
     own = len(layers) if name == "__init__" else layers.index(name)
@@ -107,7 +113,7 @@ def upward(
 
 
 def violations(source: str, path: str) -> list[str]:
-    """What a file imports from below its own layer when it is loaded, as messages."""
+    """List the imports in a file from below its own layer that run when it is loaded, as messages."""
     return [
         f"{path}:{line} imports {name}, which is below it" for line, name in upward(source, path, imported)
     ]
@@ -120,10 +126,10 @@ def files() -> list[tuple[str, str]]:
 
 
 def test_every_layer_is_listed() -> None:
-    found = {
+    result = {
         path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()
     }
-    assert found - {"__init__", "__main__"} <= set(LAYERS)
+    assert result - {"__init__", "__main__"} <= set(LAYERS)
 
 
 def test_imports_go_one_way() -> None:
@@ -131,14 +137,14 @@ def test_imports_go_one_way() -> None:
 
 
 def test_lazy_imports_go_one_way() -> None:
-    found = {
+    result = {
         (path, name): f"{path}:{line} imports {name} lazily, which is below it"
         for path, source in files()
         for line, name in upward(source, path, imported_lazily)
     }
     allowed = {*LAZY, *((path, "computed") for path in COMPUTED)}
-    assert not [message for key, message in found.items() if key not in allowed]
-    assert allowed <= found.keys(), "an exception that nothing needs any more"
+    assert not [message for key, message in result.items() if key not in allowed]
+    assert allowed <= result.keys(), "an exception that nothing needs any more"
 
 
 def test_every_room_of_lower_is_listed() -> None:

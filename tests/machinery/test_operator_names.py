@@ -27,7 +27,7 @@ ALLOWED = {
 
 
 def strings(nodes: list[ast.expr | None]) -> list[str]:
-    """The strings among some expressions."""
+    """Return the string literals among some expressions."""
     return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
@@ -39,7 +39,7 @@ def is_rule(value: ast.expr) -> bool:
 
 
 def words(node: ast.AST) -> list[str]:
-    """The strings that one expression or pattern lists."""
+    """Return the strings that one expression or pattern lists."""
     match node:
         case ast.Set() | ast.List() | ast.Tuple():
             return strings([*node.elts])
@@ -56,7 +56,7 @@ def words(node: ast.AST) -> list[str]:
 
 
 def name_lists(source: str) -> Iterator[tuple[int, list[str]]]:
-    """The lists of two operators' names or more in a file, each with its line."""
+    """Yield the lists of two or more operator names in a file, each with its line."""
     for node in ast.walk(ast.parse(source)):
         names = [word for word in words(node) if word in NAMES]
         if len(names) > 1:

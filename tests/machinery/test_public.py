@@ -17,7 +17,9 @@ PUBLIC = re.findall(r"`(\w+)`", NAMED[1]) if NAMED else []
 
 
 def own_names(path: Path) -> list[str]:
-    """The private names of other packages that a module imports: `_name`, or a module called so."""
+    """Return the private names of other packages that a module imports: `_name`, or a module with such a
+    name.
+    """
     package = ("relay_explorer", *path.relative_to(PACKAGE).parts[:-1])
     names = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):

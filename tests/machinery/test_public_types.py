@@ -115,19 +115,19 @@ CHECKERS: dict[str, Callable[[Path], Report]] = {"mypy": by_mypy, "pyright": by_
 
 
 def line_of(text: str) -> int:
-    """The number of the line of the checked program that is `text`."""
+    """Return the number of the line of the checked program that is `text`."""
     return checked_program().splitlines().index(text) + 1
 
 
 def checked_program() -> str:
-    """The user's program, with an expression to reveal or a mistake in each line at its end."""
+    """Return the user's program, with an expression to reveal or a mistake in each line at its end."""
     lines = [f"reveal_type({expression})" for expression in SIGNATURES] + WRONG
     return PROGRAM + "\n".join(lines) + "\n"
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the program, and an environment in which the package is installed."""
+    """Create a folder with the program, and an environment in which the package is installed."""
     folder = tmp_path_factory.mktemp("user")
     (folder / "program.py").write_text(checked_program(), "utf-8")
     installed = folder / "env/lib" / f"python3.{sys.version_info.minor}" / "site-packages"
@@ -141,7 +141,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=CHECKERS)
 def report(request: pytest.FixtureRequest, project: Path) -> Report:
-    """What a checker says of the program."""
+    """Return a type checker's report of the program."""
     return CHECKERS[request.param](project)
 
 

@@ -99,13 +99,13 @@ def test_no_page_asks_for_anything_outside(pages: dict[Path, Page]) -> None:
 
 def test_no_style_or_script_asks_for_anything_outside(site: Path) -> None:
     asks = re.compile(r"(?:@import|url\(|fetch\(|import\(|\.src\s*=)\s*[\"'(]?\s*(?:https?:)?//[^)\"'\s]+")
-    found = {
+    result = {
         (path.relative_to(site).as_posix(), hit[0])
         for path in (site / "_static").rglob("*")
         if path.suffix in {".css", ".js"}
         for hit in asks.finditer(path.read_text("utf-8"))
     }
-    assert not found
+    assert not result
 
 
 def test_what_pages_fetch_is_there(site: Path, pages: dict[Path, Page]) -> None:

@@ -15,12 +15,12 @@ Array = Any
 def weights(module: IRModule, seed: int) -> dict[str, Array]:
     """Random values for the weights of `@main`, by name."""
     rng = np.random.default_rng(seed)
-    found = {}
+    result = {}
     for param in module["main"].params:
         kind = param.type_annotation
         if isinstance(kind, TensorType) and kind.shape:
-            found[param.name_hint] = (0.5 * rng.standard_normal(kind.concrete_shape)).astype(kind.dtype)
-    return found
+            result[param.name_hint] = (0.5 * rng.standard_normal(kind.concrete_shape)).astype(kind.dtype)
+    return result
 
 
 def sigmoid(x: Array) -> Array:
@@ -51,7 +51,7 @@ def mood(sentence: Any, w: dict[str, Array]) -> Array:
 
 
 def torch_tree_state(sentence: Any, w: dict[str, Array]) -> tuple[torch.Tensor, torch.Tensor]:
-    """The same in PyTorch, layer by layer, in 32 bits."""
+    """Compute the same in PyTorch, layer by layer, in 32 bits."""
     t = {name: torch.from_numpy(value) for name, value in w.items()}
     linear = torch.nn.functional.linear
     if not isinstance(sentence, tuple):

@@ -33,8 +33,8 @@ def test_reading(cell: str, text: list[int]) -> None:
     reader = Reader(cell, w)
     for letter in text:
         reader.read(letter)
-    found = run(make_list(module, text), **w).numpy()
-    np.testing.assert_allclose(found, softmax(reader.scores())[None], rtol=1e-4, atol=1e-6)
+    result = run(make_list(module, text), **w).numpy()
+    np.testing.assert_allclose(result, softmax(reader.scores())[None], rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -54,8 +54,8 @@ def test_writing(cell: str, start: int, count: int, seed: int) -> None:
 @pytest.mark.slow
 def test_a_text_of_a_hundred_thousand_letters() -> None:
     module, run, w = program(char_rnn, "rnn")
-    found = run(make_list(module, [k % 6 for k in range(100_000)]), **w).numpy()
-    assert found.sum() == pytest.approx(1)
+    result = run(make_list(module, [k % 6 for k in range(100_000)]), **w).numpy()
+    assert result.sum() == pytest.approx(1)
 
 
 def test_letters_and_numbers() -> None:

@@ -94,8 +94,8 @@ def test_every_model_is_checked() -> None:
 
 @pytest.mark.parametrize("name", models.names())
 def test_result(name: str) -> None:
-    found, shape = infer_types(models.load(name))["main"].ret_type, RESULTS[name]
-    assert str(found) == "List[int32]" if shape is None else found == TensorType(shape)
+    result, shape = infer_types(models.load(name))["main"].ret_type, RESULTS[name]
+    assert str(result) == "List[int32]" if shape is None else result == TensorType(shape)
 
 
 @pytest.mark.parametrize("name", models.names())

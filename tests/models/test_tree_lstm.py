@@ -26,16 +26,16 @@ sentences = st.recursive(vectors, lambda inner: st.tuples(inner, inner), max_lea
 @settings(deadline=None)
 @given(sentences)
 def test_the_mood_of_any_sentence(sentence: Any) -> None:
-    found = run(phrase(MODULE, sentence), **WEIGHTS).numpy()
-    np.testing.assert_allclose(found, mood(sentence, WEIGHTS), rtol=1e-4, atol=1e-6)
+    result = run(phrase(MODULE, sentence), **WEIGHTS).numpy()
+    np.testing.assert_allclose(result, mood(sentence, WEIGHTS), rtol=1e-4, atol=1e-6)
 
 
 @settings(deadline=None)
 @given(sentences)
 def test_the_state_of_any_sentence_is_that_of_pytorch(sentence: Any) -> None:
     inner = {name: value for name, value in WEIGHTS.items() if not name.startswith("mood")}
-    found = encode(phrase(MODULE, sentence), **inner)
-    for ours, theirs in zip(found, torch_tree_state(sentence, WEIGHTS)):
+    result = encode(phrase(MODULE, sentence), **inner)
+    for ours, theirs in zip(result, torch_tree_state(sentence, WEIGHTS)):
         np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-4, atol=1e-6)
 
 
@@ -58,9 +58,9 @@ def test_a_sentence_a_hundred_thousand_deep() -> None:
     sentence: Any = np.zeros(4, "float32")
     for _ in range(100_000):
         sentence = (sentence, np.ones(4, "float32"))
-    found = run(phrase(MODULE, sentence), **WEIGHTS).numpy()
-    assert found.shape == (1, 5)
-    assert found.sum() == pytest.approx(1)
+    result = run(phrase(MODULE, sentence), **WEIGHTS).numpy()
+    assert result.shape == (1, 5)
+    assert result.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

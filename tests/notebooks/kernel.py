@@ -16,7 +16,7 @@ SHOWN = ("display_data", "execute_result", "stream", "error")  # messages that a
 
 @contextmanager
 def kernel() -> Iterator[Any]:
-    """A client of a kernel that has just been started."""
+    """Start a kernel and yield its client."""
     manager, client = start_new_kernel(kernel_name="python3")
     try:
         yield client
@@ -26,7 +26,7 @@ def kernel() -> Iterator[Any]:
 
 
 def run(client: Any, notebook: NotebookNode, folder: Path) -> NotebookNode:
-    """Executes a notebook in a folder of its own, without the names of the one before; errors stay in the
+    """Execute a notebook in a folder of its own, without the names of the previous one; errors remain in the
     cells.
     """
     client.execute_interactive(f"%reset -f\n%cd -q {folder}", timeout=600)

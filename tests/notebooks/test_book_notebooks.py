@@ -20,8 +20,8 @@ def test_there_are_notebooks() -> None:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    with kernel() as found:
-        yield found
+    with kernel() as result:
+        yield result
 
 
 @pytest.mark.notebook

@@ -78,7 +78,7 @@ def of_nat(number: int) -> ConstructorValue:
 
 
 def plain(value: Any) -> Any:
-    """Lists, trees, tuples and numbers as Python's."""
+    """Convert lists, trees, tuples and numbers to Python's."""
     if isinstance(value, tuple):
         return tuple(map(plain, value))
     if not isinstance(value, ConstructorValue):
@@ -88,11 +88,11 @@ def plain(value: Any) -> Any:
         return plain(value.fields[0]), plain(value.fields[1])
     if name in ("S", "Z"):
         return 1 + plain(value.fields[0]) if name == "S" else 0
-    found = []
+    result = []
     while value.fields:
-        found.append(plain(value.fields[0]))
+        result.append(plain(value.fields[0]))
         value = value.fields[1]
-    return found
+    return result
 
 
 def run(function: str, *args: Any) -> Any:

@@ -27,7 +27,7 @@ ANY = relay.Any()
 
 
 def plain(value: Any) -> Any:
-    """A result as Python lists of NumPy arrays, with NOTHING for an empty place."""
+    """Convert a result to Python lists of NumPy arrays, with NOTHING for an empty element."""
     if not hasattr(value, "constructor"):
         return value.numpy()
     items = []
@@ -39,16 +39,16 @@ def plain(value: Any) -> Any:
     return value.fields[0].numpy() if value.fields else NOTHING
 
 
-def same(found: Any, wanted: Any) -> None:
-    if isinstance(wanted, list):
-        assert len(found) == len(wanted)
-        for one, other in zip(found, wanted):
+def same(result: Any, expected: Any) -> None:
+    if isinstance(expected, list):
+        assert len(result) == len(expected)
+        for one, other in zip(result, expected):
             same(one, other)
-    elif isinstance(wanted, str):
-        assert isinstance(found, str)
+    elif isinstance(expected, str):
+        assert isinstance(result, str)
     else:
-        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
-        np.testing.assert_array_equal(found, wanted)
+        assert (result.dtype, result.shape) == (expected.dtype, expected.shape)
+        np.testing.assert_array_equal(result, expected)
 
 
 class Arrays:
@@ -71,11 +71,11 @@ class Arrays:
         return self.ops.get_ctor(name)(relay.const(data))  # type: ignore[no-any-return]
 
     def array(self, *places: np.ndarray | None) -> relay.Expr:
-        found = self.call("tensor_array", relay.const(len(places)))
+        result = self.call("tensor_array", relay.const(len(places)))
         for number, data in enumerate(places):
             if data is not None:
-                found = self.call("tensor_array_write", found, relay.const(number), self.tensor(data))
-        return found
+                result = self.call("tensor_array_write", result, relay.const(number), self.tensor(data))
+        return result
 
     def run(self, expr: relay.Expr) -> Any:
         return plain(relay.create_executor(mod=self.prelude.mod).evaluate(expr))
@@ -156,8 +156,8 @@ def test_an_array_of_one_tensor_stacks_to_a_batch_of_one() -> None:
     same(arrays.run(stack), a[None])
     module = arrays.prelude.mod
     module["main"] = relay.Function([], stack)
-    wanted = arrays.prelude.get_type_static("tensor_t", "float32", [1, 2, 3])
-    assert InferType()(module)["main"].checked_type.ret_type == wanted()  # type: ignore[attr-defined]
+    expected = arrays.prelude.get_type_static("tensor_t", "float32", [1, 2, 3])
+    assert InferType()(module)["main"].checked_type.ret_type == expected()  # type: ignore[attr-defined]
 
 
 dynamic = Arrays("float32", None)
@@ -176,8 +176,8 @@ def test_tensors_of_different_shapes_in_one_array(shapes: list[tuple[int, int]])
 @settings(max_examples=20, deadline=None)
 def test_any_indices_are_gathered(chosen: list[int]) -> None:
     datas = [numbers("float32", 2, start=10 * k) for k in range(3)]
-    found = dynamic.run(dynamic.call("tensor_array_gather", dynamic.array(*datas), ints(chosen)))
-    same(found, np.stack([datas[k] for k in chosen]))
+    result = dynamic.run(dynamic.call("tensor_array_gather", dynamic.array(*datas), ints(chosen)))
+    same(result, np.stack([datas[k] for k in chosen]))
 
 
 # -- what is where
@@ -203,8 +203,8 @@ def test_a_program_in_text_uses_them() -> None:
     base = IRModule()
     base.import_from_std("tensor_array_int32.rly")  # brings the prelude along
     text = "def @main(%n: int32) { @tensor_array_write_int32(@tensor_array_int32(%n), 1, tensor0_int32(7)) }"
-    found = relay.create_executor(mod=parse(text, init_module=base)).evaluate()(2)
-    same(plain(found), [NOTHING, np.array(7, "int32")])
+    result = relay.create_executor(mod=parse(text, init_module=base)).evaluate()(2)
+    same(plain(result), [NOTHING, np.array(7, "int32")])
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int64", "uint8", "bfloat16"])

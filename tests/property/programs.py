@@ -17,7 +17,7 @@ def programs(largest: int = 60) -> st.SearchStrategy[Generated]:
 
 
 def first_failure(modules: Iterable[IRModule], problem: Callable[[IRModule], str | None]) -> str | None:
-    """What is wrong with the first module that has a problem, on the smallest module that has one."""
+    """Return the problem of the first module that has one, on the smallest module that has one."""
     for module in modules:
         if problem(module) is not None:
             small = shrink(module, lambda m: limited(5, problem, m).value is not None)
@@ -33,10 +33,10 @@ class _Renaming(ExprMutator):
 
 
 def renamed(module: IRModule) -> IRModule:
-    """A module in which every bound variable has another name."""
-    made = IRModule({}, module.type_definitions)
+    """Return a module in which every bound variable is renamed."""
+    result = IRModule({}, module.type_definitions)
     for var, function in module.functions.items():
         new = _Renaming().visit(function)
         assert isinstance(new, Function)
-        made[var] = new
-    return made
+        result[var] = new
+    return result

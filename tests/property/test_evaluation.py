@@ -68,9 +68,9 @@ def fits(value: Anything, type_: Type, module: IRModule) -> bool:
     return False
 
 
-def _extents(shape: tuple[int, ...], wanted: tuple[object, ...]) -> bool:
-    return len(shape) == len(wanted) and all(
-        isinstance(w, Any) or s == w for s, w in zip(shape, wanted, strict=True)
+def _extents(shape: tuple[int, ...], expected: tuple[object, ...]) -> bool:
+    return len(shape) == len(expected) and all(
+        isinstance(w, Any) or s == w for s, w in zip(shape, expected, strict=True)
     )
 
 
@@ -102,10 +102,10 @@ def changes_its_program(module: IRModule) -> str | None:
 
 
 def test_values_have_the_types_that_were_known(many: list[Generated]) -> None:
-    for made in many:
-        type_ = made.types[made.module["main"].body]
-        value = value_of(made.module)
-        assert fits(value, type_, made.module), f"{value} is no {type_}\n{made.module}"
+    for result in many:
+        type_ = result.types[result.module["main"].body]
+        value = value_of(result.module)
+        assert fits(value, type_, result.module), f"{value} is no {type_}\n{result.module}"
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_values_have_the_types_that_were_known(many: list[Generated]) -> None:
     ids=lambda problem: problem.__name__,
 )
 def test_never(problem: Callable[[IRModule], str | None], many: list[Generated]) -> None:
-    failure = first_failure([made.module for made in many], problem)
+    failure = first_failure([result.module for result in many], problem)
     assert failure is None, failure
 
 
 def test_values_are_of_all_kinds(many: list[Generated]) -> None:
-    kinds = {type(value_of(made.module)).__name__ for made in many}
+    kinds = {type(value_of(result.module)).__name__ for result in many}
     assert {"ndarray", "tuple", "ConstructorValue", "RefValue", "Closure"} <= kinds

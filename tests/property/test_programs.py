@@ -38,13 +38,13 @@ def all_expressions(module: IRModule) -> list[Expr]:
     return [node for function in module.functions.values() for node in post_order(function)]
 
 
-def wrong_claim(made: Generated) -> str | None:
+def wrong_claim(result: Generated) -> str | None:
     """Where inference disagrees with the generator, which never asks it."""
-    typed = infer_types(made.module)
-    pairs = zip(all_expressions(made.module), all_expressions(typed), strict=True)
+    typed = infer_types(result.module)
+    pairs = zip(all_expressions(result.module), all_expressions(typed), strict=True)
     for old, new in pairs:
-        if old in made.types and new.checked_type != made.types[old]:
-            return f"{old}: inferred {new.checked_type}, made as {made.types[old]}"
+        if old in result.types and new.checked_type != result.types[old]:
+            return f"{old}: inferred {new.checked_type}, made as {result.types[old]}"
     return None
 
 
@@ -90,7 +90,7 @@ PROPERTIES = [reparsed_differs, inference_is_not_idempotent, input_changes, rena
 
 @pytest.mark.parametrize("problem", PROPERTIES, ids=lambda problem: problem.__name__)
 def test_never(problem: Callable[[IRModule], str | None], many: list[Generated]) -> None:
-    failure = first_failure([made.module for made in many], problem)
+    failure = first_failure([result.module for result in many], problem)
     assert failure is None, failure
 
 
@@ -119,8 +119,8 @@ def test_size_is_what_was_asked_for() -> None:
 def test_every_construct_occurs(many: list[Generated]) -> None:
     kinds: Counter[str] = Counter()
     operators: set[str] = set()
-    for made in many:
-        for node in all_expressions(made.module):
+    for result in many:
+        for node in all_expressions(result.module):
             kinds[type(node).__name__] += 1
             if isinstance(node, Op):
                 operators.add(node.name)
@@ -142,12 +142,14 @@ def test_every_construct_occurs(many: list[Generated]) -> None:
         "convolution",
         "shape",
     }
-    assert sum("?" in str(t) for made in many for t in made.types.values()) > 1_000
-    together = sum("@ping" in str(made.module) for made in many)
+    assert sum("?" in str(t) for result in many for t in result.types.values()) > 1_000
+    together = sum("@ping" in str(result.module) for result in many)
     assert together > COUNT // 10
     # Sharing: without it, every expression would be a part of one other at most.
     shared = [
-        made for made in many if len({id(n) for n in all_expressions(made.module)}) < edges(made.module)
+        result
+        for result in many
+        if len({id(n) for n in all_expressions(result.module)}) < edges(result.module)
     ]
     assert len(shared) > COUNT * 0.9
 
@@ -174,7 +176,7 @@ def calls(name: str) -> Callable[[IRModule], bool]:
 @pytest.mark.parametrize("name", ["nn.dense", "nn.softmax", "concatenate", "where", "sum"])
 def test_shrinking_keeps_what_fails_and_little_else(name: str, many: list[Generated]) -> None:
     fails = calls(name)
-    large = [made.module for made in many if size(made.module) > 150 and fails(made.module)][:4]
+    large = [result.module for result in many if size(result.module) > 150 and fails(result.module)][:4]
     assert len(large) == 4
     for module in large:
         before = astext(module)
@@ -192,17 +194,17 @@ def test_shrinking_stops_when_told(many: list[Generated]) -> None:
         tried.append(module)
         return False
 
-    module = next(made.module for made in many if size(made.module) > 150)
+    module = next(result.module for result in many if size(result.module) > 150)
     assert shrink(module, note, tries=20) is module
     assert 0 < len(tried) <= 20
 
 
 def test_a_failure_is_shown_on_a_small_program(many: list[Generated]) -> None:
     fails = calls("nn.softmax")
-    found = first_failure([m.module for m in many], lambda m: "has softmax" if fails(m) else None)
-    assert found is not None
-    assert found.startswith("has softmax\ndef @main() {\n")
-    assert len(found.splitlines()) <= 6
+    result = first_failure([m.module for m in many], lambda m: "has softmax" if fails(m) else None)
+    assert result is not None
+    assert result.startswith("has softmax\ndef @main() {\n")
+    assert len(result.splitlines()) <= 6
 
 
 def hash_disagrees(module: IRModule) -> str | None:
@@ -219,4 +221,4 @@ def hash_disagrees(module: IRModule) -> str | None:
 
 
 def test_what_is_equal_has_one_hash(many: list[Generated]) -> None:
-    assert first_failure((made.module for made in many), hash_disagrees) is None
+    assert first_failure((result.module for result in many), hash_disagrees) is None

@@ -97,8 +97,10 @@ class Programs:
         names = [f"{self.name()}{number}{k}" for k in range(self.rng.randint(0, 3))]
         if number == 0 and self.chance(0.3):
             names.append(self.rng.choice(["exp", "nn.softmax", "True", "inff", "fn"]))
-        made = [Constructor(n, [self.type(2) for _ in range(self.rng.randint(0, 2))], header) for n in names]
-        data = TypeData(header, params, made)
+        result = [
+            Constructor(n, [self.type(2) for _ in range(self.rng.randint(0, 2))], header) for n in names
+        ]
+        data = TypeData(header, params, result)
         self.type_vars = []
         module.add_type(header, data)
         self.adts.append(data)
@@ -125,18 +127,18 @@ class Programs:
         outer = self.type_vars
         own = [TypeVar(self.name()) for _ in range(self.rng.randint(0, 2))]
         self.type_vars = outer + own
-        made = FuncType([self.type(depth - 1) for _ in parts], self.type(depth - 1), own)
+        result = FuncType([self.type(depth - 1) for _ in parts], self.type(depth - 1), own)
         self.type_vars = outer
-        return made
+        return result
 
     def var(self) -> Var:
         return Var(self.name(), self.type() if self.chance(0.4) else None)
 
     def within(self, variables: list[Var], make: Callable[[], Expr]) -> Expr:
         self.scopes.append([*variables])
-        made = make()
+        result = make()
         self.scopes.pop()
-        return made
+        return result
 
     def function(self) -> Function:
         outer = self.type_vars
@@ -218,7 +220,7 @@ class Programs:
         return self.rng.choice([*self.globals, Op.get("exp")])
 
     def expr(self) -> Expr:
-        """An expression of the current scope, remembered there so that it may be shared."""
+        """Generate an expression of the current scope, recorded there so that it may be shared."""
         self.budget -= 1
         if self.budget <= 0 or self.chance(0.1):
             return self.leaf()
@@ -233,9 +235,9 @@ class Programs:
             self.match,
             self.reference,
         ]
-        made = self.rng.choice(makers)()
-        self.scopes[-1].append(made)
-        return made
+        result = self.rng.choice(makers)()
+        self.scopes[-1].append(result)
+        return result
 
     def call(self) -> Expr:
         callee = self.expr()

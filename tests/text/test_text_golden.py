@@ -25,7 +25,7 @@ def test_canonical_text_prints_back_to_the_letter(path: Path) -> None:
 
 
 def body(text: str, params: str = "%x: float32, %y: float32, %c: bool") -> str:
-    """The printed body of a function whose body is `text`."""
+    """Return the printed body of a function whose body is `text`."""
     lines = show(parse(f"def @main({params}) {{ {text} }}")).split("\n")
     return "\n".join(line.removeprefix("  ") for line in lines[1:-1])
 

@@ -70,7 +70,7 @@ def test_an_attribute_that_no_text_can_hold_says_so_when_read() -> None:
 def tvm_tensor(
     shape: tuple[int, ...], code: int, bits: int, data: bytes, mark: int = 0xDD5E40F096B4A13F
 ) -> str:
-    """A tensor as TVM's files hold it."""
+    """Encode a tensor as TVM's files store it."""
     head = struct.pack("<QQiiiBBH", mark, 0, 1, 0, len(shape), code, bits, 1)
     return base64.b64encode(head + struct.pack(f"<{len(shape)}qq", *shape, len(data)) + data).decode()
 

@@ -42,8 +42,8 @@ class TestNames:
         assert structural_equal(together, apart, map_free_vars=True)
 
     def test_the_longest_name_that_is_there_is_meant(self) -> None:
-        found = parse_expr("free_var %a; free_var %a/b; %a/b/exp(%a)")
-        assert show(found).splitlines()[-2:] == ["%0 = exp(%a);", "divide(%a/b, %0)"]
+        result = parse_expr("free_var %a; free_var %a/b; %a/b/exp(%a)")
+        assert show(result).splitlines()[-2:] == ["%0 = exp(%a);", "divide(%a/b, %0)"]
 
     def test_the_longest_name_in_scope_is_meant(self) -> None:
         program = "free_var %a: int32; free_var %b/c: int32; let %a/b/c = 1; let %a/b = %a; %a/b/d(%b/c)"
@@ -88,9 +88,9 @@ class TestNumbers:
         ],
     )
     def test_a_literal(self, text: str, dtype: str, value: float) -> None:
-        found = parse_expr(text)
-        assert isinstance(found, Constant)
-        assert (found.data.dtype, found.data.item()) == (dtype, value)
+        result = parse_expr(text)
+        assert isinstance(result, Constant)
+        assert (result.data.dtype, result.data.item()) == (dtype, value)
 
     @pytest.mark.parametrize("text", ["65505f16", "3.4028236e38f", "1e39f32", "-65505f16", "3.4e38bf16"])
     def test_what_would_be_rounded_to_the_largest_is_refused(self, text: str) -> None:

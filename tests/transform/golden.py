@@ -10,16 +10,16 @@ from relay_explorer.typing import infer_types
 
 
 def after(passes: Pass | list[Pass], text: str, level: int = 4) -> str:
-    """The program after InferType and the passes, as rows of text without remarks of types."""
+    """Return the program after InferType and the passes, as rows of text without type comments."""
     steps = [passes] if isinstance(passes, Pass) else passes
     with PassContext(opt_level=level):
-        made = Sequential([InferType(), *steps])(parse(dedent(text)))
-    infer_types(made)  # it must have types, too
-    return bare(made.astext())
+        result = Sequential([InferType(), *steps])(parse(dedent(text)))
+    infer_types(result)  # it must have types, too
+    return bare(result.astext())
 
 
 def bare(text: str) -> str:
-    """The rows of a program, without the version and the remarks."""
+    """Return the rows of a program, without the version and the comments."""
     rows = []
     for row in text.splitlines()[1:]:
         while "/* ty=" in row:
@@ -30,5 +30,5 @@ def bare(text: str) -> str:
 
 
 def check(passes: Pass | list[Pass], text: str, expected: str) -> None:
-    found = after(passes, text)
-    assert found == dedent(expected).strip(), found
+    result = after(passes, text)
+    assert result == dedent(expected).strip(), result

@@ -27,7 +27,7 @@ class Network:
         self.params: list[Var] = []
 
     def param(self, *shape: int) -> Expr:
-        """A parameter; or a constant, which may be of any sign."""
+        """Return a parameter, or a constant, which may have any sign."""
         if self.rng.random() < 0.3:
             values = np.random.default_rng(self.rng.randrange(2**32)).uniform(0.5, 2, shape)
             sign = -1 if self.rng.random() < 0.3 else 1
@@ -37,7 +37,7 @@ class Network:
         return var
 
     def images(self, layers: int) -> IRModule:
-        """A network over images of 5 by 5."""
+        """Build a network over images of 5 by 5."""
         x = relay.var("x", shape=self.shape(self.rng.choice(self.channels)))
         self.params.append(x)
         values: list[tuple[Expr, int]] = [
@@ -51,7 +51,7 @@ class Network:
         return tuple({"N": 1, "C": channels}.get(axis, 5) for axis in self.layout)
 
     def along(self, channels: int) -> Expr:
-        """A parameter that varies by channel."""
+        """Return a parameter that varies by channel."""
         spatial = len(self.layout) - self.layout.index("C") - 1
         return self.param(channels, *[1] * spatial)
 
@@ -66,9 +66,9 @@ class Network:
         others = [other for other, channels in values if channels == count]
         axis = self.layout.index("C")
         if kind == "conv":
-            made, kernel = self.rng.choice(self.channels), self.rng.choice([1, 3])
-            sizes = {"O": made, "I": count, "H": kernel, "W": kernel}
-            return self.conv(value, sizes, kernel, 1), made
+            result, kernel = self.rng.choice(self.channels), self.rng.choice([1, 3])
+            sizes = {"O": result, "I": count, "H": kernel, "W": kernel}
+            return self.conv(value, sizes, kernel, 1), result
         if kind == "row":
             return self.row(value, count, values)
         if kind == "branches":
@@ -98,7 +98,7 @@ class Network:
         return make[kind](value), count
 
     def row(self, value: Expr, count: int, values: list[tuple[Expr, int]]) -> tuple[Expr, int]:
-        """A convolution between additions, scales and ReLUs that nothing else reads."""
+        """Add a convolution between additions, scales and ReLUs that nothing else reads."""
         plain = ["scale", "bias", "number", "relu", "residual", "bias_add", "leaky", "minus"]
         kinds = [self.rng.choice(plain) for _ in range(self.rng.randrange(6))]
         kinds.insert(self.rng.randrange(len(kinds) + 1), "conv")
@@ -108,15 +108,15 @@ class Network:
 
     def branches(self, value: Expr, count: int) -> tuple[Expr, int]:
         """Convolutions of the same value side by side, and what follows each."""
-        made, total = [], 0
+        result, total = [], 0
         for _ in range(self.rng.choice([2, 2, 3])):
             own = self.rng.choice(self.channels)
             branch = self.conv(value, {"O": own, "I": count, "H": 3, "W": 3}, 3, 1)
             if self.rng.random() < 0.7:
                 branch = relay.add(branch, self.along(own))
-            made.append(self.rng.choice([relay.nn.relu, relay.nn.relu, relay.tanh])(branch))
+            result.append(self.rng.choice([relay.nn.relu, relay.nn.relu, relay.tanh])(branch))
             total += own
-        return relay.concatenate(made, axis=self.layout.index("C")), total
+        return relay.concatenate(result, axis=self.layout.index("C")), total
 
     def conv(self, value: Expr, sizes: dict[str, int], kernel: int, groups: int) -> Expr:
         layout = {"NCHW": "OIHW", "NHWC": "HWIO"}[self.layout]
@@ -127,7 +127,7 @@ class Network:
         )  # fmt: skip
 
     def rows(self, layers: int) -> IRModule:
-        """A network of dense layers over three rows."""
+        """Build a network of dense layers over three rows."""
         x = relay.var("x", shape=(3, 4))
         self.params.append(x)
         values: list[tuple[Expr, int]] = [(x, 4)]
@@ -138,8 +138,8 @@ class Network:
     def row_layer(self, value: Expr, count: int, values: list[tuple[Expr, int]]) -> tuple[Expr, int]:
         kind = self.rng.choice(["dense"] * 5 + ["relu", "scale", "bias", "number", "residual", "bias_add"])
         if kind == "dense":
-            made = self.rng.choice((1, *self.channels))
-            return relay.nn.dense(value, self.param(made, count)), made
+            result = self.rng.choice((1, *self.channels))
+            return relay.nn.dense(value, self.param(result, count)), result
         if kind == "residual":
             return relay.add(value, self.rng.choice([o for o, n in values if n == count])), count
         shape = self.rng.choice([(count,), (1, count), (3, count), (1,), (), (3, 1)])
@@ -160,12 +160,12 @@ class Network:
 def arguments(module: IRModule, seed: int = 0) -> list[Anything]:
     """Random arguments for `main`, no element of them near 0."""
     rng = np.random.default_rng(seed)
-    found = []
+    result = []
     for param in module["main"].params:
         type_ = as_tensor_type(param)
         values = rng.uniform(0.5, 1.5, type_.concrete_shape) * rng.choice([-1, 1], type_.concrete_shape)
-        found.append(values.astype(type_.dtype))
-    return found
+        result.append(values.astype(type_.dtype))
+    return result
 
 
 def value_of(module: IRModule, args: Sequence[Anything]) -> Anything:
@@ -177,20 +177,20 @@ def value_of(module: IRModule, args: Sequence[Anything]) -> Anything:
 def broken(module: IRModule, steps: Sequence[Pass], error: float = 1e-4) -> str | None:
     """How the passes change what a network means, beyond `error`; None where they do not."""
     before = {var: snapshot(f) for var, f in module.functions.items()}
-    made = module
+    output = module
     for step in steps:
-        made = step(made)
+        output = step(output)
     if before != {var: snapshot(f) for var, f in module.functions.items()}:
         return "the input is changed"
-    made = infer_types(made)
-    wanted, found = module["main"].checked_type, made["main"].checked_type
-    if not structural_equal(wanted, found):
-        return f"the type {wanted} became {found}\n{made}"
+    output = infer_types(output)
+    expected, result = module["main"].checked_type, output["main"].checked_type
+    if not structural_equal(expected, result):
+        return f"the type {expected} became {result}\n{output}"
     args = arguments(module)
-    first, second = value_of(module, args), value_of(made, args)
+    first, second = value_of(module, args), value_of(output, args)
     assert isinstance(as_func_type(module["main"].checked_type).ret_type, TupleType)
     for a, b in zip(first, second, strict=True):
         scale = max(1.0, float(np.abs(a).max()))
         if not np.allclose(a, b, rtol=error, atol=error * scale, equal_nan=True):
-            return f"{a} became {b}\n{module}\n{made}"
+            return f"{a} became {b}\n{module}\n{output}"
     return None

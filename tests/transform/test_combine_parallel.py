@@ -27,10 +27,10 @@ EVERY = [CONV, DENSE, FLAT, PRODUCT]
 
 
 def after(step: Pass, text: str) -> str:
-    """The body after a pass, which is well-typed."""
-    made = step(parse(text))
-    infer_types(made)
-    return made.astext().partition("{\n")[2].rpartition("\n}")[0]
+    """Return the body after a pass, and check that it is well typed."""
+    result = step(parse(text))
+    infer_types(result)
+    return result.astext().partition("{\n")[2].rpartition("\n}")[0]
 
 
 def check(step: Pass, text: str, expected: str) -> None:
@@ -104,10 +104,10 @@ def test_what_follows_is_combined_too_as_long_as_it_is_the_same() -> None:
     ],
 )
 def test_the_branches_part_where_they_differ(rest: str) -> None:
-    made = CONV(parse(TWO.replace("REST", rest)))
-    assert count(made, "nn.conv2d") == 1
-    assert count(made, "strided_slice") == 2
-    calls = [n.op.name for n in post_order(made["main"]) if isinstance(n, Call) and isinstance(n.op, Op)]
+    result = CONV(parse(TWO.replace("REST", rest)))
+    assert count(result, "nn.conv2d") == 1
+    assert count(result, "strided_slice") == 2
+    calls = [n.op.name for n in post_order(result["main"]) if isinstance(n, Call) and isinstance(n.op, Op)]
     assert calls.index("strided_slice") == calls.index("nn.conv2d") + 1
 
 
@@ -166,8 +166,8 @@ def test_two_groups_do_not_come_to_need_each_other() -> None:
       (%6, %7)
     }
     """)  # fmt: skip
-    made = CONV(module)
-    assert count(made, "nn.conv2d") == 2
+    result = CONV(module)
+    assert count(result, "nn.conv2d") == 2
     assert broken(infer_types(module), [CONV]) is None
 
 
@@ -181,16 +181,16 @@ def test_branches_of_an_if_are_not_computed_together() -> None:
 
 
 def test_the_result_says_where_it_comes_from() -> None:
-    made = CONV(parse(TWO.replace("REST", "(%0, %1)")))["main"]
-    conv = next(n for n in post_order(made) if isinstance(n, Call) and n.op is Op.get("nn.conv2d"))
+    result = CONV(parse(TWO.replace("REST", "(%0, %1)")))["main"]
+    conv = next(n for n in post_order(result) if isinstance(n, Call) and n.op is Op.get("nn.conv2d"))
     assert len(conv.origin) == 2
 
 
 def test_inception_has_fewer_kernels() -> None:
     module = infer_types(load("inception_v3"))
-    made = CombineParallelConv2D(2)(module)
-    assert count(made, "nn.conv2d") < count(module, "nn.conv2d")
-    infer_types(made)
+    result = CombineParallelConv2D(2)(module)
+    assert count(result, "nn.conv2d") < count(module, "nn.conv2d")
+    infer_types(result)
 
 
 # -- dense layers
@@ -373,5 +373,5 @@ def test_a_long_row_of_blocks_is_combined() -> None:
         text.append(f"%{at + 2} = add(%{at}, {source});")
         text.append(f"%{at + 3} = multiply(%{at + 2}, %{at + 1});")
     text.append("%2400 }")
-    made = FLAT(parse("\n".join(text)))
-    assert count(made, "nn.dense") == 600
+    result = FLAT(parse("\n".join(text)))
+    assert count(result, "nn.dense") == 600

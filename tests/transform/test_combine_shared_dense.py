@@ -19,28 +19,28 @@ TWO = CombineSharedDense(2)
 
 
 def after(text: str, step: CombineSharedDense = TWO) -> IRModule:
-    """The program after the pass, which is well-typed and means the same."""
+    """Return the program after the pass, and check that it is well typed and computes the same."""
     module = parse(text)
-    made = infer_types(step(module))
+    result = infer_types(step(module))
     random = np.random.default_rng(0)
     types = [p.type_annotation for p in module["main"].params]
     args = [
         random.standard_normal(t.concrete_shape).astype("float32") for t in types if isinstance(t, TensorType)
     ]
-    assert_same(Interpreter(made).call("main", args), Interpreter(module).call("main", args), 1e-5, 1e-5)
-    return made
+    assert_same(Interpreter(result).call("main", args), Interpreter(module).call("main", args), 1e-5, 1e-5)
+    return result
 
 
 def check(text: str, expected: str) -> None:
     after(text)
-    made = TWO(parse(text)).astext().partition("{\n")[2].rpartition("\n}")[0]
-    assert dedent(made) == dedent(expected).strip()
+    result = TWO(parse(text)).astext().partition("{\n")[2].rpartition("\n}")[0]
+    assert dedent(result) == dedent(expected).strip()
 
 
 def heights(module: IRModule) -> list[int]:
-    """The rows of each layer, in order."""
-    found = [n for n in post_order(module["main"]) if isinstance(n, Call) and n.op is Op.get("nn.dense")]
-    return [_rows(n) for n in found]
+    """Return the number of rows of each layer, in order."""
+    result = [n for n in post_order(module["main"]) if isinstance(n, Call) and n.op is Op.get("nn.dense")]
+    return [_rows(n) for n in result]
 
 
 def _rows(node: Expr) -> int:
@@ -79,9 +79,9 @@ def test_rows_of_a_tensor_are_one_product_with_what_follows_all() -> None:
 
 def test_rows_stand_in_the_order_of_their_places() -> None:
     """As a network needs it that reads its input from the end."""
-    made = after(ROWS.replace("FIRST", "2").replace("SECOND", "1"))
-    assert "concatenate" not in made.astext()
-    assert heights(made) == [2]
+    result = after(ROWS.replace("FIRST", "2").replace("SECOND", "1"))
+    assert "concatenate" not in result.astext()
+    assert heights(result) == [2]
     apart = after(ROWS.replace("FIRST", "0").replace("SECOND", "2"))
     assert "concatenate" in apart.astext()
 
@@ -93,13 +93,13 @@ def test_rows_stand_in_the_order_of_their_places() -> None:
 )  # fmt: skip
 def test_steps_of_a_batch_of_one_are_rows(data: str) -> None:
     steps = [data.replace("K", str(k)).replace("L", str(k + 1)) for k in range(4)]
-    made = after(
+    result = after(
         "def @main(%x: Tensor[(1, 4, 4), float32], %w: Tensor[(6, 4), float32]) { ("
         + ", ".join([f"nn.dense({step}, %w)" for step in steps])
         + ") }"
     )
-    assert heights(made) == [4]
-    assert "concatenate" not in made.astext()
+    assert heights(result) == [4]
+    assert "concatenate" not in result.astext()
 
 
 TIED = """
@@ -129,9 +129,9 @@ def @main(%x: Tensor[(4, 3), float32], %w: Tensor[(3, 3), float32]) {
 
 
 def test_a_tree_is_computed_by_its_levels() -> None:
-    made = after(TREE)
-    assert heights(made) == [4, 2]
-    assert sum(isinstance(n, Call) and n.op is Op.get("tanh") for n in post_order(made["main"])) == 2
+    result = after(TREE)
+    assert heights(result) == [4, 2]
+    assert sum(isinstance(n, Call) and n.op is Op.get("tanh") for n in post_order(result["main"])) == 2
 
 
 @pytest.mark.parametrize(
@@ -154,12 +154,12 @@ def test_others_stay(text: str) -> None:
 
 
 def test_what_follows_with_values_of_its_own_is_not_combined() -> None:
-    made = after(
+    result = after(
         "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(3, 3), float32], %y: Tensor[(2, 3), float32]) {"
         " %0 = split(%x, indices_or_sections=2, axis=0); %1 = split(%y, indices_or_sections=2, axis=0);"
         " (add(nn.dense(%0.0, %w), %1.0), add(nn.dense(%0.1, %w), %1.1), add(%y, nn.dense(%x, %w))) }"
     )
-    assert sum(isinstance(n, Call) and n.op is Op.get("add") for n in post_order(made["main"])) == 3
+    assert sum(isinstance(n, Call) and n.op is Op.get("add") for n in post_order(result["main"])) == 3
     # Rows that are added to all would become more rows.
     wide = after(
         "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(3, 3), float32], %y: Tensor[(5, 3), float32]) {"
@@ -173,11 +173,11 @@ def test_many_rows_are_cut_and_far_layers_left() -> None:
     count = MOST_TOGETHER + 3
     rows = "".join(f"%{k + 1} = nn.dense(%0.{k}, %w);" for k in range(count))
     sums = " + ".join(f"%{k + 1}" for k in range(count))
-    made = after(
+    result = after(
         f"def @main(%x: Tensor[({count}, 2), float32], %w: Tensor[(2, 2), float32]) {{"
         f" %0 = split(%x, indices_or_sections={count}, axis=0); {rows} {sums} }}"
     )
-    assert heights(made) == [MOST_TOGETHER, 3]
+    assert heights(result) == [MOST_TOGETHER, 3]
     far = "(" * 2 * MOST_BETWEEN + "%b" + " + %b)" * 2 * MOST_BETWEEN
     text = (
         "def @main(%x: Tensor[(1, 2), float32], %w: Tensor[(2, 2), float32], %b: Tensor[(1, 2), float32])"
@@ -195,9 +195,9 @@ def test_named_values_are_left_and_levels_below_3_do_nothing() -> None:
 
 
 def test_layers_of_other_heights_are_one_too() -> None:
-    made = after(
+    result = after(
         "def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(1, 3), float32], %w: Tensor[(4, 3), float32]) {"
         " (tanh(nn.dense(%x, %w)), tanh(nn.dense(%y, %w))) }"
     )
-    assert heights(made) == [3]
-    assert "end=[3]" in made.astext()
+    assert heights(result) == [3]
+    assert "end=[3]" in result.astext()

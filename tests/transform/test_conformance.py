@@ -60,11 +60,11 @@ def test_a_pass_answers_as_the_reference(name: str) -> None:
     assert len(answers) > 12
     wrong = {}
     for program, answer in answers.items():
-        found = difference(
+        result = difference(
             infer_types(parse(answer)), run(STEPS[name], CASES[program]["text"]), map_free_vars=True
         )
-        if found is not None:
-            wrong[program] = found
+        if result is not None:
+            wrong[program] = result
     assert not wrong
 
 
@@ -74,19 +74,19 @@ def test_fusion_groups_as_the_reference_does(level: str) -> None:
     steps: list[Pass] = [SimplifyInference()] if level.endswith("s") else []
     tried = 0
     for program, case in CASES.items():
-        wanted = (case.get("fusion") or {}).get(level)
-        if wanted is not None:
-            made = run([*steps, FuseOps(int(level[0]))], case["text"])["main"]
-            assert kernels(made) == wanted, program
+        expected = (case.get("fusion") or {}).get(level)
+        if expected is not None:
+            result = run([*steps, FuseOps(int(level[0]))], case["text"])["main"]
+            assert kernels(result) == expected, program
             tried += 1
     assert tried > 40
 
 
 def kernels(function: object) -> list[list[str]]:
     assert isinstance(function, Function)
-    found = [node.op for node in post_order(function) if isinstance(node, Call)]
+    result = [node.op for node in post_order(function) if isinstance(node, Call)]
     return [
         [n.op.name for n in post_order(f) if isinstance(n, Call) and isinstance(n.op, Op)]
-        for f in found
+        for f in result
         if isinstance(f, Function) and "Primitive" in f.attrs
     ]

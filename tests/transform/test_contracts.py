@@ -117,23 +117,23 @@ def broken(module: IRModule, passes: list[Pass]) -> str | None:
     """How the passes break their contracts on a program; None where they keep them."""
     before = {var: snapshot(f) for var, f in module.functions.items()}
     with PassContext(opt_level=4):
-        made = module
+        output = module
         for step in passes:
-            made = step(made)
+            output = step(output)
     if before != {var: snapshot(f) for var, f in module.functions.items()}:
         return "the input is changed"
     old = infer_types(module)
     try:
-        new = infer_types(made)
+        new = infer_types(output)
     except RelayError as refused:
-        return f"what comes out is ill-typed: {refused}\n{made}"
+        return f"what comes out is ill-typed: {refused}\n{output}"
     if all(step.contract.types for step in passes):
-        wanted, found = old["main"].checked_type, new["main"].checked_type
-        if not structural_equal(wanted, found):
-            return f"the type {wanted} became {found}\n{made}"
+        expected, result = old["main"].checked_type, new["main"].checked_type
+        if not structural_equal(expected, result):
+            return f"the type {expected} became {result}\n{output}"
     error = sum(step.contract.error for step in passes)
-    first, second = value_of(module), value_of(made)
-    return None if close(first, second, error) else f"the value {first} became {second}\n{made}"
+    first, second = value_of(module), value_of(output)
+    return None if close(first, second, error) else f"the value {first} became {second}\n{output}"
 
 
 @pytest.mark.parametrize("step", PASSES, ids=lambda step: f"{step.info.name}-{PASSES.index(step)}")

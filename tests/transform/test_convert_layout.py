@@ -87,12 +87,12 @@ def test_nothing_to_do_nothing_done() -> None:
 
 
 def calls(module: IRModule, name: str) -> list[Call]:
-    found = [node for node in post_order(module["main"]) if isinstance(node, Call)]
-    return [node for node in found if isinstance(node.op, Op) and node.op.name == name]
+    result = [node for node in post_order(module["main"]) if isinstance(node, Call)]
+    return [node for node in result if isinstance(node.op, Op) and node.op.name == name]
 
 
 def followed(*ends: Callable[[Expr], Expr], channels: int = 8) -> IRModule:
-    """A convolution in NCHW, of which each of `ends` is a result."""
+    """Build a convolution in NCHW, of which each of `ends` computes a result."""
     x = relay.var("x", shape=(1, 4, 5, 6))
     w = relay.var("w", shape=(channels, 4, 3, 3))
     y = relay.nn.conv2d(x, w, channels=channels, kernel_size=(3, 3), padding=(1, 1))
@@ -173,14 +173,14 @@ def test_every_operator_after_a_convolution(name: str, data: str) -> None:
 )  # fmt: skip
 def test_how_often_a_tensor_is_laid_anew(name: str, laid: int) -> None:
     """Data and weight are; and the result, unless the operator has undone the new layout."""
-    made = ConvertLayout({"nn.conv2d": ["NHWC", "default"]})(followed(AFTER[name]))
-    assert len(calls(made, "layout_transform")) == laid, made
+    result = ConvertLayout({"nn.conv2d": ["NHWC", "default"]})(followed(AFTER[name]))
+    assert len(calls(result, "layout_transform")) == laid, result
 
 
 def test_each_tensor_is_laid_anew_once() -> None:
     module = followed(relay.nn.batch_flatten, relay.nn.softmax, lambda y: y)
-    made = ConvertLayout({"nn.conv2d": ["NHWC", "default"]})(module)
-    assert len(calls(made, "layout_transform")) == 3
+    result = ConvertLayout({"nn.conv2d": ["NHWC", "default"]})(module)
+    assert len(calls(result, "layout_transform")) == 3
 
 
 def test_layers_that_stay() -> None:
@@ -190,8 +190,8 @@ def test_layers_that_stay() -> None:
         y = relay.nn.conv2d(y, relay.var(f"w{number}", shape=(4, 4, 1, 1)), channels=4, kernel_size=(1, 1))
     module = IRModule.from_expr(Function(relay.analysis.free_vars(y), y))
     with LayoutConfig(skip_layers=[1]) as config:
-        made = ConvertLayout({"nn.conv2d": ["NHWC", "default"]})(module)
-    assert [as_a(Attrs, call.attrs)["data_layout"] for call in calls(made, "nn.conv2d")] == [
+        result = ConvertLayout({"nn.conv2d": ["NHWC", "default"]})(module)
+    assert [as_a(Attrs, call.attrs)["data_layout"] for call in calls(result, "nn.conv2d")] == [
         "NHWC",
         "NCHW",
         "NHWC",
@@ -201,8 +201,8 @@ def test_layers_that_stay() -> None:
 
 
 def test_channels_that_blocks_do_not_divide() -> None:
-    made = ConvertLayout({"nn.conv2d": ["NCHW16c", "OIHW16o"]})(followed(lambda y: y))
-    assert not calls(made, "layout_transform")
+    result = ConvertLayout({"nn.conv2d": ["NCHW16c", "OIHW16o"]})(followed(lambda y: y))
+    assert not calls(result, "layout_transform")
 
 
 def test_depthwise_convolutions() -> None:
@@ -250,7 +250,7 @@ def test_there_and_back() -> None:
 
 @pytest.fixture
 def altered() -> Anything:
-    """Sets how an operator is altered, for one test."""
+    """Set how an operator is altered, for one test."""
     names: list[str] = []
 
     def set_to(name: str, function: Callable[..., Anything]) -> None:
@@ -274,8 +274,8 @@ def test_an_operator_says_what_it_would_rather_be(altered: Anything) -> None:
     for seed in range(25):
         module = Network(8500 + seed, "NCHW", channels=(2, 4)).images(3 + seed % 12)
         assert broken(module, [AlterOpLayout()]) is None, seed
-    made = AlterOpLayout()(followed(relay.nn.relu))
-    assert [as_a(Attrs, call.attrs)["dst_layout"] for call in calls(made, "layout_transform")] == [
+    result = AlterOpLayout()(followed(relay.nn.relu))
+    assert [as_a(Attrs, call.attrs)["dst_layout"] for call in calls(result, "layout_transform")] == [
         "NCHW2c",
         "OIHW2i",
         "NCHW",
@@ -288,16 +288,16 @@ def test_other_arguments_and_no_answer(altered: Anything) -> None:
     ))  # fmt: skip
     asked: list[object] = []
     altered("nn.relu", lambda *args: asked.append(args))
-    made = AlterOpLayout()(followed(relay.nn.relu))
-    assert len(calls(made, "multiply")) == 1
-    assert not calls(made, "layout_transform")
+    result = AlterOpLayout()(followed(relay.nn.relu))
+    assert len(calls(result, "multiply")) == 1
+    assert not calls(result, "layout_transform")
     assert len(asked) == 1
 
 
 def test_an_operator_without_a_rule(altered: Anything) -> None:
     altered("nn.softmax", lambda attrs, inputs, *_: relay.nn.fast_softmax(*inputs, **dict(attrs.items())))
-    made = AlterOpLayout()(followed(relay.nn.softmax))
-    assert len(calls(made, "nn.fast_softmax")) == 1
+    result = AlterOpLayout()(followed(relay.nn.softmax))
+    assert len(calls(result, "nn.fast_softmax")) == 1
 
 
 def test_an_answer_that_is_no_call(altered: Anything) -> None:
@@ -314,8 +314,8 @@ def test_deep_networks() -> None:
         f"{{ %0 = nn.conv2d(%x, %w, padding=[0, 0, 0, 0]);\n{rows} %3000 }}"
     )
     with PassContext(opt_level=3):
-        made = ConvertLayout({"nn.conv2d": ["NHWC", "default"]})(parse(text))
-    assert len(calls(made, "layout_transform")) == 3
+        result = ConvertLayout({"nn.conv2d": ["NHWC", "default"]})(parse(text))
+    assert len(calls(result, "layout_transform")) == 3
 
 
 @pytest.mark.parametrize("kernel", ["default", "OIDHW", "DHWIO"])

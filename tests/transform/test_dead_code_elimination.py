@@ -84,9 +84,9 @@ def test_a_write_that_is_read_stays_where_effects_are_ignored(body: str) -> None
     module = infer_types(
         parse(f"def @write(%c: ref(float32)) {{ ref_write(%c, 1f) }} def @main(%x: float32) {{ {body} }}")
     )
-    made = infer_types(DeadCodeElimination(ignore_impurity=True)(module))
+    result = infer_types(DeadCodeElimination(ignore_impurity=True)(module))
     argument = np.float32(5)
-    assert Interpreter(made).call("main", [argument]) == Interpreter(module).call("main", [argument])
+    assert Interpreter(result).call("main", [argument]) == Interpreter(module).call("main", [argument])
 
 
 def test_a_cell_that_only_dead_code_hands_on_goes_with_its_writes_where_effects_are_ignored() -> None:
@@ -115,8 +115,8 @@ def test_a_long_chain_of_writes_that_need_each_other_takes_linear_time() -> None
         body = Let(var("w"), RefWrite(cells[i], values[i - 1] if i else argument), body)
         body = Let(cells[i], RefCreate(argument), body)
     module = infer_types(IRModule.from_expr(Function([argument], body)))
-    made = DeadCodeElimination(ignore_impurity=True)(module)
-    assert sum(isinstance(node, RefWrite) for node in post_order(made["main"])) == 4_000
+    result = DeadCodeElimination(ignore_impurity=True)(module)
+    assert sum(isinstance(node, RefWrite) for node in post_order(result["main"])) == 4_000
 
 
 def test_a_recursive_function_that_nobody_calls() -> None:

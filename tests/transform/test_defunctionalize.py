@@ -463,12 +463,12 @@ def test_it_follows_other_passes(title: str, before: tuple[str, ...]) -> None:
     module = infer_types(parse(HIGHER_ORDER[title]))
     for name in before:
         module = infer_types(getattr(transform, name)()(module))
-    made = Defunctionalize()(module)
-    assert not any(has_function(f.checked_type, inside=True) for f in made.functions.values())
+    result = Defunctionalize()(module)
+    assert not any(has_function(f.checked_type, inside=True) for f in result.functions.values())
     for numbers in ((3, 5), (7, 2)):
         args = [np.array(number, "int32") for number in numbers]
         expected = Interpreter(infer_types(parse(HIGHER_ORDER[title]))).call("main", args)
-        assert Interpreter(made).call("main", args) == expected
+        assert Interpreter(result).call("main", args) == expected
 
 
 @pytest.mark.parametrize("title", HIGHER_ORDER)

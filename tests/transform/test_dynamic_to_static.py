@@ -68,9 +68,9 @@ def test_arithmetic_of_shapes_is_done() -> None:
     """.replace("meta[relay.Constant][0]", 'multiply(full(1i64, shape=[1], dtype="int64"), -1i64)')
         )
     )
-    made = infer_types(DynamicToStatic()(module))
-    assert "newshape=[2, -1]" in made.astext()
-    assert str(made["main"].body.checked_type) == "Tensor[(2, 12), float32]"
+    result = infer_types(DynamicToStatic()(module))
+    assert "newshape=[2, -1]" in result.astext()
+    assert str(result["main"].body.checked_type) == "Tensor[(2, 12), float32]"
 
 
 def test_a_rank_that_only_folding_tells() -> None:
@@ -81,9 +81,9 @@ def test_a_rank_that_only_folding_tells() -> None:
     module = IRModule.from_expr(relay.Function([number, like], relay.full(number, shape, "float32")))
     with pytest.raises(RelayError):
         infer_types(module)
-    made = DynamicToStatic()(module)
-    assert names(made) == ["full"]
-    assert str(as_func_type(made["main"].checked_type).ret_type) == "Tensor[(2, 3), float32]"
+    result = DynamicToStatic()(module)
+    assert names(result) == ["full"]
+    assert str(as_func_type(result["main"].checked_type).ret_type) == "Tensor[(2, 3), float32]"
 
 
 def test_a_program_that_is_wrong_is_refused_as_always() -> None:
@@ -99,8 +99,8 @@ def test_shapes_keep_their_element_type(step: Pass) -> None:
       (shape_of(%x, dtype="int64"), ndarray_size(%x, dtype="int64"), shape_of(%x))
     }
     """
-    wanted = "(Tensor[(2), int64], int64, Tensor[(2), int32])"
-    assert str(as_func_type(infer_types(step(parse(text)))["main"].checked_type).ret_type) == wanted
+    expected = "(Tensor[(2), int64], int64, Tensor[(2), int32])"
+    assert str(as_func_type(infer_types(step(parse(text)))["main"].checked_type).ret_type) == expected
 
 
 def test_what_only_the_run_knows_stays() -> None:
@@ -152,13 +152,13 @@ def test_values_stay(call: object) -> None:
     )
     module, before = infer_types(IRModule.from_expr(bound)), infer_types(IRModule.from_expr(function))
     assert any(name.startswith("dyn.") for name in names(before))
-    made = infer_types(DynamicToStatic()(module))
-    assert not any(name.startswith("dyn.") for name in names(made))
+    result = infer_types(DynamicToStatic()(module))
+    assert not any(name.startswith("dyn.") for name in names(result))
     data = relay.const(np.array([[3.0, 1.0, 2.0, 4.0]], "float32"))
     first = Interpreter(before).evaluate(
         Call(before.get_global_var("main"), [data, *map(relay.const, values)])
     )
-    second = Interpreter(made).evaluate(Call(made.get_global_var("main"), [data]))
+    second = Interpreter(result).evaluate(Call(result.get_global_var("main"), [data]))
     assert np.array_equal(first, second)
 
 
@@ -166,9 +166,9 @@ def test_a_long_row_of_reshapes_takes_one_walk() -> None:
     rows = ["def @main(%x: Tensor[(2, 3), float32]) {", "let %z0 = %x;"]
     for n in range(1, 300):
         rows.append(f"let %z{n} = dyn.reshape(%z{n - 1}, shape_of(%z{n - 1}), newshape=None);")
-    made = infer_types(DynamicToStatic()(parse("\n".join([*rows, "%z299 }"]))))
-    assert "?" not in made.astext()
-    assert names(made) == ["reshape"] * 299
+    result = infer_types(DynamicToStatic()(parse("\n".join([*rows, "%z299 }"]))))
+    assert "?" not in result.astext()
+    assert names(result) == ["reshape"] * 299
 
 
 # -- SplitArgs
@@ -182,20 +182,20 @@ def joined(count: int, shape: str = "(1, 2)") -> str:
 @pytest.mark.parametrize(("limit", "calls"), [(0, 1), (20, 1), (12, 1), (8, 2), (5, 3), (3, 9)])
 def test_a_concatenation_has_at_most_so_many_arguments(limit: int, calls: int) -> None:
     module = infer_types(parse(joined(10)))
-    made = infer_types(SplitArgs(limit)(module))
-    found = [n for n in post_order(made["main"]) if isinstance(n, Call) and n.op is Op.get("concatenate")]
-    assert len(found) == calls
+    output = infer_types(SplitArgs(limit)(module))
+    result = [n for n in post_order(output["main"]) if isinstance(n, Call) and n.op is Op.get("concatenate")]
+    assert len(result) == calls
     args = [relay.const(np.full((1, 2), n, "float32")) for n in range(10)]
-    values = [Interpreter(m).evaluate(Call(m.get_global_var("main"), args)) for m in (module, made)]
+    values = [Interpreter(m).evaluate(Call(m.get_global_var("main"), args)) for m in (module, output)]
     assert np.array_equal(*values)
     if calls > 1:
-        kernels = [n.op for n in post_order(FuseOps(2)(made)["main"]) if isinstance(n, Call)]
+        kernels = [n.op for n in post_order(FuseOps(2)(output)["main"]) if isinstance(n, Call)]
         assert max(len(k.params) + 1 for k in kernels if isinstance(k, relay.Function)) <= limit
 
 
 def test_unknown_extents_need_arguments_too() -> None:
-    made = infer_types(SplitArgs(20)(parse(joined(10, "(?, 2)"))))
-    assert names(made).count("concatenate") > names(infer_types(SplitArgs(20)(parse(joined(10))))).count(
+    result = infer_types(SplitArgs(20)(parse(joined(10, "(?, 2)"))))
+    assert names(result).count("concatenate") > names(infer_types(SplitArgs(20)(parse(joined(10))))).count(
         "concatenate"
     )
 

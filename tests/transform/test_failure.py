@@ -18,7 +18,7 @@ PROGRAM = "def @main(%x: float32) {\n  tanh(exp(%x))\n}\n"
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> IRModule:
-    """A module on which FastMath fails."""
+    """Return a module on which FastMath fails."""
 
     monkeypatch.setattr(fast_math, "approximations", lambda: {"exp": 3})
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -40,9 +40,9 @@ def test_the_pass_the_expression_and_the_file_are_named(broken: IRModule) -> Non
 def test_the_file_is_the_program(broken: IRModule) -> None:
     with pytest.raises(PassError) as caught:
         FastMath()(broken)
-    found = re.search(r"with the file (\S+)$", caught.value.help[0])
-    assert found is not None
-    text = Path(found[1]).read_text("utf-8")
+    match = re.search(r"with the file (\S+)$", caught.value.help[0])
+    assert match is not None
+    text = Path(match[1]).read_text("utf-8")
     assert "The pass FastMath fails on this program: TypeError." in text
     assert parse(text).astext() == broken.astext()
 

@@ -26,9 +26,9 @@ def value_of(module: IRModule) -> np.ndarray:
 def pads(text: str) -> int:
     """How many pads stay; the value must, too."""
     module = infer_types(parse(text))
-    made = infer_types(FoldExplicitPadding()(module))
-    assert np.allclose(value_of(module), value_of(made), rtol=1e-5, atol=1e-5)
-    return made.astext().count("nn.pad(")
+    result = infer_types(FoldExplicitPadding()(module))
+    assert np.allclose(value_of(module), value_of(result), rtol=1e-5, atol=1e-5)
+    return result.astext().count("nn.pad(")
 
 
 def image(body: str) -> str:

@@ -25,15 +25,15 @@ FORWARD, BACKWARD = ForwardFoldScaleAxis(), BackwardFoldScaleAxis()
 
 
 def after(step: Pass, text: str) -> str:
-    """The body after a pass, which is well-typed."""
-    made = step(parse(text))
-    infer_types(made)
-    return dedent(made.astext().partition("{\n")[2].rpartition("\n}")[0])
+    """Return the body after a pass, and check that it is well typed."""
+    result = step(parse(text))
+    infer_types(result)
+    return dedent(result.astext().partition("{\n")[2].rpartition("\n}")[0])
 
 
 def check(step: Pass, text: str, expected: str) -> None:
-    found = after(step, text)
-    assert found == dedent(expected).strip(), found
+    result = after(step, text)
+    assert result == dedent(expected).strip(), result
 
 
 def unchanged(step: Pass, text: str) -> None:
@@ -116,11 +116,11 @@ def test_a_scale_stays_where_it_cannot_go_on(rows: list[str]) -> None:
 
 
 def test_all_who_read_the_product_take_it_in() -> None:
-    made = FORWARD(
+    result = FORWARD(
         parse(program("%0 = multiply(%x, %s);", f"({conv('%0')}, {conv('nn.relu(%x)')}, {conv('%0')})"))
     )
-    assert count(made, "multiply") == 2
-    assert count(made, "squeeze") == 1
+    assert count(result, "multiply") == 2
+    assert count(result, "squeeze") == 1
 
 
 def test_dense_layers_take_a_scale_in() -> None:
@@ -144,14 +144,14 @@ def test_dense_layers_over_more_axes_do_not() -> None:
 
 
 def test_depthwise_convolutions_do_by_their_outputs() -> None:
-    found = after(FORWARD, """
+    result = after(FORWARD, """
     def @main(%x: Tensor[(1, 8, 8, 3), float32], %w: Tensor[(3, 3, 3, 1), float32],
               %s: Tensor[(3), float32]) {
       nn.conv2d(multiply(%x, %s), %w, padding=[1, 1, 1, 1], groups=3, channels=3, kernel_size=[3, 3],
                 data_layout="NHWC", kernel_layout="HWOI")
     }
     """)  # fmt: skip
-    assert found.startswith("%0 = expand_dims(%s, axis=1);\n%1 = multiply(%w, %0);\nnn.conv2d(%x, %1, ")
+    assert result.startswith("%0 = expand_dims(%s, axis=1);\n%1 = multiply(%w, %0);\nnn.conv2d(%x, %1, ")
 
 
 def test_groups_of_channels_do_not() -> None:
@@ -161,14 +161,14 @@ def test_groups_of_channels_do_not() -> None:
 
 
 def test_blocks_of_channels_are_met_by_a_reshape() -> None:
-    found = after(FORWARD, """
+    result = after(FORWARD, """
     def @main(%x: Tensor[(1, 2, 8, 8, 4), float32], %w: Tensor[(1, 4, 3, 3, 2, 8), float32],
               %s: Tensor[(1, 2, 1, 1, 4), float32]) {
       nn.conv2d(multiply(%x, %s), %w, padding=[1, 1, 1, 1], channels=8, kernel_size=[3, 3],
                 data_layout="NCHW4c", kernel_layout="OIHW2i8o", out_layout="NCHW8c")
     }
     """)  # fmt: skip
-    assert found.splitlines()[:2] == [
+    assert result.splitlines()[:2] == [
         "%0 = squeeze(%s, axis=[0, 2, 3]);",
         "%1 = reshape(%0, newshape=[1, 4, 1, 1, 2, 1]);",
     ]
@@ -208,8 +208,8 @@ def test_what_was_added_is_scaled_too() -> None:
 
 
 def test_both_sides_of_a_sum_are_scaled() -> None:
-    made = BACKWARD(parse(program(f"multiply(add({conv()}, nn.relu({conv('exp(%x)')})), 2f)")))
-    assert count(made, "multiply") == 2
+    result = BACKWARD(parse(program(f"multiply(add({conv()}, nn.relu({conv('exp(%x)')})), 2f)")))
+    assert count(result, "multiply") == 2
     rows = after(BACKWARD, program(f"multiply(add({conv()}, nn.relu({conv('exp(%x)')})), 2f)")).splitlines()
     assert rows[-1].startswith("add(")
 
@@ -240,8 +240,8 @@ def test_a_scale_that_is_computed_is_rewritten_too() -> None:
         f"%2 = multiply({conv('exp(%x)')}, expand_dims(%1, axis=1, num_newaxis=2));",
         "(%2, %0)",
     )))  # fmt: skip
-    made = BACKWARD(module)
-    assert count(made, "nn.conv2d") == 2
+    result = BACKWARD(module)
+    assert count(result, "nn.conv2d") == 2
     assert broken(module, [BACKWARD]) is None
 
 
@@ -257,17 +257,17 @@ def test_one_product_after_the_other() -> None:
 
 def test_the_whole_pass_computes_what_is_constant() -> None:
     ones = conv(weight='ones(shape=[4, 3, 3, 3], dtype="float32")')
-    made = FoldScaleAxis()(parse(program(f"multiply({ones}, 2f)")))
-    assert count(made, "repeat") == 0
-    assert count(made, "multiply") == 1
+    result = FoldScaleAxis()(parse(program(f"multiply({ones}, 2f)")))
+    assert count(result, "repeat") == 0
+    assert count(result, "multiply") == 1
 
 
 def test_batch_normalization_disappears_into_convolutions() -> None:
     module = infer_types(load("resnet18"))
     with PassContext(opt_level=3):
-        made = Sequential([SimplifyInference(), FoldScaleAxis()])(module)
+        result = Sequential([SimplifyInference(), FoldScaleAxis()])(module)
     images = [
-        n for n in post_order(infer_types(made)["main"])
+        n for n in post_order(infer_types(result)["main"])
         if isinstance(n, Call) and n.op is Op.get("multiply") and shape_of(n.checked_type)[:1] == (1,)
     ]  # fmt: skip
     assert len(images) < 3
@@ -297,17 +297,17 @@ def test_many_of_the_networks_have_something_to_fold() -> None:
 def test_results_say_where_they_come_from_and_the_input_does_not_change() -> None:
     module = infer_types(parse(program(f"multiply({conv('multiply(%x, %s)')}, %t)")))
     before = {node: node.origin for node in post_order(module["main"])}
-    made = FORWARD(BACKWARD(module))
+    result = FORWARD(BACKWARD(module))
     assert all(node.origin == origin for node, origin in before.items())
     conv_call = next(
-        n for n in post_order(made["main"]) if isinstance(n, Call) and n.op is Op.get("nn.conv2d")
+        n for n in post_order(result["main"]) if isinstance(n, Call) and n.op is Op.get("nn.conv2d")
     )
     assert conv_call.origin
 
 
 def test_a_long_row_of_sums_does_not_recur() -> None:
     rows = [f"%0 = {conv()};"] + [f"%{n} = add(%{n - 1}, %c);" for n in range(1, 5000)]
-    made = BACKWARD(parse(program(*rows, "multiply(%4999, %t)")))
-    assert count(made, "multiply") == 5000
+    result = BACKWARD(parse(program(*rows, "multiply(%4999, %t)")))
+    assert count(result, "multiply") == 5000
     rows = ["%0 = multiply(%x, %s);"] + [f"%{n} = add(%{n - 1}, %b);" for n in range(1, 5000)]
     assert count(FORWARD(parse(program(*rows, conv("%4999")))), "divide") == 4999

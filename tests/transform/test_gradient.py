@@ -49,7 +49,7 @@ def module_of(text: str) -> IRModule:
 
 
 def derived(text: str, mode: str) -> IRModule:
-    """The program with the gradient of its `@main` in the place of that."""
+    """Replace the program's `@main` by its gradient."""
     module = infer_types(module_of(text))
     module = module.copy()
     module["main"] = gradient(module["main"], module, mode)
@@ -57,9 +57,9 @@ def derived(text: str, mode: str) -> IRModule:
 
 
 def at(module: IRModule, *values: Anything) -> tuple[Anything, list[Anything]]:
-    """The result, and the derivatives, as Python numbers."""
-    result, found = create_executor(mod=module).evaluate()(*[np.asarray(v, "float32") for v in values])
-    return plain(result), [plain(part) for part in found]
+    """Return the result and the derivatives, as Python numbers."""
+    result, results = create_executor(mod=module).evaluate()(*[np.asarray(v, "float32") for v in values])
+    return plain(result), [plain(part) for part in results]
 
 
 def plain(value: Anything) -> Anything:
@@ -70,7 +70,7 @@ def plain(value: Anything) -> Anything:
 
 
 def test_the_forward_program_stays_and_the_way_back_follows() -> None:
-    made = derived(
+    result = derived(
         """
         def @main(%x: Tensor[(3), float32], %w: Tensor[(3), float32]) {
           let %h = tanh(%x);
@@ -97,7 +97,7 @@ def test_the_forward_program_stays_and_the_way_back_follows() -> None:
         }
         """
     )
-    assert structural_equal(made, infer_types(expected), map_free_vars=True), made
+    assert structural_equal(result, infer_types(expected), map_free_vars=True), result
 
 
 def test_derivatives_are_called_after_what_they_are_by() -> None:
@@ -123,14 +123,14 @@ def test_what_goes_back_comes_from_the_operator_whose_rule_it_is() -> None:
     sources = {id(n): str(n.op) for n in post_order(main) if isinstance(n, Call)}
 
     def source(expr: Expr) -> str:
-        """The operator of the program that an expression of its derivative came from."""
+        """Return the operator of the program that an expression of its derivative came from."""
         while expr.origin and id(expr) not in sources:
             expr = expr.origin[0]
         return sources.get(id(expr), "")
 
-    made = gradient(main, mode="first_order")
-    found = [(n.var.name_hint, source(n.value)) for n in post_order(made) if isinstance(n, Let)][::-1]
-    assert [(name, op) for name, op in found if op] == [
+    output = gradient(main, mode="first_order")
+    result = [(n.var.name_hint, source(n.value)) for n in post_order(output) if isinstance(n, Let)][::-1]
+    assert [(name, op) for name, op in result if op] == [
         ("y", "tanh"), ("z", "multiply"), ("g", "multiply"), ("g", "multiply"), ("d_y", "tanh"),
         ("g", "tanh"), ("g", "tanh"), ("g", "tanh"), ("d_x", "tanh"),
     ]  # fmt: skip
@@ -149,7 +149,7 @@ def test_the_backward_pass_is_recorded() -> None:
 
 
 def test_what_does_not_lead_to_the_result_is_not_differentiated() -> None:
-    made = derived(
+    result = derived(
         """
         def @main(%x: Tensor[(4), float32], %i: Tensor[(2), int32]) {
           let %order = argsort(%x, axis=0, dtype="int32");
@@ -160,24 +160,24 @@ def test_what_does_not_lead_to_the_result_is_not_differentiated() -> None:
         """,
         "first_order",
     )
-    main = made["main"]
+    main = result["main"]
     assert isinstance(main, Function)
     assert sum(isinstance(n, Call) and str(n.op) == "unique" for n in post_order(main)) == 1
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_value_that_is_used_several_times_gets_the_sum(mode: str) -> None:
-    made = derived("def @main(%x: float32) { let %y = %x * %x; %y * %y + %y + %x }", mode)
-    assert at(made, 3) == (93, [4 * 27 + 2 * 3 + 1])
+    result = derived("def @main(%x: float32) { let %y = %x * %x; %y * %y + %y + %x }", mode)
+    assert at(result, 3) == (93, [4 * 27 + 2 * 3 + 1])
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_shared_node_is_one_value(mode: str) -> None:
-    made = derived("def @main(%x: float32) { %0 = exp(%x); %1 = multiply(%0, %0); add(%1, %1) }", mode)
-    main = made["main"]
+    result = derived("def @main(%x: float32) { %0 = exp(%x); %1 = multiply(%0, %0); add(%1, %1) }", mode)
+    main = result["main"]
     assert isinstance(main, Function)
     assert sum(isinstance(n, Call) and str(n.op) == "exp" for n in post_order(main)) == 1
-    value, (slope,) = at(made, 0.5)
+    value, (slope,) = at(result, 0.5)
     assert value == pytest.approx(2 * np.exp(1.0))
     assert slope == pytest.approx(4 * np.exp(1.0))
 
@@ -192,11 +192,11 @@ def test_tuples(mode: str) -> None:
     }
     """
     module = derived(text, mode)
-    result, found = create_executor(mod=module).evaluate()(
+    result, results = create_executor(mod=module).evaluate()(
         (np.float32(2), (np.float32(3), np.float32(5))), np.float32(7)
     )
     assert plain(result) == (21, 2)
-    assert [plain(part) for part in found] == [(0, (7, 0)), 3]
+    assert [plain(part) for part in results] == [(0, (7, 0)), 3]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -207,9 +207,9 @@ def test_of_a_tuple_only_the_first_field_counts(mode: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_a_parameter_that_does_not_matter_has_zeros(mode: str) -> None:
     module = derived("def @main(%x: float32, %i: Tensor[(2), int32]) { %x * 2f }", mode)
-    _, found = create_executor(mod=module).evaluate()(np.float32(1), np.zeros(2, "int32"))
-    assert [plain(part) for part in found] == [2, [0, 0]]
-    assert found[1].dtype == "int32"
+    _, result = create_executor(mod=module).evaluate()(np.float32(1), np.zeros(2, "int32"))
+    assert [plain(part) for part in result] == [2, [0, 0]]
+    assert result[1].dtype == "int32"
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -221,9 +221,9 @@ def test_a_branch_between_constants_is_a_number(mode: str) -> None:
       %x * %k
     }
     """
-    made = derived(text, mode)
-    result, found = create_executor(mod=made).evaluate()(np.float32(3), np.int32(7))
-    assert (plain(result), [plain(part) for part in found]) == (15, [5, 0])
+    output = derived(text, mode)
+    result, results = create_executor(mod=output).evaluate()(np.float32(3), np.int32(7))
+    assert (plain(result), [plain(part) for part in results]) == (15, [5, 0])
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -233,19 +233,19 @@ def test_a_product_in_a_wider_type(mode: str) -> None:
       nn.dense(%x, %w, out_dtype="float32")
     }
     """
-    made = derived(text, mode)["main"].checked_type
-    assert str(made.ret_type.fields[1]) == "(Tensor[(2, 3), float16], Tensor[(4, 3), float16])"  # type: ignore[attr-defined]
+    result = derived(text, mode)["main"].checked_type
+    assert str(result.ret_type.fields[1]) == "(Tensor[(2, 3), float16], Tensor[(4, 3), float16])"  # type: ignore[attr-defined]
 
 
 def test_the_pass_derives_every_function() -> None:
-    made = infer_types(
+    result = infer_types(
         FirstOrderGradient()(
             module_of("def @f(%x: float32) { exp(%x) }\ndef @main(%y: Tensor[(2), float32]) { sum(%y) }")
         )
     )
-    assert str(made["f"].checked_type) == "fn (float32) -> (float32, (float32,))"
-    wanted = "fn (Tensor[(2), float32]) -> (float32, (Tensor[(2), float32],))"
-    assert str(made["main"].checked_type) == wanted
+    assert str(result["f"].checked_type) == "fn (float32) -> (float32, (float32,))"
+    expected = "fn (Tensor[(2), float32]) -> (float32, (Tensor[(2), float32],))"
+    assert str(result["main"].checked_type) == expected
 
 
 def test_a_long_program_is_derived_in_linear_time_and_without_a_deep_stack() -> None:
@@ -253,8 +253,8 @@ def test_a_long_program_is_derived_in_linear_time_and_without_a_deep_stack() -> 
     body: Expr = x
     for _ in range(20_000):
         body = relay.negative(body)
-    made = gradient(Function([x], body), mode="first_order")
-    assert sum(isinstance(n, Call) for n in post_order(made)) == 40_001
+    result = gradient(Function([x], body), mode="first_order")
+    assert sum(isinstance(n, Call) for n in post_order(result)) == 40_001
 
 
 # -- refusals

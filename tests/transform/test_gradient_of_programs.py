@@ -29,8 +29,8 @@ from relay_explorer.typing import infer_types
 
 
 def open_program(seed: int) -> tuple[IRModule, list[np.ndarray[Anything, Anything]]] | None:
-    """A random program in float64 whose constants are parameters of `@main`, and their values; None where it
-    has none, or gives no floating-point number first.
+    """Generate a random program in float64 whose constants are parameters of `@main`, and their values; None
+    where it has none, or its first result is not a floating-point tensor.
     """
     text = generate(70_000 + seed, size=10 + seed % 40, closed=True).module.astext()
     module = infer_types(parse(re.sub(r"(?<=[\d.])f\b", "f64", text.replace("float32", "float64"))))
@@ -75,10 +75,10 @@ def first_sum(value: Anything) -> float:
 def test_random_programs_against_difference_quotients() -> None:
     compared = 0
     for seed in range(240):
-        made = open_program(seed)
-        if made is None:
+        output = open_program(seed)
+        if output is None:
             continue
-        module, values = made
+        module, values = output
         random = np.random.default_rng(seed)
         values = [v + 0.05 * random.normal(size=v.shape) for v in values]  # away from corners
         directions = [random.normal(size=v.shape) for v in values]
@@ -90,10 +90,10 @@ def test_random_programs_against_difference_quotients() -> None:
         both, ahead = (ends[0] - ends[2]) / 2e-5, (ends[0] - ends[1]) / 1e-5
         back = module.copy()
         back["main"] = gradient(back["main"], back)
-        _, found = create_executor(mod=infer_types(back)).evaluate()(*values)
+        _, result = create_executor(mod=infer_types(back)).evaluate()(*values)
         if not np.isfinite(both) or not np.isclose(both, ahead, rtol=1e-3, atol=1e-4):
             continue  # a corner, or a jump
-        slope = sum((f.numpy() * d).sum() for f, d in zip(found, directions, strict=True))
+        slope = sum((f.numpy() * d).sum() for f, d in zip(result, directions, strict=True))
         assert slope == pytest.approx(both, rel=1e-3, abs=1e-5), seed
         compared += abs(both) > 1e-9
     assert compared > 15

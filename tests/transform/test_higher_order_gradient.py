@@ -31,15 +31,15 @@ from tests.transform.test_gradient import at, derived, module_of, plain
 
 
 def test_branches() -> None:
-    made = derived(
+    result = derived(
         "def @main(%x: float32) { if (greater(%x, 0f)) { %x * %x } else { %x * 5f } }", "higher_order"
     )
-    assert at(made, 3) == (9, [6])
-    assert at(made, -1) == (-5, [5])
+    assert at(result, 3) == (9, [6])
+    assert at(result, -1) == (-5, [5])
 
 
 def test_closures_that_capture() -> None:
-    made = derived(
+    result = derived(
         """
         def @main(%x: float32, %y: float32) {
           let %scale = fn (%k: float32) { fn (%v: float32) { %v * %k * %x } };
@@ -49,11 +49,11 @@ def test_closures_that_capture() -> None:
         """,
         "higher_order",
     )
-    assert at(made, 3, 5) == (2 * 225, [2 * 2 * 3 * 25, 2 * 2 * 5 * 9])
+    assert at(result, 3, 5) == (2 * 225, [2 * 2 * 3 * 25, 2 * 2 * 5 * 9])
 
 
 def test_recursion() -> None:
-    made = derived(
+    result = derived(
         """
         def @power(%x: float32, %n: int32) -> float32 {
           if (equal(%n, 0)) { 1f } else { %x * @power(%x, %n - 1) }
@@ -62,11 +62,11 @@ def test_recursion() -> None:
         """,
         "higher_order",
     )
-    assert at(made, 2) == (32, [80])
+    assert at(result, 2) == (32, [80])
 
 
 def test_a_loop_of_many_turns_goes_back_through_all() -> None:
-    made = derived(
+    result = derived(
         """
         def @main(%x: float32) {
           let %loop = fn (%i: int32, %v: float32) -> float32 {
@@ -77,11 +77,11 @@ def test_a_loop_of_many_turns_goes_back_through_all() -> None:
         """,
         "higher_order",
     )
-    assert at(made, 1) == (3000, [3000])
+    assert at(result, 1) == (3000, [3000])
 
 
 def test_references() -> None:
-    made = derived(
+    result = derived(
         """
         def @main(%x: float32, %y: float32) {
           let %r = ref(%x);
@@ -92,11 +92,11 @@ def test_references() -> None:
         """,
         "higher_order",
     )
-    assert at(made, 3, 2) == (36, [24, 36])
+    assert at(result, 3, 2) == (36, [24, 36])
 
 
 def test_data_types_with_parameters() -> None:
-    made = derived(
+    result = derived(
         """
         type List[A] { Cons(A, List[A]), Nil, }
         def @fold[A, B](%f: fn (B, A) -> B, %b: B, %xs: List[A]) -> B {
@@ -108,11 +108,11 @@ def test_data_types_with_parameters() -> None:
         """,
         "higher_order",
     )
-    assert at(made, 3, 5) == (90, [60, 18])
+    assert at(result, 3, 5) == (90, [60, 18])
 
 
 def test_data_types_of_tensors_themselves() -> None:
-    made = derived(
+    result = derived(
         """
         type Tree { Leaf(float32), Node(Tree, Tree), }
         def @sum(%t: Tree) -> float32 {
@@ -122,12 +122,12 @@ def test_data_types_of_tensors_themselves() -> None:
         """,
         "higher_order",
     )
-    assert at(made, 3) == (46, [30])
-    assert "type Tree_grad {" in made.astext()
+    assert at(result, 3) == (46, [30])
+    assert "type Tree_grad {" in result.astext()
 
 
 def test_the_derivative_by_a_list_is_a_list() -> None:
-    made = derived(
+    result = derived(
         """
         type List[A] { Cons(A, List[A]), Nil, }
         def @product(%xs: List[(float32, int32)], %w: float32) -> float32 {
@@ -137,11 +137,11 @@ def test_the_derivative_by_a_list_is_a_list() -> None:
         """,
         "higher_order",
     )
-    cons, nil = constructors(made, "Cons", "Nil")
+    cons, nil = constructors(result, "Cons", "Nil")
     items = Call(nil, [])
     for number in (5.0, 3.0):
         items = Call(cons, [relay.Tuple([relay.const(number), relay.const(7)]), items])
-    (loss, same), (by_items, by_w) = create_executor(mod=made).evaluate(
+    (loss, same), (by_items, by_w) = create_executor(mod=result).evaluate(
         Call(GlobalVar("main"), [items, relay.const(2.0)])
     )
     assert plain(loss) == 60
@@ -151,7 +151,7 @@ def test_the_derivative_by_a_list_is_a_list() -> None:
 
 
 def test_the_derivative_by_a_tree_of_ones_own() -> None:
-    made = derived(
+    result = derived(
         """
         type Tree { Leaf(float32), Node(Tree, Tree), }
         def @product(%t: Tree) -> float32 {
@@ -161,9 +161,9 @@ def test_the_derivative_by_a_tree_of_ones_own() -> None:
         """,
         "higher_order",
     )
-    leaf, node = constructors(made, "Leaf", "Node")
+    leaf, node = constructors(result, "Leaf", "Node")
     tree = Call(node, [Call(leaf, [relay.const(3.0)]), Call(leaf, [relay.const(5.0)])])
-    loss, (by_tree,) = create_executor(mod=made).evaluate(Call(GlobalVar("main"), [tree]))
+    loss, (by_tree,) = create_executor(mod=result).evaluate(Call(GlobalVar("main"), [tree]))
     assert plain(loss) == 15
     assert [plain(part.fields[0]) for part in by_tree.fields] == [5, 3]
 
@@ -206,7 +206,7 @@ def test_a_tree_lstm_learns_from_a_sentence() -> None:
 
 
 def test_constructors_and_operators_as_values() -> None:
-    made = derived(
+    result = derived(
         """
         type Box[A] { Put(A), }
         def @apply[A, B](%f: fn (A) -> B, %x: A) -> B { %f(%x) }
@@ -217,17 +217,17 @@ def test_constructors_and_operators_as_values() -> None:
         """,
         "higher_order",
     )
-    value, (slope,) = at(made, 1)
+    value, (slope,) = at(result, 1)
     assert value == pytest.approx(-np.e)
     assert slope == pytest.approx(-2 * np.e)
 
 
 def test_kernels_are_functions_like_others() -> None:
-    made = derived(
+    result = derived(
         "def @main(%x: float32) { %0 = fn (%p: float32, Primitive=1) { exp(%p) * %p }; %0(%x) }",
         "higher_order",
     )
-    _, (slope,) = at(made, 1)
+    _, (slope,) = at(result, 1)
     assert slope == pytest.approx(2 * np.e)
 
 
@@ -292,8 +292,8 @@ def test_branches_that_are_not_static_keep_their_gradients(text: str) -> None:
 
 def test_zeros_that_nobody_needs_are_not_made() -> None:
     """After LazyGradientInit the cells of zeros are added to without an addition."""
-    made = derived("def @main(%x: Tensor[(2), float32]) { %x * 3f }", "higher_order")
-    lazy = LazyGradientInit()(made)
+    result = derived("def @main(%x: Tensor[(2), float32]) { %x * 3f }", "higher_order")
+    lazy = LazyGradientInit()(result)
     assert at(lazy, [1, 2]) == ([3, 6], [[3, 3]])
     left = simplified(lazy)
     names = [str(n.op) for n in post_order(left["main"]) if isinstance(n, Call)]

@@ -32,11 +32,13 @@ def test_each_call_is_replaced_on_its_new_arguments() -> None:
 
 
 def test_none_leaves_a_call_as_it_is() -> None:
-    seen = []
-    with TempOpAttr("concatenate", "FTVMLegalize", lambda attrs, inputs, types: seen.append((inputs, types))):
+    observed = []
+    with TempOpAttr(
+        "concatenate", "FTVMLegalize", lambda attrs, inputs, types: observed.append((inputs, types))
+    ):
         text = "def @main(%x: Tensor[(2, 3), float32]) { concatenate((%x, %x), axis=1) }"
         assert after(Legalize(), text) == after([], text)
-    ((inputs, types),) = seen
+    ((inputs, types),) = observed
     assert len(inputs) == 1
     assert isinstance(inputs[0], relay.Tuple)
     assert isinstance(types[0], TupleType)

@@ -16,7 +16,7 @@ from tests.transform.golden import check
 
 @pytest.fixture(autouse=True)
 def compilers() -> Iterator[None]:
-    """The compiler "dsp" takes exponentials and sums of float32, "npu" hyperbolic tangents."""
+    """Register the compiler "dsp" for exponentials and sums of float32, and "npu" for hyperbolic tangents."""
     with ExitStack() as stack:
         stack.enter_context(TempOpAttr("exp", "target.dsp", lambda call: True))
         stack.enter_context(TempOpAttr("add", "target.dsp", _is_float32))

@@ -57,7 +57,7 @@ WITH_ANSWERS = [name for name, case in CASES.items() if case.get("passes")]
 
 
 def after(passes: list[Pass], text: str) -> str:
-    """The program after the passes, as rows of text."""
+    """Return the program after the passes, as rows of text."""
     return Sequential(passes)(parse(text)).astext().partition("\n")[2].strip()
 
 
@@ -319,9 +319,9 @@ def test_as_the_reference_answered(name: str, wanted: str, passes: list[Pass]) -
         assert case["passes"], "the reference failed on this program"
         return
     with PassContext(opt_level=4):
-        found = Sequential([InferType(), *passes, InferType()])(parse(case["text"]))
+        result = Sequential([InferType(), *passes, InferType()])(parse(case["text"]))
     answer = infer_types(parse(case["passes"][wanted]))
-    assert structural_equal(found, answer, map_free_vars=True), difference(found, answer)
+    assert structural_equal(result, answer, map_free_vars=True), difference(result, answer)
 
 
 def is_a_normal(expr: Expr) -> bool:

@@ -31,7 +31,7 @@ def @main(%x: Tensor[(1, 2, 4, 4), float32], %w: Tensor[(2, 2, 1, 1), float32], 
 
 
 def operators(module: IRModule) -> list[list[str]]:
-    """The kernels of `@main`, each as its operators."""
+    """Return the kernels of `@main`, each as its operators."""
     return [
         [n.op.name for n in post_order(f) if isinstance(n, Call) and isinstance(n.op, Op)]
         for node in post_order(module["main"])
@@ -55,11 +55,11 @@ def test_every_level_does_more() -> None:
 
 
 def test_parameters_become_constants_that_are_folded() -> None:
-    made = at(3, w=np.ones((2, 2, 1, 1), "float32"), s=np.ones(2, "float32"))
-    assert [param.name_hint for param in made["main"].params] == ["x"]
-    assert [kernel for kernel in operators(made) if "sqrt" in kernel] == []
+    result = at(3, w=np.ones((2, 2, 1, 1), "float32"), s=np.ones(2, "float32"))
+    assert [param.name_hint for param in result["main"].params] == ["x"]
+    assert [kernel for kernel in operators(result) if "sqrt" in kernel] == []
     assert any(
-        isinstance(node, Constant) and node.data.shape == (2, 2, 1, 1) for node in post_order(made["main"])
+        isinstance(node, Constant) and node.data.shape == (2, 2, 1, 1) for node in post_order(result["main"])
     )
 
 
@@ -77,9 +77,9 @@ def test_the_value_stays(level: int) -> None:
 @pytest.mark.parametrize("level", [1, 3])
 def test_random_programs_keep_their_values(level: int) -> None:
     def broken(module: IRModule) -> str | None:
-        made = optimize(module, level=level)[0]
-        first, second = value_of(module), value_of(made)
-        return None if close(first, second, 1e-5) else f"the value {first} became {second}\n{made}"
+        result = optimize(module, level=level)[0]
+        first, second = value_of(module), value_of(result)
+        return None if close(first, second, 1e-5) else f"the value {first} became {second}\n{result}"
 
     programs = [generate(86_000 + seed, size=10 + seed % 40, closed=True).module for seed in range(60)]
     assert first_failure(programs, broken) is None
@@ -96,13 +96,15 @@ class Names:
 
 
 def test_the_context_says_which_level() -> None:
-    seen = Names()
-    with PassContext(opt_level=3, required_pass=["FastMath"], disabled_pass=["FuseOps"], instruments=[seen]):
-        made = optimize(parse("def @main(%x: float32) { exp(%x) }"))[0]
-    assert "fast_exp" in str(made)
-    assert operators(made) == []
-    assert "FoldScaleAxis" in seen.names
-    assert "CombineParallelConv2D" not in seen.names
+    observed = Names()
+    with PassContext(
+        opt_level=3, required_pass=["FastMath"], disabled_pass=["FuseOps"], instruments=[observed]
+    ):
+        result = optimize(parse("def @main(%x: float32) { exp(%x) }"))[0]
+    assert "fast_exp" in str(result)
+    assert operators(result) == []
+    assert "FoldScaleAxis" in observed.names
+    assert "CombineParallelConv2D" not in observed.names
 
 
 def test_a_pipeline_runs_what_a_pass_requires() -> None:

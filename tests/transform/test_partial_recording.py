@@ -34,7 +34,7 @@ def @main(%a: float32, %c: bool, %f: fn (float32) -> float32) {
 
 
 def told(event: PartialEvaluationEvent) -> str:
-    """An event in a word or two, and the operator that it is about."""
+    """Describe an event in a word or two, with the operator that it is about."""
     word = event.reason if isinstance(event, Kept) else type(event).__name__.lower()
     if isinstance(event, Entered):
         word += f" {event.frame.turn} {event.smaller}"
@@ -75,8 +75,8 @@ def test_a_recording_changes_nothing() -> None:
 
 def test_every_binding_of_the_residual_program_is_told_once() -> None:
     for text in (POWER, CELLS):
-        made = [var for event in recorded(text).events for var in event.made]
-        assert len(made) == len(set(made)) > 0
+        result = [var for event in recorded(text).events for var in event.made]
+        assert len(result) == len(set(result)) > 0
 
 
 def test_a_recording_is_bounded_and_ends_with_the_end() -> None:

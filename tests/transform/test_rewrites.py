@@ -188,16 +188,16 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
 
 def recording(step: Pass, text: str) -> Recorder[Rewrite]:
     module = parse(text)
-    with Recorder(Rewrite) as found:
+    with Recorder(Rewrite) as result:
         step(module)
-    return found
+    return result
 
 
 @pytest.mark.parametrize(("step", "text", "rules"), GOLDEN, ids=[step.info.name for step, _, _ in GOLDEN])
 def test_the_rules_of_a_pass(step: Pass, text: str, rules: list[str]) -> None:
-    found = recording(step, text)
-    assert [rewrite.rule for rewrite in found.events] == rules
-    for rewrite in found.events:
+    result = recording(step, text)
+    assert [rewrite.rule for rewrite in result.events] == rules
+    for rewrite in result.events:
         # The line is where the function that applies the rule is defined.
         line = linecache.getline(str(ROOT / rewrite.path), rewrite.line)
         assert f"def {rewrite.name.rpartition('.')[2]}" in line.replace("def _", "def "), rewrite
@@ -206,26 +206,26 @@ def test_the_rules_of_a_pass(step: Pass, text: str, rules: list[str]) -> None:
 def test_a_rewrite_has_what_was_found_and_what_was_made() -> None:
     inner, outer = recording(passes.FoldConstant(), "def @main() { add(add(1f, 2f), 4f) }").events
     assert [isinstance(r.after, Constant) and r.after.data.item() for r in (inner, outer)] == [3, 7]
-    (found,) = outer.before
-    assert isinstance(found, Call)
-    assert found.args[0] is inner.after
+    (result,) = outer.before
+    assert isinstance(result, Call)
+    assert result.args[0] is inner.after
 
 
 class PlusZero(ExprMutator):
     """Adding 0 is doing nothing. More is said later."""
 
     def visit_call(self, call: Call) -> Expr:
-        made = super().visit_call(call)
-        assert isinstance(made, Call)
-        zero = made.args[-1]
-        nothing = isinstance(made.op, Op) and made.op.name == "add" and isinstance(zero, Constant)
-        return made.args[0] if nothing else made
+        result = super().visit_call(call)
+        assert isinstance(result, Call)
+        zero = result.args[-1]
+        nothing = isinstance(result.op, Op) and result.op.name == "add" and isinstance(zero, Constant)
+        return result.args[0] if nothing else result
 
 
 def test_a_mutator_of_a_readers_own_is_followed() -> None:
-    with Recorder(Rewrite) as found:
+    with Recorder(Rewrite) as result:
         PlusZero().visit(parse("def @main(%x: float32) { exp(add(tanh(%x), 0f)) }")["main"])
-    (rewrite,) = found.events  # `exp` on its new argument is no rewrite
+    (rewrite,) = result.events  # `exp` on its new argument is no rewrite
     assert (rewrite.rule, rewrite.name) == ("Adding 0 is doing nothing.", "PlusZero.visit_call")
     assert rewrite.path == ""
     assert "def visit_call" in linecache.getline(__file__, rewrite.line)
@@ -243,9 +243,9 @@ class NoDoubleNegation(dfp.DFPatternCallback):
 
 
 def test_a_rewriting_of_patterns_is_followed() -> None:
-    with Recorder(Rewrite) as found:
+    with Recorder(Rewrite) as result:
         dfp.rewrite(NoDoubleNegation(), parse("def @main(%x: float32) { negative(negative(%x)) }")["main"])
-    (rewrite,) = found.events
+    (rewrite,) = result.events
     assert (rewrite.rule, rewrite.name) == ("Two negations are none.", "NoDoubleNegation.callback")
 
 
@@ -264,10 +264,10 @@ def test_nothing_is_recorded_by_default() -> None:
 
 
 def test_no_more_is_kept_than_asked_for() -> None:
-    with Recorder(Rewrite, limit=2) as found:
+    with Recorder(Rewrite, limit=2) as result:
         for _ in range(5):
             emit_rewrite(a_rule, call("zeros", shape=[2], dtype="float32"), None)
-    assert (len(found.events), found.total) == (2, 5)
+    assert (len(result.events), result.total) == (2, 5)
 
 
 def test_a_dropout_of_a_constant_stays() -> None:

@@ -26,10 +26,10 @@ HEAD = f"def @main({', '.join(f'%{name}: {type_}' for name, type_ in PARAMS.item
 
 
 def simplified(body: str, step: SimplifyExpr | None = None) -> str:
-    """The rows of the body after the pass; its value must stay, within 1e-4."""
+    """Return the rows of the body after the pass; check that its value is the same, within 1e-4."""
     module = infer_types(parse(f"{HEAD} {{ {body} }}"))
-    made = infer_types((step or SimplifyExpr())(module))
-    assert str(as_func_type(made["main"].checked_type).ret_type) == str(
+    result = infer_types((step or SimplifyExpr())(module))
+    assert str(as_func_type(result["main"].checked_type).ret_type) == str(
         as_func_type(module["main"].checked_type).ret_type
     )
     rng = np.random.default_rng(0)
@@ -40,9 +40,11 @@ def simplified(body: str, step: SimplifyExpr | None = None) -> str:
     ]  # fmt: skip
     dtypes = [type_.rpartition(", ")[2].rstrip("]") for type_ in PARAMS.values()]
     values = [relay.const(np.asarray(a).astype(d)) for a, d in zip(args, dtypes, strict=True)]
-    first, second = (Interpreter(m).evaluate(Call(m.get_global_var("main"), values)) for m in (module, made))
+    first, second = (
+        Interpreter(m).evaluate(Call(m.get_global_var("main"), values)) for m in (module, result)
+    )
     assert np.allclose(first, second, rtol=1e-4, atol=1e-4)
-    return "\n".join(row.strip() for row in bare(made.astext()).splitlines()[1:-1])
+    return "\n".join(row.strip() for row in bare(result.astext()).splitlines()[1:-1])
 
 
 def rows(text: str) -> str:
@@ -154,11 +156,11 @@ def rows(text: str) -> str:
     ],
 )  # fmt: skip
 def test_rule(body: str, expected: str | None) -> None:
-    found = simplified(body)
+    result = simplified(body)
     if expected is None:
         expected = bare(infer_types(parse(f"{HEAD} {{ {body} }}")).astext())
         expected = "\n".join(row.strip() for row in expected.splitlines()[1:-1])
-    assert found == rows(expected), found
+    assert result == rows(expected), result
 
 
 def test_collapse_sum_like() -> None:
@@ -188,8 +190,8 @@ def test_the_short_pass_keeps_sums() -> None:
 
 def test_shared_calls_stay_shared_and_know_where_they_come_from() -> None:
     module = infer_types(parse(f"{HEAD} {{ %0 = add(add(%x, 1f), 2f); (exp(%0), tanh(%0)) }}"))
-    made = SimplifyExpr()(module)["main"]
-    sums = [n for n in post_order(made) if isinstance(n, Call) and as_op(n.op).name == "add"]
+    result = SimplifyExpr()(module)["main"]
+    sums = [n for n in post_order(result) if isinstance(n, Call) and as_op(n.op).name == "add"]
     assert len(sums) == 1
     assert sums[0].origin
 
@@ -240,16 +242,18 @@ def test_whole_numbers_stay_exactly(seed: int) -> None:
         values.append((value, dtype))
     body = relay.Tuple([value for value, _ in values[-4:]])
     module = infer_types(IRModule.from_expr(Function(params, body)))
-    made = infer_types(SimplifyExpr()(module))
+    result = infer_types(SimplifyExpr()(module))
     numbers = [0, 1, 100, 255, 77, 0, 1, 100, 255][seed % 5 :][:4]
     args = [relay.const(np.array(numbers).reshape(2, 2).astype(dtype)) for dtype in dtypes]
     with np.errstate(all="ignore"):
         first, second = (
-            Interpreter(m).evaluate(Call(m.get_global_var("main"), args)) for m in (module, made)
+            Interpreter(m).evaluate(Call(m.get_global_var("main"), args)) for m in (module, result)
         )
     for a, b in zip(first, second, strict=True):
         assert a.dtype == b.dtype
-        assert np.array_equal(a, b, equal_nan=a.dtype.kind == "f") or a.dtype.kind == "f", f"{module}\n{made}"
+        assert np.array_equal(a, b, equal_nan=a.dtype.kind == "f") or a.dtype.kind == "f", (
+            f"{module}\n{result}"
+        )
 
 
 def test_a_long_row_of_additions_becomes_one() -> None:
@@ -257,5 +261,5 @@ def test_a_long_row_of_additions_becomes_one() -> None:
         "def @main(%x: float32) { %0 = add(%x, 1f);",
         *[f"%{n} = add(%{n - 1}, 1f);" for n in range(1, 3000)],
     ]
-    made = SimplifyExpr()(parse("\n".join([*text, "%2999 }"])))
-    assert bare(infer_types(made).astext()).splitlines()[1].strip() == "add(%x, 3000f)"
+    result = SimplifyExpr()(parse("\n".join([*text, "%2999 }"])))
+    assert bare(infer_types(result).astext()).splitlines()[1].strip() == "add(%x, 3000f)"

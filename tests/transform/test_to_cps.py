@@ -384,11 +384,11 @@ def test_partial_evaluation_removes_the_cells_of_a_gradient_whose_branch_is_dyna
     assert not any(isinstance(node, (RefCreate, RefRead, RefWrite)) for node in nodes)
     back = infer_types(IRModule.from_expr(un_cps(straight["main"])))
     for arguments in (True, 2.0, 3.0), (False, 2.0, 3.0):
-        wanted, result = (
+        expected, result = (
             Interpreter(module).call("main", [np.array(arguments[0]), *map(np.float32, arguments[1:])])
             for module in (derived, back)
         )
-        assert str(result) == str(wanted)
+        assert str(result) == str(expected)
 
 
 def test_random_programs_there_and_back_keep_types_and_values() -> None:
@@ -399,6 +399,6 @@ def test_random_programs_there_and_back_keep_types_and_values() -> None:
 
 
 def type_of_main(module: IRModule) -> FuncType:
-    found = infer_types(module)["main"].checked_type
-    assert isinstance(found, FuncType)
-    return found
+    result = infer_types(module)["main"].checked_type
+    assert isinstance(result, FuncType)
+    return result

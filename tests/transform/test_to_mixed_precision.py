@@ -147,14 +147,14 @@ def test_a_let_has_the_type_of_its_value() -> None:
 
 def test_the_result_keeps_its_type_on_request() -> None:
     with PassContext(config={"relay.ToMixedPrecision.keep_orig_output_dtype": True}):
-        made = ToMixedPrecision()(
+        result = ToMixedPrecision()(
             parse(
                 HEAD + "def @main(%x: Tensor[(2, 2), float32]) "
                 "{ let %y = nn.dense(%x, %x, units=None); (%y, exp(%y)) }"
             )
         )
-    text = made.astext()
-    assert str(type_of_result(made)) == "(Tensor[(2, 2), float32], Tensor[(2, 2), float32])"
+    text = result.astext()
+    assert str(type_of_result(result)) == "(Tensor[(2, 2), float32], Tensor[(2, 2), float32])"
     assert text.index("let %y") < text.index('dtype="float32"')  # below the let
 
 
@@ -165,8 +165,8 @@ def type_of_result(module: IRModule) -> Type:
 
 
 def result_type(body: str, params: str, head: str = "") -> str:
-    made = ToMixedPrecision(missing_op_mode=2)(parse(f"{HEAD}{head}\ndef @main({params}) {{ {body} }}"))
-    return str(type_of_result(made))
+    result = ToMixedPrecision(missing_op_mode=2)(parse(f"{HEAD}{head}\ndef @main({params}) {{ {body} }}"))
+    return str(type_of_result(result))
 
 
 SQUARE = "%x: Tensor[(2, 2), float32]"
@@ -234,10 +234,10 @@ def test_a_category_of_ones_own() -> None:
         return [MIXED_PRECISION_ALWAYS, target, "float32"]
 
     try:
-        made = ToMixedPrecision()(parse(HEAD + "def @main(%x: Tensor[(2), float32]) { exp(%x) }"))
+        result = ToMixedPrecision()(parse(HEAD + "def @main(%x: Tensor[(2), float32]) { exp(%x) }"))
     finally:
         operator.reset_attr(PROPERTY)
-    assert [line.strip() for line in made.astext().splitlines() if "cast(" in line or "exp(" in line] == [
+    assert [line.strip() for line in result.astext().splitlines() if "cast(" in line or "exp(" in line] == [
         '%0 = cast(%x, dtype="float16") /* ty=Tensor[(2), float16] */;',
         "%1 = exp(%0) /* ty=Tensor[(2), float16] */;",
         'cast(%1, dtype="float32") /* ty=Tensor[(2), float32] */',
@@ -279,7 +279,7 @@ def test_deep_programs() -> None:
 
 
 def widened(value: object) -> object:
-    """A value with its floating-point numbers in float64."""
+    """Convert a value's floating-point tensors to float64."""
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         return array.astype("float64") if array.dtype.kind == "f" else array
@@ -293,22 +293,22 @@ def test_random_programs_keep_their_meaning(target: str, keeps: bool) -> None:
     for seed in range(100):
         module = generate(30_000 + seed, size=10 + seed % 40, closed=True).module
         with PassContext(config={"relay.ToMixedPrecision.keep_orig_output_dtype": keeps}):
-            made = step(module)
-        before, after = infer_types(module)["main"].checked_type, made["main"].checked_type
+            result = step(module)
+        before, after = infer_types(module)["main"].checked_type, result["main"].checked_type
         assert before == after or not keeps, seed
-        assert close(widened(value_of(module)), widened(value_of(made)), step.contract.error), seed
+        assert close(widened(value_of(module)), widened(value_of(result)), step.contract.error), seed
 
 
 def test_an_image_network() -> None:
     module = models.load("lenet")
-    made = ToMixedPrecision(missing_op_mode=2)(module)
+    result = ToMixedPrecision(missing_op_mode=2)(module)
     rng = np.random.default_rng(0)
     function = infer_types(module)["main"]
     assert isinstance(function, Function)
     values = [
         np.asarray(rng.normal(0, 0.1, tensor_type(p).concrete_shape), "float32") for p in function.params
     ]
-    wide, narrow = (create_executor(mod=m).evaluate()(*values).numpy() for m in (module, made))
+    wide, narrow = (create_executor(mod=m).evaluate()(*values).numpy() for m in (module, result))
     np.testing.assert_allclose(wide, narrow, rtol=2e-2, atol=2e-3)
 
 
@@ -317,8 +317,8 @@ def test_a_variable_that_is_a_function_of_the_module_keeps_its_type() -> None:
     def @double(%x: Tensor[(2, 2), float32]) -> Tensor[(2, 2), float32] { add(%x, %x) }
     def @main(%x: Tensor[(2, 2), float32]) { let %f = @double; %f(nn.dense(%x, %x, units=2)) }
     """
-    made = ToMixedPrecision()(parse(text))
-    assert str(infer_types(made)["main"].checked_type).endswith("-> Tensor[(2, 2), float32]")
+    result = ToMixedPrecision()(parse(text))
+    assert str(infer_types(result)["main"].checked_type).endswith("-> Tensor[(2, 2), float32]")
 
 
 def test_names_of_the_module_stand_anywhere() -> None:

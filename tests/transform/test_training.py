@@ -19,8 +19,8 @@ Array = np.ndarray[Anything, Anything]
 
 
 def digits() -> tuple[Array, Array]:
-    """The images, eight pixels wide, each pixel made a square of three, with a frame of two: (n, 1, 28, 28)
-    between 0 and 1; and their classes.
+    """Return the images, each of eight by eight pixels scaled to three by three and padded by two: (n, 1, 28,
+    28) between 0 and 1; and their classes.
     """
     from sklearn.datasets import load_digits
 

@@ -30,7 +30,7 @@ ILL_TYPED = [name for name, case in CASES.items() if not case["well_typed"]]
 
 
 def spelled(type_: Type) -> str:
-    """A type as the reference's `str` wrote it: tensors in Relay's format, everything else as constructor
+    """Write a type as the reference's `str` does: tensors in Relay's format, everything else as constructor
     calls.
     """
     return str(type_) if isinstance(type_, TensorType) else _nested(type_)
@@ -59,9 +59,9 @@ def _argument(type_: Type) -> str:
 
 
 def calls(module: IRModule, function: str) -> list[list[str]]:
-    found = [n for n in post_order(module[function]) if isinstance(n, Call)]
+    result = [n for n in post_order(module[function]) if isinstance(n, Call)]
     return [
-        [c.op.name if isinstance(c.op, Op) else type(c.op).__name__, spelled(c.checked_type)] for c in found
+        [c.op.name if isinstance(c.op, Op) else type(c.op).__name__, spelled(c.checked_type)] for c in result
     ]
 
 

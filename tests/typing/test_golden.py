@@ -27,10 +27,10 @@ def outcome(program: str, name: str) -> str:
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 def test_outcome(file: Path) -> None:
     program, _, expected = file.read_text().partition(BAR)
-    found = outcome(program, file.name)
+    result = outcome(program, file.name)
     if os.environ.get("UPDATE_GOLDEN"):
-        file.write_text(program.rstrip("\n") + BAR + found)
-    assert found == expected, f"UPDATE_GOLDEN=1 writes what is found into {file.name}"
+        file.write_text(program.rstrip("\n") + BAR + result)
+    assert result == expected, f"UPDATE_GOLDEN=1 writes what is found into {file.name}"
 
 
 def test_ill_typed_programs_are_named_so() -> None:

@@ -90,7 +90,7 @@ PROGRAMS = {
 
 
 def sample(name: str) -> str:
-    """The view as the JSON that is kept in `frontend/test/data`."""
+    """Return the view as the JSON in `frontend/test/data`."""
     return fusion_view(parse(PROGRAMS[name]), title=name).to_json() + "\n"
 
 

@@ -62,7 +62,7 @@ PROGRAMS = {"layer": LAYER, "fork": FORK, "parts": PARTS, "choice": CHOICE}
 
 
 def sample(name: str) -> str:
-    """The view as the JSON that is kept in `frontend/test/data`."""
+    """Return the view as the JSON in `frontend/test/data`."""
     module = parse(PROGRAMS[name]) if name in PROGRAMS else models.load(name)
     return gradient_view(module, title=name).to_json() + "\n"
 

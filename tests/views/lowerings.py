@@ -64,7 +64,7 @@ NAMES = tuple(PROGRAMS)
 
 
 def kernel(text: str, target: object = HASWELL) -> Kernel:
-    """The kernel that a primitive function is, without compiling it."""
+    """Return the kernel of a primitive function, without compiling it."""
     function = infer_types(IRModule.from_expr(parse_expr(text)))["main"]
     assert isinstance(function, Function)
     name = kernel_name(function)
@@ -73,7 +73,7 @@ def kernel(text: str, target: object = HASWELL) -> Kernel:
 
 
 def sample(name: str) -> str:
-    """The view as the JSON that is kept in `frontend/test/data`; without PTX, which needs nvcc."""
+    """Return the view as the JSON in `frontend/test/data`; without PTX, which needs nvcc."""
     target = GPU if name == "gpu" else HASWELL
     return lowering_view(kernel(PROGRAMS[name], target), title=name, ptx=False).to_json() + "\n"
 

@@ -95,7 +95,7 @@ NAMES = tuple(PROGRAMS)
 
 
 def module(text: str) -> IRModule:
-    """The program, with the prelude where it uses it."""
+    """Return the program, with the prelude where it uses it."""
     base = IRModule()
     if "Cons" in text:
         prelude.Prelude(base)
@@ -103,7 +103,7 @@ def module(text: str) -> IRModule:
 
 
 def arguments(name: str) -> tuple[Any, ...]:
-    """What the program is given."""
+    """Return the arguments of the program."""
     import numpy
 
     def numbers(*shape: int) -> Any:
@@ -117,13 +117,13 @@ def arguments(name: str) -> tuple[Any, ...]:
 
 @cache
 def view(name: str) -> MachineView:
-    """The view of the run called `name`."""
+    """Return the view of the run called `name`."""
     limit = {"gap": 60, "endless": 40}.get(name)
     return machine_view(module(PROGRAMS[name]), arguments(name), name, limit)
 
 
 def sample(name: str) -> str:
-    """The view as the JSON that is kept in `frontend/test/data`."""
+    """Return the view as the JSON in `frontend/test/data`."""
     return view(name).to_json() + "\n"
 
 

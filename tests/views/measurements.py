@@ -39,7 +39,7 @@ def measurement() -> Measurement:
 
 
 def sample() -> str:
-    """The view as the JSON that is kept; it has the dense layer at every level."""
+    """Return the view as the stored JSON; it has the dense layer at every level."""
     return run_view(measurement(), kernel=["fused_layer"], title="small").to_json() + "\n"
 
 

@@ -61,7 +61,7 @@ def view(name: str) -> MemoryView:
 
 
 def sample(name: str) -> str:
-    """The view as the JSON that is kept in `frontend/test/data`."""
+    """Return the view as the JSON in `frontend/test/data`."""
     return view(name).to_json() + "\n"
 
 

@@ -54,7 +54,7 @@ PROGRAMS = {"power": POWER, "tree": TREE, "stays": STAYS, "gap": POWER}
 
 
 def sample(name: str) -> str:
-    """The view as the JSON that is kept in `frontend/test/data`."""
+    """Return the view as the JSON in `frontend/test/data`."""
     limit = 12 if name == "gap" else LIMIT
     return partial_view(parse(PROGRAMS[name]), name, limit).to_json() + "\n"
 

@@ -62,7 +62,7 @@ def _small() -> PipelineView:
 
 
 def _orders() -> PipelineView:
-    """The same passes in another order, and one that changes nothing."""
+    """Return the same passes in another order, with one that changes nothing."""
     one = [passes.DeadCodeElimination(), passes.FoldConstant(), passes.EliminateCommonSubexpr()]
     other = [passes.EliminateCommonSubexpr(), passes.FoldConstant(), passes.DeadCodeElimination()]
     return pipeline_view(parse(SMALL), one, against=[*other, passes.FoldConstant()], title="orders")
@@ -85,8 +85,8 @@ SAMPLES: dict[str, Callable[[], PipelineView]] = {
 
 
 def sample(name: str) -> str:
-    """The view as the JSON that is kept in `frontend/test/data`. It must not change with every line that is
-    put into a pass: all rules stand in line LINE.
+    """Return the view as the JSON in `frontend/test/data`. It must not change whenever a line is added to a
+    pass, so all rules are placed in line LINE.
     """
     view = SAMPLES[name]()
     stages = [

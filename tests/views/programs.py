@@ -54,12 +54,12 @@ MARKUP = '</script><img src=x onerror="window.hacked=1">'
 
 
 def program(text: str) -> IRModule:
-    """The module of a text without a version line."""
+    """Return the module of a text without a version line."""
     return parse(text)
 
 
 def hostile() -> IRModule:
-    """A program whose every name, and a string attribute, is markup."""
+    """Return a program whose every name, and a string attribute, is markup."""
     from relay_explorer import relay
     from relay_explorer.ir import Function, Let
 

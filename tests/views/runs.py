@@ -87,7 +87,7 @@ def @main(%n: int32) -> int32 { add(@main(add(%n, 1)), 1) }
 
 
 def module(text: str) -> IRModule:
-    """The program, with the prelude where it uses it."""
+    """Return the program, with the prelude where it uses it."""
     base = IRModule()
     if "Cons" in text or "List[" in text:
         prelude.Prelude(base)
@@ -95,7 +95,7 @@ def module(text: str) -> IRModule:
 
 
 def evaluation(name: str) -> Evaluation:
-    """The run called `name`."""
+    """Return the run called `name`."""
     import numpy
 
     runs: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
@@ -139,12 +139,12 @@ NAMES = ("tree", "map", "cells", "closures", "unmatched", "gap", "endless")
 
 
 def sample(name: str) -> str:
-    """The view as the JSON that is kept in `frontend/test/data`."""
+    """Return the view as the JSON in `frontend/test/data`."""
     return evaluation_view(evaluation(name), name).to_json() + "\n"
 
 
 def sharing_sample(name: str) -> str:
-    """The same for the sharing view."""
+    """Return the same for the sharing view."""
     return sharing_view(parse(SHARING[name]), (), name).to_json() + "\n"
 
 

@@ -37,10 +37,10 @@ X = relay.var("x", shape=(2, 3))
 )
 @pytest.mark.parametrize("view", ["ir", "types"])
 def test_what_it_takes(thing: object, view: str) -> None:
-    made = explore(thing, view=view)
-    assert made.view.kind == view
-    assert check(json.loads(made.to_json())) == []
-    assert made.to_dict() == json.loads(made.to_json())
+    result = explore(thing, view=view)
+    assert result.view.kind == view
+    assert check(json.loads(result.to_json())) == []
+    assert result.to_dict() == json.loads(result.to_json())
 
 
 def test_an_inference_is_shown_as_one() -> None:
@@ -51,9 +51,9 @@ def test_an_inference_is_shown_as_one() -> None:
 def test_a_file(tmp_path: Path) -> None:
     path = tmp_path / "small.relay"
     path.write_text(SMALL)
-    made = explore(path)
-    assert made.view.title == "small"
-    assert made.name.startswith("small-ir")
+    result = explore(path)
+    assert result.view.title == "small"
+    assert result.name.startswith("small-ir")
 
 
 @pytest.mark.parametrize("thing", [None, 3, [1], {"a": 1}, b"def", Explorer])
@@ -166,13 +166,13 @@ def test_the_summary_is_what_a_terminal_shows() -> None:
 
 
 def test_saving(tmp_path: Path) -> None:
-    made = explore(SMALL, title='<b>"A & B"</b>')
-    path = made.save(tmp_path / "page")
+    result = explore(SMALL, title='<b>"A & B"</b>')
+    path = result.save(tmp_path / "page")
     assert path == tmp_path / "page.html"
     text = path.read_text("utf-8")
-    assert text == made.to_html()
+    assert text == result.to_html()
     assert "<title>&lt;b&gt;&quot;A &amp; B&quot;&lt;/b&gt;</title>" in text
-    assert made.save(str(tmp_path / "other.htm")) == tmp_path / "other.htm"
+    assert result.save(str(tmp_path / "other.htm")) == tmp_path / "other.htm"
 
 
 def test_the_package_is_light_until_it_is_used() -> None:

@@ -20,7 +20,7 @@ from tests.widgets.programs import SMALL
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that is no notebook and builds no book."""
+    """Simulate a process outside of notebooks and of the book's build."""
     monkeypatch.delenv("RELAY_EXPLORER_BUNDLE", raising=False)
     monkeypatch.setattr("relay_explorer.widgets.host._shell", lambda: None)
 
@@ -64,23 +64,23 @@ def test_a_script_or_a_terminal() -> None:
 
 @pytest.mark.usefixtures("plain")
 def test_html_is_complete_in_itself() -> None:
-    made = explore(SMALL, name="small", state='step=3"&<x>')
-    seen = Page(made._repr_html_())
-    (host,) = [attrs for tag, attrs in seen.tags if tag == "div"]
+    result = explore(SMALL, name="small", state='step=3"&<x>')
+    observed = Page(result._repr_html_())
+    (host,) = [attrs for tag, attrs in observed.tags if tag == "div"]
     assert host == {"class": "relay-explorer", "id": "rx-small", "data-state": 'step=3"&<x>'}
-    (data, code) = seen.scripts
+    (data, code) = observed.scripts
     assert data[0] == {"type": "application/json"}
     assert check(json.loads(data[1])) == []
     assert code[0] == {}
     assert code[1] == page.script()
-    assert not [a for _, attrs in seen.tags for a in attrs if a in ("src", "href")]
+    assert not [a for _, attrs in observed.tags for a in attrs if a in ("src", "href")]
 
 
 def test_in_a_book_the_page_has_the_bundle(plain: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAY_EXPLORER_BUNDLE", "shared")
-    made = explore(models.load("resnet50"), name="resnet50", live=True)
+    result = explore(models.load("resnet50"), name="resnet50", live=True)
     assert current() is Host.BOOK
-    bundle = made._repr_mimebundle_()
+    bundle = result._repr_mimebundle_()
     assert WIDGET_VIEW not in bundle
     assert len(Page(bundle["text/html"]).scripts) == 1
     assert len(bundle["text/html"].encode()) < 400_000
@@ -89,14 +89,14 @@ def test_in_a_book_the_page_has_the_bundle(plain: None, monkeypatch: pytest.Monk
 
 def test_in_a_book_operators_lead_to_its_reference(plain: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAY_EXPLORER_BUNDLE", "shared")
-    made = explore("def @main(%x: Tensor[(2, 2), float32]) { nn.softmax(exp(%x)) }", view="types")
-    (host,) = [attrs for tag, attrs in Page(made._repr_html_()).tags if tag == "div"]
+    result = explore("def @main(%x: Tensor[(2, 2), float32]) { nn.softmax(exp(%x)) }", view="types")
+    (host,) = [attrs for tag, attrs in Page(result._repr_html_()).tags if tag == "div"]
     assert json.loads(host["data-operators"] or "") == {
         "exp": "reference/operators_arithmetic.html#op-exp",
         "nn.softmax": "reference/operators_activation.html#op-nn-softmax",
     }
     monkeypatch.delenv("RELAY_EXPLORER_BUNDLE")
-    (host,) = [attrs for tag, attrs in Page(made._repr_html_()).tags if tag == "div"]
+    (host,) = [attrs for tag, attrs in Page(result._repr_html_()).tags if tag == "div"]
     assert "data-operators" not in host
 
 
@@ -105,18 +105,18 @@ def test_in_a_book_operators_lead_to_its_reference(plain: None, monkeypatch: pyt
 @pytest.mark.filterwarnings("ignore:Deprecated in traitlets:DeprecationWarning")
 def test_a_live_widget_beside_the_html(kernel: SimpleNamespace) -> None:
     assert current() is Host.NOTEBOOK
-    made = explore(SMALL, view="types", name="live", state="step=2", live=True)
-    bundle = made._repr_mimebundle_()
+    result = explore(SMALL, view="types", name="live", state="step=2", live=True)
+    bundle = result._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html", "image/svg+xml", WIDGET_VIEW}
-    widget = made.widget()
+    widget = result.widget()
     assert bundle[WIDGET_VIEW] == {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
     assert (widget.name, widget.state) == ("live", "step=2")
     assert check(widget.view) == []
     assert "export" in str(widget._esm)
     widget.state = "step=5"
-    assert made.state == "step=5"
-    assert 'data-state="step=5"' in made._repr_mimebundle_()["text/html"]
-    assert made.widget() is widget
+    assert result.state == "step=5"
+    assert 'data-state="step=5"' in result._repr_mimebundle_()["text/html"]
+    assert result.widget() is widget
 
 
 @pytest.mark.usefixtures("kernel")
@@ -149,20 +149,20 @@ def test_it_does_not_display_itself_behind_the_bundle() -> None:
 
 @pytest.mark.usefixtures("plain")
 def test_include_and_exclude() -> None:
-    made = explore(SMALL)
-    assert list(made._repr_mimebundle_(include={"text/html"})) == ["text/html"]
-    assert "text/html" not in made._repr_mimebundle_(exclude={"text/html"})
+    result = explore(SMALL)
+    assert list(result._repr_mimebundle_(include={"text/html"})) == ["text/html"]
+    assert "text/html" not in result._repr_mimebundle_(exclude={"text/html"})
 
 
 @pytest.mark.usefixtures("plain")
 @pytest.mark.parametrize("view", ["ir", "types"])
 def test_markup_in_names_makes_no_element(view: str) -> None:
-    made = explore(hostile(), view=view, title=MARKUP, state=MARKUP)
-    for text in (made._repr_html_(), made.to_html()):
-        seen = Page(text)
-        assert not [tag for tag, _ in seen.tags if tag == "img"]
-        assert not [a for _, attrs in seen.tags for a in attrs if a.startswith("on")]
-        (data,) = [t for attrs, t in seen.scripts if attrs.get("type") == "application/json"]
+    result = explore(hostile(), view=view, title=MARKUP, state=MARKUP)
+    for text in (result._repr_html_(), result.to_html()):
+        observed = Page(text)
+        assert not [tag for tag, _ in observed.tags if tag == "img"]
+        assert not [a for _, attrs in observed.tags for a in attrs if a.startswith("on")]
+        (data,) = [t for attrs, t in observed.scripts if attrs.get("type") == "application/json"]
         assert json.loads(data)["title"] == MARKUP
 
 

@@ -28,7 +28,7 @@ LIVE = CELL.replace('"types")', '"types", live=True)')
 
 
 def ask_kernel(*cells: str) -> list[dict[str, Any]]:
-    """The displayed data of each cell, run in a kernel of this interpreter."""
+    """Return the displayed data of each cell, run in a kernel of this interpreter."""
     from jupyter_client.manager import KernelManager
 
     manager = KernelManager(kernel_name="python3")
@@ -47,7 +47,7 @@ def ask_kernel(*cells: str) -> list[dict[str, Any]]:
 
 def _shown(client: Any, cell: str) -> dict[str, Any]:
     request = client.execute(cell)
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     while True:
         message = client.get_iopub_msg(timeout=60)
         if message["parent_header"].get("msg_id") != request:
@@ -56,9 +56,9 @@ def _shown(client: Any, cell: str) -> dict[str, Any]:
         if message["msg_type"] == "error":
             raise AssertionError("\n".join(content["traceback"]))
         if message["msg_type"] in ("execute_result", "display_data"):
-            found.update(content["data"])
+            result.update(content["data"])
         if message["msg_type"] == "status" and content["execution_state"] == "idle":
-            return found
+            return result
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -76,11 +76,11 @@ def test_in_marimo(monkeypatch: pytest.MonkeyPatch) -> None:
     marimo.ui = SimpleNamespace(anywidget=lambda widget: ("live", widget))  # type: ignore[attr-defined]  # a stand-in
     marimo.iframe = lambda html, height: ("frame", html)  # type: ignore[attr-defined]  # a stand-in
     monkeypatch.setitem(sys.modules, "marimo", marimo)
-    made = explore(SMALL)
-    monkeypatch.setattr(type(made), "widget", lambda self: "the widget")
-    assert made._display_() == ("live", "the widget")
+    result = explore(SMALL)
+    monkeypatch.setattr(type(result), "widget", lambda self: "the widget")
+    assert result._display_() == ("live", "the widget")
     monkeypatch.setattr("relay_explorer.widgets.widget.available", lambda: False)
-    assert made._display_() == ("frame", made.to_html())
+    assert result._display_() == ("frame", result.to_html())
 
 
 # -- servers
@@ -88,7 +88,7 @@ def test_in_marimo(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def server(application: str, folder: Path) -> Iterator[str]:
-    """The address of a running `jupyter lab` or `jupyter notebook`."""
+    """Start `jupyter lab` or `jupyter notebook` and yield its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -125,7 +125,7 @@ def _wait_for(address: str, log: Path) -> None:
 
 
 def notebook(path: Path, *cells: str) -> None:
-    made: list[dict[str, Any]] = [
+    result: list[dict[str, Any]] = [
         {
             "cell_type": "code",
             "id": f"cell{i}",
@@ -138,12 +138,12 @@ def notebook(path: Path, *cells: str) -> None:
     ]
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     path.write_text(
-        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": spec}, "cells": made})
+        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": spec}, "cells": result})
     )
 
 
 def run_until(page: Page, number: int, output: Locator) -> None:
-    """Runs a cell until its output is there: what is asked for before the page knows its kernel is lost."""
+    """Run a cell until its output appears: a request before the page knows its kernel is lost."""
     for _ in range(12):
         cell(page, number).locator(".cm-content").click()
         page.keyboard.press("Shift+Enter")
@@ -156,20 +156,20 @@ def run_until(page: Page, number: int, output: Locator) -> None:
 
 
 def cell(page: Page, number: int) -> Locator:
-    """A cell of the notebook, with its output."""
+    """Return a cell of the notebook, with its output."""
     return page.locator(".jp-Notebook .jp-CodeCell").nth(number)
 
 
 def answer(dialog: Locator) -> None:
-    """Takes what the application proposes: on a busy machine, to start the kernel again. Asked while one
-    starts, jupyter_server 2.21 answers with status 500 now and then (its last activity is None by then).
+    """Accept the application's proposal: on a busy machine, to restart the kernel. During a start,
+    jupyter_server 2.21 sometimes responds with status 500 (its last activity is None by then).
     """
     print("a dialog:", dialog.inner_text())
     dialog.locator("button.jp-mod-accept").click()
 
 
 def save(page: Page, path: Path) -> None:
-    """Saves the notebook, and waits until its file holds the explorer."""
+    """Save the notebook, and wait until its file contains the explorer."""
     for _ in range(20):
         page.get_by_role("button", name="Save and create checkpoint").first.click()
         page.wait_for_timeout(1000)

@@ -28,26 +28,26 @@ def session() -> Rerun:
 
 
 def asked(session: Rerun, number: int, text: str) -> str:
-    """The run's summary, with another text for one argument."""
+    """Return the run's summary, with another text for one argument."""
     texts = list(session.texts)
     texts[number] = text
     return session.answer({"args": texts, "limit": 500}).summary.partition(":")[0]
 
 
 def test_arguments_are_written_as_they_may_be_changed() -> None:
-    made = session()
-    assert made.view.live is not None
-    assert made.view.live.args == (
+    result = session()
+    assert result.view.live is not None
+    assert result.view.live.args == (
         ("%xs", "Cons(1, Cons(-2, Nil))"), ("%k", "3"), ("%w", "[0.5, 1.0]"), ("%big", "(9, 9) f32"),
     )  # fmt: skip
 
 
 def test_other_arguments() -> None:
-    made = session()
-    assert asked(made, 1, "10") == "@main returns (Cons(10, Cons(-20, Nil)), [0.5, 1], (9, 9) f32)"
-    assert asked(made, 0, "Cons(7, Nil)") == "@main returns (Cons(70, Nil), [0.5, 1], (9, 9) f32)"
-    assert asked(made, 2, "[1, 2]") == "@main returns (Cons(70, Nil), [1, 2], (9, 9) f32)"
-    assert made.texts == ["Cons(7, Nil)", "10", "[1.0, 2.0]", "(9, 9) f32"]
+    result = session()
+    assert asked(result, 1, "10") == "@main returns (Cons(10, Cons(-20, Nil)), [0.5, 1], (9, 9) f32)"
+    assert asked(result, 0, "Cons(7, Nil)") == "@main returns (Cons(70, Nil), [0.5, 1], (9, 9) f32)"
+    assert asked(result, 2, "[1, 2]") == "@main returns (Cons(70, Nil), [1, 2], (9, 9) f32)"
+    assert result.texts == ["Cons(7, Nil)", "10", "[1.0, 2.0]", "(9, 9) f32"]
 
 
 @pytest.mark.parametrize(
@@ -65,12 +65,12 @@ def test_other_arguments() -> None:
     ],
 )
 def test_what_cannot_be_run_is_said_and_changes_nothing(number: int, text: str, message: str) -> None:
-    made = session()
-    before = made.view
+    result = session()
+    before = result.view
     with pytest.raises(RelayError) as caught:
-        asked(made, number, text)
+        asked(result, number, text)
     assert message in str(caught.value)
-    assert made.view is before
+    assert result.view is before
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_questions_that_make_no_sense(question: dict[str, Any]) -> None:
 
 
 def test_another_limit() -> None:
-    made = session()
-    view = made.answer({"limit": 5})
+    result = session()
+    view = result.answer({"limit": 5})
     assert view.gap is not None
     assert view.live is not None
     assert view.live.limit == 5
@@ -94,13 +94,13 @@ def test_another_limit() -> None:
 @pytest.mark.filterwarnings("ignore:Deprecated in traitlets:DeprecationWarning")
 def test_a_widget_answers() -> None:
     program = module("def @main(%n: int32) { add(%n, 1) }")
-    made = explore(program, view="evaluation", args=(1,), name="live-run", live=True)
-    widget = made.widget()
+    result = explore(program, view="evaluation", args=(1,), name="live-run", live=True)
+    widget = result.widget()
     assert check(widget.view) == []
     assert widget.view["result"] is not None
     widget.ask = {"args": ["41"], "limit": 100, "number": 1}
     assert widget.view["summary"].startswith("@main returns 42:")
-    assert made.view.summary.startswith("@main returns 42:")
+    assert result.view.summary.startswith("@main returns 42:")
     widget.ask = {"args": ["x"], "limit": 100, "number": 2}
     assert widget.problem == "`x` is no int32 tensor: write a number, or lists of numbers: [[1, 2], [3, 4]]."
     assert widget.view["summary"].startswith("@main returns 42:")
@@ -109,5 +109,5 @@ def test_a_widget_answers() -> None:
 
 
 def test_a_static_view_cannot_be_asked() -> None:
-    made = explore(module("def @main(%n: int32) { %n }"), view="evaluation", args=(1,), name="still")
-    assert made.to_dict()["live"] is None
+    result = explore(module("def @main(%n: int32) { %n }"), view="evaluation", args=(1,), name="still")
+    assert result.to_dict()["live"] is None

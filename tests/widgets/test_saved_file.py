@@ -18,7 +18,9 @@ Open = Callable[[Explorer], Page]
 
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Saves an explorer and opens the file. At the end nothing may have been asked for, refused or logged."""
+    """Save an explorer and open the file. At the end, check that there were no requests, violations or log
+    entries.
+    """
     wrong: list[str] = []
     context = browser.new_context(viewport={"width": 1280, "height": 800}, offline=True)
 
@@ -26,7 +28,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         if message.type in ("error", "warning"):
             wrong.append(message.text)
 
-    def open_(made: Explorer) -> Page:
+    def open_(result: Explorer) -> Page:
         page = context.new_page()
         page.on("console", note)
         page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -36,7 +38,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
                 None if request.url.startswith(("file:", "data:", "blob:")) else wrong.append(request.url)
             ),
         )
-        page.goto(made.save(tmp_path / "saved.html").as_uri())
+        page.goto(result.save(tmp_path / "saved.html").as_uri())
         return page
 
     yield open_
