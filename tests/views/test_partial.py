@@ -15,7 +15,7 @@ from relay_explorer.testing import generate
 from relay_explorer.text import parse
 from relay_explorer.transform import PassContext
 from relay_explorer.views import picture
-from relay_explorer.views.format import RowKind
+from relay_explorer.views.format import RowKind, spoken
 from relay_explorer.views.partial import view as partial
 from relay_explorer.views.partial.format import PartialMark, PartialView, State
 from relay_explorer.views.partial.view import partial_view
@@ -28,7 +28,7 @@ def view_of(text: str) -> PartialView:
 
 
 def said(view: PartialView) -> list[str]:
-    return [picture._spoken(step.say) for step in view.steps]
+    return [spoken(step.say) for step in view.steps]
 
 
 def remaining(view: PartialView) -> list[str]:
