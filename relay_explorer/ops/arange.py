@@ -102,7 +102,7 @@ def _arange_te(lowered: Lowered) -> list[Tensor]:
     gradient=Gradient("d start = Σ dy, d step = Σ i · dy[i]", _arange_gradient),
     lowering=_arange_te,
     layout=NO_LAYOUT_RULE,
-    precision=Precision.NEVER,  # its bounds may not be numbers of a narrow type
+    precision=Precision.NEVER,  # a narrow type may not represent its bounds
     traits={Trait.SIZED_BY_VALUES},
     example=lambda build: [build(0, 6, 2), build(ints(), dtype="int32")],
 )

@@ -13,8 +13,8 @@ from ..ir.tuple_wrapper import TupleWrapper
 if TYPE_CHECKING:
     import numpy
 
-# What builders take for a tensor: an expression, the call of an operator with several results, or what
-# becomes a constant. And what they take for a tuple of tensors.
+# Operand: what builders accept as a tensor: an expression, a call with several results, or a value that
+# becomes a constant. Operands: what they accept as a tuple of tensors.
 Operand: TypeAlias = Union[Expr, TupleWrapper, NDArray, "numpy.ndarray", "numpy.generic", bool, int, float]
 Operands: TypeAlias = Expr | TupleWrapper | Sequence[Operand]
 

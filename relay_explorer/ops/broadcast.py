@@ -55,7 +55,7 @@ def _like(types: Sequence[Type], reporter: Reporter, wide: int) -> bool:
     data, like, out = types
     reporter.assign(out, like)
     if isinstance(like, IncompleteType):
-        like = out  # what the assignment made it, where the result is known first
+        like = out  # its type from the assignment, where the result's type is known first
     if isinstance(data, IncompleteType) or isinstance(like, IncompleteType):
         return False
     pair = tensor(data, 0, "data"), tensor(like, 1, "type")
@@ -251,7 +251,7 @@ def _collapse_sum_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
     attrs=InitOpAttrs,
     level=4,
     reference=lambda attrs, x, shape: _collapsed(x, numbers(shape)),
-    # the second operand only repeats the shape, which the type has as far as it is known
+    # the second operand only repeats the shape, whose static part the type has
     lowering=lambda lowered: _collapsed_te(lowered.inputs[0], lowered.out_shape, lowered.name),
     example=lambda build: build(X, (6,)),
 )

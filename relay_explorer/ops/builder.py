@@ -82,7 +82,7 @@ class Builder:
             lines = [*self._attributes(op.attrs_class, names), self._result(results)]
             code = _compiled(function, lines, names)
             build.__defaults__, build.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-            build.__code__ = code  # last: another thread may be calling the builder
+            build.__code__ = code  # last, because another thread may be calling the builder
             _GENERATED.add(build)
             return build
 
@@ -106,7 +106,7 @@ class Builder:
         values = ", ".join([f"{name!r}: {_converted(name, field)}" for name, field in fields.items()])
         lines += [
             "try:", f" _attrs = _Attrs.of({{{values}}})",
-            "except (TypeError, ValueError):", f" {checked}",  # which says what is wrong
+            "except (TypeError, ValueError):", f" {checked}",  # which raises the error
         ]  # fmt: skip
         if not self._share_defaults(schema, fields, names):
             return lines

@@ -38,7 +38,7 @@ def extents(expr: Expr, what: str = "the gradient of an operator") -> tuple[int,
 def extent(expr: Expr, axis: int, what: str) -> int:
     """Return the extent of an axis; raise a RelayError where it is dynamic."""
     dim = tensor_type(expr).shape[axis]
-    return dim if isinstance(dim, int) else extents(expr, what)[axis]  # which says what is not known
+    return dim if isinstance(dim, int) else extents(expr, what)[axis]  # which raises the error
 
 
 def is_static(type_: TensorType) -> bool:

@@ -9,7 +9,7 @@ from typing import Any as Anything
 from ..ir.show import counted
 from .numeric import Array, along, np
 
-SLACK = 1e-5  # a place this far below a whole number is that number; TVM's kernels allow for as much
+TOLERANCE = 1e-5  # a position this close below an integer counts as that integer, as in TVM's kernels
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ def _nearest(attrs: Anything, places: Array) -> Array:
     if method == "round_prefer_ceil":
         return np.floor(places + 0.5)
     if method == "floor":
-        return np.floor(places + SLACK)
+        return np.floor(places + TOLERANCE)
     if method == "ceil":
-        return np.ceil(places - SLACK)
+        return np.ceil(places - TOLERANCE)
     raise ValueError(f'rounding_method is "{method[:40]}", which is not known')
 
 

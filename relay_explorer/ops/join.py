@@ -142,7 +142,7 @@ def _concatenate(attrs: Anything, data: Type) -> Type:
     total: Dim = 0
     for field in fields:
         extent = field.shape[axis]
-        total = total + extent  # type: ignore[assignment]  # whole, as both are
+        total = total + extent  # type: ignore[assignment]  # an int, as both are
     shape[axis] = fields[0].shape[axis] if len(fields) == 1 else total
     return TensorType.of(tuple(shape), fields[0].dtype)
 

@@ -14,7 +14,7 @@ class LazyModule:
 
     def __getattr__(self, name: str) -> Any:
         path, help = self.__dict__["_path"], self.__dict__["_help"]
-        if name == "__wrapped__":  # what inspect looks for in everything
+        if name == "__wrapped__":  # inspect asks every object for it
             raise AttributeError(name)
         try:
             module = import_module(path)
@@ -23,5 +23,5 @@ class LazyModule:
                 raise
             raise ImportError(help) from None
         value = getattr(module, name)
-        self.__dict__[name] = value  # found without this method from now on
+        self.__dict__[name] = value  # later accesses find it without this method
         return value

@@ -154,7 +154,7 @@ def _matrix_set_diag_gradient(call: Call, grad: Expr) -> list[Expr]:
     data, diagonal = call.args
     assert call.attrs is not None
     by_data = Call(call.op, [grad, zeros_of(diagonal)], call.attrs)
-    # a padded place of the diagonals is never read; the data stands for nowhere
+    # padding of the diagonals is never read; the data's elements have no source among them
     spare = prod(extents(diagonal))
     nowhere = relay.zeros_like(relay.cast(data, "int32")) + const(spare, "int32")
     numbered = Call(call.op, [nowhere, numbers_of(diagonal, call)], call.attrs)

@@ -71,7 +71,7 @@ def checked(reference: Reference) -> Reference:
 def _own(result: Anything, values: tuple[Anything, ...]) -> Array:
     """Return `result` as an array that shares no memory with `values`, which are arrays or tuples of them."""
     array = np.asarray(result)
-    view = array.base is not None  # an array that is no view shares memory only with itself
+    view = array.base is not None  # an array that is not a view shares memory only with itself
     for value in values:
         for other in value if isinstance(value, tuple) else (value,):
             if array is other or (view and np.may_share_memory(array, other)):
@@ -131,7 +131,7 @@ def quotient(x: Array, y: Array) -> Array:
 
 def per(total: Array, count: int) -> Array:
     """Divide `total` by a number of elements, rounded towards zero for integers."""
-    wide = "uint64" if total.dtype.kind in "bu" else "int64"  # small integers may not hold the number
+    wide = "uint64" if total.dtype.kind in "bu" else "int64"  # a narrow integer type may not hold the number
     return quotient(total, np.asarray(count, wide))
 
 

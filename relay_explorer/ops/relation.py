@@ -14,9 +14,9 @@ from ..ir.show import ordinal, show_shape
 from ..ir.types import Any, Dim, IncompleteType, Shape, TensorType, TupleType, Type
 
 UNKNOWN = Any()
-MOST_AXES = 1_000  # of a result whose rank a number in the program sets
-MOST_FIELDS = 10_000  # of a tuple whose length a number in the program sets
-MOST_DIMS = 100_000  # of all the fields of such a tuple together
+MAX_AXES = 1_000  # of a result whose rank an attribute sets
+MAX_FIELDS = 10_000  # of a tuple whose length an attribute sets
+MAX_DIMS = 100_000  # of all fields of such a tuple together
 
 
 def known(types: Sequence[Type], count: int) -> bool:
@@ -87,7 +87,7 @@ def _same_type(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter
 
 
 IDENTITY = Relation("Identity", _identity, "{out} = {0}")
-SAME_TYPE = Relation("Identity", _same_type, "{out} = {0}")  # of values of any type, not of tensors only
+SAME_TYPE = Relation("Identity", _same_type, "{out} = {0}")  # for values of any type, not only tensors
 
 
 def broadcast_dims(a: Dim, b: Dim) -> Dim | None:
@@ -224,7 +224,7 @@ def times(a: Dim, b: Dim) -> Dim:
         return a if b else 0
     if isinstance(b, Any) and isinstance(a, int) and a < 2:
         return b if a else 0
-    return a * b  # type: ignore[return-value]  # whole, as both are
+    return a * b  # type: ignore[return-value]  # an int, as both are
 
 
 def count(shape: Shape) -> int | None:
@@ -282,9 +282,9 @@ def scalar(type_: Type, operand: int, name: str) -> TensorType:
 
 def check_rank(rank: int) -> int:
     """Return `rank`, or raise a RelationError where a type of so many axes would fill the memory."""
-    if rank > MOST_AXES:
+    if rank > MAX_AXES:
         raise RelationError(
-            f"the result would have {rank:,} axes, and at most {MOST_AXES:,} are supported",
+            f"the result would have {rank:,} axes, and at most {MAX_AXES:,} are supported",
             "check the number that sets the rank of the result",
         )
     return rank
@@ -292,7 +292,7 @@ def check_rank(rank: int) -> int:
 
 def check_fields(fields: int, rank: int) -> int:
     """Return `fields`, or raise a RelationError where a tuple of so many tensors would fill the memory."""
-    most = min(MOST_FIELDS, MOST_DIMS // max(1, rank))
+    most = min(MAX_FIELDS, MAX_DIMS // max(1, rank))
     if fields > most:
         raise RelationError(
             f"the result would be a tuple of {fields:,} tensors, and at most {most:,} of this rank are "

@@ -91,7 +91,7 @@ class _Plan:
     def __init__(self, source: Shape, newshape: Sequence[int], allowzero: bool) -> None:
         self.source, self.newshape, self.allowzero = source, list(newshape), allowzero
         self.out: list[Dim] = []
-        self.free: list[int] = []  # sizes that stand in newshape, and were not taken from the source
+        self.free: list[int] = []  # sizes written in newshape, not copied from the source
         self.at = 0  # the next dimension of the source
         self.accounted: set[int] = set()
         self.inferred = -1
@@ -242,7 +242,7 @@ def _by_newshape(x: Tensor, shape: TeShape, attrs: Anything) -> TeShape:
     """Compute the dynamic sizes of `shape` as `newshape` says."""
     sizes, codes = list(dims(x)), iter(attrs.newshape)
     extents: list[Anything] = []
-    left = None  # the axis of all elements that are left
+    left = None  # the axis of all remaining elements
     for code in codes:
         if code == -1:
             left = len(extents)

@@ -64,7 +64,7 @@ def _combined(x: Array, index: tuple[Array, ...], updates: Array, reduction: str
     y = x.copy()
     if reduction == "update":
         y[index] = updates
-    elif reduction == "mean":  # of the element and the update, so later updates weigh more
+    elif reduction == "mean":  # of the element and the update, so later updates have more weight
         for at in np.ndindex(updates.shape):
             place = tuple([axis[at] for axis in index])
             y[place] = quotient(np.asarray(y[place] + updates[at]), np.asarray(2, x.dtype))

@@ -35,7 +35,7 @@ __all__ = ["slice_like", "strided_slice"]
 
 Bounds = int | Sequence[int] | Expr
 
-_FAR = 2**63 - 1  # past the end of every axis
+_NO_BOUND = 2**63 - 1  # past the end of every axis
 
 
 class StridedSliceAttrs(Attrs, key="relay.attrs.StridedSliceAttrs"):
@@ -55,7 +55,7 @@ class StridedSliceAttrs(Attrs, key="relay.attrs.StridedSliceAttrs"):
 def _extent(dim: Dim, begin: int, end: int, stride: int, axis: int) -> Dim:
     """Return how many elements a slice takes on an axis of extent `dim`."""
     if not isinstance(dim, int):
-        return dim if begin == 0 and end == _FAR and stride == 1 else UNKNOWN
+        return dim if begin == 0 and end == _NO_BOUND and stride == 1 else UNKNOWN
     least, most = (-1, dim - 1) if stride < 0 else (0, dim)
     first = min(max(begin + dim if begin < 0 else begin, least), most)
     last = min(max(end + dim if end < 0 else end, least), most)
@@ -91,13 +91,14 @@ def slice_plan(attrs: StridedSliceAttrs, rank: int) -> list[tuple[int, int, int,
             raise RelationError(f"the slice names {longest} axes, but the tensor has {rank}", culprits=(0,))
         axes = list(range(rank))
         strides += [1] * (rank - len(strides))
-        begin += [0 if stride > 0 else _FAR for stride in strides[len(begin) :]]
-        end += [_FAR if stride > 0 else 0 for stride in strides[len(end) :]]
+        begin += [0 if stride > 0 else _NO_BOUND for stride in strides[len(begin) :]]
+        end += [_NO_BOUND if stride > 0 else 0 for stride in strides[len(end) :]]
     if 0 in strides:
         raise RelationError(f"strides={list(attrs.strides)} has a 0, which never moves on")
     if attrs.slice_mode == "size":
         end = [
-            _FAR if size < 0 or size == _FAR else first + size for first, size in zip(begin, end, strict=True)
+            _NO_BOUND if size < 0 or size == _NO_BOUND else first + size
+            for first, size in zip(begin, end, strict=True)
         ]
         strides = [1] * len(strides)
     return list(zip(axes, begin, end, strides, strict=True))

@@ -25,7 +25,7 @@ from .relation import forward, normal_axis, same_dim, same_dtypes, tensor
 from .te.imperative import Buffers, int32, local, loops, repeat_while, together, when
 from .te.library import te, tirx
 from .te.lowered import Lowered, Lowering
-from .te.sort import FEW, FEW_OF, comes_before, first_places, has_key, order, row_of
+from .te.sort import MAX_SELECTED, SELECTION_RATIO, comes_before, first_places, has_key, order, row_of
 from .te.tensors import Tensor, Value, cast, dims, dtype_of, known, number, product, stage, unravel
 
 __all__ = ["argsort", "searchsorted", "sort", "topk"]
@@ -121,8 +121,8 @@ def _ordered(call: Lowered, count: int | None) -> tuple[Tensor, Tensor]:
         values = stage(out, lambda *i: number(0, dtype_of(x)), call.name)
         return values, stage(out, lambda *i: number(0, dtype), call.name)
     stage_name = f"{call.name}_order"
-    few = count is not None and (count <= FEW or has_key(dtype_of(x)))
-    if few and count is not None and (known(shape[axis]) or 0) >= FEW_OF * count:
+    few = count is not None and (count <= MAX_SELECTED or has_key(dtype_of(x)))
+    if few and count is not None and (known(shape[axis]) or 0) >= SELECTION_RATIO * count:
         places = first_places(x, axis, count, attrs.is_ascend, stage_name)
     else:
         places = order(x, axis, attrs.is_ascend, stage_name)
@@ -134,7 +134,7 @@ def _ordered(call: Lowered, count: int | None) -> tuple[Tensor, Tensor]:
     return values, stage(out, lambda *i: cast(position(*i), dtype), f"{call.name}_indices")
 
 
-_LAXER = "It did not check that the tensor has the axis."
+_LENIENT = "It did not check that the tensor has the axis."
 
 
 @_ordering(
@@ -149,7 +149,7 @@ _LAXER = "It did not check that the tensor has the axis."
     ),
     lowering=lambda call: [_ordered(call, None)[0]],
     example=lambda build: build(X),
-    lenient_in_tvm=_LAXER,
+    lenient_in_tvm=_LENIENT,
 )
 def sort(data: Operand, axis: int = -1, is_ascend: bool = True) -> Call:
     """Sort the elements of `data` along `axis`."""
@@ -167,7 +167,7 @@ def sort(data: Operand, axis: int = -1, is_ascend: bool = True) -> Call:
     gradient=ZERO,
     lowering=lambda call: [_ordered(call, None)[1]],
     example=lambda build: build(X, 0, False, "int64"),
-    lenient_in_tvm=_LAXER,
+    lenient_in_tvm=_LENIENT,
 )
 def argsort(data: Operand, axis: int = -1, is_ascend: bool = True, dtype: object = "int32") -> Call:
     """Compute the indices that sort `data` along `axis`."""

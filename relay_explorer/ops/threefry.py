@@ -12,8 +12,8 @@ from .numeric import Array, np
 
 WORDS = 10
 ROUNDS = 20
-PARITY = 0x1BD11BDAA9FC1A22  # the constant that the words of a key are joined with
-# How far the second word of each pair is rotated, round by round, eight of them in turn.
+PARITY = 0x1BD11BDAA9FC1A22  # the constant that is XORed with the words of a key
+# The rotation of the second word of each pair, for eight rounds, after which they repeat.
 ROTATIONS = ((14, 16), (52, 57), (23, 40), (5, 37), (25, 33), (46, 12), (58, 22), (32, 32))
 _FIRST = 1 << 63  # the path's first bit
 
@@ -28,7 +28,7 @@ def hashed(key: Array, counters: Array) -> Array:
         for step in range(4):
             left, right = ROTATIONS[(4 * turn + step) % 8]
             a, c = a + b, c + d
-            b, d = _rotated(d, right) ^ c, _rotated(b, left) ^ a  # the words change places
+            b, d = _rotated(d, right) ^ c, _rotated(b, left) ^ a  # the words are swapped
     return np.stack([a, b, c, d], -1)
 
 

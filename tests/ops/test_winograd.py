@@ -12,10 +12,10 @@ from relay_explorer import relay
 from relay_explorer.ir import IRModule, TensorType, TypeInferenceError
 from relay_explorer.ir.narrow import as_call
 from relay_explorer.ir.op import Op
-from relay_explorer.ops.nn.convolution.winograd_matrices import MOST, matrices
+from relay_explorer.ops.nn.convolution.winograd_matrices import MAX_TILE, matrices
 from relay_explorer.typing import infer_types
 
-SIZES = [(m, r) for r in (1, 2, 3, 5) for m in range(1, MOST) if 2 <= m + r - 1 <= MOST]
+SIZES = [(m, r) for r in (1, 2, 3, 5) for m in range(1, MAX_TILE) if 2 <= m + r - 1 <= MAX_TILE]
 
 
 @pytest.mark.parametrize(("m", "r"), SIZES)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...ir.op import OpPattern
-from ...ops.te.lowered import KEPT
+from ...ops.te.lowered import MATERIALIZED
 from ..compose import Composed, block_names
 from ..require import tvm
 from ..targets.target import Target
@@ -135,7 +135,7 @@ class Plan:
 
     def try_inline(self, name: str) -> bool:
         users = self.users(name)
-        if KEPT in self.sch.get(self.block(name)).annotations or not self.growth.bounded(name, users):
+        if MATERIALIZED in self.sch.get(self.block(name)).annotations or not self.growth.bounded(name, users):
             return False
         try:
             self.sch.compute_inline(self.block(name))

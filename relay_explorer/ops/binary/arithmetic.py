@@ -49,7 +49,7 @@ def _divide_te(x: Value, y: Value) -> Value:
 
 def _power_of_te(x: Value, y: Value) -> Value:
     dtype = dtype_of(x)
-    if dtype == "bfloat16":  # TVM takes it for no float
+    if dtype == "bfloat16":  # TVM does not count it as a float
         return te.power(x.astype("float32"), y.astype("float32")).astype(dtype)
     if is_float_type(dtype):
         return te.power(x, y)
@@ -80,7 +80,7 @@ _PRODUCTS: dict[float, Callable[[Value], Value]] = {
     2.0: lambda x: x * x,
     3.0: lambda x: x * x * x,
     4.0: lambda x: (x * x) * (x * x),
-}  # of exponents that are known: for others TVM calls the C library, element by element
+}  # for constant exponents; for others TVM calls the C library for each element
 
 
 def _power_te(call: Lowered) -> list[Tensor]:

@@ -48,7 +48,7 @@ def _bits(attrs: None, lhs: Type, rhs: Type) -> Type:
 
 
 _BITS = forward("BroadcastBits", "{out} = {0} ⊔ {1}, of integers", _bits)
-_LAXER = "It accepted elements of every type."
+_LENIENT = "It accepted elements of every type."
 
 
 def _shifted_te(x: Value, y: Value, shift: Callable[[Value, Value], Value], overflow: Value) -> Value:
@@ -85,7 +85,7 @@ def _of_bits(
     formula=r"z = x \cdot 2^{y}",
     reference=lambda x, y: np.left_shift(x, y),
     relation=_BITS,
-    lenient_in_tvm=_LAXER,
+    lenient_in_tvm=_LENIENT,
     gradient=ZERO,
     lowering=pairwise(_left_te),
 )
@@ -98,7 +98,7 @@ def left_shift(lhs: Operand, rhs: Operand) -> Call:
     formula=r"z = \lfloor x / 2^{y} \rfloor",
     reference=lambda x, y: np.right_shift(x, y),
     relation=_BITS,
-    lenient_in_tvm=_LAXER,
+    lenient_in_tvm=_LENIENT,
     gradient=ZERO,
     lowering=pairwise(_right_te),
 )
@@ -111,7 +111,7 @@ def right_shift(lhs: Operand, rhs: Operand) -> Call:
     formula=r"z = x \mathbin{\&} y",
     reference=lambda x, y: x & y,
     relation=_BITS,
-    lenient_in_tvm=_LAXER,
+    lenient_in_tvm=_LENIENT,
     gradient=ZERO,
     lowering=_of_bits(lambda x, y: tirx.bitwise_and(x, y), lambda x, y: every([x, y])),
 )
@@ -124,7 +124,7 @@ def bitwise_and(lhs: Operand, rhs: Operand) -> Call:
     formula=r"z = x \mathbin{|} y",
     reference=lambda x, y: x | y,
     relation=_BITS,
-    lenient_in_tvm=_LAXER,
+    lenient_in_tvm=_LENIENT,
     gradient=ZERO,
     lowering=_of_bits(lambda x, y: tirx.bitwise_or(x, y), lambda x, y: some([x, y])),
 )
@@ -137,7 +137,7 @@ def bitwise_or(lhs: Operand, rhs: Operand) -> Call:
     formula=r"z = x \oplus y",
     reference=lambda x, y: x ^ y,
     relation=_BITS,
-    lenient_in_tvm=_LAXER,
+    lenient_in_tvm=_LENIENT,
     gradient=ZERO,
     lowering=_of_bits(lambda x, y: tirx.bitwise_xor(x, y), differ),
 )

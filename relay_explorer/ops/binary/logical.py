@@ -51,7 +51,7 @@ def _truths(attrs: None, lhs: Type, rhs: Type) -> Type:
 
 
 _TRUTHS = forward("BroadcastLogical", "{out} = {0} ⊔ {1}, of booleans", _truths)
-_LAXER = "It accepted elements of every type."
+_LENIENT = "It accepted elements of every type."
 
 
 @compared(
@@ -59,7 +59,7 @@ _LAXER = "It accepted elements of every type."
     formula=r"z = x \land y",
     reference=lambda x, y: x & y,
     relation=_TRUTHS,
-    lenient_in_tvm=_LAXER,
+    lenient_in_tvm=_LENIENT,
     lowering=pairwise(lambda x, y: every([x, y])),
 )
 def logical_and(lhs: Operand, rhs: Operand) -> Call:
@@ -71,7 +71,7 @@ def logical_and(lhs: Operand, rhs: Operand) -> Call:
     formula=r"z = x \lor y",
     reference=lambda x, y: x | y,
     relation=_TRUTHS,
-    lenient_in_tvm=_LAXER,
+    lenient_in_tvm=_LENIENT,
     lowering=pairwise(lambda x, y: some([x, y])),
 )
 def logical_or(lhs: Operand, rhs: Operand) -> Call:
@@ -83,7 +83,7 @@ def logical_or(lhs: Operand, rhs: Operand) -> Call:
     formula=r"z = x \oplus y",
     reference=lambda x, y: x ^ y,
     relation=_TRUTHS,
-    lenient_in_tvm=_LAXER,
+    lenient_in_tvm=_LENIENT,
     lowering=pairwise(differ),
 )
 def logical_xor(lhs: Operand, rhs: Operand) -> Call:

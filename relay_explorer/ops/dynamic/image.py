@@ -86,13 +86,13 @@ def _scaled(operator: str, names: tuple[str, ...]) -> Reference:
     return compute
 
 
-_LAW = "{out} = {0} with the axes of space ?"
+_TYPE_FORMULA = "{out} = {0} with the axes of space ?"
 
 
 @dynamic(
     "nn.upsampling",
     description="Like nn.upsampling, by factors that the program computes.",
-    relation=("DynamicUpSampling", _larger("HW"), _LAW),
+    relation=("DynamicUpSampling", _larger("HW"), _TYPE_FORMULA),
     inputs=("data", "scale_h", "scale_w"),
     attrs=UpSamplingAttrs,
     level=2,
@@ -109,7 +109,7 @@ def upsampling(data: Operand, scale_h: Operand, scale_w: Operand, **attributes: 
 @dynamic(
     "nn.upsampling3d",
     description="Like nn.upsampling3d, by factors that the program computes.",
-    relation=("DynamicUpSampling3D", _larger("DHW"), _LAW),
+    relation=("DynamicUpSampling3D", _larger("DHW"), _TYPE_FORMULA),
     inputs=("data", "scale_d", "scale_h", "scale_w"),
     attrs=UpSampling3DAttrs,
     level=2,

@@ -12,7 +12,7 @@ from ...ir.op import RelationError
 from ...ir.types import TensorType, Type
 from ..nn.layout import parse_layout
 
-Axis = tuple[str, int]  # ("C", 1): an axis, or its count of blocks; ("c", 16): the place in a block of 16
+Axis = tuple[str, int]  # ("C", 1): an axis, or its count of blocks; ("c", 16): the index in a block of 16
 
 
 class Layout:

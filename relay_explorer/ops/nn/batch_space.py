@@ -36,7 +36,7 @@ from ..te.tensors import (
     unravel,
 )
 from .layout import divided, many, plus, times
-from .space import LAXER_BLOCKS
+from .space import LENIENT_BLOCKS
 
 __all__ = ["batch_to_space_nd", "space_to_batch_nd"]
 
@@ -200,7 +200,7 @@ def _batch_to_space_te(call: Lowered) -> list[Tensor]:
     precision=Precision.UNLISTED,
     example=lambda build: build(t(1, 4, 4, 1), [2, 2], [[0, 0], [0, 0]]),
     attrs_key="relay.attrs.SpaceToBatchNDAttrs",
-    lenient_in_tvm=LAXER_BLOCKS,
+    lenient_in_tvm=LENIENT_BLOCKS,
 )
 def space_to_batch_nd(
     data: Operand,
@@ -234,7 +234,7 @@ def space_to_batch_nd(
     precision=Precision.UNLISTED,
     example=lambda build: build(t(4, 2, 2, 1), [2, 2], [[0, 0], [0, 0]]),
     attrs_key="relay.attrs.BatchToSpaceNDAttrs",
-    lenient_in_tvm=LAXER_BLOCKS,
+    lenient_in_tvm=LENIENT_BLOCKS,
 )
 def batch_to_space_nd(
     data: Operand,

@@ -69,7 +69,7 @@ class LayoutMap:
         self.rank = len(axes)
         self.axes = axes
         self.places = tuple(order[letter] for letter in canonical)
-        # By how much the place on a whole axis grows with that on each axis of the layout.
+        # The stride of each axis of the layout along the whole axis.
         self.steps = tuple(
             math.prod(
                 size

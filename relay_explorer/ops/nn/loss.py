@@ -83,7 +83,7 @@ def _agreement_te(logarithm: Callable[[Value], Value]) -> Lowering:
             return sum_over(product, [n, c])
 
         sums = stage((), all_of_them, f"{call.name}_sum")
-        known_count = isinstance(examples, int)  # the mean of no examples is no number
+        known_count = isinstance(examples, int)  # the mean over no examples is NaN
         count = te_number(examples or math.nan, real) if known_count else te_cast(examples, real)
         return [stage((), lambda: te_cast(-sums() / count, dtype), call.name)]
 

@@ -48,9 +48,7 @@ from .sliding import cropped
 
 __all__ = ["dilate", "mirror_pad", "pad"]
 
-Amounts = Mapping[
-    int, tuple[int, int]
-]  # how much goes before and after an axis; a negative amount is cut off
+Amounts = Mapping[int, tuple[int, int]]  # the padding before and after an axis; a negative amount is cropped
 
 
 PAD_WIDTH = "How many elements go before and after the data on each axis."

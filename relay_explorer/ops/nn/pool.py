@@ -118,7 +118,7 @@ def pool_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
     return window * size_of(output)
 
 
-_LAXER = (
+_LENIENT = (
     "It accepted windows larger than the padded data, and strides, dilations or paddings that are not "
     "positive."
 )
@@ -266,7 +266,7 @@ def _pool(
         traits={Trait.POOL},
         example=example,
         attrs=attrs,
-        lenient_in_tvm=_LAXER,
+        lenient_in_tvm=_LENIENT,
     )
 
 

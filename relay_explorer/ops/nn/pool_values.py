@@ -23,7 +23,7 @@ def _back(y: Array, places: tuple[int, ...]) -> Array:
 
 def _overhang(x: Array, attrs: Anything, places: tuple[int, ...], axes: str) -> list[tuple[int, int]]:
     """Return how far the last window, in ceil_mode, reaches beyond the padded data on each axis."""
-    out: Anything = pooled(x.shape, attrs, axes)  # of an array all extents are known
+    out: Anything = pooled(x.shape, attrs, axes)  # an array's extents are static
     pairs = sides(attrs.padding, len(axes))
     spans = []
     for axis, place in enumerate(places):

@@ -89,7 +89,7 @@ def _to_depth(attrs: SubPixelAttrs, x: Array) -> Array:
     return layout.pack(cut.reshape(n, c * b**2, h // b, w // b))
 
 
-LAXER_BLOCKS = "It rounded down where the blocks do not divide an axis."
+LENIENT_BLOCKS = "It rounded down where the blocks do not divide an axis."
 
 
 def _depth_to_space_te(call: Lowered) -> list[Tensor]:
@@ -141,7 +141,7 @@ def _space_to_depth_te(call: Lowered) -> list[Tensor]:
     precision=Precision.FOLLOW,
     example=lambda build: build(IMAGE, 2),
     attrs=SubPixelAttrs,
-    lenient_in_tvm=LAXER_BLOCKS,
+    lenient_in_tvm=LENIENT_BLOCKS,
 )
 def depth_to_space(data: Operand, block_size: int, layout: str = "NCHW", mode: str = "DCR") -> Call:
     """Rearrange `data` (N, C, H, W) to (N, C / b², H * b, W * b)."""
@@ -164,7 +164,7 @@ def depth_to_space(data: Operand, block_size: int, layout: str = "NCHW", mode: s
     precision=Precision.UNLISTED,
     example=lambda build: build(IMAGE, 2),
     attrs=SubPixelAttrs,
-    lenient_in_tvm=LAXER_BLOCKS,
+    lenient_in_tvm=LENIENT_BLOCKS,
 )
 def space_to_depth(data: Operand, block_size: int, layout: str = "NCHW") -> Call:
     """Rearrange `data` (N, C, H, W) to (N, C * b², H / b, W / b)."""

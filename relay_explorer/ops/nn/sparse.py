@@ -34,7 +34,7 @@ class SparseTransposeAttrs(Attrs, key="relay.attrs.SparseTransposeAttrs"):
     pass
 
 
-# The arrays of a sparse matrix, of numbers and of blocks, for examples
+# The arrays of a sparse matrix of elements, and of one of blocks, for examples
 _NUMBERS = (t(3, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
 _BLOCKS = (t(3, 1, 2, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
 

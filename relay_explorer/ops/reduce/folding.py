@@ -60,7 +60,7 @@ def _reduce_truth(attrs: ReduceAttrs, data: Type) -> Type:
 
 
 _TRUTH = forward("ReduceTruth", "{out} = {0} without `axis`, of booleans", _reduce_truth)
-_LAXER_TRUTH = "It accepted elements of every type."
+_LENIENT_TRUTH = "It accepted elements of every type."
 
 
 def _sum_te(call: Lowered) -> list[Tensor]:
@@ -195,7 +195,7 @@ def min(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool 
     formula=r"y = \bigwedge_{i \in \mathit{axis}} x_i",
     relation=_TRUTH,
     reference=numpy_fold("all"),
-    lenient_in_tvm=_LAXER_TRUTH,
+    lenient_in_tvm=_LENIENT_TRUTH,
     gradient=ZERO,
     lowering=fold_lowering("all", "all"),
     example=lambda build: build(bools(2, 6), [0], keepdims=True),
@@ -210,7 +210,7 @@ def all(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool 
     formula=r"y = \bigvee_{i \in \mathit{axis}} x_i",
     relation=_TRUTH,
     reference=numpy_fold("any"),
-    lenient_in_tvm=_LAXER_TRUTH,
+    lenient_in_tvm=_LENIENT_TRUTH,
     gradient=ZERO,
     lowering=fold_lowering("any", "any"),
     example=lambda build: build(bools(2, 6), [0], keepdims=True),

@@ -72,7 +72,7 @@ def _moved(attrs: None, indices: Array, prev_shape: Array, new_shape: Array) -> 
         new[new.index(-1)] = total // rest
     if int(np.prod(new, dtype="int64")) != total:
         raise ValueError(f"{list(old)} has {total} elements, but new_shape={new} has another number")
-    if tuple(new) == old:  # the coordinates stay, also such as lie outside
+    if tuple(new) == old:  # the coordinates stay, also those out of bounds
         return indices, np.array(new, new_shape.dtype)
     flat = indices.astype("int64") @ _strides(old)
     rows = np.empty((len(flat), len(new)), "int64")

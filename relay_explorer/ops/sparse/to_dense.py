@@ -131,7 +131,7 @@ def _coordinate(where: Anything, indices: Tensor, row: Value, axis: int) -> Valu
 
 
 _FORMULA = r"y_{\mathit{indices}_{n 0}\, \mathit{indices}_{n 1} \dots} = v_n, \quad y_j = d \text{ elsewhere}"
-_LAXER = "It did not compare the coordinates with the result's axes, nor with the values."
+_LENIENT = "It did not compare the coordinates with the result's axes, nor with the values."
 _NO_GRADIENT = NotApplicable("there is no rule for tensors that are given by coordinates")
 
 
@@ -152,7 +152,7 @@ _NO_GRADIENT = NotApplicable("there is no rule for tensors that are given by coo
     example=lambda build: build(ints(3, 2), (4, 5), t(3, name="v"), 1.5),
     attrs=SparseToDenseAttrs,
     inputs=("sparse_indices", "sparse_values", "default_value"),
-    lenient_in_tvm=_LAXER,
+    lenient_in_tvm=_LENIENT,
 )
 def sparse_to_dense(
     sparse_indices: Operand,
@@ -188,7 +188,7 @@ def sparse_to_dense(
     example=lambda build: build(ints(3, 2), ints(2, name="s"), t(3, name="v"), 0),
     attrs=SparseToDenseAttrs,
     inputs=("sparse_indices", "output_shape", "sparse_values", "default_value"),
-    lenient_in_tvm=_LAXER,
+    lenient_in_tvm=_LENIENT,
 )
 def _dyn_sparse_to_dense_call(
     sparse_indices: Operand, output_shape: Operand, sparse_values: Operand, default_value: Operand

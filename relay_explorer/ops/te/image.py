@@ -12,7 +12,7 @@ from functools import reduce
 from itertools import product as choices
 from typing import Any
 
-from ..interpolate import SLACK
+from ..interpolate import TOLERANCE
 from ..nn.layout import layout_map
 from .library import te
 from .lowered import Lowered
@@ -31,7 +31,7 @@ from .tensors import (
 )
 
 REAL = "float64"
-Weighted = tuple[Value, Any]  # an element of an axis, and how much it counts
+Weighted = tuple[Value, Any]  # the index of an element on an axis, and its weight
 
 
 def real(value: Any) -> Value:
@@ -126,8 +126,8 @@ def _nearest(how: Any, place: Value) -> Value:
         "round": lambda: te.round(place),
         "round_prefer_floor": lambda: te.ceil(place - real(0.5)),
         "round_prefer_ceil": lambda: te.floor(place + real(0.5)),
-        "floor": lambda: te.floor(place + real(SLACK)),
-        "ceil": lambda: te.ceil(place - real(SLACK)),
+        "floor": lambda: te.floor(place + real(TOLERANCE)),
+        "ceil": lambda: te.ceil(place - real(TOLERANCE)),
     }[method]()
 
 

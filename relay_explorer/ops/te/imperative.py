@@ -38,7 +38,7 @@ def loops(
 
     def written(ins: Sequence[Any], outs: Sequence[Any]) -> Any:
         with builder.IRBuilder() as frame:
-            with T.serial(0, 1):  # the builder wants one statement; what counts is its body
+            with T.serial(0, 1):  # the builder requires one statement; only its body is used
                 rest = iter(outs)
                 buffers = [
                     next(rest) if outer else T.decl_buffer(list(shape), dtype, scope="local")

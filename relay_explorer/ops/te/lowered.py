@@ -36,13 +36,13 @@ class Target(Protocol):
 
 
 HOST = "host"
-KEPT = "relay_explorer.kept"  # what schedules are told of a stage that stays one of its own
+MATERIALIZED = "relay_explorer.materialized"  # marks a stage that schedules must not inline
 
 Tensors = Anything  # a te.Tensor, or a tuple of Tensors, as Relay nests them
 Lowering = Callable[["Lowered"], Sequence[Anything]]
 
-LONGEST = 2**31 - 1  # elements along an axis
-MOST = 2**48  # elements of a tensor; with more, the numbers of bytes would not be numbers of 64 bits
+MAX_EXTENT = 2**31 - 1  # elements along an axis
+MAX_ELEMENTS = 2**48  # elements of a tensor; with more, sizes in bytes might not fit 64 bits
 
 
 class Sizes:
@@ -61,13 +61,13 @@ class Sizes:
             return tvm.te.var(f"any{self.unknown}", "int64")
         if isinstance(dim, Size):
             return self._size(dim)
-        if dim > LONGEST:
-            raise RelayError(f"an axis of {dim:,} elements is too long: kernels count up to {LONGEST:,}")
+        if dim > MAX_EXTENT:
+            raise RelayError(f"an axis of {dim:,} elements is too long: kernels count up to {MAX_EXTENT:,}")
         return int(dim)
 
     def shape(self, type_: TensorType) -> tuple[Anything, ...]:
         count = prod(extent for extent in type_.shape if isinstance(extent, int))
-        if count > MOST:
+        if count > MAX_ELEMENTS:
             raise RelayError(f"there is no memory for a tensor of {count:,} elements: `{type_}`")
         return tuple([self.dim(d) for d in type_.shape])
 

@@ -13,7 +13,7 @@ from .tensors import (
     stage,
 )
 
-Pairs = Mapping[int, tuple[int, int]]  # how much goes before and after an axis; a negative amount is cut off
+Pairs = Mapping[int, tuple[int, int]]  # the padding before and after an axis; a negative amount is cropped
 
 
 def padded(x: Tensor, pairs: Pairs, value: Value, name: str) -> Tensor:

@@ -64,7 +64,7 @@ def _hash(key: Any, counter: Any) -> None:
             counter[2] = _wrapped(counter[2], counter[3])
             mixed[0] = tirx.bitwise_xor(_rotated(counter[3], right), counter[2])
             mixed[1] = tirx.bitwise_xor(_rotated(counter[1], left), counter[0])
-            counter[1], counter[3] = mixed[0], mixed[1]  # the words change places
+            counter[1], counter[3] = mixed[0], mixed[1]  # the words are swapped
 
 
 def _rotated(value: Value, places: int) -> Value:
@@ -123,7 +123,7 @@ def _generate(call: Lowered, count: Any, name: str) -> tuple[Tensor, Tensor]:
         with each(blocks) as block:
             for n in range(4):
                 counter[n] = _wrapped(key[4 + n], block.astype("uint64"))
-            with when(block >= quotient(count, 4)):  # the last block, of which less than all is used
+            with when(block >= quotient(count, 4)):  # the last block, of which only a part is used
                 for n in range(4):
                     counter[n] = _wrapped(key[4 + n], _word(whole) if n == 3 else word(0))
             _hash(key, counter)

@@ -117,7 +117,7 @@ def _register(name: str) -> None:
         tvm.runtime.convert(lambda a, b: [combine(a[0], b[0])]),
         tvm.runtime.convert(lambda values: [identity(dtype_of(values[0]))]),
     )
-    import ctypes  # only here, since few programs reduce tensors
+    import ctypes  # on demand, because few programs reduce tensors
 
     for function in functions:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(function))

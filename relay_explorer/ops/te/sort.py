@@ -35,8 +35,11 @@ from .tensors import (
     unravel,
 )
 
-FEW_OF = 4  # of so many times as many, the first of a row are found without putting all in order:
-FEW, FEW_KEYS = 256, 16  # up to so many one by one; where elements have keys, more of them in batches
+# The first k elements of a row are selected without sorting it where it is at least SELECTION_RATIO times as
+# long: up to MAX_SELECTED of them, or any number where elements have keys, which are collected in batches
+# beyond MAX_INSERTED_KEYS.
+SELECTION_RATIO = 4
+MAX_SELECTED, MAX_INSERTED_KEYS = 256, 16
 
 
 def comes_before(a: Value, b: Value, ascending: bool = True) -> Value:
@@ -131,7 +134,7 @@ def _merge_two(row: Extent, start: Value, middle: Value, end: Value, keys: Any, 
         takes_right[0] = (right < left).astype("int32")
         following[0] = following[0] + 1 - takes_right[0]
         following[1] = following[1] + takes_right[0]
-    with each(middle - following[0]) as n:  # of one run nothing is left
+    with each(middle - following[0]) as n:  # one run is empty
         spare[row, following[0] + n + end - middle] = keys[row, following[0] + n]
     with each(end - following[1]) as n:
         spare[row, following[1] + n] = keys[row, following[1] + n]
@@ -144,7 +147,7 @@ def first_places(x: Tensor, axis: int, count: int, ascending: bool, name: str) -
     shape = dims(x)
     others = (*shape[:axis], *shape[axis + 1 :])
     size, rows = shape[axis], product(others)
-    batches = count > FEW_KEYS and has_key(dtype_of(x))
+    batches = count > MAX_INSERTED_KEYS and has_key(dtype_of(x))
 
     def body(ins: Buffers, outs: Buffers) -> None:
         (data,), (places, *work) = ins, outs

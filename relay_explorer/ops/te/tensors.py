@@ -7,18 +7,18 @@ from typing import Any
 
 from ..nn.layout import LayoutMap
 from .library import te, tirx
-from .lowered import KEPT
+from .lowered import MATERIALIZED
 from .tvm_types import Extent as Extent
 from .tvm_types import IterVar as IterVar
 from .tvm_types import Number as Number
 from .tvm_types import PrimExpr
 from .tvm_types import Tensor as Tensor
 
-Value = PrimExpr  # an expression of TVM that is one number
+Value = PrimExpr  # a scalar TVM expression
 Index = Sequence[Extent]
-Shape = Sequence[Extent]  # integers, and TVM's expressions of sizes that are known only when the kernel runs
+Shape = Sequence[Extent]  # integers, and TVM expressions for dynamic sizes
 
-NARROW = ("float16", "bfloat16")  # too narrow to add many numbers up in
+NARROW = ("float16", "bfloat16")  # too narrow for accumulators
 
 
 def dtype_of(x: Any) -> str:
@@ -96,7 +96,9 @@ def stage(shape: Shape, body: Callable[..., Number], name: str, materialize: boo
     """Build the tensor of `shape` whose element at an index is `body(*index)`. With `materialize` it is
     computed before its readers, which would otherwise compute its elements repeatedly.
     """
-    tensor: Tensor = te.compute(tuple(shape), body, name=name, attrs={KEPT: True} if materialize else None)
+    tensor: Tensor = te.compute(
+        tuple(shape), body, name=name, attrs={MATERIALIZED: True} if materialize else None
+    )
     return tensor
 
 
@@ -109,7 +111,7 @@ def cast(value: Value, dtype: str) -> Value:
         return differs(value, number(0, before))
     if before == "bool" and dtype in NARROW:
         return value.astype("float32").astype(dtype)
-    if is_float(before) and dtype in _SMALL:  # so that what is beyond the type wraps, as in NumPy
+    if is_float(before) and dtype in _SMALL:  # so that values beyond the type wrap, as in NumPy
         return value.astype(_SMALL[dtype]).astype(dtype)
     return value.astype(dtype)
 
@@ -148,7 +150,9 @@ def some(conditions: Sequence[Any]) -> Value:
 
 
 def is_nan(value: Value) -> Value:
-    wide = value.astype("float32") if dtype_of(value) == "bfloat16" else value  # TVM asks no narrower one
+    wide = (
+        value.astype("float32") if dtype_of(value) == "bfloat16" else value
+    )  # TVM has no test for narrower ones
     return te.isnan(wide)  # TVM takes `x != x` for false
 
 
@@ -220,7 +224,7 @@ def _wider(a: Extent, b: Extent) -> Extent:
         return a
     if known(b) is not None or a is b:
         return b
-    return te.max(a, b)  # one of them may turn out to be 1
+    return te.max(a, b)  # at run time one of them may be 1
 
 
 def element(x: Tensor, index: Index, shape: Shape) -> Value:
@@ -242,7 +246,7 @@ def along(vector: Tensor, axis: int) -> Callable[..., Value]:
     return lambda *index: vector(index[axis])
 
 
-# -- the same elements in another order
+# -- reordering
 
 
 def ravel(index: Index, shape: Shape) -> Extent:

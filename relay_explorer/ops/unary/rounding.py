@@ -41,7 +41,7 @@ __all__ = ["abs", "ceil", "clip", "copy", "floor", "negative", "round", "sign", 
 def _negated(x: Value) -> Value:
     """Negate the elements; booleans, which NumPy cannot negate, stay unchanged."""
     dtype = dtype_of(x)
-    if dtype.startswith("uint"):  # TVM takes 0 - x for 0, the least number that there is
+    if dtype.startswith("uint"):  # TVM simplifies 0 - x to 0, the least unsigned number
         return tirx.bitwise_not(x) + te_number(1, dtype)
     return x if dtype == "bool" else -x
 

@@ -24,7 +24,7 @@ def overlap(a: Box, b: Box, dtype: str, pixel: float = 0.0) -> Value:
     `pixel` is the difference between a side's length and that of its ends.
     """
     zero, one = number(0, dtype), number(1, dtype)
-    sides: list[list[Value]] = [[], [], []]  # of what is shared, of `a`, and of `b`
+    sides: list[list[Value]] = [[], [], []]  # of the intersection, of `a`, and of `b`
     for k in range(2):
         shared = te.min(a(k + 2), b(k + 2)) - te.max(a(k), b(k))
         sides[0].append(te.max(_wider(shared, pixel, dtype), zero))

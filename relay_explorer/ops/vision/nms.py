@@ -20,7 +20,7 @@ from ..operator import call, operator
 from ..relation import floating, forward, integers, same_dim, scalar, tensor
 from . import nms_lowering as nms_te
 from .boxes import ordered, overlaps
-from .declaring import LAXER, SUPPRESSION, number
+from .declaring import LENIENT, SUPPRESSION, number
 
 __all__ = ["get_valid_counts", "non_max_suppression"]
 
@@ -200,7 +200,7 @@ def get_valid_counts(
     precision=Precision.UNLISTED,
     example=lambda build: build(t(1, 5, 6, name="boxes"), ints(1, name="n"), ints(1, 5)),
     attrs_key="relay.attrs.NonMaximumSuppressionAttrs",
-    lenient_in_tvm=LAXER,
+    lenient_in_tvm=LENIENT,
 )
 def non_max_suppression(
     data: Operand,

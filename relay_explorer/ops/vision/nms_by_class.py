@@ -21,7 +21,7 @@ from ..operator import call, operator
 from ..relation import floating, forward, same_dim, scalar, times
 from . import nms_lowering as nms_te
 from .boxes import kept, ordered
-from .declaring import LAXER, SUPPRESSION, number
+from .declaring import LENIENT, SUPPRESSION, number
 
 __all__ = ["all_class_non_max_suppression", "regular_non_max_suppression"]
 
@@ -140,7 +140,7 @@ def _regular_value(attrs: Anything, boxes: Array, scores: Array) -> tuple[Array,
     precision=Precision.UNLISTED,
     example=lambda build: build(t(1, 5, 4, name="b"), t(1, 2, 5, name="s"), 3, 0.5, 0.0),
     attrs_key="relay.attrs.AllClassNonMaximumSuppressionAttrs",
-    lenient_in_tvm=LAXER,
+    lenient_in_tvm=LENIENT,
 )
 def all_class_non_max_suppression(
     boxes: Operand,
@@ -186,7 +186,7 @@ def all_class_non_max_suppression(
     example=lambda build: build(t(1, 5, 4, name="b"), t(1, 5, 3, name="s"), 2, 4, 2, 0.5, 0.0),
     attrs_key="relay.attrs.RegularNonMaximumSuppressionAttrs",
     results=4,
-    lenient_in_tvm=LAXER,
+    lenient_in_tvm=LENIENT,
 )
 def regular_non_max_suppression(
     boxes: Operand,

@@ -122,7 +122,7 @@ def _proposal_te(call: Lowered) -> list[Tensor]:
         high, wide, scale = (info(n, k).astype(REAL) for k in range(3))
         stride = real(attrs.feature_stride)
         outside = [real(i) >= te.trunc(high / stride), real(j) >= te.trunc(wide / stride)]
-        # a region that was too small was made larger by its least side on both ends together
+        # a region that is too small was enlarged by the least side, half of it at each end
         small = [boxes(n, box, k + 2) - boxes(n, box, k) + real(1) for k in range(2)]
         too_small = [side < scale * real(least) for side in small]
         return select(some([*outside, *too_small]), real(-1), scores(n, count + which, i, j).astype(REAL))

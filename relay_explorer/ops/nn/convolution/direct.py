@@ -56,7 +56,7 @@ def _convolution_te(call: Lowered) -> list[Tensor]:
     return [added_up(shape, out_layout, lambda *i: sum_over(term(*i), [c, *u]), dtype, call.name)]
 
 
-_LAXER = (
+_LENIENT = (
     "It accepted windows larger than the padded data, groups that do not divide the channels, packed axes "
     "whose length is not the layout's, and strides, dilations or paddings that are not positive."
 )
@@ -95,7 +95,7 @@ def _convolution(
         traits={Trait.CONVOLUTION, *traits},
         example=example,
         attrs=attrs,
-        lenient_in_tvm=_LAXER,
+        lenient_in_tvm=_LENIENT,
     )
 
 

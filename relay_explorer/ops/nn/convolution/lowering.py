@@ -50,7 +50,7 @@ def by_output(weight: View, channels: Any, groups: int) -> Callable[..., Value]:
     if groups == 1 or each == 1 or whole:
         return weight
     outputs: Extent | None = each
-    if lead is None or outputs is None:  # 1 where the weight has the outputs first after all when it runs
+    if lead is None or outputs is None:  # 1 where, at run time, the weight has the outputs first
         outputs = te.floordiv(channels, te.max(weight.shape[0], 1))
     return lambda o, c, *u: weight(quotient(o, outputs), c + remainder(o, outputs), *u)
 

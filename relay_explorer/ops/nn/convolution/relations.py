@@ -34,7 +34,7 @@ def convolution_relation(name: str, data_axes: str, kernel_axes: str) -> Relatio
         shape = data_layout.forward(data.shape, 0, "the data")
         if attrs.groups != 1:
             if axes == 2 and isinstance(weight, IncompleteType):
-                return False  # TVM's relation does not infer the weight then; something else must
+                return False  # TVM's relation does not infer the weight then; another constraint must
             _check_groups(axes, attrs)
         kernel = conv_weight(data, shape, weight, 1, kernel_layout, attrs, reporter)
         if kernel is None:

@@ -259,7 +259,7 @@ def _dilated(call: Lowered, data: View, weight: View) -> tuple[list[Anything], V
 
 # -- the operators
 
-_LAXER = (
+_LENIENT = (
     "It accepted outputs of no or negative length, groups that do not divide the channels, and strides, "
     "dilations or paddings that are not positive; "
     "and with groups but without `channels` it gave the channels of one group."
@@ -296,7 +296,7 @@ def _transposed(
         traits={Trait.TRANSPOSED_CONVOLUTION},
         example=example,
         attrs=attrs,
-        lenient_in_tvm=_LAXER,
+        lenient_in_tvm=_LENIENT,
     )
 
 

@@ -34,7 +34,7 @@ from .attributes import CHANNELS, DATA_LAYOUT, DILATION, GROUPS, OUT_DTYPE, OUT_
 from .blocks import Split, factor_of, indices_of, shape_in, shape_of, subscripts
 from .blocks import padded as padded_to
 from .layouts import follow_attributes
-from .winograd_matrices import MOST, Rows, matrices
+from .winograd_matrices import MAX_TILE, Rows, matrices
 
 __all__ = ["contrib_conv2d_winograd_weight_transform", "contrib_conv2d_winograd_without_weight_transform"]
 
@@ -72,10 +72,10 @@ def _check_floating(type_: TensorType, operand: int) -> None:
 def _side(attrs: Anything, kernel: int) -> int:
     """Find the side of a tile of data; a RelationError where there is no such transformation."""
     tile: int = attrs.tile_size
-    if tile < 1 or kernel < 1 or not 2 <= tile + kernel - 1 <= MOST:
+    if tile < 1 or kernel < 1 or not 2 <= tile + kernel - 1 <= MAX_TILE:
         raise RelationError(
             f"tile_size={tile} with a kernel of {kernel} needs {tile + kernel - 1} points",
-            f"there are transformations for 2 to {MOST}, such as tile_size=4 with a kernel of 3",
+            f"there are transformations for 2 to {MAX_TILE}, such as tile_size=4 with a kernel of 3",
         )
     return tile + kernel - 1
 

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 POINTS = tuple(Fraction(*p) for p in ((0, 1), (1, 1), (-1, 1), (2, 1), (-2, 1), (1, 2), (-1, 2)))
-MOST = len(POINTS) + 1  # the longest tile, with the point at infinity
+MAX_TILE = len(POINTS) + 1  # the longest tile, with the point at infinity
 
 Rows = tuple[tuple[Fraction, ...], ...]
 
@@ -34,7 +34,7 @@ class Matrices(NamedTuple):
 
 @lru_cache(16)
 def matrices(m: int, r: int) -> Matrices:
-    """Make the matrices for `m` outputs of a filter of `r` elements; m + r - 1 is at most MOST."""
+    """Make the matrices for `m` outputs of a filter of `r` elements; m + r - 1 is at most MAX_TILE."""
     points = POINTS[: m + r - 2]
     one, none = Fraction(1), Fraction(0)
     filters, results, data = [], [], []
