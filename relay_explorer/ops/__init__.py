@@ -1,7 +1,7 @@
 """Relay's operators, one file for each or for a closely related group; and what declares one.
 
-What is imported from here is all that the file of an operator needs, in this package or outside of it: see
-`operator`. The package's own operators are declared when the first of them is asked for (`load_all`).
+The names exported here are all that an operator's file needs, in this package or outside of it: see
+`operator`. The package's own operators are declared when the first of them is used (`load_all`).
 """
 
 from __future__ import annotations

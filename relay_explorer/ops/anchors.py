@@ -1,4 +1,4 @@
-"""Where the book's operator reference says what about which operator."""
+"""Where the book's operator reference describes each operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks in a program for passes, for `relay.annotation`: each is the value that it is put around."""
+"""Marks for passes in a program, for `relay.annotation`: each returns its operand unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What builders do with their Python arguments before they make a call."""
+"""Convert builders' Python arguments before a call is built."""
 
 from __future__ import annotations
 

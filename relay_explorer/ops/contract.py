@@ -1,4 +1,4 @@
-"""Einstein summation: products of tensors summed over the axes that share a letter."""
+"""Einstein summation: products of tensors, summed over the axes that share a letter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators that make tensors from nothing but their shape, or after another tensor."""
+"""Operators that make tensors from a shape alone, or like another tensor."""
 
 from __future__ import annotations
 

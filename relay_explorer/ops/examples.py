@@ -1,4 +1,4 @@
-"""Variables that the operators' examples are calls of."""
+"""Variables for the calls in the operators' examples."""
 
 from __future__ import annotations
 

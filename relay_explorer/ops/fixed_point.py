@@ -1,4 +1,4 @@
-"""Multiplying integers by numbers that are held as a fraction of 31 bits and a power of two.
+"""Multiply integers by factors held as a fraction of 31 bits and a power of two.
 
 A factor is m · 2^(s - 31): quantized programs rescale with it, and no floating-point number is involved.
 """

@@ -1,4 +1,4 @@
-"""What gradient rules are written with; `calls.relay` has the builders of all operators."""
+"""Helpers for gradient rules; `calls.relay` has the builders of all operators."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def zeros_of(expr: Expr, type_: Type | None = None) -> Expr:
     """Build zeros of the type of `expr`, a tensor or a tuple; of `type_`, where the expression has no type
     yet.
 
-    Where the shape is known nothing of `expr` is kept alive for it.
+    Where the shape is static, `expr` need not stay alive.
     """
     return _filled(expr, expr.checked_type if type_ is None else type_, one=False)
 

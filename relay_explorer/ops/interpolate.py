@@ -1,4 +1,4 @@
-"""Values between the places of a grid: the weights of resizing, and sampling at computed places."""
+"""Values between the points of a grid: the weights of resizing, and sampling at computed positions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOLERANCE = 1e-5  # a position this close below an integer counts as that intege
 
 @dataclass(frozen=True)
 class Resizing:
-    """How data is resized: those attributes of `image.resize2d` by which elements are interpolated."""
+    """How data is resized: the attributes of `image.resize2d` that determine the interpolation."""
 
     method: str
     coordinate_transformation_mode: str

@@ -1,4 +1,4 @@
-"""Modules that are imported when the first name of them is asked for."""
+"""Modules that are imported when the first of their names is used."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class LazyModule:
-    """Stands for the module `path`. Without it, an ImportError says `help`."""
+    """A stand-in for the module `path`. Where that cannot be imported, an ImportError says `help`."""
 
     def __init__(self, path: str, help: str = "") -> None:
         self.__dict__.update(_path=path, _help=help)

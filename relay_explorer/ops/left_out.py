@@ -1,7 +1,6 @@
-"""TVM 0.14's operators that are not here, with the reasons: those that a backend, a pass or an annotation
-scheme made for itself, which no program of a user's begins with.
-
-Names are the operators' own; one that ends in a dot stands for all that begin with it.
+"""Operators of TVM 0.14 that this package lacks, with the reasons: a backend, a pass or an annotation
+scheme introduces them, and no user's program begins with them. Names are the operators' own; one that ends
+in a dot stands for all that begin with it.
 """
 
 from __future__ import annotations

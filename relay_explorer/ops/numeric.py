@@ -41,7 +41,7 @@ def quiet() -> Iterator[None]:
 def checked(reference: Reference) -> Reference:
     """Wrap a reference implementation as the interpreter calls it.
 
-    Results are arrays in memory of their own, also single numbers; overflow and NaN are results, not
+    Results are arrays in memory of their own, scalars included; overflow and NaN are results, not
     warnings; a shape that does not fit is a ValueError.
     """
 

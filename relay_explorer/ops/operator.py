@@ -91,8 +91,8 @@ def operator(
     arrays (tuples of them for tuples), which returns an array, or a tuple of them, of the shape and element
     type that `relation` infers. `lowering` is the computation of its kernel, a function of a
     `relay_explorer.ops.te.lowered.Lowered`, or HOST: Python runs the reference implementation. `gradient`,
-    `layout` (a rule of `relay_explorer.ops.layouts`), `precision` and `traits` answer what passes ask;
-    NotApplicable(reason) is an answer, too; `kernel_layouts` gives ConvertLayout the default layout of a
+    `layout` (a rule of `relay_explorer.ops.layouts`), `precision` and `traits` are for the passes that ask
+    for them; they may be NotApplicable(reason); `kernel_layouts` gives ConvertLayout the default layout of a
     layer's weight for each layout of its data. `example` makes a well-typed call, or several, with the
     builder that it is given.
 

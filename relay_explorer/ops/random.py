@@ -1,5 +1,5 @@
-"""Random numbers as functions of a key: the same key gives the same numbers, so each is used once, and every
-operator gives back the key to go on with. `relay.random` gathers the builders.
+"""Random numbers as functions of a key. The same key gives the same numbers, so each is used once, and
+every operator returns the next key. `relay.random` gathers the builders.
 """
 
 from __future__ import annotations

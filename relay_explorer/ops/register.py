@@ -4,7 +4,7 @@
     Op.get("smooth").relation = IDENTITY
     register_pattern("smooth", OpPattern.OPAQUE)
 
-`operator` declares an operator as a whole, with all that it means. The methods by which old code completed an
+`operator` declares an operator as a whole. The methods by which old code completed an
 operator (`set_num_inputs`, `add_type_rel` …) are the compat layer's: `relay_explorer.compat.operator_steps`.
 """
 

@@ -1,7 +1,7 @@
 """Type relations that many operators share, and helpers to write others.
 
-A dimension is an int, `Any` (`?`, known when the program runs) or a Size (`n`, `2 * n + 1`). They can be
-computed with alike.
+A dimension is an int, `Any` (`?`, known when the program runs) or a Size (`n`, `2 * n + 1`). The
+helpers compute with all of them.
 """
 
 from __future__ import annotations

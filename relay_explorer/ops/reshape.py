@@ -83,9 +83,8 @@ class ReshapeAttrs(Attrs, key="relay.attrs.ReshapeAttrs"):
 
 
 class _Plan:
-    """Reads `newshape` from the left, and consumes the dimensions of `source` in step.
-
-    Dimensions that are copied, merged or split answer for themselves; the others decide what -1 stands for.
+    """Reads `newshape` from the left, and consumes the dimensions of `source` in step. Copied, merged or
+    split dimensions account for their own elements; the others determine what -1 stands for.
     """
 
     def __init__(self, source: Shape, newshape: Sequence[int], allowzero: bool) -> None:

@@ -146,7 +146,7 @@ def _scattered(attrs: Anything, x: Array, indices: Array, updates: Array) -> Arr
 def _scatter_elements_gradient(call: Call, grad: Expr) -> list[Expr | None]:
     """Differentiate by the data and the updates; no index may occur twice.
 
-    Of several updates of one element the last counts, and which one that is only the run tells.
+    Of several updates of one element the last counts, which is known only at run time.
     """
     _, indices, updates = call.args
     assert call.attrs is not None

@@ -1,4 +1,4 @@
-"""Operators that give the shape of a tensor as data."""
+"""Operators that return the shape of a tensor as data."""
 
 from __future__ import annotations
 

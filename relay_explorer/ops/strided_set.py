@@ -63,7 +63,7 @@ def _strided_set_gradient(call: Call, grad: Expr) -> list[Expr | None]:
 def _strided_set_te(lowered: Lowered) -> list[Tensor]:
     """Test for each element whether it lies in the box, whose bounds are data, and read the value there.
 
-    The values are read at places that they have, also where the box is larger.
+    The values are read within their bounds, also where the box is larger.
     """
     x, v, begin, end, strides = lowered.inputs
 

@@ -1,4 +1,4 @@
-"""Operators of vectors whose elements are counted or numbered: distinct values, inverse permutations."""
+"""Operators on vectors whose elements are counted or numbered: distinct values, inverse permutations."""
 
 from __future__ import annotations
 

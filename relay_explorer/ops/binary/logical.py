@@ -1,4 +1,4 @@
-"""Operators on truth values, and the choice by a condition."""
+"""Operators on booleans, and selection by a condition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How operators are declared whose result's shape the program computes.
+"""Declare operators whose result's shape the program computes.
 
 `dyn.reshape` is `reshape` with an operand in place of the attribute `newshape`; the extents of its result are
 `?`, and only the rank is known. `relay.reshape(x, shape)` calls `dyn.reshape` where `shape` is an expression

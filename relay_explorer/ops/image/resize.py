@@ -1,4 +1,4 @@
-"""`image.resize1d`, `resize2d` and `resize3d`: data interpolated to another size along its axes of space."""
+"""`image.resize1d`, `resize2d` and `resize3d`: data interpolated to another size along its spatial axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gradient of operators that resize images: along each axis, elements are sums of elements."""
+"""The gradient of operators that resize images: along each axis, resizing is a product with a matrix."""
 
 from __future__ import annotations
 

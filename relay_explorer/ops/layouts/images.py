@@ -1,4 +1,4 @@
-"""Rules of the operators whose attributes name a layout: pools, and what else reads images."""
+"""Layout rules of the operators whose attributes name a layout: pools, and others that read images."""
 
 from __future__ import annotations
 

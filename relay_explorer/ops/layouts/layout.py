@@ -16,7 +16,7 @@ Axis = tuple[str, int]  # ("C", 1): an axis, or its count of blocks; ("c", 16): 
 
 
 class Layout:
-    """The layout called `name`; a RelationError where that names none. An empty one is `False`."""
+    """The layout called `name`; raises a RelationError where that names none. An empty one is `False`."""
 
     __slots__ = ("axes", "name")
 
@@ -86,8 +86,8 @@ def layout(name: object) -> Layout:
 
 
 class InferCorrectLayoutOutput(NamedTuple):
-    """The answer of a rule: the layouts of the arguments (fields of tuples one by one) and of the results,
-    and the attributes that the call then has. A None among the layouts: the rule does not know.
+    """The answer of a layout rule: the layouts of the arguments (fields of tuples one by one) and of the
+    results, and the attributes of the new call. None among the layouts means that the rule does not know.
     """
 
     input_layouts: Sequence[Layout | None]
@@ -96,8 +96,9 @@ class InferCorrectLayoutOutput(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What a rule is asked: the attributes of a call, the layouts that its arguments had (None: nothing is
-    known) and their types, and the layouts that they have got since (None: first the old ones are asked for).
+    """The argument of a layout rule: the attributes of a call, the layouts that its arguments had (None
+    where unknown) and their types, and the layouts that they have now (None where the rule is first asked
+    for the old ones).
     """
 
     attrs: Attrs | None

@@ -1,4 +1,4 @@
-"""The layout rule of normalizations along an axis: its number follows the axis into a new layout."""
+"""The layout rule of normalizations along an axis: the attribute `axis` follows it into a new layout."""
 
 from __future__ import annotations
 

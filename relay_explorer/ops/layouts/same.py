@@ -1,4 +1,4 @@
-"""Rules of the operators that work element by element, in any layout, as long as their arguments agree."""
+"""Layout rules of the operators that work element by element, in any layout that their operands share."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The operators' builders, in the namespaces that Relay gave them; here those of `relay` itself.
 
-Each file of operators stands in one of these modules: importing this one declares all of them.
+One of these modules imports each file of operators, so importing this one declares all of them.
 """
 
 from __future__ import annotations

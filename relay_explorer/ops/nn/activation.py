@@ -1,4 +1,4 @@
-"""The rectified linear unit and its relatives, with slopes below zero."""
+"""The rectified linear unit and its variants with a slope below zero."""
 
 from __future__ import annotations
 

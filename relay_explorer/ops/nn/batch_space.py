@@ -1,4 +1,4 @@
-"""Operators that trade spatial axes for the batch."""
+"""Operators that move elements between spatial axes and the batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bias that follows a layer: a vector that is added along one axis."""
+"""The bias that follows a layer: a vector added along one axis."""
 
 from __future__ import annotations
 

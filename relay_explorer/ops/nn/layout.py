@@ -49,9 +49,8 @@ def parse_layout(name: str) -> tuple[tuple[str, int], ...]:
 
 
 class LayoutMap:
-    """Shapes in the layout `name` to shapes in the order `canonical`, and back.
-
-    Get one from `layout_map`, which keeps them.
+    """Converts shapes between the layout `name` and the order `canonical`. Get one from `layout_map`,
+    which caches them.
     """
 
     __slots__ = ("axes", "canonical", "factors", "identity", "name", "places", "rank", "steps")

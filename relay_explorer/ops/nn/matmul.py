@@ -1,4 +1,4 @@
-"""Products of matrices, of which either may be given transposed; one by one or in batches."""
+"""Products of matrices, either of which may be transposed; single or in batches."""
 
 from __future__ import annotations
 

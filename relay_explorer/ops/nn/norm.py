@@ -1,7 +1,7 @@
 """Normalizations along one axis, over space and over groups of channels; and what `batch_norm` shares.
 
-Kernels keep sums in float32, and in float64 for float64 and integers; the reference implementation adds all
-up in float64.
+Kernels accumulate in float32, and in float64 for float64 and integers; the reference implementation
+accumulates in float64.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Normalizations without parameters: by neighbouring channels, and by the Euclidean norm.
 
-Kernels keep sums in float32, and in float64 for float64 and integers.
+Kernels accumulate in float32, and in float64 for float64 and integers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Operators that put elements around or between those of a tensor.
+"""Operators that insert elements around or between those of a tensor.
 
-`nn.pad` has its own kernel: TOPI's takes the value as a number, but Relay's is an operand; and TOPI's
-reflection reaches once across the data, but NumPy's, and so Relay's, as often as it takes.
+`nn.pad` has its own kernel: TOPI's takes the value as a number, but Relay's is an operand; and TOPI
+reflects an index once, but NumPy, and so Relay, as often as needed.
 """
 
 from __future__ import annotations

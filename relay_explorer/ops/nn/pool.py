@@ -1,4 +1,4 @@
-"""Pooling: the maximum or mean of windows that slide over the axes of space."""
+"""Pooling: the maximum or mean of windows that slide over the spatial axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools that are told the output's size rather than the window's: adaptive ones, and global ones, whose
+"""Pools that are given the output's size rather than the window's: adaptive ones, and global ones, whose
 output is one element.
 """
 

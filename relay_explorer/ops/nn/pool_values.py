@@ -34,7 +34,7 @@ def _overhang(x: Array, attrs: Anything, places: tuple[int, ...], axes: str) -> 
 
 
 class _Pool:
-    """The windows of one call: the padded data, and how to see its windows."""
+    """The windows of one call: the padded data, and how windows are read from it."""
 
     def __init__(self, attrs: Anything, axes: str, x: Array) -> None:
         self.attrs, self.count = attrs, len(axes)

@@ -1,4 +1,4 @@
-"""Windows over arrays: what convolutions and pools compute with. Axes of space come last."""
+"""Windows over arrays, from which convolutions and pools compute. Spatial axes come last."""
 
 from __future__ import annotations
 

@@ -111,8 +111,8 @@ _SOFTMAX_GRADIENT = Gradient("dx = y · (dy − Σ dy · y), over the softmax ax
 
 
 class _Rows:
-    """A call's data and its rows along the axis: half-precision numbers are computed in float32, integers in
-    float64, and brought back at the end.
+    """A call's data and its rows along the axis. Half precision is computed in float32, integers in
+    float64, and the result is converted back.
     """
 
     def __init__(self, call: Lowered) -> None:

@@ -1,4 +1,4 @@
-"""Operators that resize the spatial axes, or trade them for channels."""
+"""Operators that move elements between spatial axes and channels."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Windows that slide over a tensor, as in convolutions and pools: the arguments that describe them, and how
-many places they take.
+"""Windows that slide over a tensor, as in convolutions and pools: their arguments, and the number of their
+positions.
 """
 
 from __future__ import annotations

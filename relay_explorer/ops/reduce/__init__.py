@@ -1,3 +1,3 @@
-"""Reductions: operators that fold whole axes of a tensor into one number each."""
+"""Reductions: operators that reduce whole axes of a tensor to one element each."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the greatest and the least elements are."""
+"""The indices of the greatest and the least elements."""
 
 from __future__ import annotations
 

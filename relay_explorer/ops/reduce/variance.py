@@ -1,4 +1,4 @@
-"""Variances, and what is composed of reductions."""
+"""Variances, and functions composed of reductions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,3 @@
-"""Operators on tensors that are mostly one number, given by the coordinates of their other elements.
-
-The coordinates are the rows of a matrix: (number of elements, rank of the tensor).
+"""Operators on sparse tensors, given by the coordinates of the elements that differ from a default. The
+coordinates are the rows of a matrix: (number of elements, rank of the tensor).
 """

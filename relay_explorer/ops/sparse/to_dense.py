@@ -1,4 +1,4 @@
-"""`sparse_to_dense`: a tensor of one number, but for elements that are given with their coordinates."""
+"""`sparse_to_dense`: a tensor of one value, except for elements given with their coordinates."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What operators compute as tensor expressions, and the tools that these are written with.
+"""Lowerings of operators to tensor expressions, and the tools for writing them.
 
-`lowered` says what a lowering is given and returns; `tensors` has numbers, shapes, stages and sums. Nothing
-here imports TVM before the first kernel is made (see `library`).
+`lowered` defines a lowering's argument and result; `tensors` has constants, shapes, stages and sums. Nothing
+here imports TVM before the first kernel is compiled (see `library`).
 """
 
 from __future__ import annotations

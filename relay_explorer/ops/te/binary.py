@@ -1,16 +1,15 @@
-"""Operators on the elements of two tensors that stand at one place, after broadcasting.
+"""Element-wise operators of two tensors, which are broadcast.
 
 Where TVM differs from Relay:
 
-* a division of integers by 0 ends the process, on many machines also that of the least integer by -1; here
-  the first gives 0 and the second wraps, as in NumPy (the interpreter raises an error where one divides by
-  0);
+* a division of integers by 0 ends the process, and on many machines so does dividing the least integer by
+  -1; here the first gives 0 and the second wraps, as in NumPy (the interpreter raises an error on a
+  division by 0);
 * its code generator promises LLVM that sums, differences and products of 32 and 64 bits do not overflow;
-  where they do, what comes out is what the machine gives (it wraps, as NumPy does) unless LLVM made use of
-  the promise;
-* its `fmod` has no code for processors, and its `power` refuses integers;
-* a shift by as many bits as there are, or more, is what the machine makes of it: 3 << 40 is 768 on x86.
-  Here, as in NumPy, the bits are gone.
+  where they do, the result is the machine's (it wraps, as in NumPy) unless LLVM relied on the promise;
+* its `fmod` cannot be compiled for processors, and its `power` refuses integers;
+* a shift by the type's width or more depends on the machine: 3 << 40 is 768 on x86. Here, as in NumPy, all
+  bits are shifted out.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Operators that work on each element by itself.
+"""Element-wise operators of one tensor.
 
-Where TVM differs from Relay, whose functions of integers are computed in float64 and lose the fraction:
+Where TVM differs from Relay, whose functions of integers are computed in float64 and truncated:
 
 * its `exp`, `sin` and `sigmoid` of integers cannot be compiled, and its `sqrt` of them is float32;
-* of half-precision numbers it knows some functions (`exp`) and not others (`acos`, `erf`);
-* its `max(x, y)` gives `y` where one of the two is NaN, where NumPy's, and so Relay's, gives NaN; its `x !=
-  y` is false there, and its simplifier takes `x != x` for false: only `isnan` finds NaN.
+* it supports half precision in some functions (`exp`) and not in others (`acos`, `erf`);
+* its `max(x, y)` is `y` where one of the two is NaN, whereas NumPy's, and so Relay's, is NaN; its `x != y`
+  is false there, and its simplifier rewrites `x != x` to false: only `isnan` detects NaN.
 """
 
 from __future__ import annotations

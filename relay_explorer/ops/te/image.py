@@ -1,7 +1,7 @@
-"""Resizing and sampling of images in kernels: places, neighbours and weights.
+"""Resizing and sampling of images in kernels: positions, neighbours and weights.
 
-Places and weights are float64, as in the reference implementations: in float32 a place on or between two
-elements may be rounded to another one, and another neighbour is read.
+Positions and weights are float64, as in the reference implementations: in float32 a position may be rounded
+across an element, and then another neighbour is read.
 """
 
 from __future__ import annotations

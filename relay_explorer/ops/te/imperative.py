@@ -1,5 +1,5 @@
-"""Kernels written as loops, for what no tensor expression says: where one step needs what an earlier one
-left, or writes at a place that is data. They are one thread's work, apart from the loops that are `together`.
+"""Kernels written as loops, for what tensor expressions cannot describe: steps that depend on earlier
+ones, or writes at an index that is data. One thread runs them, apart from the loops that are `together`.
 
 They are TVM's opaque blocks: schedules leave them as they are.
 """
@@ -75,7 +75,7 @@ def when(condition: Value) -> Any:
 
 
 class _If:
-    """TVM's builder wants an If, and a Then inside it."""
+    """An If with a Then inside it, as TVM's builder requires."""
 
     def __init__(self, condition: Value) -> None:
         self.parts = (T.If(condition), T.Then())

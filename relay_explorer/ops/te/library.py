@@ -1,6 +1,5 @@
-"""TVM's modules, each imported at the first use of a name of it, so that operators are declared without TVM.
-
-`relay_explorer.lower` has then checked which version it is, and imported it.
+"""TVM's modules, each imported at the first use of one of its names, so that operators are declared
+without TVM. `relay_explorer.lower` has then checked TVM's version, and imported it.
 """
 
 from __future__ import annotations

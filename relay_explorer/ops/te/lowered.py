@@ -1,13 +1,13 @@
-"""What a lowering is given: the call of an operator, and the tensors that it is applied to.
+"""The argument of a lowering: the call of an operator, and the tensors that it is applied to.
 
-An operator's lowering is a function of a `Lowered`, which gives the tensors of the result, one for a tensor,
-several for a tuple, of exactly the shapes and element types that the operator's type relation says, with the
-values of its reference implementation:
+An operator's lowering is a function of a `Lowered` that returns the tensors of the result, one for a tensor,
+several for a tuple. Their shapes and element types are exactly those of the operator's type relation, and
+their values those of its reference implementation:
 
     def dense(call: Lowered) -> list[te.Tensor]: ...
 
-HOST in place of a function says that no tensor expression can say what the operator does (the size of its
-result depends on data, say): Python runs its reference implementation.
+HOST in place of a function means that no tensor expression can describe the operator, for example because
+the size of its result depends on data: Python runs its reference implementation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .library import tvm
 
 
 class Target(Protocol):
-    """What a lowering may ask of the machine that the kernel is made for."""
+    """What a lowering may ask about the machine that the kernel is compiled for."""
 
     @property
     def kind(self) -> str:
@@ -46,8 +46,8 @@ MAX_ELEMENTS = 2**48  # elements of a tensor; with more, sizes in bytes might no
 
 
 class Sizes:
-    """TVM's variables for the sizes of a kernel that are known only when it runs: one for each named size,
-    and a new one for each `?`.
+    """TVM's variables for the dynamic sizes of a kernel: one for each named size, and a new one for each
+    `?`.
     """
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Lowered:
-    """A call of an operator, and the tensors that it is applied to: what a lowering is given.
+    """The argument of a lowering: a call of an operator, and the tensors that it is applied to.
 
     `inputs` are te.Tensors, a tuple of them for an argument that is a tuple; `types` the arguments' Relay
     types, `out_type` the result's; `attrs` the call's attributes.

@@ -1,4 +1,4 @@
-"""Matrix products. Products of narrow types are added up in wider ones."""
+"""Matrix products. Products of narrow types are accumulated in wider ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Padding, which kernels of windows begin with, and buffers."""
+"""Padding, with which kernels of windows begin, and buffers."""
 
 from __future__ import annotations
 

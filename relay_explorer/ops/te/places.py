@@ -1,4 +1,4 @@
-"""Indices of tensors as kernels compute them: counted from the end, and brought into their axis."""
+"""Indices as kernels compute them: counted from the end, and clamped to their axis."""
 
 from __future__ import annotations
 

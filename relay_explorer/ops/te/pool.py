@@ -1,7 +1,5 @@
-"""Pools and their gradients, in any layout.
-
-TOPI's maximum loses NaN, and its gradients know no dilation. What surrounds the data is a stage of its own,
-and only where there is any.
+"""Pools and their gradients, in any layout. TOPI's maximum loses NaN, and its gradients do not support
+dilation. The padded data is a stage of its own, and only where there is padding.
 """
 
 from __future__ import annotations
@@ -37,7 +35,9 @@ SPACE = ("W", "HW", "DHW")
 
 
 class Pool:
-    """The windows of one call over `x`: where its axes of space lie, and what the windows see of each."""
+    """The windows of one call over `x`: the positions of its spatial axes, and the elements in each
+    window.
+    """
 
     def __init__(self, call: Lowered, x: Tensor) -> None:
         attrs = call.attrs

@@ -1,7 +1,7 @@
 """Random numbers as functions of a key: Threefry, bit for bit as `ops.threefry` defines it.
 
-TOPI has had no Threefry since Relay left TVM. TVM's code generator promises LLVM that no sum of 64 bits
-overflows; these do, on purpose, and LLVM would make of them what it likes. So they are added in halves.
+TOPI has had no Threefry since Relay left TVM. TVM's code generator promises LLVM that no 64-bit
+sum overflows. These do, on purpose, which would be undefined behaviour, so they are added in halves.
 """
 
 from __future__ import annotations

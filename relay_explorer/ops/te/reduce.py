@@ -1,11 +1,11 @@
-"""Reductions: operators that fold whole axes of a tensor into one number each.
+"""Reductions: operators that reduce whole axes of a tensor to one element each.
 
 Where TOPI differs from Relay:
 
-* its `max` and `min` lose NaN, and its `argmax` does not find it, where NumPy's do;
-* its `argmax` of a row of -∞ is -1, no position at all;
-* it adds half-precision numbers up in half precision: the sum of 70,000 ones is 2,048, after which adding 1
-  changes nothing. Here such sums are kept in float32.
+* its `max` and `min` lose NaN, and its `argmax` does not find it, whereas NumPy's do;
+* its `argmax` of a row of -∞ is -1, which is not an index;
+* its accumulators of half precision are half precision: the sum of 70,000 ones is 2,048, after which adding
+  1 changes nothing. Here they are float32.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from .tensors import (
 
 
 class Folded:
-    """The axes that a call folds: how an index of the result, and the folded places, become one of the
-    data.
+    """The axes that a call reduces, and the conversion of an index of the result, with reduction
+    variables, to one of the data.
     """
 
     def __init__(self, call: Lowered) -> None:

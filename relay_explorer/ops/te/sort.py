@@ -1,12 +1,12 @@
 """Sorting and searching.
 
-TOPI calls the runtime's `tvm.contrib.sort`, which a program without TVM's runtime does not have. Here a
-merge sort is written out: equal elements keep their order, and NaN is the greatest number, as in NumPy.
-The few first elements of a long row are found without sorting it.
+TOPI calls the runtime's `tvm.contrib.sort`, which a program without TVM's runtime lacks. The merge sort here
+is written in loops: it is stable, and NaN is the greatest number, as in NumPy. The first few elements of a
+long row are selected without sorting it.
 
-An element of 32 bits or less becomes a whole number that stands in the same order, and its place in the row
-is written behind it: so no two are equal, and what is compared is what is moved, without a jump that the
-processor would have to guess.
+An element of 32 bits or less is mapped to an integer of the same order, the *key*, whose low bits hold its
+index in the row. So no two keys are equal, the key that is compared is also what is moved, and the merge
+needs no branch that the processor would have to predict.
 """
 
 from __future__ import annotations

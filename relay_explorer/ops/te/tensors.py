@@ -1,4 +1,4 @@
-"""What lowerings share: numbers, shapes, stages, and tensors read in another shape or layout."""
+"""What lowerings share: constants, shapes, stages, and tensors read in another shape or layout."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 
 class PrimExpr(Protocol):
-    """`tvm.ir.PrimExpr`: an expression that is one number, a truth value included."""
+    """`tvm.ir.PrimExpr`: a scalar expression, booleans included."""
 
     ty: object  # its element type; none before TVM 0.27, and none on a comparison by `==` or `!=`
 
@@ -60,7 +60,7 @@ class Range(Protocol):
 
 
 class IterVar(PrimExpr, Protocol):
-    """`tvm.tirx.IterVar`: an axis, which can stand where an index stands."""
+    """`tvm.tirx.IterVar`: an axis, which can be used as an index."""
 
     @property
     def dom(self) -> Range: ...
@@ -69,7 +69,7 @@ class IterVar(PrimExpr, Protocol):
 
 
 class Tensor(Protocol):
-    """`tvm.te.Tensor`: an element of it is read by a call, `x(i, j)`."""
+    """`tvm.te.Tensor`: reading an element is a call, `x(i, j)`."""
 
     @property
     def shape(self) -> Sequence[Extent]: ...

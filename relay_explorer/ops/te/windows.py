@@ -1,4 +1,4 @@
-"""Windows over the axes of space: the padding around the data, and how many positions a window takes."""
+"""Windows over the spatial axes: the padding around the data, and the number of positions of a window."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Approximations that the pass FastMath puts in place of the exact operators.
-
-Their reference implementations are those of what they approximate: how far off a kernel may be is the
-kernel's affair."""
+"""Approximations that the pass FastMath substitutes for the exact operators. Their reference
+implementations are those of the exact operators; the error is left to the kernels.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exponentials, logarithms and roots, and the functions that are made of them."""
+"""Exponentials, logarithms and roots, and functions composed of them."""
 
 from __future__ import annotations
 

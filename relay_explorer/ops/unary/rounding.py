@@ -1,4 +1,4 @@
-"""Sign, rounding and bounds; and the copy of a tensor."""
+"""Sign, rounding, clamping, negation and copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes by two corners, (left, top, right, bottom), and how much of them two share."""
+"""Boxes by two corners, (left, top, right, bottom), and their intersection over union."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the operators that suppress boxes declare alike."""
+"""What the declarations of operators that suppress boxes share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The boxes of single-shot detectors: anchors on a grid, and what a network's predictions make of them."""
+"""The boxes of single-shot detectors: anchors on a grid, and the detections from a network's predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Non-maximum suppression: of boxes that overlap much, only the best stays. By class: `nms_by_class`."""
+"""Non-maximum suppression: of boxes that overlap much, only the best is retained. By class:
+`nms_by_class`.
+"""
 
 from __future__ import annotations
 

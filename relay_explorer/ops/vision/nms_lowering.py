@@ -1,6 +1,5 @@
-"""The lowerings of non-maximum suppression, which keeps only the best of boxes that overlap much.
-
-Each step depends on what the ones before it have kept, so these kernels are written as loops.
+"""The lowerings of non-maximum suppression, which retains only the best of boxes that overlap much. Each
+step depends on what the steps before it have retained, so these kernels are written as loops.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ def _proposal_te(call: Lowered) -> list[Tensor]:
 
 
 class _Anchors:
-    """The boxes that predictions make of anchors in each cell."""
+    """The boxes that predictions make of the anchors in each cell."""
 
     def __init__(self, call: Lowered) -> None:
         self.attrs = call.attrs

@@ -35,7 +35,7 @@ def axes_of_space(call: Lowered) -> str:
 def input_channel(o: Extent, c: Extent, groups: int, inputs: Any, outputs: Any) -> Extent:
     """Find the input channel that is number `c` of the group of the output channel `o`.
 
-    A group has so many `inputs` and `outputs`.
+    A group has `inputs` input channels and `outputs` output channels.
     """
     if groups == 1:
         return c

@@ -224,7 +224,7 @@ def _weight_te(call: Lowered) -> list[Tensor]:
 def _convolution_te(call: Lowered) -> list[Tensor]:
     """Transform the tiles of the data, multiply them by the weight, and transform the products back.
 
-    Each transformation goes one axis at a time. The stages are `_pad`, `_rows` and `_data` (Bᵀ d, and that
+    Each transformation handles one axis at a time. The stages are `_pad`, `_rows` and `_data` (Bᵀ d, and that
     times B), `_products` (summed over the channels), `_lines` and `_tiles` (Aᵀ M, and that times A), and the
     result, in which tiles lie next to each other. Channels are in blocks as in data and result, or of 1.
     """
