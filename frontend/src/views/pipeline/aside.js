@@ -2,7 +2,10 @@
 import { h } from "../../core/dom.js";
 import { createTabs } from "../../core/tabs.js";
 import { createGraphPane } from "./graph.js";
+import { drawHistory, drawTotals } from "./panes.js";
+import { drawRewrites } from "./rewrites.js";
 /** @import { PipelineModel } from "./model.js" */
+/** @import { PipelineExplorer } from "./view.js" */
 
 export const PANES = [
   { id: "rewrites", label: "Rewrites" },
@@ -55,4 +58,40 @@ export function createAside(model, { onPane, onTab, onPick, onHover }) {
     narrowTabs,
     graph,
   };
+}
+
+/**
+ * Draws the pane that is open: rewrites, history or totals.
+ * @param {PipelineExplorer} explorer
+ */
+export function drawAside(explorer) {
+  const { model, pipe, at } = explorer;
+  const { rewrites, told } = explorer.stage;
+  explorer.paneTabs.button("rewrites").textContent = rewrites.length
+    ? `Rewrites ${told.toLocaleString("en")}`
+    : "Rewrites";
+  if (!explorer.panes.rewrites.hidden)
+    drawRewrites(explorer.panes.rewrites, {
+      stage: explorer.stage,
+      tree: model.tree,
+      at: explorer.rewrite,
+      onGo: (to) => explorer.goRewrite(to),
+    });
+  const stop = () => {
+    explorer.followItem(-1);
+    explorer.focus();
+  };
+  drawHistory(model, explorer.panes.history, {
+    lives: explorer.lives,
+    stage: explorer.stage.index,
+    follow: explorer.follow,
+    onStop: stop,
+    onGo: (stage, item) =>
+      explorer.moment(
+        stage,
+        item,
+        explorer.list.includes(stage) ? pipe : model.pipelines.findIndex(({ list }) => list.includes(stage)),
+      ),
+  });
+  drawTotals(model, explorer.panes.totals, { pipe, at, onGo: (p, i) => explorer.goTo(p, i) });
 }
