@@ -1,6 +1,6 @@
-// Contrast: every text colour on every ground it stands on, in both themes.
+// Contrast: every text colour on every ground it stands on, in both themes. And what style sheets may reach.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
 const css = readFileSync(new URL("../src/core/theme.css", import.meta.url), "utf8");
@@ -65,3 +65,27 @@ for (const [theme, selector] of [
       );
   });
 }
+
+test("a view's style sheet leaves the rows of other views alone", () => {
+  /** @param {string} css */
+  const selectors = (css) =>
+    [...css.replace(/\/\*[^]*?\*\//g, "").matchAll(/([^{};]+)\{/g)]
+      .filter(([, head]) => !head.trim().startsWith("@"))
+      .flatMap(([, head]) => head.split(",").map((selector) => selector.trim()));
+  /** @param {string} selector */
+  const classes = (selector) => [...selector.matchAll(/\.([a-z][\w-]*)/gi)].map(([, name]) => name);
+  const src = new URL("../src/", import.meta.url);
+  /** @param {string} path */
+  const sheet = (path) => selectors(readFileSync(new URL(path, src), "utf8"));
+  const shared = new Set(sheet("core/rows.css").flatMap(classes));
+  shared.delete("rx");
+  const leaks = readdirSync(new URL("views/", src), { recursive: true })
+    .filter((path) => /\.(css|js)$/.test(path))
+    .flatMap((path) => sheet(`views/${path}`).map((selector) => ({ path, selector })))
+    .filter(
+      ({ selector }) =>
+        /^\.rx [^>]/.test(selector) && classes(selector.slice(4)).every((name) => shared.has(name)),
+    )
+    .map(({ path, selector }) => `${path}: ${selector}`);
+  assert.deepEqual(leaks, []);
+});

@@ -10,7 +10,7 @@ import { addStyle } from "../../core/style.js";
 /** @import { Context, State } from "../../core/types.js" */
 
 addStyle(`
-.rx .cost-grid .row .cell:not(.code) { align-self: center; font: 13px/1.5 var(--ui); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
+.rx .cost-grid .cell:not(.code) { align-self: center; font: 13px/1.5 var(--ui); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
 .cost-bar { display: inline-block; width: 5em; height: 10px; margin-inline-end: 8px; vertical-align: -1px; background: linear-gradient(to right, var(--hue-blue) var(--share), transparent var(--share)); outline: 1px solid var(--line); }
 .cost-scroll { flex: 1; max-height: 11em; overflow: auto; }
 .cost-table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -59,7 +59,7 @@ export function mountCosts(root, view, ctx) {
 
 /** @extends {Explorer<CostsView>} */
 export class CostsExplorer extends Explorer {
-  /** @type {Map<number, import("/work/wt/d2/frontend/src/generated/costs").CallCost>} */
+  /** @type {Map<number, import("../../generated/costs.js").CallCost>} */
   byRow = LATER;
   /** @type {number} */
   operator = LATER;
