@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LENGTHS = (500, 1_000, 2_000, 5_000, 10_000)
-MOST_BEFORE = 2_000  # calls: the earlier commit takes minutes for more
+MAX_BEFORE = 2_000  # calls: the earlier commit takes minutes for more
 
 
 def chain(calls: int) -> list[str]:
@@ -92,7 +92,7 @@ def main() -> None:
     rows = []
     for name in PROGRAMS:
         for when, tree in trees.items():
-            lengths = [n for n in LENGTHS if when == "now" or n <= MOST_BEFORE]
+            lengths = [n for n in LENGTHS if when == "now" or n <= MAX_BEFORE]
             cells = [f"{measured(tree, name, n):.2f} s" for n in lengths]
             rows.append([name, when, *cells, *["–"] * (len(LENGTHS) - len(cells))])
     headings = ["program", "", *(f"{n:,} calls" for n in LENGTHS)]

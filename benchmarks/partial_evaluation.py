@@ -14,7 +14,7 @@ from relay_explorer import models, relay
 from relay_explorer.ir import IRModule
 from relay_explorer.ir.recorder import Recorder
 from relay_explorer.transform import ToANormalForm
-from relay_explorer.transform.partial_evaluate.evaluator import MOST_BINDINGS, Evaluator
+from relay_explorer.transform.partial_evaluate.evaluator import MAX_BINDINGS, Evaluator
 from relay_explorer.transform.partial_evaluate.record import LIMIT, PartialEvaluationEvent
 from relay_explorer.typing import infer_types
 
@@ -42,7 +42,7 @@ def sentence(words: int) -> IRModule:
 def evaluate(module: IRModule) -> int:
     """The pass on `@main` alone, its normal form made beforehand; how many lines remain."""
     main = module.get_global_var("main")
-    evaluator = Evaluator(module, MOST_BINDINGS)
+    evaluator = Evaluator(module, MAX_BINDINGS)
     evaluator.residual(main, module[main])
     return evaluator.bindings
 

@@ -35,7 +35,7 @@ OURS = ("aot", "graph", "vm")
 PROGRAMS = ("eager", *OURS, "layer", "onnx", "compile")
 ROUNDS = {"vm": 1, "compile": 1}  # processes of each program, in turns; others take two
 SECONDS = 0.6  # of runs of one network in one process
-LONGEST = 150  # seconds of a process; what it has not measured by then is left out
+MAX_LENGTH = 150  # seconds of a process; what it has not measured by then is left out
 
 
 def prepared(name: str, program: str, threads: int) -> Callable[[], Any] | None:
@@ -108,7 +108,9 @@ def best_times(threads: int, names: list[str]) -> dict[tuple[str, str], float]:
 
 def _output(command: list[str], env: dict[str, str], program: str) -> str:
     try:
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=LONGEST, check=False)
+        done = subprocess.run(
+            command, env=env, capture_output=True, text=True, timeout=MAX_LENGTH, check=False
+        )
     except subprocess.TimeoutExpired as late:
         return (late.stdout or b"").decode() if isinstance(late.stdout, bytes) else (late.stdout or "")
     if done.returncode:

@@ -22,7 +22,7 @@ from .values import Closure, ConstructorValue, RefValue, Value
 
 Place = tuple["Place | None", Value, int]  # where a part stands: in which place, of what, as which field
 
-MOST_PLACES = 6  # that an error names
+MAX_PLACES = 6  # that an error names
 
 
 def check_arguments(params: Sequence[Var], values: Sequence[Value], module: IRModule) -> None:
@@ -161,7 +161,7 @@ def _places(place: Place | None) -> list[str]:
     rest = 0
     while place is not None:
         place, whole, index = place
-        if len(names) == MOST_PLACES:
+        if len(names) == MAX_PLACES:
             rest += 1
         elif isinstance(whole, RefValue):
             names.append("the content of a cell")

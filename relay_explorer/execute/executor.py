@@ -13,7 +13,7 @@ from ..ir.walk import free_type_vars, post_order
 from ..typing import check_types
 from .arguments import check_arguments
 from .interpreter import Interpreter
-from .results import DEEPEST_TUPLE, Wrapper, to_result, to_value
+from .results import MAX_TUPLE_DEPTH, Wrapper, to_result, to_value
 from .values import Closure, Value
 
 
@@ -159,7 +159,7 @@ def _numbered(argument: object, expected: Type | None, depth: int = 0) -> object
     that the parameter cannot represent is left as it is, and is refused later.
     """
     if isinstance(expected, TupleType) and isinstance(argument, (tuple, list)):
-        if depth < DEEPEST_TUPLE and len(argument) == len(expected.fields):
+        if depth < MAX_TUPLE_DEPTH and len(argument) == len(expected.fields):
             return tuple([_numbered(a, w, depth + 1) for a, w in zip(argument, expected.fields)])
         return argument
     if isinstance(expected, TensorType) and not expected.shape and type(argument) in (int, float):

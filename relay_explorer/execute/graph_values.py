@@ -10,7 +10,7 @@ from ..ir.errors import Note, RelayError
 from ..ir.types import TensorType
 from .arguments import describe
 from .graph import Input, Nest, Slot
-from .results import DEEPEST_TUPLE, to_value
+from .results import MAX_TUPLE_DEPTH, to_value
 from .tensor_arguments import by_dlpack, of_number, remedies
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _arrays(
     parameter: Input, value: object, nest: Nest, slots: Sequence[Slot], depth: int
 ) -> Iterator[tuple[int, Array]]:
     if isinstance(nest, list):
-        if not isinstance(value, (tuple, list)) or len(value) != len(nest) or depth >= DEEPEST_TUPLE:
+        if not isinstance(value, (tuple, list)) or len(value) != len(nest) or depth >= MAX_TUPLE_DEPTH:
             raise _wrong(parameter, value, depth)
         for part, inner in zip(value, nest):
             yield from _arrays(parameter, part, inner, slots, depth + 1)

@@ -34,9 +34,9 @@ from .events import (
 from .memory import Budget
 from .values import Closure, ConstructorValue, ForeignClosure, RefValue, Value, show
 
-MOST_CLAUSES = 6  # of a match, that an error names
+MAX_CLAUSES = 6  # of a match, that an error names
 DEEP = 1000  # calls: from here on they may be what takes the memory
-DEEPEST_STACK = 1_000_000  # callers that wait; each takes about 200 bytes
+MAX_STACK_DEPTH = 1_000_000  # callers that wait; each takes about 200 bytes
 
 Waiting = tuple[Block, int, Frame, int]  # who goes on, where, with what, and where the value goes
 
@@ -133,7 +133,7 @@ class Interpreter:
                         emit(BranchChosen(instruction, frame, next_block, tail))
                 if not tail:
                     waiting.append((block, at, frame, target))
-                    if len(waiting) > DEEPEST_STACK:
+                    if len(waiting) > MAX_STACK_DEPTH:
                         raise too_deep(instruction.node.span, _called(instruction), len(waiting))
                 block, at, frame = next_block, 0, next_frame
         except (RelayError, TypeError, AttributeError, IndexError, ValueError) as problem:
@@ -278,8 +278,8 @@ def no_clause(patterns: Sequence[Pattern], module: IRModule) -> tuple[str, str]:
     """Write the note that lists the patterns of a match, and the help that names a missing one (empty if
     there is none).
     """
-    clauses = ", ".join(f"`{show_pattern(pattern)}`" for pattern in patterns[:MOST_CLAUSES])
-    more = f" and {len(patterns) - MOST_CLAUSES} more" if len(patterns) > MOST_CLAUSES else ""
+    clauses = ", ".join(f"`{show_pattern(pattern)}`" for pattern in patterns[:MAX_CLAUSES])
+    more = f" and {len(patterns) - MAX_CLAUSES} more" if len(patterns) > MAX_CLAUSES else ""
     missing = missing_case(patterns, module)
     note = f"the match has clauses for {clauses}{more}" if patterns else "the match has no clauses"
     return note, f"add a clause for {missing}, or for `_`, which fits all" if missing is not None else ""

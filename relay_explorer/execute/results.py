@@ -17,7 +17,7 @@ from ..ir.op import Op
 from . import values
 from .values import Value, show
 
-DEEPEST_TUPLE = 100
+MAX_TUPLE_DEPTH = 100
 
 FromFunction = Callable[[Value], Any]  # what a function looks like from outside
 
@@ -98,8 +98,8 @@ def to_value(argument: Any, depth: int = 0) -> Value:
     import numpy
 
     if isinstance(argument, (tuple, list)):
-        if depth >= DEEPEST_TUPLE:
-            raise RelayError(f"an argument has tuples nested deeper than {DEEPEST_TUPLE} levels")
+        if depth >= MAX_TUPLE_DEPTH:
+            raise RelayError(f"an argument has tuples nested deeper than {MAX_TUPLE_DEPTH} levels")
         return tuple([to_value(part, depth + 1) for part in argument])
     if isinstance(argument, (values.ConstructorValue, values.RefValue, values.Closure)):
         return argument

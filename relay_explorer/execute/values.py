@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Value = Any  # numpy.ndarray · tuple of values · ConstructorValue · RefValue · Closure · Constructor · Op
 
-MOST_SHOWN = 200  # parts of a value that its text shows
+MAX_SHOWN = 200  # parts of a value that its text shows
 
 
 class ConstructorValue:
@@ -102,7 +102,7 @@ def show(value: Value) -> str:
             parts.append(current)
             continue
         count += 1
-        if count > MOST_SHOWN:
+        if count > MAX_SHOWN:
             parts.append("…")
             continue
         if isinstance(current, ConstructorValue):
@@ -141,7 +141,7 @@ def _push(pending: list[Value | str], opening: str, values: Sequence[Value], clo
 def _array(value: Value) -> str:
     if getattr(value, "shape", None) == ():
         return str(value.item())
-    if getattr(value, "size", MOST_SHOWN + 1) <= 12:
+    if getattr(value, "size", MAX_SHOWN + 1) <= 12:
         return " ".join(str(value.tolist()).split())
     if not hasattr(value, "dtype"):  # nothing that a program computes with, given to it past all checks
         return f"<{type(value).__name__}>"

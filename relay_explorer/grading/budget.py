@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from .answer_values import ANSWERING
 
-MOST_PRINTED = 2_000  # characters of what the code prints that are kept: the last ones
+MAX_PRINTED = 2_000  # characters of what the code prints that are kept: the last ones
 _STACK = 64 << 20  # bytes; threads of some systems have room for a few hundred calls only
 _WAITING = 4  # times as long, for code that sleeps or waits for something
 _UNKNOWN = 10  # and where nobody tells whether it waits of its own accord or for a processor
@@ -49,7 +49,7 @@ class _Tail(io.TextIOBase):
         self.text = ""
 
     def write(self, text: str) -> int:
-        self.text = (self.text + text[-MOST_PRINTED:])[-MOST_PRINTED:]
+        self.text = (self.text + text[-MAX_PRINTED:])[-MAX_PRINTED:]
         return len(text)
 
     def writable(self) -> bool:

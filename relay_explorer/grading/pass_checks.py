@@ -26,7 +26,7 @@ from .check import CASE_SECONDS, crashed
 from .feedback import Failure
 from .fragments import main_of, snapshot, text
 
-LONGEST = 1_400  # characters of a program in feedback
+MAX_LENGTH = 1_400  # characters of a program in feedback
 CAPTION = "Your pass at work: the program before and after"
 # Of a function before and after: what is wrong, and a hint; two empty strings where it is right.
 Goal = Callable[[Function, Function], tuple[str, str]]
@@ -59,7 +59,8 @@ class PassTask:
         if outcome.error is None and not got:
             return None
         shown = text(module)
-        case = f"{self.name}(main), where main is\n{shown if len(shown) < LONGEST else shown[:LONGEST] + '…'}"
+        shown = shown if len(shown) < MAX_LENGTH else shown[:MAX_LENGTH] + "…"
+        case = f"{self.name}(main), where main is\n{shown}"
         expected = "a function that gives the same, and in which there is nothing left to do"
         if outcome.error is not None:
             return self._crashed(case, outcome, expected, module)
@@ -150,7 +151,7 @@ def shown_text(module: IRModule) -> str:
         shown = text(module)
     except (RelayError, TypeError, AttributeError) as error:  # a broken result has no text
         return f"a function that cannot be printed: {error}"
-    return shown if len(shown) < LONGEST else shown[:LONGEST] + "…"
+    return shown if len(shown) < MAX_LENGTH else shown[:MAX_LENGTH] + "…"
 
 
 def _value(module: IRModule) -> Anything:

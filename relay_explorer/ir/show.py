@@ -18,7 +18,7 @@ from .types import (
 )
 
 Namer = Callable[[Type], "str | None"]
-DEEPEST_TYPE = (
+MAX_TYPE_DEPTH = (
     200  # a type nested deeper is cut with `…` in messages; the printer refuses it with an error of its own
 )
 
@@ -34,7 +34,7 @@ def show_type(type_: Type, namer: Namer | None = None, depth: int = 0) -> str:
     """
     if namer is not None and (name := namer(type_)) is not None:
         return name
-    if depth > DEEPEST_TYPE:
+    if depth > MAX_TYPE_DEPTH:
         return "…"
 
     def inner(t: Type) -> str:

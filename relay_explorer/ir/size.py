@@ -19,8 +19,8 @@ Value: TypeAlias = Union[int, float, "Size", "Any"]
 Show = Callable[["SizeVar"], str]
 
 _ONE: Factors = frozenset()
-MOST_TERMS = 32
-DEEPEST = 8  # functions within functions
+MAX_TERMS = 32
+MAX_DEPTH = 8  # functions within functions
 
 
 class Any:
@@ -180,7 +180,7 @@ def _made(terms: dict[Factors, Number]) -> Value:
     kept = {factors: factor for factors, factor in terms.items() if factor}
     if not kept:
         return 0
-    if len(kept) > MOST_TERMS:
+    if len(kept) > MAX_TERMS:
         return Any()
     if len(kept) == 1:
         ((factors, factor),) = kept.items()
@@ -218,7 +218,7 @@ def _product(a: object, b: object) -> Value:
 
 def _apply(name: str, *args: Value) -> Value:
     depth = 1 + max([_depth(arg) for arg in args])
-    return Any() if depth > DEEPEST else Applied(name, args, depth)
+    return Any() if depth > MAX_DEPTH else Applied(name, args, depth)
 
 
 def _depth(value: Value) -> int:

@@ -16,7 +16,7 @@ from .types import (
 )
 from .walk import children, rebuild
 
-DEEPEST_TYPE = (
+MAX_TYPE_DEPTH = (
     128  # levels: beyond, a type is refused, since every walk over types may then recurse without care
 )
 LARGEST_TYPE = 50_000  # parts, shared ones counted each time
@@ -55,8 +55,8 @@ def substitute_type(type_: Type, replacements: dict[TypeVar, Type], depth: int =
     parts = parts_of(type_)
     if not parts:
         return type_
-    if depth > DEEPEST_TYPE:
-        raise TypeTooLargeError(f"a type is nested deeper than {DEEPEST_TYPE} levels")
+    if depth > MAX_TYPE_DEPTH:
+        raise TypeTooLargeError(f"a type is nested deeper than {MAX_TYPE_DEPTH} levels")
     new = [substitute_type(p, replacements, depth + 1) for p in parts]
     return type_ if all(x is y for x, y in zip(parts, new)) else with_parts(type_, new)
 

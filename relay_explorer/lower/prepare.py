@@ -47,7 +47,7 @@ from .targets.target import Target
 WRITTEN_OUT = 5000  # expressions of a function that is written out where it is called
 # Operators in a kernel, at most: TVM needs up to half a second for each, and what a longer kernel saves, one
 # more time through memory, is little beside so many. Pieces of a long chain are one kernel, called often.
-MOST_FUSED = 48
+MAX_FUSED = 48
 
 
 def with_params(mod: IRModule | Expr, params: Mapping[str, Any] | None) -> IRModule:
@@ -198,7 +198,7 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
     alone = {op.name: OpPattern.OPAQUE for op in _operators(module) if lowering_of(op) is None}
     if _sums_to_computed_shapes(module):
         alone["collapse_sum_to"] = OpPattern.OPAQUE
-    config = {CONSTANTS_ONLY: True, PATTERNS: alone, "relay.FuseOps.max_depth": MOST_FUSED, **now.config}
+    config = {CONSTANTS_ONLY: True, PATTERNS: alone, "relay.FuseOps.max_depth": MAX_FUSED, **now.config}
     with context_within(opt_level, () if entry == "main" else ("RemoveUnusedFunctions",), config):
         module = pipeline(fuse=False)(FlatLets()(module) if opt_level >= 3 else module)
         module = Sequential([EliminateCommonSubexpr(), CombineSharedDense()], name="shared weights")(module)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.show import DEEPEST_TYPE
+from ..ir.show import MAX_TYPE_DEPTH
 from ..ir.types import (
     USUAL_BITS,
     Dim,
@@ -57,8 +57,8 @@ class TypeSyntax(Lexer):
 
         Types nested deeper than messages can show them are refused, so recursion is safe here.
         """
-        if depth >= DEEPEST_TYPE:
-            raise self.error(f"this type is nested more than {DEEPEST_TYPE} levels deep")
+        if depth >= MAX_TYPE_DEPTH:
+            raise self.error(f"this type is nested more than {MAX_TYPE_DEPTH} levels deep")
         start, kind = self.start, self.kind
         if kind == "name":
             return self._named(depth)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ..ir.module import IRModule
 from ..ir.show import counted
-from ..ir.substitute import DEEPEST_TYPE, parts_of
+from ..ir.substitute import MAX_TYPE_DEPTH, parts_of
 from ..ir.types import GlobalTypeVar, Type, TypeCall
 
 
 def check_kinds(type_: Type, module: IRModule, depth: int = 0) -> str | None:
     """Return what is wrong with an annotation, in one sentence; None where it is well-kinded."""
-    if depth > DEEPEST_TYPE:
-        return f"a type is nested deeper than {DEEPEST_TYPE} levels"
+    if depth > MAX_TYPE_DEPTH:
+        return f"a type is nested deeper than {MAX_TYPE_DEPTH} levels"
     if isinstance(type_, GlobalTypeVar):
         return _declared(type_, 0, module)
     if isinstance(type_, TypeCall):

@@ -16,7 +16,7 @@ from typing import Any as Anything
 from ..ir.expr import Expr
 from ..ir.op import Relation, RelationError
 from ..ir.recorder import active
-from ..ir.substitute import DEEPEST_TYPE, TypeTooLargeError, substitute_type
+from ..ir.substitute import MAX_TYPE_DEPTH, TypeTooLargeError, substitute_type
 from ..ir.types import (
     Any,
     Dim,
@@ -298,8 +298,8 @@ class Solver:
         return a if shape == a.shape else b if shape == b.shape else TensorType.of(shape, a.dtype)
 
     def _unify_parts(self, a: Type, b: Type, depth: int) -> Type:
-        if depth > DEEPEST_TYPE:
-            raise TypeTooLargeError(f"a type is nested deeper than {DEEPEST_TYPE} levels")
+        if depth > MAX_TYPE_DEPTH:
+            raise TypeTooLargeError(f"a type is nested deeper than {MAX_TYPE_DEPTH} levels")
         if a.__class__ is not b.__class__:
             raise MismatchError(a, b)
         match a, b:

@@ -13,7 +13,7 @@ from collections import deque
 from ..ir.errors import TypeInferenceError
 from ..ir.expr import Tuple
 from ..ir.op import Relation
-from ..ir.substitute import DEEPEST_TYPE, TypeTooLargeError, parts_of, with_parts
+from ..ir.substitute import MAX_TYPE_DEPTH, TypeTooLargeError, parts_of, with_parts
 from ..ir.types import IncompleteType, Type, TypeRelation
 from .solver import MismatchError, RefusalError, Solver
 from .variables import InferenceVariable, find, resolve
@@ -75,8 +75,8 @@ class TypeSolver:
 
     def _enter(self, type_: Type, depth: int = 0) -> Type:
         """Replace the caller's IncompleteTypes in a type by the solver's variables."""
-        if depth > DEEPEST_TYPE:
-            raise TypeInferenceError(f"a type is nested deeper than {DEEPEST_TYPE} levels")
+        if depth > MAX_TYPE_DEPTH:
+            raise TypeInferenceError(f"a type is nested deeper than {MAX_TYPE_DEPTH} levels")
         if isinstance(type_, InferenceVariable):
             return type_
         if isinstance(type_, IncompleteType):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ir.substitute import DEEPEST_TYPE, LARGEST_TYPE, TypeTooLargeError, parts_of, with_parts
+from ..ir.substitute import LARGEST_TYPE, MAX_TYPE_DEPTH, TypeTooLargeError, parts_of, with_parts
 from ..ir.types import IncompleteType, TensorType, Type, TypeKind
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def resolve(type_: Type, depth: int = 0) -> Type:
     parts = parts_of(type_)
     if not parts:
         return type_
-    if depth > DEEPEST_TYPE:
-        raise TypeTooLargeError(f"a type is nested deeper than {DEEPEST_TYPE} levels")
+    if depth > MAX_TYPE_DEPTH:
+        raise TypeTooLargeError(f"a type is nested deeper than {MAX_TYPE_DEPTH} levels")
     resolved = [resolve(p, depth + 1) for p in parts]
     return type_ if all(map(_same, parts, resolved)) else with_parts(type_, resolved)
 

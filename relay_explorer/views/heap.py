@@ -18,8 +18,8 @@ from ..ir.walk import type_children
 from .evaluation.format import ObjectBox, ObjectKind, ObjectPart, Role
 from .values import FunctionName, is_tensor, tensor_text, tensor_type, value_text
 
-MOST_OBJECTS = 5_000
-MOST_AT_ONCE = 1_000  # of the parts of one value: of a long list the rest appears as it is reached
+MAX_OBJECTS = 5_000
+MAX_PARTS_AT_ONCE = 1_000  # of the parts of one value: of a long list the rest appears as it is reached
 NOT_RECORDED = "…"
 
 
@@ -66,7 +66,7 @@ class Heap:
         for member in pending:  # grows while it is gone through: the nearest parts first
             if not self.is_object(member) or id(member) in self._numbers:
                 continue
-            if len(self.things) >= MOST_OBJECTS or len(pending) > MOST_AT_ONCE:
+            if len(self.things) >= MAX_OBJECTS or len(pending) > MAX_PARTS_AT_ONCE:
                 return
             number = self._numbers[id(member)] = len(self.things)
             self.things.append(Thing(member, row, step))

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from .format import Passage, Remark, Row, RowKind, Token, View, spoken
 
-MOST_ROWS = 60
-MOST_STEPS = 60
+MAX_ROWS = 60
+MAX_STEPS = 60
 MANY_PARAMETERS = 8  # longer lists are shown as one line
-DEEPEST = 20  # levels that are still indented
+MAX_DEPTH = 20  # levels that are still indented
 WIDEST_ROW, WIDEST_NOTE = 84, 44  # characters
 CHAR, LINE, TOP, LEFT = 7.8, 21, 64, 16  # pixels
 
@@ -43,7 +43,7 @@ class Line(NamedTuple):
 
     @property
     def indent(self) -> str:
-        return "  " * min(self.depth, DEEPEST)
+        return "  " * min(self.depth, MAX_DEPTH)
 
     @property
     def width(self) -> int:
@@ -52,12 +52,12 @@ class Line(NamedTuple):
 
 
 def lines(view: View) -> list[Line]:
-    """Return the picture's lines: long parameter lists as one line, and at most MOST_ROWS rows."""
+    """Return the picture's lines: long parameter lists as one line, and at most MAX_ROWS rows."""
     drawn = list(_drawn(view))
-    if len(drawn) <= MOST_ROWS:
+    if len(drawn) <= MAX_ROWS:
         return drawn
-    rest = len(drawn) - MOST_ROWS + 1
-    return [*drawn[: MOST_ROWS - 1], _remark(0, f"… {rest:,} more rows")]
+    rest = len(drawn) - MAX_ROWS + 1
+    return [*drawn[: MAX_ROWS - 1], _remark(0, f"… {rest:,} more rows")]
 
 
 def _drawn(view: View) -> Iterator[Line]:
@@ -69,7 +69,7 @@ def _drawn(view: View) -> Iterator[Line]:
                 yield from _folded(part.rows, part.notes)
             case Passage():
                 program = list(_folded(part.rows, part.notes))
-                shown = program[: MOST_ROWS // 2]
+                shown = program[: MAX_ROWS // 2]
                 yield from shown
                 rest = len(program) - len(shown)
                 yield _remark(0, f"… {rest:,} more rows" if rest else "")
@@ -126,7 +126,7 @@ def _story(view: View) -> str:
     sentences, first = view.story(), view.first_step
     if not sentences:
         return ""
-    steps = [spoken(say) for say in sentences[:MOST_STEPS]]
+    steps = [spoken(say) for say in sentences[:MAX_STEPS]]
     rest = len(sentences) - len(steps)
     more = f"<p>… {rest:,} more steps</p>" if rest else ""
     items = "".join(f"<li>{escape(step)}</li>" for step in steps)

@@ -12,7 +12,7 @@ from ..ir.show import short_dtype, show_shape
 
 FunctionName = Callable[[Closure], str]
 FEW, SOME = 4, 12  # numbers of a tensor: written out within other values, and where it stands alone
-LONGEST = 80
+MAX_LENGTH = 80
 
 
 def number(value: Any) -> str:
@@ -56,7 +56,7 @@ def is_tensor(value: Value) -> bool:
     return hasattr(value, "dtype")
 
 
-def value_text(value: Value, function_name: FunctionName, most: int = LONGEST) -> str:
+def value_text(value: Value, function_name: FunctionName, most: int = MAX_LENGTH) -> str:
     """Write a value in one line of about `most` characters: `Cons(1, Cons(2, Nil))`."""
     parts: list[str] = []
     length = 0
@@ -95,7 +95,7 @@ def _opened(value: Value, pending: list[Value | str], function_name: FunctionNam
 
 def _push(pending: list[Value | str], values: Sequence[Value], closing: str) -> None:
     pending.append(closing)
-    for index, value in enumerate(reversed(values[:LONGEST])):
+    for index, value in enumerate(reversed(values[:MAX_LENGTH])):
         if index:
             pending.append(", ")
         pending.append(value)

@@ -9,7 +9,7 @@ import pytest
 from relay_explorer import relay
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.text import parse
-from relay_explorer.transform.fuse_ops.groups import MOST_FUSED
+from relay_explorer.transform.fuse_ops.groups import MAX_FUSED
 from relay_explorer.views import picture
 from relay_explorer.views.pipeline.format import PipelineView, Stage
 from tests.book.chapters import cells, explorers, names, output, shown, source
@@ -217,7 +217,7 @@ def test_the_forms() -> None:
 def test_an_option_reaches_its_pass() -> None:
     matches = [int(n) for n in re.findall(r"(\d+) kernels", output(PAGE, "for most in"))]
     assert matches[0] == 18 > matches[1] > matches[2] == names(PAGE)["kernels"](names(PAGE)["lenet"])
-    assert MOST_FUSED == 256
+    assert MAX_FUSED == 256
 
 
 # -- predictions and limits

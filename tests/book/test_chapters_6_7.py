@@ -75,7 +75,7 @@ class TestControlFlow:
         names(self.page)
         from relay_explorer.execute import interpreter
 
-        assert interpreter.DEEPEST_STACK == 1_000_000
+        assert interpreter.MAX_STACK_DEPTH == 1_000_000
         assert "The limit on those who wait is a million" in source(self.page)
 
     def test_answer_of_the_exercise(self) -> None:

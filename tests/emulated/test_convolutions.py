@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from relay_explorer.lower.schedules.gpu_convolution import MOST_SHARED
+from relay_explorer.lower.schedules.gpu_convolution import MAX_SHARED
 from relay_explorer.lower.schedules.gpu_tiles import SUMS, THREADS, Window, best, ragged, shared
 from relay_explorer.testing.emulated_gpu import Launch, emulated_gpu
 from tests.emulated.test_kernels import agree, case
@@ -104,7 +104,7 @@ def test_a_tile_fits(window: Window) -> None:
     assert tile is not None
     assert tile.threads <= THREADS[1]
     assert tile.sums <= SUMS
-    assert shared(window, tile) * window.bytes <= MOST_SHARED
+    assert shared(window, tile) * window.bytes <= MAX_SHARED
     assert window.inputs % tile.inputs == 0
     assert window.group in (1, window.outputs) or window.group % tile.outputs == 0
     assert not (ragged(window, tile) and max(window.strides) > 1 and window.wide % tile.across)

@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from relay_explorer.execute.vm import compile_program, parse_program, program_text
-from relay_explorer.execute.vm.matching import MOST_STATES, Look, decisions
+from relay_explorer.execute.vm.matching import MAX_STATES, Look, decisions
 from relay_explorer.execute.vm.text import function_text
 from relay_explorer.ir import Match, ParseError
 from relay_explorer.testing import generate
@@ -228,8 +228,8 @@ def test_a_match_decides_as_its_clauses_do(width: int, one_by_one: bool) -> None
     match = parse(text)["main"].body
     assert isinstance(match, Match)
     start, plan = decisions([clause.lhs for clause in match.clauses], {"Way": ways})
-    assert (len(plan) > MOST_STATES) == one_by_one
-    assert len(plan) < 3 * MOST_STATES
+    assert (len(plan) > MAX_STATES) == one_by_one
+    assert len(plan) < 3 * MAX_STATES
     for _ in range(300):
         given = [rng.choice(ways) for _ in range(width)]
         state = start

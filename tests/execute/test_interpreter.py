@@ -146,7 +146,7 @@ def test_nested_patterns_take_the_first_that_fits() -> None:
 
 
 def test_a_loop_needs_no_stack(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relay_explorer.execute.interpreter.DEEPEST_STACK", 3)
+    monkeypatch.setattr("relay_explorer.execute.interpreter.MAX_STACK_DEPTH", 3)
     program = """
     def @loop(%i: int32, %s: int32) -> int32 {
       if (equal(%i, 0)) { %s } else { @loop(subtract(%i, 1), add(%s, 1)) }
@@ -173,7 +173,7 @@ def test_data_a_hundred_thousand_deep() -> None:
 
 
 def test_recursion_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relay_explorer.execute.interpreter.DEEPEST_STACK", 10_000)
+    monkeypatch.setattr("relay_explorer.execute.interpreter.MAX_STACK_DEPTH", 10_000)
     program = "def @f(%n: int32) -> int32 { add(1, @f(%n)) } def @main(%n: int32) { @f(%n) }"
     with pytest.raises(ExecutionError) as caught:
         Interpreter(parse(program, "endless.relay")).call("main", [whole(1)])

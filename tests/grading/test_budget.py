@@ -12,7 +12,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from relay_explorer.grading import budget
-from relay_explorer.grading.budget import MOST_PRINTED, Allowance, OutOfTimeError, _Clock, limited
+from relay_explorer.grading.budget import MAX_PRINTED, Allowance, OutOfTimeError, _Clock, limited
 from relay_explorer.grading.check import own_lines
 
 
@@ -170,7 +170,7 @@ def test_the_end_of_what_is_printed_is_kept(capsys: pytest.CaptureFixture[str]) 
 
     outcome = limited(10, talks)
     assert outcome.printed.endswith("9998\n9999\n")
-    assert len(outcome.printed) == MOST_PRINTED
+    assert len(outcome.printed) == MAX_PRINTED
     print("afterwards")
     assert capsys.readouterr().out == "afterwards\n"
 

@@ -182,7 +182,7 @@ def test_natural_numbers(m: int) -> None:
 
 
 def test_a_fold_from_the_left_is_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relay_explorer.execute.interpreter.DEEPEST_STACK", 3)
+    monkeypatch.setattr("relay_explorer.execute.interpreter.MAX_STACK_DEPTH", 3)
     assert run("sum", of_list(list(range(2_000)))) == 1_999_000
 
 

@@ -11,7 +11,7 @@ from relay_explorer.execute import Interpreter
 from relay_explorer.ir import Call, Expr, IRModule, Op, TensorType, post_order
 from relay_explorer.text import parse
 from relay_explorer.transform import CombineSharedDense, PassContext, ToANormalForm
-from relay_explorer.transform.combine_parallel.shared_dense import MOST_BETWEEN, MOST_TOGETHER
+from relay_explorer.transform.combine_parallel.shared_dense import MAX_CALLS_BETWEEN, MAX_ROWS_TOGETHER
 from relay_explorer.typing import infer_types
 from tests.execute.programs import assert_same
 
@@ -170,15 +170,15 @@ def test_what_follows_with_values_of_its_own_is_not_combined() -> None:
 
 
 def test_many_rows_are_cut_and_far_layers_left() -> None:
-    count = MOST_TOGETHER + 3
+    count = MAX_ROWS_TOGETHER + 3
     rows = "".join(f"%{k + 1} = nn.dense(%0.{k}, %w);" for k in range(count))
     sums = " + ".join(f"%{k + 1}" for k in range(count))
     result = after(
         f"def @main(%x: Tensor[({count}, 2), float32], %w: Tensor[(2, 2), float32]) {{"
         f" %0 = split(%x, indices_or_sections={count}, axis=0); {rows} {sums} }}"
     )
-    assert heights(result) == [MOST_TOGETHER, 3]
-    far = "(" * 2 * MOST_BETWEEN + "%b" + " + %b)" * 2 * MOST_BETWEEN
+    assert heights(result) == [MAX_ROWS_TOGETHER, 3]
+    far = "(" * 2 * MAX_CALLS_BETWEEN + "%b" + " + %b)" * 2 * MAX_CALLS_BETWEEN
     text = (
         "def @main(%x: Tensor[(1, 2), float32], %w: Tensor[(2, 2), float32], %b: Tensor[(1, 2), float32])"
         f" {{ %0 = nn.dense(%x, %w); %1 = %0 + {far}; %1 + nn.dense(%b, %w) }}"

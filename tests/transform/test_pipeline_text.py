@@ -30,7 +30,7 @@ from relay_explorer.transform import (
     list_passes,
     parse_pipeline,
 )
-from relay_explorer.transform.infrastructure.text import LONGEST
+from relay_explorer.transform.infrastructure.text import MAX_LENGTH
 
 CLEANING = "SimplifyInference, FoldConstant, DeadCodeElimination(inline_once=True)"
 TEXTS = st.text(min_size=1, max_size=8)
@@ -161,7 +161,7 @@ def test_nothing_is_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_long_and_deep_texts() -> None:
     with pytest.raises(RelayError, match="characters"):
-        parse_pipeline("InferType," * LONGEST)
+        parse_pipeline("InferType," * MAX_LENGTH)
     with pytest.raises(RelayError):
         parse_pipeline("FuseOps(" + "[" * 20_000 + "]" * 20_000 + ")")
     assert len(parse_pipeline("InferType," * 1_000).passes) == 1_000

@@ -193,7 +193,7 @@ help: ask for at least 1\
     ):
         explore(PROGRAMS["power"], view="partial", limit=0)
     long = PROGRAMS["power"].replace("@power(%x, 3)", "@power(%x, 60)")
-    monkeypatch.setattr(partial, "MOST_ROWS", 50)
+    monkeypatch.setattr(partial, "MAX_ROWS", 50)
     with raises(
         snapshot("""\
 RelayError:

@@ -67,9 +67,9 @@ def test_a_pipeline_is_its_stages() -> None:
 def test_a_large_program_is_cut() -> None:
     view = ir_view(models.load("resnet50"))
     lines = picture.lines(view)
-    assert len(lines) == picture.MOST_ROWS
+    assert len(lines) == picture.MAX_ROWS
     assert "… 268 parameters" in picture.text(view)
-    left = len(view.rows) - 267 - (picture.MOST_ROWS - 1)
+    left = len(view.rows) - 267 - (picture.MAX_ROWS - 1)
     assert picture.text(view).endswith(f"… {left} more rows")
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # The file in C, the function, what it takes behind its arguments, and arguments besides the call's own.
 Given = tuple[str, str, list[str]] | tuple[str, str, list[str], list[str]]
-MOST_AXES = 64
+MAX_AXES = 64
 _NUMBERS = {
     "bool", "float16", "float32", "float64", "bfloat16",
     *[f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)],
@@ -55,7 +55,7 @@ def computed_call(function: Function, registers: Sequence[int], names: Naming) -
 
 
 def _known(type_: Type) -> bool:
-    return isinstance(type_, TensorType) and type_.dtype in _NUMBERS and len(type_.shape) <= MOST_AXES
+    return isinstance(type_, TensorType) and type_.dtype in _NUMBERS and len(type_.shape) <= MAX_AXES
 
 
 def c_type(dtype: str) -> str:

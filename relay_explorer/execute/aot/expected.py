@@ -13,7 +13,7 @@ from ...ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType,
 from .names import Naming, comment, dtype_parts
 
 _ANY = "any"  # what C cannot tell: a type variable
-MOST_INSTANCES = 16  # of a data type, with other arguments each: one may hold itself with ever larger ones
+MAX_INSTANCES = 16  # of a data type, with other arguments each: one may hold itself with ever larger ones
 
 
 class Expectations:
@@ -101,7 +101,7 @@ class Expectations:
             return "NULL"
         data = self.declared[type_.func.name_hint]
         self.instances[data.header.name_hint] += 1
-        if self.instances[data.header.name_hint] > MOST_INSTANCES:
+        if self.instances[data.header.name_hint] > MAX_INSTANCES:
             return "NULL"
         substitution = dict(zip(data.type_vars, type_.args))
         rows = [

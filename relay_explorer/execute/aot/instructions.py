@@ -41,7 +41,7 @@ from .functions import FunctionWriter
 from .names import comment
 from .shape_constraints import shape_constraints
 
-MOST_BYTES = 1 << 62  # that C's numbers can say; nothing is as large
+MAX_BYTES = 1 << 62  # that C's numbers can say; nothing is as large
 
 
 def _move(w: FunctionWriter, i: Move, n: int) -> None:
@@ -60,7 +60,7 @@ def _load_consti(w: FunctionWriter, i: LoadConsti, n: int) -> None:
 
 
 def _alloc_storage(w: FunctionWriter, i: AllocStorage, n: int) -> None:
-    w.made(i.to, f"storage(m, {min(i.size, MOST_BYTES)}u)", n)
+    w.made(i.to, f"storage(m, {min(i.size, MAX_BYTES)}u)", n)
 
 
 def _alloc_tensor(w: FunctionWriter, i: AllocTensor, n: int) -> None:

@@ -31,7 +31,7 @@ from .names import WORDS, Naming, comment, dtype_parts, identifier, own_names, s
 
 ALIGNMENT = 64
 MAIN = "main"
-MOST_NAMES = 1 << 16  # the number of a function or constructor stands in 16 bits of a value
+MAX_NAMES = 1 << 16  # the number of a function or constructor stands in 16 bits of a value
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ def native_source(
     if MAIN not in program.functions:
         raise RelayError("a program begins in `@main`, which this one does not have")
     names = Naming(program, sizes)
-    if max(len(program.functions), len(names.tags)) >= MOST_NAMES:
-        raise RelayError(f"a program in C has fewer than {MOST_NAMES:,} functions, and as many constructors")
+    if max(len(program.functions), len(names.tags)) >= MAX_NAMES:
+        raise RelayError(f"a program in C has fewer than {MAX_NAMES:,} functions, and as many constructors")
     main = program.functions[MAIN]
     bodies = [FunctionWriter(function, names).write() for function in program.functions.values()]
     places, constants = _laid_out(names.constants)
@@ -276,7 +276,7 @@ def _table(program: VMProgram, names: Naming, typed: Mapping[str, str]) -> str:
             f'  {{{names.functions[name]}, {max(1, function.registers, count)}, {count}, "@{shown}", '
             f"{typed.get(name, 'NULL')}}},"
         )
-    lines.append('  {call_outside, MOST_ARGUMENTS + 1, 0, "a function from outside", NULL},')
+    lines.append('  {call_outside, MAX_ARGUMENTS + 1, 0, "a function from outside", NULL},')
     return "\n".join([*lines, "};\n"])
 
 

@@ -17,7 +17,9 @@ from ..values import Closure, ConstructorValue, RefValue, Value
 Reference = int | str | None  # an object by its number, a value without memory of its own as text, or nothing
 Change = tuple[Reference, ...]  # see `record.Step`
 
-MOST_AT_ONCE = 1_000  # objects that one argument becomes: what a longer list holds is told when it is read
+MAX_PARTS_AT_ONCE = (
+    1_000  # objects that one argument becomes: what a longer list holds is told when it is read
+)
 
 
 class HeapKind(IntEnum):
@@ -109,7 +111,7 @@ class Heap:
         for inner in pending:  # grows while it is gone through: the nearest parts first
             if id(inner) in self.known or self._plain(inner) is not None:
                 continue
-            if len(new) >= MOST_AT_ONCE:
+            if len(new) >= MAX_PARTS_AT_ONCE:
                 break
             number = self.known[id(inner)] = self.add(self._thing(inner, step, argument), changes)
             self.kept.append(inner)

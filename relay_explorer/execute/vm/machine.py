@@ -194,7 +194,7 @@ class Machine:
     def _run(self, callee: VMClosure, args: list[Value], waiting: list[Any]) -> Value:
         recorder, budget, clock = active(MachineEvent), Budget(), time.perf_counter
         emit = recorder.emit if recorder is not None else None
-        deepest = interpreter.DEEPEST_STACK
+        deepest = interpreter.MAX_STACK_DEPTH
         code = callee.code
         if len(args) != code.params:
             raise _wrong_number(code.function, len(args), None)

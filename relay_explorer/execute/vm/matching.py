@@ -3,7 +3,7 @@
 A state is the clauses that are still possible, and the constructors that are known, by place in the value. In
 a state, the first clause says which place to look at next: the first of its constructors that is not known
 yet. States that know the same are one, so that what is made is a graph; it can still grow with the product of
-the clauses, and beyond MOST_STATES clauses are tried one after the other instead.
+the clauses, and beyond MAX_STATES clauses are tried one after the other instead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...ir.adt import Constructor, Pattern, PatternConstructor, PatternTuple, Pa
 from ...ir.expr import Var
 from ...ir.lazy_dataclass import dataclass
 
-MOST_STATES = 500
+MAX_STATES = 500
 
 Path = tuple[int, ...]  # from the value, the fields that lead to a part of it
 Rows = tuple[int, ...]  # numbers of clauses
@@ -55,7 +55,7 @@ def decisions(
         state = pending.pop()
         if state in automaton:
             continue
-        decision = _decision(state, tests, constructors, len(automaton) > MOST_STATES)
+        decision = _decision(state, tests, constructors, len(automaton) > MAX_STATES)
         automaton[state] = decision
         if isinstance(decision, Look):
             if decision.otherwise is not None:

@@ -15,7 +15,7 @@
        4  ret r3
 
 After `->` stands the number of the instruction to go on with. What follows `#` is a remark. Constants of more
-than MOST_VALUES elements are written without their data.
+than MAX_VALUES elements are written without their data.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ...ir.span import Source, Span
 from ...text import parse, show
 from .bytecode import INSTRUCTIONS, Instruction, KernelCode, VMFunction, VMProgram
 
-MOST_VALUES = 16
+MAX_VALUES = 16
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.$]*")
 _TOKEN = re.compile(
@@ -114,8 +114,8 @@ _WRITERS: dict[Any, Callable[[Any], str]] = {
 
 def _constant(data: NDArray) -> str:
     head = f"{data.dtype} ({', '.join(map(str, data.shape))})"
-    values = data.values() if len(data.data) <= MOST_VALUES * 8 else []
-    return f"{head} = {', '.join(map(repr, values))}" if 0 < len(values) <= MOST_VALUES else head
+    values = data.values() if len(data.data) <= MAX_VALUES * 8 else []
+    return f"{head} = {', '.join(map(repr, values))}" if 0 < len(values) <= MAX_VALUES else head
 
 
 def _indented(text: str) -> str:

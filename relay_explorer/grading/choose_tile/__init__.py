@@ -12,7 +12,7 @@ from ...analysis.cache import Cache, Misses, Product, Simulation, Tile
 from ...ir.lazy_dataclass import dataclass
 
 CELL_W, CELL_H, LEFT, TOP = 46, 24, 56, 46  # pixels of the table
-MOST_SIDES = 6  # powers of two that are looked at
+MAX_SIDES = 6  # powers of two that are looked at
 DRAWN = 300  # pixels that two matrices beside each other take
 SHADES = ("#2f6fb3", "#c2571a")  # in the cache; the tile
 
@@ -26,7 +26,7 @@ def misses(product: Product, tile: Tile, cache: Cache) -> Misses:
 def sides(size: int, own: int) -> list[int]:
     """Sides of tiles worth looking at: powers of two, the whole, and the tile's own."""
     result = {1 << e for e in range(size.bit_length()) if 1 << e < size}
-    return sorted({*sorted(result)[-MOST_SIDES:], size, own})
+    return sorted({*sorted(result)[-MAX_SIDES:], size, own})
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 VIEW, CAPTION = "gradient", "The smallest call for which the rule is wrong, and what it adds"
 STEP = 1e-5
 _TENTHS = (*range(2, 10), *range(11, 20))
-MOST_SHOWN = 24  # numbers of a tensor that are written out
+MAX_SHOWN = 24  # numbers of a tensor that are written out
 
 Cases = Callable[[random.Random, int], Iterable[Case]]
 
@@ -174,7 +174,7 @@ def _written(case: Case, values: list[Array]) -> str:
 def _array(value: Array) -> str:
     import numpy as np
 
-    if value.size > MOST_SHOWN:
+    if value.size > MAX_SHOWN:
         return f"{value.size} numbers"
     return np.array2string(value, precision=4, suppress_small=True, separator=", ").replace("\n", "")
 

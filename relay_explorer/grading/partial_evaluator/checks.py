@@ -22,19 +22,19 @@ from . import evaluate
 from .programs import ends, programs
 
 INPUTS = ((0, 0), (3, -2), (-4, 5))
-MOST_CALLS = 1_000
+MAX_CALLS = 1_000
 SHARED = 30  # sums of a variable with itself, one after the other
 
 
 class Functions(dict[str, Function]):
     """Functions by name. Who asks for them without end is stopped at once, with little to be undone."""
 
-    left = MOST_CALLS
+    left = MAX_CALLS
 
     def __getitem__(self, name: str) -> Function:
         self.left -= 1
         if self.left < 0:
-            raise RecursionError(f"more than {MOST_CALLS:,} calls were done in place")
+            raise RecursionError(f"more than {MAX_CALLS:,} calls were done in place")
         return super().__getitem__(name)
 
 

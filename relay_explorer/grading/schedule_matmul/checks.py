@@ -33,7 +33,7 @@ from .loops import Look, begins, cores, nested, product_of, statements, tile, ve
 from .speed import SHAPE, STEPS, Step, fastest
 
 COMPILE_SECONDS = 30.0
-MOST_COPIES = 2_048  # of a statement's numbers, unrolled and vectorized: more take very long to compile
+MAX_COPIES = 2_048  # of a statement's numbers, unrolled and vectorized: more take very long to compile
 WIDTHS = (16, 8, 4)  # numbers in a vector: AVX-512, AVX, ARM
 SHORT = 4
 LOOKED_AT: Shape = (256, 256, 256)
@@ -103,9 +103,9 @@ def _wrong(answer: Answer, shape: Shape, lanes: int | None = None) -> Failure | 
         return failure
     case = _case(shape, lanes)
     copies = max((s.copies for s in statements(scheduled_product)), default=0)
-    if copies > MOST_COPIES:
+    if copies > MAX_COPIES:
         return Failure(
-            case, f"code with at most {MOST_COPIES:,} copies of a statement", f"{copies:,} copies",
+            case, f"code with at most {MAX_COPIES:,} copies of a statement", f"{copies:,} copies",
             "An unrolled or vectorized loop is written out turn by turn. Unroll only loops over a few "
             "turns: split "
             "them first.", picture=_picture(scheduled_product),

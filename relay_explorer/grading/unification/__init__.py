@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from ...ir.types import FuncType, IncompleteType, TensorType, TupleType, Type
 
-DEEPEST = 60  # levels of a resolved type; random terms have a tenth of that, and infinite ones all of it
+MAX_DEPTH = 60  # levels of a resolved type; random terms have a tenth of that, and infinite ones all of it
 
 
 class Variable(IncompleteType):
@@ -130,7 +130,7 @@ class InfiniteTypeError(Exception):
 
 def resolved(type_: Type, classes: Classes, depth: int = 0) -> Type:
     """`type_` with all that is known put in; representatives stand for what is not."""
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         raise InfiniteTypeError
     if isinstance(type_, Variable):
         known = classes.known(type_)

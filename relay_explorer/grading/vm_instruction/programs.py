@@ -21,7 +21,7 @@ def @count(%i: Item) -> int32 {
 }
 
 """
-MOST_CLAUSES, MOST_TERMS = 3, 3
+MAX_CLAUSES, MAX_TERMS = 3, 3
 Path = tuple[int, int, int]
 _PAIR = "(int32, int32)"
 _FOUR = f"({_PAIR}, {_PAIR})"
@@ -118,8 +118,8 @@ def _simpler(pattern: Pattern) -> Iterator[Pattern]:
 
 def sample(rng: random.Random, size: int, *kinds: str) -> Sample:
     """Generate a random sample, larger for a larger size. `kinds`: "match", "choice", "shared"."""
-    clauses = [Clause(_made(rng, 1 + size // 3), _fields(rng)) for _ in range(rng.randint(1, MOST_CLAUSES))]
-    shared = tuple([(rng.randint(0, 1), rng.randint(0, 1)) for _ in range(rng.randint(2, MOST_TERMS))])
+    clauses = [Clause(_made(rng, 1 + size // 3), _fields(rng)) for _ in range(rng.randint(1, MAX_CLAUSES))]
+    shared = tuple([(rng.randint(0, 1), rng.randint(0, 1)) for _ in range(rng.randint(2, MAX_TERMS))])
     return Sample(
         tuple(clauses) if "match" in kinds else (),
         _fields(rng),
@@ -138,7 +138,7 @@ def _fields(rng: random.Random) -> tuple[Path, ...]:
     def bit() -> int:
         return rng.randint(0, 1)
 
-    return tuple([(bit(), bit(), bit()) for _ in range(rng.randint(0, MOST_TERMS))])
+    return tuple([(bit(), bit(), bit()) for _ in range(rng.randint(0, MAX_TERMS))])
 
 
 Tree = tuple["Tree", "Tree"] | int

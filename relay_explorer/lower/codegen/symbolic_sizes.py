@@ -17,7 +17,7 @@ _OPERATORS: dict[str, Callable[[int, int], int]] = {
     "Add": operator.add, "Sub": operator.sub, "Mul": operator.mul, "FloorDiv": operator.floordiv,
     "FloorMod": operator.mod, "Div": operator.floordiv, "Mod": operator.mod, "Min": min, "Max": max,
 }  # fmt: skip
-DEEPEST = 200
+MAX_DEPTH = 200
 
 
 def sizes_program(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[list[Program]]:
@@ -38,9 +38,9 @@ def _program(size: Any, known: list[tuple[Any, Program]], depth: int) -> Program
         found = next((program for var, program in known if var.same_as(size)), None)
         if found is not None:
             return found
-    if kind == "Cast" and depth < DEEPEST:
+    if kind == "Cast" and depth < MAX_DEPTH:
         return _program(size.value, known, depth + 1)
-    if kind in _OPERATORS and depth < DEEPEST:
+    if kind in _OPERATORS and depth < MAX_DEPTH:
         return [kind, _program(size.a, known, depth + 1), _program(size.b, known, depth + 1)]
     raise RelayError(
         f"the size `{size}` of a kernel's result does not follow from the sizes of its arguments",

@@ -7,7 +7,7 @@ from typing import Any
 from ..compose import Composed
 from ..require import tvm
 
-DEEPEST = 100  # parts within parts; what is deeper is left out
+MAX_DEPTH = 100  # parts within parts; what is deeper is left out
 _INFIX = {
     "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%", "FloorDiv": "//", "FloorMod": "%", "EQ": "==",
     "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "And": "and", "Or": "or",
@@ -59,7 +59,7 @@ def expression(node: Any) -> str:
 def _text(node: Any, depth: int) -> tuple[str, int]:
     """Print an expression; return the text and the precedence of its outermost operator."""
     kind = type(node).__name__
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         return "…", _HIGHEST
     if kind in _INFIX:
         sign = _INFIX[kind]

@@ -44,7 +44,7 @@ LOG = (
     2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
 )  # fmt: skip
 ROOT_HALF = 0.707106781186547524
-MOST_FINITE = 3.4028234663852886e38
+MAX_FINITE = 3.4028234663852886e38
 SMALLEST = 1.1754943508e-38  # number of all digits; less are made greater
 
 
@@ -139,7 +139,7 @@ def logarithm(x: Value, dtype: str) -> Value:
     square = r * r
     y = _polynomial(r, LOG, dtype) * r * square + power * real(LN2_LOW) - square * real(0.5)
     found = r + y + power * real(LN2_HIGH)
-    usual = tirx.Select(x > real(MOST_FINITE), x, found)
+    usual = tirx.Select(x > real(MAX_FINITE), x, found)
     edge = tirx.Select(x < real(0.0), real(float("nan")), real(float("-inf")))
     return tirx.Select(x > real(0.0), usual, tirx.Select(x <= real(0.0), edge, x))
 

@@ -15,7 +15,7 @@ from .archive import ArchiveReader
 from .formats import register_archive
 from .graph import read_kernels, read_target, write_archive
 
-MOST_SOURCE = 1_000_000  # characters of program text that are kept for errors
+MAX_SOURCE = 1_000_000  # characters of program text that are kept for errors
 
 
 def save(exe: VMExecutable, path: object) -> None:
@@ -46,7 +46,7 @@ def _places(program: VMProgram) -> dict[str, Any]:
             number, _ = sources.setdefault(id(span.source), (len(sources), span.source))
             spans.append([number, span.line, span.end_line, span.column, span.end_column])
         functions[name] = spans
-    kept = sum(len(source.text) for _, source in sources.values()) <= MOST_SOURCE
+    kept = sum(len(source.text) for _, source in sources.values()) <= MAX_SOURCE
     texts = [[source.name, source.text if kept else ""] for _, source in sources.values()]
     return {"sources": texts, "functions": functions}
 

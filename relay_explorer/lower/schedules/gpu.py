@@ -35,8 +35,8 @@ REDUCING = ("Convolution", "Matmul", "GEMV", "Reduction", "GeneralReduction", "S
 NARROW = ("bool", "int8", "uint8", "int16", "uint16", "bfloat16")
 TOGETHER = ("GEMV", "Reduction", "GeneralReduction")  # rules by which threads compute one sum
 SHORT = 32  # numbers that one thread adds up as fast as a warp
-MOST_THREADS, MOST_DEEP = 1024, 64  # of a block, in all and along z
-MOST_BLOCKS = (2**31 - 1, 2**16 - 1, 2**16 - 1)  # of a grid
+MAX_THREADS, MAX_DEEP = 1024, 64  # of a block, in all and along z
+MAX_BLOCKS = (2**31 - 1, 2**16 - 1, 2**16 - 1)  # of a grid
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
@@ -123,9 +123,9 @@ def _fits(launch: Any) -> bool:
     blocks = [sizes.get(f"blockIdx.{axis}", 1) for axis in "xyz"]
     return (
         bool(sizes)
-        and threads[0] * threads[1] * threads[2] <= MOST_THREADS
-        and threads[2] <= MOST_DEEP
-        and all(have <= most for have, most in zip(blocks, MOST_BLOCKS))
+        and threads[0] * threads[1] * threads[2] <= MAX_THREADS
+        and threads[2] <= MAX_DEEP
+        and all(have <= most for have, most in zip(blocks, MAX_BLOCKS))
     )
 
 

@@ -28,7 +28,7 @@ from .scheduled import Choice
 
 PLAIN = ("NCW", "NCHW", "NCDHW")
 UNROLLED = 32  # places of a kernel that are written out
-MOST_SHARED = 48 << 10  # bytes of a block
+MAX_SHARED = 48 << 10  # bytes of a block
 WARP = 32
 
 
@@ -51,7 +51,7 @@ def schedule(composed: Composed, target: Target, choice: Choice) -> Schedule | N
         return None
     made = _Convolution(plan, name, Tile(**{key: int(choice[key]) for key in Tile.__dataclass_fields__}))
     made.run()
-    return plan.sch if shared_bytes(plan.sch.mod) <= MOST_SHARED else None
+    return plan.sch if shared_bytes(plan.sch.mod) <= MAX_SHARED else None
 
 
 def shared_bytes(module: IRModule) -> int:

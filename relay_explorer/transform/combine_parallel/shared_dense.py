@@ -16,8 +16,10 @@ from ..infrastructure import AtLeast
 from ..tools.typed_rewrite import call as operator
 from .groups import CombineParallel, Group, concatenated
 
-MOST_TOGETHER = 512  # rows: more would use the weight no better, and take memory at one time
-MOST_BETWEEN = 1000  # expressions for each layer, from the first to the last: a group farther apart is left
+MAX_ROWS_TOGETHER = 512  # rows: more would use the weight no better, and take memory at one time
+MAX_CALLS_BETWEEN = (
+    1000  # expressions for each layer, from the first to the last: a group farther apart is left
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class CombineSharedDense(CombineParallel):
 
     def sets(self, calls: list[Call], order: Sequence[Expr]) -> list[list[Call]]:
         """Group the calls by the length of the longest chain of calls that each depends on."""
-        if len(order) > MOST_BETWEEN * len(calls):
+        if len(order) > MAX_CALLS_BETWEEN * len(calls):
             return []
         members = set(calls)
         before: dict[Expr, int] = {}
@@ -117,14 +119,14 @@ class _Rows(Group):
 
 
 def _cut(calls: list[Call]) -> list[list[Call]]:
-    """Split the calls into groups of at most MOST_TOGETHER rows."""
+    """Split the calls into groups of at most MAX_ROWS_TOGETHER rows."""
     groups: list[list[Call]] = []
     room = 0
     for call in calls:
         rows = tensor_type(call.args[0]).concrete_shape[0]
         if rows > room:
             groups.append([])
-            room = MOST_TOGETHER
+            room = MAX_ROWS_TOGETHER
         groups[-1].append(call)
         room -= rows
     return groups

@@ -16,7 +16,7 @@ from ...ir.rewrites import emit_rewrite
 from ...ir.walk import children, post_order, rebuild
 from ...typing import infer_types
 from ..infrastructure import AtLeast, Pass, PassContext
-from .groups import MOST_FUSED, Group, Limits, Partition
+from .groups import MAX_FUSED, Group, Limits, Partition
 
 PATTERNS = "relay.FuseOps.patterns"
 
@@ -53,7 +53,7 @@ class FuseOps(Pass):
         level = ctx.opt_level if self.fuse_opt_level < 0 else self.fuse_opt_level
         depth = self.max_depth
         if depth is None:
-            depth = int(ctx.config.get("relay.FuseOps.max_depth", MOST_FUSED))
+            depth = int(ctx.config.get("relay.FuseOps.max_depth", MAX_FUSED))
         return Limits(level, depth, int(ctx.option("relay.max_function_args", 0)))
 
 

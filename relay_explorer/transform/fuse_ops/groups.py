@@ -22,7 +22,7 @@ from ...ir.recorder import Event, active
 from ...ir.rewrites import Rewrite, emit_rewrite
 from .arguments import Arguments
 
-MOST_FUSED = 256  # nodes of a kernel, unless asked otherwise
+MAX_FUSED = 256  # nodes of a kernel, unless asked otherwise
 
 RULES = {
     "out-fusable": (
@@ -95,7 +95,7 @@ class Limits(NamedTuple):
     """
 
     level: int = 1
-    depth: int = MOST_FUSED
+    depth: int = MAX_FUSED
     arguments: int = 0
 
 

@@ -19,7 +19,7 @@ from ...ir.walk import post_order
 if TYPE_CHECKING:
     from pathlib import Path
 
-LONGEST = 200  # characters of an expression in a message
+MAX_LENGTH = 200  # characters of an expression in a message
 _PACKAGE = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
 
@@ -64,7 +64,7 @@ def _short(expr: Expr) -> str:
     except Exception:  # the pass may have broken it; its kind is told at least
         return type(expr).__name__
     text = re.sub(r"free_var [^;]*; ", "", text.removeprefix('#[version = "0.0.5"] '))
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 1] + "…"
 
 
 def _kept(name: str, mod: IRModule, error: Exception) -> Path | None:

@@ -14,15 +14,15 @@ from ...ir.span import Source, Span
 from . import registry
 from .passes import Pass, instance, signature
 
-LONGEST = 100_000  # characters of a pipeline's text
+MAX_LENGTH = 100_000  # characters of a pipeline's text
 EXAMPLE = 'a pipeline is written like "SimplifyInference, FuseOps(max_depth=4)"'
 _UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
 
 
 def parse_passes(text: str) -> tuple[Pass, ...]:
     """Read a list of passes from text; see `parse_pipeline`."""
-    if len(text) > LONGEST:
-        raise RelayError(f"the pipeline has {len(text):,} characters, and may have {LONGEST:,}")
+    if len(text) > MAX_LENGTH:
+        raise RelayError(f"the pipeline has {len(text):,} characters, and may have {MAX_LENGTH:,}")
     return _Reader(text).passes()
 
 

@@ -13,7 +13,7 @@ from ...ir.module import IRModule
 from ...typing import infer_types
 from ..infrastructure import Contract, Pass, PassContext
 from ..normal_forms.to_a_normal_form import ToANormalForm
-from .evaluator import MOST_BINDINGS, Evaluator, is_kernel
+from .evaluator import MAX_BINDINGS, Evaluator, is_kernel
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class PartialEvaluate(Pass):
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         normal = infer_types(ToANormalForm()(mod))
-        limit = int(ctx.config.get("relay.PartialEvaluate.max_bindings", MOST_BINDINGS))
+        limit = int(ctx.config.get("relay.PartialEvaluate.max_bindings", MAX_BINDINGS))
         new = normal.copy()
         for var, function in normal.functions.items():
             if isinstance(function, Function) and not is_kernel(function):

@@ -47,8 +47,8 @@ from .values import (
     progress,
 )
 
-MOST_BINDINGS = 200_000
-DEEPEST = 10_000  # functions that are inlined in one another
+MAX_BINDINGS = 200_000
+MAX_DEPTH = 10_000  # functions that are inlined in one another
 
 
 def is_kernel(function: Function) -> bool:
@@ -409,7 +409,7 @@ class Evaluator:
         now = ("fields", ("made", static.made), *map(measure, args))
         outer = self.fuel.get(key)
         fuel, fell = (now, True) if outer is None else progress(outer, now)
-        if call is not None and (not fell or self.bindings > self.limit or self.depth > DEEPEST):
+        if call is not None and (not fell or self.bindings > self.limit or self.depth > MAX_DEPTH):
             return self._unknown(itself, args, call, block, name, "endless" if not fell else "size")
         if self.trace is not None:
             self.trace.entered(static, itself, args, call, outer, now)

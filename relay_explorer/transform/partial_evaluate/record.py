@@ -16,7 +16,7 @@ from ...ir.recorder import Event, Recorder
 from .values import Known, Measure, StaticFunction, StaticRef, Store, progress
 
 LIMIT = 2_000
-MOST_CELLS = 60  # whose contents are kept with an event
+MAX_CELLS = 60  # whose contents are kept with an event
 Cells = tuple[tuple[StaticRef, Known], ...]
 
 
@@ -160,7 +160,7 @@ class Trace:
         cells: Cells | None = None
         if self.version != self.store.version:
             self.version = self.store.version
-            cells = self.store.contents(MOST_CELLS)
+            cells = self.store.contents(MAX_CELLS)
         self.recorder.emit(kind(self.now, at, value, tuple(self.made), cells, *rest))
         self.made.clear()
 
@@ -217,7 +217,7 @@ class Trace:
     def finished(self, function: Expr) -> None:
         """Record that the residual program is complete, even if the recorder is full."""
         assert self.now is not None
-        cells = self.store.contents(MOST_CELLS) if self.version != self.store.version else None
+        cells = self.store.contents(MAX_CELLS) if self.version != self.store.version else None
         event = Finished(self.now, function, None, tuple(self.made), cells)
         if self.recorder.full:
             self.recorder.count(Finished)

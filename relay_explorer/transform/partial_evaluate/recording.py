@@ -12,7 +12,7 @@ from ...ir.recorder import Recorder
 from ...typing import infer_types
 from ..infrastructure import PassContext
 from ..normal_forms.to_a_normal_form import ToANormalForm
-from .evaluator import MOST_BINDINGS, Evaluator
+from .evaluator import MAX_BINDINGS, Evaluator
 from .record import LIMIT, Entered, Frame, PartialEvaluationEvent
 
 
@@ -49,7 +49,7 @@ def record_partial_evaluation(mod: IRModule, entry: str = "main", limit: int = L
     function = normal.functions[var]
     if not isinstance(function, Function):
         raise RelayError(f"@{entry} is no function that could be evaluated")
-    most = int(PassContext.current().config.get("relay.PartialEvaluate.max_bindings", MOST_BINDINGS))
+    most = int(PassContext.current().config.get("relay.PartialEvaluate.max_bindings", MAX_BINDINGS))
     with Recorder(PartialEvaluationEvent, limit=limit) as recorder:
         evaluator = Evaluator(normal, most)
         residual = evaluator.residual(var, function)

@@ -20,9 +20,9 @@ from ..values import is_tensor, value_text
 from .format import ArgumentText, EvaluationView, Live
 from .view import evaluation_view
 
-MOST_NUMBERS = 64  # of a tensor that is written out to be changed
-LONGEST = 2_000  # characters of an argument
-MOST_STEPS = 20_000
+MAX_NUMBERS = 64  # of a tensor that is written out to be changed
+MAX_LENGTH = 2_000  # characters of an argument
+MAX_STEPS = 20_000
 
 
 class Rerun:
@@ -48,8 +48,8 @@ class Rerun:
         RelayError for a question that cannot be answered.
         """
         limit, texts = question.get("limit", self.limit), question.get("args", self.texts)
-        if type(limit) is not int or not 1 <= limit <= MOST_STEPS:
-            raise RelayError(f"{limit!r:.40} is no number of steps", help=[f"from 1 to {MOST_STEPS:,}"])
+        if type(limit) is not int or not 1 <= limit <= MAX_STEPS:
+            raise RelayError(f"{limit!r:.40} is no number of steps", help=[f"from 1 to {MAX_STEPS:,}"])
         if not isinstance(texts, (list, tuple)) or len(texts) != len(self.params):
             raise RelayError(f"the function takes {len(self.params)} arguments")
         old = zip(self.params, texts, self.texts, self.evaluation.args)
@@ -66,8 +66,8 @@ def argument(param: Var, text: object, module: IRModule) -> object:
     """Parse an argument's text: for a tensor a number or nested lists, for any other type a Relay expression.
     Raise a RelayError for any other text.
     """
-    if type(text) is not str or len(text) > LONGEST:
-        raise RelayError(f"the text for `%{param.name_hint}` is longer than {LONGEST:,} characters")
+    if type(text) is not str or len(text) > MAX_LENGTH:
+        raise RelayError(f"the text for `%{param.name_hint}` is longer than {MAX_LENGTH:,} characters")
     type_ = param.type_annotation
     if not isinstance(type_, TensorType):
         return parse_expr(text, f"%{param.name_hint}", module)
@@ -85,7 +85,7 @@ def argument(param: Var, text: object, module: IRModule) -> object:
 def argument_text(value: Value) -> str:
     """Write a value as text that can be parsed again, if that is short; otherwise describe it."""
     if is_tensor(value):
-        if value.size <= MOST_NUMBERS and value.dtype.kind in "biuf":
+        if value.size <= MAX_NUMBERS and value.dtype.kind in "biuf":
             return str(value.tolist())
         return value_text(value, _function)
     expression = _written(value)
@@ -114,7 +114,7 @@ def _written(value: Value) -> str | None:
             text = scalar_text(NDArray.from_numpy(current))
         else:
             return None
-        if text is None or sum(map(len, parts)) > LONGEST:
+        if text is None or sum(map(len, parts)) > MAX_LENGTH:
             return None
         parts.append(text)
     return "".join(parts)

@@ -14,7 +14,7 @@ from ..words import count, counted
 from .rows import RunRows
 
 SHORT = 40  # characters of a value within a sentence
-MOST = 4  # operands that are named
+MAX_NAMED = 4  # operands that are named
 
 
 class Narrator:
@@ -61,8 +61,12 @@ class Narrator:
 
     def operands(self, activation: Activation, slots: tuple[int, ...]) -> list[str]:
         exprs = self.rows.exprs(activation.code)
-        shown = [self.named(exprs[slot], activation.frame[slot]) for slot in slots[:MOST]]
-        return shown if len(slots) <= MOST else [*shown[: MOST - 1], f"{len(slots) - MOST + 1} more"]
+        shown = [self.named(exprs[slot], activation.frame[slot]) for slot in slots[:MAX_NAMED]]
+        return (
+            shown
+            if len(slots) <= MAX_NAMED
+            else [*shown[: MAX_NAMED - 1], f"{len(slots) - MAX_NAMED + 1} more"]
+        )
 
     def target(self, node: Expr) -> tuple[str, tuple[str, ...]]:
         """Return the beginning of a sentence that gives `node` its value, and the argument of that."""
@@ -82,9 +86,9 @@ class Narrator:
         new = step.activation
         name = self.rows.frame_name(new.callee)
         params = new.code.function.params
-        arguments = [self.named(p, v) for p, v in zip(params[:MOST], new.frame)]
-        if len(params) > MOST:
-            arguments = [*arguments[: MOST - 1], f"{len(params) - MOST + 1} more"]
+        arguments = [self.named(p, v) for p, v in zip(params[:MAX_NAMED], new.frame)]
+        if len(params) > MAX_NAMED:
+            arguments = [*arguments[: MAX_NAMED - 1], f"{len(params) - MAX_NAMED + 1} more"]
         with_what = f" with {listed(arguments, 1)}" if arguments else ""
         if new.at is None:
             return f"{{0}} begins{with_what}.", name, *arguments
@@ -178,7 +182,9 @@ class Narrator:
         ]
         if not held:
             return f"{start} is a closure. It captures nothing.", *args
-        shown = held if len(held) <= MOST else [*held[: MOST - 1], f"{len(held) - MOST + 1} more"]
+        shown = (
+            held if len(held) <= MAX_NAMED else [*held[: MAX_NAMED - 1], f"{len(held) - MAX_NAMED + 1} more"]
+        )
         remark = self._once("The captured values outlive this frame.")
         return f"{start} is a closure that captures {listed(shown, at)}.{remark}", *args, *shown
 
@@ -193,15 +199,19 @@ class Narrator:
         bound = [
             self.named(var, now.frame[slot]) for var, slot in instruction.detail[step.number].slots.items()
         ]
-        shown = bound if len(bound) <= MOST else [*bound[: MOST - 1], f"{len(bound) - MOST + 1} more"]
+        shown = (
+            bound
+            if len(bound) <= MAX_NAMED
+            else [*bound[: MAX_NAMED - 1], f"{len(bound) - MAX_NAMED + 1} more"]
+        )
         binds = f": {listed(shown, 2)}" if shown else ""
         passed = [self.rows.pattern(node, k) for k in range(step.number)]
         remark = ""
         if passed:
             last = len(shown) + 2
-            names = listed(passed[:MOST], last) + (" …" if len(passed) > MOST else "")
+            names = listed(passed[:MAX_NAMED], last) + (" …" if len(passed) > MAX_NAMED else "")
             remark = f"\nIt does not match {names}, which {'comes' if len(passed) == 1 else 'come'} first."
-        return f"{{0}} matches {{1}}{binds}.{remark}", operand, pattern, *shown, *passed[:MOST]
+        return f"{{0}} matches {{1}}{binds}.{remark}", operand, pattern, *shown, *passed[:MAX_NAMED]
 
     def _returned(self, step: Returned) -> Sentence:
         start, args = self.target(step.instruction.node)

@@ -26,8 +26,8 @@ from .format import (
 from .rows import RunRows
 from .sentences import Narrator, gap, plain, stopped
 
-LONGEST_TEXT = 80
-MOST_TURNS = 16  # frames of one place that are given the value that the last of them returns
+MAX_TEXT_LENGTH = 80
+MAX_ITERATIONS = 16  # frames of one place that are given the value that the last of them returns
 _FIXED = LEAVES - {Var}
 
 
@@ -279,7 +279,7 @@ class _Builder:
     def _hand_back(self, frame: int, value: Value) -> None:
         """Show a frame's result also as the value of the tail calls that led to it."""
         self._settle(frame, value)
-        for _ in range(MOST_TURNS):
+        for _ in range(MAX_ITERATIONS):
             call, frame = self.tail_calls[frame], self.frames[frame].before
             if frame < 0 or call is None:
                 return
@@ -360,7 +360,7 @@ class _Builder:
             return f"{name} goes wrong: {message}. {counts[:1].upper()}{counts[1:]}.{recorded}"
         if not ended:
             return f"{name} had not ended after {counted(totals.steps, 'step')}, and was stopped.{recorded}"
-        value = self.heap.text(result, LONGEST_TEXT)
+        value = self.heap.text(result, MAX_TEXT_LENGTH)
         return f"{name} returns {value}: {counts}.{recorded}"
 
 

@@ -37,10 +37,10 @@ from .format import (
 from .order import Regrouping
 from .tally import Tally
 
-MOST_REFUSED = 4_000  # decisions that are shown, besides those that merge
-MOST_FUNCTIONS = 12
+MAX_REFUSED = 4_000  # decisions that are shown, besides those that merge
+MAX_FUNCTIONS = 12
 _ASKED = (Call, Tuple, TupleGetItem)
-MOST_SUPPOSED = 3  # operators whose pattern is supposed to be another
+MAX_SUPPOSED = 3  # operators whose pattern is supposed to be another
 
 
 class _Scenario(NamedTuple):
@@ -63,7 +63,7 @@ def fusion_view(module: IRModule, limits: Limits | None = None, title: str = "")
     regrouping = Regrouping(program, effects(typed))
     names = sorted(functions, key=lambda name: name != "main")
     busy = [name for name in names if any(map(_computes, post_order(functions[name])))] or names
-    builders = [_Builder(program, regrouping, functions[name]) for name in busy[:MOST_FUNCTIONS]]
+    builders = [_Builder(program, regrouping, functions[name]) for name in busy[:MAX_FUNCTIONS]]
     fused = [b.fused(f"@{name}", limits or Limits()) for name, b in zip(busy, builders)]
 
     def number(expr: Expr) -> int:
@@ -144,7 +144,7 @@ class _Builder:
                 scenarios.append(_Scenario(f"at most {depth} in a kernel", limits._replace(depth=depth), {}))
         blamed = Counter(self._blamed(step) for step in requested.steps if step.mark == FusionMark.REFUSED)
         blamed.pop("", None)
-        for name, _ in blamed.most_common(MOST_SUPPOSED):
+        for name, _ in blamed.most_common(MAX_SUPPOSED):
             pattern = Op.get(name).pattern
             other = OpPattern.INJECTIVE if pattern > OpPattern.INJECTIVE else OpPattern.OPAQUE
             scenarios.append(_Scenario(f"{short(name)} were {say.WORDS[other]}", limits, {name: other}))
@@ -209,7 +209,7 @@ class _Builder:
                     decision.node,
                     decision.rule,
                 ) in refused  # for the same reason as in an earlier phase
-                if again or not isinstance(expr, _ASKED) or len(refused) == MOST_REFUSED:
+                if again or not isinstance(expr, _ASKED) or len(refused) == MAX_REFUSED:
                     continue
                 refused.add((decision.node, decision.rule))
             elif decision.target is not None:

@@ -13,7 +13,7 @@ from ..rows import ProgramRows
 from .format import Edge, Group
 
 FUNCTION, BLOCK, BRANCH = 0, 1, 2
-LONGEST_LABEL = 60
+MAX_LABEL_LENGTH = 60
 
 
 class Groups:
@@ -157,7 +157,7 @@ def _pattern(program: ProgramRows, index: int) -> str:
         index += 1
         pieces.append(program.rows[index].text)
     text = (pieces[0] + " ".join(pieces[1:])).removesuffix(" => {")
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+    return text if len(text) <= MAX_LABEL_LENGTH else text[: MAX_LABEL_LENGTH - 1] + "…"
 
 
 def _blocks(program: ProgramRows, module: IRModule) -> list[Group]:

@@ -35,7 +35,7 @@ from .blocks import Groups
 from .format import Edge, Family, IRView, Node, Scope, Totals
 
 NAMES = (Op, Constructor)  # what a call names, and is no value of its own there
-LONGEST_TYPE = 4_000  # characters; a longer type is cut
+MAX_TYPE_LENGTH = 4_000  # characters; a longer type is cut
 
 
 def ir_view(program: IRModule, title: str = "") -> IRView:
@@ -315,7 +315,7 @@ def _shown(type_: Type | None) -> tuple[str, str]:
     if type_ is None:
         return "", ""
     full = show_type(type_)
-    return (full if len(full) <= LONGEST_TYPE else full[: LONGEST_TYPE - 1] + "…"), short_type(type_)
+    return (full if len(full) <= MAX_TYPE_LENGTH else full[: MAX_TYPE_LENGTH - 1] + "…"), short_type(type_)
 
 
 def _title(module: IRModule) -> str:

@@ -37,8 +37,8 @@ from .format import (
 )
 
 HUES = ("blue", "orange", "teal", "purple", "olive", "pink", "sky", "red", "brown")
-MOST_LINES = 3_000  # of code; more are cut, and that is said
-LONGEST = 160  # characters of a statement of the loops
+MAX_LINES = 3_000  # of code; more are cut, and that is said
+MAX_LENGTH = 160  # characters of a statement of the loops
 
 
 def lowering_view(
@@ -177,7 +177,7 @@ class _Builder:
                 inside = tuple(sorted({n for block in part.blocks for n in owners.get(block, ())}))
                 new = Part(False, part.depth, part.name, "", part.extent, part.how, inside, at in touched)
             else:
-                text = part.text if len(part.text) <= LONGEST else part.text[: LONGEST - 1] + "…"
+                text = part.text if len(part.text) <= MAX_LENGTH else part.text[: MAX_LENGTH - 1] + "…"
                 own = tuple(owners.get(part.name, ()))
                 new = Part(True, part.depth, part.name, text, 1, "", own, at in touched)
             nest.append(new)
@@ -199,11 +199,11 @@ class _Builder:
         return cuda, self.code("PTX", PTX_CLASSES, ptx)
 
     def code(self, name: str, purposes: tuple[str, ...], traced: Traced) -> Code:
-        lines = tuple([CodeLine(n.text, n.purpose, n.block, n.depth) for n in traced.lines[:MOST_LINES]])
+        lines = tuple([CodeLine(n.text, n.purpose, n.block, n.depth) for n in traced.lines[:MAX_LINES]])
         blocks = [
             {n for block in name.split("+") for n in self.owners.get(block, ())} for name in traced.blocks
         ]
-        cut = max(0, len(traced.lines) - MOST_LINES)
+        cut = max(0, len(traced.lines) - MAX_LINES)
         return Code(name, purposes, tuple([tuple(sorted(b)) for b in blocks]), lines, traced.others, cut)
 
 

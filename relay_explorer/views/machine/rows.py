@@ -14,7 +14,7 @@ from ..evaluation.rows import types_named
 from ..pipeline.origins import Origins
 from ..rows import program_rows
 
-MOST_ROWS = 60  # that one instruction is said to come from
+MAX_ROWS = 60  # that one instruction is said to come from
 
 
 class MachineRows:
@@ -39,7 +39,7 @@ class MachineRows:
         rows = self._found.get(id(source))
         if rows is None:
             self._kept.append(source)
-            rows = self._found[id(source)] = tuple(dict.fromkeys(self._rows(source)))[:MOST_ROWS]
+            rows = self._found[id(source)] = tuple(dict.fromkeys(self._rows(source)))[:MAX_ROWS]
         return rows
 
     def _rows(self, source: Expr) -> Iterable[int]:

@@ -37,8 +37,8 @@ from ..format import Sentence
 from ..words import count, counted
 
 SHORT = 40  # characters of a value within a sentence
-MOST = 4  # registers that are named
-MOST_FREED = 3
+MAX_NAMED = 4  # registers that are named
+MAX_FREED = 3
 
 
 class Narrator:
@@ -100,8 +100,12 @@ class Narrator:
         self, registers: Sequence[int], held: Sequence[Reference], texts: dict[int, str] | None = None
     ) -> list[str]:
         """`r1 = 3` for each register; of many the first ones."""
-        shown = [f"r{r} = {self.value(h, texts)}" for r, h in list(zip(registers, held))[:MOST]]
-        return shown if len(held) <= MOST else [*shown[: MOST - 1], f"{len(held) - MOST + 1} more"]
+        shown = [f"r{r} = {self.value(h, texts)}" for r, h in list(zip(registers, held))[:MAX_NAMED]]
+        return (
+            shown
+            if len(held) <= MAX_NAMED
+            else [*shown[: MAX_NAMED - 1], f"{len(held) - MAX_NAMED + 1} more"]
+        )
 
     def function(self, activation: int) -> str:
         return f"@{self.run.activations[activation].function.name}"
@@ -122,9 +126,9 @@ class Narrator:
         storage = [n for n in freed if self.run.things[n].size and self.run.things[n].storage < 0]
         if not storage:
             return sentence
-        names = [f"#{n}" for n in storage[:MOST_FREED]]
+        names = [f"#{n}" for n in storage[:MAX_FREED]]
         size = sum(self.run.things[n].size for n in storage)
-        more = f" and {len(storage) - MOST_FREED} more" if len(storage) > MOST_FREED else ""
+        more = f" and {len(storage) - MAX_FREED} more" if len(storage) > MAX_FREED else ""
         where = listed(names, len(sentence) - 1)
         joint = " " if "\n" in sentence[0] else "\n"
         its = "their" if len(storage) > 1 else "its"

@@ -10,7 +10,7 @@ from ..words import counted
 from .format import Life, MemoryTotals
 
 _UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 RULES = {
     "first": "no buffer was free",
@@ -59,8 +59,8 @@ def places(name: str, lives: Sequence[Life], fresh: int) -> Sentence:
     again = len(lives) - fresh
     parts = [f"**{counted(fresh, 'new buffer')}**"] if fresh else []
     parts += [f"**{counted(again, 'reused buffer')}**"] if again else []
-    names = ", ".join(buffer_name(life.buffer) for life in lives[: 2 * MOST_NAMED])
-    more = "" if len(lives) <= 2 * MOST_NAMED else " …"
+    names = ", ".join(buffer_name(life.buffer) for life in lives[: 2 * MAX_NAMED])
+    more = "" if len(lives) <= 2 * MAX_NAMED else " …"
     together = sum(life.bytes for life in lives)
     return (
         f"{{0}} computes {len(lives)} tensors, {{1}} in total: {' and '.join(parts)} ({{2}}{more}).",
@@ -128,7 +128,7 @@ def after(say: Sentence, freed: Sequence[tuple[str, str]], live: int, peak: bool
 
     parts = [f"Live: {arg(sized(live))}{', the peak' if peak else ''}."]
     if freed:
-        named = [f"{arg(name)} ({arg(buffer)})" for name, buffer in freed[:MOST_NAMED]]
+        named = [f"{arg(name)} ({arg(buffer)})" for name, buffer in freed[:MAX_NAMED]]
         more = len(freed) - len(named)
         names = ", ".join(named) + (f" and {more} more" if more > 0 else "")
         parts.append(f"Dead after this step: {names}.")

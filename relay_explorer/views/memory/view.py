@@ -43,8 +43,8 @@ from .format import (
     Renamed,
 )
 
-MOST_IN_EVERY_ORDER = 1_000  # steps; longer programs are planned in their own order only
-MOST_PAIRS = 3_000_000  # of values that live at one time, in all steps
+MAX_IN_EVERY_ORDER = 1_000  # steps; longer programs are planned in their own order only
+MAX_PAIRS = 3_000_000  # of values that live at one time, in all steps
 _ORIGINS = {Origin.COMPUTED: 0, Origin.PARAMETER: 1, Origin.CONSTANT: 2}
 _RULES = tuple(say.RULES)
 KERNELS = ("one an operator", "fused")
@@ -91,7 +91,7 @@ class _Builder:
         self.found: dict[object, int] = {}
 
     def view(self, title: str, choices: bool = True) -> MemoryView:
-        orders = tuple(SCHEDULES) if len(self.base.steps) <= MOST_IN_EVERY_ORDER else ("program",)
+        orders = tuple(SCHEDULES) if len(self.base.steps) <= MAX_IN_EVERY_ORDER else ("program",)
         axes = (Axis("kernels", KERNELS), Axis("freed", FREED), Axis("order", orders)) if choices else ()
         choices_of = [(k, f, o) for k in KERNELS for f in FREED for o in orders]
         grid = [self._number(*one) for one in (choices_of if choices else choices_of[:1])]
@@ -233,7 +233,7 @@ def _packed(plan: StoragePlan, lives: Sequence[Life]) -> int | None:
     for life in lives:
         together[life.made] += 1
         together[life.last + 1] -= 1
-    if sum(count**2 for count in accumulate(together)) > MOST_PAIRS:
+    if sum(count**2 for count in accumulate(together)) > MAX_PAIRS:
         return None
     sizes = {number: life.bytes for number, life in enumerate(lives)}
     offsets = packed(sizes, {number: Lifetime(life.made, life.last) for number, life in enumerate(lives)})

@@ -16,7 +16,7 @@ from ..evaluation.rows import types_named
 from ..format import RowKind
 from ..rows import ProgramRows, program_rows
 
-FARTHEST = 10_000  # expressions that are looked at for where one came from
+MAX_SEARCHED = 10_000  # expressions that are looked at for where one came from
 _FOLLOW = (RowKind.PARAMETER, RowKind.BRANCH)  # rows that stand under the one before them
 
 
@@ -39,7 +39,7 @@ class SourceRows:
 
     def _search(self, expr: Expr) -> Expr | None:
         visited, pending = {id(expr)}, [expr]
-        while pending and len(visited) < FARTHEST:
+        while pending and len(visited) < MAX_SEARCHED:
             source = pending.pop(0)
             if self.program.row(source) >= 0:
                 return source

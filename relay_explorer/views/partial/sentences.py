@@ -29,7 +29,7 @@ from ..words import counted
 from .rows import ResidualRows, SourceRows, branch_row
 from .values import KnownTexts
 
-MOST = 5  # arguments that are named
+MAX_NAMED = 5  # arguments that are named
 _ONCE = {
     "computed": "Only its value remains: nothing is computed at run time.",
     "built": "Its constructor is static, whatever its fields are, so a `match` on it can be decided.",
@@ -84,8 +84,12 @@ class Narrator:
         return f"{name} = {text}" if name and name != text else text
 
     def many(self, exprs: Sequence[Expr], values: Sequence[Known]) -> list[str]:
-        shown = [self.named(e, v) for e, v in zip(exprs[:MOST], values)]
-        return shown if len(values) <= MOST else [*shown[: MOST - 1], f"{len(values) - MOST + 1} more"]
+        shown = [self.named(e, v) for e, v in zip(exprs[:MAX_NAMED], values)]
+        return (
+            shown
+            if len(values) <= MAX_NAMED
+            else [*shown[: MAX_NAMED - 1], f"{len(values) - MAX_NAMED + 1} more"]
+        )
 
     def frame(self, frame: Frame) -> str:
         """`@power`, `%f`, `fn`."""
@@ -113,8 +117,8 @@ class Narrator:
             )
         arguments = self.many(params, frame.args)
         if frame.call is None:
-            arguments = [self.source.called(param) or "one" for param in params[:MOST]]
-            arguments += [f"{len(params) - MOST} more"] * (len(params) > MOST)
+            arguments = [self.source.called(param) or "one" for param in params[:MAX_NAMED]]
+            arguments += [f"{len(params) - MAX_NAMED} more"] * (len(params) > MAX_NAMED)
             what = " It has no parameters."
             if len(arguments) == 1:
                 what = " Its parameter {1} is dynamic, so the residual program has it too."
@@ -216,7 +220,7 @@ class Narrator:
         exprs = event.at.args if isinstance(event.at, Call) else (event.at,)
         if isinstance(event.at, TupleGetItem):
             exprs = (event.at.tuple_value,)
-        unknown = [self.named(e, v) for e, v in zip(exprs, event.args) if v.static is None][:MOST]
+        unknown = [self.named(e, v) for e, v in zip(exprs, event.args) if v.static is None][:MAX_NAMED]
         what = (
             event.at.op.name if isinstance(event.at, Call) and isinstance(event.at.op, Op) else "This field"
         )

@@ -18,7 +18,7 @@ from ...transform.partial_evaluate.values import (
 from ..values import FEW, tensor_type
 from .format import State
 
-LONGEST = 60
+MAX_LENGTH = 60
 LATER = "run time"  # for a value that has no name
 
 
@@ -52,7 +52,7 @@ class KnownTexts:
             pending.pop()
         return self._whole[id(static)]
 
-    def text(self, value: Known, most: int = LONGEST) -> str:
+    def text(self, value: Known, most: int = MAX_LENGTH) -> str:
         """`3`, `Node(Leaf(%a), …)`; of what is not known, its variable in the residual program."""
         parts: list[str] = []
         length = 0
@@ -105,7 +105,7 @@ def number(array: object) -> str:
 
 def _push(pending: list[Known | str], values: tuple[Known, ...], closing: str) -> None:
     pending.append(closing)
-    for index, value in enumerate(reversed(values[:LONGEST])):
+    for index, value in enumerate(reversed(values[:MAX_LENGTH])):
         if index:
             pending.append(", ")
         pending.append(value)

@@ -47,7 +47,7 @@ from .rows import ResidualRows, SourceRows, branch_row
 from .sentences import Narrator
 from .values import KnownTexts
 
-MOST_ROWS = 20_000  # of the residual program
+MAX_ROWS = 20_000  # of the residual program
 EFFECTS, REFUSED = ("cell", "write", "read"), ("function", "endless", "size")
 _MARKS = {
     Computed: PartialMark.COMPUTED, Built: PartialMark.BUILT, Taken: PartialMark.BUILT,
@@ -76,10 +76,10 @@ class _Builder:
         self.run = run
         self.source = SourceRows(run)
         self.residual = ResidualRows(run)
-        if len(self.residual.rows) > MOST_ROWS:
+        if len(self.residual.rows) > MAX_ROWS:
             raise RelayError(
                 f"what remains has {count(len(self.residual.rows))} rows, and an explorer shows at most "
-                f"{MOST_ROWS:,}",
+                f"{MAX_ROWS:,}",
                 help=["the option relay.PartialEvaluate.max_bindings of the context bounds it"],
             )
         self.split = len(self.source.program.source)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ...ir.expr import Expr
 
-FARTHEST = 10_000  # expressions that are looked at for where one came from
+MAX_SEARCHED = 10_000  # expressions that are looked at for where one came from
 
 
 class Origins:
@@ -48,7 +48,7 @@ def _came_from(expr: Expr, known: Mapping[Expr, int]) -> tuple[tuple[int, ...], 
     numbers: dict[int, None] = {}
     way: dict[int, None] = {id(expr): None}
     pending = list(expr.origin)
-    while pending and len(way) < FARTHEST:
+    while pending and len(way) < MAX_SEARCHED:
         source = pending.pop(0)
         if id(source) in way:
             continue

@@ -15,9 +15,9 @@ from ...text.literals import scalar_text
 from .format import RewriteStep
 from .origins import Origins
 
-MOST = 500  # rewrites of one pass that are shown
-DEEPEST, LONGEST = 3, 160  # of an expression in a line
-FARTHEST = 50  # rebuilt versions that are looked through for a name
+MAX_REWRITES = 500  # rewrites of one pass that are shown
+MAX_DEPTH, MAX_LENGTH = 3, 160  # of an expression in a line
+MAX_SEARCHED = 50  # rebuilt versions that are looked through for a name
 _CUT = "…"
 
 
@@ -89,12 +89,12 @@ class _Writer:
 
     def text(self, expr: Expr, beside: Expr | None = None) -> str:
         """Write the top of an expression, with the attributes in which it differs from `beside`."""
-        text = self._text(expr, DEEPEST) + _attributes(expr, beside)
-        return text if len(text) <= LONGEST else text[: LONGEST - 1] + _CUT
+        text = self._text(expr, MAX_DEPTH) + _attributes(expr, beside)
+        return text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 1] + _CUT
 
     def _name(self, expr: Expr) -> str | None:
         """Return the program's name of a value, or of the one from which it was rebuilt."""
-        for _ in range(FARTHEST):
+        for _ in range(MAX_SEARCHED):
             if expr in self.before.items:
                 return self.given(expr)
             if isinstance(expr, Constant) or len(expr.origin) != 1:
@@ -106,7 +106,7 @@ class _Writer:
         return self._name(expr) or (self._text(expr, depth) if depth else _CUT)
 
     def _text(self, expr: Expr, depth: int) -> str:
-        # It goes DEEPEST deep.
+        # It goes MAX_DEPTH deep.
         match expr:
             case Call():
                 parts = [self._part(arg, depth - 1) for arg in expr.args]

@@ -30,7 +30,7 @@ from .ends import End, ends
 from .flow import Place, flow
 from .format import Aligned, Ends, Fate, Pipeline, PipelineItem, PipelineView, RewriteStep, Stage, StageTotals
 from .origins import Origins
-from .rewrites import MOST, rewrite_steps
+from .rewrites import MAX_REWRITES, rewrite_steps
 
 GIVEN = "as given"
 _NOT_SHOWN = (Op, GlobalVar, Constructor)
@@ -118,7 +118,7 @@ class _Builder:
         shown, current, stages = self.given, module, [0]
         for step in passes:
             started = time.perf_counter()
-            with Recorder(Rewrite, limit=MOST) as recorder:
+            with Recorder(Rewrite, limit=MAX_REWRITES) as recorder:
                 current = step(current)
             ms = round(1000 * (time.perf_counter() - started), 3) if self.times else None
             shown = self._after(step, shown, current, ms, recorder)

@@ -35,8 +35,8 @@ from .format import Form, Item, Key, Peak, SharingView, Span
 GRAPH, LET, TREE = "as a graph", "with let", "written out"
 LIMIT = 2_000  # steps of each run
 LARGEST = 1_000  # expressions of a program that is written out
-MOST_LIVES = 200
-LONGEST = 60  # characters of an expression
+MAX_LIVES = 200
+MAX_LENGTH = 60  # characters of an expression
 
 
 class Written(NamedTuple):
@@ -126,7 +126,7 @@ class _Builder:
         row = program.row(node)
         name = program.name(node) or ""
         text = "" if row < 0 or isinstance(node, Var) else _expression(program.source[row])
-        return Key(name, text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
+        return Key(name, text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 1] + "…")
 
     def key(self, expr: Expr) -> int:
         """Return the key of an expression of any form: its own, or that of its origin."""
@@ -247,7 +247,7 @@ class _Measured:
 
     def item(self, node: Expr, key: int, row: int) -> Item:
         values = self.values.get(node, [])
-        lives = [Span(step, self._until(value, step)) for step, value in values[:MOST_LIVES]]
+        lives = [Span(step, self._until(value, step)) for step, value in values[:MAX_LIVES]]
         size = _bytes(values[0][1]) if values else 0
         return Item(key, row, self.run.runs.get(node, 0), size, tuple(lives))
 

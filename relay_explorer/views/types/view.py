@@ -49,8 +49,8 @@ from .sentences import Narrator
 from .steps import annotated_run, mark_of, told
 
 QUEUED, RUNNING, WAITING, DONE, REFUSED = 1, 2, 3, 4, 5
-MOST_STEPS_TO_START_INSIDE = 60
-LONGEST_CHAIN = 8
+MAX_STEPS_TO_START_INSIDE = 60
+MAX_CHAIN_LENGTH = 8
 
 
 def types_view(inference: Inference, title: str = "") -> TypesView:
@@ -306,7 +306,7 @@ class _Builder:
         return Conflict(len(self.steps) - 1, row, sentence, left, right, tuple((_plain(t),) for t in tries))
 
     def _side(self, type_: Type | None, expr: Expr | None) -> Side:
-        links: list[Link] = self.history.chain(expr, LONGEST_CHAIN) if expr is not None else []
+        links: list[Link] = self.history.chain(expr, MAX_CHAIN_LENGTH) if expr is not None else []
         chain = tuple(
             ChainLink(
                 self.renumbered.get(k.step, 0),
@@ -321,7 +321,7 @@ class _Builder:
         """Return the step that is shown first: where a waiting relation could go on, because that explains
         most; the conflict, if there is one.
         """
-        if not self.inference.succeeded or len(self.steps) > MOST_STEPS_TO_START_INSIDE:
+        if not self.inference.succeeded or len(self.steps) > MAX_STEPS_TO_START_INSIDE:
             return None
         for mark in (Mark.REQUEUE, Mark.SOLVE):
             for index in reversed(range(len(self.steps))):
