@@ -6,7 +6,9 @@ says what took its place.
 
 from __future__ import annotations
 
-_TOPI_TESTING = tuple([f"compat.topi_testing.{part}" for part in ("conv", "nn", "data", "image")])
+_TOPI_TESTING = tuple(
+    [f"compat.topi_testing.{part}" for part in ("conv", "nn", "data", "image", "installed")]
+)
 
 PLACES: dict[str, tuple[str, ...]] = {
     "tvm.auto_scheduler": ("compat.tuning:ApplyHistoryBest",),

@@ -262,3 +262,30 @@ def test_normalization_in_half_precision_rounds_once() -> None:
     x = numbers(rng("lrn"), (1, 7, 3, 3)).astype("float16")
     exact = reference.lrn_python(x.astype("float64"), 5, 1, 0.5, 1e-5, 0.75)
     assert (reference.lrn_python(x, 5, 1, 0.5, 1e-5, 0.75) == exact.astype("float16")).all()
+
+
+def test_rows_and_parts_of_images() -> None:
+    x, places = numbers(rng("gather"), (3, 4)), np.array([[0, 3], [1, 1], [2, 0]])
+    np.testing.assert_array_equal(reference.gather_python(x, 1, places), np.take_along_axis(x, places, 1))
+    row = np.array([1.0, 2.0, 4.0])
+    np.testing.assert_array_equal(reference.searchsorted_ref(row, np.array([[2.0]]), True, "int32"), [[2]])
+    maps = np.array([[[1.0, 0, 0], [0, 1, 0]]], "float32")
+    wanted = functional.affine_grid(torch.tensor(maps), [1, 1, 3, 4], align_corners=True)
+    close(reference.affine_grid_python(maps, (3, 4)).transpose(0, 2, 3, 1), wanted, 1e-6)
+    image = np.arange(16, dtype="float32").reshape(1, 1, 4, 4)
+    box = np.array([[0, 0, 1, 1]], "float32")
+    whole = reference.crop_and_resize_python(image, box, [0], (4, 4), "NCHW")
+    np.testing.assert_allclose(whole, image, rtol=1e-6)
+    pooled = reference.roi_align_nchw_python(image, np.array([[0, 0, 0, 4, 4]], "float32"), 2, 1.0, 2)
+    assert pooled.shape == (1, 1, 2, 2)
+
+
+def test_without_scipy_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def real_tvm(name: str) -> None:
+        raise ModuleNotFoundError("No module named 'scipy'", name="scipy.signal")
+
+    monkeypatch.setattr("relay_explorer.compat.topi_testing.installed.real_tvm", real_tvm)
+    from relay_explorer.compat.topi_testing import installed
+
+    with pytest.raises(ImportError, match=r"softmax_python needs SciPy: pip install scipy"):
+        _ = installed.softmax_python

@@ -6,13 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def gather_python(data: Any, axis: int, indices: Any) -> Any:
-    """Elements of the data, of which `indices` names the place along `axis`."""
-    import numpy
-
-    return numpy.take_along_axis(data, indices, axis)
-
-
 def gather_nd_python(a_np: Any, indices_np: Any) -> Any:
     """`y[…] = a[i₀[…], i₁[…], …]`, where the rows of `indices_np` are i₀, i₁ …"""
     return a_np[tuple(indices_np)]
@@ -64,32 +57,6 @@ def strided_set_python(
     """Replace what `strided_slice_python` would take of the data by `v`."""
     out = data.copy()
     out[_slices(data.ndim, begin, end, strides, "end", None)] = v
-    return out
-
-
-def one_hot(indices: Any, on_value: float, off_value: float, depth: int, axis: int, dtype: str) -> Any:
-    """Return an array with a new axis of extent `depth`, which holds `on_value` at the position that the
-    index names, and `off_value` elsewhere.
-    """
-    import numpy
-
-    places = numpy.arange(depth)
-    hot = numpy.asarray(indices)[..., None] == places
-    axis = axis if axis >= 0 else axis + hot.ndim
-    return numpy.moveaxis(numpy.where(hot, on_value, off_value).astype(dtype), -1, axis)
-
-
-def sequence_mask(data: Any, valid_length: Any, mask_value: float, axis: int) -> Any:
-    """Replace the data from `valid_length` on along `axis`, 0 or 1, by `mask_value`; the other of the two
-    axes is the batch.
-    """
-    import numpy
-
-    steps = numpy.arange(data.shape[axis])
-    lengths = numpy.asarray(valid_length)
-    beyond = steps[:, None] >= lengths if axis == 0 else steps >= lengths[:, None]
-    out = data.copy()
-    out[beyond] = mask_value
     return out
 
 
@@ -149,48 +116,3 @@ def batch_to_space_nd_python(
         out[(slice(None), *where)] = data[number * batch : (number + 1) * batch]
     cut = [slice(b, size - e) for b, e, size in zip(crop_begin_list, crop_end_list, sizes)]
     return out[(slice(None), *cut)]
-
-
-def reorg_python(a_np: Any, stride: int) -> Any:
-    """Rearrange (N, C, H, W) to (N, C s², H / s, W / s) as YOLO does: the tensor is read as if it had C / s²
-    channels of an image s times as large, whose blocks become channels.
-    """
-    n, c, h, w = a_np.shape
-    s = stride
-    large = a_np.reshape(n, c // (s * s), h * s, w * s)
-    blocks = large.reshape(n, c // (s * s), h, s, w, s).transpose(0, 3, 5, 1, 2, 4)
-    return blocks.reshape(n, c * s * s, h // s, w // s)
-
-
-def matrix_set_diag(
-    input_np: Any, diagonal: Any, k: int | Sequence[int] = 0, align: str = "RIGHT_LEFT"
-) -> Any:
-    """Matrices with other diagonals: the `k`-th, or from the first to the second of `k`, the highest in the
-    first row of `diagonal`. Shorter ones lie to the side that `align` says: of those above the main diagonal,
-    then of those below.
-    """
-    low, high = (k, k) if isinstance(k, int) else (k[0], k[-1])
-    rows, columns = input_np.shape[-2:]
-    above, below = align.split("_")
-    out = input_np.copy()
-    for number, offset in enumerate(range(high, low - 1, -1)):
-        row = diagonal[..., number, :] if low != high else diagonal
-        length = min(rows + min(offset, 0), columns - max(offset, 0))
-        right = (above if offset >= 0 else below) == "RIGHT"
-        first = row.shape[-1] - length if right and low != high else 0
-        for step in range(length):
-            out[..., step + max(0, -offset), step + max(0, offset)] = row[..., first + step]
-    return out
-
-
-def searchsorted_ref(sorted_sequence: Any, values: Any, right: bool, out_dtype: str) -> Any:
-    """Where each of `values` goes in its row of `sorted_sequence`; one row serves all."""
-    import numpy
-
-    side: Any = "right" if right else "left"
-    if sorted_sequence.ndim == 1:
-        return numpy.searchsorted(sorted_sequence, values, side).astype(out_dtype)
-    rows = sorted_sequence.reshape(-1, sorted_sequence.shape[-1])
-    asked = values.reshape(-1, values.shape[-1])
-    found = [numpy.searchsorted(row, ask, side) for row, ask in zip(rows, asked)]
-    return numpy.stack(found).reshape(values.shape).astype(out_dtype)

@@ -7,46 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def softmax_python(a_np: Any, axis: int = 1) -> Any:
-    """Exponentials over their sum along an axis."""
-    import numpy
-
-    powers = numpy.exp(a_np - a_np.max(axis, keepdims=True))
-    return powers / powers.sum(axis, keepdims=True)
-
-
-def log_softmax_python(a_np: Any, axis: int = 1) -> Any:
-    """Compute the logarithm of `softmax_python` without overflow."""
-    import numpy
-
-    shifted = a_np - a_np.max(axis, keepdims=True)
-    return shifted - numpy.log(numpy.exp(shifted).sum(axis, keepdims=True))
-
-
-def batch_matmul(
-    x: Any, y: Any, out_dtype: str | None = None, trans_x: bool = False, trans_y: bool = True
-) -> Any:
-    """Multiply the matrices of two batches; a batch of one is broadcast."""
-    import numpy
-
-    x, y = (x.swapaxes(1, 2) if trans_x else x), (y.swapaxes(1, 2) if trans_y else y)
-    dtype = out_dtype or x.dtype
-    return numpy.matmul(x.astype(dtype), y.astype(dtype))
-
-
-def dense(
-    x: Any, y: Any, bias: Any, use_bias: bool = False, use_relu: bool = False, out_dtype: str | None = None
-) -> Any:
-    """x times the transpose of y, with a bias and a rectifier where asked for."""
-    import numpy
-
-    dtype = out_dtype or x.dtype
-    out = x.astype(dtype) @ y.astype(dtype).T
-    if use_bias:
-        out = out + bias
-    return numpy.maximum(out, 0) if use_relu else out
-
-
 def _along(vector: Any, axis: int, rank: int) -> Any:
     """Reshape a vector to broadcast along `axis`."""
     return vector.reshape([-1 if place == axis % rank else 1 for place in range(rank)])
@@ -128,17 +88,6 @@ def group_norm_python(
     return normal * _along(gamma, channels, data.ndim) + _along(beta, channels, data.ndim)
 
 
-def l2_normalize_python(a_np: Any, eps: float, axis: int | Sequence[int] | None = None) -> Any:
-    """Divide the data by the root of the sum of its squares along `axis`, or of `eps` where that is
-    larger.
-    """
-    import numpy
-
-    axes = tuple(axis) if isinstance(axis, (list, tuple)) else axis
-    squares = (a_np * a_np).sum(axes, keepdims=True)
-    return a_np / numpy.sqrt(numpy.maximum(squares, eps))
-
-
 def lrn_python(a_np: Any, size: int, axis: int, bias: float, alpha: float, beta: float) -> Any:
     """Divide the data by (bias + alpha / size * the sum of squares of `size` neighbours along `axis`) **
     beta.
@@ -157,22 +106,6 @@ def lrn_python(a_np: Any, size: int, axis: int, bias: float, alpha: float, beta:
         row[axis] = place  # type: ignore[call-overload]
         squares[tuple(row)] = (a_np.take(list(near), axis) ** 2).sum(axis)
     return a_np / (bias + alpha * squares / size) ** beta
-
-
-def nll_loss(
-    predictions: Any, targets: Any, weights: Any, reduction: str = "mean", ignore_index: int = -100
-) -> Any:
-    """Compute the negative prediction (N, C, …) of the class that `targets` (N, …) name, times its weight."""
-    import numpy
-
-    used = targets != ignore_index
-    chosen = numpy.where(used, targets, 0)
-    of_each = numpy.take_along_axis(predictions, numpy.expand_dims(chosen, 1), 1).squeeze(1)
-    weight = numpy.where(used, weights[chosen], 0).astype(predictions.dtype)
-    losses = -of_each * weight
-    if reduction == "none":
-        return losses
-    return losses.sum() / weight.sum() if reduction == "mean" else losses.sum()
 
 
 def poolnd_python(
