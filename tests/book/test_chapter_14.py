@@ -224,7 +224,7 @@ def test_an_option_reaches_its_pass() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "wanted"),
+    ("start", "expected"),
     [
         ("named = ", "18 kernels after ToANormalForm; 9 when it is a graph again\n"),
         (
@@ -239,8 +239,8 @@ def test_an_option_reaches_its_pass() -> None:
         ),
     ],
 )
-def test_answers(start: str, wanted: str) -> None:
-    assert output(PAGE, start) == wanted
+def test_answers(start: str, expected: str) -> None:
+    assert output(PAGE, start) == expected
 
 
 def test_what_is_left_depends_on_the_order() -> None:

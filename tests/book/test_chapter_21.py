@@ -109,7 +109,7 @@ def test_answers(start: str, answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "said"),
+    ("start", "expected"),
     [
         ("def element", "TVM    [nan  1.]\nNumPy  [nan nan]\nours   [nan nan]\n"),
         ("apart = element", "x != x  TVM  [0 0]\nx != x NumPy [0 1]\n"),
@@ -120,8 +120,8 @@ def test_answers(start: str, answer: str) -> None:
         ("nothing = te", "TVM   [77. 77. 77.]\nours  [0. 0. 0.]\n"),
     ],
 )
-def test_what_was_met(start: str, said: str) -> None:
-    assert output(PAGE, start) == said
+def test_what_was_met(start: str, expected: str) -> None:
+    assert output(PAGE, start) == expected
 
 
 def test_lanes_are_nearer_to_the_truth() -> None:

@@ -189,14 +189,14 @@ def test_what_is_said_of_the_depthwise_layers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "said"),
+    ("start", "expected"),
     [
         ("for rows in (48, 5, 1)", ["48 → 4 × 2", "5 → 5 × 2", "1 → 1 × 8"]),
         ("for number, name in", ["i is allowed", "j is allowed", "k is refused"]),
     ],
 )
-def test_answers(start: str, said: list[str]) -> None:
-    assert output(PAGE, start).splitlines() == said
+def test_answers(start: str, expected: list[str]) -> None:
+    assert output(PAGE, start).splitlines() == expected
 
 
 def test_sides_of_the_ridge() -> None:

@@ -33,7 +33,7 @@ def test_nearly_all_would_be_idle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("explorer", "wanted"),
+    ("explorer", "expected"),
     [
         ("ch23-turn", {10: "Bind", 12: "CacheRead", 13: "ComputeAt", 17: "Bind", 19: "StorageAlign", 20: ""}),
         (
@@ -49,11 +49,11 @@ def test_nearly_all_would_be_idle() -> None:
         ),
     ],
 )
-def test_steps_that_it_links_to(explorer: str, wanted: dict[int, str]) -> None:
+def test_steps_that_it_links_to(explorer: str, expected: dict[int, str]) -> None:
     steps = view(explorer).steps
-    assert {step: steps[step - 1].primitive for step in wanted} == wanted
+    assert {step: steps[step - 1].primitive for step in expected} == expected
     links = re.findall(rf"#rx-{explorer}:step=(\d+)", source(PAGE))
-    assert [int(step) for step in links] == list(wanted)
+    assert [int(step) for step in links] == list(expected)
 
 
 def test_what_is_said_of_the_loops() -> None:
@@ -136,7 +136,7 @@ def test_occupancy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "said"),
+    ("start", "expected"),
     [
         ('print("block', "block 25, thread 5\n"),
         ('print("stride', "stride 4:      16\nfrom place 1:  5\n"),
@@ -147,8 +147,8 @@ def test_occupancy() -> None:
         ("for registers in", "64 registers: 4 blocks, 50%\n65 registers: 3 blocks, 38%\n"),
     ],
 )
-def test_answers(start: str, said: str) -> None:
-    assert output(PAGE, start) == said
+def test_answers(start: str, expected: str) -> None:
+    assert output(PAGE, start) == expected
 
 
 # -- where it breaks

@@ -51,7 +51,7 @@ def test_a_body_that_forgets_a_variable() -> None:
 
 
 @pytest.mark.parametrize(
-    ("type_", "wanted"),
+    ("type_", "expected"),
     [
         (relay.TensorType((3, relay.Any())), True),
         (relay.TensorType((3, 4)), False),
@@ -61,5 +61,5 @@ def test_a_body_that_forgets_a_variable() -> None:
         (relay.TypeVar("A"), False),
     ],
 )
-def test_dynamic_types(type_: relay.Type, wanted: bool) -> None:
-    assert relay.ty.is_dynamic(type_) is wanted
+def test_dynamic_types(type_: relay.Type, expected: bool) -> None:
+    assert relay.ty.is_dynamic(type_) is expected

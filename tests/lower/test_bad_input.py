@@ -198,7 +198,7 @@ ROWS, MANY = "Tensor[(?, ?), float32]", "Tensor[(?, ?, ?), float32]"
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         (f"(%x: {ROWS}, %y: {ROWS}) {{ concatenate((%x, %y), axis=0) }}", "x1 y1"),
         ("(%x: Tensor[(?), float32], %y: Tensor[(3), float32]) { %x + %y }", "x0=3"),
@@ -207,14 +207,14 @@ ROWS, MANY = "Tensor[(?, ?), float32]", "Tensor[(?, ?, ?), float32]"
         ("(%x: Tensor[(?, 3), float32], %y: Tensor[(2), float32]) { nn.relu(%x) }", ""),
     ],
 )  # fmt: skip
-def test_which_sizes_must_agree(text: str, wanted: str) -> None:
+def test_which_sizes_must_agree(text: str, expected: str) -> None:
     result = shape_constraints(infer_types(relay.parse(f"def @main{text}"))["main"])
     shown = [
         " ".join("xy"[number] + str(axis) for number, axis in a.places)
         + ("" if a.number is None else f"={a.number}")
         for a in result
     ]
-    assert ", ".join(shown) == wanted
+    assert ", ".join(shown) == expected
 
 
 # -- how large the cache grows

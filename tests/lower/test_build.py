@@ -51,7 +51,7 @@ def unaligned(array: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "made",
+    "place",
     [
         lambda x: x,
         lambda x: relay.const(x).data,
@@ -63,8 +63,8 @@ def unaligned(array: np.ndarray) -> np.ndarray:
     ],
     ids=["numpy", "NDArray", "torch", "little", "by columns", "with gaps", "unaligned"],
 )
-def test_an_array_in_any_place_is_taken(exe: Executable, made: Callable[[Any], Any]) -> None:
-    np.testing.assert_array_equal(exe(made(X), W), EXPECTED)
+def test_an_array_in_any_place_is_taken(exe: Executable, place: Callable[[Any], Any]) -> None:
+    np.testing.assert_array_equal(exe(place(X), W), EXPECTED)
 
 
 def test_arguments_by_name_and_results_of_their_own(exe: Executable) -> None:
@@ -91,7 +91,7 @@ def test_large_arguments_are_read_where_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "named", "said"),
+    ("args", "named", "message"),
     [
         ((X,), {}, "the program takes 2 arguments, and is given 1\nhelp: they are `%x: Tensor[(2, 3), "),
         ((), {"x": X}, "the parameter `%w` is not given"),
@@ -119,10 +119,12 @@ def test_large_arguments_are_read_where_they_are() -> None:
         ),
     ],
 )  # fmt: skip
-def test_a_wrong_argument(exe: Executable, args: tuple[Any, ...], named: dict[str, Any], said: str) -> None:
+def test_a_wrong_argument(
+    exe: Executable, args: tuple[Any, ...], named: dict[str, Any], message: str
+) -> None:
     with pytest.raises(RelayError) as caught:
         exe(*args, **named)
-    assert str(caught.value).startswith(f"error: {said}")
+    assert str(caught.value).startswith(f"error: {message}")
 
 
 def big() -> Function:
@@ -136,7 +138,7 @@ def rows() -> Function:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (lambda: relay_explorer.build(3), "a program is a module or a function, not a value of type int"),  # type: ignore[arg-type]  # refused
         (lambda: relay_explorer.build(IRModule()), "a program begins in `@main`; this module has no func"),
@@ -166,10 +168,10 @@ def rows() -> Function:
         (lambda: relay_explorer.load("/nowhere"), "there is no program to load at '/nowhere': No such file"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_built(wrong: Callable[[], object], said: str) -> None:
+def test_what_cannot_be_built(wrong: Callable[[], object], message: str) -> None:
     with pytest.raises(RelayError) as caught:
         wrong()
-    assert str(caught.value).startswith(f"error: {said}")
+    assert str(caught.value).startswith(f"error: {message}")
 
 
 def test_control_flow_is_sent_to_the_virtual_machine() -> None:

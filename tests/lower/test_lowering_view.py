@@ -168,7 +168,7 @@ def test_the_assembly_of_another_processor_is_traced_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("vfmadd231ps %ymm1, %ymm2, %ymm3", "multiply-add"), ("vaddps %ymm1, %ymm2, %ymm3", "arithmetic"),
         ("vmovups (%rax), %ymm0", "load"), ("vmovups %ymm0, 32(%rax)", "store"),
@@ -178,8 +178,8 @@ def test_the_assembly_of_another_processor_is_traced_too() -> None:
         ("jne .LBB4_4", "jump"), ("vpaddd %ymm0, %ymm1, %ymm1", "arithmetic"),
     ],
 )  # fmt: skip
-def test_what_an_instruction_is_for(text: str, wanted: str) -> None:
-    assert purpose(text) == wanted
+def test_what_an_instruction_is_for(text: str, expected: str) -> None:
+    assert purpose(text) == expected
 
 
 def test_loops_are_found_where_code_stands_between_that_is_not_in_them() -> None:
@@ -301,7 +301,7 @@ def test_loops_of_a_graph_are_those_of_jumps_to_what_dominates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("%3 = call <8 x float> @llvm.fmuladd.v8f32(<8 x float> %0, <8 x float> %1)", "multiply-add"),
         ("%3 = load <8 x float>, ptr %2", "load"), ("store float %1, ptr %2", "store"),
@@ -312,8 +312,8 @@ def test_loops_of_a_graph_are_those_of_jumps_to_what_dominates() -> None:
         ("%3 = phi i64 [ 0, %a ]", "bookkeeping"),
     ],
 )  # fmt: skip
-def test_what_an_instruction_of_llvm_is_for(text: str, wanted: str) -> None:
-    assert llvm_purpose(text) == wanted
+def test_what_an_instruction_of_llvm_is_for(text: str, expected: str) -> None:
+    assert llvm_purpose(text) == expected
 
 
 def test_a_kernel_for_a_gpu_is_replayed_and_followed_into_cuda_c() -> None:

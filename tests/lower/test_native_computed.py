@@ -269,7 +269,7 @@ def test_layers_and_indices_of_sizes_that_only_a_run_tells() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "shapes", "wanted"),
+    ("call", "shapes", "expected"),
     [
         ("slice_like", [(ANY, ANY), (ANY, ANY)], []),
         ("nn.bitpack", [(ANY, ANY)], []),
@@ -278,7 +278,7 @@ def test_layers_and_indices_of_sizes_that_only_a_run_tells() -> None:
         ("vision.roi_pool", [(ANY,) * 4, (ANY, ANY)], [[(1, 1)]]),
     ],
 )
-def test_which_sizes_must_agree(call: str, shapes: Any, wanted: Any) -> None:
+def test_which_sizes_must_agree(call: str, shapes: Any, expected: Any) -> None:
     """Those that are equal; none for what is no equality: that one is at most another, or 32 divides it."""
     attrs: dict[str, dict[str, Any]] = {
         "nn.bitpack": {"bits": 2},
@@ -292,7 +292,7 @@ def test_which_sizes_must_agree(call: str, shapes: Any, wanted: Any) -> None:
     function = infer_types(IRModule.from_expr(Function(params, output)))["main"]
     assert isinstance(function, Function)
     result = shape_constraints(function)
-    assert [[*agreement.places] for agreement in result] == wanted
+    assert [[*agreement.places] for agreement in result] == expected
     assert [agreement.number for agreement in result] == [5 if call == "vision.roi_pool" else None] * len(
         result
     )

@@ -195,7 +195,7 @@ def test_a_process_without_a_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "said"),
+    ("target", "message"),
     [
         ("gpu", "did you mean 'cuda'?"), ("CPU", "did you mean 'cpu'?"),
         ("opencl", "there are no schedules for targets of the kind 'opencl'"),
@@ -206,8 +206,8 @@ def test_a_process_without_a_terminal(tmp_path: Path) -> None:
         ({"kind": "llvm", "mattr": [""]}, "not by ''"),
     ],
 )  # fmt: skip
-def test_targets_that_are_none(target: object, said: str) -> None:
-    with pytest.raises(RelayError, match=said):
+def test_targets_that_are_none(target: object, message: str) -> None:
+    with pytest.raises(RelayError, match=message):
         Target.of(target)
 
 
@@ -257,7 +257,7 @@ def test_sizes_beyond_every_number(executor: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"params": [("x", X)]}, "`params` are values by name, not a value of type list"),
         ({"params": {"x": torch.ones(2, 3, requires_grad=True)}}, "is no tensor, .*\nhelp: Can't call numpy"),
@@ -266,9 +266,9 @@ def test_sizes_beyond_every_number(executor: str) -> None:
         ({"executor": "aot", "name": "n" * 300}, "cannot be the beginning of names in C"),
     ],
 )
-def test_options_that_are_none(options: dict[str, Any], said: str) -> None:
+def test_options_that_are_none(options: dict[str, Any], message: str) -> None:
     x = relay.var("x", shape=(2, 3))
-    with pytest.raises(RelayError, match=said):
+    with pytest.raises(RelayError, match=message):
         relay_explorer.build(Function([x], relay.nn.relu(x)), **options)
 
 

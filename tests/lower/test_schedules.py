@@ -313,6 +313,6 @@ LAID_OUT: list[tuple[Callable[[], Expr], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("build", "wanted"), LAID_OUT)
-def test_what_is_laid_out_in_blocks(build: Callable[[], Expr], wanted: list[str]) -> None:
-    assert sorted(names(laid_out(build()))) == sorted(wanted)
+@pytest.mark.parametrize(("build", "expected"), LAID_OUT)
+def test_what_is_laid_out_in_blocks(build: Callable[[], Expr], expected: list[str]) -> None:
+    assert sorted(names(laid_out(build()))) == sorted(expected)

@@ -51,7 +51,7 @@ def test_without_an_architecture_a_usual_one_is_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ("gpu", "error: there is no target called 'gpu'\nhelp: did you mean 'cuda'?"),
         ("raspberry-pi", "error: there is no target called 'raspberry-pi'\nhelp: did you mean 'raspberry-pi"),
@@ -69,7 +69,7 @@ def test_without_an_architecture_a_usual_one_is_taken() -> None:
         ("c", "error: there are no schedules for targets of the kind 'c'"),
     ],
 )  # fmt: skip
-def test_what_is_no_target(given: object, said: str) -> None:
+def test_what_is_no_target(given: object, message: str) -> None:
     with pytest.raises(RelayError) as caught:
         Target.of(given)
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)

@@ -146,7 +146,7 @@ def test_what_it_says(last: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (
             (),
@@ -163,7 +163,7 @@ def test_what_it_says(last: Any) -> None:
         ((rows(parse(LAST), 1), "one"), "a str cannot be an argument of a Relay function"),
     ],
 )
-def test_a_wrong_argument(last: Any, args: tuple[Any, ...], said: str) -> None:
+def test_a_wrong_argument(last: Any, args: tuple[Any, ...], message: str) -> None:
     with pytest.raises(RelayError) as caught:
         last(*args)
-    assert str(caught.value).startswith(f"error: {said}")
+    assert str(caught.value).startswith(f"error: {message}")

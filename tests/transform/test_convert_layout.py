@@ -215,7 +215,7 @@ def test_depthwise_convolutions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "message"),
+    ("expected", "message"),
     [
         ({"nn.conv9d": ["NHWC"]}, "there is no operator called `nn.conv9d`"),
         ({"nn.conv2d": ["NHWC"]}, "has data and a weight, but 1 layouts are wanted"),
@@ -224,17 +224,17 @@ def test_depthwise_convolutions() -> None:
         ({"nn.conv2d": ["NWHC", "default"]}, "has no default layout of the weight"),
     ],
 )
-def test_layouts_that_make_no_sense(wanted: dict[str, list[str]], message: str) -> None:
+def test_layouts_that_make_no_sense(expected: dict[str, list[str]], message: str) -> None:
     with pytest.raises(RelayError, match=message):
-        ConvertLayout(wanted)(followed(lambda y: y))
+        ConvertLayout(expected)(followed(lambda y: y))
 
 
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
-@pytest.mark.parametrize("wanted", range(len(WANTED)))
-def test_random_networks(layout: str, wanted: int) -> None:
+@pytest.mark.parametrize("expected", range(len(WANTED)))
+def test_random_networks(layout: str, expected: int) -> None:
     for seed in range(25):
         module = Network(8000 + seed, layout, channels=(2, 4, 8)).images(3 + seed % 14)
-        assert broken(module, [ConvertLayout(WANTED[wanted])]) is None, seed
+        assert broken(module, [ConvertLayout(WANTED[expected])]) is None, seed
 
 
 def test_there_and_back() -> None:

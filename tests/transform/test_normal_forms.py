@@ -305,7 +305,7 @@ def test_too_large_a_tree_is_refused() -> None:
 
 @pytest.mark.parametrize("name", WITH_ANSWERS)
 @pytest.mark.parametrize(
-    ("wanted", "passes"),
+    ("expected", "passes"),
     [
         ("ToANormalForm", [ToANormalForm()]),
         ("ToGraphNormalForm", [ToANormalForm(), ToGraphNormalForm()]),
@@ -313,14 +313,14 @@ def test_too_large_a_tree_is_refused() -> None:
     ],
     ids=["a-normal", "there and back", "graph"],
 )
-def test_as_the_reference_answered(name: str, wanted: str, passes: list[Pass]) -> None:
+def test_as_the_reference_answered(name: str, expected: str, passes: list[Pass]) -> None:
     case = CASES[name]
-    if wanted not in case["passes"]:
+    if expected not in case["passes"]:
         assert case["passes"], "the reference failed on this program"
         return
     with PassContext(opt_level=4):
         result = Sequential([InferType(), *passes, InferType()])(parse(case["text"]))
-    answer = infer_types(parse(case["passes"][wanted]))
+    answer = infer_types(parse(case["passes"][expected]))
     assert structural_equal(result, answer, map_free_vars=True), difference(result, answer)
 
 

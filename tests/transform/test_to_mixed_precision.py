@@ -174,7 +174,7 @@ NARROW = "nn.dense(%x, %x, units=None)"
 
 
 @pytest.mark.parametrize(
-    ("body", "wanted"),
+    ("body", "expected"),
     [
         (f"if (True) {{ {NARROW} }} else {{ exp(%x) }}", "float32"),
         (f"if (True) {{ {NARROW} }} else {{ {NARROW} }}", "float16"),
@@ -188,8 +188,8 @@ NARROW = "nn.dense(%x, %x, units=None)"
         (f"concatenate(({NARROW}, %x), axis=0)", "float32"),
     ],
 )
-def test_programs_of_every_shape(body: str, wanted: str) -> None:
-    assert wanted in result_type(body, SQUARE)
+def test_programs_of_every_shape(body: str, expected: str) -> None:
+    assert expected in result_type(body, SQUARE)
 
 
 def test_functions_that_are_values_keep_their_types() -> None:
@@ -211,7 +211,7 @@ def test_data_and_functions_of_the_module() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "params", "wanted"),
+    ("body", "params", "expected"),
     [
         ("exp(%x)", "%x: Tensor[(2), float64]", "Tensor[(2), float64]"),
         ("nn.dense(%x, %x, units=None)", "%x: Tensor[(2, 2), int8]", "Tensor[(2, 2), int8]"),
@@ -221,8 +221,8 @@ def test_data_and_functions_of_the_module() -> None:
         ("clip(%x, a_min=-6f, a_max=6f)", "%x: Tensor[(2), float32]", "Tensor[(2), float16]"),
     ],
 )
-def test_element_types(body: str, params: str, wanted: str) -> None:
-    assert result_type(body, params) == wanted
+def test_element_types(body: str, params: str, expected: str) -> None:
+    assert result_type(body, params) == expected
 
 
 def test_a_category_of_ones_own() -> None:
