@@ -60,9 +60,9 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.ir.op": ("ir.op:Op", "compat.op_attributes:register_op_attr"),
     "tvm.ir.tensor_type": ("ir.types:TensorType",),
     "tvm.ir.transform": (
-        "transform", "compat.older:PrintIR", "transform:Pass as ModulePass", "transform:Pass as FunctionPass",
+        "transform:Pass as FunctionPass", "transform:Pass as ModulePass", "transform", "compat.older:PrintIR",
     ),
-    "tvm.ir.type": ("ir.types",),
+    "tvm.ir.type": ("ir.types", "ir.types:RefType as RelayRefType"),
     "tvm.ir.type_relation": ("ir.types:TypeCall", "ir.types:TypeRelation"),
     "tvm.nd": (
         "compat.arrays", "compat.devices:cpu", "compat.devices:cuda", "compat.devices:gpu",
@@ -93,7 +93,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     ),
     "tvm.tir.expr": ("compat.tir", "compat.tir_sizes", "ir.types:Any"),
     "tvm.transform": (
-        "transform", "compat.older:PrintIR", "transform:Pass as ModulePass", "transform:Pass as FunctionPass",
+        "transform:Pass as FunctionPass", "transform:Pass as ModulePass", "transform", "compat.older:PrintIR",
     ),
     "tvm.contrib": (),
     "tvm.contrib.relay_viz": ("compat.relay_viz",),
@@ -170,7 +170,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.testing.layers": ("compat.relay_layers",),
     "tvm.relay.testing.nat": ("compat.relay_testing",),
     "tvm.relay.testing.temp_op_attr": ("compat.op_attributes:TempOpAttr",),
-    "tvm.relay.transform": ("transform", "compat.older:PrintIR", "transform:Pass as FunctionPass"),
+    "tvm.relay.transform": ("transform:Pass as FunctionPass", "transform", "compat.older:PrintIR"),
     "tvm.relay.transform.infer_layout_utils": ("ops.layouts.layout:InferCorrectLayoutOutput",),
     "tvm.relay.transform.mixed_precision": (
         "transform.mixed_precision.categories", "compat.mixed_precision",

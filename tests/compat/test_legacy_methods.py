@@ -72,3 +72,4 @@ def test_values_have_their_old_names() -> None:
 def test_classes_have_their_old_names() -> None:
     assert tvm.relay.RelayExpr is tvm.relay.RelayNode is tvm.relay.expr.RelayExpr is relay.Expr
     assert tvm.relay.RelayRefType is tvm.relay.ty.RelayRefType is tvm.ir.RelayRefType is relay.RefType
+    assert tvm.ir.type.RelayRefType is relay.RefType

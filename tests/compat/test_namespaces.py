@@ -59,6 +59,27 @@ def test_modules_of_old_code(hook: None, name: str, same: object) -> None:
     assert result is same if same is not None else result.relu is relay.nn.relu
 
 
+def test_an_alias_is_hidden_by_no_earlier_place() -> None:
+    for module in [module for module in sys.modules.values() if isinstance(module, Namespace)]:
+        for place in module._places:
+            source, alias, shown = place.partition(" as ")
+            if alias:
+                path, _, original = source.partition(":")
+                expected = getattr(importlib.import_module(f"relay_explorer.{path}"), original)
+                assert getattr(module, shown) is expected, f"{module.__name__}.{shown}"
+
+
+def test_passes_of_functions_and_of_modules_are_told_by_their_old_classes() -> None:
+    @tvm.relay.transform.function_pass(opt_level=1)
+    def same(function: relay.Function, _mod: relay.IRModule, _ctx: object) -> relay.Function:
+        return function
+
+    for step in (same, tvm.relay.transform.FoldConstant(), tvm.relay.transform.DeadCodeElimination()):
+        assert isinstance(step, tvm.relay.transform.FunctionPass)
+        assert isinstance(step, tvm.transform.FunctionPass)
+    assert isinstance(tvm.relay.transform.PartialEvaluate(), tvm.transform.ModulePass)
+
+
 def test_the_lists_of_mixed_precision_are_those_of_the_declarations(hook: None) -> None:
     precision = importlib.import_module("tvm.relay.transform.mixed_precision")
     assert "nn.conv2d" in precision.DEFAULT_ALWAYS_LIST
