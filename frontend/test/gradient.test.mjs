@@ -1,4 +1,4 @@
-// Gradients: values and lines, how far the way back has gone, what is kept; on samples that Python's transformation made.
+// Gradients: values and lines, how far the backward pass has gone, what is kept; on samples that Python's transformation made.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
@@ -35,7 +35,7 @@ test("every line is added once, and a use is gone back at most once", () => {
   }
 });
 
-test("the way back goes from the user to what it used", () => {
+test("the backward pass goes from the user to what it used", () => {
   const m = model("layer");
   const [h, z, y] = ["%h", "%z", "%y"].map((name) => valueNamed(m, name));
   assert.ok(m.wentBack(z, y) >= 0 && m.wentBack(h, z) > m.wentBack(z, y));

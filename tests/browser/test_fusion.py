@@ -69,7 +69,7 @@ def test_groups_form_as_the_cursor_moves(open_view: Opener) -> None:
 def test_patterns_are_a_letter_and_a_word(open_view: Opener) -> None:
     page = open_view(view_of("diamond"))
     cells = [" ".join(text.split()) for text in page.locator(".c-pattern").all_inner_texts() if text.strip()]
-    assert cells[:2] == ["C out-fusable", "E element-wise"]
+    assert cells[:2] == ["C complex-out-fusable", "E element-wise"]
     assert cells[-2:] == ["R reduction", "E element-wise"]
 
 

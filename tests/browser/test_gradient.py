@@ -44,16 +44,16 @@ def say(page: Page) -> str:
 
 
 def there(page: Page) -> list[str]:
-    """The lines of the way back that are there, from the top."""
+    """The lines of the backward pass that are there, from the top."""
     return [" ".join(t.split()) for t in page.locator(".c-added .line:not(.later)").all_inner_texts()]
 
 
 def test_the_first_frame_uses_what_was_kept(open_view: Opener) -> None:
     page = open_view(view_of("layer"))
-    assert "%q multiply in reverse: given %d_q, it hands %g2 and %g3 to %e subtract" in say(page)
+    assert "%q multiply in reverse: it receives %d_q and passes %g2 and %g3 to %e subtract" in say(page)
     assert "ops/binary/arithmetic.py" in say(page)
     heads = page.locator(".grid-head [role=columnheader]").all_inner_texts()
-    assert heads == ["forward ↓", "uses", "kept", "derivative", "the way back ↑"]
+    assert heads == ["forward ↓", "uses", "kept", "derivative", "the backward pass ↑"]
     expect(page.locator(".row.is-now .cell.code")).to_have_text("let %q = multiply(%e, %e);")
     expect(page.locator(".row.is-target .cell.code")).to_have_text("let %e = subtract(%y, %t);")
     assert [t.split(" = ")[0] for t in there(page)] == ["%g2", "%g3", "1 %d_loss", "%g", "%g1", "%d_q"]
@@ -61,7 +61,7 @@ def test_the_first_frame_uses_what_was_kept(open_view: Opener) -> None:
     expect(page.locator(".foot .totals")).to_contain_text("back 17 operators")
 
 
-def test_the_way_back_fills_from_the_bottom(open_view: Opener) -> None:
+def test_the_backward_pass_fills_from_the_bottom(open_view: Opener) -> None:
     page = open_view(view_of("layer"))
     press(page, "Home")
     assert there(page) == []
@@ -72,6 +72,21 @@ def test_the_way_back_fills_from_the_bottom(open_view: Opener) -> None:
     expect(page.locator(".gradient-wires .use.gone")).to_have_count(5)
     press(page, "ArrowLeft")
     assert "%t is a parameter" in say(page)
+
+
+def test_a_longer_sentence_moves_the_rows_once(open_view: Opener) -> None:
+    page = open_view(view_of("layer"), width=390)
+    press(page, "Home")
+    rows, first = page.locator(".gradient-grid"), say(page)
+    tops = set()
+    for _ in view_of("layer")["steps"]:
+        press(page, "ArrowRight")
+    page.wait_for_timeout(100)
+    for _ in view_of("layer")["steps"]:
+        tops.add(round((rows.bounding_box() or {})["y"]))
+        press(page, "ArrowLeft")
+    assert say(page) == first
+    assert len(tops) == 1
 
 
 def test_a_value_is_held_used_and_freed(open_view: Opener) -> None:
@@ -125,7 +140,7 @@ def test_the_two_graphs_and_what_is_kept_between_them(open_view: Opener) -> None
     press(page, "End")
     expect(graph.locator(".edge.keeps.freed")).to_have_count(4)
     expect(graph.locator(".box.later")).to_have_count(0)
-    graph.get_by_role("button", name="multiply ×2, subtract: the way back through %y tanh").click()
+    graph.get_by_role("button", name="multiply ×2, subtract: the backward pass through %y tanh").click()
     expect(page.locator(".row[aria-selected=true] .cell.code")).to_have_text("let %y = tanh(%z);")
 
 

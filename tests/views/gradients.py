@@ -50,7 +50,7 @@ def @main(%x: Tensor[(4, 6), float32]) {
 }
 """
 
-# What is chosen between two numbers does not move: there is a block that the way back does not enter.
+# What is chosen between two numbers does not move: there is a block that the backward pass does not enter.
 CHOICE = """
 def @main(%x: float32, %n: int32) {
   let %k = if (greater(%x, cast(%n, dtype="float32"))) { let %two = 2f; multiply(%two, %two) } else { 5f };

@@ -49,7 +49,7 @@ def test_a_diamond_becomes_one_kernel() -> None:
             "element-wise or broadcast, so it is applied to the elements that %0 nn.conv2d has just "
             "computed, before they are stored. 3 more nodes on the paths are fused too.",
             "Can %4 add be fused into the kernel of %5 mean? **No.** %5 mean is a reduction, so it "
-            "needs other elements of %4 add's result than the one that has just been computed.",
+            "reads elements of %4 add other than the one just computed.",
             "Can %5 mean be fused into the kernel of sqrt? **No.** %5 mean is a reduction: its result "
             "is complete only after all of the input has been read, so the operators after it need a "
             "loop of their own.",

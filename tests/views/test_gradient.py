@@ -1,4 +1,4 @@
-"""The gradient view: the way back in words, what stands beside what, what is kept."""
+"""The gradient view: the backward pass in words, what stands beside what, what is kept."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def kept(shown: GradientView, how: Kept = Kept.NUMBERS) -> list[str]:
     return [value.name for value in shown.values if value.kept == how and not value.given]
 
 
-def test_the_way_back_is_told_in_reverse() -> None:
+def test_the_backward_pass_is_described_in_reverse() -> None:
     shown = view(LAYER)
     assert told(shown) == snapshot(
         [
@@ -54,12 +54,12 @@ def test_the_way_back_is_told_in_reverse() -> None:
             "**%loss sum** in reverse: it receives %d_loss and passes %d_q to %q multiply. Of %q only "
             "the shape is needed.",
             "**%q multiply** in reverse: it receives %d_q and passes %g2 and %g3 to %e subtract. It "
-            "reads the values of %e, **kept** from the forward pass.",
+            "reads %e, **kept** from the forward pass.",
             "%e subtract was used twice, by %q multiply. %d_e is the **sum** of their derivatives.",
             "**%e subtract** in reverse: it receives %d_e and passes it unchanged to %y tanh and %d_t "
             "to %t. It needs no value from the forward pass.",
-            "**%y tanh** in reverse: it receives %d_e and passes %d_z to %z nn.bias_add. It reads the "
-            "values of %y, **kept** from the forward pass.",
+            "**%y tanh** in reverse: it receives %d_e and passes %d_z to %z nn.bias_add. It reads %y, "
+            "**kept** from the forward pass.",
             "**%z nn.bias_add** in reverse: it receives %d_z and passes it unchanged to %h nn.dense and "
             "%d_b to %b. It needs no value from the forward pass.",
             "**%h nn.dense** in reverse: it receives %d_z and passes %d_x to %x and %d_w to %w. It "

@@ -190,7 +190,7 @@ def test_small_programs(program: str, stored: list[str]) -> None:
 
 
 def test_networks_and_a_gradient() -> None:
-    """The way back needs what the way forward computed: twice the memory and more."""
+    """The backward pass needs what the forward pass computed: twice the memory and more."""
     mlp = InferType()(models.load("mlp"))
     back = InferType()(IRModule.from_expr(gradient(mlp["main"], mode="first_order")))
     for module in (models.load("lstm"), back):

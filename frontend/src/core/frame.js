@@ -27,6 +27,21 @@ export function createFrame(root, { title, what, summary }) {
   root.tabIndex = 0;
   root.append(h("p", { class: "sr", id: about }, summary), bar, say, body, foot, live);
 
+  // The sentence's room only grows: what stands below it does not move back and forth while a reader steps.
+  let width = 0;
+  let tallest = 0;
+  const sizes = new ResizeObserver(() => {
+    if (say.clientWidth !== width) {
+      width = say.clientWidth;
+      tallest = 0;
+      say.style.minHeight = "";
+    }
+    if (say.offsetHeight <= tallest) return;
+    tallest = say.offsetHeight;
+    say.style.minHeight = `${tallest}px`;
+  });
+  sizes.observe(say);
+
   let timer = 0;
   /** @type {HTMLElement | null} */
   let pop = null;
@@ -97,6 +112,7 @@ export function createFrame(root, { title, what, summary }) {
 
   function destroy() {
     clearTimeout(timer);
+    sizes.disconnect();
     if (pop) closed?.();
     fill(root);
   }

@@ -116,8 +116,8 @@ class Narrator:
             case "not element-wise":
                 user = self.user(decision.node)
                 text = (
-                    f"{{2}} {_IS[self.pattern(user)]}, so it needs other elements of {{0}}'s result than the "
-                    "one that has just been computed."
+                    f"{{2}} {_IS[self.pattern(user)]}, so it reads elements of {{0}} other than the one just "
+                    "computed."
                 )
                 return (text, self.name(user))
             case "opaque use":

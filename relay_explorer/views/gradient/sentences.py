@@ -100,14 +100,14 @@ def ruled(
     template += f"passes {_and(handed)}." if handed and derivative else ""
     template += f"it passes {_and(handed)}." if handed and not derivative else ""
     template += "" if handed else "No derivative is passed on from here."
+    reads = []
     if kept:
-        template += (
-            f" It reads the values of {listed([place(v) for v in kept])}, **kept** from the forward pass."
-        )
+        reads.append(f"{listed([place(v) for v in kept])}, **kept** from the forward pass")
     if given:
-        more = "It also reads" if kept else "It reads"
         what = "a parameter or constant" if len(given) == 1 else "parameters or constants"
-        template += f" {more} {listed([place(v) for v in given])}, {what}."
+        reads.append(f"{listed([place(v) for v in given])}, {what}")
+    if reads:
+        template += f" It reads {', and '.join(reads)}."
     if shapes:
         template += f" Of {listed([place(v) for v in shapes])} only the shape is needed."
     if handed and not kept and not given and not shapes:

@@ -1,4 +1,4 @@
-// The columns beside the program: stubs of far uses, what is kept, the derivative, the lines of the way back.
+// The columns beside the program: stubs of far uses, what is kept, the derivative, the lines of the backward pass.
 import { fill, h } from "../../core/dom.js";
 import { size } from "../fusion/columns.js";
 import { SHAPE } from "./marks.js";
@@ -9,7 +9,7 @@ const WORDS = { held: "kept", now: "used now", freed: "freed", given: "given" };
 const SIGNS = { held: "■", now: "■", freed: "□", given: "", shape: "" };
 
 /**
- * A line of the way back, as tokens.
+ * A line of the backward pass, as tokens.
  * @param {GradientModel} model
  * @param {number} n
  */
@@ -81,9 +81,9 @@ export function gradientColumns(model, now, jump) {
     if (state === "shape")
       return fill(
         cell,
-        h("span", { class: "soft", title: "only its shape is used on the way back" }, "shape"),
+        h("span", { class: "soft", title: "only its shape is used in the backward pass" }, "shape"),
       );
-    const told = `${WORDS[state]}: ${state === "given" ? "its numbers are used on the way back, and the caller holds them" : `${size(values[v].bytes)} of numbers`}`;
+    const told = `${WORDS[state]}: ${state === "given" ? "its numbers are used in the backward pass, and the caller holds them" : `${size(values[v].bytes)} of numbers`}`;
     fill(
       cell,
       h("span", { class: "sign", "aria-hidden": "true" }, SIGNS[state]),
@@ -155,7 +155,7 @@ export function gradientColumns(model, now, jump) {
     { id: "whole", title: "derivative", width: "var(--w-whole)", draw: whole },
     {
       id: "added",
-      title: "the way back ↑",
+      title: "the backward pass ↑",
       width: "var(--w-added)",
       /** @param {number} row */
       lines: (row) => (onRow[row] < 0 ? 0 : beside[onRow[row]].length),

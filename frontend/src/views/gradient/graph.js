@@ -1,4 +1,4 @@
-// The forward and the backward graph side by side: operators downwards on the left, what the way back adds for each
+// The forward and the backward graph side by side: operators downwards on the left, what the backward pass adds for each
 // upwards on the right, and between them what is kept.
 import { path } from "d3-path";
 import { fill, h, s } from "../../core/dom.js";
@@ -17,7 +17,7 @@ const BOW = 9;
 const DEEPEST = 26;
 
 /**
- * The operators that the way back adds beside a value: "multiply ×2, subtract".
+ * The operators that the backward pass adds beside a value: "multiply ×2, subtract".
  * @param {GradientModel} model
  * @param {number} v
  */
@@ -169,7 +169,7 @@ export function drawGraph(model, pane, step, onValue) {
       ? added || (model.wholeAt[v] === model.never ? "–" : "as it is")
       : model.title(v).replace(/ [\w.]*\./, " ");
     const told = back
-      ? `${label}: the way back through ${model.title(v)}`
+      ? `${label}: the backward pass through ${model.title(v)}`
       : `${label}${values[v].kept === NUMBERS ? `, ${size(values[v].bytes)} kept` : ""}`;
     return h(
       "button",
@@ -193,7 +193,7 @@ export function drawGraph(model, pane, step, onValue) {
       { class: "graph-heads soft", "aria-hidden": "true", style: { width: `${width}px` } },
       h("span", null, "forward ↓"),
       h("span", null, "kept ⇢"),
-      h("span", null, "the way back ↑"),
+      h("span", null, "the backward pass ↑"),
     ),
     h(
       "div",
@@ -213,7 +213,7 @@ export function drawGraph(model, pane, step, onValue) {
 }
 
 /**
- * Whether the way back has gone over a use: "hot" in this step, "gone" before, "" not yet.
+ * Whether the backward pass has gone over a use: "hot" in this step, "gone" before, "" not yet.
  */
 function backState(model, { source, user }, step) {
   const went = model.wentBack(source, user);

@@ -10,7 +10,7 @@ import { RULE, SUM } from "./marks.js";
 export function bindings(explorer) {
   return [
     ...stepKeys(explorer, {
-      next: "next step of the way back",
+      next: "next step of the backward pass",
       ends: "only the forward program; all derivatives",
       pages: "a twentieth of the steps back and forward",
     }),

@@ -65,7 +65,7 @@ export function createModel(view) {
       far: FAR,
     }),
     /**
-     * The step at which the way back goes from `user` to `source`, or -1.
+     * The step at which the backward pass goes from `user` to `source`, or -1.
      * @param {number} user
      * @param {number} source
      */

@@ -14,7 +14,7 @@ export const PANES = [
   { id: "kept", label: "Kept" },
 ];
 export const ON_ROWS = [
-  { id: "added", label: "Way back" },
+  { id: "added", label: "Backward" },
   { id: "keep", label: "Kept" },
   { id: "uses", label: "Uses" },
 ];
@@ -82,7 +82,7 @@ export function drawWhy(model, pane, at, onValue) {
         "p",
         { class: "soft" },
         at === 0
-          ? "Step on: the way back begins at the result, at the bottom."
+          ? "Step on: the backward pass begins at the result, at the bottom."
           : "Every parameter has its derivative; the result row names them.",
       ),
     part(
@@ -173,14 +173,14 @@ export function drawKept(model, pane, at, onValue) {
   fill(
     pane,
     kept.length === 0
-      ? h("p", { class: "soft" }, "Nothing is kept: the way back uses no computed value.")
+      ? h("p", { class: "soft" }, "Nothing is kept: the backward pass uses no computed value.")
       : h(
           "table",
           { class: "kept-list" },
           h(
             "caption",
             { class: "soft" },
-            `${counted(kept.length, "value")} wait${kept.length === 1 ? "s" : ""} for the way back; ${size(steps[at].kept)} still needed after this step.`,
+            `${counted(kept.length, "value")} wait${kept.length === 1 ? "s" : ""} for the backward pass; ${size(steps[at].kept)} still needed after this step.`,
           ),
           kept.slice(0, MOST).map(row),
         ),

@@ -1,4 +1,4 @@
-// The gradient explorer: the program is the axis, read downwards; beside each row stands what the way back adds for it,
+// The gradient explorer: the program is the axis, read downwards; beside each row stands what the backward pass adds for it,
 // read upwards. The reader steps through the visits of the real transformation.
 import { fill, h, text } from "../../core/dom.js";
 import { LATER } from "../../core/later.js";
@@ -89,7 +89,7 @@ export class GradientExplorer extends Explorer {
     const kinds = model.steps.map(({ mark }) => mark);
     this.timeline = this.timelineOf({
       kinds,
-      label: "the way back",
+      label: "the backward pass",
       // The marks fall as what was kept is used up.
       profile: view.kept.bytes > 0 ? model.steps.map(({ kept }) => kept) : null,
     });
@@ -123,7 +123,7 @@ export class GradientExplorer extends Explorer {
   buildRows() {
     this.rows = createRows({
       view: this.view,
-      label: `program of ${this.view.title}, with what is kept and the way back`,
+      label: `program of ${this.view.title}, with what is kept and the backward pass`,
       lineHeight: LINE,
       foldLists: true,
       title: "forward ↓",

@@ -1,4 +1,4 @@
-// What is drawn over the rows: who uses what, downwards; and over these uses, upwards, how far the way back has gone.
+// What is drawn over the rows: who uses what, downwards; and over these uses, upwards, how far the backward pass has gone.
 import { path } from "d3-path";
 import { s } from "../../core/dom.js";
 /** @import { GradientModel } from "./model.js" */
