@@ -159,7 +159,7 @@ def test_a_promise_that_nobody_keeps() -> None:
 def test_names_of_sizes() -> None:
     printed = output(PAGE, show("def @main(%x: Tensor[(n, 3), float32], %y"))
     assert printed.endswith("-> (Tensor[(n, 3), float32], Tensor[(n + m, 3), float32])\n")
-    assert "must be `Tensor[(n, 3), float32]`, and `%x` is `Tensor[(2, 3), float32]`" in output(
+    assert "must be `Tensor[(n, 3), float32]`, but `%x` is `Tensor[(2, 3), float32]`" in output(
         PAGE, show("def @rows")
     )
     with pytest.raises(TypeError):

@@ -91,7 +91,7 @@ def test_types_are_checked_before_anything_runs() -> None:
     with raises(
         snapshot(
             "TypeInferenceError:\n"
-            "error: the first argument of `fn (…)` must be `Tensor[(2), float32]`, and `%argument_0` is "
+            "error: the first argument of `fn (…)` must be `Tensor[(2), float32]`, but `%argument_0` is "
             "`Tensor[(3), float32]`\n"
             "note: `fn (…)` has type `fn (Tensor[(2), float32], Tensor[(2), float32]) -> (_, _)`\n"
             "note: `%argument_0` is annotated `Tensor[(3), float32]`"
