@@ -22,8 +22,8 @@ class ADT(metaclass=_ADTMeta):
     def __new__(cls, tag: int, fields: Iterable[Any]) -> Any:
         if tag != 0:
             raise RelayError(
-                f"a value of a declared type is not made of a tag ({tag}) alone",
-                help=["make it with its constructor: relay.backend.interpreter.ConstructorValue(tag, …)"],
+                f"a value of a declared type needs a constructor, not only a tag ({tag})",
+                help=["name its constructor: relay.backend.interpreter.ConstructorValue(tag, …)"],
             )
         return tuple(fields)
 

@@ -76,10 +76,10 @@ def array(arr: Any, device: Device | None = None, mem_scope: str | None = None) 
     if not isinstance(arr, NDArray):
         import numpy
 
-        made = numpy.asarray(arr)
-        if made.dtype.kind not in "biuf" and "float" not in made.dtype.name:
+        converted = numpy.asarray(arr)
+        if converted.dtype.kind not in "biuf" and "float" not in converted.dtype.name:
             raise TypeError(f"an array is one of numbers, not {arr!r:.60}")
-        arr = NDArray.from_numpy(made)
+        arr = NDArray.from_numpy(converted)
     return DeviceArray(arr.shape, arr.dtype, arr.data, device)
 
 
@@ -114,8 +114,8 @@ def from_dlpack(tensor: Any) -> DeviceArray:
     """Copy an array of another library, or one that is exported as a DLPack capsule."""
     import numpy
 
-    given: Any = tensor if hasattr(tensor, "__dlpack__") else _Capsule(tensor)
-    return array(numpy.from_dlpack(given))
+    exporter: Any = tensor if hasattr(tensor, "__dlpack__") else _Capsule(tensor)
+    return array(numpy.from_dlpack(exporter))
 
 
 __all__ = ["NDArray", "array", "empty", "from_dlpack"]

@@ -55,7 +55,7 @@ class Factory:
         return self.program.target
 
     def __getitem__(self, name: str) -> Callable[..., GraphModule]:
-        if name == "debug_create":  # as a debug executor asked for it: with the name, then devices
+        if name == "debug_create":  # the call for a debug executor: with the name, then devices
             return lambda name="", *devices: self[name or self.libmod_name](*devices)
         if name != self.libmod_name:
             raise KeyError(f"the module was built under the name {self.libmod_name!r}, not {name!r}")
@@ -115,10 +115,10 @@ def build(
     """
     check_given(ir_mod, params)
     module = IRModule.from_expr(ir_mod)
-    known = {p.name_hint for p in module["main"].params} if "main" in module else set()
-    given = {name: value for name, value in (params or {}).items() if name in known}
-    program = built("relay.build", module, target, given)
-    return Factory(program, params or {}, mod_name or "default", digests(given))
+    names = {p.name_hint for p in module["main"].params} if "main" in module else set()
+    constants = {name: value for name, value in (params or {}).items() if name in names}
+    program = built("relay.build", module, target, constants)
+    return Factory(program, params or {}, mod_name or "default", digests(constants))
 
 
 def _array(value: Any) -> DeviceArray:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from ..ir.errors import RelayError
 
-_TEXT, _NUMBER = "runtime.String", "IntImm"  # the names of TVM's own classes, which old code asks for
+_TEXT, _NUMBER = "runtime.String", "IntImm"  # the names of TVM's own classes, which old code reads
 
 
 class _Choice:

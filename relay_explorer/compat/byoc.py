@@ -12,10 +12,10 @@ class CcompilerAnnotator(ExprMutator):
     """Marks each `(a + b - c) * d` as a region of the compiler "ccompiler"."""
 
     def visit_call(self, call: Call) -> Expr:
-        found = _chain(call)
-        if found is None:
+        chain = _chain(call)
+        if chain is None:
             return super().visit_call(call)
-        add, subtract = found
+        add, subtract = chain
         a, b = [compiler_begin(self.visit(arg), "ccompiler") for arg in add.args]
         c = self._begun(subtract.args[1])
         d = self._begun(call.args[1])
@@ -23,22 +23,22 @@ class CcompilerAnnotator(ExprMutator):
         return compiler_end(Call(call.op, [difference, d]), "ccompiler")
 
     def _begun(self, arg: Expr) -> Expr:
-        made: Expr = self.visit(arg)
-        return compiler_begin(made, "ccompiler") if isinstance(made, Var) else made
+        argument: Expr = self.visit(arg)
+        return compiler_begin(argument, "ccompiler") if isinstance(argument, Var) else argument
 
 
 def _chain(call: Call) -> tuple[Call, Call] | None:
     """Return the addition and the subtraction before a multiplication, where it ends such a chain."""
     names = []
     node: Expr = call
-    found: list[Call] = []
-    while isinstance(node, Call) and isinstance(node.op, Op) and len(found) < 3:
+    calls: list[Call] = []
+    while isinstance(node, Call) and isinstance(node.op, Op) and len(calls) < 3:
         names.append(node.op.name)
-        found.append(node)
+        calls.append(node)
         node = node.args[0] if node.args else node
     if names[:3] != ["multiply", "subtract", "add"]:
         return None
-    return found[2], found[1]
+    return calls[2], calls[1]
 
 
 __all__ = ["CcompilerAnnotator"]

@@ -42,7 +42,7 @@ def check_grad(
         types = [param.checked_type for param in typed.params]
         spread = 10 * eps if scale is None else scale
         inputs = [_np_randn_from_type(type_, spread, mean) for type_ in types]
-    given = [numpy.array(value) for value in inputs]
+    arguments = [numpy.array(value) for value in inputs]
     moved = [
         place
         for place, value in enumerate(inputs)
@@ -51,18 +51,18 @@ def check_grad(
     derive: Any = transform.gradient
     derived = derive(typed, mode=mode)
     forward = create_executor(executor_kind).evaluate(typed)
-    _, found = create_executor(executor_kind).evaluate(derived)(*given)
+    _, gradients = create_executor(executor_kind).evaluate(derived)(*arguments)
     for place in moved:
-        slopes = numpy.zeros(given[place].shape, "float64")
+        slopes = numpy.zeros(arguments[place].shape, "float64")
         for index in numpy.ndindex(*slopes.shape):
             ends = []
             for step in (eps, -eps):
-                shifted = [value.copy() for value in given]
+                shifted = [value.copy() for value in arguments]
                 shifted[place][index] += step
                 ends.append(forward(*shifted).numpy().astype("float64"))
             slopes[index] = numpy.sum((ends[0] - ends[1]) / (2 * eps))
         numpy.testing.assert_allclose(
-            found[place].numpy(), slopes, rtol, atol, err_msg=f"the gradient by argument {place}"
+            gradients[place].numpy(), slopes, rtol, atol, err_msg=f"the gradient by argument {place}"
         )
 
 

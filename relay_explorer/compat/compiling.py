@@ -76,7 +76,7 @@ def built(
 
         say_once(
             name,
-            f"does not compile here: what it gives runs the interpreter; the compiler comes with {INSTALL}",
+            f"does not compile here: the result runs in the interpreter; install the compiler with {INSTALL}",
         )
         return InterpretedExecutable(module, Lowered("cpu", '{"kind": "llvm"}', 16, 1))
     from ..lower.build import build
@@ -102,9 +102,9 @@ def chosen_target(target: object) -> object:
     text = str(Target(target)) if isinstance(target, (str, dict, Target)) else str(target)
     kind = (text.split() or [""])[0]
     if kind == "cuda":
-        made = Lowered.of("cuda")
-        if made.runs_here:
-            return made
+        gpu = Lowered.of("cuda")
+        if gpu.runs_here:
+            return gpu
         say_once(
             "cuda", "is no target here: there is no GPU that it can use, and this machine's CPU is taken"
         )

@@ -38,8 +38,8 @@ class Array(tuple[Any, ...], metaclass=_ArrayKind):
         return tuple.__hash__(self)
 
     def __getitem__(self, index: Any) -> Any:
-        found = tuple.__getitem__(self, index)
-        return Array(found) if isinstance(index, slice) else found
+        item = tuple.__getitem__(self, index)
+        return Array(item) if isinstance(index, slice) else item
 
     def __add__(self, other: Any) -> Array:
         return Array(tuple.__add__(self, tuple(other)))

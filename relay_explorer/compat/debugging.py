@@ -96,8 +96,8 @@ class GraphModuleDebug(GraphModule):
         """Return the minimum seconds that each kernel takes in `number` runs, `repeat` times, in the order of
         the graph; 0 for nodes without a kernel.
         """
-        found = self._program.profile(*self._values(), repeat=max(1, number) * max(1, repeat))
-        return [0.0] * self._first_kernel() + [step.seconds for step in found.steps]
+        profile = self._program.profile(*self._values(), repeat=max(1, number) * max(1, repeat))
+        return [0.0] * self._first_kernel() + [step.seconds for step in profile.steps]
 
     def debug_get_output(self, node: int | str, out: DeviceArray | None = None) -> DeviceArray:
         """Return the output of a graph node, by its index or name: the first output of the first node of that
@@ -123,9 +123,9 @@ class GraphModuleDebug(GraphModule):
         """Return the program. Raise a RelayError where it is no graph without branches."""
         from ..lower.runtime.executable import GraphExecutable
 
-        found = self._program
-        if isinstance(found, GraphExecutable) and all(isinstance(s, Launch) for s in found.program.steps):
-            return found
+        program = self._program
+        if isinstance(program, GraphExecutable) and all(isinstance(s, Launch) for s in program.program.steps):
+            return program
         raise RelayError(
             "the program is no graph of kernels: it has branches, functions or data types",
             help=['its values can be watched: relay_explorer.explore(mod, view="evaluation")'],
@@ -151,9 +151,9 @@ class VirtualMachineProfiler(VirtualMachine):
         """Run `@main`, and report how long its kernels take."""
         if func_name != "main":
             raise RelayError(f"the profile is one of `@main`, not of `@{func_name:.60}`")
-        kept, named = self._inputs.get("main", ((), {}))
-        given, by_name = (args, kwargs) if args or kwargs else (kept, named)
-        return Report(self.executable._compiled("machine code to measure").profile(*given, **by_name))
+        stored, named = self._inputs.get("main", ((), {}))
+        positional, by_name = (args, kwargs) if args or kwargs else (stored, named)
+        return Report(self.executable._compiled("machine code to measure").profile(*positional, **by_name))
 
 
 __all__ = ["AotModule", "Executable", "GraphModuleDebug", "Report", "VirtualMachineProfiler", "create"]

@@ -29,7 +29,7 @@ class TempDirectory:
 
     def listdir(self) -> list[str]:
         """Return the names of the files in the folder."""
-        return sorted(found.name for found in self.path.iterdir())
+        return sorted(entry.name for entry in self.path.iterdir())
 
     def remove(self) -> None:
         """Remove the folder now."""

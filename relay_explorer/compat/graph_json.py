@@ -33,9 +33,9 @@ class _Graph:
         self.storages: dict[int, int] = {}  # by offset in memory
 
     def described(self) -> dict[str, Any]:
-        for given in self.program.inputs:
-            for number in _leaves(given.nest):
-                self._plain(given.name, number)
+        for param in self.program.inputs:
+            for number in _leaves(param.nest):
+                self._plain(param.name, number)
         for count, number in enumerate(self.program.constants):
             self._plain(f"p{count}", number)
         for step in self.program.steps:

@@ -33,21 +33,21 @@ class GraphModule:
         self.factory: Factory = module.factory if isinstance(module, Library) else module
         self.device = devices[0] if devices else cpu()
         self._program = self.factory.program
-        self._names = [given.name for given in self._program.inputs]
+        self._names = [param.name for param in self._program.inputs]
         self._types = parameter_types(self._program)
         self._inputs: dict[str, Any] = {}
         self._outputs: list[DeviceArray] = []
-        self._taken: dict[int, DeviceArray] = {}  # by output: what it is also written to
+        self._bound: dict[int, DeviceArray] = {}  # by output: the array that it is also copied to
 
     @property
     def module(self) -> GraphModule:
         return self
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
-        found: Any = None if name.startswith("_") else getattr(self, name, None)
-        if not callable(found):
+        method: Any = None if name.startswith("_") else getattr(self, name, None)
+        if not callable(method):
             raise AttributeError(f"the module has no function {name!r:.60}")
-        return found  # type: ignore[no-any-return]  # one of this class
+        return method  # type: ignore[no-any-return]  # one of this class
 
     def set_input(self, key: Any = None, value: Any = None, **params: Any) -> None:
         """Set an input by its name or index, and several by name; names in `params` that are no input are
@@ -55,21 +55,21 @@ class GraphModule:
         """
         if key is not None:
             self._set(self._name(key), value)
-        for name, given in params.items():
+        for name, tensor in params.items():
             if name in self._names:
-                self._set(name, given)
+                self._set(name, tensor)
             else:
-                self._check_bound(name, given)
+                self._check_bound(name, tensor)
 
     def _set(self, name: str, value: Any) -> None:
         """Copy a value to an input, converted to the element type of its parameter."""
-        wanted = self._types[self._names.index(name)]
-        if not isinstance(wanted, TensorType):
+        type_ = self._types[self._names.index(name)]
+        if not isinstance(type_, TensorType):
             self._inputs[name] = value
             return
-        given = value if isinstance(value, DeviceArray) else array(value)
-        dtype = given.dtype if wanted.dtype == "bfloat16" else wanted.dtype
-        self._inputs[name] = array(given.numpy().astype(dtype))
+        source = value if isinstance(value, DeviceArray) else array(value)
+        dtype = source.dtype if type_.dtype == "bfloat16" else type_.dtype
+        self._inputs[name] = array(source.numpy().astype(dtype))
 
     def _check_bound(self, name: str, value: Any) -> None:
         """Check that a parameter that is part of the program keeps its value: another one would have no
@@ -87,14 +87,14 @@ class GraphModule:
         reads what it holds then.
         """
         self.set_input(key, value, **params)
-        for name, given in [*params.items(), *([] if key is None else [(self._name(key), value)])]:
+        for name, tensor in [*params.items(), *([] if key is None else [(self._name(key), value)])]:
             held = self._inputs.get(name)
-            if isinstance(given, DeviceArray) and isinstance(held, NDArray) and given.dtype == held.dtype:
-                self._inputs[name] = given
+            if isinstance(tensor, DeviceArray) and isinstance(held, NDArray) and tensor.dtype == held.dtype:
+                self._inputs[name] = tensor
 
     def set_output_zero_copy(self, index: int, value: DeviceArray) -> None:
         """Each run writes that output into `value`, too."""
-        self._taken[index] = value
+        self._bound[index] = value
 
     def load_params(self, params_bytes: bytes | bytearray) -> None:
         """Set inputs from the bytes that `save_param_dict` wrote."""
@@ -114,8 +114,8 @@ class GraphModule:
         """Run the program on the inputs."""
         self.set_input(**input_dict)
         self._outputs = list(flat(self._program(*self._values())))
-        for index, taken in self._taken.items():
-            self.get_output(index, taken)
+        for index, target in self._bound.items():
+            self.get_output(index, target)
 
     def _values(self) -> list[Any]:
         unset = [name for name in self._names if name not in self._inputs]
@@ -146,8 +146,8 @@ class GraphModule:
 
     def get_input_info(self) -> tuple[dict[str, list[Any]], dict[str, str]]:
         """Return the shapes of the inputs that are tensors, and their element types."""
-        found = [(n, t) for n, t in zip(self._names, self._types) if isinstance(t, TensorType)]
-        return {name: list(t.shape) for name, t in found}, {name: t.dtype for name, t in found}
+        tensors = [(n, t) for n, t in zip(self._names, self._types) if isinstance(t, TensorType)]
+        return {name: list(t.shape) for name, t in tensors}, {name: t.dtype for name, t in tensors}
 
     def get_output(self, index: int, out: DeviceArray | None = None) -> DeviceArray:
         """Output number `index` of the last run, also copied into `out`."""
@@ -190,9 +190,9 @@ def parameter_types(program: Executable) -> list[Type | None]:
 
     if isinstance(program, GraphExecutable):
         slots = program.program.slots
-        numbers = [given.nest for given in program.inputs]
+        numbers = [param.nest for param in program.inputs]
         return [TensorType(slots[n].shape, slots[n].dtype) if isinstance(n, int) else None for n in numbers]
-    return [parsed_type(given.type) for given in program.inputs]
+    return [parsed_type(param.type) for param in program.inputs]
 
 
 class Times:
@@ -226,7 +226,7 @@ def flat(value: Any) -> Iterator[DeviceArray]:
             pending.extend(reversed(part))
         elif isinstance(part, ConstructorValue) or not (isinstance(part, NDArray) or hasattr(part, "dtype")):
             raise RelayError(
-                f"a graph gives tensors and tuples of them, not {part!r:.60}",
+                f"a graph returns tensors and tuples of them, not {part!r:.60}",
                 help=["use relay.create_executor, or relay.vm, for other results"],
             )
         else:

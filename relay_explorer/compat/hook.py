@@ -104,9 +104,9 @@ def _import_for_old_code(
             module = _ours(name)
             if not fromlist:
                 return sys.modules[OURS]
-            for wanted in fromlist:
-                if wanted != "*":
-                    _require(module, wanted)
+            for attribute in fromlist:
+                if attribute != "*":
+                    _require(module, attribute)
             return module
     return _import(name, globals, locals, fromlist or (), level)
 

@@ -51,7 +51,7 @@ class PassTimingInstrument(PassInstrument):
         self._open.clear()
         self._rows.clear()
 
-    exit_pass_ctx = enter_pass_ctx  # as in TVM: what was measured is asked for while the context lasts
+    exit_pass_ctx = enter_pass_ctx  # as in TVM: measurements are read before the context ends
 
     def run_before_pass(self, mod: IRModule, info: PassInfo) -> None:
         self._open.append((len(self._rows), time.perf_counter()))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..lower.runtime.executable import Executable
     from .build import Factory
 
-ENTRY = "old_code.json"  # in the saved program: what only old code asks for
+ENTRY = "old_code.json"  # in the saved program: what only old code needs
 _FORMATS = {"": "llvm", "ll": "llvm", "llvm": "llvm", "s": "asm", "asm": "asm", "cuda": "cuda", "cu": "cuda"}
 
 
@@ -62,9 +62,9 @@ def digests(params: Mapping[str, Any]) -> dict[str, str]:
 
 
 def digest(value: Any) -> str:
-    given = value if isinstance(value, DeviceArray) else array(value)
-    told = f"{given.dtype} {given.shape} ".encode()
-    return hashlib.sha256(told + bytes(given.data)).hexdigest()
+    tensor = value if isinstance(value, DeviceArray) else array(value)
+    header = f"{tensor.dtype} {tensor.shape} ".encode()
+    return hashlib.sha256(header + bytes(tensor.data)).hexdigest()
 
 
 def save(program: Executable, path: str, name: str, bound: Mapping[str, str]) -> None:
@@ -82,12 +82,12 @@ def load_module(path: object, fmt: str = "") -> Factory:
     from .build import Factory
 
     program = load(str(path))
-    told: dict[str, Any] = {}
+    description: dict[str, Any] = {}
     if zipfile.is_zipfile(str(path)):  # a library that was saved ahead of time is none
         with zipfile.ZipFile(str(path)) as archive:
             if ENTRY in archive.namelist():
-                told = json.loads(archive.read(ENTRY))
-    return Factory(program, {}, str(told.get("name", "default")), told.get("bound", {}))
+                description = json.loads(archive.read(ENTRY))
+    return Factory(program, {}, str(description.get("name", "default")), description.get("bound", {}))
 
 
 __all__ = ["Library", "load_module"]

@@ -15,14 +15,14 @@ PACKAGE = __package__.rpartition(".")[0]
 
 
 class Namespace(types.ModuleType):
-    """A module whose names are looked up, when they are first asked for, in `places`.
+    """A module whose names are looked up in `places` at their first use.
 
     A place is `module` (all its public names), `module:name`, or `module:name as other`, with modules named
     relative to this package.
     """
 
     def __init__(self, name: str, places: tuple[str, ...]) -> None:
-        doc = f"What `{name}` was, for old code; looked up in {', '.join(places) or 'its submodules'}."
+        doc = f"The names of `{name}` for old code, looked up in {', '.join(places) or 'its submodules'}."
         super().__init__(ROOT + name.removeprefix("tvm"), doc)
         self.__path__: list[str] = []
         self.__package__ = self.__name__
@@ -35,10 +35,10 @@ class Namespace(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         for place in self._places:
-            found = _look(place, name)
-            if found is not None:
-                setattr(self, name, found)
-                return found
+            value = _look(place, name)
+            if value is not None:
+                setattr(self, name, value)
+                return value
         raise missing.attribute_error(self._tvm_name, name, dir(self), self)
 
     def __dir__(self) -> list[str]:
@@ -55,8 +55,8 @@ class Namespace(types.ModuleType):
 def _load(path: str) -> types.ModuleType:
     """Import the module at `path`; `relay.nn` and its like are no files but parts of the façade."""
     if path.startswith("relay."):
-        found: types.ModuleType = getattr(importlib.import_module(f"{PACKAGE}.relay"), path[len("relay.") :])
-        return found
+        loaded: types.ModuleType = getattr(importlib.import_module(f"{PACKAGE}.relay"), path[len("relay.") :])
+        return loaded
     return importlib.import_module(f"{PACKAGE}.{path}")
 
 
@@ -73,9 +73,9 @@ def _look(place: str, name: str) -> Any:
     """Return what `place` has under `name`, or None."""
     module, _, rest = place.partition(":")
     if not rest:
-        found = _load(module)
-        if name in _public(found):
-            return getattr(found, name)
+        loaded = _load(module)
+        if name in _public(loaded):
+            return getattr(loaded, name)
         return None
     original, _, shown = rest.partition(" as ")
     if name != (shown or original):
@@ -85,9 +85,9 @@ def _look(place: str, name: str) -> Any:
 
 def build(table: Mapping[str, tuple[str, ...]], root: types.ModuleType) -> None:
     """Create a module for each entry of `table` (by TVM's names, parents first) below `root`."""
-    made: dict[str, types.ModuleType] = {"tvm": root}
+    modules: dict[str, types.ModuleType] = {"tvm": root}
     for name, places in table.items():
         parent, _, leaf = name.rpartition(".")
-        module = made[name] = Namespace(name, places)
-        setattr(made[parent], leaf, module)
+        module = modules[name] = Namespace(name, places)
+        setattr(modules[parent], leaf, module)
         sys.modules[module.__name__] = module

@@ -17,7 +17,7 @@ RELATIONS = "tvm.relay.type_relation."
 class TestAttrs(Attrs, key="attrs.TestAttrs"):
     """The attributes that TVM's own tests are written with."""
 
-    __test__: ClassVar[bool] = False  # pytest collects what is called Test…
+    __test__: ClassVar[bool] = False  # pytest collects classes called Test…
 
     axis: int = attr(10, "An axis.")
     name: str = required("A name.")
@@ -57,19 +57,19 @@ def _makers() -> dict[str, Callable[..., Any]]:
         "PatternTuple": adt.PatternTuple, "PatternConstructor": adt.PatternConstructor,
         "PatternWildcard": adt.PatternWildcard,
     }  # fmt: skip
-    found: dict[str, Callable[..., Any]] = {f"relay.{name}": make for name, make in relay.items()}
-    found["relay.Var"] = lambda name_hint, type_annotation=None: expr.Var(name_hint, type_annotation)
-    found["relay.Let"] = lambda var, value, body: expr.Let(var, value, body)
-    found["GlobalVar"] = expr.GlobalVar
+    makers: dict[str, Callable[..., Any]] = {f"relay.{name}": make for name, make in relay.items()}
+    makers["relay.Var"] = lambda name_hint, type_annotation=None: expr.Var(name_hint, type_annotation)
+    makers["relay.Let"] = lambda var, value, body: expr.Let(var, value, body)
+    makers["GlobalVar"] = expr.GlobalVar
     for kind in (
         types.TensorType, types.TupleType, types.FuncType, types.TypeCall, types.TypeVar, types.GlobalTypeVar,
         types.IncompleteType,
     ):  # fmt: skip
-        found[kind.__name__] = kind
-    found["RelayRefType"] = types.RefType
-    found["IntImm"] = lambda dtype, value: tir.IntImm(dtype, value)
-    found["FloatImm"] = lambda dtype, value: tir.FloatImm(dtype, value)
-    return found
+        makers[kind.__name__] = kind
+    makers["RelayRefType"] = types.RefType
+    makers["IntImm"] = lambda dtype, value: tir.IntImm(dtype, value)
+    makers["FloatImm"] = lambda dtype, value: tir.FloatImm(dtype, value)
+    return makers
 
 
 _functions: dict[str, Callable[..., Any]] = {}
@@ -99,7 +99,7 @@ def get_global_func(name: str, allow_missing: bool = False) -> Callable[..., Any
         return EnvFunc.get(name)
     if allow_missing:
         return None
-    raise ValueError(f"there is no global function `{name}`: TVM's C++ is not here")
+    raise ValueError(f"there is no global function `{name}`: TVM's C++ code is not part of this package")
 
 
 register_optimizers(lambda target: get_global_func(f"relay.ext.{target}.optimize", allow_missing=True))
@@ -154,9 +154,9 @@ class EnvFunc:
         if self.name not in _functions and relation is not None:
             types: Sequence[Type] = args[0]
             return relation.rule(types, *args[1:])
-        found = get_global_func(self.name)
-        assert found is not None
-        return found(*args)
+        function = get_global_func(self.name)
+        assert function is not None
+        return function(*args)
 
     def __repr__(self) -> str:
         return f"EnvFunc({self.name})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# By the old name: what it is called today.
+# Today's name by the old name.
 RENAMED = {
     "Inf": "inf", "Infinity": "inf", "NaN": "nan", "alltrue": "all", "complex_": "complex128",
     "cumproduct": "cumprod", "float_": "float64", "in1d": "isin", "infty": "inf", "product": "prod",

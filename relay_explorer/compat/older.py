@@ -40,10 +40,10 @@ class DataType(str):
     __slots__ = ()
 
     def _parts(self) -> tuple[str, int, int]:
-        found = re.fullmatch(r"([a-z]+)(\d*)(?:x(\d+))?", self)
-        if found is None:
+        match = re.fullmatch(r"([a-z]+)(\d*)(?:x(\d+))?", self)
+        if match is None:
             raise ValueError(f"there is no element type called {str(self)!r}")
-        kind, bits, lanes = found.groups()
+        kind, bits, lanes = match.groups()
         return kind, int(bits or (1 if kind == "bool" else 32)), int(lanes or 1)
 
     @property
@@ -81,13 +81,13 @@ def function_with_fields(
     span: Span | None = None,
 ) -> Function:
     """Return `function` with some parts replaced; `function` itself where no part changes."""
-    given: tuple[Any, ...] = (params, body, ret_type, ty_params, attrs, span)
+    new_fields: tuple[Any, ...] = (params, body, ret_type, ty_params, attrs, span)
     own = tuple([getattr(function, name) for name in _FIELDS])
-    if all(new is None or new is old for new, old in zip(given, own)):
+    if all(new is None or new is old for new, old in zip(new_fields, own)):
         return function
-    made = Function(*(old if new is None else new for new, old in zip(given, own)))
-    set_origin(made, (function,))
-    return made
+    result = Function(*(old if new is None else new for new, old in zip(new_fields, own)))
+    set_origin(result, (function,))
+    return result
 
 
 def build_config(

@@ -23,7 +23,7 @@ def _setter(key: str, what: str) -> Callable[..., Any]:
     def enter(op_name: str, value: Any = None, level: int = 10) -> Any:
         return register_op_attr(op_name, key, value, level)
 
-    enter.__doc__ = f"Sets {what} of an operator (`{key}`). It is kept, and asked for with `get_attr`."
+    enter.__doc__ = f"Set {what} of an operator (`{key}`); `get_attr` returns it."
     return enter
 
 

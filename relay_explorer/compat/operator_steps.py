@@ -47,11 +47,11 @@ def relation_from_function(name: str, function: Callable[[list[Type], Anything],
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         if not known(types, num_inputs):
             return False
-        given = attrs if attrs is not None and len(list(attrs.items())) else None
-        found = function(list(types[:num_inputs]), given)
-        if not isinstance(found, Type):
-            raise RelationError(f"the relation `{name}` gives {found!r:.60}, which is no type")
-        reporter.assign(types[num_inputs], found)
+        passed_attrs = attrs if attrs is not None and len(list(attrs.items())) else None
+        result = function(list(types[:num_inputs]), passed_attrs)
+        if not isinstance(result, Type):
+            raise RelationError(f"the relation `{name}` returned {result!r:.60}, which is no type")
+        reporter.assign(types[num_inputs], result)
         return True
 
     return Relation(name, rule, f"{{out}} = {name}(…)")

@@ -43,10 +43,10 @@ def _write(value: NDArray) -> bytes:
     if value.dtype == "bool":
         code, bits = _CODES["uint"], 1
     else:
-        found = re.fullmatch(r"([a-z]+)(\d+)", value.dtype)
-        if found is None or found[1] not in _CODES:
+        match = re.fullmatch(r"([a-z]+)(\d+)", value.dtype)
+        if match is None or match[1] not in _CODES:
             raise ValueError(f"the format has no elements of type {value.dtype}")
-        code, bits = _CODES[found[1]], int(found[2])
+        code, bits = _CODES[match[1]], int(match[2])
     head = struct.pack("<QQiiiBBH", ARRAY, 0, *_CPU, len(value.shape), code, bits, 1)
     return head + struct.pack(f"<{len(value.shape)}qq", *value.shape, len(value.data)) + value.data
 

@@ -12,9 +12,9 @@ def register_pattern_table(compiler: str, table: Any = None) -> Any:
     function that makes it; a decorator where `table` is left out.
     """
 
-    def enter(found: Any) -> Any:
-        _TABLES[compiler] = list(found() if callable(found) else found)
-        return found
+    def enter(table: Any) -> Any:
+        _TABLES[compiler] = list(table() if callable(table) else table)
+        return table
 
     return enter if table is None else enter(table)
 

@@ -9,14 +9,14 @@ from .. import relay
 from ..ir.expr import Expr
 
 
-def _weight(given: Expr | None, name: str, part: str) -> Expr:
-    return relay.var(f"{name}_{part}") if given is None else given
+def _weight(weight: Expr | None, name: str, part: str) -> Expr:
+    return relay.var(f"{name}_{part}") if weight is None else weight
 
 
 def _convolution(operator: Callable[..., Any], what: str) -> Callable[..., Expr]:
     def layer(data: Expr, weight: Expr | None = None, *, name: str = "conv", **kwargs: Any) -> Expr:
-        made: Expr = operator(data, _weight(weight, name, "weight"), **kwargs)
-        return made
+        result: Expr = operator(data, _weight(weight, name, "weight"), **kwargs)
+        return result
 
     layer.__doc__ = f"{what}, with a weight called `name`_weight unless one is given."
     return layer
@@ -40,7 +40,7 @@ def batch_norm_infer(
 ) -> Expr:
     """Batch normalization as inference uses it; its four vectors are made unless they are given."""
     parts = {"gamma": gamma, "beta": beta, "moving_mean": moving_mean, "moving_var": moving_var}
-    scale, shift, mean, variance = [_weight(given, name, part) for part, given in parts.items()]
+    scale, shift, mean, variance = [_weight(value, name, part) for part, value in parts.items()]
     normalized: Expr = relay.nn.batch_norm(data, scale, shift, mean, variance, **kwargs)[0]
     return normalized
 

@@ -53,21 +53,21 @@ def check_numerical_grads(
     import numpy
 
     inputs = [numpy.array(value, copy=True) for value in input_values]
-    for number, (x, given) in enumerate(zip(inputs, grad_values, strict=True)):
+    for number, (x, gradient) in enumerate(zip(inputs, grad_values, strict=True)):
         slopes = numpy.zeros(x.shape)
         for index in numpy.ndindex(*x.shape):
-            kept = x[index]
-            x[index] = kept + delta
+            original = x[index]
+            x[index] = original + delta
             above = numpy.sum(function(*inputs))
-            x[index] = kept - delta
+            x[index] = original - delta
             slopes[index] = (above - numpy.sum(function(*inputs))) / (2 * delta)
-            x[index] = kept
-        given = numpy.asarray(given)
-        off = numpy.linalg.norm(slopes - given)
+            x[index] = original
+        gradient = numpy.asarray(gradient)
+        off = numpy.linalg.norm(slopes - gradient)
         allowed = atol * numpy.sqrt(max(1, slopes.size)) + rtol * numpy.linalg.norm(slopes)
         assert off <= allowed, (
             f"the gradient by input {number} is off by {off:.3g} (at most {allowed:.3g} is allowed): "
-            f"the difference quotients are\n{slopes}\nbut given is\n{given}"
+            f"the difference quotients are\n{slopes}\nbut the gradient is\n{gradient}"
         )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from .compiling import compiler_is_here
 
 _NO_DEVICE = "programs are interpreted on the CPU"
-_NO_CODE = "no machine code is made, programs are interpreted"
+_NO_CODE = "no machine code is generated, because programs are interpreted"
 _NO_LIBRARY = "no libraries of operators are called, programs are interpreted"
 
 
@@ -25,7 +25,7 @@ class Feature:
 
     def __init__(self, name: str, missing: str | None = None) -> None:
         self.name = name
-        self.missing = missing  # why it is not here; None where it is
+        self.missing = missing  # the reason why it is missing; None where it is available
 
     def marks(self) -> list[Any]:
         """Return the pytest marks of the feature."""

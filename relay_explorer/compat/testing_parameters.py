@@ -77,16 +77,16 @@ def fixture(func: Callable[..., Any] | None = None, *, cache_return_value: bool 
 def _cached(func: Callable[..., Any]) -> Callable[..., Any]:
     import functools
 
-    made: dict[Any, Any] = {}
+    results: dict[Any, Any] = {}
 
     @functools.wraps(func)
     def once(*args: Any, **kwargs: Any) -> Any:
         key = repr(
             (args[1:] if args and hasattr(type(args[0]), func.__name__) else args, sorted(kwargs.items()))
         )
-        if key not in made:
-            made[key] = func(*args, **kwargs)
-        return copy.deepcopy(made[key])
+        if key not in results:
+            results[key] = func(*args, **kwargs)
+        return copy.deepcopy(results[key])
 
     return once
 
@@ -142,7 +142,7 @@ def _as_parameters(
 
     from .testing import device_enabled
 
-    found = []
+    params = []
     for target in targets:
         name, kind = str(target), str(target).split()[0]
         marks: list[Any] = []
@@ -152,8 +152,8 @@ def _as_parameters(
             marks = [pytest.mark.skip(reason=f"not for {kind}")]
         elif {name, kind} & set(failing):
             marks = [pytest.mark.xfail(reason=f"known to fail on {kind}")]
-        found.append(pytest.param(target, marks=marks, id=name))
-    return found
+        params.append(pytest.param(target, marks=marks, id=name))
+    return params
 
 
 def generate(metafunc: Any) -> None:
@@ -162,9 +162,9 @@ def generate(metafunc: Any) -> None:
     groups: dict[int, list[tuple[str, tuple[Any, ...], list[str] | None]]] = {}
     for name in metafunc.fixturenames:
         for definition in (metafunc._arg2fixturedefs.get(name) or ())[-1:]:
-            found = getattr(definition.func, GROUP, None)
-            if found is not None:
-                groups.setdefault(found[0], []).append((name, *found[1:]))
+            group = getattr(definition.func, GROUP, None)
+            if group is not None:
+                groups.setdefault(group[0], []).append((name, *group[1:]))
     for columns in groups.values():
         names = [name for name, _, _ in columns]
         rows = list(zip(*[values for _, values, _ in columns]))
@@ -180,11 +180,11 @@ def _generate_targets(metafunc: Any) -> None:
     from .testing import enabled_targets
 
     marks = list(metafunc.definition.iter_markers())
-    given = any(
+    parametrized = any(
         mark.name == "parametrize" and "target" in str(mark.args[0] if mark.args else "") for mark in marks
     )
     own = getattr(metafunc.module, "target", None) or getattr(metafunc.cls, "target", None)
-    if "target" not in metafunc.fixturenames or given or own is not None:
+    if "target" not in metafunc.fixturenames or parametrized or own is not None:
         return
     excluded = {name for mark in marks if mark.name == EXCLUDED for name in _names(mark)}
     failing = {name for mark in marks if mark.name == FAILING for name in _names(mark)}

@@ -13,14 +13,14 @@ from ..ir.types import Size
 def get_const_int(expr: Any) -> int:
     """Return a number. Raise a ValueError where it is dynamic."""
     if isinstance(expr, (Unknown, Size)):
-        raise ValueError(f"{expr} is not known before the program runs")
+        raise ValueError(f"{expr} is dynamic: it is known only when the program runs")
     return int(expr)
 
 
 def get_const_float(expr: Any) -> float:
     """Return a floating-point number. Raise a ValueError where it is dynamic."""
     if isinstance(expr, (Unknown, Size)):
-        raise ValueError(f"{expr} is not known before the program runs")
+        raise ValueError(f"{expr} is dynamic: it is known only when the program runs")
     return float(expr)
 
 

@@ -194,7 +194,7 @@ _ROOT = (
     "compat.older:Object", "compat.older:DataType",
 )  # fmt: skip
 
-__version__ = "0.14.0"  # what old code asks for: the version whose `tvm.relay` this is
+__version__ = "0.14.0"  # read by old code: the version whose `tvm.relay` this is
 
 _here = _sys.modules[__name__]
 _here.__class__ = _namespace.Namespace
@@ -205,6 +205,6 @@ _adt_values.as_sequences()
 _legacy_methods.enable()
 _virtual_devices.enable()
 
-if _TYPE_CHECKING:  # old code is not typed: what stands in these modules is put there when this one is loaded
+if _TYPE_CHECKING:  # the names of these modules are set when this one is loaded
 
     def __getattr__(name: str) -> _Any: ...

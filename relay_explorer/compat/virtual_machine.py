@@ -52,8 +52,8 @@ class Executable:
     def program(self) -> VMProgram:
         """What the machine runs for `@main`."""
         if self.compiled is not None:
-            found: VMProgram = self.compiled.program  # type: ignore[assignment]  # the virtual machine's
-            return found
+            program: VMProgram = self.compiled.program  # type: ignore[assignment]  # the virtual machine's
+            return program
         assert self.ir_mod is not None
         return compile_program(self.ir_mod, opt_level=self.opt_level)
 
@@ -228,7 +228,7 @@ class VirtualMachine:
     def set_input(self, func_name: str, *args: Any, **kwargs: Any) -> None:
         """Store the arguments of the next calls of a function."""
         if func_name not in self.executable.globals:
-            self._function(func_name)  # raises the error that says what is wrong
+            self._function(func_name)  # raises the error that names the problem
         self._inputs[func_name] = (args, kwargs)
 
     def set_one_input(self, func_name: str, *args: Any, **kwargs: Any) -> None:
@@ -271,8 +271,8 @@ class VirtualMachine:
 
         exe = self.executable._compiled("machine code to measure")
         number, repeat = int(options.pop("number", 5)), int(options.pop("repeat", 5))
-        given = {name: v for name, v in options.items() if name in [i.name for i in exe.inputs]}
-        return Times([exe.time(*args, repeat=number, **given) for _ in range(repeat)])
+        inputs = {name: v for name, v in options.items() if name in [i.name for i in exe.inputs]}
+        return Times([exe.time(*args, repeat=number, **inputs) for _ in range(repeat)])
 
 
 class _Function:

@@ -139,7 +139,7 @@ def resnet_3d_net(
 ) -> Function:
     """Build a ResNet of 18 or 34 layers for video."""
     if layout != "NCDHW":
-        raise ValueError(f"resnet_3d takes videos NCDHW here, not {layout}")
+        raise ValueError(f"resnet_3d supports only the layout NCDHW here, not {layout}")
     channels, frames, height, width = image_shape
     video = (channels, frames, height, width)
     return _resnet3d.resnet3d(num_layers, batch_size, num_classes, video, dtype)["main"]
@@ -247,7 +247,7 @@ def lstm_net(iterations: int, num_hidden: int, batch_size: int = 1, dtype: str =
 
 
 NETS: dict[str, Callable[..., Function]] = {
-    name.removesuffix("_net"): made for name, made in list(globals().items()) if name.endswith("_net")
+    name.removesuffix("_net"): build for name, build in list(globals().items()) if name.endswith("_net")
 }
 
 

@@ -40,7 +40,7 @@ def wanted(params: dict[str, np.ndarray]) -> np.ndarray:
 
 def test_the_first_build_says_that_nothing_is_compiled() -> None:
     compiling._said.clear()
-    with pytest.warns(UserWarning, match="relay.build does not compile here: what it gives runs the interp"):
+    with pytest.warns(UserWarning, match="relay.build does not compile here: the result runs in the interp"):
         tvm.relay.build(affine()[0], "llvm")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

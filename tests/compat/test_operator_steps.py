@@ -97,7 +97,7 @@ def test_what_a_relation_raises_goes_through(halve: Any) -> None:
 def test_a_relation_that_gives_no_type_is_refused_in_words(halve: Any) -> None:
     halve.set_num_inputs(1)
     halve.add_type_rel("Halve", lambda types, attrs: 7)
-    with pytest.raises(TypeInferenceError, match="the relation `Halve` gives 7, which is no type"):
+    with pytest.raises(TypeInferenceError, match="the relation `Halve` returned 7, which is no type"):
         typed(relay.var("x", shape=(8,)))
 
 

@@ -139,7 +139,7 @@ def conv2d_backward_weight_python(
     kernel, strides = _each(kernel_size, 2), _each(stride, 2)
     data = numpy.pad(x_np, [(0, 0), (0, 0), *_edges(padding, kernel, (1, 1))])
     outputs, inputs = (channels or dy_np.shape[1]) // groups, x_np.shape[1] // groups
-    found = numpy.zeros((groups * outputs, inputs, *kernel), x_np.dtype)
+    gradient = numpy.zeros((groups * outputs, inputs, *kernel), x_np.dtype)
     for out in range(groups * outputs):
         first = out // outputs * inputs
         for u, v in numpy.ndindex(*kernel):
@@ -147,9 +147,9 @@ def conv2d_backward_weight_python(
                 slice(at, at + (places - 1) * step + 1, step)
                 for at, places, step in zip((u, v), dy_np.shape[2:], strides)
             )
-            seen = data[:, first : first + inputs, rows, columns]
-            found[out, :, u, v] = numpy.einsum("nij,ncij->c", dy_np[:, out], seen)
-    return found
+            window = data[:, first : first + inputs, rows, columns]
+            gradient[out, :, u, v] = numpy.einsum("nij,ncij->c", dy_np[:, out], window)
+    return gradient
 
 
 def conv2d_nhwc_python(a_np: Any, w_np: Any, stride: Sizes, padding: Sizes | str, groups: int = 1) -> Any:

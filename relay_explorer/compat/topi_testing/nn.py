@@ -152,13 +152,13 @@ def poolnd_python(
             touched = [place * s + u * d for u in range(k)]
             inside.append([t - before for t in touched if 0 <= t - before < extent])
             within *= len([t for t in touched if t < limit])
-        seen = np_data[(slice(None), slice(None), *numpy.ix_(*inside))]
+        window = np_data[(slice(None), slice(None), *numpy.ix_(*inside))]
         axes = tuple(range(2, np_data.ndim))
         if pool_type == "max":
-            out[(..., *at)] = seen.max(axes) if seen.size else _least(np_data.dtype)
+            out[(..., *at)] = window.max(axes) if window.size else _least(np_data.dtype)
         else:
             count = within if count_include_pad else math.prod(map(len, inside))
-            out[(..., *at)] = seen.sum(axes) / max(1, count)
+            out[(..., *at)] = window.sum(axes) / max(1, count)
     return out
 
 
@@ -228,7 +228,7 @@ def adaptive_pool(np_data: Any, out_size: int | Sequence[int], pool_type: str, l
             slice(i * extent // m, math.ceil((i + 1) * extent / m))
             for i, extent, m in zip(at, data.shape[2:], out_size)
         ]
-        seen = data[(..., *window)]
+        elements = data[(..., *window)]
         axes = tuple(range(2, data.ndim))
-        out[(..., *at)] = seen.max(axes) if pool_type == "max" else seen.mean(axes)
+        out[(..., *at)] = elements.max(axes) if pool_type == "max" else elements.mean(axes)
     return numpy.moveaxis(out, 1, place)
