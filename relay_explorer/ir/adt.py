@@ -178,12 +178,12 @@ def _push(pending: list[Pattern | str], patterns: Sequence[Pattern], closing: st
 
 def pattern_vars(pattern: Pattern) -> list[Var]:
     """Return the variables that a pattern binds, from left to right."""
-    found: list[Var] = []
+    variables: list[Var] = []
     pending = [pattern]
     while pending:
         current = pending.pop()
         if isinstance(current, PatternVar):
-            found.append(current.var)
+            variables.append(current.var)
         elif isinstance(current, (PatternConstructor, PatternTuple)):
             pending.extend(reversed(current.patterns))
-    return found
+    return variables

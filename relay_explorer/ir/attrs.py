@@ -18,7 +18,7 @@ from typing import ClassVar, NamedTuple, Self
 
 from .errors import AttributeSchemaError
 from .ndarray import NDArray
-from .types import USUAL_BITS, Any, Size, Type
+from .types import DEFAULT_WIDTHS, Any, Size, Type
 from .virtual_device import VirtualDevice
 
 Ints = tuple[int, ...]
@@ -290,9 +290,9 @@ def _dtype(value: Value) -> str:
     bool, or a tensor type.
     """
     if isinstance(value, str):
-        name = USUAL_BITS.get(value, str(value))
+        name = DEFAULT_WIDTHS.get(value, str(value))
     elif isinstance(value, type):
-        name = USUAL_BITS.get(value.__name__, value.__name__)
+        name = DEFAULT_WIDTHS.get(value.__name__, value.__name__)
     elif hasattr(value, "name"):
         name = str(value.name)
     elif hasattr(value, "dtype"):  # a tensor type stands for that of its elements

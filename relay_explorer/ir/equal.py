@@ -64,7 +64,7 @@ Node = object
 
 # Numbers in attributes that are this near are the same, as in TVM: an `epsilon` of 1e-5 is the one that was
 # read from a float32 constant.
-CLOSE = 1e-9
+FLOAT_TOLERANCE = 1e-9
 
 
 class _Comparison:
@@ -93,9 +93,9 @@ class _Comparison:
         self.pending.append((a, b))
         while self.pending:
             left, right = self.pending.pop()
-            found = self.node(left, right)
-            if found is not None:
-                return found
+            mismatch = self.node(left, right)
+            if mismatch is not None:
+                return mismatch
         return None
 
     def node(self, a: Node, b: Node) -> str | None:
@@ -173,7 +173,7 @@ class _Comparison:
             return len(a) == len(b) and all(map(self.value, a, b))
         if isinstance(a, dict) and isinstance(b, dict):
             return len(a) == len(b) and all(self.entry(k, v, b, n) for n, (k, v) in enumerate(a.items()))
-        if isinstance(a, float) and isinstance(b, float) and abs(a - b) < CLOSE:
+        if isinstance(a, float) and isinstance(b, float) and abs(a - b) < FLOAT_TOLERANCE:
             return True
         return same_value(a, b)
 
@@ -181,16 +181,16 @@ class _Comparison:
         """Whether `other` has an entry that is the same; a variable as key means its partner there."""
         if isinstance(key, Id):
             partner = self.forward.get(id(key.var), key.var)
-            wanted: Node = partner.vid if isinstance(partner, Var) else key
+            counterpart: Node = partner.vid if isinstance(partner, Var) else key
         elif isinstance(key, Var):
-            wanted = self.forward.get(id(key), key)
-            if wanted is key and key not in other and self.map_free_vars:
-                wanted = list(other)[position]
-                if not isinstance(wanted, Var) or self.node(key, wanted) is not None:
+            counterpart = self.forward.get(id(key), key)
+            if counterpart is key and key not in other and self.map_free_vars:
+                counterpart = list(other)[position]
+                if not isinstance(counterpart, Var) or self.node(key, counterpart) is not None:
                     return False
         else:
-            wanted = key
-        return wanted in other and self.value(value, other[wanted])
+            counterpart = key
+        return counterpart in other and self.value(value, other[counterpart])
 
     def expr(self, a: Expr, b: Expr) -> str | None:
         if isinstance(a, Var) and isinstance(b, Var):
@@ -240,11 +240,11 @@ class _Comparison:
         return None
 
     def function(self, a: Function, b: Function) -> str | None:
-        if (found := self.type_params(a.type_params, b.type_params)) is not None:
-            return found
+        if (mismatch := self.type_params(a.type_params, b.type_params)) is not None:
+            return mismatch
         self.pending += ((a.body, b.body), (a.ret_type, b.ret_type))
-        if (found := self.bind(a.params, b.params)) is not None:
-            return found
+        if (mismatch := self.bind(a.params, b.params)) is not None:
+            return mismatch
         if not self.attrs(a.attrs, b.attrs):
             return f"function attributes: {a.attrs!r} against {b.attrs!r}"
         return None
@@ -309,8 +309,10 @@ class _Comparison:
                 for x, y in zip(a.constructors, b.constructors):
                     if x.name_hint != y.name_hint:
                         return f"constructor `{x.name_hint}` against `{y.name_hint}`"
-                    if (found := self.both(x.inputs, y.inputs, f"arguments of `{x.name_hint}`")) is not None:
-                        return found
+                    if (
+                        mismatch := self.both(x.inputs, y.inputs, f"arguments of `{x.name_hint}`")
+                    ) is not None:
+                        return mismatch
                 return (
                     None
                     if len(a.constructors) == len(b.constructors)
@@ -350,8 +352,8 @@ def _size_variables(type_: Type | None) -> list[SizeVar]:
 
 def _annotation(variable: Var) -> Type | None:
     """Return a variable's annotation; a hole counts as none."""
-    found = variable.type_annotation
-    return None if isinstance(found, IncompleteType) else found
+    annotation = variable.type_annotation
+    return None if isinstance(annotation, IncompleteType) else annotation
 
 
 def _kind(node: Node) -> str:
@@ -405,11 +407,11 @@ def _modules(comparison: _Comparison, a: IRModule, b: IRModule) -> str | None:
             odd = sorted(x.keys() ^ y.keys())
             return f"only one module has {what}{odd[0]}"
     for name, data in left_types.items():
-        if (found := comparison.run(data, right_types[name])) is not None:
-            return f"in type {name}: {found}"
+        if (mismatch := comparison.run(data, right_types[name])) is not None:
+            return f"in type {name}: {mismatch}"
     for name, function in left.items():
-        if (found := comparison.run(function, right[name])) is not None:
-            return f"in @{name}: {found}"
+        if (mismatch := comparison.run(function, right[name])) is not None:
+            return f"in @{name}: {mismatch}"
     return None
 
 
@@ -422,9 +424,9 @@ def structural_equal(lhs: Node, rhs: Node, map_free_vars: bool = False) -> bool:
 
 def assert_structural_equal(lhs: Node, rhs: Node, map_free_vars: bool = False) -> None:
     """Raise a ValueError that describes the first difference, where there is one."""
-    found = difference(lhs, rhs, map_free_vars)
-    if found is not None:
-        raise ValueError(f"not structurally equal: {found}\nleft:\n{lhs}\nright:\n{rhs}")
+    mismatch = difference(lhs, rhs, map_free_vars)
+    if mismatch is not None:
+        raise ValueError(f"not structurally equal: {mismatch}\nleft:\n{lhs}\nright:\n{rhs}")
 
 
 def types_equal(a: Type, b: Type) -> bool:

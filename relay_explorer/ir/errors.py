@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 from .span import Span
 
-_WIDEST_LINE = (
-    160  # longer source lines are cut around the caret, so that a 50 MB line cannot flood a terminal
-)
+_MAX_LINE_LENGTH = 160  # longer source lines are cut around the caret: some have megabytes
 
 
 class Note(NamedTuple):
@@ -88,10 +86,10 @@ def _excerpt(span: Span) -> str:
     start = span.column - 1
     end = span.end_column - 1 if span.end_line == span.line else len(text)
     lead = ""
-    if len(text) > _WIDEST_LINE:
-        cut = max(0, start - _WIDEST_LINE // 2)
+    if len(text) > _MAX_LINE_LENGTH:
+        cut = max(0, start - _MAX_LINE_LENGTH // 2)
         lead = "…" if cut else ""
-        text, start, end = text[cut : cut + _WIDEST_LINE], start - cut, end - cut
+        text, start, end = text[cut : cut + _MAX_LINE_LENGTH], start - cut, end - cut
     shown = "".join(
         [c if c.isprintable() else " " for c in text]
     )  # one column each, and nothing a terminal obeys

@@ -40,13 +40,13 @@ class Expr(Node):
     @property
     def checked_type(self) -> Type:
         """The type that inference found; a ValueError before inference."""
-        found = self._checked_type
-        if found is None:
+        type_ = self._checked_type
+        if type_ is None:
             raise ValueError(
                 f"the type of this {type(self).__name__} is not known yet: "
                 "run relay.transform.InferType()(mod) first"
             )
-        return found
+        return type_
 
     def astext(self, show_meta_data: bool = True, annotate: Callable[[Expr], str] | None = None) -> str:
         """Print this expression as a program in the text format, including the version line."""

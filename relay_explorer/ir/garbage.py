@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_OBJECTS = 100_000  # made and not yet freed, until the youngest are looked at; Python's own number is 700
+_COLLECTION_THRESHOLD = 100_000  # objects allocated and not freed; Python's default is 700
 _lock = threading.Lock()
 _inside = 0  # how many `with` statements of all threads are open
 _before = 0  # the number in force outside
@@ -28,14 +28,14 @@ def collected_rarely() -> Iterator[None]:
         _inside += 1
         if _inside == 1:
             _before = gc.get_threshold()[0]
-            if 0 < _before < _OBJECTS:
-                _set(_OBJECTS)
+            if 0 < _before < _COLLECTION_THRESHOLD:
+                _set(_COLLECTION_THRESHOLD)
     try:
         yield
     finally:
         with _lock:
             _inside -= 1
-            if _inside == 0 and gc.get_threshold()[0] == _OBJECTS:
+            if _inside == 0 and gc.get_threshold()[0] == _COLLECTION_THRESHOLD:
                 _set(_before)
 
 

@@ -90,8 +90,8 @@ class _Hasher:
             case tuple() | list():
                 return tuple([self.value(v) for v in value])
             case dict():
-                known = sorted(k for k in value if isinstance(k, str))
-                return (len(value), tuple([(k, self.value(value[k])) for k in known]))
+                names = sorted(k for k in value if isinstance(k, str))
+                return (len(value), tuple([(k, self.value(value[k])) for k in names]))
             case NDArray():
                 return value
         return type(value).__name__
@@ -176,8 +176,8 @@ def structural_hash(node: object, map_free_vars: bool = False) -> int:
             return hash(hasher.free(node))
         case TypeData():
             kinds = hasher.bind(node.type_vars)
-            made = [(c.name_hint, tuple(map(hasher.type, c.inputs))) for c in node.constructors]
-            return hash((kinds, tuple(made)))
+            constructors = [(c.name_hint, tuple(map(hasher.type, c.inputs))) for c in node.constructors]
+            return hash((kinds, tuple(constructors)))
         case Type():
             return hash(hasher.type(node))
         case Pattern():

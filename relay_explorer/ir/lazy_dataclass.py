@@ -129,13 +129,13 @@ def _set_state(instance: Anything, state: list[object]) -> None:
 
 def _with_slots(cls: type, names: list[str]) -> type:
     """Make the class again, with a slot for each of its own fields."""
-    taken = {slot for base in cls.__mro__[1:] for slot in base.__dict__.get("__slots__", ())}
+    inherited = {slot for base in cls.__mro__[1:] for slot in base.__dict__.get("__slots__", ())}
     members = {
         name: member
         for name, member in cls.__dict__.items()
         if name not in names and name not in ("__dict__", "__weakref__")
     }
-    members["__slots__"] = tuple([name for name in names if name not in taken])
+    members["__slots__"] = tuple([name for name in names if name not in inherited])
     members.setdefault("__getstate__", _get_state)
     members.setdefault("__setstate__", _set_state)
     again = type(cls)(cls.__name__, cls.__bases__, members)

@@ -142,10 +142,10 @@ class IRModule:
     def __getitem__(self, key: str | GlobalVar | GlobalTypeVar) -> Function:
         if isinstance(key, GlobalTypeVar):
             return self.type_definitions[key]  # type: ignore[return-value]  # tvm.relay let one look types up in this way
-        found = self._find(key)
-        if found is None:  # one that a library has yet to add, or an error
-            found = self.get_global_var(key if isinstance(key, str) else key.name_hint)
-        return self.functions[found]
+        var = self._find(key)
+        if var is None:  # one that a library has yet to add, or an error
+            var = self.get_global_var(key if isinstance(key, str) else key.name_hint)
+        return self.functions[var]
 
     def __setitem__(self, key: str | GlobalVar | GlobalTypeVar, value: Function | TypeData | Expr) -> None:
         if isinstance(key, GlobalTypeVar):
@@ -158,15 +158,15 @@ class IRModule:
             from .walk import free_vars
 
             value = Function(free_vars(value), value)
-        found = self._find(key)
-        if found is None:
-            found = GlobalVar(key) if isinstance(key, str) else key
-            self._globals[found.name_hint] = found
-        self.functions[found] = value
+        var = self._find(key)
+        if var is None:
+            var = GlobalVar(key) if isinstance(key, str) else key
+            self._globals[var.name_hint] = var
+        self.functions[var] = value
 
     def __delitem__(self, key: str | GlobalVar) -> None:
-        found = self.get_global_var(key if isinstance(key, str) else key.name_hint)
-        del self.functions[found], self._globals[found.name_hint]
+        var = self.get_global_var(key if isinstance(key, str) else key.name_hint)
+        del self.functions[var], self._globals[var.name_hint]
 
     def __contains__(self, key: object) -> bool:
         if isinstance(key, GlobalTypeVar):
@@ -179,12 +179,12 @@ class IRModule:
         """
         if name not in self._globals:
             self._ask_providers(name)
-        found = self._globals.get(name)
-        if found is None:
+        var = self._globals.get(name)
+        if var is None:
             raise ModuleError(
                 f"the module has no function `@{name}`", help=_suggest(name, self._globals, "@")
             )
-        return found
+        return var
 
     def _ask_providers(self, name: str) -> None:
         for provider in self._providers:
@@ -257,8 +257,8 @@ class IRModule:
         return str(self)
 
 
-def _suggest(name: str, known: Iterable[str], sigil: str) -> list[str]:
-    names = list(known)
+def _suggest(name: str, candidates: Iterable[str], sigil: str) -> list[str]:
+    names = list(candidates)
     import difflib
 
     near = difflib.get_close_matches(name[:200], names, n=3, cutoff=0.6)

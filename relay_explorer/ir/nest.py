@@ -14,32 +14,32 @@ from .types import TensorType, TupleType, Type
 
 def leaves(value: Any) -> list[Any]:
     """Return the leaves of nested tuples, depth first; a value that is no tuple is its only leaf."""
-    found: list[Any] = []
+    result: list[Any] = []
     pending = [value]
     while pending:
         part = pending.pop()
         if isinstance(part, tuple):
             pending.extend(reversed(part))
         else:
-            found.append(part)
-    return found
+            result.append(part)
+    return result
 
 
 def leaf_types(type_: Type | None) -> list[TensorType] | None:
     """Return the tensors of a type, depth first; None where the type is not known, or contains anything
     else.
     """
-    found: list[TensorType] = []
+    types: list[TensorType] = []
     pending = [type_]
     while pending:
         part = pending.pop()
         if isinstance(part, TupleType):
             pending.extend(reversed(part.fields))
         elif isinstance(part, TensorType):
-            found.append(part)
+            types.append(part)
         else:
             return None
-    return found
+    return types
 
 
 def nested(rest: Iterator[Any], type_: Type | None) -> Any:

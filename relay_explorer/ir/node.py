@@ -95,8 +95,8 @@ def with_fields(node: N, **fields: object) -> N:
     if "var" in fields and "variable" in arguments:  # of a `let`, whose constructor has TVM's name for it
         fields["variable"] = fields.pop("var")
     if unknown := sorted(fields.keys() - arguments.keys()):
-        known = ", ".join(f"`{name}`" for name in parameters)
-        raise TypeError(f"a {cls.__name__} has no field `{unknown[0]}`; it has {known or 'none'}")
+        field_names = ", ".join(f"`{name}`" for name in parameters)
+        raise TypeError(f"a {cls.__name__} has no field `{unknown[0]}`; it has {field_names or 'none'}")
     new = cls(**{**arguments, **fields})
     if "origin" in cls._fields:
         object.__setattr__(new, "origin", (node,))

@@ -100,8 +100,8 @@ _ENTRIES: ContextVar[tuple[_Entry, ...]] = ContextVar("recorders", default=())  
 def active(kind: type[E]) -> Recorder[E] | None:
     """Return the innermost recorder that takes events of a kind or of a subclass of it, if there is one."""
     for kinds, recorder in _ENTRIES.get():
-        for wanted in kinds:
-            if issubclass(kind, wanted) or issubclass(wanted, kind):
+        for requested in kinds:
+            if issubclass(kind, requested) or issubclass(requested, kind):
                 return recorder
     return None
 

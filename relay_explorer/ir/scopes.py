@@ -172,17 +172,17 @@ class Layout:
 
         In the reversed order, users come before what they use.
         """
-        found: dict[int, Scope] = {id(root): self.root}
+        scopes: dict[int, Scope] = {id(root): self.root}
         for node in reversed(self.order):
-            here = found[id(node)]
+            here = scopes[id(node)]
             for number, (part, ends) in enumerate(_parts(node)):
                 scope = here
                 if ends and not (number == 0 and isinstance(node, Let)):
                     scope = self.inner[id(node), number] = Scope(here)
                 if part.__class__ not in LEAVES:
-                    before = found.get(id(part))
-                    found[id(part)] = scope if before is None else common(before, scope)
-        return found
+                    before = scopes.get(id(part))
+                    scopes[id(part)] = scope if before is None else common(before, scope)
+        return scopes
 
 
 def _parts(node: Expr) -> list[tuple[Expr, bool]]:

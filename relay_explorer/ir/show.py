@@ -18,9 +18,7 @@ from .types import (
 )
 
 Namer = Callable[[Type], "str | None"]
-MAX_TYPE_DEPTH = (
-    200  # a type nested deeper is cut with `…` in messages; the printer refuses it with an error of its own
-)
+MAX_TYPE_DEPTH = 200  # deeper types are cut with `…` in messages; the printer refuses them with an error
 
 
 def show_shape(shape: tuple[object, ...]) -> str:

@@ -20,7 +20,7 @@ Show = Callable[["SizeVar"], str]
 
 _ONE: Factors = frozenset()
 MAX_TERMS = 32
-MAX_DEPTH = 8  # functions within functions
+MAX_NESTING = 8  # of functions within functions
 
 
 class Any:
@@ -177,20 +177,20 @@ def _terms(value: object) -> Mapping[Factors, Number]:
 
 def _made(terms: dict[Factors, Number]) -> Value:
     """Return the simplest form of a sum: a number, an atom, or a SizeSum."""
-    kept = {factors: factor for factors, factor in terms.items() if factor}
-    if not kept:
+    nonzero = {factors: factor for factors, factor in terms.items() if factor}
+    if not nonzero:
         return 0
-    if len(kept) > MAX_TERMS:
+    if len(nonzero) > MAX_TERMS:
         return Any()
-    if len(kept) == 1:
-        ((factors, factor),) = kept.items()
+    if len(nonzero) == 1:
+        ((factors, factor),) = nonzero.items()
         if not factors:
             return factor
         if factor == 1 and len(factors) == 1:
             ((atom, power),) = factors
             if power == 1:
                 return atom
-    return SizeSum(kept)
+    return SizeSum(nonzero)
 
 
 def _sum(a: object, b: object, sign: int) -> Value:
@@ -218,7 +218,7 @@ def _product(a: object, b: object) -> Value:
 
 def _apply(name: str, *args: Value) -> Value:
     depth = 1 + max([_depth(arg) for arg in args])
-    return Any() if depth > MAX_DEPTH else Applied(name, args, depth)
+    return Any() if depth > MAX_NESTING else Applied(name, args, depth)
 
 
 def _depth(value: Value) -> int:
@@ -254,11 +254,11 @@ def _parts(a: object, b: object) -> tuple[Value, Value]:
     exact: dict[Factors, Number] = {}
     rest: dict[Factors, Number] = {}
     for term in _terms(a).items():
-        found = _divided(term, by)
-        if found is None:
+        divided = _divided(term, by)
+        if divided is None:
             rest[term[0]] = term[1]
         else:
-            exact[found[0]] = exact.get(found[0], 0) + found[1]
+            exact[divided[0]] = exact.get(divided[0], 0) + divided[1]
     return _made(exact), _made(rest)
 
 
@@ -337,18 +337,18 @@ def extreme(name: str, a: Value, b: Value) -> Value:
 
 def variables(value: object) -> list[SizeVar]:
     """Return the names in a size, each once, in order of occurrence."""
-    found: dict[SizeVar, None] = {}
+    names: dict[SizeVar, None] = {}
     pending = [value]
     while pending:
         part = pending.pop()
         if isinstance(part, SizeVar):
-            found[part] = None
+            names[part] = None
         elif isinstance(part, Applied):
             pending.extend(reversed(part.args))
         elif isinstance(part, Size):
             atoms = [atom for factors in part.terms() for atom in _ordered(factors)]
             pending.extend(reversed(atoms))
-    return list(found)
+    return list(names)
 
 
 def _ordered(factors: Factors) -> list[Atom]:

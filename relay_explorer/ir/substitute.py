@@ -16,10 +16,8 @@ from .types import (
 )
 from .walk import children, rebuild
 
-MAX_TYPE_DEPTH = (
-    128  # levels: beyond, a type is refused, since every walk over types may then recurse without care
-)
-LARGEST_TYPE = 50_000  # parts, shared ones counted each time
+MAX_TYPE_DEPTH = 128  # levels; deeper types are refused, so that walks over types may recurse
+MAX_TYPE_PARTS = 50_000  # counting shared parts each time
 
 
 class TypeTooLargeError(Exception):
@@ -37,13 +35,13 @@ def substitute(root: Expr, replacements: Mapping[Expr, Expr]) -> Expr:
         node, ready = pending.pop()
         if node in memo:
             continue
-        meant = replacements.get(node, node)
+        target = replacements.get(node, node)
         if ready:
-            parts = children(meant)
-            memo[node] = memo[meant] if meant is not node else rebuild(node, [memo[part] for part in parts])
+            parts = children(target)
+            memo[node] = memo[target] if target is not node else rebuild(node, [memo[part] for part in parts])
         else:
             pending.append((node, True))
-            needed = (meant,) if meant is not node else children(node)
+            needed = (target,) if target is not node else children(node)
             pending += [(part, False) for part in reversed(needed) if part not in memo]
     return memo[root]
 

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 Steps = Generator[Any, Any, T]  # what is yielded is another Steps, what is sent in is its result
 
-MAX_DEPTH = 500_000  # suspended functions, of a few hundred bytes each; a nested `if` takes four
+MAX_SUSPENDED = 500_000  # suspended functions, of a few hundred bytes each; a nested `if` takes four
 
 
 class TooDeepError(Exception):
-    """More than MAX_DEPTH functions wait for one another."""
+    """More than MAX_SUSPENDED functions wait for one another."""
 
 
 def run(steps: Steps[T]) -> T:
@@ -35,7 +35,7 @@ def run(steps: Steps[T]) -> T:
             current = waiting.pop()
             continue
         waiting.append(current)
-        if len(waiting) > MAX_DEPTH:
+        if len(waiting) > MAX_SUSPENDED:
             raise TooDeepError
         current = inner
         value = None

@@ -113,8 +113,8 @@ class TypeMutator(TypeFunctor):
     def visit_type_data(self, td: TypeData) -> Type:
         header = self.visit(td.header)
         type_vars = [self.visit(v) for v in td.type_vars]
-        made = [(c, [self.visit(i) for i in c.inputs]) for c in td.constructors]
-        constructors = [Constructor(c.name_hint, inputs, header, c.tag) for c, inputs in made]
+        visited = [(c, [self.visit(i) for i in c.inputs]) for c in td.constructors]
+        constructors = [Constructor(c.name_hint, inputs, header, c.tag) for c, inputs in visited]
         return TypeData(header, type_vars, constructors, td.span)
 
     def visit_type_call(self, tc: TypeCall) -> Type:

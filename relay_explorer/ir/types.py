@@ -83,13 +83,13 @@ def _dim(value: object) -> Dim:
         raise TypeError(f"a dimension is an integer, Any() or a size with a name, not {value!r}") from None
 
 
-KNOWN: Final[set[type]] = {int}  # the classes of dimensions that are known; old code's IntImm joins them
-_known_dims = KNOWN.issuperset
+STATIC_DIMENSIONS: Final[set[type]] = {int}  # classes of static dimensions; the compat layer adds IntImm
+_known_dims = STATIC_DIMENSIONS.issuperset
 _plain_dims = frozenset({int}).issuperset
 
 
 # What these names mean in TVM; an unsigned integer of one bit is its boolean.
-USUAL_BITS = {"int": "int32", "uint": "uint32", "float": "float32", "uint1": "bool"}
+DEFAULT_WIDTHS = {"int": "int32", "uint": "uint32", "float": "float32", "uint1": "bool"}
 
 
 class TensorType(Type):
@@ -107,7 +107,7 @@ class TensorType(Type):
         usual = _plain_dims(map(type, dims)) and min(dims, default=0) >= 0  # type: ignore[type-var, operator]  # integers
         self.shape: Shape = cast("Shape", dims) if usual else tuple([_dim(d) for d in dims])
         name = str(dtype)
-        self.dtype = USUAL_BITS.get(name, name)
+        self.dtype = DEFAULT_WIDTHS.get(name, name)
         self._lock(span)
 
     @staticmethod

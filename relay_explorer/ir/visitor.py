@@ -63,7 +63,7 @@ _METHODS: dict[type, str] = {
     Op: "visit_op",
 }
 # Python frames that one level takes: visit, visit_call, super().visit_call, and some for the author.
-_FRAMES_A_LEVEL = 6
+_FRAMES_PER_LEVEL = 6
 
 
 def depth_of(expr: Expr) -> int:
@@ -100,7 +100,7 @@ class ExprFunctor:
         """Visit the root: raise Python's recursion limit for the recursion below it."""
         limit = sys.getrecursionlimit()
         self._entered = True
-        sys.setrecursionlimit(max(limit, limit + _FRAMES_A_LEVEL * depth_of(expr)))
+        sys.setrecursionlimit(max(limit, limit + _FRAMES_PER_LEVEL * depth_of(expr)))
         try:
             result = self.memo_map[expr] = getattr(self, name)(expr)
         finally:
@@ -191,10 +191,10 @@ class ExprMutator(ExprFunctor):
     """
 
     def visit(self, expr: Expr) -> Anything:
-        known = expr in self.memo_map
+        cached = expr in self.memo_map
         result = super().visit(expr)
         if (
-            not known
+            not cached
             and result is not expr
             and isinstance(result, Expr)
             and not result.origin
@@ -203,7 +203,7 @@ class ExprMutator(ExprFunctor):
             set_origin(result, (expr,))
             if result.span is None:
                 set_span(result, expr.span)
-        if not known and result is not expr and active(Rewrite) is not None:
+        if not cached and result is not expr and active(Rewrite) is not None:
             self._emit_rewrite(expr, result)
         return result
 

@@ -73,7 +73,7 @@ _LEAF_SET = frozenset(_LEAVES)
 def post_order(expr: Expr) -> list[Expr]:
     """Every expression below `expr`, and itself, each shared one once, after its subexpressions."""
     done: list[Expr] = []
-    seen: set[int] = {id(expr)}
+    visited: set[int] = {id(expr)}
     stack: list[tuple[Expr, tuple[Expr, ...], int]] = [(expr, children(expr), 0)]
     while stack:
         node, parts, at = stack.pop()
@@ -82,9 +82,9 @@ def post_order(expr: Expr) -> list[Expr]:
             part = parts[at]
             at += 1
             key = id(part)
-            if key in seen:
+            if key in visited:
                 continue
-            seen.add(key)
+            visited.add(key)
             if part.__class__ in _LEAF_SET:
                 done.append(part)
                 continue
@@ -172,7 +172,7 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """`expr` with every node, from the leaves up, replaced by what `change` gives for it (rebuilt on its
     replaced parts); None keeps it. Sharing is kept. A new expression without an origin gets the old one.
     """
-    known = set(post_order(expr))
+    originals = set(post_order(expr))
 
     def rule(node: Expr, rebuilt: Expr) -> Expr | None:
         changed = change(rebuilt)
@@ -180,7 +180,7 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
             return None
         if changed is not rebuilt:
             emit_rewrite(change, rebuilt, changed, node)
-        if not changed.origin and changed not in known and isinstance(changed, Call):
+        if not changed.origin and changed not in originals and isinstance(changed, Call):
             set_origin(changed, (node,))
         return changed
 
@@ -191,19 +191,19 @@ def _variables(expr: Expr) -> tuple[dict[Var, None], dict[Var, None]]:
     """Return the variables that occur in `expr`, and those that it binds, in the order of the program's text:
     a binder comes before what it binds in.
     """
-    found: dict[Var, None] = {}
+    occurring: dict[Var, None] = {}
     bound: dict[Var, None] = {}
-    seen: set[int] = set()
+    visited: set[int] = set()
     pending: list[Expr | list[Var]] = [expr]
     while pending:
         node = pending.pop()
         if isinstance(node, list):  # binders, at their place
             bound.update(dict.fromkeys(node))
-            found.update(dict.fromkeys(node))
+            occurring.update(dict.fromkeys(node))
         elif node.__class__ is Var:
-            found[node] = None
-        elif id(node) not in seen:
-            seen.add(id(node))
+            occurring[node] = None
+        elif id(node) not in visited:
+            visited.add(id(node))
             if isinstance(node, Function):
                 pending += [node.body, list(node.params)]
             elif isinstance(node, Let):
@@ -214,7 +214,7 @@ def _variables(expr: Expr) -> tuple[dict[Var, None], dict[Var, None]]:
                 pending.append(node.data)
             else:
                 pending.extend(reversed(children(node)))
-    return found, bound
+    return occurring, bound
 
 
 def all_vars(expr: Expr) -> list[Var]:
@@ -233,26 +233,26 @@ def bound_vars(expr: Expr) -> list[Var]:
 
 def free_vars(expr: Expr) -> list[Var]:
     """Return the variables that `expr` uses and does not bind, in the order of their first use."""
-    found, bound = _variables(expr)
-    return [v for v in found if v not in bound]
+    occurring, bound = _variables(expr)
+    return [v for v in occurring if v not in bound]
 
 
 def types_in(expr: Expr) -> list[Type]:
     """Return the types written in `expr`: annotations, return types and type arguments, in post-order."""
-    found: list[Type] = []
+    types: list[Type] = []
     for node in post_order(expr):
         if isinstance(node, Var) and node.type_annotation is not None:
-            found.append(node.type_annotation)
+            types.append(node.type_annotation)
         elif isinstance(node, Function) and node.ret_type is not None:
-            found.append(node.ret_type)
+            types.append(node.ret_type)
         elif isinstance(node, Call):
-            found.extend(node.type_args)
+            types.extend(node.type_args)
         elif isinstance(node, Match):
             for clause in node.clauses:
-                found.extend(
+                types.extend(
                     v.type_annotation for v in pattern_vars(clause.lhs) if v.type_annotation is not None
                 )
-    return found
+    return types
 
 
 def type_children(type_: Type) -> tuple[Type, ...]:
@@ -275,18 +275,18 @@ def type_children(type_: Type) -> tuple[Type, ...]:
 
 def type_vars_in(type_: Type) -> tuple[list[TypeVar], list[TypeVar]]:
     """Return the type variables that occur in a type, in order, and those that function types in it bind."""
-    found: dict[TypeVar, None] = {}
+    occurring: dict[TypeVar, None] = {}
     bound: dict[TypeVar, None] = {}
     pending = [type_]
     while pending:
         current = pending.pop()
         if isinstance(current, TypeVar):
-            found[current] = None
+            occurring[current] = None
         else:
             if isinstance(current, FuncType):
                 bound.update(dict.fromkeys(current.type_params))
             pending.extend(reversed(type_children(current)))
-    return list(found), list(bound)
+    return list(occurring), list(bound)
 
 
 def free_type_vars(expr: Expr | Type) -> list[TypeVar]:
@@ -295,7 +295,7 @@ def free_type_vars(expr: Expr | Type) -> list[TypeVar]:
         used, bound = type_vars_in(expr)
         return [v for v in used if v not in bound]
     introduced = {p for node in post_order(expr) if isinstance(node, Function) for p in node.type_params}
-    found: dict[TypeVar, None] = {}
+    free: dict[TypeVar, None] = {}
     for type_ in types_in(expr):
-        found.update(dict.fromkeys(v for v in free_type_vars(type_) if v not in introduced))
-    return list(found)
+        free.update(dict.fromkeys(v for v in free_type_vars(type_) if v not in introduced))
+    return list(free)

@@ -145,9 +145,9 @@ class _Composer:
     def placeholder(self, name: str, type_: Type) -> Tensors:
         tensors = tensor_types(type_)
         names = [name] if isinstance(type_, TensorType) else [f"{name}_{k}" for k in range(len(tensors))]
-        made = [self.te.placeholder(self.sizes.shape(t), t.dtype, n) for t, n in zip(tensors, names)]
-        self.known |= {tensor.op for tensor in made}
-        return nested(iter(made), type_)
+        placeholders = [self.te.placeholder(self.sizes.shape(t), t.dtype, n) for t, n in zip(tensors, names)]
+        self.known |= {tensor.op for tensor in placeholders}
+        return nested(iter(placeholders), type_)
 
     def visit(self, node: Expr) -> None:
         match node:
@@ -176,8 +176,8 @@ class _Composer:
         if types and all(0 in type_.shape for type_ in types):
             tensors = [self._empty(type_) for type_ in types]
         else:
-            given = lowering(Lowered(call, inputs, self.target, self.sizes))
-            tensors = [given] if hasattr(given, "op") else list(given)
+            result = lowering(Lowered(call, inputs, self.target, self.sizes))
+            tensors = [result] if hasattr(result, "op") else list(result)
         self._check(call, tensors)
         ops = [op for op in operations(tensors) if op not in self.known]
         self.known.update(ops)
@@ -191,12 +191,12 @@ class _Composer:
 
     def _check(self, call: Call, tensors: Sequence[Anything]) -> None:
         """Check that a lowering produces tensors of the type that the operator's relation computed."""
-        wanted = tensor_types(call.checked_type)
-        right = len(wanted) == len(tensors) and all(map(_fits, tensors, wanted))
+        expected = tensor_types(call.checked_type)
+        right = len(expected) == len(tensors) and all(map(_fits, tensors, expected))
         if not right:
-            made = ", ".join(f"Tensor[({', '.join(map(str, t.shape))}), {t.dtype}]" for t in tensors)
+            produced = ", ".join(f"Tensor[({', '.join(map(str, t.shape))}), {t.dtype}]" for t in tensors)
             raise RelayError(
-                f"the lowering of `{call.op.name}` makes {made or 'nothing'}, but its type is "  # type: ignore[attr-defined]  # it is an operator
+                f"the lowering of `{call.op.name}` makes {produced or 'nothing'}, but its type is "  # type: ignore[attr-defined]  # it is an operator
                 f"`{call.checked_type}`",
                 call.span,
             )
@@ -219,12 +219,12 @@ class _Composer:
 
     def results(self, tensors: list[Anything], inputs: list[Anything]) -> list[Anything]:
         """Return the kernel's outputs; a tensor that is an input or is returned twice is copied."""
-        made: list[Anything] = []
+        outputs: list[Anything] = []
         for tensor in tensors:
-            if any(tensor.same_as(other) for other in (*inputs, *made)):
+            if any(tensor.same_as(other) for other in (*inputs, *outputs)):
                 tensor = self._copied(tensor)
-            made.append(tensor)
-        return made
+            outputs.append(tensor)
+        return outputs
 
     def _copied(self, tensor: Anything) -> Anything:
         return self.te.compute(tensor.shape, lambda *i: tensor(*i), name="copy")
@@ -245,17 +245,17 @@ def operations(tensors: Sequence[Anything]) -> list[Anything]:
     writes them as blocks.
     """
     done: list[Anything] = []
-    seen: set[Anything] = set()
+    visited: set[Anything] = set()
     for tensor in tensors:
         stack = [(tensor.op, False)]
         while stack:
             op, ready = stack.pop()
             if ready:
                 done.append(op)
-            elif op not in seen:
-                seen.add(op)
+            elif op not in visited:
+                visited.add(op)
                 stack.append((op, True))
-                stack += [(t.op, False) for t in reversed(list(op.input_tensors)) if t.op not in seen]
+                stack += [(t.op, False) for t in reversed(list(op.input_tensors)) if t.op not in visited]
     return done
 
 
@@ -263,14 +263,14 @@ def _prim_func(name: str, arguments: list[Anything]) -> tvm_types.PrimFunc:
     """Create the loops that compute tensors. A single block without loops, which TVM would take for the root
     block, is wrapped in one.
     """
-    made: tvm_types.PrimFunc
-    made = tvm().te.create_prim_func(arguments, index_dtype_override=_index_type(arguments))
-    made = made.with_attr("global_symbol", name)
+    func: tvm_types.PrimFunc
+    func = tvm().te.create_prim_func(arguments, index_dtype_override=_index_type(arguments))
+    func = func.with_attr("global_symbol", name)
     s_tir = tvm().s_tir
-    if isinstance(made.body, s_tir.SBlockRealize) and made.body.block.name_hint != "root":
-        root = s_tir.SBlock([], [], [], "root", made.body)
-        return made.with_body(s_tir.SBlockRealize([], True, root))
-    return made
+    if isinstance(func.body, s_tir.SBlockRealize) and func.body.block.name_hint != "root":
+        root = s_tir.SBlock([], [], [], "root", func.body)
+        return func.with_body(s_tir.SBlockRealize([], True, root))
+    return func
 
 
 def _index_type(arguments: list[Anything]) -> str:
@@ -294,8 +294,8 @@ def _with_blocks(name: str, stages: list[Stage], arguments: list[Anything]) -> l
     for an operation, but one per output for an operation with several outputs that is no reduction; it
     numbers those of the same name.
     """
-    made = _prim_func(name, arguments)
-    names = iter(block_names(tvm().s_tir.Schedule(tvm().IRModule({name: made})), name))
+    func = _prim_func(name, arguments)
+    names = iter(block_names(tvm().s_tir.Schedule(tvm().IRModule({name: func})), name))
     by_op: dict[Anything, tuple[str, ...]] = {}
     for op in operations(arguments):
         if not isinstance(op, tvm().te.PlaceholderOp):

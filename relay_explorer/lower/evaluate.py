@@ -36,7 +36,7 @@ class BuiltClosure(ForeignClosure):
 
     @property
     def parameters(self) -> list[str]:
-        return [given.name for given in self.exe.inputs]
+        return [param.name for param in self.exe.inputs]
 
     def call(self, args: Sequence[Value]) -> Value:
         return to_value(self.exe(*[to_result(arg, as_it_is) for arg in args]))
@@ -100,14 +100,14 @@ class CompiledInterpreter(VMInterpreter):
 
 def _reaches_main(expr: Expr, module: IRModule) -> bool:
     """Whether an expression calls `@main`, directly or not."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     pending: list[Expr] = [expr]
     while pending:
         for node in post_order(pending.pop()):
-            if isinstance(node, GlobalVar) and node.name_hint not in seen and node in module:
-                seen.add(node.name_hint)
+            if isinstance(node, GlobalVar) and node.name_hint not in visited and node in module:
+                visited.add(node.name_hint)
                 pending.append(module[node])
-    return "main" in seen
+    return "main" in visited
 
 
 def _level() -> int:
@@ -119,7 +119,7 @@ def here(target: object) -> Target:
     """Return the target that old code names where this machine can run it; otherwise this machine's CPU."""
     text = str(target or "cpu")
     if text.partition(" ")[0] in ("cpu", "llvm", "cuda"):
-        found = Target.of(target or "cpu")
-        if found.runs_here:
-            return found
+        result = Target.of(target or "cpu")
+        if result.runs_here:
+            return result
     return Target.of("cpu")

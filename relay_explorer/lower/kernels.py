@@ -25,7 +25,7 @@ from .targets.target import Target
 from .targets.toolchain import c_compiler
 
 QUIET = "RELAY_EXPLORER_QUIET"  # the environment variable that turns progress off
-FEW = 2  # kernels that are compiled here rather than in processes of their own, which take a second to start
+MAX_IN_PROCESS = 2  # kernels to compile in this process, since workers take a second to start
 
 
 def make_kernels(
@@ -50,11 +50,11 @@ def make_kernels(
             name = symbol if names[symbol] == 1 else f"{symbol}_{names[symbol] - 1}"
             by_text[text] = Kernel(name, symbol, text, target, _known(function))
         by_function[function] = by_text[text]
-    found = [by_function[function] for function in functions]
-    for kernel in found:
+    kernels = [by_function[function] for function in functions]
+    for kernel in kernels:
         kernel.uses += 1
     _compile([k for k in by_text.values() if not k.entry], target, progress, choice)
-    return found
+    return kernels
 
 
 def _text(function: Function) -> str:
@@ -84,11 +84,11 @@ def _compile(
     """Fill in the entries of kernels: from the cache on disk, or by compiling them."""
     missing = []
     for kernel in kernels:
-        found = cache.get(cache.key(kernel.text, target, choice))
-        if found is None:
+        stored = cache.get(cache.key(kernel.text, target, choice))
+        if stored is None:
             missing.append(kernel)
         else:
-            kernel.entry, kernel.cached = found, True
+            kernel.entry, kernel.cached = stored, True
     if not missing:
         return
     if target.runs_here and c_compiler() is None:
@@ -97,7 +97,7 @@ def _compile(
             kernel.entry = {"rule": "in this process"}
         return
     requests = [Request(kernel.text, kernel.symbol, target, choice) for kernel in missing]
-    if (len(missing) <= FEW and "tvm" in sys.modules) or not sys.executable:
+    if (len(missing) <= MAX_IN_PROCESS and "tvm" in sys.modules) or not sys.executable:
         for kernel, request in zip(missing, requests):
             kernel.entry = compiled_here(request)
         return
@@ -123,8 +123,8 @@ class Progress:
 
     def begin(self, kernels: int, missing: int) -> None:
         self.missing = missing
-        kept = kernels - missing
-        self.say(f"compiling {missing} kernels{f', {kept} are in the cache' if kept else ''}")
+        cached = kernels - missing
+        self.say(f"compiling {missing} kernels{f', {cached} are in the cache' if cached else ''}")
 
     def done(self, kernel: Kernel) -> None:
         self.count += 1

@@ -14,9 +14,9 @@ def lowering_of(op: Op) -> Lowering | None:
     implementation does. Raise a RelayError where it has neither. A property `FTVMCompute`, set by hand, takes
     precedence over the operator's declaration.
     """
-    given: Lowering | None = op.get_attr("FTVMCompute")
-    if given is not None:
-        return given
+    override: Lowering | None = op.get_attr("FTVMCompute")
+    if override is not None:
+        return override
     if callable(op.lowering):
         return op.lowering
     if op.reference is None:
@@ -41,7 +41,7 @@ def is_users(op: Op) -> bool:
 
 def tensor_types(type_: Type) -> list[TensorType]:
     """Return the tensors that a value of a type consists of, in order."""
-    found = leaf_types(type_)
-    if found is None:
+    types = leaf_types(type_)
+    if types is None:
         raise RelayError(f"a kernel takes and gives tensors and tuples of them, not `{type_}`")
-    return found
+    return types

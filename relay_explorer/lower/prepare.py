@@ -44,10 +44,10 @@ from .passes.transposed import PlainTransposed
 from .passes.without_marks import WithoutMarks
 from .targets.target import Target
 
-WRITTEN_OUT = 5000  # expressions of a function that is written out where it is called
-# Operators in a kernel, at most: TVM needs up to half a second for each, and what a longer kernel saves, one
-# more time through memory, is little beside so many. Pieces of a long chain are one kernel, called often.
-MAX_FUSED = 48
+MAX_INLINED_SIZE = 5000  # expressions of a function that is inlined
+# TVM needs up to half a second for each operator of a kernel, and a longer kernel saves only one more pass
+# over memory. The pieces of a long repetitive chain share one kernel.
+MAX_FUSED_OPERATORS = 48
 
 
 def with_params(mod: IRModule | Expr, params: Mapping[str, Any] | None) -> IRModule:
@@ -88,26 +88,26 @@ def _check_params(main: Function, params: Mapping[str, Any]) -> None:
     """Check that `params` names parameters of the function and has values of their types; it may name
     more.
     """
-    known = {p.name_hint: p for p in main.params}
-    if not any(name in known for name in params):
+    parameters = {p.name_hint: p for p in main.params}
+    if not any(name in parameters for name in params):
         first = next(iter(params))
-        near = difflib.get_close_matches(str(first)[:60], known, n=3, cutoff=0.5)
+        near = difflib.get_close_matches(str(first)[:60], parameters, n=3, cutoff=0.5)
         raise RelayError(
             f"none of the {len(params)} values in `params` belongs to a parameter of `@main`",
             help=[
                 f"`{str(first)[:60]}` may be {' or '.join(f'`%{name}`' for name in near)}"
                 if near
-                else f"its parameters are {', '.join(f'`%{name}`' for name in list(known)[:8]) or 'none'}"
+                else f"its parameters are {', '.join(f'`%{name}`' for name in [*parameters][:8]) or 'none'}"
             ],
         )
     for name, value in params.items():
-        wanted = known[name].type_annotation if name in known else None
-        if isinstance(wanted, TensorType) and wanted.is_static:
-            given = _type(name, value)
-            if given != wanted:
+        expected = parameters[name].type_annotation if name in parameters else None
+        if isinstance(expected, TensorType) and expected.is_static:
+            type_ = _type(name, value)
+            if type_ != expected:
                 raise RelayError(
-                    f"the parameter `%{name}` is `{wanted}`, but `params` has `{given}` for it",
-                    known[name].span,
+                    f"the parameter `%{name}` is `{expected}`, but `params` has `{type_}` for it",
+                    parameters[name].span,
                 )
 
 
@@ -154,29 +154,31 @@ def _written_out(module: IRModule) -> set[str]:
     total: Counter[str] = Counter()
     for uses in calls.values():
         total.update(uses)
-    found: set[str] = set()
+    inlined_names: set[str] = set()
     for name in _callees_first(calls):
-        sizes[name] += sum(count * sizes[callee] for callee, count in calls[name].items() if callee in found)
-        if sizes[name] <= WRITTEN_OUT or total[name] == 1:
-            found.add(name)
-    return found
+        sizes[name] += sum(
+            count * sizes[callee] for callee, count in calls[name].items() if callee in inlined_names
+        )
+        if sizes[name] <= MAX_INLINED_SIZE or total[name] == 1:
+            inlined_names.add(name)
+    return inlined_names
 
 
 def _callees_first(calls: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Sort the functions so that each comes after those that it calls, except within cycles."""
     done: dict[str, None] = {}
-    seen: set[str] = set()
+    visited: set[str] = set()
     for root in calls:
-        stack = [] if root in seen else [(root, iter(calls[root]))]
-        seen.add(root)
+        stack = [] if root in visited else [(root, iter(calls[root]))]
+        visited.add(root)
         while stack:
             name, rest = stack[-1]
-            callee = next((c for c in rest if c not in seen and c in calls), None)
+            callee = next((c for c in rest if c not in visited and c in calls), None)
             if callee is None:
                 done[name] = None
                 stack.pop()
             else:
-                seen.add(callee)
+                visited.add(callee)
                 stack.append((callee, iter(calls[callee])))
     return list(done)
 
@@ -198,14 +200,19 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
     alone = {op.name: OpPattern.OPAQUE for op in _operators(module) if lowering_of(op) is None}
     if _sums_to_computed_shapes(module):
         alone["collapse_sum_to"] = OpPattern.OPAQUE
-    config = {CONSTANTS_ONLY: True, PATTERNS: alone, "relay.FuseOps.max_depth": MAX_FUSED, **now.config}
+    config = {
+        CONSTANTS_ONLY: True,
+        PATTERNS: alone,
+        "relay.FuseOps.max_depth": MAX_FUSED_OPERATORS,
+        **now.config,
+    }
     with context_within(opt_level, () if entry == "main" else ("RemoveUnusedFunctions",), config):
         module = pipeline(fuse=False)(FlatLets()(module) if opt_level >= 3 else module)
         module = Sequential([EliminateCommonSubexpr(), CombineSharedDense()], name="shared weights")(module)
         layouts = blocked_layouts(target) if opt_level >= 3 else None
         if layouts is not None:
-            known = [SplitSlices(), PadDense(target), PadChannels(target), PlainTransposed(), FoldConstant()]
-            steps = [*known, layouts, FoldConstant()]
+            passes = [SplitSlices(), PadDense(target), PadChannels(target), PlainTransposed(), FoldConstant()]
+            steps = [*passes, layouts, FoldConstant()]
             module = Sequential([*steps, EliminateCommonSubexpr()], name="layouts")(module)
         return infer_types(Sequential([RowsApart(), InferType(), FuseOps()], name="kernels")(module))
 
@@ -248,7 +255,7 @@ def planned(module: IRModule, schedule: str = "program", parts: bool = False) ->
 def kernel_calls(plan: StoragePlan) -> list[tuple[Call, Function]]:
     """Return the calls of kernels in the order in which they run, and the functions that they call."""
     values: dict[Var, Expr] = {}
-    found = []
+    calls = []
     for step in plan.steps:
         if step.kind is not StepKind.COMPUTE:
             continue
@@ -262,8 +269,8 @@ def kernel_calls(plan: StoragePlan) -> list[tuple[Call, Function]]:
             callee = values[callee]
         if not isinstance(callee, Function) or "Primitive" not in callee.attrs:
             raise _no_kernel(call, callee)
-        found.append((call, callee))
-    return found
+        calls.append((call, callee))
+    return calls
 
 
 def _no_kernel(call: Call, callee: Expr) -> RelayError:

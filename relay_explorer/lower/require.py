@@ -27,18 +27,18 @@ def versions() -> dict[str, str]:
     """Return the installed versions. Raise a RelayError where one is missing, or is not the required one."""
     from importlib import metadata  # only here, since it imports much
 
-    found = {}
-    for name, wanted in PINS.items():
+    installed = {}
+    for name, required in PINS.items():
         try:
-            found[name] = metadata.version(name)
+            installed[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             raise RelayError(f"compiling needs {name}, which is not installed", help=[INSTALL]) from None
-        if found[name].partition(".post")[0] != wanted:
+        if installed[name].partition(".post")[0] != required:
             raise RelayError(
-                f"compiling needs {name} {wanted}, but {found[name]} is installed",
+                f"compiling needs {name} {required}, but {installed[name]} is installed",
                 help=[INSTALL, _reason(name)],
             )
-    return found
+    return installed
 
 
 def _reason(name: str) -> str:

@@ -16,15 +16,15 @@ def cores() -> int:
     if allowed is None:
         return os.cpu_count() or 1
     numbers = allowed(0)
-    found = set()
+    physical = set()
     for number in numbers:
         path = f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list"
         try:
             with open(path, encoding="ascii") as file:
-                found.add(file.read().strip())
+                physical.add(file.read().strip())
         except OSError:
             return len(numbers)
-    return len(found) or 1
+    return len(physical) or 1
 
 
 def use_all_cores() -> None:
@@ -41,11 +41,11 @@ def threads() -> int:
     """Return the number of threads that kernels use. Raise a RelayError where the environment variable is no
     such number.
     """
-    given = os.environ.get(VARIABLE, "").strip() or str(cores())
-    if not (given.isascii() and given.isdigit() and 0 < int(given) <= MAX_THREADS):
+    setting = os.environ.get(VARIABLE, "").strip() or str(cores())
+    if not (setting.isascii() and setting.isdigit() and 0 < int(setting) <= MAX_THREADS):
         raise RelayError(
-            f"{VARIABLE} is {given[:40]!r}: it is the number of threads that kernels run on, "
+            f"{VARIABLE} is {setting[:40]!r}: it is the number of threads that kernels run on, "
             f"1 to {MAX_THREADS}",
             help=["set it to a number, or unset it: kernels run on all cores then"],
         )
-    return int(given)
+    return int(setting)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir.show import MAX_TYPE_DEPTH
 from ..ir.types import (
-    USUAL_BITS,
+    DEFAULT_WIDTHS,
     Dim,
     FuncType,
     GlobalTypeVar,
@@ -172,7 +172,7 @@ class TypeSyntax(Lexer):
         self.expect(",", "and an element type after the shape", opened)
         dtype = self._dtype()
         self.expect("]", "after the element type", opened)
-        return TensorType.of(tuple(shape), USUAL_BITS.get(dtype, dtype), self.span(start, self.last))
+        return TensorType.of(tuple(shape), DEFAULT_WIDTHS.get(dtype, dtype), self.span(start, self.last))
 
     def _dtype(self) -> str:
         if self.kind == "quoted":

@@ -29,7 +29,7 @@ from ..ir.expr import (
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.show import counted
-from ..ir.substitute import LARGEST_TYPE, MAX_TYPE_DEPTH, parts_of, substitute_type, with_parts
+from ..ir.substitute import MAX_TYPE_DEPTH, MAX_TYPE_PARTS, parts_of, substitute_type, with_parts
 from ..ir.types import FuncType, IncompleteType, RefType, TensorType, TupleType, Type, TypeCall
 from .events import Named, Reason, Refused
 from .kinds import check_kinds
@@ -149,11 +149,11 @@ class Generator:
         for part in parts_of(type_):
             part_depth, part_size = self.extents.get(id(prune(part)), (0, 1))
             depth, size = max(depth, part_depth), size + part_size
-        if depth >= MAX_TYPE_DEPTH or size > LARGEST_TYPE:
+        if depth >= MAX_TYPE_DEPTH or size > MAX_TYPE_PARTS:
             limit = (
                 f"is nested deeper than {MAX_TYPE_DEPTH} levels"
                 if depth >= MAX_TYPE_DEPTH
-                else f"has more than {LARGEST_TYPE:,} parts"
+                else f"has more than {MAX_TYPE_PARTS:,} parts"
             )
             raise self.refuse(expr, f"the type of this {type(expr).__name__.lower()} {limit}")
         self.extents[id(type_)] = (

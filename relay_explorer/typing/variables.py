@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ir.substitute import LARGEST_TYPE, MAX_TYPE_DEPTH, TypeTooLargeError, parts_of, with_parts
+from ..ir.substitute import MAX_TYPE_DEPTH, MAX_TYPE_PARTS, TypeTooLargeError, parts_of, with_parts
 from ..ir.types import IncompleteType, TensorType, Type, TypeKind
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def variables_in(type_: Type) -> list[InferenceVariable]:
             roots[current] = None
         elif not isinstance(current, TensorType):
             steps += 1
-            if steps > LARGEST_TYPE:
-                raise TypeTooLargeError(f"a type has more than {LARGEST_TYPE:,} parts")
+            if steps > MAX_TYPE_PARTS:
+                raise TypeTooLargeError(f"a type has more than {MAX_TYPE_PARTS:,} parts")
             pending.extend(reversed(parts_of(current)))
     return list(roots)
 

@@ -218,6 +218,6 @@ def test_a_column_in_one_set() -> None:
 
 
 def test_the_least_work_for_threads() -> None:
-    from relay_explorer.lower.schedules.parts import PARALLEL_FROM
+    from relay_explorer.lower.schedules.parts import MIN_PARALLEL_OPERATIONS
 
-    assert f"{PARALLEL_FROM:,} operations" in source(PAGE)
+    assert f"{MIN_PARALLEL_OPERATIONS:,} operations" in source(PAGE)

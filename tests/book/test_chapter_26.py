@@ -32,13 +32,13 @@ def test_the_hill() -> None:
 
 def test_the_formula_is_that_of_the_package() -> None:
     """For tiles that it would consider."""
-    from relay_explorer.lower.schedules.blocked import UNEVEN, tile_score
+    from relay_explorer.lower.schedules.blocked import REMAINDER_FACTOR, tile_score
 
     page = names(PAGE)
     for tile in page["tiles"]:
         c, p = tile["channels"], tile["columns"]
         if c * p <= page["MOST"]:
-            even = 1.0 if 28 % p == 0 else UNEVEN
+            even = 1.0 if 28 % p == 0 else REMAINDER_FACTOR
             assert abs(page["score"](tile) - even * tile_score(c, p, page["MOST"])) < 1e-9
 
 

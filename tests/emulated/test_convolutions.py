@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from relay_explorer.lower.schedules.gpu_convolution import MAX_SHARED
-from relay_explorer.lower.schedules.gpu_tiles import SUMS, THREADS, Window, best, ragged, shared
+from relay_explorer.lower.schedules.gpu_convolution import MAX_SHARED_BYTES
+from relay_explorer.lower.schedules.gpu_tiles import MAX_ACCUMULATORS, THREADS, Window, best, ragged, shared
 from relay_explorer.testing.emulated_gpu import Launch, emulated_gpu
 from tests.emulated.test_kernels import agree, case
 
@@ -103,8 +103,8 @@ def test_a_tile_fits(window: Window) -> None:
     tile = best(window)
     assert tile is not None
     assert tile.threads <= THREADS[1]
-    assert tile.sums <= SUMS
-    assert shared(window, tile) * window.bytes <= MAX_SHARED
+    assert tile.sums <= MAX_ACCUMULATORS
+    assert shared(window, tile) * window.bytes <= MAX_SHARED_BYTES
     assert window.inputs % tile.inputs == 0
     assert window.group in (1, window.outputs) or window.group % tile.outputs == 0
     assert not (ragged(window, tile) and max(window.strides) > 1 and window.wide % tile.across)

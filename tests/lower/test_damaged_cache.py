@@ -46,7 +46,7 @@ def test_a_writer_may_be_killed_at_any_step(tmp_path: Path, monkeypatch: pytest.
         assert entry is None or Path(entry["path"]).read_bytes() == writer.LIBRARY
         again = store.put(writer.NAME, writer.LIBRARY, ".so", writer.ENTRY, writer.OBJECT)
         assert store.get(writer.NAME) == again
-        pruning.prune(cache, 0, now=os.stat(again["path"]).st_mtime + 2 * pruning.RECENT)
+        pruning.prune(cache, 0, now=os.stat(again["path"]).st_mtime + 2 * pruning.RECENT_SECONDS)
         assert [path for path in cache.rglob("*") if path.is_file()] == []  # nothing half written stays
     assert len(killed) >= 8
     assert store.get(writer.NAME) is not None

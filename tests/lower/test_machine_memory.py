@@ -9,7 +9,7 @@ import numpy as np
 
 import relay_explorer
 from relay_explorer.execute import list_items, make_list
-from relay_explorer.lower.runtime.machine_memory import MAX_STORAGES, SMALL, KernelMemory
+from relay_explorer.lower.runtime.machine_memory import MAX_STORAGES, ROUNDED_BELOW_BYTES, KernelMemory
 from relay_explorer.text import parse
 
 # All results of a fold stay in the list; the sum of each is computed only after the call below it.
@@ -96,9 +96,9 @@ def test_arrays_that_kernels_cannot_read_have_copies_of_their_own() -> None:
     copies = [memory.given(array) for array in odd]
     for copy, array in zip(copies, odd):
         np.testing.assert_array_equal(copy.numpy(), array)
-    large = memory.storage(SMALL + 1)
+    large = memory.storage(ROUNDED_BELOW_BYTES + 1)
     assert large.ctypes.data % 64 == 0
-    assert large.nbytes == SMALL + 1
+    assert large.nbytes == ROUNDED_BELOW_BYTES + 1
     weight = memory.constant(raw)
     np.testing.assert_array_equal(memory.known[id(weight)].numpy(), raw)
     values: list[Any] = [raw[1:], (raw,), raw.astype(">f4")]

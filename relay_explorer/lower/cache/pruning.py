@@ -17,10 +17,10 @@ from typing import NamedTuple
 from ...ir.errors import RelayError
 
 VARIABLE = "RELAY_EXPLORER_CACHE_SIZE"
-USUAL = 2000  # megabytes
-KEPT = 0.9  # of the size, after a look that found it larger
-SHARE = 0.05  # of the size, after which there is another look
-RECENT = 3600  # seconds
+DEFAULT_MEGABYTES = 2000  # megabytes
+RETAINED_FRACTION = 0.9  # of the limit, when the cache exceeded it
+RECHECK_FRACTION = 0.05  # of the limit: after so many new bytes the size is checked again
+RECENT_SECONDS = 3600  # seconds
 
 _written: dict[Path, int] = {}  # by folder: bytes that this process has written since its last look
 
@@ -37,16 +37,17 @@ def limit() -> int:
     """Return the size limit of the cache in bytes. Raise a RelayError where the environment variable is no
     size.
     """
-    given = os.environ.get(VARIABLE, "").strip()
+    setting = os.environ.get(VARIABLE, "").strip()
     try:
-        found = float(given or USUAL)
-        if found >= 0:
-            return int(found * 1e6)
+        megabytes = float(setting or DEFAULT_MEGABYTES)
+        if megabytes >= 0:
+            return int(megabytes * 1e6)
     except (ValueError, OverflowError):
         pass
     raise RelayError(
-        f"{VARIABLE} is {given[:40]!r}: it is how many megabytes of kernels are kept, such as {USUAL}",
-        help=[f"set it to a number, or unset it: it is {USUAL} then"],
+        f"{VARIABLE} is {setting[:40]!r}: it is how many megabytes the cache may take, "
+        f"such as {DEFAULT_MEGABYTES}",
+        help=[f"set it to a number, or unset it: it is {DEFAULT_MEGABYTES} then"],
     )
 
 
@@ -63,7 +64,7 @@ def wrote(folder: Path, size: int) -> None:
     most = limit()
     first = folder not in _written
     _written[folder] = _written.get(folder, 0) + size
-    if first or _written[folder] > SHARE * most:
+    if first or _written[folder] > RECHECK_FRACTION * most:
         _written[folder] = 0
         prune(folder, most)
 
@@ -73,12 +74,12 @@ def prune(folder: Path, most: int, now: float | None = None) -> int:
     the temporary files of writers that were killed. Return the bytes that remain.
     """
     now = time.time() if now is None else now
-    found = sorted(_entries(folder, now))
-    total = sum(files.bytes for files in found)
+    entries = sorted(_entries(folder, now))
+    total = sum(files.bytes for files in entries)
     if total <= most:
         return total
-    for files in found:
-        if total <= KEPT * most or now - files.used < RECENT:
+    for files in entries:
+        if total <= RETAINED_FRACTION * most or now - files.used < RECENT_SECONDS:
             break
         for path in files.paths:
             with suppress(OSError):  # another process prunes, too
@@ -96,7 +97,7 @@ def _entries(folder: Path, now: float) -> Iterator[Files]:
         with suppress(OSError):
             state = path.stat()
             if path.name.startswith("."):  # not renamed yet, or never
-                if now - state.st_mtime > RECENT:
+                if now - state.st_mtime > RECENT_SECONDS:
                     path.unlink()
                 continue
             name = path.name.partition(".")[0].partition("-")[0]

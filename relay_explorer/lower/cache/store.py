@@ -33,8 +33,8 @@ _SET = f"set the environment variable {VARIABLE} to a folder that can be written
 def folder() -> Path:
     """Where compiled kernels are kept."""
     try:
-        if given := os.environ.get(VARIABLE):
-            return Path(given).expanduser()
+        if setting := os.environ.get(VARIABLE):
+            return Path(setting).expanduser()
         if sys.platform == "darwin":
             base = Path.home() / "Library" / "Caches"
         elif sys.platform == "win32":

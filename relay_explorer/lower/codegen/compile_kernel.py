@@ -29,9 +29,9 @@ SEARCH = {"search": True}  # in place of a choice
 
 def function_of(text: str) -> Function:
     """Parse a primitive function."""
-    found = parse_expr(text)
-    assert isinstance(found, Function)
-    return found
+    function = parse_expr(text)
+    assert isinstance(function, Function)
+    return function
 
 
 def scheduled(function: Function, name: str, target: Target, choice: Choice | None = None) -> Scheduled:
@@ -40,20 +40,20 @@ def scheduled(function: Function, name: str, target: Target, choice: Choice | No
         return schedule(compose(function, target, name), target, choice)
 
 
-def generated(made: Scheduled) -> Any:
+def generated(kernel: Scheduled) -> Any:
     """TVM's executable of a scheduled kernel."""
     from . import vector_math  # imports TVM
 
     vector_math.use()
-    target = made.composed.target
+    target = kernel.composed.target
     try:
         if target.kind != "cuda":
-            return tvm().compile(made.mod, target=target.tvm, tir_pipeline=on_stack.pipeline())
+            return tvm().compile(kernel.mod, target=target.tvm, tir_pipeline=on_stack.pipeline())
         with compiled_for(target):
-            return tvm().compile(made.mod, target=target.tvm, tir_pipeline=exact.pipeline())
+            return tvm().compile(kernel.mod, target=target.tvm, tir_pipeline=exact.pipeline())
     except Exception as problem:
         raise RelayError(
-            f"TVM cannot compile the kernel `{made.composed.name}`, scheduled by `{made.rule}`",
+            f"TVM cannot compile the kernel `{kernel.composed.name}`, scheduled by `{kernel.rule}`",
             help=[_first_line(problem)],
         ) from problem
 
@@ -72,12 +72,12 @@ def compiled(text: str, name: str, target: Target, choice: Mapping[str, Any] | N
     """
     tvm()
     start = time.perf_counter()
-    made = _found(text, name, target, choice)
-    executable = generated(made)
+    kernel = _found(text, name, target, choice)
+    executable = generated(kernel)
     with tempfile.TemporaryDirectory() as place:
         library, ending, linkable = _library(executable, Path(place), target)
     entry = {
-        **described(made),
+        **described(kernel),
         "name": name,
         "text": text,
         "target": target.options,
@@ -95,14 +95,14 @@ def _found(text: str, name: str, target: Target, choice: Mapping[str, Any] | Non
     return searched(function_of(text), name, target)
 
 
-def described(made: Scheduled) -> dict[str, Any]:
+def described(kernel: Scheduled) -> dict[str, Any]:
     """Return what the cache stores of a schedule."""
     return {
-        "rule": made.rule,
-        "choice": dict(made.choice),
-        "candidates": [asdict(candidate) for candidate in made.candidates],
-        "refused": list(made.refused),
-        "sizes": output_sizes(made.composed),
+        "rule": kernel.rule,
+        "choice": dict(kernel.choice),
+        "candidates": [asdict(candidate) for candidate in kernel.candidates],
+        "refused": list(kernel.refused),
+        "sizes": output_sizes(kernel.composed),
     }
 
 
@@ -117,15 +117,15 @@ def _library(executable: Any, place: Path, target: Target) -> tuple[bytes, str, 
     """
     if target.kind == "cuda":
         return str(executable.mod.imports[0].inspect_source()).encode(), ".cu", b""
-    made = place / "kernel.o"
-    executable.mod.write_to_file(str(made), "o")
+    object_file = place / "kernel.o"
+    executable.mod.write_to_file(str(object_file), "o")
     tool = c_compiler()
     if not target.runs_here or tool is None:
-        return made.read_bytes(), ".o", b""
+        return object_file.read_bytes(), ".o", b""
     linked = place / "kernel.so"
     done = subprocess.run(
-        [tool, "-shared", "-o", str(linked), str(made)], capture_output=True, text=True, check=False
+        [tool, "-shared", "-o", str(linked), str(object_file)], capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise RelayError(f"{tool} cannot link a kernel", help=[done.stderr.strip()[-600:]])
-    return linked.read_bytes(), ".so", made.read_bytes()
+    return linked.read_bytes(), ".so", object_file.read_bytes()

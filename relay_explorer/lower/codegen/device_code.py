@@ -16,7 +16,7 @@ from ..cache import store as cache
 from ..targets import device
 from ..targets.target import Target
 
-CALLBACK = "tvm_callback_cuda_compile"  # TVM's name for what makes machine code of CUDA C
+CALLBACK = "tvm_callback_cuda_compile"  # TVM's name for the function that compiles CUDA C
 
 
 @contextmanager
@@ -24,12 +24,12 @@ def compiled_for(target: Target) -> Iterator[None]:
     """While it is entered, TVM gets machine code for `target` from here, if nvcc is there, and by its own
     means, NVIDIA's package `cuda-bindings`, if not; none where it could not run, and only the source counts.
     """
-    made: Any = None
+    compile_source: Any = None
     if not target.runs_here:
-        made = lambda source: b""  # noqa: E731
+        compile_source = lambda source: b""  # noqa: E731
     elif not device.EMULATED and device.nvcc() is not None:
-        made = lambda source: machine_code(str(source), target)  # noqa: E731
-    with target.tvm, nullcontext() if made is None else in_place_of_tvm(made):
+        compile_source = lambda source: machine_code(str(source), target)  # noqa: E731
+    with target.tvm, nullcontext() if compile_source is None else in_place_of_tvm(compile_source):
         yield
 
 
@@ -52,8 +52,8 @@ def machine_code(source: str, target: Target) -> bytes:
     tool = str(device.nvcc())
     parts = "\n".join((str(Path(tool).resolve()), str(target.dict["arch"]), source))
     key = hashlib.sha256(parts.encode()).hexdigest()[:40]
-    if found := cache.get(key):
-        return Path(str(found["path"])).read_bytes()
-    made = device.fatbin(source, target)
-    cache.put(key, made, ".fatbin", {"name": "fatbin", "target": target.options})
-    return made
+    if entry := cache.get(key):
+        return Path(str(entry["path"])).read_bytes()
+    binary = device.fatbin(source, target)
+    cache.put(key, binary, ".fatbin", {"name": "fatbin", "target": target.options})
+    return binary

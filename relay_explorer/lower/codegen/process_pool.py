@@ -97,7 +97,7 @@ class Pool:
         self.inherited += self.processes  # kept: were they deleted, their pipes would be written to
         self.processes = []
 
-    def compile(self, requests: Sequence[Request], workers: int, told: Told) -> None:
+    def compile(self, requests: Sequence[Request], workers: int, on_entry: Told) -> None:
         """Compiles all of them; what is done is told as soon as it is. Where one cannot be compiled, the rest
         is, and then a RelayError tells of it.
         """
@@ -105,12 +105,12 @@ class Pool:
         count = min(workers, len(requests))
         with self.lock, ThreadPoolExecutor(max(1, count)) as threads:  # one build at a time
             self._grow(count)
-            asked = {threads.submit(self._ask, r): number for number, r in enumerate(requests)}
+            futures = {threads.submit(self._ask, r): number for number, r in enumerate(requests)}
             try:
-                for future in as_completed(asked):
-                    number, answer = asked[future], future.result()
+                for future in as_completed(futures):
+                    number, answer = futures[future], future.result()
                     if "entry" in answer:
-                        told(number, answer["entry"])
+                        on_entry(number, answer["entry"])
                     else:
                         failed.append((requests[number], answer))
             except BaseException:  # an interrupt: what has begun is finished, the rest is left
@@ -121,9 +121,9 @@ class Pool:
 
     def _grow(self, count: int) -> None:
         while len(self.processes) < count:
-            made = _Process()
-            self.processes.append(made)
-            self.idle.put(made)
+            process = _Process()
+            self.processes.append(process)
+            self.idle.put(process)
 
     def _ask(self, request: Request) -> dict[str, Any]:
         process = self.idle.get()

@@ -17,7 +17,7 @@ from ..targets.target import Target
 from .compile_kernel import generated, scheduled
 
 RULES = ("blocked", "winograd", "depthwise", "dense")  # whose candidates are choices
-SECONDS = 0.03  # for which a candidate is run, at least three times
+SECONDS = 0.03  # to run a candidate, at least three times
 
 
 def searched(function: Function, name: str, target: Target) -> Scheduled:
@@ -29,27 +29,27 @@ def searched(function: Function, name: str, target: Target) -> Scheduled:
         return first
     tried = []
     for candidate in first.candidates:
-        made = scheduled(function, name, target, candidate.choice)
-        tried.append((measured(made), made))
+        variant = scheduled(function, name, target, candidate.choice)
+        tried.append((measured(variant), variant))
     timed = [replace(c, seconds=s) for c, (s, _) in zip(first.candidates, tried, strict=True)]
     _, best = min(tried, key=lambda pair: pair[0])
     return replace(best, candidates=tuple(timed))
 
 
-def measured(made: Scheduled) -> float:
+def measured(kernel: Scheduled) -> float:
     """Return the seconds of one run: the minimum of several, because other work on the machine only makes
     runs longer.
     """
-    run = generated(made)[made.composed.name]
-    arrays = [_array(tensor) for tensor in (*made.composed.inputs, *made.composed.outputs)]
-    found = float("inf")
+    run = generated(kernel)[kernel.composed.name]
+    arrays = [_array(tensor) for tensor in (*kernel.composed.inputs, *kernel.composed.outputs)]
+    fastest = float("inf")
     end, turns = time.perf_counter() + SECONDS, 0
     while turns < 3 or time.perf_counter() < end:
         start = time.perf_counter()
         run(*arrays)
-        found = min(found, time.perf_counter() - start)
+        fastest = min(fastest, time.perf_counter() - start)
         turns += 1
-    return found
+    return fastest
 
 
 def _array(tensor: Any) -> Any:

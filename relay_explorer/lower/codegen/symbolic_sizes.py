@@ -22,26 +22,26 @@ MAX_DEPTH = 200
 
 def sizes_program(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[list[Program]]:
     """Return the programs that compute the sizes of outputs (te.Tensors)."""
-    known: list[tuple[Any, Program]] = []  # TVM's variables are no keys: `==` of two is an expression
+    programs: list[tuple[Any, Program]] = []  # TVM's variables are no keys: `==` of two is an expression
     for number, tensor in enumerate(inputs):
         for axis, size in enumerate(tensor.shape):
             if isinstance(size, tvm().tirx.Var):
-                known.append((size, ["in", number, axis]))
-    return [[_program(size, known, 0) for size in tensor.shape] for tensor in outputs]
+                programs.append((size, ["in", number, axis]))
+    return [[_program(size, programs, 0) for size in tensor.shape] for tensor in outputs]
 
 
-def _program(size: Any, known: list[tuple[Any, Program]], depth: int) -> Program:
+def _program(size: Any, programs: list[tuple[Any, Program]], depth: int) -> Program:
     kind = type(size).__name__
     if kind in ("int", "IntImm"):
         return int(size)
     if kind == "Var":
-        found = next((program for var, program in known if var.same_as(size)), None)
-        if found is not None:
-            return found
+        result = next((program for var, program in programs if var.same_as(size)), None)
+        if result is not None:
+            return result
     if kind == "Cast" and depth < MAX_DEPTH:
-        return _program(size.value, known, depth + 1)
+        return _program(size.value, programs, depth + 1)
     if kind in _OPERATORS and depth < MAX_DEPTH:
-        return [kind, _program(size.a, known, depth + 1), _program(size.b, known, depth + 1)]
+        return [kind, _program(size.a, programs, depth + 1), _program(size.b, programs, depth + 1)]
     raise RelayError(
         f"the size `{size}` of a kernel's result does not follow from the sizes of its arguments",
         help=["run the program with the interpreter: relay.create_executor()"],

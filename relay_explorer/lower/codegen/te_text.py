@@ -7,7 +7,7 @@ from typing import Any
 from ..compose import Composed
 from ..require import tvm
 
-MAX_DEPTH = 100  # parts within parts; what is deeper is left out
+MAX_DEPTH = 100  # of nested expressions; deeper ones are abbreviated
 _INFIX = {
     "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%", "FloorDiv": "//", "FloorMod": "%", "EQ": "==",
     "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "And": "and", "Or": "or",
@@ -32,12 +32,12 @@ def stages_text(composed: Composed) -> list[tuple[int, str]]:
     """Return the lines of a kernel's tensor expressions, each with the index of the call that it belongs to;
     -1 for the kernel's arguments and for copies of them.
     """
-    found = [(-1, f"{_declared(t)}  an argument") for t in composed.inputs]
+    lines = [(-1, f"{_declared(t)}  an argument") for t in composed.inputs]
     for number, stage in enumerate(composed.stages):
-        found += [(number, line) for op in stage.ops for line in _operation(op)]
-    known = {op for stage in composed.stages for op in stage.ops}
-    copies = [t.op for t in composed.outputs if t.op not in known]
-    return [*found, *((-1, line) for op in copies for line in _operation(op))]
+        lines += [(number, line) for op in stage.ops for line in _operation(op)]
+    computed = {op for stage in composed.stages for op in stage.ops}
+    copies = [t.op for t in composed.outputs if t.op not in computed]
+    return [*lines, *((-1, line) for op in copies for line in _operation(op))]
 
 
 def _declared(tensor: Any) -> str:
@@ -131,5 +131,7 @@ def _reduction(node: Any, depth: int) -> str:
     parts = ", ".join(_text(part, depth + 1)[0] for part in node.source)
     left = ", ".join(v.name for v in node.combiner.lhs)
     right = ", ".join(v.name for v in node.combiner.rhs)
-    made = ", ".join(_text(result, depth + 1)[0] for result in results)
-    return f"field {node.value_index} of the fold over {axes} of ({parts}) by ({left}), ({right}) -> ({made})"
+    values = ", ".join(_text(result, depth + 1)[0] for result in results)
+    return (
+        f"field {node.value_index} of the fold over {axes} of ({parts}) by ({left}), ({right}) -> ({values})"
+    )

@@ -38,14 +38,14 @@ ERF_BELOW = (
     -1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03,
     -1.42647390514189e-02,
 )  # fmt: skip
-ERF_MOST = 4.0
+ERF_LIMIT = 4.0
 LOG = (
     7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
     2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
 )  # fmt: skip
 ROOT_HALF = 0.707106781186547524
-MAX_FINITE = 3.4028234663852886e38
-SMALLEST = 1.1754943508e-38  # number of all digits; less are made greater
+MAX_FLOAT32 = 3.4028234663852886e38
+MIN_NORMAL = 1.1754943508e-38  # smaller numbers are flushed to it
 
 
 @once
@@ -127,7 +127,7 @@ def logarithm(x: Value, dtype: str) -> Value:
     def real(value: float) -> Value:
         return tirx.const(value, dtype)
 
-    small = x < real(SMALLEST)
+    small = x < real(MIN_NORMAL)
     bits = tirx.reinterpret(whole, tirx.Select(small, x * real(2.0**DIGITS), x))
     n = (bits >> tirx.const(DIGITS, whole)) - tirx.const(BIAS - 1, whole)
     fraction = (bits & tirx.const((1 << DIGITS) - 1, whole)) | tirx.const((BIAS - 1) << DIGITS, whole)
@@ -138,8 +138,8 @@ def logarithm(x: Value, dtype: str) -> Value:
     r = tirx.Select(low, m + m, m) - real(1.0)
     square = r * r
     y = _polynomial(r, LOG, dtype) * r * square + power * real(LN2_LOW) - square * real(0.5)
-    found = r + y + power * real(LN2_HIGH)
-    usual = tirx.Select(x > real(MAX_FINITE), x, found)
+    result = r + y + power * real(LN2_HIGH)
+    usual = tirx.Select(x > real(MAX_FLOAT32), x, result)
     edge = tirx.Select(x < real(0.0), real(float("nan")), real(float("-inf")))
     return tirx.Select(x > real(0.0), usual, tirx.Select(x <= real(0.0), edge, x))
 
@@ -155,6 +155,6 @@ def tangent(x: Value, dtype: str) -> Value:
 
 def error_function(x: Value, dtype: str) -> Value:
     """erf x for a float32, or a vector of them."""
-    inside = _between(x, -ERF_MOST, ERF_MOST, dtype)
+    inside = _between(x, -ERF_LIMIT, ERF_LIMIT, dtype)
     square = inside * inside
     return inside * _polynomial(square, ERF_ABOVE, dtype) / _polynomial(square, ERF_BELOW, dtype)

@@ -79,8 +79,8 @@ def _wave(turns: Value, r: Value) -> Value:
     """Compute the sine of r plus a number of quarter turns."""
     up, across = _both(r)
     whole = _Numbers(r)
-    found = tirx.Select((turns & whole.bits(1)) > whole.bits(0), across, up)
-    return found * tirx.Select((turns & whole.bits(2)) > whole.bits(0), whole(-1.0), whole(1.0))
+    magnitude = tirx.Select((turns & whole.bits(1)) > whole.bits(0), across, up)
+    return magnitude * tirx.Select((turns & whole.bits(2)) > whole.bits(0), whole(-1.0), whole(1.0))
 
 
 def _both(r: Value) -> tuple[Value, Value]:
@@ -96,9 +96,9 @@ def _exponent(x: Value) -> Value:
     return (tirx.reinterpret(real.whole, x) >> real.bits(DIGITS)) & real.bits(2 * BIAS + 1)
 
 
-def _itself(x: Value, found: Value) -> Value:
+def _itself(x: Value, result: Value) -> Value:
     """x where it is tiny, which also keeps the sign of -0."""
-    return tirx.Select(_exponent(x) < _Numbers(x).bits(BIAS + TINY), x, found)
+    return tirx.Select(_exponent(x) < _Numbers(x).bits(BIAS + TINY), x, result)
 
 
 def _brought_in(x: Value, body: Callable[[Value, Value], Value]) -> Value:
@@ -107,10 +107,10 @@ def _brought_in(x: Value, body: Callable[[Value, Value], Value]) -> Value:
     exponent = _exponent(x)
 
     def by_range(values: Sequence[float]) -> Value:
-        found = real.double(values[0])
+        result = real.double(values[0])
         for (least, _, _), value in zip(RANGES[1:], values[1:], strict=True):
-            found = tirx.Select(exponent < real.bits(BIAS + least), found, real.double(value))
-        return found
+            result = tirx.Select(exponent < real.bits(BIAS + least), result, real.double(value))
+        return result
 
     pieces = [by_range(column) for column in zip(*(_pieces(*way[1:]) for way in RANGES), strict=True)]
     wide = x.astype(real.wide) * by_range([2.0**-shift for _, shift, _ in RANGES])
@@ -129,9 +129,9 @@ def _brought_in(x: Value, body: Callable[[Value, Value], Value]) -> Value:
 
 def _pieces(shift: int, ends: tuple[int, int]) -> list[float]:
     """2ˢ · 2/π without the multiples of 4, as a sum of numbers of which all but the last are short."""
-    left, found = TWO_OVER_PI * 2**shift % 4, []
+    left, pieces = TWO_OVER_PI * 2**shift % 4, []
     for end in ends:
         piece = Fraction(round(left * 2**end), 2**end)
-        found.append(float(piece))
+        pieces.append(float(piece))
         left -= piece
-    return [*found, float(left)]
+    return [*pieces, float(left)]

@@ -47,8 +47,8 @@ def failure(problem: Exception) -> dict[str, Any]:
     """Return the answer that reports a fault of the compiler."""
     import traceback
 
-    said = "".join(traceback.format_exception(problem))
-    return {"error": f"{type(problem).__name__}: {problem}", "traceback": said}
+    traceback_text = "".join(traceback.format_exception(problem))
+    return {"error": f"{type(problem).__name__}: {problem}", "traceback": traceback_text}
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 from .footprint import Touch, fetched
 from .operations import LOADS, counted, parts
 
-TURN = 2  # instructions for a turn of a loop
+LOOP_OVERHEAD = 2  # instructions per iteration
 ISSUED, LATENCY = 3, 4  # instructions in a cycle; cycles from one sum to the next
 NEAR, FAR = 64, 32  # bytes in a cycle from the second cache, and from beyond it
 
@@ -62,7 +62,7 @@ def estimate(func: Any, cores: int, caches: tuple[int, int] | None = None) -> Es
     """
     nests: list[_Nest] = []
     values: dict[Any, Any] = {}  # what the variables of blocks stand for
-    made: set[Any] = set()  # arrays of intermediate results
+    allocated: set[Any] = set()  # arrays of intermediate results
     pending: list[tuple[Any, tuple[_Loop, ...], dict[Any, set[Any]]]] = [(func.body, (), {})]
     while pending:
         node, loops, depends = pending.pop()
@@ -79,7 +79,7 @@ def estimate(func: Any, cores: int, caches: tuple[int, int] | None = None) -> Es
             pending.append((node.body, (*loops, loop), {**depends, node.loop_var: {node.loop_var}}))
         elif kind == "SBlockRealize":
             inner = dict(depends)
-            made |= set(node.block.alloc_buffers)
+            allocated |= set(node.block.alloc_buffers)
             for iter_var, value in zip(node.block.iter_vars, node.iter_values, strict=True):
                 inner[iter_var.var] = _vars(value, depends)
                 values[iter_var.var] = value
@@ -101,7 +101,7 @@ def estimate(func: Any, cores: int, caches: tuple[int, int] | None = None) -> Es
     work, traffic = round(sum(nest.work for nest in nests)), sum(nest.traffic for nest in nests)
     if caches is None:
         return Estimate(work, traffic)
-    near, far = ([nest.fetched(nests, made, values, size) for nest in nests] for size in caches)
+    near, far = ([nest.fetched(nests, allocated, values, size) for nest in nests] for size in caches)
     cycles = sum(nest.cycles(*beyond) for nest, *beyond in zip(nests, near, far, strict=True))
     return Estimate(work, traffic, round(sum(near)), round(sum(far)), round(cycles))
 
@@ -120,7 +120,9 @@ class _Nest:
     def traffic(self) -> int:
         return sum(self.buffers.values())
 
-    def fetched(self, nests: Sequence[_Nest], made: set[Any], values: dict[Any, Any], cache: int) -> float:
+    def fetched(
+        self, nests: Sequence[_Nest], allocated: set[Any], values: dict[Any, Any], cache: int
+    ) -> float:
         """Return the bytes that the busiest core fetches from beyond a cache. A working set that fits into
         the cache as a whole is still there from the previous run, and an intermediate result that fits, from
         the previous nest.
@@ -128,7 +130,7 @@ class _Nest:
         sizes = {t.buffer: t.size for nest in nests for _, touches in nest.statements for t in touches}
         if sum(sizes.values()) <= cache:
             return 0.0
-        there = {buffer for buffer in made if sizes.get(buffer, 0) <= cache}
+        there = {buffer for buffer in allocated if sizes.get(buffer, 0) <= cache}
         total = 0.0
         for loops, touches in self.statements:
             moved = fetched(
@@ -155,7 +157,7 @@ class _Nest:
 
     def turns(self, loops: Sequence[_Loop]) -> None:
         if loops[-1].kind not in (VECTORIZED, UNROLLED, THREADS):
-            self._add(TURN * _product(loops), loops)
+            self._add(LOOP_OVERHEAD * _product(loops), loops)
 
     def statement(
         self, store: Any, loops: Sequence[_Loop], depends: dict[Any, set[Any]], values: Mapping[Any, Any]
@@ -193,8 +195,8 @@ class _Nest:
     ) -> list[Touch]:
         needed = {v for index in indices for v in _vars(index, depends)}
         outside = str(buffer.scope()) in ("global", "")
-        kept = loops if summed and outside else _without_invariant(loops, needed)
-        self._add(_product(kept), loops)
+        executed = loops if summed and outside else _without_invariant(loops, needed)
+        self._add(_product(executed), loops)
         if not outside:
             return []
         self.buffers.setdefault((buffer, written), _bytes(buffer))
@@ -210,13 +212,13 @@ def _without_invariant(loops: Sequence[_Loop], needed: set[Any]) -> list[_Loop]:
     inner = len(loops)
     while inner and loops[inner - 1].kind in (VECTORIZED, UNROLLED):
         inner -= 1
-    kept = [loop for loop in loops[inner:] if loop.var in needed]
+    dependent = [loop for loop in loops[inner:] if loop.var in needed]
     while inner and loops[inner - 1].var not in needed:
         inner -= 1
         if loops[inner].kind == PARALLEL:
             inner += 1
             break
-    return [*loops[:inner], *kept]
+    return [*loops[:inner], *dependent]
 
 
 def _product(loops: Sequence[_Loop]) -> int:
@@ -242,11 +244,11 @@ def _width(dtype: str) -> int:
 
 def _vars(value: Any, depends: dict[Any, set[Any]]) -> set[Any]:
     """Return the loop variables that an index depends on."""
-    found: set[Any] = set()
+    variables: set[Any] = set()
     for node in parts(value):
         if type(node).__name__ == "Var":
-            found |= depends.get(node, set())
+            variables |= depends.get(node, set())
         elif type(node).__name__ in LOADS:
             for index in node.indices:
-                found |= _vars(index, depends)
-    return found
+                variables |= _vars(index, depends)
+    return variables

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-LINE = 64  # bytes that are fetched together
+CACHE_LINE_BYTES = 64  # as on x86 and ARM
 
 Range = tuple[int, int]
 
@@ -54,11 +54,11 @@ def _together(
     """Return the bytes that several accesses touch while the loops from index `inner` on run; for each array,
     the largest footprint of its accesses.
     """
-    found: dict[Any, float] = {}
+    footprints: dict[Any, float] = {}
     for touch in touches:
         size = _bytes(touch, loops, values, inner)
-        found[touch.buffer] = max(found.get(touch.buffer, 0.0), size)
-    return sum(found.values())
+        footprints[touch.buffer] = max(footprints.get(touch.buffer, 0.0), size)
+    return sum(footprints.values())
 
 
 def _bytes(touch: Touch, loops: Sequence[tuple[Any, int]], values: Mapping[Any, Any], inner: int) -> float:
@@ -73,9 +73,9 @@ def _bytes(touch: Touch, loops: Sequence[tuple[Any, int]], values: Mapping[Any, 
         if size > 0:
             extent = min(extent, size)
         if at == len(touch.indices) - 1:
-            return count * -(-extent * touch.width // LINE) * LINE
+            return count * -(-extent * touch.width // CACHE_LINE_BYTES) * CACHE_LINE_BYTES
         count *= extent
-    return float(LINE)
+    return float(CACHE_LINE_BYTES)
 
 
 def range_of(expr: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]) -> Range:

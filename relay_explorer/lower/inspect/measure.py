@@ -13,11 +13,11 @@ from ..schedules.overlap import overlapped
 from .replay import Primitive
 
 
-def step_times(made: Scheduled, primitives: Sequence[Primitive]) -> list[float]:
+def step_times(kernel: Scheduled, primitives: Sequence[Primitive]) -> list[float]:
     """Return the seconds of one run (the minimum of several): before the first primitive, then after each.
     Every variant is compiled anew, which takes a few tenths of a second.
     """
-    composed = made.composed
+    composed = kernel.composed
     if not composed.target.runs_here:
         raise RelayError(
             f"the kernel `{composed.name}` is made for {composed.target}, which this machine is not: it "
@@ -31,4 +31,4 @@ def step_times(made: Scheduled, primitives: Sequence[Primitive]) -> list[float]:
         )
     functions = [composed.prim_func, *(p.func for p in primitives)]
     modules = [overlapped(tvm().IRModule({composed.name: func})) for func in functions]
-    return [measured(replace(made, mod=module)) for module in modules]
+    return [measured(replace(kernel, mod=module)) for module in modules]

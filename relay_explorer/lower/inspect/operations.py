@@ -18,7 +18,7 @@ _ARITHMETIC = frozenset(
      "GT", "GE", "And", "Or", "Not", "Select", "Call")
 )  # fmt: skip
 LOADS = ("BufferLoad", "TensorLoad")
-COPIES = 64  # of a statement, whose choices are settled one by one
+MAX_COPIES = 64  # of a statement, whose conditions are decided one by one
 
 
 def counted(
@@ -29,21 +29,23 @@ def counted(
     variables stand for.
     """
     ranges = {var: (0, max(0, turns - 1)) for var, turns in loops}
-    asked = _asked(value, values)
-    known = [(var, turns) for var, turns in loops if var in asked and any(var.same_as(u) for u in unrolled)]
+    tested = _asked(value, values)
+    enumerated = [
+        (var, turns) for var, turns in loops if var in tested and any(var.same_as(u) for u in unrolled)
+    ]
     copies = 1
-    for _, turns in known:
+    for _, turns in enumerated:
         copies *= turns
-    if copies > COPIES:
-        known = []
-    total, found = 0, 0
+    if copies > MAX_COPIES:
+        enumerated = []
+    total, reachable = 0, 0
     loads: dict[int, Any] = {}
-    for numbers in product(*(range(turns) for _, turns in known)):
-        here = {**ranges, **{var: (n, n) for (var, _), n in zip(known, numbers, strict=True)}}
+    for numbers in product(*(range(turns) for _, turns in enumerated)):
+        here = {**ranges, **{var: (n, n) for (var, _), n in zip(enumerated, numbers, strict=True)}}
         operations, read = _once(value, here, values)
         loads.update(read)
-        total, found = total + operations, found + 1
-    return total / found, list(loads.values())
+        total, reachable = total + operations, reachable + 1
+    return total / reachable, list(loads.values())
 
 
 def parts(value: Any) -> Iterator[Any]:
@@ -78,7 +80,7 @@ def _choice(node: Any) -> list[Any] | None:
 
 def _asked(value: Any, values: Mapping[Any, Any]) -> set[Any]:
     """Return the loop variables that conditions on indices depend on."""
-    found: set[Any] = set()
+    variables: set[Any] = set()
     for node in parts(value):
         choice = _choice(node)
         if choice is None or not _about_indices(choice[0]):
@@ -91,8 +93,8 @@ def _asked(value: Any, values: Mapping[Any, Any]) -> set[Any]:
                 if part in values:
                     pending.append(values[part])
                 else:
-                    found.add(part)
-    return found
+                    variables.add(part)
+    return variables
 
 
 _LOGIC = ("And", "Or", "Not")
@@ -146,8 +148,8 @@ def _once(value: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]) ->
                 if answer is not None:
                     pending.append((choice[1] if answer else choice[2], None))
                     continue
-                asked = ("question", structural_hash(choice[0]), 2)
-                pending += [(node, asked), (choice[1], None), (choice[2], None)]
+                condition = ("question", structural_hash(choice[0]), 2)
+                pending += [(node, condition), (choice[1], None), (choice[2], None)]
             elif kind in LOADS:
                 it = structural_hash(node)
                 loads.setdefault(it, node)

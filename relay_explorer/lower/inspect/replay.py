@@ -69,17 +69,17 @@ class Primitive:
     func: Any = None
 
 
-def replay(made: Scheduled) -> tuple[Nest, dict[str, tuple[int, ...]], list[Primitive]]:
+def replay(kernel: Scheduled) -> tuple[Nest, dict[str, tuple[int, ...]], list[Primitive]]:
     """Replay a schedule; return the initial loops, the calls that their blocks compute, and each primitive of
     the schedule.
     """
     # Rules of TVM's for a GPU schedule a function that is called main.
-    name = "main" if made.composed.target.kind == "cuda" else made.composed.name
-    sch = tvm().s_tir.Schedule(tvm().IRModule({name: made.composed.prim_func}))
+    name = "main" if kernel.composed.target.kind == "cuda" else kernel.composed.name
+    sch = tvm().s_tir.Schedule(tvm().IRModule({name: kernel.composed.prim_func}))
     sch.work_on(name)
-    teller = _Teller(sch, made.composed, name)
+    teller = _Teller(sch, kernel.composed, name)
     first, owners = nest(sch.mod[name]), dict(teller.owners)
-    made.trace.apply_to_schedule(sch, remove_postproc=False, decision_provider=teller.before)
+    kernel.trace.apply_to_schedule(sch, remove_postproc=False, decision_provider=teller.before)
     teller.finish()
     return first, owners, teller.found
 
@@ -108,13 +108,13 @@ class _Teller:
 
     def _begin(self, kind: str, inputs: Sequence[Any], attrs: Sequence[Any]) -> None:
         loops, blocks, words = [], [], [str(a) for a in attrs]
-        for given in inputs:
-            name = type(given).__name__
+        for operand in inputs:
+            name = type(operand).__name__
             if name == "LoopRV":
-                loop = self.sch.get(given)
+                loop = self.sch.get(operand)
                 loops.append((str(loop.loop_var.name), _turns(loop.extent)))
             elif name == "SBlockRV":
-                blocks.append(given)
+                blocks.append(operand)
         if kind == "RFactor":
             blocks = list(self.sch.get_child_blocks(inputs[0]))
         names = tuple([str(self.sch.get(b).name_hint) for b in blocks])
@@ -143,14 +143,14 @@ class _Teller:
         for name in there:
             self.owners.setdefault(name, _joined((), about))
         before = Counter(self._loops)
-        made = []
+        new_loops = []
         for loop in _loops(after):
             before[loop] -= 1
             if before[loop] < 0:
-                made.append(loop)
+                new_loops.append(loop)
         self.found.append(
             Primitive(
-                p.kind, p.loops, tuple(dict.fromkeys(made)), p.blocks, p.users, p.words, after,
+                p.kind, p.loops, tuple(dict.fromkeys(new_loops)), p.blocks, p.users, p.words, after,
                 {name: self.owners[name] for name in there}, self._func,
             )
         )  # fmt: skip
@@ -166,7 +166,7 @@ def _loops(parts: Nest) -> list[tuple[str, int]]:
 
 def nest(func: Any) -> Nest:
     """Return the loops and blocks of a function, from the outermost inwards."""
-    found: list[Loop | Block] = []
+    nodes: list[Loop | Block] = []
     inside: list[list[str]] = []
     # What is to be visited: a statement at a depth, or (depth -1) the end of the loop at that place.
     pending: list[tuple[Any, int]] = [(func.body, 0)]
@@ -174,27 +174,27 @@ def nest(func: Any) -> Nest:
         node, depth = pending.pop()
         if depth < 0:
             at = int(node)
-            loop = found[at]
+            loop = nodes[at]
             assert isinstance(loop, Loop)
-            found[at] = Loop(loop.depth, loop.name, loop.extent, loop.how, tuple(inside.pop()))
+            nodes[at] = Loop(loop.depth, loop.name, loop.extent, loop.how, tuple(inside.pop()))
             continue
         kind = type(node).__name__
         if kind == "SeqStmt":
             pending += [(part, depth) for part in reversed(list(node.seq))]
         elif kind == "For":
-            pending += [(len(found), -1), (node.body, depth + 1)]
-            found.append(Loop(depth, str(node.loop_var.name), _turns(node.extent), _how(node), ()))
+            pending += [(len(nodes), -1), (node.body, depth + 1)]
+            nodes.append(Loop(depth, str(node.loop_var.name), _turns(node.extent), _how(node), ()))
             inside.append([])
         elif kind == "SBlockRealize" and str(node.block.name_hint) == "root":
             pending.append((node.block.body, depth))
         elif kind == "SBlockRealize":
             name = str(node.block.name_hint)
-            found.append(Block(depth, name, _stored(node.block)))
+            nodes.append(Block(depth, name, _stored(node.block)))
             for names in inside:
                 names.append(name)
         elif hasattr(node, "body"):
             pending.append((node.body, depth))
-    return tuple(found)
+    return tuple(nodes)
 
 
 def _turns(extent: Any) -> int:

@@ -68,24 +68,24 @@ class Traced:
     others: int
 
 
-def traced(made: Scheduled) -> Traced:
+def traced(kernel: Scheduled) -> Traced:
     """Return the assembly of a scheduled kernel for a CPU."""
-    return both(made)[1]
+    return both(kernel)[1]
 
 
-def both(made: Scheduled) -> tuple[Traced, Traced]:
+def both(kernel: Scheduled) -> tuple[Traced, Traced]:
     """Return the LLVM IR of a scheduled kernel for a CPU, and the assembly that LLVM generates from it."""
     from ..codegen.compile_kernel import generated
     from .traced_llvm import read_llvm
 
-    func, blocks = marked(made.prim_func)
-    module = tvm().IRModule({made.composed.name: func})
-    text = with_scopes(str(generated(replace(made, mod=module)).mod.inspect_source("ll")))
+    func, blocks = marked(kernel.prim_func)
+    module = tvm().IRModule({kernel.composed.name: func})
+    text = with_scopes(str(generated(replace(kernel, mod=module)).mod.inspect_source("ll")))
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "kernel.ll"
         path.write_text(text, "utf-8")
         assembly = str(tvm().runtime.load_module(str(path)).inspect_source("s"))
-    arm = made.composed.target.kind == "arm64"
+    arm = kernel.composed.target.kind == "arm64"
     return read_llvm(text, tuple(blocks)), read(assembly, tuple(blocks), arm=arm)
 
 
@@ -161,7 +161,7 @@ def with_scopes(text: str) -> str:
     if unit is None or file is None:
         return text
     free = 1 + max((int(m) for m in re.findall(r"^!(\d+) =", "\n".join(lines), re.M)), default=0)
-    added, made, scope = [], [], 0
+    added, output, scope = [], [], 0
     places: dict[int, str] = {}
     for line in lines:
         if (m := _DEFINE.match(line)) and " !dbg " not in line:
@@ -179,8 +179,8 @@ def with_scopes(text: str) -> str:
                 places[number], free = f"!{free}", free + 1
                 added.append(f"{places[number]} = !DILocation(line: {number}, column: 1, scope: !{scope})")
             line = line.replace(at[0], f"!dbg {places[number]}")
-        made.append(line)
-    return "\n".join([*made, *added, ""])
+        output.append(line)
+    return "\n".join([*output, *added, ""])
 
 
 # -- the assembly
@@ -196,36 +196,36 @@ def read(assembly: str, blocks: tuple[str, ...], arm: bool = False) -> Traced:
 
 def gathered(functions: Iterable[list[Instruction]], blocks: tuple[str, ...]) -> Traced:
     """Join the lines of the functions that contain instructions of a block; count those of the others."""
-    kept: list[Instruction] = []
+    lines: list[Instruction] = []
     others = 0
-    for found in functions:
-        if any(one.block >= 0 for one in found):
-            kept += found
+    for instructions in functions:
+        if any(one.block >= 0 for one in instructions):
+            lines += instructions
         else:
-            others += sum(one.purpose >= 0 for one in found)
-    return Traced(blocks, tuple(kept), others)
+            others += sum(one.purpose >= 0 for one in instructions)
+    return Traced(blocks, tuple(lines), others)
 
 
 def _functions(assembly: str) -> list[list[str]]:
-    found: list[list[str]] = []
+    functions: list[list[str]] = []
     named = re.compile(r"^\s*\.type\s+([\w.$]+),\s*[@%]function")
     names = {m[1] for line in assembly.splitlines() if (m := named.match(line))}
     for line in assembly.splitlines():
         symbol = _SYMBOL.match(line)
         if symbol and symbol[1] in names:
-            found.append([])
+            functions.append([])
         if re.match(r"\.Lfunc_end\d+:", line):
-            found.append([])
-        elif found:
-            found[-1].append(line)
-    return [lines for lines in found if lines and (m := _SYMBOL.match(lines[0])) and m[1] in names]
+            functions.append([])
+        elif functions:
+            functions[-1].append(line)
+    return [lines for lines in functions if lines and (m := _SYMBOL.match(lines[0])) and m[1] in names]
 
 
 def _instructions(lines: list[str], arm: bool) -> list[Instruction]:
     """Instructions, and those labels that a jump goes to."""
     jumps = re.compile(r"^\s+(?:j\w+|b|b\.\w+|cbn?z|tbn?z)\s+(?:.*[\s,])?(\.LBB\w+)\s*$")
     targets = {m[1] for line in lines if (m := jumps.match(line))}
-    found: list[Instruction] = []
+    instructions: list[Instruction] = []
     place: dict[str, int] = {}
     ways: dict[int, str] = {}  # the labels that jumps go to
     block = -1
@@ -234,18 +234,19 @@ def _instructions(lines: list[str], arm: bool) -> list[Instruction]:
         code = re.split(comment, line, maxsplit=1)[0].rstrip()
         label = _SYMBOL.match(code)
         if label and label[1] in targets:
-            place[label[1]] = len(found)
-            found.append(Instruction(code, -1, -1, 0))
+            place[label[1]] = len(instructions)
+            instructions.append(Instruction(code, -1, -1, 0))
         elif at := re.match(r"\s+\.loc\s+\d+\s+(\d+)", code):
             block = int(at[1]) - 1
         elif code.startswith(("\t", " ")) and not code.lstrip().startswith((".", "#", "//")):
             text = " ".join(code.split())
             if jump := jumps.match(code):
-                ways[len(found)] = jump[1]
-            found.append(Instruction(text, CLASSES.index(purpose(text, arm)), block, 0))
-    depths = _depths(found, {at: place[to] for at, to in ways.items() if to in place})
+                ways[len(instructions)] = jump[1]
+            instructions.append(Instruction(text, CLASSES.index(purpose(text, arm)), block, 0))
+    depths = _depths(instructions, {at: place[to] for at, to in ways.items() if to in place})
     return [
-        Instruction(one.text, one.purpose, one.block, depth) for one, depth in zip(found, depths, strict=True)
+        Instruction(one.text, one.purpose, one.block, depth)
+        for one, depth in zip(instructions, depths, strict=True)
     ]
 
 

@@ -28,15 +28,15 @@ _PTX = (
 )  # fmt: skip
 
 
-def traced_cuda(made: Scheduled, source: str) -> tuple[Traced, tuple[int, ...]]:
+def traced_cuda(kernel: Scheduled, source: str) -> tuple[Traced, tuple[int, ...]]:
     """Return the lines of a kernel's CUDA C, from its first function on, and the line number of each in the
     source.
     """
-    arrays = stores(made.prim_func)
+    arrays = stores(kernel.prim_func)
     names = list(dict.fromkeys(arrays.values()))
     lines = source.splitlines()
     first = next((at for at, text in enumerate(lines) if "__global__" in text and text.endswith("{")), 0)
-    found: list[Instruction] = []
+    instructions: list[Instruction] = []
     numbers: list[int] = []
     waiting: list[int] = []  # lines of a statement that has stored nothing yet
     open_: list[int] = []  # lines whose brace is open
@@ -47,27 +47,27 @@ def traced_cuda(made: Scheduled, source: str) -> tuple[Traced, tuple[int, ...]]:
         if text.startswith("}") and open_:
             open_.pop()
         kind = _c_purpose(text)
-        found.append(Instruction(text, C_CLASSES.index(kind) if kind else -1, -1, len(open_)))
+        instructions.append(Instruction(text, C_CLASSES.index(kind) if kind else -1, -1, len(open_)))
         numbers.append(number)
         if text.endswith("{"):
-            open_.append(len(found) - 1)
+            open_.append(len(instructions) - 1)
         if not kind or kind in ("loop", "barrier"):
             continue
         array = _array(text, kind, arrays)
         if kind == "declaration" and "[" in text:
-            found[-1] = replace(found[-1], block=names.index(arrays[array]) if array else -1)
+            instructions[-1] = replace(instructions[-1], block=names.index(arrays[array]) if array else -1)
             continue
-        waiting.append(len(found) - 1)
+        waiting.append(len(instructions) - 1)
         if array:
             for at in waiting:
-                found[at] = replace(found[at], block=names.index(arrays[array]))
+                instructions[at] = replace(instructions[at], block=names.index(arrays[array]))
             waiting = []
-    return _enclosed(found, names), tuple(numbers)
+    return _enclosed(instructions, names), tuple(numbers)
 
 
 def stores(func: Any) -> dict[str, str]:
     """Map the arrays that a function stores into to the blocks that store; of several blocks, to the last."""
-    found: dict[str, str] = {}
+    blocks: dict[str, str] = {}
     pending = [(func.body, "")]
     while pending:
         node, block = pending.pop()
@@ -77,12 +77,12 @@ def stores(func: Any) -> dict[str, str]:
         elif kind == "SBlockRealize":
             pending.append((node.block.body, str(node.block.name_hint)))
         elif kind == "BufferStore":
-            found[re.sub(r"\W", "_", str(node.buffer.name))] = block
+            blocks[re.sub(r"\W", "_", str(node.buffer.name))] = block
         elif kind == "IfThenElse":
             pending += [(part, block) for part in (node.else_case, node.then_case) if part is not None]
         elif hasattr(node, "body"):
             pending.append((node.body, block))
-    return found
+    return blocks
 
 
 def _array(text: str, kind: str, arrays: dict[str, str]) -> str:
@@ -115,7 +115,7 @@ def _c_purpose(text: str) -> str:
 def _enclosed(lines: list[Instruction], names: list[str]) -> Traced:
     """Attribute each line that opens a brace to the blocks of all lines that it encloses."""
     blocks = list(names)
-    made = list(lines)
+    result = list(lines)
     for at, line in enumerate(lines):
         if line.purpose < 0 or not line.text.endswith("{"):
             continue
@@ -127,8 +127,8 @@ def _enclosed(lines: list[Instruction], names: list[str]) -> Traced:
         name = "+".join(dict.fromkeys([names[block] for block in inside if block >= 0]))
         if name and name not in blocks:
             blocks.append(name)
-        made[at] = replace(line, block=blocks.index(name) if name else -1)
-    return Traced(tuple(blocks), tuple(made), 0)
+        result[at] = replace(line, block=blocks.index(name) if name else -1)
+    return Traced(tuple(blocks), tuple(result), 0)
 
 
 def traced_ptx(source: str, c: Traced, numbers: tuple[int, ...], target: Target) -> Traced:
@@ -145,7 +145,7 @@ def read_ptx(text: str, c: Traced, numbers: tuple[int, ...]) -> Traced:
     `c`.
     """
     block_of = {number: line.block for number, line in zip(numbers, c.lines, strict=True)}
-    found: list[Instruction] = []
+    instructions: list[Instruction] = []
     block, inside = -1, False
     for line in text.splitlines():
         code = line.partition("//")[0].strip()
@@ -156,11 +156,11 @@ def read_ptx(text: str, c: Traced, numbers: tuple[int, ...]) -> Traced:
         elif at := re.match(r"\.loc\s+\d+\s+(\d+)\s+\d+(?:.*inlined_at\s+\d+\s+(\d+))?", code):
             block = block_of.get(int(at[2] or at[1]), -1)
         elif inside and re.match(r"[$\w]+:$", code):
-            found.append(Instruction(code, -1, -1, 0))
+            instructions.append(Instruction(code, -1, -1, 0))
         elif inside and code.endswith(";") and not code.startswith("."):
             short = " ".join(code.split()).rstrip(";")
-            found.append(Instruction(short, PTX_CLASSES.index(_ptx_purpose(short)), block, 0))
-    return Traced(c.blocks, tuple(found), 0)
+            instructions.append(Instruction(short, PTX_CLASSES.index(_ptx_purpose(short)), block, 0))
+    return Traced(c.blocks, tuple(instructions), 0)
 
 
 def _ptx_purpose(text: str) -> str:

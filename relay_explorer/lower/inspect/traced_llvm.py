@@ -39,28 +39,28 @@ def read_llvm(text: str, blocks: tuple[str, ...]) -> Traced:
 
 def _functions(text: str) -> list[list[str]]:
     """Return the bodies of the functions, each with a label at its start."""
-    found: list[list[str]] = []
+    bodies: list[list[str]] = []
     inside = False
     for line in text.splitlines():
         if m := _DEFINE.match(line):
-            found.append([f"{m[1]}:"])
+            bodies.append([f"{m[1]}:"])
             inside = True
         elif line == "}":
             inside = False
         elif inside and line.strip():
-            found[-1].append(line)
-    return found
+            bodies[-1].append(line)
+    return bodies
 
 
 def _read(lines: Sequence[str], numbers: dict[str, int]) -> list[Instruction]:
-    found: list[Instruction] = []
+    instructions: list[Instruction] = []
     places: dict[str, int] = {}  # labels, by the number of their stretch of code
     stretch: list[int] = []  # of each line
     jumps: list[tuple[int, str]] = []
     for line in lines:
         if label := _LABEL.match(line):
             places[label[1]] = len(places)
-            found.append(Instruction(f"{label[1]}:", -1, -1, 0))
+            instructions.append(Instruction(f"{label[1]}:", -1, -1, 0))
         else:
             at = _AT.search(line)
             block = numbers.get(at[1], -1) if at else -1
@@ -68,7 +68,7 @@ def _read(lines: Sequence[str], numbers: dict[str, int]) -> list[Instruction]:
             if not places or not text or text.startswith(("#dbg", "]", "i32 ", "i64 ")):
                 jumps += [(len(places) - 1, to) for to in _TARGET.findall(text)]
                 continue
-            found.append(Instruction(text, CLASSES.index(purpose(text)), max(-1, block), 0))
+            instructions.append(Instruction(text, CLASSES.index(purpose(text)), max(-1, block), 0))
             jumps += [(len(places) - 1, to) for to in _TARGET.findall(text)]
         stretch.append(len(places) - 1)
     edges = [(at, places[to]) for at, to in jumps if to in places]
@@ -77,7 +77,7 @@ def _read(lines: Sequence[str], numbers: dict[str, int]) -> list[Instruction]:
     depths = loop_depths(len(places), edges)
     return [
         Instruction(one.text, one.purpose, one.block, depths[at])
-        for one, at in zip(found, stretch, strict=True)
+        for one, at in zip(instructions, stretch, strict=True)
     ]
 
 
@@ -108,9 +108,9 @@ def loop_depths(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
         changed = False
         for node in sorted(reached - {0}):
             before = [dominators[p] for p in comes[node] & reached]
-            found = set.intersection(*before) | {node}
-            if found != dominators[node]:
-                dominators[node], changed = found, True
+            dominating = set.intersection(*before) | {node}
+            if dominating != dominators[node]:
+                dominators[node], changed = dominating, True
     loops: dict[int, set[int]] = {}
     for a in reached:
         for head in goes[a] & dominators[a]:

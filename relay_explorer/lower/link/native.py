@@ -139,30 +139,30 @@ class NativeExecutable(Executable):
         for kernel, symbol in zip(self.kernel_of, native.kernels):
             if kernel is None:
                 continue
-            made = place / f"{symbol}.o"
+            object_file = place / f"{symbol}.o"
             rename = f"__tvm_ffi_{kernel.entry['name']}={symbol}"
             # Several kernels have functions of one name; the weak ones are the same in all.
             called(
-                [self.tools.objcopy, "--redefine-sym", rename, _object(kernel), made],
+                [self.tools.objcopy, "--redefine-sym", rename, _object(kernel), object_file],
                 "name a kernel's function",
             )
-            files.append(made)
+            files.append(object_file)
         return files
 
     def save(self, path: object) -> None:
         """Save the program as a shared library, which exports the functions of the header. `load` loads it
         into Python again, with or without TVM.
         """
-        with replaced(path) as made:
-            self._link_library(made)
-            with made.open("ab") as library:
-                library.write(described(self.native, self.program, self.target, made.read_bytes()))
+        with replaced(path) as output:
+            self._link_library(output)
+            with output.open("ab") as library:
+                library.write(described(self.native, self.program, self.target, output.read_bytes()))
 
-    def _link_library(self, made: Path, flags: Sequence[str] = ()) -> None:
+    def _link_library(self, output: Path, flags: Sequence[str] = ()) -> None:
         with tempfile.TemporaryDirectory() as place:
             listing = Path(place) / "shown"
             listing.write_text(f"{{ global: {self.name}_*; local: *; }};")
-            self._compile(made, place, ["-shared", f"-Wl,--version-script={listing}", *flags])
+            self._compile(output, place, ["-shared", f"-Wl,--version-script={listing}", *flags])
 
     def link(
         self, path: object, sources: Sequence[object], *, static: bool = False, clocked: bool = False
@@ -171,14 +171,14 @@ class NativeExecutable(Executable):
         file. A `clocked` one records how long each call of a kernel takes (see the header).
         """
         flags = ["-static"] * static + [CLOCKED] * clocked
-        with replaced(path) as made, tempfile.TemporaryDirectory() as place:
-            self._compile(made, place, flags, [str(source) for source in sources])
+        with replaced(path) as output, tempfile.TemporaryDirectory() as place:
+            self._compile(output, place, flags, [str(source) for source in sources])
 
-    def _compile(self, made: Path, place: str, flags: Sequence[str], sources: Sequence[str] = ()) -> None:
+    def _compile(self, output: Path, place: str, flags: Sequence[str], sources: Sequence[str] = ()) -> None:
         """Compiles the program in a folder, and links it with its kernels."""
         command: list[str | Path] = [
             self.tools.compiler, *self.tools.flags, *FLAGS, *flags, "-Wl,-z,noexecstack", "-I", place,
-            f"-Wa,-I,{place}", "-o", made, *sources, *_linked(self.write(place)), *LIBRARIES,
+            f"-Wa,-I,{place}", "-o", output, *sources, *_linked(self.write(place)), *LIBRARIES,
         ]  # fmt: skip
         called(command, "link the program")
 
@@ -242,9 +242,13 @@ def _object(kernel: Kernel) -> Path:
     if path is not None:
         if path.suffix == ".o":
             return path
-        found = path.parent / str(entry.get("object"))
-        if "object" in entry and found.is_file() and digest(found.read_bytes()) == entry["object_sha256"]:
-            return found
+        object_file = path.parent / str(entry.get("object"))
+        if (
+            "object" in entry
+            and object_file.is_file()
+            and digest(object_file.read_bytes()) == entry["object_sha256"]
+        ):
+            return object_file
     raise RelayError(
         f"the kernel `{kernel.name}` has no object file to link",
         help=[

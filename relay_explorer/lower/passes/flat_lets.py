@@ -63,33 +63,37 @@ def _values(function: Function, order: list[Expr]) -> dict[Var, Expr]:
     substituted, too.
     """
     plain: set[Expr] = set()
-    found: dict[Var, Expr] = {}
+    values: dict[Var, Expr] = {}
     within = _functions(function)
     for node in order:
         if isinstance(node, Let):
             goes = within[node] is not None and within[node.var] is within[node]
             if goes and node.value in plain and not isinstance(node.value, Op):
-                found[node.var] = node.value
+                values[node.var] = node.value
                 if node.body in plain:
                     plain.add(node)
             continue
-        made = isinstance(node, (Tuple, TupleGetItem)) or (isinstance(node, Call) and isinstance(node.op, Op))
-        if isinstance(node, (Var, Op, Constant)) or (made and all(part in plain for part in children(node))):
+        composite = isinstance(node, (Tuple, TupleGetItem)) or (
+            isinstance(node, Call) and isinstance(node.op, Op)
+        )
+        if isinstance(node, (Var, Op, Constant)) or (
+            composite and all(part in plain for part in children(node))
+        ):
             plain.add(node)
-    return found
+    return values
 
 
 def _functions(root: Function) -> dict[Expr, Expr | None]:
     """In the body of which function each expression stands; None: in several."""
-    found: dict[Expr, Expr | None] = {root: root}
+    enclosing: dict[Expr, Expr | None] = {root: root}
     pending: list[Expr] = [root]
     while pending:
         node = pending.pop()
-        label = node if isinstance(node, Function) else found[node]
+        label = node if isinstance(node, Function) else enclosing[node]
         for part in children(node):
-            first = part not in found
-            if first or found[part] not in (label, None):
-                found[part] = label if first else None
+            first = part not in enclosing
+            if first or enclosing[part] not in (label, None):
+                enclosing[part] = label if first else None
                 if first or not isinstance(part, Function):  # what is in a function stays in it
                     pending.append(part)
-    return found
+    return enclosing

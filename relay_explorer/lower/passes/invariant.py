@@ -20,30 +20,30 @@ def with_constants_in(module: IRModule) -> IRModule:
     """
     functions = {var.name_hint: function for var, function in module.functions.items()}
     calls = _calls(functions)
-    found = _values(functions, calls)
-    if not any(isinstance(value, Constant) for value in found.values()):
+    values = _values(functions, calls)
+    if not any(isinstance(value, Constant) for value in values.values()):
         return module
-    made = module.copy()
+    result = module.copy()
     for var, function in module.functions.items():
         name = var.name_hint
         replaced: dict[Expr, Expr] = {}
-        kept = []
+        params = []
         for number, param in enumerate(function.params):
-            value = found[name, number]
+            value = values[name, number]
             if isinstance(value, Constant):
                 replaced[param] = value
             else:
-                kept.append(param)
+                params.append(param)
         for caller, callee, call in calls:
             if caller == name:
-                args = [a for k, a in enumerate(call.args) if not isinstance(found[callee, k], Constant)]
+                args = [a for k, a in enumerate(call.args) if not isinstance(values[callee, k], Constant)]
                 if len(args) < len(call.args):
                     replaced[call] = Call(call.op, args, call.attrs, call.type_args, call.span)
         body = substitute(function.body, replaced)
-        made[var] = Function(
-            kept, body, function.ret_type, function.type_params, function.attrs, function.span
+        result[var] = Function(
+            params, body, function.ret_type, function.type_params, function.attrs, function.span
         )
-    return made
+    return result
 
 
 def _calls(functions: dict[str, Function]) -> list[tuple[str, str, Call]]:
@@ -59,49 +59,49 @@ def _calls(functions: dict[str, Function]) -> list[tuple[str, str, Call]]:
 def _values(functions: dict[str, Function], calls: list[tuple[str, str, Call]]) -> dict[Place, object]:
     """Compute the value that each parameter has in every call."""
     place = {p: (name, k) for name, f in functions.items() for k, p in enumerate(f.params)}
-    found: dict[Place, object] = dict.fromkeys(place.values())
+    values: dict[Place, object] = dict.fromkeys(place.values())
     for name in {"main", *_values_used(functions)} & set(functions):
-        found.update({(name, k): _VARIES for k in range(len(functions[name].params))})
+        values.update({(name, k): _VARIES for k in range(len(functions[name].params))})
     # What is said to be of any type, or of any size, would be of another one than is said.
-    found.update({place[p]: _VARIES for p in place if not _is_plain(p.type_annotation)})
+    values.update({place[p]: _VARIES for p in place if not _is_plain(p.type_annotation)})
     changed = True
     while changed:
         changed = False
         for _, callee, call in calls:
             for number, arg in enumerate(call.args):
-                given = found[place[arg]] if isinstance(arg, Var) and arg in place else arg
-                now = found.get((callee, number), _VARIES)
-                after = _both(now, given)
+                value = values[place[arg]] if isinstance(arg, Var) and arg in place else arg
+                now = values.get((callee, number), _VARIES)
+                after = _both(now, value)
                 if after is not now:
-                    found[callee, number] = after
+                    values[callee, number] = after
                     changed = True
-    return found
+    return values
 
 
 def _is_plain(type_: Type | None) -> bool:
     return type_ is None or (isinstance(type_, TensorType) and type_.is_static)
 
 
-def _both(now: object, given: object) -> object:
-    if now is _VARIES or given is None:
+def _both(now: object, argument: object) -> object:
+    if now is _VARIES or argument is None:
         return now
-    if not isinstance(given, Constant):
+    if not isinstance(argument, Constant):
         return _VARIES
     if isinstance(now, Constant):
-        return now if now is given or now.data is given.data else _VARIES
-    return given
+        return now if now is argument or now.data is argument.data else _VARIES
+    return argument
 
 
 def _values_used(functions: dict[str, Function]) -> set[str]:
     """Return the functions that are used other than by being called."""
-    found: set[str] = set()
+    names: set[str] = set()
     for function in functions.values():
         for node in [function.body, *post_order(function.body)]:
             inner = children(node)
             if isinstance(node, Call):
                 inner = tuple([part for part in inner if part is not node.op])
                 inner += tuple([arg for arg in node.args if arg is node.op])
-            found.update(part.name_hint for part in inner if isinstance(part, GlobalVar))
+            names.update(part.name_hint for part in inner if isinstance(part, GlobalVar))
         if isinstance(function.body, GlobalVar):
-            found.add(function.body.name_hint)
-    return found
+            names.add(function.body.name_hint)
+    return names

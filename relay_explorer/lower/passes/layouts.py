@@ -21,9 +21,9 @@ from ...transform.layouts.alter_op_layout import AlterOpLayout
 from ...transform.tools.typed_rewrite import call
 from ..targets.target import Target
 
-SMALLEST = 4  # elements of a block: in smaller ones, most of a vector would be idle
-TILE = 4  # results of a tile of Winograd's algorithm, in each direction
-TILES = 12  # from so many tiles on it wins: each weight that it must read, four for one, is used as often
+MIN_BLOCK = 4  # elements: smaller blocks would leave most of a vector idle
+TILE_SIZE = 4  # outputs of a tile of Winograd's algorithm along each axis
+MIN_TILES = 12  # from so many tiles on it wins: each weight that it must read, four for one, is used as often
 DTYPES = ("float32", "float64")
 
 
@@ -38,9 +38,9 @@ def blocked_layouts(target: Target) -> AlterOpLayout | None:
 def block_of(channels: int, lanes: int) -> int:
     """Return the largest block that divides the channels, a vector at most; 1 where only small blocks do."""
     block = lanes
-    while block >= SMALLEST and channels % block:
+    while block >= MIN_BLOCK and channels % block:
         block //= 2
-    return block if block >= SMALLEST else 1
+    return block if block >= MIN_BLOCK else 1
 
 
 class _Rules:
@@ -96,10 +96,10 @@ class _Rules:
             return None
         op = Op.get("nn.contrib_dense_pack")
         assert op.attrs_class is not None
-        made = op.attrs_class(
+        packed_attrs = op.attrs_class(
             units=weight.shape[0], out_dtype=attrs["out_dtype"], weight_layout=f"NC{block}n"
         )
-        return Call(op, inputs, made)
+        return Call(op, inputs, packed_attrs)
 
 
 def in_vectors(types: Sequence[Type | None]) -> TypeGuard[Sequence[TensorType]]:
@@ -152,8 +152,8 @@ def _takes_tiles(attrs: Attrs, weight: TensorType, out: TensorType) -> bool:
     assert isinstance(batch, int)
     assert isinstance(height, int)
     assert isinstance(width, int)
-    tiles = batch * -(-height // TILE) * -(-width // TILE)
-    return size == (3, 3) and set(attrs["strides"]) == set(attrs["dilation"]) == {1} and tiles >= TILES
+    tiles = batch * -(-height // TILE_SIZE) * -(-width // TILE_SIZE)
+    return size == (3, 3) and set(attrs["strides"]) == set(attrs["dilation"]) == {1} and tiles >= MIN_TILES
 
 
 def _winograd(attrs: Attrs, inputs: list[Expr], blocks: tuple[int, int], weight: TensorType) -> Call:
@@ -161,12 +161,12 @@ def _winograd(attrs: Attrs, inputs: list[Expr], blocks: tuple[int, int], weight:
     plain = inputs[1]
     if attrs["kernel_layout"] != "OIHW":
         plain = call("layout_transform", plain, src_layout=attrs["kernel_layout"], dst_layout="OIHW")
-    made = call("nn.contrib_conv2d_winograd_weight_transform", plain, tile_size=TILE)
+    transformed = call("nn.contrib_conv2d_winograd_weight_transform", plain, tile_size=TILE_SIZE)
     layout = f"HWOI{blocks[1]}o"
-    packed = call("layout_transform", made, src_layout="HWOI", dst_layout=layout)
+    packed = call("layout_transform", transformed, src_layout="HWOI", dst_layout=layout)
     values = {name: value for name, value in attrs.items() if name not in ("channels", "kernel_size")}
     values.update(
         kernel_size=(3, 3), data_layout=f"NCHW{blocks[0]}c", kernel_layout=layout,
-        out_layout=f"NCHW{blocks[1]}c", tile_size=TILE,
+        out_layout=f"NCHW{blocks[1]}c", tile_size=TILE_SIZE,
     )  # fmt: skip
     return call("nn.contrib_conv2d_winograd_without_weight_transform", inputs[0], packed, **values)

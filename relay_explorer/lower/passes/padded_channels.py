@@ -14,10 +14,10 @@ from ...ir.types import TensorType
 from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import rewritten
 from ...transform.tools.typed_rewrite import Rule, call, rewrite_calls
-from .layouts import SMALLEST, block_of, in_vectors, is_known, types_of
+from .layouts import MIN_BLOCK, block_of, in_vectors, is_known, types_of
 from .padding import Padding, Widening
 
-MAX_GROWTH = 4 / 3  # times as many channels, up to which whole vectors win
+MAX_GROWTH = 4 / 3  # factor of channels up to which whole vectors win
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,15 @@ def padded_channels(channels: int, width: int, lanes: int) -> int:
     are not filled cost less than copying them; so do images that are wide enough for vectors of columns.
     """
     block = block_of(channels, lanes)
-    wanted = -(-channels // lanes) * lanes
+    padded = -(-channels // lanes) * lanes
     if (
         block == lanes
         or channels < lanes
-        or wanted > MAX_GROWTH * channels
+        or padded > MAX_GROWTH * channels
         or (block == 1 and width >= lanes)
     ):
         return channels
-    return wanted
+    return padded
 
 
 class _Rules(Widening):
@@ -65,10 +65,10 @@ class _Rules(Widening):
         if layouts != ("NCHW", "OIHW", "NCHW") or not in_vectors(types_of(old)) or not is_known(new.args[1]):
             return None
         channels, each = tensor_type(old.args[1]).concrete_shape[:2]
-        given = tensor_type(old.args[0]).concrete_shape[1]
-        data, inputs = self.wide.get(new.args[0], (new.args[0], given))
+        data_channels = tensor_type(old.args[0]).concrete_shape[1]
+        data, inputs = self.wide.get(new.args[0], (new.args[0], data_channels))
         groups = attrs["groups"]
-        if groups == given == channels > 1:  # one filter for each channel
+        if groups == data_channels == channels > 1:  # one filter for each channel
             outputs, groups, inputs = inputs, inputs, 1
         elif groups == 1:
             width = tensor_type(old).concrete_shape[3]
@@ -95,20 +95,20 @@ class _Rules(Widening):
 
     def broadcast(self, old: Call, new: Call) -> Expr | None:
         """Two values are joined before the channels that are too many are cut off. One may be a constant."""
-        found = [self.wide.get(arg) for arg in new.args]
-        wanted = {each[1] for each in found if each is not None}
-        if len(wanted) != 1 or not in_vectors(types_of(old)):
+        padded = [self.wide.get(arg) for arg in new.args]
+        widths = {each[1] for each in padded if each is not None}
+        if len(widths) != 1 or not in_vectors(types_of(old)):
             return None
         shape = tensor_type(old).concrete_shape
-        if any(each and tensor_type(was).shape[1] != shape[1] for each, was in zip(found, old.args)):
+        if any(each and tensor_type(was).shape[1] != shape[1] for each, was in zip(padded, old.args)):
             return None
         args = []
-        for each, arg, was in zip(found, new.args, old.args):
-            part = _padded(arg, was, shape[1], *wanted) if each is None else each[0]
+        for each, arg, was in zip(padded, new.args, old.args):
+            part = _padded(arg, was, shape[1], *widths) if each is None else each[0]
             if part is None:
                 return None
             args.append(part)
-        return self.cut(Call(new.op, args, new.attrs), 1, shape[1], *wanted)
+        return self.cut(Call(new.op, args, new.attrs), 1, shape[1], *widths)
 
 
 def _each_group(new: Call, outputs: int, inputs: int, lanes: int, old: Call) -> Expr | None:
@@ -116,7 +116,7 @@ def _each_group(new: Call, outputs: int, inputs: int, lanes: int, old: Call) -> 
     group is copied for that, which costs little where groups are not small.
     """
     wide = [n if block_of(n, lanes) > 1 else _filled(n, lanes) for n in (outputs, inputs)]
-    if wide == [outputs, inputs] or min(outputs, inputs) < lanes or any(n % SMALLEST for n in wide):
+    if wide == [outputs, inputs] or min(outputs, inputs) < lanes or any(n % MIN_BLOCK for n in wide):
         return None
     assert new.attrs is not None
     groups, dtype = new.attrs["groups"], tensor_type(old).dtype
@@ -131,27 +131,29 @@ def _each_group(new: Call, outputs: int, inputs: int, lanes: int, old: Call) -> 
     weight = call("reshape", weight, newshape=(groups, outputs, inputs, *kernel))
     weight = call("nn.pad", weight, const(0.0, dtype), pad_width=((0, 0), *more, (0, 0), (0, 0)))
     weight = call("reshape", weight, newshape=(groups * wide[0], wide[1], *kernel))
-    made: Expr = call("nn.conv2d", data, weight, **{**dict(new.attrs.items()), "channels": groups * wide[0]})
+    result: Expr = call(
+        "nn.conv2d", data, weight, **{**dict(new.attrs.items()), "channels": groups * wide[0]}
+    )
     if wide[0] == outputs:
-        return made
+        return result
     shape = tensor_type(old).concrete_shape
-    made = call("reshape", made, newshape=(batch, groups, wide[0], *shape[2:]))
-    made = call("strided_slice", made, begin=[0], end=[outputs], strides=[1], axes=[2])
-    return call("reshape", made, newshape=shape)
+    result = call("reshape", result, newshape=(batch, groups, wide[0], *shape[2:]))
+    result = call("strided_slice", result, begin=[0], end=[outputs], strides=[1], axes=[2])
+    return call("reshape", result, newshape=shape)
 
 
 def _filled(channels: int, lanes: int) -> int:
     """Return the number of channels, or the next larger one that has wider blocks."""
     block = lanes
-    while block >= SMALLEST:
-        wanted = -(-channels // block) * block
-        if wanted <= MAX_GROWTH * channels:
-            return wanted
+    while block >= MIN_BLOCK:
+        padded = -(-channels // block) * block
+        if padded <= MAX_GROWTH * channels:
+            return padded
         block //= 2
     return channels
 
 
-def _padded(arg: Expr, was: Expr, channels: int, wanted: int) -> Expr | None:
+def _padded(arg: Expr, was: Expr, channels: int, padded: int) -> Expr | None:
     """Pad a constant that is combined with padded values; None where it is no constant, or differs
     otherwise.
     """
@@ -162,5 +164,5 @@ def _padded(arg: Expr, was: Expr, channels: int, wanted: int) -> Expr | None:
     if len(shape) < 3 or shape[-3] == 1:
         return arg
     widths = [(0, 0)] * len(shape)
-    widths[-3] = (0, wanted - channels)
+    widths[-3] = (0, padded - channels)
     return call("nn.pad", arg, const(0.0, type_.dtype), pad_width=tuple(widths))

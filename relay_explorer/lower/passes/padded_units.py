@@ -16,7 +16,7 @@ from ...transform.tools.typed_rewrite import Rule, call, rewrite_calls
 from .layouts import block_of, in_vectors, is_known, types_of
 from .padding import Padding, Widening
 
-STREAMS = range(4, 9)  # blocks that are summed at a time: fewer leave the processor waiting
+STREAM_COUNTS = range(4, 9)  # blocks that are summed at a time: fewer do not hide the latency
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def padded_units(units: int, lanes: int) -> int:
         block //= 2
     blocks = -(-units // block)
     for more in range(blocks, blocks + blocks // 16 + 1):
-        if any(more % streams == 0 for streams in STREAMS):
+        if any(more % streams == 0 for streams in STREAM_COUNTS):
             return more * block
     return blocks * block
 
@@ -58,31 +58,31 @@ class _Rules(Widening):
             return None
         _, weight, out = types
         units = weight.concrete_shape[0]
-        wanted = padded_units(units, self.target.lanes(weight.dtype))
-        if wanted == units or not is_known(new.args[1]):
+        padded = padded_units(units, self.target.lanes(weight.dtype))
+        if padded == units or not is_known(new.args[1]):
             return None
         assert old.attrs is not None
-        more = call("nn.pad", new.args[1], const(0.0, weight.dtype), pad_width=((0, wanted - units), (0, 0)))
-        product = call("nn.dense", new.args[0], more, units=wanted, out_dtype=old.attrs["out_dtype"])
-        return self.cut(product, len(out.shape) - 1, units, wanted)
+        more = call("nn.pad", new.args[1], const(0.0, weight.dtype), pad_width=((0, padded - units), (0, 0)))
+        product = call("nn.dense", new.args[0], more, units=padded, out_dtype=old.attrs["out_dtype"])
+        return self.cut(product, len(out.shape) - 1, units, padded)
 
     def add(self, old: Call, new: Call) -> Expr | None:
         """Add a bias before the surplus units are sliced off."""
         for place, other in ((0, 1), (1, 0)):
-            found, bias = self.wide.get(new.args[place]), new.args[other]
-            if found is None or not isinstance(bias, Constant):
+            padded, bias = self.wide.get(new.args[place]), new.args[other]
+            if padded is None or not isinstance(bias, Constant):
                 continue
-            wide, wanted = found
+            wide, width = padded
             shape = tensor_type(bias).concrete_shape
             rank, units = len(tensor_type(old).shape), tensor_type(old).concrete_shape[-1]
             if tensor_type(old) != tensor_type(old.args[place]) or not 1 <= len(shape) <= rank:
                 continue
             if shape[-1] != units or any(size != 1 for size in shape[:-1]):
                 continue
-            widths = (*[(0, 0)] * (len(shape) - 1), (0, wanted - units))
+            widths = (*[(0, 0)] * (len(shape) - 1), (0, width - units))
             more = call("nn.pad", bias, const(0.0, tensor_type(bias).dtype), pad_width=widths)
             args = [wide, more] if place == 0 else [more, wide]
-            return self.cut(call("add", *args), rank - 1, units, wanted)
+            return self.cut(call("add", *args), rank - 1, units, width)
         return None
 
     def elementwise(self, old: Call, new: Call) -> Expr | None:
@@ -91,12 +91,12 @@ class _Rules(Widening):
 
     def slice(self, old: Call, new: Call) -> Expr | None:
         """Combine a slice of a slice into one."""
-        found, attrs = self.wide.get(new.args[0]), new.attrs
+        padded, attrs = self.wide.get(new.args[0]), new.attrs
         assert attrs is not None
         last = [len(tensor_type(old).shape) - 1]
-        if found is None or list(attrs["axes"] or ()) != last or list(attrs["strides"]) != [1]:
+        if padded is None or list(attrs["axes"] or ()) != last or list(attrs["strides"]) != [1]:
             return None
         begin, end = attrs["begin"][0], attrs["end"][0]
         if attrs["slice_mode"] != "end" or not 0 <= begin < end <= tensor_type(old.args[0]).shape[-1]:
             return None
-        return call("strided_slice", found[0], begin=[begin], end=[end], strides=[1], axes=last)
+        return call("strided_slice", padded[0], begin=[begin], end=[end], strides=[1], axes=last)

@@ -29,20 +29,20 @@ class Widening:
         self.target = target
         self.wide: dict[Expr, tuple[Expr, int]] = {}
 
-    def cut(self, wide: Expr, axis: int, size: int, wanted: int) -> Expr:
+    def cut(self, wide: Expr, axis: int, size: int, padded: int) -> Expr:
         """Slice the first `size` of the `wanted` indices that a value has along an axis."""
-        if size == wanted:
+        if size == padded:
             return wide
-        made = call("strided_slice", wide, begin=[0], end=[size], strides=[1], axes=[axis])
-        self.wide[made] = wide, wanted
-        return made
+        result = call("strided_slice", wide, begin=[0], end=[size], strides=[1], axes=[axis])
+        self.wide[result] = wide, padded
+        return result
 
     def alike(self, old: Call, new: Call, axis: int) -> Expr | None:
         """Compute an operation that treats all indices along the axis alike and independently on the padded
         value, and slice the result.
         """
-        found = self.wide.get(new.args[0])
-        if found is None:
+        padded = self.wide.get(new.args[0])
+        if padded is None:
             return None
         size = tensor_type(old).concrete_shape[axis]
-        return self.cut(Call(new.op, [found[0]], new.attrs), axis, size, found[1])
+        return self.cut(Call(new.op, [padded[0]], new.attrs), axis, size, padded[1])

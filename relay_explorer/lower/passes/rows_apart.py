@@ -19,7 +19,7 @@ from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import TypedPass, rewritten
 from ...transform.tools.typed_rewrite import call
 
-FEWEST = 4  # slices of one tensor: kernels for each place are worth their compiling where they are few
+MIN_SLICES = 4  # of one tensor: for fewer slices, a kernel for each offset is worth its compile time
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class RowsApart(TypedPass):
         slices = Counter(sources.values())
 
         def apart(node: Expr, rebuilt: Expr) -> Expr | None:
-            if node not in sources or slices[sources[node]] < FEWEST:
+            if node not in sources or slices[sources[node]] < MIN_SLICES:
                 return None
             result = set_origin(call("annotation.stop_fusion", rebuilt), (node,))
             emit_rewrite(

@@ -28,10 +28,12 @@ class SplitSlices(TypedPass):
         memo: dict[int, Expr] = {}
         for node in post_order(function):
             new = rebuild(node, [memo[id(part)] for part in children(node)])
-            if isinstance(node, TupleGetItem) and (made := _slice(node, memo)) is not None:
-                set_origin(made, (node,))
-                emit_rewrite(self.transform_function, node, made, sentence="A part of a split is a slice.")
-                new = made
+            if isinstance(node, TupleGetItem) and (replacement := _slice(node, memo)) is not None:
+                set_origin(replacement, (node,))
+                emit_rewrite(
+                    self.transform_function, node, replacement, sentence="A part of a split is a slice."
+                )
+                new = replacement
             memo[id(node)] = new
         return rewritten(function, memo[id(function)])
 

@@ -65,14 +65,14 @@ def as_convolution(old: Call, new: Call) -> Expr | None:
     outputs = shapes[1][1]
     y, x = axes
     phases = outputs * y.stride * x.stride
-    made = call(
+    result = call(
         "nn.conv2d", new.args[0], _turned(new.args[1], weight, axes), channels=phases,
         kernel_size=(y.taps, x.taps), padding=(y.before, x.before, y.after, x.after),
     )  # fmt: skip
     if y.stride == x.stride == 1:
-        return made
+        return result
     places = [shapes[0][k + 2] + a.before + a.after - a.taps + 1 for k, a in enumerate(axes)]
-    apart = call("reshape", made, newshape=(shapes[0][0], y.stride, x.stride, outputs, *places))
+    apart = call("reshape", result, newshape=(shapes[0][0], y.stride, x.stride, outputs, *places))
     mixed = call("transpose", apart, axes=(0, 3, 4, 1, 5, 2))
     whole = call(
         "reshape", mixed, newshape=(shapes[0][0], outputs, places[0] * y.stride, places[1] * x.stride)

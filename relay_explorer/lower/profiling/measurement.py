@@ -130,12 +130,14 @@ class Measurement:
         if data.get("version") != VERSION:
             raise RelayError(f"its version is {data.get('version')!r:.20}, not {VERSION}", help=[_MAKE])
         try:
-            made = _read(data)
+            measurement = _read(data)
         except (KeyError, TypeError, ValueError) as problem:
             raise RelayError(f"a part of it is missing or damaged ({problem!r:.80})", help=[_MAKE]) from None
-        if not made.launches or any(not 0 <= n.kernel < len(made.kernels) for n in made.launches):
+        if not measurement.launches or any(
+            not 0 <= n.kernel < len(measurement.kernels) for n in measurement.launches
+        ):
             raise RelayError("its launches are of kernels that it does not have", help=[_MAKE])
-        return made
+        return measurement
 
 
 def stored(name: str) -> Measurement:
@@ -155,13 +157,13 @@ _MAKE = "make one: exe.measure().save(path)"
 
 def _read(data: dict[str, Any]) -> Measurement:
     most = data["limits"]
-    found = Limits(float(most["flops"]), float(most["bandwidth"]), int(most["threads"]))
-    if not (found.flops > 0 and found.bandwidth > 0 and found.threads > 0):
+    limits = Limits(float(most["flops"]), float(most["bandwidth"]), int(most["threads"]))
+    if not (limits.flops > 0 and limits.bandwidth > 0 and limits.threads > 0):
         raise ValueError("limits that are not positive")
     first, second = data["caches"]
     return Measurement(
         str(data["program"]), str(data["machine"]), json.dumps(data["target"], sort_keys=True),
-        (int(first), int(second)), found, int(data["runs"]), int(data["ns"]),
+        (int(first), int(second)), limits, int(data["runs"]), int(data["ns"]),
         tuple([_kernel(k) for k in data["kernels"]]),
         tuple([MeasuredLaunch(int(k), int(start), max(1, int(ns))) for k, start, ns in data["launches"]]),
         str(data.get("executor", "graph")),
@@ -190,20 +192,20 @@ def measure(
     """
     runs = whole(runs, "runs")
     most = limits(exe.target)
-    made = timed(exe, args or _made_up(exe))
-    count, calls, ns = fastest(made, max(1, runs), 1)
+    timer = timed(exe, args or _made_up(exe))
+    count, calls, ns = fastest(timer, max(1, runs), 1)
     ran = {call.kernel for call in calls}
     kernels = [
         MeasuredKernel(
             k.name, k.text, k.rule, k.choice,
-            ", ".join(map(str, k.output_types)), *(made.cost(number) if number in ran else (0, 0)),
+            ", ".join(map(str, k.output_types)), *(timer.cost(number) if number in ran else (0, 0)),
         )
-        for number, k in enumerate(made.kernels)
+        for number, k in enumerate(timer.kernels)
     ]  # fmt: skip
     launches = [MeasuredLaunch(n, start - calls[0].start, max(1, stop - start)) for n, start, stop in calls]
     return Measurement(
         program, machine(), exe.target.options, exe.target.caches, most, count, ns, tuple(kernels),
-        tuple(launches), made.caller,
+        tuple(launches), timer.caller,
     )  # fmt: skip
 
 
@@ -212,19 +214,19 @@ def _made_up(exe: Executable) -> list[Any]:
     import numpy as np
 
     generator = np.random.default_rng(0)
-    found: list[Any] = []
-    for given in exe.inputs:
-        type_ = parsed_type(given.type)
+    values: list[Any] = []
+    for param in exe.inputs:
+        type_ = parsed_type(param.type)
         if not isinstance(type_, TensorType) or not type_.is_static:
             raise RelayError(
-                f"the argument `%{given.name}` is a `{given.type}`: give the arguments to be measured with",
+                f"the argument `%{param.name}` is a `{param.type}`: give the arguments to be measured with",
                 help=["exe.measure(…), or explore(exe, view='lowering', measure=True, args=[…])"],
             )
         shape = type_.concrete_shape
         dtype = "float32" if type_.dtype == "bfloat16" else type_.dtype
         numbers = generator.normal(size=shape) if "float" in type_.dtype else np.zeros(shape)
-        found.append(np.asarray(numbers, dtype))
-    return found
+        values.append(np.asarray(numbers, dtype))
+    return values
 
 
 def machine() -> str:

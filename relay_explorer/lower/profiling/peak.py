@@ -19,10 +19,10 @@ from ..require import tvm
 from ..targets.target import Target
 from ..threads import threads
 
-ACCUMULATORS = 12  # vectors of sums: enough multiply-adds under way, few enough for the registers
+ACCUMULATORS = 12  # vectors: enough multiply-adds in flight, few enough for the registers
 STEPS = 4096  # multiply-adds of each accumulator
 STREAM = 1 << 28  # bytes read in order: far more than a last-level cache holds
-SECONDS = 0.3  # for which each of the two is run; the shortest run counts
+SECONDS = 0.3  # to run each of the two; the fastest run counts
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,13 @@ def _bandwidth(target: Target, many: int) -> float:
 def _compiled(tensors: list[Any], schedule: Callable[[Any], None], target: Target) -> Callable[[], object]:
     import numpy as np
 
-    found = tvm()
+    library = tvm()
     with target.tvm:
-        func = found.te.create_prim_func(tensors).with_attr("global_symbol", "main")
-        sch = found.s_tir.Schedule(found.IRModule({"main": func}))
+        func = library.te.create_prim_func(tensors).with_attr("global_symbol", "main")
+        sch = library.s_tir.Schedule(library.IRModule({"main": func}))
         schedule(sch)
-        run = found.compile(sch.mod, target=target.tvm)["main"]
-    arrays = [found.runtime.tensor(np.ones([int(d) for d in t.shape], "float32")) for t in tensors]
+        run = library.compile(sch.mod, target=target.tvm)["main"]
+    arrays = [library.runtime.tensor(np.ones([int(d) for d in t.shape], "float32")) for t in tensors]
     return lambda: run(*arrays)
 
 

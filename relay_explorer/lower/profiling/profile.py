@@ -36,11 +36,11 @@ class Profile:
         """Return the kernels, the slowest first, with the seconds of all their calls and the number of
         calls.
         """
-        found: dict[Kernel, tuple[float, int]] = {}
+        totals: dict[Kernel, tuple[float, int]] = {}
         for step in self.steps:
-            seconds, count = found.get(step.kernel, (0.0, 0))
-            found[step.kernel] = seconds + step.seconds, count + 1
-        rows = [(kernel, seconds, count) for kernel, (seconds, count) in found.items()]
+            seconds, count = totals.get(step.kernel, (0.0, 0))
+            totals[step.kernel] = seconds + step.seconds, count + 1
+        rows = [(kernel, seconds, count) for kernel, (seconds, count) in totals.items()]
         return sorted(rows, key=lambda row: -row[1])
 
     def __str__(self) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ..link.native import NativeExecutable
 
-SECONDS = 5.0  # after which no more runs are begun
+SECONDS = 5.0  # after which no more runs start
 
 
 class Timed(NamedTuple):
@@ -63,7 +63,7 @@ class TimedGraph:
 
     def clocked(self) -> list[Timed]:
         """Run once; return the calls of kernels, in order."""
-        clock, calls, numbers, found = time.perf_counter_ns, self.executor.calls, self._numbers, []
+        clock, calls, numbers, launches = time.perf_counter_ns, self.executor.calls, self._numbers, []
         at = 0
         while at < len(calls):
             if numbers[at] < 0:
@@ -72,9 +72,9 @@ class TimedGraph:
             run, arguments = calls[at]
             start = clock()
             run(*arguments)
-            found.append(Timed(numbers[at], start, clock()))
+            launches.append(Timed(numbers[at], start, clock()))
             at += 1
-        return found
+        return launches
 
     def cost(self, number: int) -> tuple[int, int]:
         """Return the operations of a call of a kernel, and the bytes of its arguments and results."""
@@ -178,14 +178,14 @@ class TimedNative(_OfBytecode):
     def clocked(self) -> list[Timed]:
         """Run once; return the calls of kernels, in order."""
         self._clocked()
-        found = []
+        launches = []
         log = iter(self._exe.clocked.calls())
         for number in log:
-            found.append(Timed(self._numbers[number], next(log), next(log)))
+            launches.append(Timed(self._numbers[number], next(log), next(log)))
             count = next(log)
             shapes = tuple([tuple([next(log) for _ in range(next(log))]) for _ in range(count)])
             self._sizes[number][shapes or self._types[number]] += 1
-        return found
+        return launches
 
 
 def _tensors(function: Any) -> tuple[Shape, ...]:
@@ -214,10 +214,10 @@ class _Watched:
 
     def compute(self, arguments: Sequence[Any]) -> list[Any]:
         start = time.perf_counter_ns()
-        found = self._kernel.compute(arguments)
+        results = self._kernel.compute(arguments)
         self._log.append(Timed(self._number, start, time.perf_counter_ns()))
-        self._sizes[tuple([getattr(value, "shape", ()) for value in (*arguments, *found)])] += 1
-        return found
+        self._sizes[tuple([getattr(value, "shape", ()) for value in (*arguments, *results)])] += 1
+        return results
 
 
 def _cost(function: Any, shapes: tuple[Shape, ...]) -> tuple[int, int]:
@@ -227,10 +227,10 @@ def _cost(function: Any, shapes: tuple[Shape, ...]) -> tuple[int, int]:
     typed = sized(function, shapes)
     if typed is None:
         return 0, 0
-    given = [t for p in typed.params for t in tensor_types(p.checked_type)]
+    inputs = [t for p in typed.params for t in tensor_types(p.checked_type)]
     results = tensor_types(typed.body.checked_type)
     traffic = 0
-    for type_, shape in zip((*given, *results), shapes):
+    for type_, shape in zip((*inputs, *results), shapes):
         traffic += itemsize(type_.dtype) * prod(shape)
     return sum(call_cost(call).flops for call in levels.calls(typed)), traffic
 
@@ -276,11 +276,11 @@ def fastest(program: Program, runs: int, least: int = 1) -> tuple[int, list[Time
         program.clocked()  # libraries are loaded
         end = time.perf_counter() + SECONDS
         while count < runs and (count < 3 or time.perf_counter() < end):
-            found = program.clocked()
-            if len(found) < least:
+            calls = program.clocked()
+            if len(calls) < least:
                 raise RelayError("the run calls no kernel: there is nothing to be measured")
-            if not best or _span(found) < _span(best):
-                best = found
+            if not best or _span(calls) < _span(best):
+                best = calls
             start = clock()
             program.run()
             took = clock() - start

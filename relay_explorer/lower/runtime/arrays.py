@@ -37,17 +37,17 @@ def aligned(shape: Sequence[int], dtype: str) -> Array:
     size = prod(shape) * kind.itemsize
     raw: Array = np.empty(size + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
-    made: Array = raw[start : start + size].view(kind).reshape(tuple(shape))
-    return made
+    result: Array = raw[start : start + size].view(kind).reshape(tuple(shape))
+    return result
 
 
 def aligned_copy(array: Array, dtype: str = "") -> Array:
     """Copy an array to memory that is aligned for kernels; `dtype` is the copy's element type, if it
     differs.
     """
-    made = aligned(array.shape, dtype or array.dtype.name)
-    made[...] = array
-    return made
+    result = aligned(array.shape, dtype or array.dtype.name)
+    result[...] = array
+    return result
 
 
 def is_aligned(array: Array) -> bool:
@@ -64,8 +64,8 @@ def tensor_maker() -> Callable[[Any], Any]:
     """Return a function that makes a TVM tensor from an aligned array. The tensor shares the array's memory,
     and keeps it alive.
     """
-    made: Callable[[Any], Any] = runtime().from_dlpack
-    return lambda array: made(array) if array.size else _nothing(array)
+    from_dlpack: Callable[[Any], Any] = runtime().from_dlpack
+    return lambda array: from_dlpack(array) if array.size else _nothing(array)
 
 
 def tensor_of(array: Array) -> Any:
@@ -82,8 +82,8 @@ def array_of(tensor: Any) -> Array:
     import numpy as np
 
     if str(tensor.dtype) != "bfloat16":
-        found: Array = np.from_dlpack(tensor)
-        return found
+        array: Array = np.from_dlpack(tensor)
+        return array
     bits = np.from_dlpack(_seen_as(tensor, tuple(tensor.shape), "uint16"))
     return bits.view(element_type("bfloat16"))
 

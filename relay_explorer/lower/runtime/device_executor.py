@@ -51,9 +51,9 @@ class DeviceExecutor(GraphExecutor):
         return self._buffers[slot.offset]._create_view(tuple(slot.shape), slot.dtype)
 
     def _sent(self, array: Array) -> Any:
-        made = self._empty(array.shape, array.dtype.name)
-        made.copyfrom(array)
-        return made
+        tensor = self._empty(array.shape, array.dtype.name)
+        tensor.copyfrom(array)
+        return tensor
 
     def _view(self, number: int, shape: tuple[int, ...]) -> object:
         key = number, shape
@@ -86,14 +86,14 @@ class DeviceExecutor(GraphExecutor):
 
     def _array_of(self, number: int) -> Array:
         there: Any = super()._array_of(number)
-        found: Array = there.numpy()
-        return found
+        array: Array = there.numpy()
+        return array
 
     def _copy(self, step: Copy) -> None:
         for source, target in step.pairs:
-            taken: Any = self._arrays[target]
-            given: Any = self._seen(source, tuple(self.program.slots[target].shape))
-            given.copyto(taken)
+            target_array: Any = self._arrays[target]
+            source_array: Any = self._seen(source, tuple(self.program.slots[target].shape))
+            source_array.copyto(target_array)
 
     def timed(self) -> list[float]:
         """Run once, and return the seconds that each step took, the device's work included."""
@@ -113,12 +113,12 @@ def _sizes(program: GraphProgram) -> dict[int, int]:
     the plan's arena cannot be one piece of memory here: what begins at the same offset, which is never needed
     at the same time, shares a buffer.
     """
-    found: dict[int, int] = {}
+    sizes: dict[int, int] = {}
     for slot in program.slots:
         if slot.offset >= 0:
             size = prod(slot.shape) * itemsize(slot.dtype)
-            found[slot.offset] = max(found.get(slot.offset, 1), size)
-    return found
+            sizes[slot.offset] = max(sizes.get(slot.offset, 1), size)
+    return sizes
 
 
 def _itself(array: Array) -> object:
@@ -134,7 +134,7 @@ def _by_host(run: Run) -> Run:
         runtime = tvm().runtime
         here = [runtime.tensor(tensor.numpy()) for tensor in tensors]
         run(*here)
-        for tensor, found in zip(tensors, here, strict=True):
-            tensor.copyfrom(found.numpy())
+        for tensor, result in zip(tensors, here, strict=True):
+            tensor.copyfrom(result.numpy())
 
     return called

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .kernel import Kernel
 
-LEAST = 256  # bytes of a piece of memory
+MIN_BYTES = 256  # bytes of a piece of memory
 
 
 class DeviceStorage:
@@ -43,8 +43,8 @@ class DeviceArray:
     @property
     def here(self) -> Array:
         """Its numbers, in this machine's memory."""
-        made: Array = self.tensor.numpy()
-        return made
+        array: Array = self.tensor.numpy()
+        return array
 
     def copy(self) -> Array:
         return self.here
@@ -53,8 +53,8 @@ class DeviceArray:
         """Return a view of the same elements with another shape."""
         if len(shape) == 1 and not isinstance(shape[0], int):
             shape = tuple(shape[0])
-        count, known = prod(self.shape), prod(extent for extent in shape if extent >= 0)
-        shape = tuple([count // max(1, known) if extent < 0 else int(extent) for extent in shape])
+        count, product = prod(self.shape), prod(extent for extent in shape if extent >= 0)
+        shape = tuple([count // max(1, product) if extent < 0 else int(extent) for extent in shape])
         return DeviceArray(self.tensor._create_view(shape, self.dtype.name), self.dtype, self.storage)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
@@ -63,9 +63,9 @@ class DeviceArray:
     def __setitem__(self, index: Any, value: Any) -> None:
         import numpy as np
 
-        made = self.here
-        made[index] = np.asarray(value)
-        self.tensor.copyfrom(made)
+        array = self.here
+        array[index] = np.asarray(value)
+        self.tensor.copyfrom(array)
 
     def __bool__(self) -> bool:
         return bool(self.here)
@@ -87,7 +87,7 @@ class DeviceMemory(Memory):
         self._free: dict[int, list[Any]] = {}
 
     def storage(self, size: int) -> Any:
-        whole = max(LEAST, 1 << (max(size, 1) - 1).bit_length())
+        whole = max(MIN_BYTES, 1 << (max(size, 1) - 1).bit_length())
         return DeviceStorage(whole, self._free.setdefault(whole, []), self.device)
 
     def storages(self, size: int) -> Callable[[], Array]:
@@ -103,9 +103,9 @@ class DeviceMemory(Memory):
 
     def own(self, array: Array) -> Any:
         """Copy an array to the device."""
-        made = self.tensor(array.shape, array.dtype.newbyteorder("="))
-        made.tensor.copyfrom(array if is_aligned(array) else aligned_copy(array))
-        return made
+        result = self.tensor(array.shape, array.dtype.newbyteorder("="))
+        result.tensor.copyfrom(array if is_aligned(array) else aligned_copy(array))
+        return result
 
     @contextmanager
     def at_hand(self, values: list[Any]) -> Iterator[None]:
@@ -151,8 +151,8 @@ class DeviceKernel:
 
         own = [aligned_copy(np.asarray(array), dtype) for array, dtype in zip(arrays, dtypes)]
         self.kernel.run(*map(tensor_of, own))
-        for array, found in zip(arrays[self._reads :], own[self._reads :]):
-            array[...] = found
+        for array, result in zip(arrays[self._reads :], own[self._reads :]):
+            array[...] = result
 
 
 class HostKernel(NumPyKernel):

@@ -127,7 +127,7 @@ class Executable:
     @property
     def _takes(self) -> str:
         """The first parameters, for a text of one line."""
-        takes = ", ".join(f"%{given.name}: {given.type}" for given in self.inputs[:4])
+        takes = ", ".join(f"%{param.name}: {param.type}" for param in self.inputs[:4])
         return takes + (", …" if len(self.inputs) > 4 else "")
 
 
@@ -135,9 +135,9 @@ def all_in_order(inputs: Sequence[Input], args: Sequence[Any], named: Mapping[st
     """Arguments by position and by name in the order of a program's parameters. A RelayError where there is
     not one for each.
     """
-    values = in_order([given.name for given in inputs], args, named) if named else list(args)
+    values = in_order([param.name for param in inputs], args, named) if named else list(args)
     if len(values) != len(inputs):
-        shown = ", ".join(f"`%{given.name}: {given.type}`" for given in inputs[:6])
+        shown = ", ".join(f"`%{param.name}: {param.type}`" for param in inputs[:6])
         more = f" and {len(inputs) - 6} more" if len(inputs) > 6 else ""
         raise RelayError(
             f"the program takes {counted(len(inputs), 'argument')}, and is given {len(values)}",
@@ -203,8 +203,8 @@ class GraphExecutable(Executable):
 
     def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> None:
         """Set the parameters to the values of a call. The caller holds the executor's lock."""
-        for given, value in zip(self.program.inputs, all_in_order(self.program.inputs, args, named)):
-            for number, array in arrays_of(given, value, self.program.slots):
+        for param, value in zip(self.program.inputs, all_in_order(self.program.inputs, args, named)):
+            for number, array in arrays_of(param, value, self.program.slots):
                 self.executor.bind(number, array)
 
     def written(self, step: int, args: Sequence[Any]) -> list[Array]:

@@ -30,12 +30,12 @@ def host_kernel(function: Function) -> Callable[..., None]:
 
     def run(*tensors: Any) -> None:
         rest = iter([array_of(tensor) for tensor in tensors])
-        given = map(_widened, rest)
-        values: dict[int, Any] = {id(p): nested(given, p.checked_type) for p in function.params}
+        operands = map(_widened, rest)
+        values: dict[int, Any] = {id(p): nested(operands, p.checked_type) for p in function.params}
         for node in order:
             _evaluate(node, values)
-        for made, place in zip(leaves(values[id(function.body)]), rest):
-            place[...] = made
+        for result, place in zip(leaves(values[id(function.body)]), rest):
+            place[...] = result
 
     return run
 

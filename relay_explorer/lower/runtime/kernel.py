@@ -77,8 +77,8 @@ class Kernel:
         from ...ir.module import IRModule
         from ...typing import infer_types
 
-        if isinstance(given := self.entry.get("function"), Function):
-            return given
+        if isinstance(function := self.entry.get("function"), Function):
+            return function
         return infer_types(IRModule.from_expr(function_of(self.text)))["main"]
 
     @property
@@ -179,18 +179,18 @@ class Kernel:
                     "RELAY_EXPLORER_CACHE to another one; where it is damaged, delete it"
                 ],
             ) from None
-        found: Callable[..., object] = self._library[self.symbol]
-        return found
+        function: Callable[..., object] = self._library[self.symbol]
+        return function
 
     @property
     def library(self) -> Path | None:
         """Its file; None where it was compiled in this process. One that went from the cache since is made
         again.
         """
-        given = self.entry.get("path")
-        if given is None:
+        stored = self.entry.get("path")
+        if stored is None:
             return None
-        path = Path(str(given))
+        path = Path(str(stored))
         if not path.is_file():
             entry = compiled(self.text, self.symbol, self.target, self.choice or None)
             self.entry.update(entry)
@@ -232,20 +232,20 @@ class Kernel:
     @cached_property
     def _built_here(self) -> Callable[..., object]:
         """The function as TVM compiles it in this process: where there is no library."""
-        found: Callable[..., object] = self._generated[self.symbol]
-        return found
+        function: Callable[..., object] = self._generated[self.symbol]
+        return function
 
     def __call__(self, *arrays: Any) -> Any:
         """Run the kernel on NumPy arrays, those of tuples one after another, and return new arrays. Dynamic
         sizes are those of the arrays.
         """
-        wanted = self.input_types
+        expected = self.input_types
         arrays = tuple([_read(array, f"p{number}") for number, array in enumerate(arrays)])
-        if len(arrays) != len(wanted) or not all(map(_is, arrays, wanted)):
-            given = ", ".join(map(_described, arrays))
+        if len(arrays) != len(expected) or not all(map(_is, arrays, expected)):
+            actual = ", ".join(map(_described, arrays))
             raise RelayError(
-                f"the kernel `{self.name}` takes {', '.join(map(str, wanted)) or 'nothing'}, "
-                f"and is given {given or 'nothing'}"
+                f"the kernel `{self.name}` takes {', '.join(map(str, expected)) or 'nothing'}, "
+                f"and is given {actual or 'nothing'}"
             )
         self._check_sizes(arrays)
         outputs = [aligned(shape, t.dtype) for shape, t in zip(self._shapes(arrays), self.output_types)]
@@ -262,8 +262,8 @@ class Kernel:
             return None
         if "sizes" not in self.entry:
             return output_sizes(self.scheduled.composed)
-        found: list[list[Any]] | None = self.entry["sizes"]
-        return found
+        sizes: list[list[Any]] | None = self.entry["sizes"]
+        return sizes
 
     @cached_property
     def _agreements(self) -> list[ShapeConstraint]:
@@ -275,14 +275,14 @@ class Kernel:
             sizes = {arrays[number].shape[axis] for number, axis in agreement.places}
             sizes |= set() if agreement.number is None else {agreement.number}
             if len(sizes - ({1} if agreement.ones else set())) > 1:
-                given = ", ".join(f"{a.dtype}{list(a.shape)}" for a in arrays)
-                raise RelayError(f"the kernel `{self.name}` is given sizes that do not go together: {given}")
+                actual = ", ".join(f"{a.dtype}{list(a.shape)}" for a in arrays)
+                raise RelayError(f"the kernel `{self.name}` is given sizes that do not go together: {actual}")
 
     def _shapes(self, arrays: Any) -> list[tuple[int, ...]]:
         if self.sizes is None:
             return [t.concrete_shape for t in self.output_types]
-        given = [a.shape for a in arrays]
-        return [tuple([evaluated(size, given) for size in program]) for program in self.sizes]
+        shapes = [a.shape for a in arrays]
+        return [tuple([evaluated(size, shapes) for size in program]) for program in self.sizes]
 
     def __repr__(self) -> str:
         how = "on the host" if self.on_host else f"by {self.rule}, {self.size / 1024:.0f} KB"
@@ -305,5 +305,5 @@ def _nothing(*tensors: Any) -> None:
     """Write no elements."""
 
 
-def _is(value: Any, wanted: TensorType) -> bool:
-    return hasattr(value, "dtype") and fits(value, wanted)
+def _is(value: Any, type_: TensorType) -> bool:
+    return hasattr(value, "dtype") and fits(value, type_)

@@ -21,10 +21,10 @@ from .arrays import ALIGNMENT, is_aligned, tensor_maker
 if TYPE_CHECKING:
     from numpy import ndarray as Array
 
-COPIED = 1 << 11  # bytes; to look whether kernels can read an array takes as long as to copy so many
-SMALL = 1 << 16  # bytes; storages whose size is known only then are of a few sizes, up to this one
-KEPT = 1 << 24  # bytes; making a larger storage takes little beside filling it
-MAX_STORAGES = 16  # storages that one instruction keeps: a function that calls itself needs several at a time
+COPY_BELOW_BYTES = 1 << 11  # checking whether kernels can read an array takes as long as such a copy
+ROUNDED_BELOW_BYTES = 1 << 16  # storages of dynamic size are rounded to a few sizes, up to this one
+MAX_POOLED_BYTES = 1 << 24  # allocating a larger storage takes little compared to filling it
+MAX_STORAGES = 16  # of one instruction: a recursive function needs several at a time
 
 # What `getrefcount` says in `KernelMemory._is_free` of a storage, besides its tensors, and of a tensor,
 # besides what kernels are given for it, when nobody else holds them.
@@ -67,11 +67,11 @@ class KernelMemory(Memory):
         """TVM's tensor of an array that is not known yet, or of a copy where kernels cannot read it."""
         base: Any = array.base
         if type(base) is self._type:
-            made = self._tensor(array)
+            tensor = self._tensor(array)
             if (tensors := base.tensors) is not None and array is tensors.get((array.shape, array.dtype)):
-                self.known[id(array)] = made
-            return made
-        if array.nbytes > COPIED and is_aligned(array):
+                self.known[id(array)] = tensor
+            return tensor
+        if array.nbytes > COPY_BELOW_BYTES and is_aligned(array):
             return self._tensor(array)
         return self._tensor(self._copy(array, self.storage(array.nbytes)))
 
@@ -96,7 +96,7 @@ class KernelMemory(Memory):
     # -- memory
 
     def storage(self, size: int) -> Array:
-        if size > SMALL:
+        if size > ROUNDED_BELOW_BYTES:
             return self._new(size)
         bits = size.bit_length()
         if bits not in self._small:
@@ -107,36 +107,36 @@ class KernelMemory(Memory):
         if size >= 1 << 62:  # NumPy says something else
             raise MemoryError(f"unable to allocate {size:,} bytes")
         # NumPy takes who owns memory for a tensor's base, so that is of the type itself.
-        made: Array = self._type((size + ALIGNMENT,), "uint8")
-        start = -made.ctypes.data % ALIGNMENT
-        return made[start : start + size]
+        memory: Array = self._type((size + ALIGNMENT,), "uint8")
+        start = -memory.ctypes.data % ALIGNMENT
+        return memory[start : start + size]
 
     def storages(self, size: int) -> Callable[[], Array]:
-        if size > KEPT or not self.keeps:
+        if size > MAX_POOLED_BYTES or not self.keeps:
             return partial(self._new, size)
-        kept: deque[Any] = deque()
+        storages: deque[Any] = deque()
 
         def storage() -> Any:
             try:
-                made = kept.popleft()  # that was given the longest time ago
+                candidate = storages.popleft()  # that was given the longest time ago
             except IndexError:
-                made = None
-            if made is None or not self._is_free(made):
-                if made is not None:
-                    if len(kept) + 1 < MAX_STORAGES:
-                        kept.append(made)
+                candidate = None
+            if candidate is None or not self._is_free(candidate):
+                if candidate is not None:
+                    if len(storages) + 1 < MAX_STORAGES:
+                        storages.append(candidate)
                     else:
-                        self._forget(made)
-                made = self._kept(size)
-            kept.append(made)
-            return made
+                        self._forget(candidate)
+                candidate = self._kept(size)
+            storages.append(candidate)
+            return candidate
 
         return storage
 
     def _kept(self, size: int) -> Any:
-        made: Any = self._new(size)
-        made.tensors = {}
-        return made
+        storage: Any = self._new(size)
+        storage.tensors = {}
+        return storage
 
     def tensors(self, shape: tuple[int, ...], dtype: str) -> Callable[[Array], Array]:
         import numpy as np
@@ -145,12 +145,12 @@ class KernelMemory(Memory):
 
         def tensor(storage: Any) -> Array:
             tensors = storage.tensors
-            made: Array | None = None if tensors is None else tensors.get(key)
-            if made is None:
-                made = make(*key, storage)
+            result: Array | None = None if tensors is None else tensors.get(key)
+            if result is None:
+                result = make(*key, storage)
                 if tensors is not None:
-                    tensors[key] = made
-            return made
+                    tensors[key] = result
+            return result
 
         return tensor
 
@@ -160,17 +160,17 @@ class KernelMemory(Memory):
 
     def constant(self, array: Array) -> Array:
         """Copy an array to memory that lives as long as this object."""
-        made = self.own(array)
-        if made.dtype.kind in "biuf":
-            self.known[id(made)] = self._tensor(made)
-        return made
+        array_copy = self.own(array)
+        if array_copy.dtype.kind in "biuf":
+            self.known[id(array_copy)] = self._tensor(array_copy)
+        return array_copy
 
     def _copy(self, array: Array, storage: Array) -> Array:
         import numpy as np
 
-        made: Array = np.ndarray(array.shape, array.dtype.newbyteorder("="), storage)
-        made[...] = array
-        return made
+        result: Array = np.ndarray(array.shape, array.dtype.newbyteorder("="), storage)
+        result[...] = array
+        return result
 
     # -- who holds what
 
@@ -192,14 +192,14 @@ class KernelMemory(Memory):
 
     def _counts_as_expected(self) -> bool:
         """Whether this Python counts holders at once, and as it did when this was written."""
-        made = self._kept(ALIGNMENT)
+        storage = self._kept(ALIGNMENT)
         tensor = self.tensors((4,), "float32")
-        held = [tensor(made)]
+        held = [tensor(storage)]
         self.given(held[0])
-        found = [self._is_free(made)]
+        free = [self._is_free(storage)]
         held.clear()
-        found.append(self._is_free(made))
-        held.append(made)
-        found.append(self._is_free(made))
-        self._forget(made)
-        return found == [False, True, False]
+        free.append(self._is_free(storage))
+        held.append(storage)
+        free.append(self._is_free(storage))
+        self._forget(storage)
+        return free == [False, True, False]

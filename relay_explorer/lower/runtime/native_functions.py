@@ -96,18 +96,18 @@ class OutsideFunctions:
     def made(self, machine: int, function: Value) -> int:
         """Create a value of the program that stands for a function, and return its address."""
         number = next(self._numbers)
-        made = self._make(machine, len(_parameters(function)), self._code, self._done, number)
-        if not made:
+        address = self._make(machine, len(_parameters(function)), self._code, self._done, number)
+        if not address:
             library = self._library()
             assert library is not None
             raise library.problem()
         self._functions[number] = function
-        return int(made)
+        return int(address)
 
     def raised(self) -> BaseException | None:
         """Return the exception that a function has raised since the last call of this method."""
-        found, self._raised = self._raised, None
-        return found
+        exception, self._raised = self._raised, None
+        return exception
 
     def _forget(self, number: int) -> None:
         self._functions.pop(number, None)

@@ -33,7 +33,7 @@ from .native_functions import NativeClosure, OutsideFunctions, WrappedFunction
 if TYPE_CHECKING:
     from numpy import ndarray as Array
 
-ROOM = 1024  # numbers, which most results take
+RESULT_CAPACITY = 1024  # integers, enough for most results
 
 
 class NativeLibrary:
@@ -53,9 +53,9 @@ class NativeLibrary:
             ) from None
 
         def function(name: str, result: Any, *arguments: Any) -> Any:
-            found = getattr(library, f"{native.prefix}_{name}")
-            found.restype, found.argtypes = result, arguments
-            return found
+            symbol = getattr(library, f"{native.prefix}_{name}")
+            symbol.restype, symbol.argtypes = result, arguments
+            return symbol
 
         pointer, number = ctypes.c_void_p, ctypes.c_int64
         self._new = function("new", pointer)
@@ -78,7 +78,7 @@ class NativeLibrary:
         # Not where the process ends: another thread may be running the program.
         weakref.finalize(self, _closed, library, self._end, self._machine).atexit = False
         self.released: list[int] = []  # values that nobody holds any more, since the last run
-        self._room = array("q", bytes(8 * ROOM))
+        self._room = array("q", bytes(8 * RESULT_CAPACITY))
         self._arguments = (ctypes.c_void_p * (len(native.arguments) + 1))()
         types = [param.checked_type for param in main.params]
         self._inputs = [Input(p.name_hint, None, str(t)) for p, t in zip(main.params, types)]
@@ -103,9 +103,9 @@ class NativeLibrary:
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         with self.lock:
             numbers, alive = self._written(args, named)
-            found = self._run(numbers)
+            result = self._run(numbers)
         del alive
-        return found if type(found) is self._writer.array_type else self._shown(found)
+        return result if type(result) is self._writer.array_type else self._shown(result)
 
     def apply(self, function: int, arguments: Sequence[Value]) -> Value:
         """Call one of the program's functions, at an address, and return its value."""
@@ -116,9 +116,9 @@ class NativeLibrary:
             )
         with self.lock:
             numbers, alive = self.numbers(arguments)
-            found = self._run(numbers, function)
+            result = self._run(numbers, function)
         del alive
-        return found
+        return result
 
     def _written(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[bytes, list[Any]]:
         """Encode the arguments as integers: directly where they are plainly valid, otherwise after checking
@@ -133,42 +133,42 @@ class NativeLibrary:
 
     def numbers(self, values: Sequence[Value]) -> tuple[bytes, list[Any]]:
         """Values as numbers. The functions from outside among them are given back once they were read."""
-        made: list[int] = []
+        addresses: list[int] = []
         try:
-            return written(values, self.native.tags, lambda function: self._handle(function, made))
+            return written(values, self.native.tags, lambda function: self._handle(function, addresses))
         finally:
-            self.released += made
+            self.released += addresses
 
-    def _handle(self, function: Value, made: list[int]) -> int:
+    def _handle(self, function: Value, addresses: list[int]) -> int:
         """Return the program's value for a function."""
         if isinstance(function, NativeClosure) and function.library is self:
             return function.address
-        made.append(self._outside.made(self._machine, function))
-        return made[-1]
+        addresses.append(self._outside.made(self._machine, function))
+        return addresses[-1]
 
     def values(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Value]:
         """Arguments as the interpreter has them, of the parameters' types."""
         params = self.main.params
-        given = all_in_order(self._inputs, args, named)
-        values = [self._value(param, value) for param, value in zip(params, given)]
+        arguments = all_in_order(self._inputs, args, named)
+        values = [self._value(param, value) for param, value in zip(params, arguments)]
         typed = [Var(p.name_hint, p.checked_type, p.span) for p in params]
         check_arguments(typed, values, self.module)
         return values
 
     def _value(self, param: Var, value: Any) -> Value:
         """Convert an argument to a value of the interpreter; a tensor takes the parameter's type."""
-        wanted = param.checked_type
-        if not isinstance(wanted, TensorType):
-            found = WrappedFunction(value) if isinstance(value, FunctionValue) else to_value(value)
-            if hasattr(found, "dtype") and isinstance(wanted, (TupleType, RefType, TypeCall, GlobalTypeVar)):
-                raise refused(param.name_hint, wanted, found, param.span)
-            return found
-        if not wanted.shape:
-            value = of_number(value, wanted.dtype)
-        found = to_value(by_dlpack(value, param.name_hint))
-        if not hasattr(found, "dtype") or not fits(found, wanted):
-            raise refused(param.name_hint, wanted, found, param.span)
-        return found
+        type_ = param.checked_type
+        if not isinstance(type_, TensorType):
+            result = WrappedFunction(value) if isinstance(value, FunctionValue) else to_value(value)
+            if hasattr(result, "dtype") and isinstance(type_, (TupleType, RefType, TypeCall, GlobalTypeVar)):
+                raise refused(param.name_hint, type_, result, param.span)
+            return result
+        if not type_.shape:
+            value = of_number(value, type_.dtype)
+        result = to_value(by_dlpack(value, param.name_hint))
+        if not hasattr(result, "dtype") or not fits(result, type_):
+            raise refused(param.name_hint, type_, result, param.span)
+        return result
 
     def _run(self, numbers: bytes, function: int | None = None) -> Value:
         """Run the program, or one of its functions, on encoded arguments, and return its value."""
@@ -197,7 +197,7 @@ class NativeLibrary:
 
     def value_at(self, address: int) -> Value:
         """Read a value that the program holds."""
-        room = array("q", bytes(8 * ROOM))
+        room = array("q", bytes(8 * RESULT_CAPACITY))
         count = self._write(address, *room.buffer_info())
         if count > len(room):
             room = array("q", bytes(8 * count))
@@ -262,10 +262,10 @@ class NativeLibrary:
         """Return the calls of kernels since the last call of this method, encoded as integers (see clock.c):
         none, unless the library was built with the clock.
         """
-        found = array("q", bytes(8 * max(0, self._clocked(self._machine, None, 0))))
-        if self._clocked(self._machine, found.buffer_info()[0], len(found)) < 0:
+        log = array("q", bytes(8 * max(0, self._clocked(self._machine, None, 0))))
+        if self._clocked(self._machine, log.buffer_info()[0], len(log)) < 0:
             raise MemoryError("there is no memory for the times of the kernels' calls")
-        return found
+        return log
 
     def problem(self) -> BaseException:
         if (problem := self._outside.raised()) is not None:
@@ -287,6 +287,6 @@ def _copied(address: int, code: int, bits: int, shape: tuple[int, ...]) -> Array
     """Copy the tensor at an address."""
     import numpy as np
 
-    made: Array = np.empty(shape, numpy_type(code, bits))
-    ctypes.memmove(made.ctypes.data, address, made.nbytes)
-    return widened(made, code)
+    result: Array = np.empty(shape, numpy_type(code, bits))
+    ctypes.memmove(result.ctypes.data, address, result.nbytes)
+    return widened(result, code)

@@ -79,8 +79,8 @@ class VMExecutable(Executable):
 
     def values(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Value]:
         """Convert arguments to values of the machine."""
-        given = all_in_order(self._inputs, args, named)
-        values = [_value(argument, param) for argument, param in zip(given, self._params)]
+        arguments = all_in_order(self._inputs, args, named)
+        values = [_value(argument, param) for argument, param in zip(arguments, self._params)]
         check_arguments(self._params, values, self._types)
         return values
 
@@ -166,15 +166,15 @@ class CompiledKernel:
         if self._narrow is not None:
             self._run_narrow(arrays, self._narrow)
             return
-        given, known = self._given, self._known.get
-        self._run(*[given(a) if (found := known(id(a))) is None else found for a in arrays])
+        to_tensor, cached = self._given, self._known.get
+        self._run(*[to_tensor(a) if (tensor := cached(id(a))) is None else tensor for a in arrays])
 
     def _run_narrow(self, arrays: Sequence[Array], dtypes: Sequence[str]) -> None:
         """Where there are tensors of bfloat16: the machine, as NumPy, holds them in float32."""
         own = [aligned_copy(array, dtype) for array, dtype in zip(arrays, dtypes)]
         self._run(*map(tensor_of, own))
-        for array, found in zip(arrays[self._reads :], own[self._reads :]):
-            array[...] = found
+        for array, result in zip(arrays[self._reads :], own[self._reads :]):
+            array[...] = result
 
 
 def parameters(program: VMProgram) -> list[Var]:
@@ -202,15 +202,15 @@ def types_of(program: VMProgram) -> IRModule:
 
 def _value(argument: Any, param: Var) -> Value:
     """Convert an argument to a value of the machine; Python's numbers take the parameter's element type."""
-    wanted = param.type_annotation
-    if isinstance(wanted, TensorType) and not wanted.shape:
-        argument = of_number(argument, wanted.dtype)
+    type_ = param.type_annotation
+    if isinstance(type_, TensorType) and not type_.shape:
+        argument = of_number(argument, type_.dtype)
     value = to_value(by_dlpack(argument, param.name_hint))
     tensor = hasattr(value, "dtype")
-    if (isinstance(wanted, TensorType) and not (tensor and fits(value, wanted))) or (
-        tensor and isinstance(wanted, (TupleType, FuncType, RefType, TypeCall, GlobalTypeVar))
+    if (isinstance(type_, TensorType) and not (tensor and fits(value, type_))) or (
+        tensor and isinstance(type_, (TupleType, FuncType, RefType, TypeCall, GlobalTypeVar))
     ):
-        raise refused(param.name_hint, wanted, value)
+        raise refused(param.name_hint, type_, value)
     return value
 
 

@@ -15,7 +15,7 @@ from ...ir.errors import RelayError
 from ..cache.store import digest
 
 DIGESTS = "digests.json"
-AGAIN = "build the program again, and save it: relay_explorer.build(…).save(path)"
+REBUILD = "build the program again, and save it: relay_explorer.build(…).save(path)"
 
 
 class ArchiveWriter:
@@ -46,7 +46,8 @@ class ArchiveReader:
         described = json.loads(self._archive.read(name))
         if described["format"] != form:
             raise RelayError(
-                f"{self._path!r} was saved by version {described['version']} in another format", help=[AGAIN]
+                f"{self._path!r} was saved by version {described['version']} in another format",
+                help=[REBUILD],
             )
         self._digests: dict[str, str] = json.loads(self._archive.read(DIGESTS))
         self.read(name)
@@ -56,5 +57,5 @@ class ArchiveReader:
         """Read a member; a RelayError where it is not what was saved."""
         data = self._archive.read(name)
         if digest(data) != self._digests.get(name):
-            raise RelayError(f"{self._path!r} is damaged: {name} in it is not what was saved", help=[AGAIN])
+            raise RelayError(f"{self._path!r} is damaged: {name} in it is not what was saved", help=[REBUILD])
         return data

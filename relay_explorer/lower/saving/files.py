@@ -14,13 +14,13 @@ from pathlib import Path
 from ...ir.errors import RelayError
 
 
-def path_of(given: object) -> Path:
+def path_of(path: object) -> Path:
     """Return the path of a file. Raise a RelayError for a value that is no path."""
     try:
-        text = os.fsdecode(given)  # type: ignore[arg-type]  # it says so where it is no path
+        text = os.fsdecode(path)  # type: ignore[arg-type]  # it says so where it is no path
     except TypeError:
         raise RelayError(
-            f"a path is a string or a pathlib.Path, not a value of type {type(given).__name__}"
+            f"a path is a string or a pathlib.Path, not a value of type {type(path).__name__}"
         ) from None
     if not text or "\0" in text:
         raise RelayError(f"{text[:80]!r} is no path of a file")
@@ -28,18 +28,18 @@ def path_of(given: object) -> Path:
 
 
 @contextmanager
-def replaced(given: object) -> Iterator[Path]:
+def replaced(location: object) -> Iterator[Path]:
     """Yield a new file that replaces the file at a path once it is completely written, because the old one
     may be loaded at the moment, and stays as it is where writing fails. Links are followed. Raise a
     RelayError where the path is something else, such as a folder or a device, and for errors of the system.
     """
-    path = path_of(given)
+    path = path_of(location)
     try:
         target = _target(path)
         with tempfile.TemporaryDirectory() as place:
-            made = Path(place) / "made"
-            yield made
-            _put(made, target)
+            temporary = Path(place) / "made"
+            yield temporary
+            _put(temporary, target)
     except OSError as problem:
         raise _problem(path, problem.strerror or problem) from None
 
@@ -55,11 +55,11 @@ def _target(path: Path) -> Path:
     return target
 
 
-def _put(made: Path, target: Path) -> None:
+def _put(temporary: Path, target: Path) -> None:
     descriptor, beside = tempfile.mkstemp(prefix=".relay_explorer-", dir=target.parent)
     os.close(descriptor)
     try:
-        shutil.copy(made, beside)
+        shutil.copy(temporary, beside)
         os.replace(beside, target)
     except BaseException:
         with suppress(OSError):
@@ -67,5 +67,5 @@ def _put(made: Path, target: Path) -> None:
         raise
 
 
-def _problem(path: Path, said: object) -> RelayError:
-    return RelayError(f"the program cannot be saved as {str(path)!r:.200}: {said}")
+def _problem(path: Path, reason: object) -> RelayError:
+    return RelayError(f"the program cannot be saved as {str(path)!r:.200}: {reason}")

@@ -9,7 +9,7 @@ from typing import Any
 from ...ir.errors import RelayError
 from ..runtime.executable import Executable
 from ..runtime.services import provides
-from .archive import AGAIN, ArchiveReader
+from .archive import REBUILD, ArchiveReader
 from .files import path_of
 
 FORMAT = 2
@@ -66,5 +66,5 @@ def _load(path: str) -> Executable:
     except Exception as problem:  # what is damaged can be wrong in any way
         reason = f"{type(problem).__name__}: {problem}"
         raise RelayError(
-            f"{path!r} is no program that was saved, or a part of one: {reason}"[:400], help=[AGAIN]
+            f"{path!r} is no program that was saved, or a part of one: {reason}"[:400], help=[REBUILD]
         ) from None

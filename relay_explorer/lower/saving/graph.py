@@ -20,7 +20,7 @@ from ..runtime.arrays import aligned
 from ..runtime.executable import Executable, GraphExecutable
 from ..runtime.kernel import Kernel
 from ..targets.target import Target
-from .archive import AGAIN, ArchiveReader, ArchiveWriter
+from .archive import REBUILD, ArchiveReader, ArchiveWriter
 from .files import replaced
 from .formats import DESCRIPTION, FORMAT, register_archive
 
@@ -32,18 +32,20 @@ def save(exe: GraphExecutable, path: object) -> None:
     written.
     """
     program = exe.program
-    told = {
+    description = {
         "slots": program.slots,
         "steps": [[type(step).__name__, step] for step in program.steps],
         "inputs": program.inputs,
         "result": program.result,
         "arena": program.arena,
     }
-    write_archive(path, exe, told, {number: array.tobytes() for number, array in exe.constants.items()})
+    write_archive(
+        path, exe, description, {number: array.tobytes() for number, array in exe.constants.items()}
+    )
 
 
 def write_archive(
-    path: object, exe: Executable, told: Mapping[str, Any], constants: Mapping[int, bytes]
+    path: object, exe: Executable, fields: Mapping[str, Any], constants: Mapping[int, bytes]
 ) -> None:
     """Write the file of a program that runs kernels: `told` is the part of its description that depends on
     the executor.
@@ -56,9 +58,9 @@ def write_archive(
         "target": asdict(exe.target),
         "kernels": [_kernel_fields(kernel) for kernel in exe.kernels],
         "text": exe.text,
-        **told,
+        **fields,
     }
-    with replaced(path) as made, zipfile.ZipFile(made, "w") as archive:
+    with replaced(path) as output, zipfile.ZipFile(output, "w") as archive:
         writer = ArchiveWriter(archive)
         writer.write(DESCRIPTION, json.dumps(description).encode())
         for number, library in enumerate(libraries):
@@ -73,13 +75,13 @@ def _library_of(kernel: Kernel) -> Path | None:
     """Return the library of a kernel; None where it runs on the host."""
     if kernel.on_host:
         return None
-    found = kernel.library
-    if found is None:
+    library = kernel.library
+    if library is None:
         raise RelayError(
             f"the kernel `{kernel.name}` was compiled in this process, and has no library to save",
             help=["install a C compiler (gcc), and give its operators lowerings of this package"],
         )
-    return found
+    return library
 
 
 def _kernel_fields(kernel: Kernel) -> dict[str, Any]:
@@ -90,16 +92,16 @@ def _kernel_fields(kernel: Kernel) -> dict[str, Any]:
     return {**own, "entry": entry}
 
 
-def _loaded(archive: ArchiveReader, told: dict[str, Any]) -> GraphExecutable:
+def _loaded(archive: ArchiveReader, description: dict[str, Any]) -> GraphExecutable:
     import numpy as np
 
-    target = read_target(told)
+    target = read_target(description)
     program = GraphProgram(
-        tuple([Slot(o, d, tuple(s), a) for o, d, s, a in told["slots"]]),
-        tuple([_KINDS[kind](*map(_tuples, fields)) for kind, fields in told["steps"]]),
-        tuple([Input(*fields) for fields in told["inputs"]]),
-        _result(told["result"]),
-        int(told["arena"]),
+        tuple([Slot(o, d, tuple(s), a) for o, d, s, a in description["slots"]]),
+        tuple([_KINDS[kind](*map(_tuples, fields)) for kind, fields in description["steps"]]),
+        tuple([Input(*fields) for fields in description["inputs"]]),
+        _result(description["result"]),
+        int(description["arena"]),
     )
     constants = {}
     for number in program.constants:
@@ -107,18 +109,18 @@ def _loaded(archive: ArchiveReader, told: dict[str, Any]) -> GraphExecutable:
         array = aligned(slot.shape, slot.dtype)
         array[...] = np.frombuffer(archive.read(f"constants/{number}"), array.dtype).reshape(slot.shape)
         constants[number] = array
-    made = GraphExecutable(program, read_kernels(archive, told, target), constants, target)
-    made._text = str(told["text"])
-    return made
+    exe = GraphExecutable(program, read_kernels(archive, description, target), constants, target)
+    exe._text = str(description["text"])
+    return exe
 
 
-def read_kernels(archive: ArchiveReader, told: dict[str, Any], target: Target) -> list[Kernel]:
+def read_kernels(archive: ArchiveReader, description: dict[str, Any], target: Target) -> list[Kernel]:
     """Read the kernels of a saved program. Their libraries lie in a temporary folder that lives as long as
     they do.
     """
     kernels = []
     folder = _Folder()
-    for number, fields in enumerate(told["kernels"]):
+    for number, fields in enumerate(description["kernels"]):
         kernel = Kernel(fields["name"], fields["symbol"], fields["text"], target, fields["entry"])
         kernel.uses, kernel.cached = int(fields["uses"]), True
         if not kernel.on_host:
@@ -138,13 +140,13 @@ class _Folder:
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
-def read_target(told: dict[str, Any]) -> Target:
+def read_target(description: dict[str, Any]) -> Target:
     """Return the target that a program was built for. Raise a RelayError where this machine cannot run it."""
-    target = Target.from_dict(told["target"])
-    if told["machine"] != platform.machine() or not target.runs_here:
+    target = Target.from_dict(description["target"])
+    if description["machine"] != platform.machine() or not target.runs_here:
         raise RelayError(
-            f"the program was built for {target} on {told['machine']}, and this machine is none",
-            help=[AGAIN],
+            f"the program was built for {target} on {description['machine']}, and this machine is none",
+            help=[REBUILD],
         )
     return target
 

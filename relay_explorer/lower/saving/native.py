@@ -36,7 +36,7 @@ FORMAT = 2
 ELF = b"\x7fELF"
 _MARK = b"relayao2"
 _END = struct.Struct("<Q32s8s")  # the length and the digest of the description, which stands before it
-_AGAIN = 'build the program again, and save it: relay_explorer.build(…, executor="aot").save(path)'
+_REBUILD = 'build the program again, and save it: relay_explorer.build(…, executor="aot").save(path)'
 # What Linux calls the features of processors that LLVM calls otherwise.
 _LINUX = {"avx512vnni": "avx512_vnni", "dotprod": "asimddp"}
 
@@ -45,7 +45,7 @@ def described(native: NativeSource, program: VMProgram, target: Target, library:
     """Return the description that is appended to a library."""
     main = program.functions["main"]
     head = VMFunction("main", main.params, main.types, 0, 0, ())
-    told = {
+    description = {
         "format": FORMAT,
         "version": _project.VERSION,
         "machine": "aarch64" if target.kind == "arm64" else platform.machine(),
@@ -57,7 +57,7 @@ def described(native: NativeSource, program: VMProgram, target: Target, library:
         "header": native.header,
         "library": digest(library),
     }
-    text = json.dumps(told).encode()
+    text = json.dumps(description).encode()
     return text + _END.pack(len(text), sha256(text).digest(), _MARK)
 
 
@@ -67,17 +67,17 @@ class LoadedNative(Executable):
     exe(x, y)   runs it, as NativeExecutable does; `exe.header` is its C header
     """
 
-    def __init__(self, path: str, data: bytes, told: dict[str, Any]) -> None:
-        super().__init__([], Target.from_dict(told["target"]))
+    def __init__(self, path: str, data: bytes, description: dict[str, Any]) -> None:
+        super().__init__([], Target.from_dict(description["target"]))
         # A copy of its own: the system knows libraries by path, and another may come to lie at this one.
         folder = tempfile.mkdtemp(prefix="relay_explorer_")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.path, self.header = Path(folder) / "library.so", str(told["header"])
+        self.path, self.header = Path(folder) / "library.so", str(description["header"])
         self.path.write_bytes(data)
-        self.name = str(told["name"])
-        head: VMProgram = parse_program(told["program"], [])
+        self.name = str(description["name"])
+        head: VMProgram = parse_program(description["program"], [])
         self._head = head.functions["main"]
-        tags = {(type_, constructor): tag for type_, constructor, tag in told["tags"]}
+        tags = {(type_, constructor): tag for type_, constructor, tag in description["tags"]}
         native = NativeSource(self.name, "", self.header, b"", tags, self._head.params, ())
         start = time.perf_counter()
         params = [Var(p.name_hint, p.type_annotation) for p in parameters(head)]
@@ -85,7 +85,9 @@ class LoadedNative(Executable):
         try:
             self.library = NativeLibrary(str(self.path), native, main, types_of(head))
         except (OSError, AttributeError) as problem:
-            raise RelayError(f"the program in {path!r} cannot be loaded: {problem}", help=[_AGAIN]) from None
+            raise RelayError(
+                f"the program in {path!r} cannot be loaded: {problem}", help=[_REBUILD]
+            ) from None
         self.seconds = time.perf_counter() - start
 
     @property
@@ -105,11 +107,11 @@ class LoadedNative(Executable):
 
     def save(self, path: object) -> None:
         """Copy the library to a path."""
-        with replaced(path) as made:
-            shutil.copy(self.path, made)
+        with replaced(path) as output:
+            shutil.copy(self.path, output)
 
     def __repr__(self) -> str:
-        takes = ", ".join(f"%{given.name}: {given.type}" for given in self.inputs[:4])
+        takes = ", ".join(f"%{param.name}: {param.type}" for param in self.inputs[:4])
         more = ", …" if len(self.inputs) > 4 else ""
         return f"<program `{self.name}` in C for {self.target}: ({takes}{more}), loaded>"
 
@@ -124,26 +126,28 @@ def load(path: str) -> LoadedNative:
     if mark != _MARK or begin < 0:
         raise RelayError(
             f"{path!r} is a library, but none that was saved here, or a part of one",
-            help=[_AGAIN, "C code links any library with its header"],
+            help=[_REBUILD, "C code links any library with its header"],
         )
     text = data[begin : len(data) - _END.size]
-    told = json.loads(text) if sha256(text).digest() == sha else {"format": FORMAT, "library": ""}
-    if told["format"] != FORMAT:
-        raise RelayError(f"{path!r} was saved by version {told['version']} in another format", help=[_AGAIN])
-    if told["library"] != digest(data[:begin]):
-        raise RelayError(f"{path!r} was changed after it was saved", help=[_AGAIN])
-    _check_machine(told)
-    return LoadedNative(path, data, told)
+    description = json.loads(text) if sha256(text).digest() == sha else {"format": FORMAT, "library": ""}
+    if description["format"] != FORMAT:
+        raise RelayError(
+            f"{path!r} was saved by version {description['version']} in another format", help=[_REBUILD]
+        )
+    if description["library"] != digest(data[:begin]):
+        raise RelayError(f"{path!r} was changed after it was saved", help=[_REBUILD])
+    _check_machine(description)
+    return LoadedNative(path, data, description)
 
 
-def _check_machine(told: dict[str, Any]) -> None:
+def _check_machine(description: dict[str, Any]) -> None:
     here = platform.machine()
-    missing = _missing(told["features"]) if told["machine"] == here else []
-    if told["machine"] == here and not missing:
+    missing = _missing(description["features"]) if description["machine"] == here else []
+    if description["machine"] == here and not missing:
         return
     lacks = f", which has no {', '.join(missing)}" if missing else ""
     raise RelayError(
-        f"the program was built for {told['machine']}, and this machine is {here}{lacks}",
+        f"the program was built for {description['machine']}, and this machine is {here}{lacks}",
         help=["build it for this machine"],
     )
 

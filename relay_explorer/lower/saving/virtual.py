@@ -15,7 +15,7 @@ from .archive import ArchiveReader
 from .formats import register_archive
 from .graph import read_kernels, read_target, write_archive
 
-MAX_SOURCE = 1_000_000  # characters of program text that are kept for errors
+MAX_SOURCE_CHARACTERS = 1_000_000  # characters of program text that are saved for error messages
 
 
 def save(exe: VMExecutable, path: object) -> None:
@@ -24,13 +24,13 @@ def save(exe: VMExecutable, path: object) -> None:
     """
     numbers = {kernel: number for number, kernel in enumerate(exe.kernels)}
     constants = exe.program.constants
-    told = {
+    description = {
         "kernel_of": [None if kernel is None else numbers[kernel] for kernel in exe.kernel_of],
         "constants": [[data.dtype, list(data.shape)] for data in constants],
         "bytecode": program_text(exe.program, remarks=False),
         "places": _places(exe.program),
     }
-    write_archive(path, exe, told, {number: data.data for number, data in enumerate(constants)})
+    write_archive(path, exe, description, {number: data.data for number, data in enumerate(constants)})
 
 
 def _places(program: VMProgram) -> dict[str, Any]:
@@ -46,24 +46,24 @@ def _places(program: VMProgram) -> dict[str, Any]:
             number, _ = sources.setdefault(id(span.source), (len(sources), span.source))
             spans.append([number, span.line, span.end_line, span.column, span.end_column])
         functions[name] = spans
-    kept = sum(len(source.text) for _, source in sources.values()) <= MAX_SOURCE
-    texts = [[source.name, source.text if kept else ""] for _, source in sources.values()]
+    include_text = sum(len(source.text) for _, source in sources.values()) <= MAX_SOURCE_CHARACTERS
+    texts = [[source.name, source.text if include_text else ""] for _, source in sources.values()]
     return {"sources": texts, "functions": functions}
 
 
-def loaded(archive: ArchiveReader, told: dict[str, Any]) -> VMExecutable:
+def loaded(archive: ArchiveReader, description: dict[str, Any]) -> VMExecutable:
     """Restore the program of an archive that `save` wrote."""
-    target = read_target(told)
+    target = read_target(description)
     constants = [
         NDArray(tuple(shape), dtype, archive.read(f"constants/{number}"))
-        for number, (dtype, shape) in enumerate(told["constants"])
+        for number, (dtype, shape) in enumerate(description["constants"])
     ]
-    program = _with_places(parse_program(told["bytecode"], constants), told["places"])
+    program = _with_places(parse_program(description["bytecode"], constants), description["places"])
     program = replace(program, constants=tuple(constants))
-    kernels = read_kernels(archive, told, target)
-    made = VMExecutable(program, [None if k is None else kernels[k] for k in told["kernel_of"]], target)
-    made._text = str(told.get("text", ""))
-    return made
+    kernels = read_kernels(archive, description, target)
+    exe = VMExecutable(program, [None if k is None else kernels[k] for k in description["kernel_of"]], target)
+    exe._text = str(description.get("text", ""))
+    return exe
 
 
 def _with_places(program: VMProgram, places: dict[str, Any]) -> VMProgram:

@@ -30,14 +30,16 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     refused = []
     for rule in RULES:
         try:
-            found: Scheduled | None = import_module(f"{__name__}.{rule}").schedule(composed, target, choice)
+            scheduled: Scheduled | None = import_module(f"{__name__}.{rule}").schedule(
+                composed, target, choice
+            )
         except (tvm().s_tir.ScheduleError, TypeError) as problem:
             lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
             refused.append(f"{rule}: {lines[0] if lines else type(problem).__name__}")
             continue
-        if found is not None:
-            mod = found.mod if target.kind == "cuda" else overlapped(found.mod)
-            return replace(found, mod=mod, refused=(*refused, *found.refused))
+        if scheduled is not None:
+            mod = scheduled.mod if target.kind == "cuda" else overlapped(scheduled.mod)
+            return replace(scheduled, mod=mod, refused=(*refused, *scheduled.refused))
     sch = tvm().s_tir.Schedule(composed.mod)
     return Scheduled(composed, sch.mod, sch.trace, "none", refused=tuple(refused))
 

@@ -55,17 +55,17 @@ def access_of(block: SBlock, lanes: int) -> Access:
 
 def _parts(value: Any) -> list[Any]:
     """Return an expression and all its subexpressions."""
-    found, pending = [], [value]
+    nodes, pending = [], [value]
     while pending:
         part = pending.pop()
-        found.append(part)
+        nodes.append(part)
         for name in _WITHIN:
             inner = getattr(part, name, None)
             if name in ("args", "indices"):
                 pending += list(inner or [])
             elif inner is not None and not isinstance(inner, (int, float)):
                 pending.append(inner)
-    return found
+    return nodes
 
 
 _LOADS = ("TensorLoad", "BufferLoad")
@@ -97,8 +97,8 @@ def _leaps(index: Any, last: Any) -> bool:
         return False
     if kinds & {"FloorDiv", "Div"}:
         return True
-    found = tvm().sym.detect_linear_equation(index, [last])
-    return bool(found) and hasattr(found[0], "value") and abs(int(found[0])) > 1
+    coefficients = tvm().sym.detect_linear_equation(index, [last])
+    return bool(coefficients) and hasattr(coefficients[0], "value") and abs(int(coefficients[0])) > 1
 
 
 def _comparisons(condition: Any) -> list[Any]:
@@ -109,10 +109,10 @@ def _parted(value: Any, last: Any) -> bool:
     """Whether all that is asked of a place on the last axis is whether it lies before a number. TVM parts
     loops at other questions too, as at ⌊i / 8⌋ + 2 j < 1, but takes one part's answer for another's there.
     """
-    asked = [part for part in _parts(value) if _kind(part) in ("Call", "Select")]
-    conditions = [p.args[0] if _kind(p) == "Call" else p.condition for p in asked if _is_choice(p)]
-    found = [c for condition in conditions for c in _comparisons(condition) if _uses(c, last)]
-    return all(_kind(c) == "LT" and c.a.same_as(last) and hasattr(c.b, "value") for c in found)
+    conditional = [part for part in _parts(value) if _kind(part) in ("Call", "Select")]
+    conditions = [p.args[0] if _kind(p) == "Call" else p.condition for p in conditional if _is_choice(p)]
+    comparisons = [c for condition in conditions for c in _comparisons(condition) if _uses(c, last)]
+    return all(_kind(c) == "LT" and c.a.same_as(last) and hasattr(c.b, "value") for c in comparisons)
 
 
 def _is_choice(part: Any) -> bool:

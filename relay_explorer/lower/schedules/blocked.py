@@ -17,9 +17,9 @@ from .parts import REDUCED, Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled
 
 NAME = "nn.contrib_conv2d_NCHWc"
-UNSHARED = 0.75  # of the cores' time: where tiles of channels use no more, tiles of rows are shared
-ALONE = 0.6  # what a tile is worth that leaves all of the work to one of several cores
-UNEVEN = 0.6  # how much of its speed a tile has that does not divide the row: it asks which places there are
+MIN_UTILIZATION = 0.75  # of the cores: where tiles of channels use less, they also share tiles of rows
+SINGLE_CORE_FACTOR = 0.6  # relative speed of a tile that leaves all work to one of several cores
+REMAINDER_FACTOR = 0.6  # relative speed of a tile that does not divide the row: it checks bounds
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
@@ -30,11 +30,11 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     assert attrs is not None
     if attrs["out_layout"] != f"NCHW{anchor.tensors[0].shape[-1]}c":
         return None
-    found = candidates(composed, target)
-    chosen = dict(choice or found[0].choice)
+    options = candidates(composed, target)
+    chosen = dict(choice or options[0].choice)
     plan = Plan(composed, target)
     _Convolution(plan, chosen).run()
-    return Scheduled(composed, plan.sch.mod, plan.sch.trace, "blocked", chosen, tuple(found))
+    return Scheduled(composed, plan.sch.mod, plan.sch.trace, "blocked", chosen, tuple(options))
 
 
 def candidates(composed: Composed, target: Target) -> list[Candidate]:
@@ -46,17 +46,19 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
     whole = batch == 1 and target.cores > 1 and not _even_rows(batch, height, target.cores)
     tiles = []
     for columns in range(1, min(width, most) + 1):
-        used = width / (columns * -(-width // columns)) if width % columns else 1 / UNEVEN
+        used = width / (columns * -(-width // columns)) if width % columns else 1 / REMAINDER_FACTOR
         for channels in divisors(blocks, min(4, most // columns)):
-            shared = ALONE if whole and channels == blocks else 1
-            tiles.append((UNEVEN * used * shared * tile_score(channels, columns, most), channels, columns))
+            shared = SINGLE_CORE_FACTOR if whole and channels == blocks else 1
+            tiles.append(
+                (REMAINDER_FACTOR * used * shared * tile_score(channels, columns, most), channels, columns)
+            )
     tiles.sort(reverse=True)
-    found = []
+    result = []
     for _, channels, columns in tiles[:3]:
         for rows in _row_tiles(composed, height, blocks // channels, target):
             why = f"{channels} × {columns} sums in registers, {channels + columns} loads for each"
-            found.append(Candidate({"channels": channels, "columns": columns, "rows": rows}, why))
-    return found
+            result.append(Candidate({"channels": channels, "columns": columns, "rows": rows}, why))
+    return result
 
 
 def sums_in_registers(target: Target) -> int:
@@ -85,7 +87,9 @@ def _row_tiles(composed: Composed, height: int, block_tiles: int, target: Target
     fits = [r for r in divisors(height, max(1, height * room // data)) if batch * height // r >= cores]
     if data <= room or not fits or fits[0] == height:
         by_rows = _even_rows(batch, height, cores)
-        return [height if _evenly(batch * block_tiles, cores) > UNSHARED or not by_rows else by_rows[0]]
+        return [
+            height if _evenly(batch * block_tiles, cores) > MIN_UTILIZATION or not by_rows else by_rows[0]
+        ]
     if weight > 8 * target.caches[1]:  # they would be read from memory again and again
         return [height, fits[0]]
     return [fits[0], height]

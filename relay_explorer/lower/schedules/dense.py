@@ -12,11 +12,11 @@ from typing import Any
 from ..compose import Composed
 from ..targets.target import Target
 from .blocked import sums_in_registers, tile_score
-from .parts import PARALLEL_FROM, Plan, divisors, product, sizes
+from .parts import MIN_PARALLEL_OPERATIONS, Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled
 
 NAME = "nn.contrib_dense_pack"
-UNEVEN = 0.85  # what a tile is worth that does not divide the rows: others of its size are as fast without
+REMAINDER_FACTOR = 0.85  # relative speed of a tile that does not divide the rows
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
@@ -26,11 +26,11 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     shape = sizes(anchor.call.args[1].checked_type)
     if len(shape) != 3 or shape[1] == 1:  # not in blocks, or nothing to sum
         return None
-    found = candidates(composed, target)
-    chosen = dict(choice or found[0].choice)
+    options = candidates(composed, target)
+    chosen = dict(choice or options[0].choice)
     plan = Plan(composed, target)
     _schedule(plan, chosen, block=shape[2], features=shape[1])
-    return Scheduled(composed, plan.sch.mod, plan.sch.trace, "dense", chosen, tuple(found))
+    return Scheduled(composed, plan.sch.mod, plan.sch.trace, "dense", chosen, tuple(options))
 
 
 def candidates(composed: Composed, target: Target) -> list[Candidate]:
@@ -48,11 +48,11 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
         for units in divisors(blocks, min(4 if height > 1 else 8, most // rows)):
             weights = 4 * features * units * block
             fit = 1.0 if height == rows or weights <= target.caches[1] else 0.5
-            fit *= 1.0 if once == 1 else once * UNEVEN
+            fit *= 1.0 if once == 1 else once * REMAINDER_FACTOR
             tiles.append((fit * tile_score(rows, units, most), rows, units))
     if height == 1:
-        wanted = _streams(target, blocks, features * block)
-        tiles = [(-abs(units - wanted), rows, units) for _, rows, units in tiles]
+        streams = _streams(target, blocks, features * block)
+        tiles = [(-abs(units - streams), rows, units) for _, rows, units in tiles]
     tiles.sort(reverse=True)
     return [
         Candidate({"rows": rows, "units": units}, f"{rows} × {units} sums in registers")
@@ -64,7 +64,7 @@ def _streams(target: Target, blocks: int, size: int) -> int:
     """How many blocks of `size` weights are summed at a time where each is read once: reading decides. From
     the caches eight keep the sums busy, as long as the cores get equal shares; from memory four are enough.
     """
-    shared = 2 * blocks * size >= PARALLEL_FROM and blocks // 8 % target.cores
+    shared = 2 * blocks * size >= MIN_PARALLEL_OPERATIONS and blocks // 8 % target.cores
     return 4 if shared or 4 * blocks * size > target.caches[1] else 8
 
 
@@ -96,14 +96,14 @@ def _schedule(plan: Plan, choice: dict[str, Any], block: int, features: int) -> 
 
 
 def _reduction(plan: Plan, name: str, block: int) -> None:
-    sch, found = plan.sch, plan.block(name)
-    *rows, unit, k = sch.get_loops(found)[1:]
+    sch, product = plan.sch, plan.block(name)
+    *rows, unit, k = sch.get_loops(product)[1:]
     units, lane = sch.split(unit, [None, block])
     sch.reorder(k, *rows, units, lane)
     for loop in (*rows, units):
         sch.unroll(loop)
     sch.vectorize(lane)
-    init = sch.decompose_reduction(found, k)
+    init = sch.decompose_reduction(product, k)
     for loop in sch.get_loops(init)[1:-1]:
         sch.unroll(loop)
     sch.vectorize(sch.get_loops(init)[-1])

@@ -18,7 +18,7 @@ from .parts import REDUCED, Plan, divisors, product
 from .scheduled import Candidate, Choice, Scheduled
 
 NAME = "nn.contrib_depthwise_conv2d_NCHWc"
-UNROLLED = 32  # places of a kernel that are written out; larger ones by the row
+MAX_UNROLLED = 32  # positions of a kernel that are unrolled; larger kernels are unrolled by row
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
@@ -29,11 +29,11 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
         return None
     if product(anchor.call.attrs["kernel_size"]) == 1:  # type: ignore[index]  # the layout rule sets it
         return None
-    found = candidates(composed, target)
-    chosen = dict(choice or found[0].choice)
+    options = candidates(composed, target)
+    chosen = dict(choice or options[0].choice)
     plan = Plan(composed, target)
     _schedule(plan, chosen)
-    return Scheduled(composed, plan.sch.mod, plan.sch.trace, "depthwise", chosen, tuple(found))
+    return Scheduled(composed, plan.sch.mod, plan.sch.trace, "depthwise", chosen, tuple(options))
 
 
 def _in_blocks(attrs: Any, block: int) -> bool:
@@ -81,8 +81,8 @@ def _rows(plan: Plan, tasks: list[LoopRV], height: Any) -> int:
     """
     count, rows = product([plan.extent(loop) for loop in tasks]), plan.extent(height)
     for least in (4, 2, 1):  # tasks a core
-        wanted = least * plan.target.cores
-        enough = [r for r in divisors(rows, rows) if count * rows // r >= wanted]
+        least_tasks = least * plan.target.cores
+        enough = [r for r in divisors(rows, rows) if count * rows // r >= least_tasks]
         if enough and enough[0] >= min(rows, 4):
             return enough[0]
     return rows
@@ -100,7 +100,7 @@ def _reduction(plan: Plan, name: str, kernel: int) -> None:
     for loop in spatial[:-1]:
         sch.unroll(loop)
     sch.vectorize(spatial[-1])
-    for loop in reduced if kernel <= UNROLLED else reduced[-1:]:
+    for loop in reduced if kernel <= MAX_UNROLLED else reduced[-1:]:
         sch.unroll(loop)
     init = sch.decompose_reduction(block, reduced[0])
     for loop in sch.get_loops(init)[3:-1]:

@@ -28,33 +28,33 @@ ORDER = {
     "Transpose": "axes that change places, through shared memory",
     "Fallback": "anything",
 }
-REDUCING = ("Convolution", "Matmul", "GEMV", "Reduction", "GeneralReduction", "Sums")
-# Threads of a warp cannot hand each other integers of less than 32 bits, or bfloat16. TVM lets them take
-# turns in shared memory instead, and trusts that a warp goes in step, which it need not: without a barrier
-# that is a race.
-NARROW = ("bool", "int8", "uint8", "int16", "uint16", "bfloat16")
-TOGETHER = ("GEMV", "Reduction", "GeneralReduction")  # rules by which threads compute one sum
-SHORT = 32  # numbers that one thread adds up as fast as a warp
-MAX_THREADS, MAX_DEEP = 1024, 64  # of a block, in all and along z
-MAX_BLOCKS = (2**31 - 1, 2**16 - 1, 2**16 - 1)  # of a grid
+REDUCTION_RULES = ("Convolution", "Matmul", "GEMV", "Reduction", "GeneralReduction", "Sums")
+# Warp shuffles do not support integers of less than 32 bits, or bfloat16. TVM uses shared memory instead,
+# and assumes that the threads of a warp run in lockstep, which they need not: without a barrier that is a
+# race.
+NARROW_TYPES = ("bool", "int8", "uint8", "int16", "uint16", "bfloat16")
+COOPERATIVE_RULES = ("GEMV", "Reduction", "GeneralReduction")  # several threads compute one sum
+MAX_SERIAL_TERMS = 32  # terms that one thread sums as fast as a warp
+MOST_THREADS, MOST_DEEP = 1024, 64  # of a block, in all and along z
+MAX_GRID = (2**31 - 1, 2**16 - 1, 2**16 - 1)  # of a grid
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
     """By the first of the rules that takes the kernel."""
     if target.kind != "cuda":
         return None
-    found = tuple(_candidates(composed, target))
+    options = tuple(_candidates(composed, target))
     refused = []
-    for chosen in [*([choice] if choice else []), *[candidate.choice for candidate in found]]:
+    for chosen in [*([choice] if choice else []), *[candidate.choice for candidate in options]]:
         try:
-            made = _applied(composed, target, chosen)
+            result = _applied(composed, target, chosen)
         except (tvm().s_tir.ScheduleError, TypeError) as problem:
             refused.append(f"{chosen['rule']}: {str(problem).strip().partition(chr(10))[0]}")
             continue
-        if made is not None:
-            func, trace = made
+        if result is not None:
+            func, trace = result
             mod = tvm().IRModule({composed.name: func.with_attr("global_symbol", composed.name)})
-            return Scheduled(composed, mod, trace, "gpu", dict(chosen), found, tuple(refused))
+            return Scheduled(composed, mod, trace, "gpu", dict(chosen), options, tuple(refused))
     return None
 
 
@@ -81,11 +81,11 @@ def _rules(composed: Composed, target: Target) -> list[str]:
     rules = [
         rule
         for rule in ORDER
-        if rule == "Fallback" or (reducing if rule in REDUCING else turns and not reducing)
+        if rule == "Fallback" or (reducing if rule in REDUCTION_RULES else turns and not reducing)
     ]
-    short = len(reducing) == 1 and gpu_dlight.terms(plan, reducing[0]) <= SHORT
-    narrow = any(plan.dtype(name) in NARROW for name in reducing)
-    left_out = set(TOGETHER) if short or narrow else set()
+    short = len(reducing) == 1 and gpu_dlight.terms(plan, reducing[0]) <= MAX_SERIAL_TERMS
+    narrow = any(plan.dtype(name) in NARROW_TYPES for name in reducing)
+    left_out = set(COOPERATIVE_RULES) if short or narrow else set()
     tensors = [*composed.inputs, *[tensor for stage in composed.stages for tensor in stage.tensors]]
     if any(str(tensor.dtype) == "bool" for tensor in tensors):
         left_out |= {"Matmul", "GEMV"}
@@ -123,9 +123,9 @@ def _fits(launch: Any) -> bool:
     blocks = [sizes.get(f"blockIdx.{axis}", 1) for axis in "xyz"]
     return (
         bool(sizes)
-        and threads[0] * threads[1] * threads[2] <= MAX_THREADS
-        and threads[2] <= MAX_DEEP
-        and all(have <= most for have, most in zip(blocks, MAX_BLOCKS))
+        and threads[0] * threads[1] * threads[2] <= MOST_THREADS
+        and threads[2] <= MOST_DEEP
+        and all(have <= most for have, most in zip(blocks, MAX_GRID))
     )
 
 

@@ -26,9 +26,9 @@ from .gpu_tiles import Tile, Window, best
 from .parts import REDUCED, SPATIAL
 from .scheduled import Choice
 
-PLAIN = ("NCW", "NCHW", "NCDHW")
-UNROLLED = 32  # places of a kernel that are written out
-MAX_SHARED = 48 << 10  # bytes of a block
+PLAIN_LAYOUTS = ("NCW", "NCHW", "NCDHW")
+MAX_UNROLLED = 32  # positions of a kernel that are unrolled
+MAX_SHARED_BYTES = 48 << 10  # bytes of a block
 WARP = 32
 
 
@@ -49,9 +49,11 @@ def schedule(composed: Composed, target: Target, choice: Choice) -> Schedule | N
     name = convolution_of(plan)
     if name is None:
         return None
-    made = _Convolution(plan, name, Tile(**{key: int(choice[key]) for key in Tile.__dataclass_fields__}))
-    made.run()
-    return plan.sch if shared_bytes(plan.sch.mod) <= MAX_SHARED else None
+    convolution = _Convolution(
+        plan, name, Tile(**{key: int(choice[key]) for key in Tile.__dataclass_fields__})
+    )
+    convolution.run()
+    return plan.sch if shared_bytes(plan.sch.mod) <= MAX_SHARED_BYTES else None
 
 
 def shared_bytes(module: IRModule) -> int:
@@ -66,19 +68,19 @@ def shared_bytes(module: IRModule) -> int:
         passes.CompactBufferAllocation(),
     ):
         module = step(module)
-    found = 0
+    total = 0
 
     def add(block: Any) -> None:
-        nonlocal found
+        nonlocal total
         for buffer in block.alloc_buffers:
             if str(buffer.scope()) == "shared":
-                found += prod([int(size) for size in buffer.shape]) * itemsize(str(buffer.dtype))
+                total += prod([int(size) for size in buffer.shape]) * itemsize(str(buffer.dtype))
 
     from tvm_ffi import structural_walk
 
     for func in module.functions.values():
         structural_walk(func.body, [(tvm().s_tir.SBlock, add)])
-    return found
+    return total
 
 
 def convolution_of(plan: GPUPlan) -> str | None:
@@ -108,7 +110,7 @@ def _plain_layouts(anchor: Stage) -> bool:
     attrs = anchor.call.attrs
     assert attrs is not None
     layout = str(attrs["data_layout"])
-    return layout in PLAIN and str(attrs["out_layout"] or layout) == layout
+    return layout in PLAIN_LAYOUTS and str(attrs["out_layout"] or layout) == layout
 
 
 def _window(plan: GPUPlan, name: str) -> Window:
@@ -145,8 +147,8 @@ def _axis_of(plan: GPUPlan, name: str) -> int | None:
     """
     block = plan.sch.get(plan.block(name))
     outputs, region = block.iter_vars[1].var, block.reads[1].region
-    found = [n for n, part in enumerate(region) if _uses(part.min, outputs)]
-    return found[0] if len(found) == 1 and found[0] + 1 < len(region) else None
+    axes = [n for n, part in enumerate(region) if _uses(part.min, outputs)]
+    return axes[0] if len(axes) == 1 and axes[0] + 1 < len(region) else None
 
 
 def _uses(expression: Any, var: Any) -> bool:
@@ -239,7 +241,7 @@ class _Convolution:
         outer, inner = taps[:-2], taps[-2:]
         pieces, channel = sch.split(inputs, [None, self.tile.inputs])
         sch.reorder(pieces, *outer, channel, *inner, *spatial)
-        if prod([plan.extent(loop) for loop in inner]) <= UNROLLED:
+        if prod([plan.extent(loop) for loop in inner]) <= MAX_UNROLLED:
             self._unrolled(inner)
         self._unrolled(spatial)
         return [pieces, *outer], outside + 1 + len(outer)

@@ -11,8 +11,8 @@ from ..targets.target import Target
 from ..tvm_types import PrimFunc, Trace
 from .parts import REDUCED, Plan
 
-COPIED = ("GEMV", "GeneralReduction")  # rules that want something to follow their sums
-LONG = 64  # numbers for which a block of threads is worth it
+RULES_WITH_COPY = ("GEMV", "GeneralReduction")  # rules that need a block after their sums
+MIN_TERMS_PER_BLOCK = 64  # terms of a sum from which a block of threads pays
 
 
 def applied(
@@ -23,10 +23,10 @@ def applied(
     with target.tvm:
         for func, before in _ways(name, composed):
             try:
-                made = rule.apply(func, target.tvm, False)
+                schedules = rule.apply(func, target.tvm, False)
             except (AssertionError, RuntimeError, ValueError, TypeError, AttributeError, IndexError):
                 continue  # it does not always look whether it can
-            sch = made[0] if isinstance(made, list) else made
+            sch = schedules[0] if isinstance(schedules, list) else schedules
             if sch is not None and fits(sch.mod["main"]):
                 return sch.mod["main"], _one_after_the_other(before, sch.trace)
     return None
@@ -43,8 +43,8 @@ def _ways(name: str, composed: Composed) -> Iterator[tuple[PrimFunc, Trace | Non
     if name != "GEMV":
         yield composed.prim_func, None
     plan = Plan(composed, composed.target)
-    folds = name in COPIED and plan.is_reduction(plan.names[-1])
-    if folds and (name == "GEMV" or terms(plan, plan.names[-1]) >= LONG):
+    folds = name in RULES_WITH_COPY and plan.is_reduction(plan.names[-1])
+    if folds and (name == "GEMV" or terms(plan, plan.names[-1]) >= MIN_TERMS_PER_BLOCK):
         sch = tvm().s_tir.Schedule(tvm().IRModule({"main": composed.prim_func}))
         sch.cache_write(sch.get_sblock(plan.names[-1]), 0, "local")
         yield sch.mod["main"], sch.trace
@@ -54,11 +54,11 @@ def _ways(name: str, composed: Composed) -> Iterator[tuple[PrimFunc, Trace | Non
 
 def terms(plan: Plan, name: str) -> float:
     """How many numbers a block folds into one; ∞ where that is not known."""
-    found = 1.0
+    count = 1.0
     for var in plan.sch.get(plan.block(name)).iter_vars:
         if int(var.iter_type) == REDUCED:
-            found *= getattr(var.dom.extent, "value", float("inf"))
-    return found
+            count *= getattr(var.dom.extent, "value", float("inf"))
+    return count
 
 
 def _one_after_the_other(first: Trace | None, second: Trace) -> Trace:

@@ -17,16 +17,16 @@ from typing import NamedTuple
 from ...ir.lazy_dataclass import dataclass
 
 MULTIPROCESSORS = 108  # of an A100
-UNITS = 128  # multiply-adds of a multiprocessor in a cycle, as many as it takes of 32-bit numbers
-FROM_SHARED, FROM_GLOBAL = 4, 12  # a number read costs as much as so many multiply-adds
-WAIT = 500  # cycles from asking for the next piece to having it, when nothing else is there to be done
-BUSY = 512  # multiply-adds that must be under way to keep the units busy: a result takes four cycles
-RAGGED = 1.2  # how much longer a launch takes whose tiles reach beyond the end: they ask where it is
-WIDEST = 64  # threads along a row
-SUMS = 32  # of a thread, each in a register
+MULTIPLY_ADDS_PER_CYCLE = 128  # of a multiprocessor
+FROM_SHARED, FROM_GLOBAL = 4, 12  # multiply-adds that a load of one element costs
+LOAD_LATENCY = 500  # cycles from requesting the next chunk to its arrival, when they are not hidden
+MIN_IN_FLIGHT = 512  # multiply-adds in flight that keep the units busy: each takes four cycles
+BOUNDS_CHECK_FACTOR = 1.2  # relative time of a launch whose tiles extend beyond the end
+MAX_ROW_THREADS = 64  # threads along a row
+MAX_ACCUMULATORS = 32  # of a thread, each in a register
 THREADS = (32, 256)  # of a block, where the kernel has as many
-ROOM = 24 << 10  # bytes of shared memory: two blocks fit a multiprocessor of any architecture
-PIECE = 20  # channels of the data that are brought at once, at most
+SHARED_MEMORY_BYTES = 24 << 10  # bytes of shared memory: two blocks fit a multiprocessor of any architecture
+MAX_CHUNK_CHANNELS = 20  # channels of the data that are loaded at once
 
 
 class Window(NamedTuple):
@@ -104,7 +104,7 @@ def tiles(window: Window) -> Iterator[Tile]:
     channels = (1,) if window.depthwise else (1, 2, 4, 8)
     deep = (1, 2, 4, 8, 16, 32, 64)
     for across, row, down, channel, far in every(_widths(window), rows, (1, 2, 4, 8, 16), channels, deep):
-        if row * channel > SUMS or across * down * far > THREADS[1]:
+        if row * channel > MAX_ACCUMULATORS or across * down * far > THREADS[1]:
             continue
         beyond = window.high % (row * down)
         if beyond and ((down - 1) * row >= window.high or window.strides[0] > 1):
@@ -113,7 +113,7 @@ def tiles(window: Window) -> Iterator[Tile]:
             continue
         for inputs in _pieces(window.inputs):
             tile = Tile(across, down, far, row, channel, inputs)
-            if shared(window, tile) * window.bytes <= ROOM:
+            if shared(window, tile) * window.bytes <= SHARED_MEMORY_BYTES:
                 yield tile
                 break
 
@@ -123,9 +123,11 @@ def _widths(window: Window) -> list[int]:
     sees that reaches beyond the end: then it divides.
     """
     if window.strides[1] == 1:
-        return [_even(window.wide, WIDEST)]
-    found = [d for d in range(1, min(window.wide, THREADS[1]) + 1) if window.wide % d == 0]
-    return [d for d in found if d <= WIDEST][-1:] + [d for d in found if d > WIDEST][:1]
+        return [_even(window.wide, MAX_ROW_THREADS)]
+    divisors = [d for d in range(1, min(window.wide, THREADS[1]) + 1) if window.wide % d == 0]
+    return [d for d in divisors if d <= MAX_ROW_THREADS][-1:] + [d for d in divisors if d > MAX_ROW_THREADS][
+        :1
+    ]
 
 
 def _even(size: int, most: int) -> int:
@@ -144,7 +146,7 @@ def _whole_groups(window: Window, outputs: int) -> bool:
 
 def _pieces(inputs: int) -> Iterator[int]:
     """How many channels may be brought at once, the most first: divisors."""
-    yield from (d for d in range(min(inputs, PIECE), 0, -1) if inputs % d == 0)
+    yield from (d for d in range(min(inputs, MAX_CHUNK_CHANNELS), 0, -1) if inputs % d == 0)
 
 
 def shared(window: Window, tile: Tile) -> int:
@@ -154,9 +156,9 @@ def shared(window: Window, tile: Tile) -> int:
 
 def brought(window: Window, tile: Tile) -> tuple[int, int]:
     """Numbers of the data and of the weight that a block brings at once."""
-    seen = window.seen(tile.high, tile.across)
+    positions = window.seen(tile.high, tile.across)
     channels = tile.outputs if window.depthwise else tile.inputs
-    return channels * seen, tile.outputs * tile.inputs * prod(window.taps)
+    return channels * positions, tile.outputs * tile.inputs * prod(window.taps)
 
 
 def loads(window: Window, tile: Tile) -> tuple[int, int]:
@@ -189,8 +191,10 @@ def cost(window: Window, tile: Tile) -> float:
     lanes = -(-tile.threads // 32) * 32
     products = tile.sums * prod(window.taps)
     of_thread = tile.inputs * (products + FROM_SHARED * sum(loads(window, tile)))
-    of_step = (lanes * of_thread + FROM_GLOBAL * sum(brought(window, tile))) / UNITS
+    of_step = (lanes * of_thread + FROM_GLOBAL * sum(brought(window, tile))) / MULTIPLY_ADDS_PER_CYCLE
     waves = max(1.0, blocks(window, tile) / MULTIPROCESSORS)
     there = tile.threads * min(waves, 8)  # threads of a multiprocessor
-    few = max(1.0, UNITS / there, BUSY / (there * tile.sums))
-    return steps * (waves * of_step * few + WAIT) * (RAGGED if ragged(window, tile) else 1)
+    few = max(1.0, MULTIPLY_ADDS_PER_CYCLE / there, MIN_IN_FLIGHT / (there * tile.sums))
+    return (
+        steps * (waves * of_step * few + LOAD_LATENCY) * (BOUNDS_CHECK_FACTOR if ragged(window, tile) else 1)
+    )

@@ -13,11 +13,14 @@ from typing import Any
 
 from ..compose import Composed, block_count
 
-LARGEST = 1000  # occurrences, in a block's body, of what it reads
-WRITTEN_OUT = 8  # times that the argument of a function such as `tanh` stands in what TVM makes of it
-LONG, LONG_OUT = ("sin", "cos", "tan"), 500  # functions that are long, and how many times theirs counts
-CHOICE = 2  # so much harder than a sum is a choice between values for TVM, which tries to decide it
-PLAIN = ("fabs", "floor", "ceil", "round", "nearbyint", "trunc", "sqrt", "if_then_else", "likely", "fma")
+MAX_OCCURRENCES = 1000  # loads in a block's body, at most
+EXPANSION_FACTOR = 8  # occurrences of the argument of a function such as `tanh` in TVM's expansion
+LONG, LONG_OUT = ("sin", "cos", "tan"), 500  # functions with long expansions, and the occurrences in them
+SELECT_FACTOR = 2  # the weight of a select, whose condition TVM tries to prove
+UNEXPANDED_INTRINSICS = (
+    "fabs", "floor", "ceil", "round", "nearbyint", "trunc", "sqrt", "if_then_else",
+    "likely", "fma",
+)  # fmt: skip
 
 
 class InliningCost:
@@ -39,13 +42,13 @@ class InliningCost:
 
     def copy(self) -> InliningCost:
         """Make an independent copy."""
-        made = copy(self)
-        made.reads = dict(self.reads)
-        return made
+        result = copy(self)
+        result.reads = dict(self.reads)
+        return result
 
     def bounded(self, name: str, users: list[str]) -> bool:
         """Whether the blocks that read `name` stay small enough when it is inlined into them."""
-        return all(sum(self._after(name, user).values()) <= LARGEST for user in users)
+        return all(sum(self._after(name, user).values()) <= MAX_OCCURRENCES for user in users)
 
     def inlined(self, name: str, users: list[str]) -> None:
         """Note that `name` is inlined into `users`."""
@@ -53,11 +56,11 @@ class InliningCost:
             self.reads[user] = self._after(name, user)
 
     def _after(self, name: str, user: str) -> Counter[str]:
-        found = Counter(self.reads.get(user, Counter()))
-        times = found.pop(name, 1)
+        reads = Counter(self.reads.get(user, Counter()))
+        times = reads.pop(name, 1)
         for read, count in self.reads.get(name, Counter({"": 1})).items():
-            found[read] += times * count
-        return found
+            reads[read] += times * count
+        return reads
 
 
 def loads(op: Any) -> list[tuple[Any, int]]:
@@ -67,23 +70,23 @@ def loads(op: Any) -> list[tuple[Any, int]]:
     bodies = list(op.body) if hasattr(op, "axis") and hasattr(op, "body") else []
     if not bodies:
         return [(tensor.op, 1) for tensor in op.input_tensors]
-    found = []
+    reads = []
     pending = [(body, 1) for body in bodies]
     while pending:
         node, times = pending.pop()
-        times = min(times, LARGEST + 1)
+        times = min(times, MAX_OCCURRENCES + 1)
         if type(node).__name__ == "Call":
             name = str(getattr(node.op, "name", "")).rpartition(".")[2]
             args = list(node.args)
             if name == "tensor_load":
-                found.append((args.pop(0).op, times))
-            elif name not in PLAIN:
-                times *= LONG_OUT if name in LONG else WRITTEN_OUT
+                reads.append((args.pop(0).op, times))
+            elif name not in UNEXPANDED_INTRINSICS:
+                times *= LONG_OUT if name in LONG else EXPANSION_FACTOR
             pending += [(arg, times) for arg in args]
         else:
-            times *= CHOICE if type(node).__name__ == "Select" else 1
+            times *= SELECT_FACTOR if type(node).__name__ == "Select" else 1
             pending += [(part, times) for part in _parts(node)]
-    return found
+    return reads
 
 
 def _parts(node: Any) -> list[Any]:

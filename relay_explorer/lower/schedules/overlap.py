@@ -17,16 +17,16 @@ from .tail import with_tails
 
 def overlapped(mod: IRModule) -> IRModule:
     """Replace conditions by tiles that overlap. Each nest must begin with the loop over its tiles."""
-    made = mod
+    result = mod
     for var, function in mod.functions_items():
         root = function.body.block
         parts = list(root.body.seq) if hasattr(root.body, "seq") else [root.body]
         new = {part: _nest(with_tails(part)) for part in parts if isinstance(part, tvm().tirx.For)}
         if any(not before.same_as(after) for before, after in new.items()):
-            made = made.clone() if made is mod else made
+            result = result.clone() if result is mod else result
             change = lambda loop, new=new: new.get(loop, loop)  # noqa: E731
-            made[var] = function.with_body(mapped(function.body, tvm().tirx.For, change, "pre"))
-    return made
+            result[var] = function.with_body(mapped(function.body, tvm().tirx.For, change, "pre"))
+    return result
 
 
 def _nest(loop: Any) -> Any:

@@ -17,11 +17,9 @@ from .access import Access, access_of
 from .inlining_cost import InliningCost
 
 SPATIAL, REDUCED = 0, 2  # TVM's numbers of the kinds of a block's axes
-PARALLEL_FROM = (
-    1 << 18
-)  # operations of a loop nest; below, waking the other threads costs more than they save
-ROWS_AT_ONCE = 1 << 14  # elements of a nest that only moves data, for the same reason
-TASKS = 8  # for each core, so that one which is late delays the others little
+MIN_PARALLEL_OPERATIONS = 1 << 18  # of a loop nest; for fewer, waking the threads costs more than it saves
+MIN_PARALLEL_ELEMENTS = 1 << 14  # of a nest that only moves data, for the same reason
+TASKS_PER_CORE = 8  # more than one, so that a late core delays the others little
 
 
 class Plan:
@@ -90,15 +88,17 @@ class Plan:
         """Return the element-wise blocks that depend on `anchor` alone, as far as all but the last of them
         are used nowhere else, and the last, with all of them inlined, stays small enough.
         """
-        found = [anchor]
+        followers = [anchor]
         users = {anchor: self.users(anchor)}
         for name in self.names:
-            if self._is_elementwise(name, anchor) and set(self.makers(name)) & set(found):
-                found.append(name)
+            if self._is_elementwise(name, anchor) and set(self.makers(name)) & set(followers):
+                followers.append(name)
                 users[name] = self.users(name)
-        while len(found) > 1 and not (self._has_one_exit(found, users) and self._is_small(found, users)):
-            found.pop()
-        return found[1:]
+        while len(followers) > 1 and not (
+            self._has_one_exit(followers, users) and self._is_small(followers, users)
+        ):
+            followers.pop()
+        return followers[1:]
 
     def _is_elementwise(self, name: str, anchor: str) -> bool:
         stage = self.composed.stage_of(name)
@@ -152,7 +152,9 @@ class Plan:
         """
         plain_loops(self.sch, self.block(name), self.target)
 
-    def parallel(self, loops: Sequence[LoopRV], operations: int, least: int = PARALLEL_FROM) -> LoopRV:
+    def parallel(
+        self, loops: Sequence[LoopRV], operations: int, least: int = MIN_PARALLEL_OPERATIONS
+    ) -> LoopRV:
         """Fuse the loops, and run the result in parallel where there is enough work."""
         loop = self.sch.fuse(*loops) if len(loops) > 1 else loops[0]
         if operations >= least and self.extent(loop) > 1 and self.target.cores > 1:
@@ -162,8 +164,8 @@ class Plan:
 
 def sizes(type_: Any) -> tuple[int, ...]:
     """Return the static sizes of a tensor type."""
-    found: tuple[int, ...] = type_.concrete_shape
-    return found
+    result: tuple[int, ...] = type_.concrete_shape
+    return result
 
 
 def static(shape: Sequence[Any]) -> tuple[int, ...] | None:
@@ -207,9 +209,9 @@ def plain_loops(sch: Schedule, block: SBlockRV, target: Target) -> None:
             sch.annotate(spatial[-1], "pragma_loop_partition_hint", 1)
     if vector is not None and reduced:
         sch.reorder(*outer, *reduced, vector)
-    large = None in extents or product([e or 1 for e in extents]) >= ROWS_AT_ONCE
+    large = None in extents or product([e or 1 for e in extents]) >= MIN_PARALLEL_ELEMENTS
     if outer and large and target.cores > 1:
-        shared = _tasks(sch, outer, TASKS * target.cores)
+        shared = _tasks(sch, outer, TASKS_PER_CORE * target.cores)
         sch.parallel(sch.fuse(*shared) if len(shared) > 1 else shared[0])
     if vector is not None:
         sch.vectorize(vector)
@@ -236,7 +238,7 @@ def _turned(
     return [sch.fuse(*outer)], row
 
 
-def _tasks(sch: Schedule, loops: list[LoopRV], wanted: int) -> list[LoopRV]:
+def _tasks(sch: Schedule, loops: list[LoopRV], tasks: int) -> list[LoopRV]:
     """Return the outermost loops that make up as many parallel tasks as are `wanted`. The cores share them as
     one fused loop, whose indices are recovered by division: inner loops with few iterations stay separate. So
     does a loop of a computed length, because TVM does not divide by such a length.
@@ -248,7 +250,7 @@ def _tasks(sch: Schedule, loops: list[LoopRV], wanted: int) -> list[LoopRV]:
             alone = all(_known(sch.get(outer).extent) == 1 for outer in loops[:number])
             return [loop] if alone else loops[:number]
         count *= _known(extent) or 1
-        if count >= wanted:
+        if count >= tasks:
             return loops[: number + 1]
     return loops
 
@@ -257,13 +259,13 @@ def _joined(sch: Schedule, block: SBlockRV) -> int:
     """How many of the last axes may be one for vectors: none of those of which something that is read has
     some and lacks others, as one number for each row, which a vector across two rows would gather.
     """
-    found = sch.get(block)
-    reads = [{v.name for part in r.region for v in _variables(part.min)} for r in found.reads]
-    for count in range(2, len(found.iter_vars) + 1):
-        last = {a.var.name for a in found.iter_vars[-count:] if static([a.dom.extent]) != (1,)}
+    realized = sch.get(block)
+    reads = [{v.name for part in r.region for v in _variables(part.min)} for r in realized.reads]
+    for count in range(2, len(realized.iter_vars) + 1):
+        last = {a.var.name for a in realized.iter_vars[-count:] if static([a.dom.extent]) != (1,)}
         if any(0 < len(used & last) < len(last) for used in reads):
             return count - 1
-    return len(found.iter_vars)
+    return len(realized.iter_vars)
 
 
 def _variables(expression: Any) -> list[Any]:

@@ -24,12 +24,12 @@ from .scheduled import Candidate, Choice, Scheduled
 from .shape import Shape
 from .tail import MARK
 
-TURNED_FROM = 16  # uses of each element, from which a transposed copy of a matrix pays
-TURNED_TO = 8  # vectors in a sum, up to which it does
-UNSTRIDED_FROM = 2  # uses of each element, from which a copy with another order pays
-SHORT = 4  # lanes of a vector, from which it pays to have two that overlap
-UNEVEN = 0.95  # what a tile is worth that has to find out where it begins
-LONG = 1 << 12  # elements of a sum, from which several rows at a time are too far apart in memory
+TRANSPOSE_MIN_USES = 16  # uses of each element from which a transposed copy of a matrix pays
+TRANSPOSE_MAX_VECTORS = 8  # vectors in a sum up to which it pays
+REORDER_MIN_USES = 2  # uses of each element from which a reordered copy pays
+MIN_OVERLAP_LANES = 4  # lanes of a vector from which overlapping vectors pay
+REMAINDER_FACTOR = 0.95  # relative speed of a tile that computes where it begins
+MIN_LONG_SUM = 1 << 12  # elements of a sum from which several rows at a time are too far apart in memory
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
@@ -40,7 +40,7 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     reductions = [name for name in plan.names if plan.is_reduction(name)]
     if not reductions or any(Shape.of(plan, name) is None for name in reductions):
         return None
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for name in reductions:
         inline_makers(plan, name)
         turn(plan, name)
@@ -48,15 +48,19 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     alone = set(plan.names) - set(reductions)
     for number, name in enumerate(reductions):
         if not Shape.read(plan, name).spatial:
-            found.append(Candidate({f"tile{number}": whole(plan, name)}, "partial sums, added up at the end"))
+            candidates.append(
+                Candidate({f"tile{number}": whole(plan, name)}, "partial sums, added up at the end")
+            )
             continue
         tile = best_tile(plan, name)
         alone.discard(reduce(plan, name, tile))
-        found.append(Candidate({f"tile{number}": tile.text}, tile.why))
+        candidates.append(Candidate({f"tile{number}": tile.text}, tile.why))
     for name in plan.names:
         if name in alone:
             plan.vectorized(name)
-    return Scheduled(composed, plan.sch.mod, plan.sch.trace, "reduction", dict(choice or {}), tuple(found))
+    return Scheduled(
+        composed, plan.sch.mod, plan.sch.trace, "reduction", dict(choice or {}), tuple(candidates)
+    )
 
 
 def inline_makers(plan: Plan, name: str) -> None:
@@ -68,10 +72,10 @@ def inline_makers(plan: Plan, name: str) -> None:
         shape = plan.shape(maker)
         if plan.is_reduction(maker) or len(plan.users(maker)) != 1 or shape is None:
             continue
-        found = Shape.read(plan, name)
+        reduction = Shape.read(plan, name)
         own = plan.composed.stage_of(maker) is plan.composed.stage_of(name) is not None
-        alone = own and len(found.reads) == 1 and not _branches(plan, maker)
-        if product(found.extents) <= product(shape) or alone:
+        alone = own and len(reduction.reads) == 1 and not _branches(plan, maker)
+        if product(reduction.extents) <= product(shape) or alone:
             plan.try_inline(maker)
 
 
@@ -97,9 +101,9 @@ def turn(plan: Plan, name: str) -> None:
     block = plan.sch.get(plan.block(name))
     regions = [r for r in block.reads if not r.source.same_as(block.writes[0].source)]
     size = static(regions[read].source.shape)
-    if size is None or len(size) < 2 or product(shape.extents) < TURNED_FROM * product(size):
+    if size is None or len(size) < 2 or product(shape.extents) < TRANSPOSE_MIN_USES * product(size):
         return
-    if _is_partial(shape, lanes) and shape.reduced[0] > TURNED_TO * lanes:
+    if _is_partial(shape, lanes) and shape.reduced[0] > TRANSPOSE_MAX_VECTORS * lanes:
         return
     copy = plan.sch.cache_read(plan.block(name), read, "global")
     swap = lambda *i: (*i[:-2], i[-1], i[-2])  # noqa: E731
@@ -113,13 +117,13 @@ def unstride(plan: Plan, name: str) -> None:
     shape = Shape.read(plan, name)
     block = plan.sch.get(plan.block(name))
     regions = [r for r in block.reads if not r.source.same_as(block.writes[0].source)]
-    if not shape.spatial or shape.spatial[-1] < SHORT:
+    if not shape.spatial or shape.spatial[-1] < MIN_OVERLAP_LANES:
         return
     last = block.iter_vars[shape.first - 1].var
     for number, region in enumerate(regions):
         size = static(region.source.shape)
         step = _step(region.region[-1].min, last) if size else 1
-        if size is None or step < 2 or product(shape.extents) < UNSTRIDED_FROM * product(size):
+        if size is None or step < 2 or product(shape.extents) < REORDER_MIN_USES * product(size):
             continue
         makers = [maker for maker in plan.makers(name) if plan.buffer(maker).same_as(region.source)]
         copied = bool(makers) and plan.users(makers[0]) == [name] and not plan.is_reduction(makers[0])
@@ -134,8 +138,8 @@ def _apart(step: int) -> Callable[..., tuple[Any, ...]]:
 
 def _step(index: Any, last: Any) -> int:
     """How many elements further the next result's lies."""
-    found = tvm().sym.detect_linear_equation(index, [last])
-    return int(found[0]) if found and hasattr(found[0], "value") else 1
+    coefficients = tvm().sym.detect_linear_equation(index, [last])
+    return int(coefficients[0]) if coefficients and hasattr(coefficients[0], "value") else 1
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,7 @@ def best_tile(plan: Plan, name: str) -> Tile:
     partial = _is_partial(shape, lanes)
     if partial:
         lanes = _along(shape.run, lanes)
-        if along == 1 and shape.run >= LONG and shape.run % lanes == 0:
+        if along == 1 and shape.run >= MIN_LONG_SUM and shape.run % lanes == 0:
             return Tile(None, 1, 1, lanes, partial, divisors(shape.run // lanes, 8)[0])
         vectors = _places(shape.spatial[-1], side)
     else:
@@ -193,12 +197,12 @@ def _places(size: int, most: int, lanes: int = 1) -> int:
     """How many vectors of a tile lie along an axis. More are better, but where they do not divide the axis,
     the last tile begins earlier, and computes again what the one before has (see `overlap`).
     """
-    found = []
+    scores = []
     for count in range(1, min(most, size // lanes) + 1):
         tile = count * lanes
         once = size / (-(-size // tile) * tile)
-        found.append((once * (count / (count + 1)) * (1.0 if once == 1 else UNEVEN), count))
-    return max(found)[1]
+        scores.append((once * (count / (count + 1)) * (1.0 if once == 1 else REMAINDER_FACTOR), count))
+    return max(scores)[1]
 
 
 def _is_partial(shape: Shape, lanes: int) -> bool:
@@ -231,7 +235,7 @@ def _wide(extent: int, lanes: int) -> int:
     """Return the widest vectors that fit into an axis; where it is very short, those that divide it."""
     while lanes > extent:
         lanes //= 2
-    return lanes if lanes >= SHORT else _lanes(extent, lanes)
+    return lanes if lanes >= MIN_OVERLAP_LANES else _lanes(extent, lanes)
 
 
 def _row_axis(shape: Shape, last: int) -> int | None:

@@ -16,7 +16,7 @@ def mapped(node: Any, kind: Any, change: Any, order: str = "post") -> Any:
 
 def conditions_of(predicate: Any) -> list[Any]:
     """Return the conditions that must all hold for a block to run."""
-    found, pending = [], [predicate]
+    conditions, pending = [], [predicate]
     if isinstance(predicate, tvm().tirx.IntImm):  # true
         return []
     while pending:
@@ -24,5 +24,5 @@ def conditions_of(predicate: Any) -> list[Any]:
         if isinstance(part, tvm().tirx.And):
             pending += [part.b, part.a]
         else:
-            found.append(part)
-    return found
+            conditions.append(part)
+    return conditions

@@ -81,9 +81,9 @@ def _stretch(
         for shape, parts in zip(shapes, uses):
             if all(axis < first for part in parts for axis in part):
                 continue
-            found = [{axis for axis in part if extents[axis] > 1} for part in reversed(parts)]
-            wanted = [{axis} if extents[axis] > 1 else set() for axis in here]
-            if found[: count + 1] != wanted or static(shape[-count - 1 :]) != tuple(
+            actual = [{axis for axis in part if extents[axis] > 1} for part in reversed(parts)]
+            expected = [{axis} if extents[axis] > 1 else set() for axis in here]
+            if actual[: count + 1] != expected or static(shape[-count - 1 :]) != tuple(
                 [extents[axis] for axis in reversed(here)]
             ):
                 return count

@@ -27,9 +27,9 @@ def _split(loop: Any) -> Any:
     tirx = tvm().tirx
     left = int(loop.annotations[MARK])
     count, dtype = int(loop.extent), str(loop.loop_var.ty)
-    kept = {key: value for key, value in loop.annotations.items() if key != MARK}
+    annotations = {key: value for key, value in loop.annotations.items() if key != MARK}
     last = tirx.const(count - 1, dtype)
-    whole = tirx.For(loop.loop_var, loop.min, last, loop.kind, loop.body, None, kept)
+    whole = tirx.For(loop.loop_var, loop.min, last, loop.kind, loop.body, None, annotations)
     rest = mapped(loop.body, tirx.For, lambda inner: _again(inner, left))
     return tirx.SeqStmt([whole, mapped(rest, tirx.Var, _one_for(loop.loop_var, last))])
 

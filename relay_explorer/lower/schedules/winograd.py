@@ -29,11 +29,11 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
         return None
     if not _in_blocks(anchor):
         return None
-    found = candidates(composed, target)
-    chosen = dict(choice or found[0].choice)
+    options = candidates(composed, target)
+    chosen = dict(choice or options[0].choice)
     plan = Plan(composed, target)
     _Winograd(plan, anchor, chosen).run()
-    return Scheduled(composed, plan.sch.mod, plan.sch.trace, "winograd", chosen, tuple(found))
+    return Scheduled(composed, plan.sch.mod, plan.sch.trace, "winograd", chosen, tuple(options))
 
 
 def _in_blocks(anchor: Stage) -> bool:
@@ -54,22 +54,22 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
     down, across = -(-height // tile), -(-width // tile)
     most = sums_in_registers(target)
     whole = 4 * side * side * channels
-    found = []
+    scored = []
     for rows in divisors(down, down) if height % tile == 0 else [down]:
         for columns in divisors(across, across) if width % tile == 0 else [across]:
             groups = down // rows * (across // columns)
             if 1 < groups < target.cores:  # some cores would have nothing to do
                 continue
             held, count, places = _best_product(blocks, columns, most)
-            data, made = whole * rows * columns, 4 * side**2 * rows * columns * count * block
+            data, products = whole * rows * columns, 4 * side**2 * rows * columns * count * block
             reads = _cost(whole * blocks * block, target) * groups
             reads += _cost(data, target) * groups * (1 + blocks // count)
-            reads += _cost(made, target) * groups * 2 * (blocks // count)
+            reads += _cost(products, target) * groups * 2 * (blocks // count)
             choice = {"rows": rows, "across": columns, "channels": count, "columns": places}
             why = f"{groups} groups of {rows} × {columns} tiles, {count} × {places} sums in registers"
-            found.append((reads / held, -rows * columns, Candidate(choice, why)))
-    found.sort(key=lambda entry: entry[:2])
-    return [candidate for _, _, candidate in found[:4]]
+            scored.append((reads / held, -rows * columns, Candidate(choice, why)))
+    scored.sort(key=lambda entry: entry[:2])
+    return [candidate for _, _, candidate in scored[:4]]
 
 
 def _cost(size: int, target: Target) -> float:
@@ -155,35 +155,35 @@ class _Winograd:
     def _back(self, channels: LoopRV) -> None:
         """Schedule the inverse transform, tile by tile."""
         choice, m = self.choice, self.tile
-        found = self._loops(self.tiles, channels, {
+        loops = self._loops(self.tiles, channels, {
             "o": choice["channels"], "i": choice["rows"], "j": choice["across"], "p": m, "q": m,
             "v": self.lane,
         })  # fmt: skip
-        outer = [loop for axis, loop in found.items() if axis in "oij"]
+        outer = [loop for axis, loop in loops.items() if axis in "oij"]
         for axis in "pq":
-            self.sch.unroll(found[axis])
-        self.sch.vectorize(found["v"])
+            self.sch.unroll(loops[axis])
+        self.sch.vectorize(loops["v"])
         at = outer[-1] if outer else channels
         self._in_registers(self.lines, at, {"p": m, "f": self.side, "v": self.lane})
 
     def _product(self, channels: LoopRV) -> None:
         """For each place in a tile, the tile's sums in registers over all input channels."""
         sch, choice = self.sch, self.choice
-        found = self._loops(self.products, channels, {
+        loops = self._loops(self.products, channels, {
             "o": choice["channels"], "i": choice["rows"], "e": self.side, "f": self.side,
             "j": choice["across"], "v": self.lane, "rc": self.channels // self.inner, "ri": self.inner,
         })  # fmt: skip
         held = []
-        outer = [found["e"], found["f"], *([found["i"]] if "i" in found else [])]
-        if "j" in found:
-            across, column = sch.split(found["j"], [None, choice["columns"]])
+        outer = [loops["e"], loops["f"], *([loops["i"]] if "i" in loops else [])]
+        if "j" in loops:
+            across, column = sch.split(loops["j"], [None, choice["columns"]])
             outer.append(across)
             held.append(column)
-        held += [found["o"]] if "o" in found else []
-        reduced = [found[axis] for axis in ("rc", "ri") if axis in found]
-        sch.reorder(*outer, *reduced, *held, found["v"])
+        held += [loops["o"]] if "o" in loops else []
+        reduced = [loops[axis] for axis in ("rc", "ri") if axis in loops]
+        sch.reorder(*outer, *reduced, *held, loops["v"])
         block = self.plan.block(self.products)
-        self._unrolled([*held, found["v"]])
+        self._unrolled([*held, loops["v"]])
         copy = sch.cache_write(block, 0, "local")
         sch.reverse_compute_at(copy, outer[-1])
         self._unrolled(sch.get_loops(copy)[-1 - self._count() :])
@@ -207,15 +207,15 @@ class _Winograd:
             "j": self.choice["across"], "v": self.inner,
         }  # fmt: skip
         if group is not None:
-            found = self._loops(self.data, group, extents)
+            by_name = self._loops(self.data, group, extents)
         else:
             loops = sch.get_loops(plan.block(self.data))
-            found = dict(zip("nicefjv", loops, strict=True))
-        outer = [loop for axis, loop in found.items() if axis in "nicj"]
-        sch.reorder(*outer, found["e"], found["f"], found["v"])
+            by_name = dict(zip("nicefjv", loops, strict=True))
+        outer = [loop for axis, loop in by_name.items() if axis in "nicj"]
+        sch.reorder(*outer, by_name["e"], by_name["f"], by_name["v"])
         if group is None:
             outer = [plan.parallel(outer[:-1], self.work // 8), outer[-1]]
-        self._unrolled([found["e"], found["f"], found["v"]])
+        self._unrolled([by_name["e"], by_name["f"], by_name["v"]])
         at = outer[-1] if outer else group
         assert at is not None
         self._in_registers(self.rows, at, {"e": self.side, "b": self.side, "v": self.inner})

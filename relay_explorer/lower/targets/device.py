@@ -24,8 +24,8 @@ def lacks(target: Target) -> str:
     device = tvm().cuda(0)
     if not device.exist:
         return _no_device()
-    wanted, have = _version(str(target.dict["arch"])), _version(str(device.compute_version))
-    if wanted > have:
+    required, have = _version(str(target.dict["arch"])), _version(str(device.compute_version))
+    if required > have:
         return f"the GPU here is of the architecture sm_{have}"
     if not EMULATED and not _can_compile():
         return "CUDA C cannot be compiled here: neither nvcc nor the Python package cuda-bindings is there"
@@ -79,15 +79,15 @@ def on_device(run: Callable[..., object], inputs: int, device: Any) -> Callable[
         there = [_moved(tensor, device, filled=n < inputs) for n, tensor in enumerate(tensors)]
         run(*there)
         device.sync()
-        for here, found in zip(tensors[inputs:], there[inputs:]):
-            found.copyto(_as_tvm(here))
+        for here, result in zip(tensors[inputs:], there[inputs:]):
+            result.copyto(_as_tvm(here))
 
     return called
 
 
 def _moved(tensor: Any, device: Any, filled: bool) -> Any:
-    made = tvm().runtime.empty(tuple(tensor.shape), str(tensor.dtype), device)
-    return _as_tvm(tensor).copyto(made) if filled else made
+    copy = tvm().runtime.empty(tuple(tensor.shape), str(tensor.dtype), device)
+    return _as_tvm(tensor).copyto(copy) if filled else copy
 
 
 def _as_tvm(tensor: Any) -> Any:
@@ -103,14 +103,14 @@ def nvcc() -> str | None:
 
 def ptx(source: str, target: Target, *flags: str) -> str:
     """NVIDIA's assembly of CUDA C; `flags` are more of nvcc's."""
-    made, _ = _compiled(source, target, "-ptx", "PTX", flags)
-    return made.decode("utf-8", "replace")
+    output, _ = _compiled(source, target, "-ptx", "PTX", flags)
+    return output.decode("utf-8", "replace")
 
 
 def fatbin(source: str, target: Target) -> bytes:
     """Machine code of CUDA C, as the driver takes it."""
-    made, _ = _compiled(source, target, "-fatbin", "code for a GPU")
-    return made
+    output, _ = _compiled(source, target, "-fatbin", "code for a GPU")
+    return output
 
 
 class Usage(NamedTuple):
@@ -142,7 +142,7 @@ class Limits(NamedTuple):
     registers: int = 1 << 16
 
 
-PARTS = 4  # of a multiprocessor, each with a quarter of the registers; a warp is in one of them
+PARTITIONS = 4  # of a multiprocessor, each with a quarter of the registers; a warp is in one of them
 
 # By compute capability. NVIDIA, "CUDA C++ Programming Guide", release 13.0, table "Technical Specifications
 # per Compute Capability"; portions, parts and blocks also in `cuda_occupancy.h` of CUDA 13.0. The guide's
@@ -164,33 +164,33 @@ LIMITS = {
 def limits_of(target: Target) -> Limits:
     """Those of a GPU's architecture; of one that is not known, those of the one before it."""
     version = _version(str(target.dict["arch"]))
-    return LIMITS[max([known for known in LIMITS if known <= version], default=70)]
+    return LIMITS[max([architecture for architecture in LIMITS if architecture <= version], default=70)]
 
 
 def usage(source: str, target: Target) -> list[Usage]:
     """Return the resources that each function of CUDA C takes, as reported by NVIDIA's compiler."""
-    _, said = _compiled(source, target, "-cubin", "a count of registers")
+    _, report = _compiled(source, target, "-cubin", "a count of registers")
     bounds = re.findall(r"__launch_bounds__\((\d+)\)\s+(\w+)\s*\(", source)
     threads = {name: int(count) for count, name in bounds}
     limits = limits_of(target)
-    found = []
-    parts = re.split(r"Compiling entry function '(\w+)'", said)[1:]
-    for name, told in zip(parts[::2], parts[1::2]):
-        registers, shared = _number(r"Used (\d+) registers", told), _number(r"(\d+) bytes smem", told)
+    usages = []
+    parts = re.split(r"Compiling entry function '(\w+)'", report)[1:]
+    for name, part in zip(parts[::2], parts[1::2]):
+        registers, shared = _number(r"Used (\d+) registers", part), _number(r"(\d+) bytes smem", part)
         block = threads.get(name, 0)
         blocks = resident(block, registers, shared, limits)
-        found.append(
+        usages.append(
             Usage(
-                name, registers, shared, _number(r"(\d+) bytes stack frame", told),
+                name, registers, shared, _number(r"(\d+) bytes stack frame", part),
                 block, blocks, blocks * block / limits.threads,
             )
         )  # fmt: skip
-    return found
+    return usages
 
 
 def _number(pattern: str, text: str) -> int:
-    found = re.search(pattern, text)
-    return int(found[1]) if found else 0
+    match = re.search(pattern, text)
+    return int(match[1]) if match else 0
 
 
 def resident(threads: int, registers: int, shared: int, limits: Limits) -> int:
@@ -201,7 +201,7 @@ def resident(threads: int, registers: int, shared: int, limits: Limits) -> int:
         return 0
     warps = -(-threads // 32)
     of_warp = _whole(max(registers, 1) * 32, 256)
-    by_registers = limits.registers // PARTS // of_warp * PARTS // warps
+    by_registers = limits.registers // PARTITIONS // of_warp * PARTITIONS // warps
     of_block = _whole(shared + limits.reserved, limits.portion)
     by_shared = limits.shared // of_block if of_block else limits.blocks
     return min(limits.threads // (warps * 32), limits.blocks, by_registers, by_shared)
@@ -222,12 +222,12 @@ def _compiled(
             help=["install the CUDA toolkit (the package `nvidia-cuda-toolkit` of Debian)"],
         )
     with tempfile.TemporaryDirectory() as place:
-        written, made = Path(place) / "kernel.cu", Path(place) / "kernel.out"
-        written.write_text(source)
+        source_file, output = Path(place) / "kernel.cu", Path(place) / "kernel.out"
+        source_file.write_text(source)
         arch = f"-arch={target.dict['arch']}"
-        command = [tool, kind, "-O3", arch, "--resource-usage", *flags, "-o", str(made), str(written)]
+        command = [tool, kind, "-O3", arch, "--resource-usage", *flags, "-o", str(output), str(source_file)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            told = [line for line in done.stderr.splitlines() if "error" in line or "fatal" in line.lower()]
-            raise RelayError(f"nvcc cannot compile the kernel for {target}", help=told[:5])
-        return made.read_bytes(), done.stdout + done.stderr
+            errors = [line for line in done.stderr.splitlines() if "error" in line or "fatal" in line.lower()]
+            raise RelayError(f"nvcc cannot compile the kernel for {target}", help=errors[:5])
+        return output.read_bytes(), done.stdout + done.stderr

@@ -29,14 +29,14 @@ BOARDS: dict[str, dict[str, object]] = {
     "raspberry-pi-5": {**_ARM, "mcpu": "cortex-a76", "mattr": ["+neon"], "num-cores": 4},
     "phone": {**_ARM, "mcpu": "cortex-a78", "mattr": ["+neon"], "num-cores": 4},
 }
-_CACHES = {  # bytes a core, from the processors' manuals: first level (data), second level
+_CACHES = {  # bytes per core, from the processors' manuals: L1 (data), L2
     "cortex-a72": (32 << 10, 256 << 10),
     "cortex-a76": (64 << 10, 512 << 10),
     "cortex-a78": (64 << 10, 512 << 10),
 }
-_USUAL_CACHES = (32 << 10, 512 << 10)
+_DEFAULT_CACHES = (32 << 10, 512 << 10)
 _FEATURES = ("avx", "avx2", "fma", "avx512f", "avx512bw", "avx512vl", "avx512vnni", "sve", "dotprod", "i8mm")
-CUDA_ARCH = "sm_80"  # where no device is there to ask
+CUDA_ARCH = "sm_80"  # where there is no device to query
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Target:
     options: str
     vector_bytes: int
     cores: int
-    caches: tuple[int, int] = field(default=_USUAL_CACHES)
+    caches: tuple[int, int] = field(default=_DEFAULT_CACHES)
 
     def lanes(self, dtype: str = "float32") -> int:
         """How many elements fit one vector."""
@@ -61,8 +61,8 @@ class Target:
     @property
     def dict(self) -> dict[str, Any]:
         """TVM's dictionary."""
-        found: dict[str, Any] = json.loads(self.options)
-        return found
+        result: dict[str, Any] = json.loads(self.options)
+        return result
 
     @property
     def tvm(self) -> Any:
@@ -93,11 +93,11 @@ class Target:
         return _parsed(json.dumps(_options(target), sort_keys=True))
 
     @staticmethod
-    def from_dict(told: Mapping[str, Any]) -> Target:
+    def from_dict(fields: Mapping[str, Any]) -> Target:
         """Restore a target from `dataclasses.asdict`, also where the fields have been converted to JSON and
         back.
         """
-        return Target(**{**told, "caches": tuple(told["caches"])})
+        return Target(**{**fields, "caches": tuple(fields["caches"])})
 
     def __str__(self) -> str:
         cpu = self.dict.get("mcpu") or self.dict.get("arch")
@@ -106,11 +106,11 @@ class Target:
 
 @lru_cache(64)
 def _tvm_target(options: str) -> Any:
-    found = json.loads(options)
-    if found["kind"] == "cuda":
-        whole = {"max_shared_memory_per_block": 48 << 10, "max_num_threads": 1024, **found}
+    fields = json.loads(options)
+    if fields["kind"] == "cuda":
+        whole = {"max_shared_memory_per_block": 48 << 10, "max_num_threads": 1024, **fields}
         return tvm().target.Target(whole, host={"kind": "llvm", "mcpu": _host_cpu()})
-    return tvm().target.Target(found)
+    return tvm().target.Target(fields)
 
 
 def needed_features(target: Target) -> list[str]:
@@ -123,14 +123,14 @@ def needed_features(target: Target) -> list[str]:
 
 @lru_cache(64)
 def _runs_here(options: str) -> bool:
-    made = tvm().target.Target(json.loads(options))
-    triple = str(made.attrs.get("mtriple") or _codegen().llvm_get_system_triple())
+    target = tvm().target.Target(json.loads(options))
+    triple = str(target.attrs.get("mtriple") or _codegen().llvm_get_system_triple())
     system = str(_codegen().llvm_get_system_triple())
     if triple.partition("-")[0] != system.partition("-")[0] or _system(triple) not in ("", _system(system)):
         return False
     has = _codegen().target_has_features
     host = tvm().target.Target({"kind": "llvm", "mcpu": _host_cpu()})
-    return all(has(feature, host) for feature in _FEATURES if has(feature, made))
+    return all(has(feature, host) for feature in _FEATURES if has(feature, target))
 
 
 def _system(triple: str) -> str:
@@ -191,22 +191,22 @@ def _old_string(words: list[str]) -> dict[str, object]:
     """Parse an old target string such as `llvm -mcpu=core-avx2 -mattr=+avx2,+fma`. Options that TVM no longer
     has are ignored.
     """
-    found: dict[str, object] = {"kind": words[0]}
-    given = dict(word.lstrip("-").partition("=")[::2] for word in words[1:] if word.startswith("-"))
+    result: dict[str, object] = {"kind": words[0]}
+    arguments = dict(word.lstrip("-").partition("=")[::2] for word in words[1:] if word.startswith("-"))
     for name in ("mcpu", "mtriple", "arch", "mabi", "mfloat-abi"):
-        if given.get(name):
-            found[name] = given[name]
-    if "target" in given:  # older still
-        found["mtriple"] = given["target"]
-    if given.get("mattr"):
-        found["mattr"] = [part.strip() for part in given["mattr"].split(",") if part.strip()]
-    if given.get("num-cores", "").isdigit():
-        found["num-cores"] = int(given["num-cores"])
-    if found["kind"] == "llvm" and "mcpu" not in found and "mtriple" not in found:
-        found["mcpu"] = _host_cpu()
-    if found["kind"] == "cuda" and "arch" not in found:
-        found["arch"] = _found_arch() or CUDA_ARCH
-    return found
+        if arguments.get(name):
+            result[name] = arguments[name]
+    if "target" in arguments:  # older still
+        result["mtriple"] = arguments["target"]
+    if arguments.get("mattr"):
+        result["mattr"] = [part.strip() for part in arguments["mattr"].split(",") if part.strip()]
+    if arguments.get("num-cores", "").isdigit():
+        result["num-cores"] = int(arguments["num-cores"])
+    if result["kind"] == "llvm" and "mcpu" not in result and "mtriple" not in result:
+        result["mcpu"] = _host_cpu()
+    if result["kind"] == "cuda" and "arch" not in result:
+        result["arch"] = _found_arch() or CUDA_ARCH
+    return result
 
 
 def _tag(name: str) -> dict[str, object]:
@@ -214,8 +214,8 @@ def _tag(name: str) -> dict[str, object]:
     tags: list[str] = [str(tag) for tag in tvm().target.list_tags()] if "/" in name else []
     if name in tags:
         return _from_tvm(tvm().target.Target(name).export())
-    known = ["cpu", "cuda", *BOARDS]
-    near = difflib.get_close_matches(name[:60].lower(), [*known, *tags], n=3, cutoff=0.6)
+    names = ["cpu", "cuda", *BOARDS]
+    near = difflib.get_close_matches(name[:60].lower(), [*names, *tags], n=3, cutoff=0.6)
     if name.lower() in ("gpu", "nvidia"):
         near = ["cuda"]
     raise RelayError(
@@ -254,8 +254,10 @@ def _checked(options: dict[str, object]) -> dict[str, object]:
     try:
         tvm().target.Target(options)
     except (ValueError, TypeError, RuntimeError) as problem:
-        said = str(problem).strip().splitlines()[-1].partition(" Target creation from config dict failed")[0]
-        raise RelayError(f"TVM does not know the target {options!r:.200}", help=[said[:400]]) from None
+        reason = (
+            str(problem).strip().splitlines()[-1].partition(" Target creation from config dict failed")[0]
+        )
+        raise RelayError(f"TVM does not know the target {options!r:.200}", help=[reason[:400]]) from None
     if kind not in ("llvm", "cuda"):
         raise _no_schedules(kind)
     cpu = options.get("mcpu")
@@ -282,19 +284,21 @@ def _usual(options: dict[str, object]) -> dict[str, object]:
     """`options` without a name that is empty, and with this processor's where it is to be the machine's own;
     how many cores and which features there are is looked at, which TVM does not do.
     """
-    found = {name: value for name, value in options.items() if value != "" or name not in ("mcpu", "mtriple")}
-    if found.get("mcpu") == "native" and "mtriple" not in found:
-        found["mcpu"] = _host_cpu()
-    number = found.get("num-cores", 1)
+    normalized = {
+        name: value for name, value in options.items() if value != "" or name not in ("mcpu", "mtriple")
+    }
+    if normalized.get("mcpu") == "native" and "mtriple" not in normalized:
+        normalized["mcpu"] = _host_cpu()
+    number = normalized.get("num-cores", 1)
     if isinstance(number, bool) or (isinstance(number, int) and number < 1):
         raise RelayError(f"a target has 1 core or more, not {number}", help=["leave out `num-cores`"])
-    features = found.get("mattr", [])
+    features = normalized.get("mattr", [])
     for name in features if isinstance(features, (list, tuple)) else []:
         if isinstance(name, str) and not re.fullmatch(r"[+-][^\s,+-][^\s,]*", name):
             raise RelayError(
                 f"a feature of a processor is switched on by `+name` and off by `-name`, not by {name[:60]!r}"
             )
-    return found
+    return normalized
 
 
 # How triples write what LLVM's list of processor families calls otherwise.
@@ -331,22 +335,24 @@ def _found_arch() -> str | None:
 
 @lru_cache(64)
 def _parsed(options: str) -> Target:
-    found = json.loads(options)
-    if found["kind"] == "cuda":
+    fields = json.loads(options)
+    if fields["kind"] == "cuda":
         return Target("cuda", options, 16, 1)
-    made = tvm().target.Target(found)
-    arm = "aarch64" in str(found.get("mtriple", "")) or "aarch64" in str(_codegen().llvm_get_system_triple())
-    if arm and "x86" not in str(found.get("mtriple", "")):
-        return Target("arm64", options, 16, _cores(found), _CACHES.get(str(found.get("mcpu")), _USUAL_CACHES))
-    caches = _host_caches() if found.get("mcpu") == _host_cpu() else _USUAL_CACHES
-    return Target("cpu", options, _x86_vector(made), _cores(found), caches)
+    tvm_target = tvm().target.Target(fields)
+    arm = "aarch64" in str(fields.get("mtriple", "")) or "aarch64" in str(_codegen().llvm_get_system_triple())
+    if arm and "x86" not in str(fields.get("mtriple", "")):
+        return Target(
+            "arm64", options, 16, _cores(fields), _CACHES.get(str(fields.get("mcpu")), _DEFAULT_CACHES)
+        )
+    caches = _host_caches() if fields.get("mcpu") == _host_cpu() else _DEFAULT_CACHES
+    return Target("cpu", options, _x86_vector(tvm_target), _cores(fields), caches)
 
 
-def _x86_vector(made: Any) -> int:
+def _x86_vector(tvm_target: Any) -> int:
     """Bytes of the widest vectors. (TVM's own answer is 64 for every processor.)"""
     has = _codegen().target_has_features
     for feature, width in (("avx512f", 64), ("avx", 32)):
-        if has(feature, made):
+        if has(feature, tvm_target):
             return width
     return 16
 
@@ -362,7 +368,7 @@ def _cores(options: Mapping[str, object]) -> int:
 def _host_caches() -> tuple[int, int]:
     """As the system tells them; usual ones where it does not."""
     sizes = []
-    for name, usual in zip(("SC_LEVEL1_DCACHE_SIZE", "SC_LEVEL2_CACHE_SIZE"), _USUAL_CACHES):
+    for name, usual in zip(("SC_LEVEL1_DCACHE_SIZE", "SC_LEVEL2_CACHE_SIZE"), _DEFAULT_CACHES):
         try:
             sizes.append(os.sysconf(name) or usual)
         except (ValueError, OSError, AttributeError):

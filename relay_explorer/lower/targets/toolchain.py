@@ -58,10 +58,10 @@ def _machine(target: Target) -> str:
 
 
 def _tool(name: str, package: str) -> str:
-    found = shutil.which(name)
-    if found is None:
+    path = shutil.which(name)
+    if path is None:
         raise _missing(name, package)
-    return found
+    return path
 
 
 def _missing(what: str, package: str) -> RelayError:

@@ -73,7 +73,7 @@ class Sizes:
 
     def _size(self, size: Anything) -> Anything:
         """Return a named size, or a sum of products of them, as a TVM expression. Sizes nest a few levels at
-        most (`ir.size.MAX_DEPTH`).
+        most (`ir.size.MAX_NESTING`).
         """
         if not isinstance(size, Size):
             return size
