@@ -41,7 +41,7 @@ Run = Callable[[], object]
 
 
 def cases() -> dict[str, tuple[Run, float]]:
-    """What is timed, and how many times a run does it; both commits run this."""
+    """Return what is timed, and how many times a run does it; both commits run this."""
     from relay_explorer import models, relay, transform
     from relay_explorer.ir import Call, Expr, IRModule
     from relay_explorer.typing import infer_types
@@ -159,7 +159,7 @@ class Tree:
 
 
 def shown(seconds: float) -> str:
-    """A time in the unit that fits it."""
+    """Format a time in the unit that fits it."""
     return f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.2f} µs"
 
 

@@ -41,7 +41,7 @@ def measure(name: str, program: str) -> dict[str, float]:
 
 
 def imported(program: str) -> Any:
-    """What a program needs, imported: that is not building."""
+    """Import what a program needs, which does not count as building."""
     if program == "ours":
         from relay_explorer.lower.require import tvm
 
@@ -53,7 +53,7 @@ def imported(program: str) -> Any:
 
 
 def once(name: str, program: str, cache: str) -> float:
-    """The seconds, in a process of its own whose cache is in a folder."""
+    """Return the seconds in a process of its own whose cache is in a folder."""
     env = {**os.environ, "TVM_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
     if program in CACHES:
         env[CACHES[program]] = cache

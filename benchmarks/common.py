@@ -31,7 +31,7 @@ def median(values: Sequence[float]) -> float:
 
 
 def machine() -> str:
-    """The machine in one line: processor, cores, Python."""
+    """Describe the machine in one line: processor, cores, Python."""
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -45,13 +45,13 @@ def machine() -> str:
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table."""
+    """Format a Markdown table."""
     lines = [headings, ["---"] * len(headings), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
 def report(page: str, text: str, tail: str = "", where: str = "") -> None:
-    """Prints the table, and writes it into its page under the line `<!-- measured -->`. `where`: the machine,
+    """Print the table, and write it into its page under the line `<!-- measured -->`. `where` is the machine,
     if it is not this one.
     """
     measured = f"{text}\n\nMachine: {where or machine()}.\n{tail}"

@@ -96,7 +96,7 @@ def numbers(*shape: int) -> Any:
 
 
 def weights(module: IRModule) -> dict[str, Any]:
-    """A value for every parameter but the first."""
+    """Return a value for every parameter but the first."""
     params = relay.transform.InferType()(module)["main"].params[1:]
     return {p.name_hint: numbers(*as_tensor_type(p).concrete_shape) for p in params}
 
@@ -107,21 +107,21 @@ def tensor(array: Any) -> bytes:
 
 
 def lenet() -> Program:
-    """A network: kernels in one order."""
+    """Return a network: kernels in a static order."""
     module, picture = models.load("lenet"), numbers(1, 1, 28, 28)
     return Program(module, weights(module), picture, tensor(picture))
 
 
 def letters() -> Program:
-    """A character RNN with an LSTM's cell: a fold over a list, by a closure."""
+    """Return a character RNN with an LSTM cell: a fold over a list, by a closure."""
     module = char_rnn(cell="lstm")
-    found = [np.array(number, "int32") for number in encode(NAME)]
-    given = b"".join(map(tensor, found)) + b"n" + b"c" * len(found)
-    return Program(module, weights(module), make_list(module, found), given, LIST)
+    indices = [np.array(number, "int32") for number in encode(NAME)]
+    encoded = b"".join(map(tensor, indices)) + b"n" + b"c" * len(indices)
+    return Program(module, weights(module), make_list(module, indices), encoded, LIST)
 
 
 def tree() -> Program:
-    """The TreeLSTM that has learned how sentences feel: two recursive functions."""
+    """Return the TreeLSTM that is trained for sentiment analysis: two recursive functions."""
     module, sentence, vectors = sentiment.module(), sentiment.parse(SENTENCE), sentiment.vectors()
 
     def pieces(part: Any) -> bytes:
@@ -137,18 +137,18 @@ PROGRAMS: dict[str, Callable[[], Program]] = {"LeNet": lenet, "character RNN": l
 
 
 def under_qemu(exe: Any, program: Program) -> Any:
-    """The answer of a program for ARM, linked with C that hands it the argument."""
+    """Run a program for ARM under QEMU, linked with C code that passes the argument; return its answer."""
     with tempfile.TemporaryDirectory() as place:
-        main, made = Path(place) / "main.c", Path(place) / "made"
+        main, program_file = Path(place) / "main.c", Path(place) / "made"
         main.write_text(MAIN.replace("PIECES", program.pieces), "utf-8")
-        exe.link(made, [main], static=True)
-        done = subprocess.run(["qemu-aarch64", str(made)], input=program.given, stdout=-1, check=True)
+        exe.link(program_file, [main], static=True)
+        done = subprocess.run(["qemu-aarch64", str(program_file)], input=program.given, stdout=-1, check=True)
     return np.frombuffer(done.stdout, "float32")
 
 
-def tried(program: Program, target: object, executor: str, wanted: Any) -> dict[str, Any]:
-    """What came of one program on one target under one executor: how it ran, and how far the answer is from
-    the one that is `wanted`; or why there is none.
+def tried(program: Program, target: object, executor: str, expected: Any) -> dict[str, Any]:
+    """Run one program on one target under one executor; return how it ran, and how far the answer is from the
+    expected one, or why it cannot run.
     """
     try:
         exe = relay_explorer.build(program.module, target, program.params, executor=executor, quiet=True)
@@ -163,7 +163,7 @@ def tried(program: Program, target: object, executor: str, wanted: Any) -> dict[
     else:  # would need Python on the board
         return {"how": "compiled"}
     answer = np.asarray(getattr(answer, "numpy", lambda: answer)())
-    return {"how": how, "apart": float(f"{abs(answer.reshape(-1) - wanted).max():.0e}")}
+    return {"how": how, "apart": float(f"{abs(answer.reshape(-1) - expected).max():.0e}")}
 
 
 def found() -> list[dict[str, Any]]:
@@ -172,17 +172,17 @@ def found() -> list[dict[str, Any]]:
     programs = {name: make() for name, make in PROGRAMS.items()}
     for name, one in programs.items():
         means = relay_explorer.build(one.module, "cpu", one.params, executor="interpreter")(one.value)
-        wanted = np.asarray(means.numpy() if hasattr(means, "numpy") else means).reshape(-1)
+        expected = np.asarray(means.numpy() if hasattr(means, "numpy") else means).reshape(-1)
         for where, target in TARGETS.items():
             for executor in EXECUTORS[0 if target == "cpu" else 1 :]:
                 with emulated_gpu():
-                    result = tried(one, target, executor, wanted)
+                    result = tried(one, target, executor, expected)
                 rows.append({"program": name, "target": where, "executor": executor, **result})
     return rows
 
 
 def cell(row: dict[str, Any]) -> str:
-    """A row's result in a table."""
+    """Format a row's result for a table."""
     return f"{row['apart']:.0e} ({row['how']})" if "apart" in row else str(row["how"])
 
 

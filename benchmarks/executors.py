@@ -52,7 +52,7 @@ class Case(NamedTuple):
 
 
 def chain() -> Case:
-    """A network without choices: as many layers as the list has words."""
+    """Return a network without control flow: as many layers as the list has words."""
     word, state = (relay.var(name, shape=(1, SIZE)) for name in ("word", "state"))
     w = relay.var("w", shape=(SIZE, SIZE))
     value: relay.Expr = state
@@ -63,15 +63,15 @@ def chain() -> Case:
 
 
 def words() -> Case:
-    """The same layers, for a list whose length nobody knows beforehand."""
+    """Return the same layers, for a list of dynamic length."""
     module = relay.parse(LIST)
-    given = make_list(module, [numbers(1, SIZE) for _ in range(CALLS)])
-    args = (given, numbers(1, SIZE), numbers(SIZE, SIZE))
+    word_list = make_list(module, [numbers(1, SIZE) for _ in range(CALLS)])
+    args = (word_list, numbers(1, SIZE), numbers(SIZE, SIZE))
     return Case(module, args, CALLS, ("interpreter", "vm", "aot"))
 
 
 def tree() -> Case:
-    """A TreeLSTM on a balanced tree of 64 words."""
+    """Return a TreeLSTM on a balanced tree of 64 words."""
     module = tree_lstm(inputs=SIZE, hidden=SIZE)
     sentence: Any = numbers(1, SIZE)
     for _ in range(6):
@@ -83,7 +83,7 @@ def tree() -> Case:
 
 
 def _copied(sentence: Any) -> Any:
-    """The tree without sharing: every node an object of its own."""
+    """Copy the tree without sharing: every node is an object of its own."""
     return tuple([_copied(part) for part in sentence]) if isinstance(sentence, tuple) else sentence
 
 
@@ -95,18 +95,20 @@ CASES = {"a chain of 256 layers": chain, "a list of 256 words": words, "a tree o
 
 
 def measured(case: Case) -> dict[str, float]:
-    """The shortest seconds of a run under each executor, in turns; arguments are handed over before."""
+    """Return the minimum seconds of a run under each executor, measured in alternation; the arguments are
+    passed before.
+    """
     programs = {name: relay_explorer.build(case.module, executor=name, quiet=True) for name in case.executors}
-    wanted = _array(programs["interpreter"](*case.args))
+    expected = _array(programs["interpreter"](*case.args))
     for program in programs.values():
-        np.testing.assert_allclose(_array(program(*case.args)), wanted, rtol=1e-3, atol=1e-4)
-    found: dict[str, list[float]] = {name: [] for name in programs}
+        np.testing.assert_allclose(_array(program(*case.args)), expected, rtol=1e-3, atol=1e-4)
+    times: dict[str, list[float]] = {name: [] for name in programs}
 
     def timed(name: str) -> Any:
-        return lambda: found[name].append(programs[name].time(*case.args, repeat=5))
+        return lambda: times[name].append(programs[name].time(*case.args, repeat=5))
 
     alternate({name: timed(name) for name in programs}, ROUNDS)
-    return {name: min(seconds) for name, seconds in found.items()}
+    return {name: min(seconds) for name, seconds in times.items()}
 
 
 def _array(value: Any) -> Any:
@@ -118,16 +120,16 @@ def main() -> None:
     cases = {name: make() for name, make in CASES.items()}
     seconds = {name: measured(case) for name, case in cases.items()}
     rows = [
-        (name, cases[name].calls, *[_told(found.get(executor)) for executor in EXECUTORS])
-        for name, found in seconds.items()
+        (name, cases[name].calls, *[_told(times.get(executor)) for executor in EXECUTORS])
+        for name, times in seconds.items()
     ]
     report("executors.md", table(["program", "steps", *EXECUTORS], rows))
     whole = {
         "machine": machine(),
         "steps": {name: case.calls for name, case in cases.items()},
         "seconds": {
-            name: {executor: float(f"{each:.4g}") for executor, each in found.items()}
-            for name, found in seconds.items()
+            name: {executor: float(f"{each:.4g}") for executor, each in times.items()}
+            for name, times in seconds.items()
         },
     }
     DATA.write_text(json.dumps(whole, indent=1) + "\n")

@@ -81,7 +81,7 @@ class Site(SimpleHTTPRequestHandler):
 
 @contextmanager
 def site() -> Iterator[str]:
-    """The address of a running server."""
+    """Start a server, and yield its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -91,7 +91,7 @@ def site() -> Iterator[str]:
 
 
 def made_up(browser: Browser, origin: str, call: str) -> str:
-    """The view of a graph that the front end's fixtures make."""
+    """Return the view of a graph that the front end's fixtures generate."""
     page = browser.new_page()
     page.goto(origin)
     module = "/frontend/test/fixtures/ir_views.js"
@@ -101,7 +101,7 @@ def made_up(browser: Browser, origin: str, call: str) -> str:
 
 
 def resnet50() -> str:
-    """The view of the package's ResNet-50."""
+    """Return the view of the package's ResNet-50."""
     from relay_explorer import models
     from relay_explorer.views.ir.view import ir_view
 
@@ -110,7 +110,9 @@ def resnet50() -> str:
 
 
 def write_onnx(view: dict[str, Any], path: Path) -> None:
-    """The calls of a view as an ONNX graph: what something computes is a node, the rest inputs, weights."""
+    """Write the calls of a view as an ONNX graph: what computes something is a node, the rest are inputs and
+    weights.
+    """
     import onnx
     from onnx import TensorProto, helper
 
@@ -118,11 +120,11 @@ def write_onnx(view: dict[str, Any], path: Path) -> None:
     operands: dict[int, list[int]] = {}
     for source, target, _ in zip(*[iter(view["edges"])] * 3, strict=True):
         operands.setdefault(target, []).append(source)
-    made, inputs = [], []
+    onnx_nodes, inputs = [], []
     for number, node in enumerate(nodes):
         if number in operands:
             kind = strings[node[0]].split(".")[-1].title().replace("_", "")
-            made.append(
+            onnx_nodes.append(
                 helper.make_node(
                     kind,
                     [f"v{i}" for i in operands[number]],
@@ -137,7 +139,7 @@ def write_onnx(view: dict[str, Any], path: Path) -> None:
     # Weights are values inside nodes in Netron, as they are left out of the drawing here.
     first, rest = inputs[:1], inputs[1:]
     weights = [helper.make_tensor(value.name, TensorProto.FLOAT, [1], [0.0]) for value in rest]
-    graph = helper.make_graph(made, view["title"], first, [output], weights)
+    graph = helper.make_graph(onnx_nodes, view["title"], first, [output], weights)
     onnx.save(
         helper.make_model(
             graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("relay", 1)]
@@ -202,7 +204,7 @@ def measure_ours(browser: Browser, origin: str) -> dict[str, float]:
 
 
 def free_port() -> int:
-    """A port that nothing listens on."""
+    """Return a port that is not in use."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -223,7 +225,7 @@ NETRON_PAGE = """{
 
 
 def measure_netron(browser: Browser, path: Path) -> dict[str, float] | None:
-    """The same graph in Netron; None when it did not draw it."""
+    """Measure the same graph in Netron; return None where Netron did not draw it."""
     import netron
 
     port = free_port()
@@ -252,7 +254,9 @@ def measure_netron(browser: Browser, path: Path) -> dict[str, float] | None:
 
 
 def row(name: str, ours: dict[str, float], theirs: dict[str, float] | None) -> list[str]:
-    """A row of the table; a pan is frames a second and, in brackets, how long the 95th of 100 frames took."""
+    """Format a row of the table; a pan is given in frames per second and, in brackets, the 95th percentile of
+    100 frame times.
+    """
 
     def pace(fps: float, slow: float) -> str:
         return f"{fps:.0f}/s ({slow:.0f} ms)"

@@ -27,14 +27,18 @@ def chain(calls: int) -> list[str]:
 
 
 def ladder(calls: int) -> list[str]:
-    """A chain whose values are used once more, the last one first: each region encloses the next."""
+    """Return a chain whose values are each used once more, in reverse order: each region encloses the
+    next.
+    """
     half = calls // 2
     up = [f"exp(%{k - 1 if k else 'x'})" for k in range(half)]
     return up + [f"add(%{half + k - 1}, %{half - 1 - k})" for k in range(half)]
 
 
 def opaque_ladder(calls: int) -> list[str]:
-    """The same with an operator in its middle that nothing joins, and that is named in every refusal."""
+    """Return the same with an operator in the middle that fuses with nothing, and that every refusal
+    names.
+    """
     half = calls // 2
     up = [f"exp(%{k - 1 if k else 'x'})" for k in range(half)]
     return [*up, f"nn.softmax(%{half - 1})", *(f"add(%{half + k}, %{half - 1 - k})" for k in range(half))]
@@ -54,7 +58,7 @@ PROGRAMS: dict[str, Callable[[int], list[str]]] = {
 
 
 def text(values: list[str]) -> str:
-    """The program that computes these values in turn; `%k` is the k-th."""
+    """Return the program that computes these values in sequence; `%k` is the k-th."""
     head = "def @main(%x: Tensor[(8, 8), float32], %w: Tensor[(8, 8), float32]) {"
     return "\n".join([head, *(f"  %{k} = {v};" for k, v in enumerate(values)), f"  %{len(values) - 1}", "}"])
 
@@ -71,7 +75,7 @@ def seconds(name: str, calls: int) -> float:
 
 
 def measured(tree: Path, name: str, calls: int) -> float:
-    """The same in a process of its own, on a checkout."""
+    """Measure the same in a process of its own, on a checkout."""
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     command = [sys.executable, str(Path(__file__).resolve()), "--one", name, str(calls)]
     return float(subprocess.run(command, env=environment, cwd=tree, check=True, capture_output=True).stdout)

@@ -48,23 +48,25 @@ def pieces(function: Any, target: Target, choice: dict[str, str] | None) -> int 
     does not take it.
     """
     with emulated_gpu(counts=True) as gpu, target.tvm:
-        made = scheduled(function, "k", target, choice)
-        if choice is not None and made.choice["rule"] != choice["rule"]:
+        kernel = scheduled(function, "k", target, choice)
+        if choice is not None and kernel.choice["rule"] != choice["rule"]:
             return None
-        library = tvm().compile(made.mod, target=target.tvm, tir_pipeline=exact.pipeline())
-        tensors = [*made.composed.inputs, *made.composed.outputs]
+        library = tvm().compile(kernel.mod, target=target.tvm, tir_pipeline=exact.pipeline())
+        tensors = [*kernel.composed.inputs, *kernel.composed.outputs]
         shapes = [[int(size) for size in tensor.shape] for tensor in tensors]
         arrays = [tvm().runtime.empty(shape, "float32", tvm().cuda(0)) for shape in shapes]
         for array, shape in zip(arrays, shapes, strict=True):
             array.copyfrom(np.ones(shape, "float32"))
         library["k"](*arrays)
-        found = [a for launch in gpu.launches for a in launch.accesses if a.array != "shared"]
-    return sum(access.units for access in found)
+        accesses = [a for launch in gpu.launches for a in launch.accesses if a.array != "shared"]
+    return sum(access.units for access in accesses)
 
 
 def counted(target: Target) -> dict[str, list[int]]:
-    """The pieces of each convolution: a result a thread, by TVM's first rule that takes it, and in tiles."""
-    found = {}
+    """Count the 32-byte sectors that each convolution moves: with one result per thread, by the first rule
+    of TVM that accepts it, and in tiles.
+    """
+    sectors = {}
     for name, (data, weight, attrs) in CONVOLUTIONS.items():
         text = f"""def @main(%x: Tensor[({data}), float32], %w: Tensor[({weight}), float32]) {{
           nn.relu(nn.conv2d(%x, %w, {attrs})) }}"""
@@ -72,13 +74,13 @@ def counted(target: Target) -> dict[str, list[int]]:
         by_rule = {rule: pieces(function, target, {"rule": rule}) for rule in OTHERS}
         first = next(rule for rule in OTHERS if by_rule[rule] is not None)
         ours = pieces(function, target, None)
-        found[name] = [by_rule["Fallback"] or 0, by_rule[first] or 0, ours or 0]
-        print(name, first, found[name], flush=True)
-    return found
+        sectors[name] = [by_rule["Fallback"] or 0, by_rule[first] or 0, ours or 0]
+        print(name, first, sectors[name], flush=True)
+    return sectors
 
 
 def names_of_the_page() -> dict[str, Any]:
-    """What the cells of the chapter define, up to the last of the kernels."""
+    """Run the cells of the chapter up to the last of the kernels, and return the names that they define."""
     cell = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
     names: dict[str, Any] = {}
     for code in cell.findall(PAGE.read_text("utf-8")):
@@ -93,32 +95,35 @@ def main() -> None:
     target = Target.of(page["A100"])
     shift = page["tvm"].compile(page["sch"].mod, target=target.tvm).mod.imports[0].inspect_source()
     sources = {"shift": shift} | {name: page[name].source("cuda") for name in ("turn", "total", "layer")}
-    taken = {name: usage(source, target)[0] for name, source in sources.items()}
+    usages = {name: usage(source, target)[0] for name, source in sources.items()}
     ptx = page["turn"].source("ptx").splitlines()
     convolutions = counted(target)
-    found = {
+    results = {
         "target": str(target),
         "kernels": {
             name: {"threads": u.threads, "registers": u.registers, "shared": u.shared}
-            for name, u in taken.items()
+            for name, u in usages.items()
         },
         "pieces": convolutions,
         "ptx": [re.sub(r"\s+", " ", line.strip()) for line in ptx if MOVES.search(line)],
     }
-    DATA.write_text(json.dumps(found, indent=1) + "\n")
+    DATA.write_text(json.dumps(results, indent=1) + "\n")
     rows = [
         (KERNELS[name], u.threads, u.registers, u.shared, u.blocks, f"{u.occupied:.0%}")
-        for name, u in taken.items()
+        for name, u in usages.items()
     ]
-    headings = ["kernel", "threads of a block", "registers of a thread", "bytes of shared memory"]
-    text = table([*headings, "blocks at once", "occupancy"], rows)
+    headings = ["kernel", "threads per block", "registers per thread", "bytes of shared memory"]
+    text = table([*headings, "resident blocks", "occupancy"], rows)
     of_memory = [
         (name, f"{naive:,}", f"{other:,}", f"{ours:,}", f"{naive / ours:.1f}", f"{other / ours:.1f}")
         for name, (naive, other, ours) in convolutions.items()
     ]
-    columns = ["convolution and ReLU", "a result a thread", "TVM's rule", "tiles", "1st : 3rd", "2nd : 3rd"]
-    said = "Pieces of 32 bytes that cross to and from global memory, counted in software; nothing was timed."
-    report("gpu_kernels.md", text, f"For {target}.\n\n{said}\n\n{table(columns, of_memory)}\n")
+    columns = ["convolution and ReLU", "a result per thread", "TVM's rule", "tiles", "1st : 3rd", "2nd : 3rd"]
+    remark = (
+        "Sectors of 32 bytes read from and written to global memory, counted by the emulated GPU; "
+        "nothing was timed."
+    )
+    report("gpu_kernels.md", text, f"For {target}.\n\n{remark}\n\n{table(columns, of_memory)}\n")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from relay_explorer.typing import infer_types, record
 
 
 def chain(calls: int) -> IRModule:
-    """A program of `calls` operator calls, each on the result of the one before."""
+    """Return a program of `calls` operator calls, each on the result of the previous one."""
     x = relay.var("x", shape=(8, 16))
     body: Expr = x
     for index in range(calls):

@@ -114,7 +114,9 @@ def repeat(action: Callable[..., object], arguments: Iterable[tuple[Any, ...]]) 
 
 
 def parts(case: Case) -> tuple[list[tuple[str, str, float]], float]:
-    """What one run consists of: a part's name, how often, its seconds; and the seconds of the whole call."""
+    """Return the parts of one run: a part's name, how often, its seconds; and the seconds of the whole
+    call.
+    """
     outer, plain = relay.create_executor(mod=case.module).evaluate(), Interpreter(case.module)
     values = [case.argument.inner, *case.weights.values()]
     trace = Trace()

@@ -42,46 +42,50 @@ CONVOLUTIONS = (
 
 
 def best(cases: dict[str, Callable[[], object]], seconds: float = SECONDS) -> dict[str, float]:
-    """The shortest time of each, in turns: other work on the machine only ever makes them longer."""
-    found = dict.fromkeys(cases, float("inf"))
+    """Return the minimum time of each case, measured in alternation: other work on the machine only makes
+    runs longer.
+    """
+    fastest = dict.fromkeys(cases, float("inf"))
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         for name, run in cases.items():
             start = time.perf_counter()
             run()
-            found[name] = min(found[name], time.perf_counter() - start)
-    return found
+            fastest[name] = min(fastest[name], time.perf_counter() - start)
+    return fastest
 
 
 def kernels_of(name: str, target: Target) -> Counter[Function]:
-    """The kernels of a model for `target`, all weights known, and how often each is called."""
+    """Return the kernels of a model for `target`, with constant weights, and how often each is called."""
     module = infer_types(models.load(name))
     params = {
         p.name_hint: np.ones(as_tensor_type(p).concrete_shape, "float32") for p in module["main"].params[1:]
     }
     module, _ = optimize(module, params=params, level=3, layouts=blocked_layouts(target))
-    found: Counter[str] = Counter()
+    calls: Counter[str] = Counter()
     kernels: dict[str, Any] = {}
     for node in post_order(infer_types(module)["main"].body):
         if isinstance(node, Call) and isinstance(node.op, Function):
             alone = infer_types(IRModule.from_expr(Function(node.op.params, node.op.body)))["main"]
             assert isinstance(alone, Function)
             kernels.setdefault(str(alone), alone)
-            found[str(alone)] += 1
-    return Counter({kernels[text]: count for text, count in found.items()})
+            calls[str(alone)] += 1
+    return Counter({kernels[text]: count for text, count in calls.items()})
 
 
 def compiled(function: Function, target: Target) -> tuple[str, Callable[[], object]]:
-    """The schedule of a kernel, and a call of it on arrays of its own."""
-    made = scheduled(function, "kernel", target)
-    run = generated(made)["kernel"]
-    tensors = [*made.composed.inputs, *made.composed.outputs]
+    """Return the schedule of a kernel, and a function that runs it on arrays of its own."""
+    kernel = scheduled(function, "kernel", target)
+    run = generated(kernel)["kernel"]
+    tensors = [*kernel.composed.inputs, *kernel.composed.outputs]
     arrays = [tvm().runtime.tensor(np.ones([int(d) for d in t.shape], str(t.dtype))) for t in tensors]
-    return made.rule, lambda: run(*arrays)
+    return kernel.rule, lambda: run(*arrays)
 
 
 def layer(function: Function) -> tuple[str, Callable[[], object]] | None:
-    """What PyTorch does for a convolution or dense layer with what follows it; None for other kernels."""
+    """Return PyTorch's computation of a convolution or dense layer with what follows it; None for other
+    kernels.
+    """
     calls = [n for n in post_order(function.body) if isinstance(n, Call) and isinstance(n.op, Op)]
     names = [call.op.name for call in calls]  # type: ignore[attr-defined]  # an operator
     heavy = next((c for c, n in zip(calls, names) if n in CONVOLUTIONS or n.endswith("dense_pack")), None)
@@ -122,7 +126,7 @@ def layer(function: Function) -> tuple[str, Callable[[], object]] | None:
 
 
 def sizes(shape: Shape) -> tuple[int, ...]:
-    """The shape as numbers; a layout is computed with dimensions of any kind."""
+    """Return the shape as integers; a layout is computed with dimensions of any kind."""
     return TensorType(shape).concrete_shape
 
 
@@ -135,9 +139,9 @@ def flops(function: Function) -> int:
         types = [arg.checked_type for arg in node.args]
         count = node.op.flops(node.attrs, types, node.checked_type)
         if "winograd" in node.op.name:
-            made: Any = node.checked_type
+            type_: Any = node.checked_type
             weight: Any = types[1]
-            count = 2 * 9 * int(np.prod(made.concrete_shape)) * weight.concrete_shape[3]
+            count = 2 * 9 * int(np.prod(type_.concrete_shape)) * weight.concrete_shape[3]
         total += count
     return total
 
@@ -145,10 +149,10 @@ def flops(function: Function) -> int:
 def rows_of(name: str, target: Target, most: float) -> list[list[object]]:
     rows: list[list[object]] = []
     for function, count in kernels_of(name, target).items():
-        found = layer(function)
-        if found is None or isinstance(function.body.checked_type, TupleType):
+        reference = layer(function)
+        if reference is None or isinstance(function.body.checked_type, TupleType):
             continue
-        text, run = found
+        text, run = reference
         rule, ours = compiled(function, target)
         ours()
         run()
@@ -177,7 +181,7 @@ def main() -> None:
     load = os.getloadavg()[0]
     report(
         "kernels.md",
-        f"{text}\n\nPeak, measured: {most / 1e9:.0f} GFLOP/s on one core ({target}). Load: {load:.1f}.",
+        f"{text}\n\nMeasured peak: {most / 1e9:.0f} GFLOP/s on one core ({target}). Load: {load:.1f}.",
     )
 
 

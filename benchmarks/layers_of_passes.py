@@ -69,21 +69,21 @@ def measured(name: str, target: str) -> list[float]:
     programs = [built(name, layer, target) for layer in LAYERS]
     shape = as_tensor_type(infer_types(models.load(name))["main"].params[0]).concrete_shape
     x = np.random.default_rng(1).normal(size=shape).astype("float32")
-    wanted = programs[0](x)
+    expected = programs[0](x)
     for program in programs[1:]:
-        np.testing.assert_allclose(program(x), wanted, rtol=1e-2, atol=1e-4)
-    found = [math.inf] * len(programs)
+        np.testing.assert_allclose(program(x), expected, rtol=1e-2, atol=1e-4)
+    fastest = [math.inf] * len(programs)
     end = time.perf_counter() + SECONDS
     while time.perf_counter() < end:
         for index, program in enumerate(programs):
             start = time.perf_counter()
             program(x)
-            found[index] = min(found[index], time.perf_counter() - start)
-    return found
+            fastest[index] = min(fastest[index], time.perf_counter() - start)
+    return fastest
 
 
 def targets() -> list[str]:
-    """The processor, and the GPU if there is one that can be used."""
+    """Return the CPU, and the GPU if there is one that can be used."""
     from relay_explorer.lower.require import tvm
     from relay_explorer.lower.targets.device import lacks
     from relay_explorer.lower.targets.target import Target
@@ -92,15 +92,15 @@ def targets() -> list[str]:
 
 
 def tabled(times: dict[str, list[float]]) -> str:
-    speeds = {name: [found[0] / each for each in found] for name, found in times.items()}
+    speeds = {name: [seconds[0] / each for each in seconds] for name, seconds in times.items()}
     rows: list[tuple[str, ...]] = [
         (
             name,
-            f"{found[0] * 1e3:.2f} ms",
+            f"{seconds[0] * 1e3:.2f} ms",
             *(f"{speed:.2f}×" for speed in speeds[name][1:]),
-            f"{found[-1] * 1e3:.2f} ms",
+            f"{seconds[-1] * 1e3:.2f} ms",
         )
-        for name, found in times.items()
+        for name, seconds in times.items()
     ]
     means = [math.prod(s[k] for s in speeds.values()) ** (1 / len(speeds)) for k in range(len(LAYERS))]
     rows.append(("geometric mean", "", *(f"{mean:.2f}×" for mean in means[1:]), ""))
@@ -120,14 +120,14 @@ def main() -> None:
         text += f"\n\nOn the GPU:\n\n{tabled(times['cuda'])}"
     report("layers_of_passes.md", text, f"Threads: {threads}.\n")
     if names == list(MODELS):
-        made = {
+        results = {
             "machine": machine(),
             "layers": [layer.adds for layer in LAYERS],
             "seconds": {
-                name: [float(f"{each:.4g}") for each in found] for name, found in times["cpu"].items()
+                name: [float(f"{each:.4g}") for each in seconds] for name, seconds in times["cpu"].items()
             },
         }
-        DATA.write_text(json.dumps(made, indent=1) + "\n")
+        DATA.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

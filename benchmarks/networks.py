@@ -31,16 +31,16 @@ ROUNDS = 2  # processes of each program, in turns
 def weights_of(module: Any) -> dict[str, np.ndarray]:
     """Random weights whose values stay of one size from layer to layer, by name."""
     random = np.random.default_rng(0)
-    found = {}
+    weights = {}
     for p in module["main"].params[1:]:
         shape = as_tensor_type(p).concrete_shape
         name = p.name_hint
         if name.endswith(("gamma", "var")):
-            found[name] = random.uniform(0.5, 1.5, shape).astype("float32")
+            weights[name] = random.uniform(0.5, 1.5, shape).astype("float32")
         else:
             size = math.prod(shape[1:]) if len(shape) > 1 else 400
-            found[name] = random.normal(0, math.sqrt(2 / size), shape).astype("float32")
-    return found
+            weights[name] = random.normal(0, math.sqrt(2 / size), shape).astype("float32")
+    return weights
 
 
 def measure(name: str, program: str, threads: int, expected: str) -> dict[str, float]:
@@ -75,7 +75,7 @@ def measure(name: str, program: str, threads: int, expected: str) -> dict[str, f
 
 
 def prepare(program: str, module: Any, weights: Any, data: np.ndarray, threads: int) -> Callable[[], Any]:
-    """What is timed: arrays in, arrays out."""
+    """Return the function that is timed: arrays in, arrays out."""
     if program == "ours":
         import relay_explorer
 
@@ -105,7 +105,7 @@ def prepare(program: str, module: Any, weights: Any, data: np.ndarray, threads: 
 def best_of(name: str, threads: int) -> dict[str, dict[str, float]]:
     """Each program's shortest time, its processes in turns; a program that fails is not in it."""
     env = {**os.environ, "TVM_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
-    found: dict[str, dict[str, float]] = {}
+    best: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         expected = os.path.join(folder, "expected.npy")
         for program in PROGRAMS * ROUNDS:
@@ -126,13 +126,13 @@ def best_of(name: str, threads: int) -> dict[str, dict[str, float]]:
                 print(f"torch.compile does not work: {done.stderr[-300:]}", file=sys.stderr)
                 continue
             got = json.loads(done.stdout.splitlines()[-1])
-            if program not in found or got["ms"] < found[program]["ms"]:
-                found[program] = got
-    return found
+            if program not in best or got["ms"] < best[program]["ms"]:
+                best[program] = got
+    return best
 
 
 def work(module: Any) -> dict[str, float]:
-    """The arithmetic and the bytes of the weights, and what this machine can do at most."""
+    """Return the arithmetic and the bytes of the weights, and the peak performance of this machine."""
     from relay_explorer.analysis.cost import nbytes, total_cost
     from relay_explorer.lower.profiling.peak import limits
     from relay_explorer.lower.targets.target import Target
@@ -146,13 +146,15 @@ def work(module: Any) -> dict[str, float]:
     }
 
 
-def tabled(threads: int, found: dict[str, dict[str, dict[str, float]]]) -> str:
-    """The table of so many threads. The limits are the highest that any of the processes measured."""
-    peak = max(got["ours"]["peak"] for got in found.values())
-    bandwidth = max(got["ours"]["bandwidth"] for got in found.values())
+def tabled(threads: int, results: dict[str, dict[str, dict[str, float]]]) -> str:
+    """Format the table for a number of threads. The limits are the highest that any of the processes
+    measured.
+    """
+    peak = max(got["ours"]["peak"] for got in results.values())
+    bandwidth = max(got["ours"]["bandwidth"] for got in results.values())
     rows: list[list[str]] = []
     ratios = []
-    for name, got in found.items():
+    for name, got in results.items():
         ms = {program: entry["ms"] for program, entry in got.items()}
         ours = got["ours"]
         ratios.append((ms["eager"] / ms["ours"], ms["onnx"] / ms["ours"]))
@@ -182,11 +184,11 @@ def main() -> None:
     names = [name for name in sys.argv[1:] if name in MODELS] or list(MODELS)
     text = []
     for threads in (1, 2):
-        found = {}
+        results = {}
         for name in names:
-            found[name] = best_of(name, threads)
-            print(threads, name, found[name], file=sys.stderr, flush=True)
-        text.append(tabled(threads, found))
+            results[name] = best_of(name, threads)
+            print(threads, name, results[name], file=sys.stderr, flush=True)
+        text.append(tabled(threads, results))
     report("networks.md", "\n\n".join(text))
 
 

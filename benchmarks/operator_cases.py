@@ -45,7 +45,7 @@ def convolution(
     name: str, data: tuple[int, ...], weight: tuple[int, ...], stride: int = 1, pad: int = 0,
     dilation: int = 1, groups: int = 1,
 ) -> Case:  # fmt: skip
-    """A convolution over as many axes as the weight has, less two."""
+    """Return a convolution over as many axes as the weight has, less two."""
     axes = len(weight) - 2
     ours = (nn.conv1d, nn.conv2d, nn.conv3d)[axes - 1]
     theirs = (f.conv1d, f.conv2d, f.conv3d)[axes - 1]
@@ -109,9 +109,11 @@ def pools() -> list[Case]:
 
 
 def products() -> list[Case]:
-    def dense(name: str, rows: int, features: int, units: int, known: bool = True) -> Case:
+    def dense(name: str, rows: int, features: int, units: int, constant: bool = True) -> Case:
         x, w = a(rows, features), a(units, features)
-        return Case("products", name, [x] if known else [x, w], nn.dense, f.linear, (w,) if known else ())
+        return Case(
+            "products", name, [x] if constant else [x, w], nn.dense, f.linear, (w,) if constant else ()
+        )
 
     def batches(name: str, x: Array, y: Array, left: bool, right: bool) -> Case:
         return Case(
@@ -127,8 +129,8 @@ def products() -> list[Case]:
         dense("dense 1 × 1024 → 1000", 1, 1024, 1000),
         dense("dense 128 × 768 → 768", 128, 768, 768),
         dense("dense 197 × 192 → 768", 197, 192, 768),
-        dense("dense 128 × 768 → 768, weight not known", 128, 768, 768, known=False),
-        dense("dense 1 × 1024 → 1024, weight not known", 1, 1024, 1024, known=False),
+        dense("dense 128 × 768 → 768, weight not known", 128, 768, 768, constant=False),
+        dense("dense 1 × 1024 → 1024, weight not known", 1, 1024, 1024, constant=False),
         matrices("256 × 256 × 256", a(256, 256), a(256, 256)),
         matrices("255 × 250 × 241", a(255, 250), a(250, 241)),
         matrices("1 × 1024 × 1024", a(1, 1024), a(1024, 1024)),
@@ -144,8 +146,8 @@ def rows() -> list[Case]:
     wide = [a(*ROWS)]
     channels = (a(64), a(64), a(64), positive(64))
 
-    def reduced(name: str, ours: Callable[..., Any], theirs: Callable[..., Any], given: list[Array]) -> Case:
-        return Case("rows", name, given, ours, theirs)
+    def reduced(name: str, ours: Callable[..., Any], theirs: Callable[..., Any], inputs: list[Array]) -> Case:
+        return Case("rows", name, inputs, ours, theirs)
 
     return [
         reduced("softmax, 12 × 128 × 128", nn.softmax, lambda x: f.softmax(x, -1), [a(12, 128, 128)]),
@@ -179,7 +181,7 @@ def elementwise() -> list[Case]:
         ("gelu", lambda x: x * (half + half * relay.erf(x * root)), f.gelu, x),
         ("relu", nn.relu, f.relu, x),
     ]  # fmt: skip
-    one = [Case("element by element", name, [given], ours, theirs) for name, ours, theirs, given in plain]
+    one = [Case("element by element", name, [inputs], ours, theirs) for name, ours, theirs, inputs in plain]
     return [
         *one,
         Case("element by element", "add", [x, y], relay.add, torch.add),

@@ -31,20 +31,20 @@ ERROR = 1e-3  # relative to the greatest element
 def built(case: Case) -> GraphExecutable:
     params = [var(f"x{n}", shape=x.shape, dtype=str(x.dtype)) for n, x in enumerate(case.arrays)]
     body = case.relay(*params, *map(const, case.weights))
-    made = relay_explorer.build(Function(params, body), quiet=True)
-    assert isinstance(made, GraphExecutable)
-    return made
+    exe = relay_explorer.build(Function(params, body), quiet=True)
+    assert isinstance(exe, GraphExecutable)
+    return exe
 
 
-def check(case: Case, got: Any, wanted: torch.Tensor) -> None:
-    right = wanted.numpy()
+def check(case: Case, got: Any, expected: torch.Tensor) -> None:
+    right = expected.numpy()
     assert got.shape == right.shape, case.name
     error = np.abs(got.astype("float64") - right.astype("float64")).max()
     assert error <= ERROR * max(1.0, np.abs(right.astype("float64")).max()), f"{case.name}: {error}"
 
 
 def measured(case: Case) -> tuple[GraphExecutable, float, float]:
-    """The program, and the shortest seconds of a run, ours and PyTorch's."""
+    """Return the program, and the minimum seconds of a run, ours and PyTorch's."""
     program = built(case)
     tensors = [torch.from_numpy(x) for x in (*case.arrays, *case.weights)]
     check(case, program(*case.arrays), case.torch(*tensors))
@@ -66,11 +66,11 @@ def mean(ratios: list[float]) -> float:
 def main() -> None:
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
-    wanted = sys.argv[1:]
+    filters = sys.argv[1:]
     lines: list[list[object]] = []
     ratios: dict[str, list[float]] = {}
     for case in cases():
-        if wanted and not any(part in f"{case.group}: {case.name}" for part in wanted):
+        if filters and not any(part in f"{case.group}: {case.name}" for part in filters):
             continue
         program, ours, theirs = measured(case)
         ratios.setdefault(case.group, []).append(theirs / ours)
@@ -81,11 +81,12 @@ def main() -> None:
         print(*lines[-1], sep="  ", file=sys.stderr, flush=True)
     every = [ratio for group in ratios.values() for ratio in group]
     means = [
-        [group, len(found), f"{mean(found):.2f}×", f"{min(found):.2f}×"] for group, found in ratios.items()
+        [group, len(speedups), f"{mean(speedups):.2f}×", f"{min(speedups):.2f}×"]
+        for group, speedups in ratios.items()
     ]
     means.append(["all", len(every), f"{mean(every):.2f}×", f"{min(every):.2f}×"])
     summary = table(["group", "operators", "geometric mean", "least"], means)
-    if wanted:
+    if filters:
         print(summary)
         return
     headings = ["group", "operator", "schedules", "ours, µs", "PyTorch, µs", "speed against PyTorch"]

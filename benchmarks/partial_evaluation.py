@@ -22,7 +22,7 @@ WORDS = (4, 16, 64, 256)
 
 
 def sentence(words: int) -> IRModule:
-    """The model, reading sentences of so many unknown words, paired in the middle."""
+    """Return the model, reading sentences of so many dynamic words, paired in the middle."""
     lstm = models.load("tree_lstm")
     weights = lstm["main"].params[1:]
 
@@ -34,13 +34,15 @@ def sentence(words: int) -> IRModule:
 
     declared = [f"%word{n}: Tensor[(1, 300), float32]" for n in range(words)]
     declared += [f"%{p.name_hint}: {p.type_annotation}" for p in weights]
-    given = ", ".join([tree(0, words), *(f"%{p.name_hint}" for p in weights)])
+    arguments = ", ".join([tree(0, words), *(f"%{p.name_hint}" for p in weights)])
     text = lstm.astext().replace("def @main(", "def @mood(")
-    return relay.parse(f"{text}\ndef @main({', '.join(declared)}) {{ @mood({given}) }}")
+    return relay.parse(f"{text}\ndef @main({', '.join(declared)}) {{ @mood({arguments}) }}")
 
 
 def evaluate(module: IRModule) -> int:
-    """The pass on `@main` alone, its normal form made beforehand; how many lines remain."""
+    """Run the pass on `@main` alone, whose normal form was computed beforehand; return how many lines
+    remain.
+    """
     main = module.get_global_var("main")
     evaluator = Evaluator(module, MAX_BINDINGS)
     evaluator.residual(main, module[main])
@@ -48,7 +50,7 @@ def evaluate(module: IRModule) -> int:
 
 
 def evaluate_recorded(module: IRModule, limit: int | None) -> None:
-    """The same with a recorder."""
+    """Run the same with a recorder."""
     with Recorder(PartialEvaluationEvent, limit=limit):
         evaluate(module)
 
@@ -76,9 +78,9 @@ def main() -> None:
         )  # fmt: skip
     headings = [
         "words",
-        "lines that remain",
+        "remaining lines",
         "evaluation, best of 9",
-        "a line",
+        "per line",
         f"recording {LIMIT:,} events",
         "all",
     ]

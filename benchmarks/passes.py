@@ -39,8 +39,8 @@ EACH: tuple[passes.Pass, ...] = (
 
 
 def network(calls: int) -> IRModule:
-    """A convolutional network of about `calls` operator calls: blocks of a convolution with its bias, a
-    normalization, a rectifier and a sum with what came in.
+    """Return a convolutional network of about `calls` operator calls: blocks of a convolution with its bias,
+    a normalization, a rectifier and a residual connection.
     """
     data = relay.var("data", shape=(1, 8, 8, 8))
     params: list[Var] = [data]
@@ -139,7 +139,7 @@ def against_size() -> str:
 
 
 def observed(step: passes.Pass, module: IRModule) -> None:
-    """The pass, with every rewrite kept."""
+    """Run the pass, recording every rewrite."""
     with Recorder(Rewrite):
         step(module)
 

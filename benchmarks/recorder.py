@@ -36,7 +36,7 @@ Case = tuple[Callable[[], object], Callable[[], AbstractContextManager[Any]]]  #
 
 
 def arguments(module: IRModule, first: Any) -> list[Any]:
-    """The first argument, and random weights."""
+    """Return the first argument, and random weights."""
     rng = np.random.default_rng(0)
     types = [p.type_annotation for p in module["main"].params[1:]]
     shapes = [(t.concrete_shape, t.dtype) for t in types if isinstance(t, TensorType)]
@@ -44,7 +44,7 @@ def arguments(module: IRModule, first: Any) -> list[Any]:
 
 
 def cases() -> dict[str, Case]:
-    """What is timed, by its name. It runs on the earlier commit too, which has no such recorder."""
+    """Return what is timed, by its name. It also runs on the earlier commit, which has no such recorder."""
     network = models.load("resnet18")
     typed = infer_types(network)
     letters = models.load("char_rnn")
@@ -113,11 +113,11 @@ def once(action: Callable[[], object], recorder: Callable[[], AbstractContextMan
 
 def serve() -> None:
     """Run what is asked for, a case and whether with its recorder, one line each; answer with the seconds."""
-    known = cases()
-    print(json.dumps(list(known)), flush=True)
+    available = cases()
+    print(json.dumps(list(available)), flush=True)
     for line in sys.stdin:
         name, recorded = json.loads(line)
-        action, recorder = known[name]
+        action, recorder = available[name]
         gc.collect()
         seconds = once(action, recorder if recorded else nullcontext)
         times = 1 + int(LEAST / seconds)

@@ -39,7 +39,9 @@ MAX_LENGTH = 150  # seconds of a process; what it has not measured by then is le
 
 
 def prepared(name: str, program: str, threads: int) -> Callable[[], Any] | None:
-    """What is timed: Python's values in, an array or a list out. None: the program cannot run the network."""
+    """Return the function that is timed: Python's values in, an array or a list out; None where the program
+    cannot run the network.
+    """
     if program in OURS:
         unrolled = program == "graph"
         if unrolled and name not in CELL_NETWORKS:
@@ -50,8 +52,8 @@ def prepared(name: str, program: str, threads: int) -> Callable[[], Any] | None:
         names = [param.name_hint for param in mod["main"].params[inputs_of(name) :]]
         weights = {key: value for key, value in weights_of(name).items() if key in names}
         exe = relay_explorer.build(mod, params=weights, executor=program, quiet=True)
-        given = arguments(name, mod, unrolled)
-        return lambda: exe(*given)
+        values = arguments(name, mod, unrolled)
+        return lambda: exe(*values)
     from benchmarks import recurrent_torch
 
     if program == "onnx":
@@ -63,7 +65,7 @@ def prepared(name: str, program: str, threads: int) -> Callable[[], Any] | None:
 
 
 def measure(program: str, threads: int, folder: Path, names: list[str]) -> None:
-    """Prints the shortest microseconds of each network, as JSON, a line each. The first program that runs a
+    """Print the minimum microseconds of each network, as one JSON line each. The first program that runs a
     network writes its result into the folder, and the others' must agree with it.
     """
     for name in names:
@@ -93,7 +95,7 @@ def measure(program: str, threads: int, folder: Path, names: list[str]) -> None:
 def best_times(threads: int, names: list[str]) -> dict[tuple[str, str], float]:
     """Each network's shortest microseconds in each program, by both names."""
     env = {**os.environ, "TVM_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
-    found: dict[tuple[str, str], float] = {}
+    fastest: dict[tuple[str, str], float] = {}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(2):
             for program in PROGRAMS:
@@ -102,8 +104,8 @@ def best_times(threads: int, names: list[str]) -> dict[tuple[str, str], float]:
                     text = _output([*command, folder, *names], env, program)
                     for line in text.splitlines():
                         name, micros = json.loads(line)
-                        found[name, program] = min(micros, found.get((name, program), math.inf))
-    return found
+                        fastest[name, program] = min(micros, fastest.get((name, program), math.inf))
+    return fastest
 
 
 def _output(command: list[str], env: dict[str, str], program: str) -> str:
@@ -147,9 +149,9 @@ def main() -> None:
     ]  # fmt: skip
     text = []
     for threads in (1, 2):
-        found = best_times(threads, names)
+        times = best_times(threads, names)
         title = "One thread" if threads == 1 else f"{threads} threads"
-        text.append(f"{title}:\n\n{table(headings, rows_of(found, names))}")
+        text.append(f"{title}:\n\n{table(headings, rows_of(times, names))}")
         print(text[-1], file=sys.stderr, flush=True)
     report("recurrent.md", "\n\n".join(text))
 

@@ -58,7 +58,7 @@ def @main(%inputs: Tensor[({steps}, {inputs}), float32], {weights}) {{
 
 
 def sequence(name: str, unrolled: bool) -> IRModule:
-    """A cell over a sequence of vectors, to the last state that it shows: over a list, or STEPS times."""
+    """Return a cell over a sequence of vectors, to the last state: over a list, or unrolled STEPS times."""
     cell = CELLS[name]
     parts = {k: getattr(cell, k).format(hidden=HIDDEN) for k in ("state", "first", "shown", "step")}
     sizes = {"inputs": INPUTS, "hidden": HIDDEN, "gates": cell.gates * HIDDEN, "steps": STEPS}
@@ -81,17 +81,19 @@ def inputs_of(name: str) -> int:
 
 def weights_of(name: str) -> dict[str, np.ndarray]:
     """Random weights by name, such that states neither vanish nor grow."""
-    found = {}
+    weights = {}
     numbers = np.random.default_rng(0)
     for param in module(name)["main"].params[inputs_of(name) :]:
         shape = param.checked_type.concrete_shape  # type: ignore[attr-defined]  # a tensor
         scale = 1 / math.sqrt(shape[-1]) if len(shape) > 1 else 0.1
-        found[param.name_hint] = numbers.normal(0, scale, shape).astype("float32")
-    return found
+        weights[param.name_hint] = numbers.normal(0, scale, shape).astype("float32")
+    return weights
 
 
 def data_of(name: str) -> Any:
-    """What a network reads, as Python has it: an array (STEPS, INPUTS), numbers of letters, a tree."""
+    """Return what a network reads, as a Python value: an array (STEPS, INPUTS), indices of letters, a
+    tree.
+    """
     numbers = np.random.default_rng(1)
     if name in CELL_NETWORKS:
         return numbers.normal(size=(STEPS, INPUTS)).astype("float32")
@@ -111,7 +113,7 @@ def _tree(words: list[Any], choice: random.Random) -> Any:
 
 
 def arguments(name: str, mod: IRModule, unrolled: bool = False) -> list[Any]:
-    """The same as arguments of the Relay program."""
+    """Return the same as arguments of the Relay program."""
     data = data_of(name)
     if unrolled:
         return [data]
@@ -130,18 +132,18 @@ def _list(mod: IRModule, items: list[Any]) -> Any:
         c.name_hint: c for c in mod.type_definitions[mod.get_global_type_var("List")].constructors
     }
     nil, cons = constructors["Nil"], constructors["Cons"]
-    made = ConstructorValue(nil.tag, [], nil)
+    result = ConstructorValue(nil.tag, [], nil)
     for item in reversed(items):
-        made = ConstructorValue(cons.tag, [item, made], cons)
-    return made
+        result = ConstructorValue(cons.tag, [item, result], cons)
+    return result
 
 
 def as_array(result: Any) -> np.ndarray:
-    """A result of any program as one array; of a list of letters, their numbers."""
+    """Return a result of any program as one array; of a list of letters, their indices."""
     if hasattr(result, "constructor"):
-        found = []
+        letters = []
         while result.fields:
             head, result = result.fields
-            found.append(int(head.numpy()))
-        return np.array(found)
+            letters.append(int(head.numpy()))
+        return np.array(letters)
     return np.asarray(result)

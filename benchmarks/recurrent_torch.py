@@ -46,31 +46,31 @@ class Layer(nn.Module):
 
 
 def prepared(name: str, program: str) -> Callable[[], Any] | None:
-    """What is timed; None where the network cannot be written so. `program` is "eager", "layer" or
-    "compile".
+    """Return the function that is timed; None where the network cannot be written so. `program` is "eager",
+    "layer" or "compile".
     """
     torch.set_grad_enabled(False)
     weights = {key: torch.from_numpy(value) for key, value in weights_of(name).items()}
     data = data_of(name)
     net: Any
-    given: tuple[Any, ...]
+    inputs: tuple[Any, ...]
     if name in CELL_NETWORKS:
         net = (Layer if program == "layer" else Loop)(name).eval()
         order = ("input_weight", "state_weight", "input_bias", "state_bias")  # as PyTorch has them
         for param, key in zip(net.parameters(), order, strict=True):
             param.copy_(weights[key])
         rows = torch.from_numpy(data)
-        given = (rows if program == "layer" else list(rows[:, None]),)
+        inputs = (rows if program == "layer" else list(rows[:, None]),)
     elif program == "layer":
         return None
     elif name == "char_rnn":
-        net, given = CharRNN(weights), ([torch.tensor(letter) for letter in data],)
+        net, inputs = CharRNN(weights), ([torch.tensor(letter) for letter in data],)
     elif name == "char_rnn_writer":
-        net, given = CharRNNWriter(weights), (torch.tensor(data[0]), data[1])
+        net, inputs = CharRNNWriter(weights), (torch.tensor(data[0]), data[1])
     else:
-        net, given = TreeLSTM(weights), (_tensors(data),)
+        net, inputs = TreeLSTM(weights), (_tensors(data),)
     run = torch.compile(net) if program == "compile" else net
-    return lambda: run(*given)
+    return lambda: run(*inputs)
 
 
 def _tensors(tree: Any) -> Any:
@@ -78,7 +78,7 @@ def _tensors(tree: Any) -> Any:
 
 
 def onnx_session(name: str, threads: int) -> Callable[[], Any] | None:
-    """A network in ONNX Runtime; None where ONNX cannot say it."""
+    """Return a network in ONNX Runtime; None where ONNX cannot express it."""
     import onnxruntime
 
     if name not in CELL_NETWORKS and name != "char_rnn":
@@ -114,7 +114,7 @@ def _layer(name: str) -> bytes:
 
 
 def _char_rnn() -> bytes:
-    """A Scan over the letters, whose body is a step."""
+    """Build a Scan over the letters, whose body is one step."""
     weights = weights_of("char_rnn")
     hidden = weights["state_weight"].shape[1]
     tensor = helper.make_tensor_value_info

@@ -23,7 +23,7 @@ FOLDER = Path(measurement.__file__).parent / "measured"
 
 
 def measured(name: str) -> measurement.Measurement:
-    """The model with random weights as constants, built for this machine, and run."""
+    """Build the model with random weights as constants for this machine, and measure it."""
     module = infer_types(models.load(name))
     exe = build(module, params=weights_of(module))
     shape = as_tensor_type(module["main"].params[0]).concrete_shape

@@ -30,8 +30,8 @@ class Step:
 
 
 def steps(module: IRModule) -> list[Step]:
-    """The network as a list of layers; a bias that is added to a layer is its third input."""
-    found: list[Step] = []
+    """Return the network as a list of layers; a bias that is added to a layer is its third input."""
+    layers: list[Step] = []
     names: dict[Expr, str] = {}
     for node in post_order(module["main"].body):
         if isinstance(node, Var):
@@ -40,20 +40,20 @@ def steps(module: IRModule) -> list[Step]:
             names[node] = names[node.tuple_value]
         elif isinstance(node, Call) and isinstance(node.op, Op):
             inputs = [names[arg] for arg in node.args]
-            if node.op.name == "nn.bias_add" and found[-1].name == inputs[0] and found[-1].op in LAYERS:
-                found[-1].inputs.append(inputs[1])
+            if node.op.name == "nn.bias_add" and layers[-1].name == inputs[0] and layers[-1].op in LAYERS:
+                layers[-1].inputs.append(inputs[1])
                 names[node] = inputs[0]
                 continue
             attrs = dict(node.attrs.items()) if node.attrs else {}
-            names[node] = f"v{len(found)}"
-            found.append(Step(node.op.name, attrs, inputs, names[node]))
+            names[node] = f"v{len(layers)}"
+            layers.append(Step(node.op.name, attrs, inputs, names[node]))
         elif isinstance(node, Constant):
             raise ValueError("a network's weights are parameters")
-    return found
+    return layers
 
 
 def as_torch(module: IRModule, weights: Weights) -> nn.Module:
-    """A PyTorch module of one input, traced code without a loop or a branch."""
+    """Build a PyTorch module of one input: traced code without a loop or a branch."""
     root = nn.Module()
     for name, value in weights.items():
         root.register_buffer(name, torch.from_numpy(value))
@@ -73,8 +73,8 @@ def _torch_call(step: Step) -> tuple[Any, dict[str, Any]]:
     attrs = step.attrs
     match step.op:
         case "nn.conv2d":
-            given = {"stride": "strides", "dilation": "dilation", "groups": "groups"}
-            return F.conv2d, {k: attrs[v] for k, v in given.items()} | {
+            renamed = {"stride": "strides", "dilation": "dilation", "groups": "groups"}
+            return F.conv2d, {k: attrs[v] for k, v in renamed.items()} | {
                 "padding": tuple(attrs["padding"][:2])
             }
         case "nn.dense":
@@ -112,7 +112,7 @@ def _batch_norm(
 
 
 def as_onnx(module: IRModule, weights: Weights) -> bytes:
-    """The network as a file that ONNX Runtime reads."""
+    """Write the network as a file that ONNX Runtime reads."""
     data = module["main"].params[0]
     shape = list(as_tensor_type(data.type_annotation).concrete_shape)
     out = list(as_tensor_type(module["main"].body).concrete_shape)
@@ -130,30 +130,30 @@ def as_onnx(module: IRModule, weights: Weights) -> bytes:
 
 def _onnx_node(step: Step) -> onnx.NodeProto:
     attrs = step.attrs
-    given: dict[str, Any] = {}
+    onnx_attrs: dict[str, Any] = {}
     match step.op:
         case "nn.conv2d":
             kind = "Conv"
-            given = {
+            onnx_attrs = {
                 "strides": list(attrs["strides"]), "pads": list(attrs["padding"]),
                 "dilations": list(attrs["dilation"]), "group": int(attrs["groups"]),
             }  # fmt: skip
         case "nn.dense":
-            kind, given = "Gemm", {"transB": 1}
+            kind, onnx_attrs = "Gemm", {"transB": 1}
         case "nn.batch_norm":
-            kind, given = "BatchNormalization", {"epsilon": float(attrs["epsilon"])}
+            kind, onnx_attrs = "BatchNormalization", {"epsilon": float(attrs["epsilon"])}
         case "nn.max_pool2d":
             kind = "MaxPool"
-            given = {
+            onnx_attrs = {
                 "kernel_shape": list(attrs["pool_size"]), "strides": list(attrs["strides"]),
                 "pads": list(attrs["padding"]),
             }  # fmt: skip
         case "nn.softmax":
-            kind, given = "Softmax", {"axis": int(attrs["axis"])}
+            kind, onnx_attrs = "Softmax", {"axis": int(attrs["axis"])}
         case _:
             plain = {
                 "nn.relu": "Relu", "add": "Add", "nn.batch_flatten": "Flatten",
                 "nn.global_avg_pool2d": "GlobalAveragePool",
             }  # fmt: skip
             kind = plain[step.op]
-    return helper.make_node(kind, step.inputs, [step.name], name=step.name, **given)
+    return helper.make_node(kind, step.inputs, [step.name], name=step.name, **onnx_attrs)

@@ -34,7 +34,7 @@ TILES = {8: (6, 2), 16: (8, 2)}  # rows and vectors, by lanes: 16 registers and 
 
 
 def steps_of_the_page() -> Any:
-    """The function `steps` of the chapter."""
+    """Return the function `steps` of the chapter."""
     cell = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
     cells = cell.findall(PAGE.read_text("utf-8"))
     names: dict[str, Any] = {}
@@ -51,27 +51,31 @@ def shortest(sch: Any, target: Target) -> float:
     tensors = [tvm().runtime.tensor(a) for a in (*arrays, np.zeros((SIZE, SIZE), "float32"))]
     run(*tensors)
     np.testing.assert_allclose(tensors[2].numpy(), arrays[0] @ arrays[1], rtol=1e-3, atol=1e-3)
-    found, turns, end = float("inf"), 0, time.perf_counter() + SECONDS
+    fastest, turns, end = float("inf"), 0, time.perf_counter() + SECONDS
     while turns < LEAST or time.perf_counter() < end:
         start = time.perf_counter()
         run(*tensors)
-        found = min(found, time.perf_counter() - start)
+        fastest = min(fastest, time.perf_counter() - start)
         turns += 1
-    return found
+    return fastest
 
 
-def estimated(made: dict[str, Any]) -> list[int]:
-    """The cycles that each step is estimated to take, with caches of 48 KB and 1 MB."""
-    rows, vectors, lanes = made["tile"]
-    nests = steps_of_the_page()(made["size"], rows, vectors, lanes)
-    return [estimate(sch.mod["main"], made["threads"], (48 << 10, 1 << 20)).cycles for _, sch in nests]
+def estimated(measurement: dict[str, Any]) -> list[int]:
+    """Return the estimated cycles of each step, with caches of 48 KB and 1 MB."""
+    rows, vectors, lanes = measurement["tile"]
+    nests = steps_of_the_page()(measurement["size"], rows, vectors, lanes)
+    return [estimate(sch.mod["main"], measurement["threads"], (48 << 10, 1 << 20)).cycles for _, sch in nests]
 
 
-def page(made: dict[str, Any]) -> None:
-    """Writes the page of what was measured, with the estimate that the lowering explorer makes."""
-    work, seconds, cycles = 2 * made["size"] ** 3, list(made["seconds"].values()), estimated(made)
+def page(measurement: dict[str, Any]) -> None:
+    """Write the page of the measurements, with the estimates of the lowering explorer."""
+    work, seconds, cycles = (
+        2 * measurement["size"] ** 3,
+        list(measurement["seconds"].values()),
+        estimated(measurement),
+    )
     lines = []
-    for at, name in enumerate(made["seconds"]):
+    for at, name in enumerate(measurement["seconds"]):
         speed = work / seconds[at]
         lines.append(
             (
@@ -79,20 +83,20 @@ def page(made: dict[str, Any]) -> None:
                 f"{seconds[at] * 1e3:.2f} ms",
                 f"{seconds[0] / seconds[at]:.0f}×",
                 f"{speed / 1e9:.1f}",
-                f"{speed / made['flops']:.1%}",
+                f"{speed / measurement['flops']:.1%}",
                 f"{seconds[at - 1] / seconds[at]:.2f}×" if at else "",
                 f"{cycles[at - 1] / cycles[at]:.2f}×" if at else "",
             )
         )
     head = ["step", "a run", "against the first", "GFLOP/s", "of the peak", "this step", "estimated"]
-    rows, vectors, lanes = made["tile"]
-    most = Limits(made["flops"], made["bandwidth"], made["threads"])
+    rows, vectors, lanes = measurement["tile"]
+    most = Limits(measurement["flops"], measurement["bandwidth"], measurement["threads"])
     tail = (
-        f"\nMost that it can do, measured: {most}. Matrices of {made['size']} × {made['size']}, a tile of "
+        f"\nMeasured peak: {most}. Matrices of {measurement['size']} × {measurement['size']}, a tile of "
         f"{rows} × {vectors} vectors of {lanes}. The estimate is that of the lowering explorer "
-        "(`relay_explorer/lower/inspect/estimate.py`), which runs nothing.\n"
+        "(`relay_explorer/lower/inspect/estimate.py`), which does not run the program.\n"
     )
-    report("schedule_steps.md", table(head, lines), tail, made["machine"])
+    report("schedule_steps.md", table(head, lines), tail, measurement["machine"])
 
 
 def main() -> None:
@@ -101,10 +105,10 @@ def main() -> None:
     target = Target.of("cpu")
     rows, vectors = TILES.get(target.lanes(), (4, 2))
     most = limits(target)
-    found = {
+    fastest = {
         name: shortest(sch, target) for name, sch in steps_of_the_page()(SIZE, rows, vectors, target.lanes())
     }
-    made = {
+    measurement = {
         "machine": machine(),
         "target": str(target),
         "size": SIZE,
@@ -112,10 +116,10 @@ def main() -> None:
         "threads": most.threads,
         "flops": float(f"{most.flops:.4g}"),
         "bandwidth": float(f"{most.bandwidth:.4g}"),
-        "seconds": {name: float(f"{seconds:.4g}") for name, seconds in found.items()},
+        "seconds": {name: float(f"{seconds:.4g}") for name, seconds in fastest.items()},
     }
-    DATA.write_text(json.dumps(made, indent=1) + "\n")
-    return page(made)
+    DATA.write_text(json.dumps(measurement, indent=1) + "\n")
+    return page(measurement)
 
 
 if __name__ == "__main__":

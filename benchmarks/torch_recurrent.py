@@ -61,9 +61,9 @@ class CharRNNWriter:
     def __call__(self, letter: torch.Tensor, count: int) -> torch.Tensor:
         w = self.w
         state = torch.zeros(1, w["state_weight"].shape[1])
-        found = []
+        letters = []
         for _ in range(count):
             state = torch.tanh(self.letters(letter) + linear(state, w["state_weight"], w["state_bias"]))
             letter = linear(state, w["out_weight"], w["out_bias"])[0].argmax()
-            found.append(letter)
-        return torch.stack(found)
+            letters.append(letter)
+        return torch.stack(letters)

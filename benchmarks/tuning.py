@@ -34,12 +34,14 @@ NETWORK = "resnet18"
 
 
 def layer() -> Kernel:
-    """A layer of MobileNet: 256 to 256 channels, 28 by 28 places, a kernel of one place, bias and ReLU."""
+    """Return a layer of MobileNet: 256 to 256 channels, 28 by 28 positions, a 1 by 1 kernel, bias and
+    ReLU.
+    """
     x = relay.var("x", shape=(1, 256, 28, 28))
     weight, bias = numbers(256, 256, 1, 1), numbers(256)
     y = relay.nn.bias_add(relay.nn.conv2d(x, relay.const(weight)), relay.const(bias))
-    made = relay_explorer.build(relay.Function([x], relay.nn.relu(y)), quiet=True)
-    return next(kernel for kernel in made.kernels if kernel.rule == "blocked")
+    exe = relay_explorer.build(relay.Function([x], relay.nn.relu(y)), quiet=True)
+    return next(kernel for kernel in exe.kernels if kernel.rule == "blocked")
 
 
 def numbers(*shape: int) -> Any:
@@ -47,31 +49,31 @@ def numbers(*shape: int) -> Any:
 
 
 def space(kernel: Kernel) -> list[dict[str, Any]]:
-    """The layer's time for each tile, the shortest of several turns through all of them."""
+    """Return the layer's time for each tile, the minimum of several iterations over all of them."""
     tiles = [{"channels": a, "columns": b, "rows": 28} for a in CHANNELS for b in COLUMNS]
-    made = [scheduled(kernel.function, kernel.symbol, kernel.target, tile) for tile in tiles]
+    variants = [scheduled(kernel.function, kernel.symbol, kernel.target, tile) for tile in tiles]
     seconds = [float("inf")] * len(tiles)
     for _ in range(TURNS):
-        for number, one in enumerate(made):
+        for number, one in enumerate(variants):
             seconds[number] = min(seconds[number], measured(one))
     return [{**tile, "seconds": _short(best)} for tile, best in zip(tiles, seconds)]
 
 
 def noise(kernel: Kernel) -> list[float]:
-    """The seconds of one run after the other of the same kernel."""
-    made = kernel.scheduled
-    run = generated(made)[made.composed.name]
+    """Return the seconds of consecutive runs of the same kernel."""
+    variant = kernel.scheduled
+    run = generated(variant)[variant.composed.name]
     tensor = relay_explorer.lower.require.tvm().runtime.tensor
     arrays = [
         tensor(np.ones([int(d) for d in t.shape], str(t.dtype)))
-        for t in (*made.composed.inputs, *made.composed.outputs)
+        for t in (*variant.composed.inputs, *variant.composed.outputs)
     ]
-    found = []
+    times = []
     for _ in range(RUNS):
         start = time.perf_counter()
         run(*arrays)
-        found.append(_short(time.perf_counter() - start))
-    return found
+        times.append(_short(time.perf_counter() - start))
+    return times
 
 
 def network() -> tuple[IRModule, dict[str, Any]]:
@@ -85,18 +87,18 @@ def network() -> tuple[IRModule, dict[str, Any]]:
 
 
 def search() -> list[dict[str, Any]]:
-    """The candidates of each kernel of the network that has a choice, with their times."""
+    """Return the candidates of each kernel of the network that has a choice, with their times."""
     module, params = network()
     built = relay_explorer.build(module, params=params, search=True, quiet=True)
-    found = []
+    results = []
     for kernel in built.kernels:
         tried = [c for c in kernel.candidates if c["seconds"] is not None]
         if len(tried) > 1:
             candidates = [{"choice": c["choice"], "seconds": _short(c["seconds"])} for c in tried]
-            found.append(
+            results.append(
                 {"kernel": kernel.name, "rule": kernel.rule, "uses": kernel.uses, "tried": candidates}
             )
-    return found
+    return results
 
 
 def _short(seconds: float) -> float:

@@ -18,7 +18,7 @@ _BLOCK = re.compile(r"(<!-- derived: (?P<name>\w+) -->\n).*?(<!-- end -->)", re.
 
 
 def citation() -> str:
-    """The text of CITATION.cff."""
+    """Return the text of CITATION.cff."""
     return f"""\
 # Written by `make address`.
 cff-version: 1.2.0
@@ -51,7 +51,7 @@ references:
 
 
 def blocks() -> dict[str, str]:
-    """The derived parts of Markdown files, by name."""
+    """Return the derived parts of Markdown files, by name."""
     return {
         "clone": f"```sh\ngit clone {_project.REPOSITORY} && cd relay_explorer\nmake book\n```\n",
         "install": f'```sh\npip install "{_project.requirement()}"\n```\n',
@@ -59,7 +59,7 @@ def blocks() -> dict[str, str]:
 
 
 def derived(text: str) -> str:
-    """A Markdown file's text with its derived parts written anew."""
+    """Return a Markdown file's text with its derived parts written anew."""
     return _BLOCK.sub(lambda found: found[1] + blocks()[found["name"]] + found[3], text)
 
 

@@ -43,7 +43,7 @@ TARGETS = {
 
 
 def lines_of(kind: Kind) -> dict[str, Any]:
-    """The innermost loop of the kernel, and how many numbers one of its multiply-adds takes."""
+    """Return the innermost loop of the kernel, and how many elements one of its multiply-adds processes."""
     import numpy as np
 
     import relay_explorer
@@ -66,26 +66,26 @@ def lines_of(kind: Kind) -> dict[str, Any]:
 
 
 def innermost(code: list[str], kind: Kind) -> list[str]:
-    """The stretch between a label and a jump back to it that has most multiply-adds; of several, the
+    """Return the code between a label and a jump back to it that has the most multiply-adds; of several, the
     shortest.
     """
     labels = {m[1]: n for n, line in enumerate(code) if (m := re.match(r"\s*(\$?[.\w]+):", line))}
-    found: list[tuple[int, int, list[str]]] = []
+    loops: list[tuple[int, int, list[str]]] = []
     for number, line in enumerate(code):
         jump = re.match(r"\s+(?:j\w+|b\.\w+|cb\w+|(?:@\S+\s+)?bra(?:\.uni)?)\s+.*?(\$?[.\w]+);?\s*$", line)
         first = labels.get(jump[1], number + 1) if jump else number + 1
         if first <= number:
             body = [" ".join(part.split(kind.comment)[0].split()) for part in code[first : number + 1]]
             body = [part for part in body if part and not part.startswith((".loc", ".cfi"))]
-            found.append((sum(kind.mnemonic in part for part in body), -len(body), body))
-    return max(found)[2]
+            loops.append((sum(kind.mnemonic in part for part in body), -len(body), body))
+    return max(loops)[2]
 
 
 def main() -> None:
-    found = {name: lines_of(kind) for name, kind in TARGETS.items()}
-    whole = {"program": PROGRAM.strip().splitlines(), "targets": found}
+    results = {name: lines_of(kind) for name, kind in TARGETS.items()}
+    whole = {"program": PROGRAM.strip().splitlines(), "targets": results}
     DATA.write_text(json.dumps(whole, indent=1) + "\n", "utf-8")
-    for name, one in found.items():
+    for name, one in results.items():
         print(name, one["target"], one["multiply_adds"], "multiply-adds in", len(one["loop"]), "lines")
 
 

@@ -29,14 +29,14 @@ COMPILES = re.compile(
 
 
 def executable_pages(root: Path = ROOT) -> Iterator[Path]:
-    """The pages of the book that hold cells, in order."""
+    """Yield the pages of the book that contain cells, in order."""
     for page in sorted((root / "book").glob("*.md")):
         if "{code-cell}" in page.read_text("utf-8"):
             yield page
 
 
 def notebook(page: Path, root: Path = ROOT) -> str:
-    """The text of the notebook that belongs to `page`."""
+    """Return the text of the notebook that belongs to `page`."""
     translator = Translator(page.relative_to(root), root)
     parts = jupytext.reads(page.read_text("utf-8"), fmt="md:myst")["cells"]
     cells = [_cell("code", first_cell(parts), [], 0)]
@@ -60,7 +60,7 @@ def notebook(page: Path, root: Path = ROOT) -> str:
 
 
 def first_cell(parts: list[Any]) -> str:
-    """What installs the package, with TVM where a cell compiles."""
+    """Return the cell that installs the package, with TVM where a cell compiles."""
     code = "\n".join(part["source"] for part in parts if part["cell_type"] == "code")
     return _project.install_cell("notebook,compile" if COMPILES.search(code) else "notebook")
 
@@ -89,8 +89,8 @@ def main() -> int:
         except MarkupError as error:
             print(error, file=sys.stderr)
             failed = True
-    kept = {page.with_suffix(".ipynb") for page in pages}
-    for stray in set((ROOT / "book").glob("*.ipynb")) - kept:
+    notebooks = {page.with_suffix(".ipynb") for page in pages}
+    for stray in set((ROOT / "book").glob("*.ipynb")) - notebooks:
         stray.unlink()
     return int(failed)
 

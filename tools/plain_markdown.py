@@ -47,7 +47,7 @@ class Translator:
     root: Path
 
     def translate(self, text: str) -> str:
-        """The whole text of a Markdown cell."""
+        """Translate the whole text of a Markdown cell."""
         return "\n".join(self._lines(text.split("\n"))).strip("\n")
 
     def _lines(self, lines: list[str]) -> list[str]:
@@ -81,7 +81,7 @@ class Translator:
         return out
 
     def _directive(self, block: Block) -> list[str]:
-        known: dict[str, Callable[[Block], list[str]]] = {
+        translators: dict[str, Callable[[Block], list[str]]] = {
             "admonition": self._remark,
             "answer": self._answer,
             "predict": self._predict,
@@ -91,7 +91,7 @@ class Translator:
             "math": lambda b: ["$$", *b.body, "$$"],
             "raw": lambda b: list(b.body),
         }
-        draw = self._remark if block.name in _REMARKS else known.get(block.name)
+        draw = self._remark if block.name in _REMARKS else translators.get(block.name)
         if draw is None:
             raise MarkupError(
                 f"{self.page}: the directive {{{block.name}}} has no plain equivalent; see CONTRIBUTING"
@@ -129,29 +129,29 @@ class Translator:
         """Roles and links; a code span that stands outside of them stays as it is."""
         return _INLINE.sub(self._piece, text)
 
-    def _piece(self, found: re.Match[str]) -> str:
-        if found["role"]:
-            return self._role(found["role"], found["content"])
-        return self._link(found) if found["target"] else found[0]
+    def _piece(self, match: re.Match[str]) -> str:
+        if match["role"]:
+            return self._role(match["role"], match["content"])
+        return self._link(match) if match["target"] else match[0]
 
     def _role(self, name: str, content: str) -> str:
         if name != "repo":
             raise MarkupError(f"{self.page}: the role {{{name}}} has no plain equivalent; see CONTRIBUTING")
         return f"[`{content}`]({_project.REPOSITORY}/blob/{_project.TAG}/{content})"
 
-    def _link(self, found: re.Match[str]) -> str:
-        target = found["target"]
+    def _link(self, match: re.Match[str]) -> str:
+        target = match["target"]
         if re.match(r"[a-z]+:", target):
-            return f"[{found['text']}]({target})"
+            return f"[{match['text']}]({target})"
         page, _, _ = target.partition("#")
         if not page:  # within the page; a notebook has no such anchors
-            return found["text"]
+            return match["text"]
         name = (self.page.parent / page).with_suffix("")
         for suffix in (".ipynb", ".md"):
             if (self.root / name.with_suffix(".md")).is_file() and (
                 suffix == ".md" or _runs(self.root / name)
             ):
-                return f"[{found['text']}]({_address(name.with_suffix(suffix))})"
+                return f"[{match['text']}]({_address(name.with_suffix(suffix))})"
         raise MarkupError(f"{self.page}: the link to {target} leads to no page")
 
 
@@ -177,10 +177,10 @@ def _closing(lines: list[str], start: int, marks: str, page: Path) -> int:
     raise MarkupError(f"{page}: the block that `{lines[start].strip()}` opens is not closed")
 
 
-def _block(found: re.Match[str], lines: list[str]) -> Block:
+def _block(match: re.Match[str], lines: list[str]) -> Block:
     options: dict[str, str] = {}
     at = 0
     while at < len(lines) and (option := re.match(r"^:([\w-]+):\s*(.*)$", lines[at].strip())):
         options[option[1]] = option[2]
         at += 1
-    return Block(found["name"], found["argument"].strip(), options, tuple(_trimmed(lines[at:])))
+    return Block(match["name"], match["argument"].strip(), options, tuple(_trimmed(lines[at:])))

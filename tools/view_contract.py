@@ -40,20 +40,20 @@ def kinds() -> dict[str, Record]:
                 path = f"{views.__name__}.{package.name}{name}"
                 if importlib.util.find_spec(path):
                     importlib.import_module(path)
-    found = {
+    schemas = {
         cls.kind: describe(cls) for cls in View.__subclasses__() if cls.__module__.startswith(views.__name__)
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(schemas.items()))
 
 
 def owner(record: Record) -> str:
-    """The view that a record is declared in, or "common"."""
+    """Return the view that a record is declared in, or "common"."""
     package = record.cls.__module__.removeprefix(f"{views.__name__}.").split(".")[0]
     return "common" if package in ("format", "schema") else package
 
 
 def title(record: Record) -> str:
-    """A record's name, unlike those of all other views."""
+    """Return a record's name, distinct from those of all other views."""
     return f"{owner(record)}.{record.name}"
 
 
@@ -61,7 +61,7 @@ def title(record: Record) -> str:
 
 
 def table() -> dict[str, Any]:
-    """What `core/decode.js` goes by."""
+    """Return the table that `core/decode.js` decodes by."""
     views_ = kinds()
     every = {title(r): r for root in (describe(Row), *views_.values()) for r in records(root)}
     return {
@@ -88,7 +88,7 @@ def _field(field: Field) -> list[Any]:
 
 
 def _type(type_: Type) -> list[Any]:
-    """A type as a list: its kind, and what is to be known of it; what is 0 or "" at the end is left out."""
+    """Encode a type as a list: its kind, and its parameters; trailing 0 and "" are omitted."""
     shape = _full_type(type_)
     while not shape[-1]:
         shape.pop()
@@ -229,8 +229,8 @@ def _named(record: Record, here: str) -> str:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON schema (2020-12) of every view's JSON. What it cannot say (where an index points) is in the
-    table, which the validators go by.
+    """Return the JSON schema (2020-12) of every view's JSON. What it cannot express (where an index points)
+    is in the table that the validators use.
     """
     views_ = kinds()
     every = {title(r): r for root in (describe(Row), *views_.values()) for r in records(root)}
@@ -346,7 +346,7 @@ def _json(type_: Type) -> dict[str, Any]:
 
 
 def _elements(type_: Type) -> dict[str, Any]:
-    """What may stand in a list: of a flat one, any field of its records."""
+    """Return the schema of a list's elements: of a flat list, any field of its records."""
     assert type_.of is not None
     if type_.flat and type_.of.record is not None:
         return {"anyOf": [_json(field.type) for field in type_.of.record.fields]}
@@ -357,10 +357,10 @@ def _elements(type_: Type) -> dict[str, Any]:
 
 
 def registry() -> str:
-    """The JavaScript module that names all drawings: `src/views/KIND/view.js` exports `mountKind`."""
-    drawn = sorted(path.parent.name for path in DRAWINGS.glob("*/view.js"))
-    imports = [f'import {{ mount{n.capitalize()} }} from "../views/{n}/view.js";' for n in drawn]
-    pairs = "\n".join(f'  ["{n}", mount{n.capitalize()}],' for n in drawn)
+    """Return the JavaScript module that names all drawings: `src/views/KIND/view.js` exports `mountKind`."""
+    names = sorted(path.parent.name for path in DRAWINGS.glob("*/view.js"))
+    imports = [f'import {{ mount{n.capitalize()} }} from "../views/{n}/view.js";' for n in names]
+    pairs = "\n".join(f'  ["{n}", mount{n.capitalize()}],' for n in names)
     lines = [f"// {NOTE}", *imports, "", '/** @import { Mount } from "../core/types.js" */', ""]
     table = f"export const VIEWS = new Map(/** @type {{[string, Mount][]}} */ ([\n{pairs}\n]));"
     return "\n".join([*lines, table, ""])
@@ -378,7 +378,7 @@ def files() -> dict[str, str]:
 
 
 def stale() -> list[str]:
-    """The files that are not what the dataclasses give."""
+    """Return the files that differ from what the dataclasses generate."""
     derived = files()
     there = {path.name for path in TARGET.iterdir()} if TARGET.is_dir() else set()
     changed = [n for n, text in derived.items() if n not in there or (TARGET / n).read_text("utf-8") != text]
