@@ -25,7 +25,7 @@ from .targets.target import Target
 
 @dataclass(frozen=True)
 class Stage:
-    """What one call of an operator became: `ops`, TE's operations in order, and `blocks`, the names of their
+    """The result of composing one call: `ops`, TE's operations in order, and `blocks`, the names of their
     blocks in the kernel. `tensors` are those of the call's result.
     """
 
@@ -311,7 +311,7 @@ def block_names(schedule: Anything, name: str) -> list[str]:
 
 
 def block_count(op: Anything) -> int:
-    """How many blocks TVM makes of an operation."""
+    """Return the number of blocks that TVM creates for an operation."""
     te = tvm().te
     if not isinstance(op, te.ComputeOp):
         return 1

@@ -1,4 +1,4 @@
-"""What `create_executor` runs as "graph", "vm" and "aot": programs compiled for this machine.
+"""Compiles programs for this machine, which `create_executor` runs as "graph", "vm" and "aot".
 
 It stands in the interpreter's place. A function whose types are known is built as a whole, as
 `relay_explorer.build` does; whatever else is evaluated runs in the virtual machine, with compiled kernels.

@@ -1,4 +1,4 @@
-"""Where the lowering of an operator is found."""
+"""Looks up the lowering of an operator."""
 
 from __future__ import annotations
 

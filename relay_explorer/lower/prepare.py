@@ -240,7 +240,9 @@ def _sums_to_computed_shapes(module: IRModule) -> bool:
 
 
 def planned(module: IRModule, schedule: str = "program", parts: bool = False) -> StoragePlan:
-    """Where the tensors of `@main` lie while it runs; with `parts`, stretches of a tensor inside it."""
+    """Plan the memory of the tensors of `@main`; with `parts`, contiguous slices share the memory of their
+    tensor.
+    """
     try:
         return plan_memory(module["main"], schedule, parts=parts)
     except RelayError as problem:

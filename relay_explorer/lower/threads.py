@@ -1,4 +1,4 @@
-"""How many threads kernels run on: all cores, or what the environment variable TVM_NUM_THREADS says."""
+"""The number of threads that kernels run on: all cores, or the environment variable TVM_NUM_THREADS."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def cores() -> int:
 
 
 def use_all_cores() -> None:
-    """Lets TVM have all cores, unless the environment says how many: left alone, it takes half of them, since
-    it takes each for one of two threads of a core. Threads are not bound to cores, since other processes may
-    bind theirs to the same. Must come before TVM is loaded, and nothing that comes later changes it.
+    """Let TVM use all cores, unless the environment sets their number: by default TVM uses half of them,
+    because it counts each as one of two hardware threads of a core. Threads are not bound to cores, since
+    other processes may bind theirs to the same. Must run before TVM is loaded; nothing later changes it.
     """
     os.environ.setdefault(VARIABLE, str(cores()))
     os.environ.setdefault("TVM_BIND_THREADS", "0")

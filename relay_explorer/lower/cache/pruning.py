@@ -1,4 +1,4 @@
-"""How large the cache of kernels may grow: what was used longest ago goes first.
+"""Limits the size of the kernel cache: the least recently used entries are removed first.
 
 The environment variable RELAY_EXPLORER_CACHE_SIZE says how large, in megabytes. What was used in the last
 hour stays in any case: another process may be about to load it. A program whose kernels went away all the
@@ -26,7 +26,7 @@ _written: dict[Path, int] = {}  # by folder: bytes that this process has written
 
 
 class Files(NamedTuple):
-    """What is kept under one key: when it was used last, and its files."""
+    """The files under one key, and when they were used last."""
 
     used: float
     bytes: int

@@ -31,7 +31,7 @@ _SET = f"set the environment variable {VARIABLE} to a folder that can be written
 
 
 def folder() -> Path:
-    """Where compiled kernels are kept."""
+    """Return the folder of compiled kernels."""
     try:
         if setting := os.environ.get(VARIABLE):
             return Path(setting).expanduser()

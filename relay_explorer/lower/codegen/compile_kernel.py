@@ -64,7 +64,7 @@ def _first_line(problem: Exception) -> str:
 
 
 def compiled(text: str, name: str, target: Target, choice: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Compiles a kernel into the cache, and gives its entry: `path` of the library, `rule`, `choice` and
+    """Compile a kernel into the cache, and return its entry: `path` of the library, `rule`, `choice` and
     `candidates` of its schedule, `seconds` that this took, `sizes` (see `shapes`), `library` bytes.
 
     For a target that this machine cannot run it is an object file, for a GPU the source in CUDA C. With
@@ -107,7 +107,7 @@ def described(kernel: Scheduled) -> dict[str, Any]:
 
 
 def output_sizes(composed: Composed) -> list[list[Any]] | None:
-    """How the outputs' sizes follow from the inputs'; None where all are known."""
+    """Return how the outputs' sizes follow from the inputs'; None where all are static."""
     return None if composed.is_static else sizes_program(composed.inputs, composed.outputs)
 
 

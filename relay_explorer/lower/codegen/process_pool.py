@@ -41,7 +41,7 @@ Told = Callable[[int, dict[str, Any]], None]  # the number of a request that is 
 
 
 class _Process:
-    """A compiling process, started when it is first asked."""
+    """A worker process, started at its first request."""
 
     def __init__(self) -> None:
         self.running: subprocess.Popen[str] | None = None
@@ -92,14 +92,16 @@ class Pool:
         self.inherited: list[_Process] = []
 
     def forget(self) -> None:
-        """In a forked process: the compiling processes, and whoever waits for them, are the other's."""
+        """Forget the worker processes in a forked process: they, and the threads that wait for them, belong
+        to the parent.
+        """
         self.lock, self.idle = threading.Lock(), SimpleQueue()
         self.inherited += self.processes  # kept: were they deleted, their pipes would be written to
         self.processes = []
 
     def compile(self, requests: Sequence[Request], workers: int, on_entry: Told) -> None:
-        """Compiles all of them; what is done is told as soon as it is. Where one cannot be compiled, the rest
-        is, and then a RelayError tells of it.
+        """Compile all requests; report each result as soon as it is available. Where some cannot be compiled,
+        compile the rest, and then raise a RelayError.
         """
         failed: list[tuple[Request, dict[str, Any]]] = []
         count = min(workers, len(requests))

@@ -17,7 +17,7 @@ _HIGHEST = 5
 
 
 def expressions(composed: Composed) -> str:
-    """All of a kernel's, one operation a line, under the operators that they belong to."""
+    """Print all expressions of a kernel, one operation per line, under the operators that they belong to."""
     lines: list[str] = []
     before = -1
     for number, text in stages_text(composed):
@@ -52,7 +52,7 @@ def _operation(op: Any) -> list[str]:
 
 
 def expression(node: Any) -> str:
-    """One expression, of tensors or of buffers."""
+    """Print one expression, of tensors or of buffers."""
     return _text(node, 0)[0]
 
 

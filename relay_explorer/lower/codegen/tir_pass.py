@@ -9,9 +9,9 @@ from ..require import tvm
 
 
 def registered(name: str, kind: str, change: Callable[[Any], Any], title: str, *, on_host: bool) -> str:
-    """TVM's pipeline under the name `name`, in which `change` is applied to every node of the class
-    `tirx.KIND`, innermost first: before what is done to functions of the host, or after what is done to those
-    of the device.
+    """Register TVM's pipeline under the name `name`, extended by a pass that applies `change` to every node
+    of the class `tirx.KIND`, innermost first: before the passes over host functions, or after those over
+    device functions.
     """
     from importlib import import_module
 

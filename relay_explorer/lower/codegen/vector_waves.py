@@ -102,7 +102,9 @@ def _itself(x: Value, result: Value) -> Value:
 
 
 def _brought_in(x: Value, body: Callable[[Value, Value], Value]) -> Value:
-    """`body` of how many times π/2 goes into x, of which the last two bits are right, and of what is left."""
+    """Reduce x modulo π/2, and return `body` of the quotient, of which the last two bits are correct, and of
+    the remainder.
+    """
     real = _Numbers(x)
     exponent = _exponent(x)
 

@@ -16,8 +16,8 @@ from ...ir.errors import RelayError
 
 
 def serve() -> None:
-    """Answers requests until there are none. An interrupt is for the process that asks; it asks this one to
-    end, which removes its temporary files.
+    """Answer requests until there are none. An interrupt is meant for the process that sends them; it asks
+    this one to end, which removes its temporary files.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())

@@ -1,4 +1,4 @@
-"""What a nest of loops will cost, counted without running it.
+"""Estimates the cost of a nest of loops without running it.
 
 `instructions` are those of the core that has most to do: arithmetic (a product that is added at once is
 one), loads, stores, and two for each turn of a loop, to count and to jump. A vector counts as one. What
@@ -107,7 +107,7 @@ def estimate(func: Any, cores: int, caches: tuple[int, int] | None = None) -> Es
 
 
 class _Nest:
-    """One nest of loops: what its statements cost the core that has most of them."""
+    """The cost of one nest of loops on the core that executes most of its statements."""
 
     def __init__(self, cores: int) -> None:
         self.cores = cores

@@ -1,4 +1,4 @@
-"""What each primitive of a schedule is worth: the kernel timed on this machine after every one of them."""
+"""Measures what each primitive of a schedule gains: times the kernel on this machine after each of them."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _KINDS = ("serial", "parallel", "vectorized", "unrolled")  # TVM's numbers of th
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop of a nest: how deep it is, its variable, its turns (-1: not known), how it runs ("serial",
+    """A loop of a nest: its depth, its variable, its trip count (-1: dynamic), its kind ("serial",
     "parallel", "vectorized", "unrolled", or a GPU's thread index), and the blocks within it.
     """
 
@@ -52,10 +52,10 @@ Nest = tuple[Loop | Block, ...]
 
 @dataclass(frozen=True)
 class Primitive:
-    """One primitive that was applied. `loops` are the names and turns of the loops that it was given, `made`
-    those that it gave, `blocks` the blocks that it was about, `users` those that used the first of them;
-    `words` its other arguments. `nest` are the loops after it, `owners` which calls (their numbers among the
-    kernel's) each block computes then, and `func` is TVM's function.
+    """One applied primitive. `loops` are the names and trip counts of its operands, `made` those of the loops
+    that it created, `blocks` its block operands, `users` the consumers of the first of them; `words` its
+    other arguments. `nest` are the loops after it, `owners` the calls (by index) that each block computes
+    then, and `func` is TVM's function.
     """
 
     kind: str
@@ -85,7 +85,7 @@ def replay(kernel: Scheduled) -> tuple[Nest, dict[str, tuple[int, ...]], list[Pr
 
 
 class _Teller:
-    """Is told of each instruction before it is applied; what one did is seen when the next one comes."""
+    """Receives each instruction before it is applied; the effect of one is seen when the next one comes."""
 
     def __init__(self, sch: Any, composed: Composed, name: str) -> None:
         self.sch, self.composed, self.name = sch, composed, name

@@ -34,8 +34,8 @@ class UnlinkedBytecode:
 
 
 def can_be_compiled(code: KernelCode, target: Target) -> bool:
-    """Whether machine code can compute a kernel. NumPy does where only data tell the sizes of its results,
-    and where it has no type of its own: an operator that is used as a value.
+    """Return whether machine code can compute a kernel. NumPy does where the sizes of results depend on data,
+    and where a kernel has no monomorphic type, such as an operator that is used as a value.
     """
     if code.host:
         return False

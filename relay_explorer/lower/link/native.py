@@ -116,7 +116,7 @@ class NativeExecutable(Executable):
 
     @property
     def header(self) -> str:
-        """What C code includes to use it."""
+        """The header that C code includes to call the program."""
         return self.native.header
 
     def write(self, folder: object) -> list[Path]:

@@ -16,9 +16,9 @@ from ...transform.infrastructure.function_passes import FunctionPass, rewritten
 
 @dataclass(frozen=True)
 class FlatLets(FunctionPass):
-    """Puts a `let`'s value in the place of its variable, where it is made by operators alone and is used in
-    the function in which it is bound: nothing is computed more often than before. Calls of functions,
-    references and matches stay where they are (ToGraphNormalForm moves calls, too).
+    """Substitute a `let`'s value for its variable where operators alone compute the value and it is used in
+    the function that binds it, so nothing is computed more often than before. Calls of functions, references
+    and matches stay in place (ToGraphNormalForm moves calls, too).
     """
 
     name = "FlatLets"

@@ -44,8 +44,8 @@ def block_of(channels: int, lanes: int) -> int:
 
 
 class _Rules:
-    """What operators become, for one target. Each rule is asked with the attributes, the arguments, their
-    types and that of the result.
+    """The rewrite rules for one target. Each rule is called with the attributes, the arguments, their types
+    and that of the result.
     """
 
     def __init__(self, target: Target) -> None:

@@ -20,7 +20,7 @@ def is_kernel(node: object) -> bool:
 
 @dataclass(frozen=True)
 class NamedKernels(FunctionPass):
-    """Puts kernels that `let` binds where they are called: a kernel has no value but what it computes."""
+    """Moves kernels that `let` binds to where they are called."""
 
     name = "NamedKernels"
 

@@ -41,8 +41,9 @@ class PadChannels(Padding):
 
 
 def padded_channels(channels: int, width: int, lanes: int) -> int:
-    """How many channels a convolution gets; `channels` where it stays as it is. Few channels in vectors that
-    are not filled cost less than copying them; so do images that are wide enough for vectors of columns.
+    """Return the number of channels that a convolution is padded to; `channels` where it stays as it is. Few
+    channels in partly filled vectors cost less than copying them; so do images that are wide enough for
+    vectors of columns.
     """
     block = block_of(channels, lanes)
     padded = -(-channels // lanes) * lanes

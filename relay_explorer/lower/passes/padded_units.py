@@ -35,8 +35,8 @@ class PadDense(Padding):
 
 
 def padded_units(units: int, lanes: int) -> int:
-    """How many units a product gets; `units` where it is packed as it is. A few blocks more are worth it
-    where the blocks can then be summed several at a time.
+    """Return the number of units that a product is padded to; `units` where it is packed as it is. A few more
+    blocks pay where the blocks can then be summed several at a time.
     """
     if block_of(units, lanes) >= max(lanes // 2, 4):
         return units

@@ -1,4 +1,4 @@
-"""What passes share that give a layer results more than it has, so that they fill whole vectors."""
+"""Shared by passes that pad the results of a layer, so that they fill whole vectors."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Padding(TypedPass, abstract=True):
 
 
 class Widening:
-    """Rules that make values wider, for one target. What is too much is cut off at once; `wide` has, for each
-    call that cuts, what it cuts from and how wide that is. A rule that meets such a call reads what is wide
-    instead, and cuts after itself: so the cut moves down, to where something else reads the value.
+    """Rules that widen values, for one target. The surplus is sliced off at once; `wide` has, for each such
+    slice, its operand and the operand's width. A rule that meets such a slice reads the operand instead, and
+    slices its own result: so the slice moves down, to where another operator reads the value.
     """
 
     def __init__(self, target: Target) -> None:

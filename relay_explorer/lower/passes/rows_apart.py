@@ -24,10 +24,10 @@ MIN_SLICES = 4  # of one tensor: for fewer slices, a kernel for each offset is w
 
 @dataclass(frozen=True)
 class RowsApart(TypedPass):
-    """Puts `annotation.stop_fusion` around slices, and parts of a split, along the first axis of a product of
-    matrices, or of what follows it element by element. Within a kernel, a slice has its place in the kernel's
-    code: the steps of a recurrent network, which are alike but for the row that they read, would be kernels
-    of their own.
+    """Puts `annotation.stop_fusion` around slices, and parts of a split, along the first axis of a matrix
+    product, or of what follows it element by element. Within a kernel, the offset of a slice is part of the
+    kernel's code: the steps of a recurrent network, which differ only in the row that they read, would be
+    separate kernels.
     """
 
     name = "RowsApart"

@@ -17,8 +17,9 @@ from ...transform.tools.typed_rewrite import call
 
 @dataclass(frozen=True)
 class SplitSlices(TypedPass):
-    """Makes each part of a split, as the gates of an LSTM are cut from one product, a slice. A kernel has one
-    result, so that a split, whose results go different ways, would be one of its own that only copies.
+    """Replaces each part of a split, such as the gates of an LSTM in one product, by a slice. A kernel has
+    one result, so a split whose results have different consumers would be a kernel of its own that only
+    copies.
     """
 
     name = "SplitSlices"

@@ -33,7 +33,7 @@ class PlainTransposed(TypedPass):
 
 
 class _Axis(NamedTuple):
-    """One axis of space: `size` places of the output, which begin at the place `start` of those of all
+    """One spatial axis: `size` elements of the output, which begin at the offset `start` of those of all
     phases; a phase has `taps` elements of the kernel, the data zeros `before` and `after`.
     """
 

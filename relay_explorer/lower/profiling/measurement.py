@@ -47,7 +47,7 @@ class MeasuredKernel(NamedTuple):
 
 
 class MeasuredLaunch(NamedTuple):
-    """One call of a kernel: its number, and the nanoseconds at which it began and for which it ran."""
+    """One call of a kernel: its index, its start and its duration in nanoseconds."""
 
     kernel: int
     start: int

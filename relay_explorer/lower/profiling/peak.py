@@ -1,4 +1,4 @@
-"""What this machine can do at most, measured: arithmetic and memory traffic.
+"""Measures the peak performance of this machine: arithmetic and memory bandwidth.
 
 A kernel that makes `flops` operations and moves `traffic` bytes takes at least the longer of the two times
 that these would take alone (Williams, Waterman and Patterson, "Roofline", Communications of the ACM 52(4),

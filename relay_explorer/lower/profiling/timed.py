@@ -33,7 +33,7 @@ SECONDS = 5.0  # after which no more runs start
 
 
 class Timed(NamedTuple):
-    """One call of a kernel: its number, and the nanoseconds at which it began and ended."""
+    """One call of a kernel: its index, its start and end in nanoseconds."""
 
     kernel: int
     start: int
@@ -126,10 +126,10 @@ class TimedMachine(_OfBytecode):
         self._machine = machine_of(exe.program, exe.kernel_of, self._watched)
 
     def __enter__(self) -> None:
-        """Every run has registers of its own."""
+        """Do nothing: every run has registers of its own."""
 
     def __exit__(self, *problem: object) -> None:
-        """So there is nothing to be given back."""
+        """Do nothing: there is nothing to release."""
 
     def _watched(self, number: int, kernel: Runs) -> Runs:
         return _Watched(kernel, self._numbers[number], self._log, self._sizes[number])
@@ -265,8 +265,8 @@ def _interpreted(exe: VMExecutable, args: Sequence[Any], named: dict[str, Any] |
 
 
 def fastest(program: Program, runs: int, least: int = 1) -> tuple[int, list[Timed], int]:
-    """How many runs were made, at most `runs`; the calls of the fastest, and the least nanoseconds of a run
-    without the clock. A run with fewer than `least` calls is refused.
+    """Return how many runs were made, at most `runs`; the calls of the fastest, and the minimum nanoseconds
+    of a run without the clock. Raise a RelayError for a run with fewer than `least` calls.
     """
     clock = time.perf_counter_ns
     best: list[Timed] = []

@@ -1,4 +1,4 @@
-"""What runs compiled programs: kernels, their memory, and one `Executable` per executor.
+"""Runs compiled programs: kernels, their memory, and one `Executable` per executor.
 
 Nothing here knows how a program was built: building is above, and saving is in `saving`.
 """

@@ -109,9 +109,9 @@ class DeviceExecutor(GraphExecutor):
 
 
 def _sizes(program: GraphProgram) -> dict[int, int]:
-    """How large the buffers must be. Kernels refuse a tensor that does not begin where its memory does, so
-    the plan's arena cannot be one piece of memory here: what begins at the same offset, which is never needed
-    at the same time, shares a buffer.
+    """Return the sizes of the buffers. Kernels refuse a tensor that does not begin where its allocation does,
+    so the plan's arena cannot be one allocation here: tensors at the same offset, whose lifetimes do not
+    overlap, share a buffer.
     """
     sizes: dict[int, int] = {}
     for slot in program.slots:

@@ -1,4 +1,4 @@
-"""Tensors of the virtual machine that stay on a device: arguments go there, what is looked at comes back."""
+"""Tensors of the virtual machine that stay on a device: only arguments and inspected values are copied."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MIN_BYTES = 256  # bytes of a piece of memory
 
 
 class DeviceStorage:
-    """A piece of memory; it goes back to those that are free when nobody holds it or a tensor in it."""
+    """A memory block; it returns to the free list when nothing holds it or a tensor in it."""
 
     def __init__(self, size: int, free: list[Any], device: Any) -> None:
         self.free = free
@@ -146,7 +146,7 @@ class DeviceKernel:
         self._run(*map(self.memory.given, arrays))
 
     def _run_narrow(self, arrays: Sequence[Any], dtypes: Sequence[str]) -> None:
-        """Where there are tensors of bfloat16: the machine, as NumPy, holds them in float32."""
+        """Run with tensors of bfloat16, which the machine, like NumPy, holds in float32."""
         import numpy as np
 
         own = [aligned_copy(np.asarray(array), dtype) for array, dtype in zip(arrays, dtypes)]

@@ -1,4 +1,4 @@
-"""A compiled program: it runs, is saved and loaded, and tells what it is made of."""
+"""A compiled program, which can be run, saved, loaded and inspected."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Executable:
-    """A compiled program: what `relay_explorer.build` gives. Which executor runs it, a subclass says.
+    """A compiled program, the result of `relay_explorer.build`. There is one subclass per executor.
 
         exe(x, y)           arguments in the order of the parameters, or
         exe.run(x=…, y=…)   by name: NumPy arrays, numbers, or whatever hands its memory over by DLPack
@@ -172,7 +172,7 @@ class GraphExecutable(Executable):
 
     @property
     def executor(self) -> GraphExecutor:
-        """What runs the kernels; made at the first run."""
+        """The executor of the kernels, created at the first run."""
         if self._executor is None:
             try:
                 self._executor = self._made()

@@ -60,7 +60,7 @@ class Kernel:
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
-        """What could have been chosen, and the seconds that it took where it was tried."""
+        """The candidates, with the seconds of those that were measured."""
         return list(self.entry.get("candidates", []))
 
     @property

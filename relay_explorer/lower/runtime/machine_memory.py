@@ -1,4 +1,4 @@
-"""Where the tensors of compiled kernels lie when the virtual machine runs them.
+"""The memory of tensors when the virtual machine runs compiled kernels.
 
 To make an array and hand it to a kernel takes Python longer than a small kernel computes. So an instruction
 keeps the storage that it made, and when it runs again gives the same one, once nobody but this module holds

@@ -132,7 +132,9 @@ class NativeLibrary:
         return self.numbers(self.values(args, named))
 
     def numbers(self, values: Sequence[Value]) -> tuple[bytes, list[Any]]:
-        """Values as numbers. The functions from outside among them are given back once they were read."""
+        """Encode values as integers. The Python functions among them are released once they have been
+        read.
+        """
         addresses: list[int] = []
         try:
             return written(values, self.native.tags, lambda function: self._handle(function, addresses))

@@ -69,7 +69,7 @@ class VMExecutable(Executable):
 
     @property
     def machine(self) -> Machine:
-        """What runs the bytecode; made at the first run."""
+        """The machine that runs the bytecode, created at the first run."""
         if self._machine is None:
             self._machine = machine_of(self.program, self.kernel_of)
         return self._machine
@@ -170,7 +170,7 @@ class CompiledKernel:
         self._run(*[to_tensor(a) if (tensor := cached(id(a))) is None else tensor for a in arrays])
 
     def _run_narrow(self, arrays: Sequence[Array], dtypes: Sequence[str]) -> None:
-        """Where there are tensors of bfloat16: the machine, as NumPy, holds them in float32."""
+        """Run with tensors of bfloat16, which the machine, like NumPy, holds in float32."""
         own = [aligned_copy(array, dtype) for array, dtype in zip(arrays, dtypes)]
         self._run(*map(tensor_of, own))
         for array, result in zip(arrays[self._reads :], own[self._reads :]):
@@ -229,7 +229,7 @@ class InterpretedExecutable(VMExecutable):
 
     @property
     def machine(self) -> Interpreter:  # type: ignore[override]  # it is called as the machine is
-        """What runs the program."""
+        """The machine that runs the program."""
         return self._interpreter
 
     def save(self, path: object) -> None:

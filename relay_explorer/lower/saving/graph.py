@@ -47,7 +47,7 @@ def save(exe: GraphExecutable, path: object) -> None:
 def write_archive(
     path: object, exe: Executable, fields: Mapping[str, Any], constants: Mapping[int, bytes]
 ) -> None:
-    """Write the file of a program that runs kernels: `told` is the part of its description that depends on
+    """Write the file of a program that runs kernels: `fields` is the part of its description that depends on
     the executor.
     """
     libraries = [_library_of(kernel) for kernel in exe.kernels]
@@ -133,7 +133,7 @@ def read_kernels(archive: ArchiveReader, description: dict[str, Any], target: Ta
 
 
 class _Folder:
-    """A new folder for files, which goes when nobody holds this object any more."""
+    """A new folder for files, which is removed when nothing refers to this object any more."""
 
     def __init__(self) -> None:
         self.path = tempfile.mkdtemp(prefix="relay_explorer_")

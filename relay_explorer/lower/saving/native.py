@@ -153,7 +153,7 @@ def _check_machine(description: dict[str, Any]) -> None:
 
 
 def _missing(features: Sequence[str]) -> list[str]:
-    """Those of the processor's features that a program needs and Linux does not name."""
+    """Return the processor features that a program needs and Linux does not report."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
     except OSError:

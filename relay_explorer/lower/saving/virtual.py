@@ -34,7 +34,7 @@ def save(exe: VMExecutable, path: object) -> None:
 
 
 def _places(program: VMProgram) -> dict[str, Any]:
-    """Where instructions stand in the program's text, which is kept unless it is long."""
+    """Return the spans of instructions in the program's text, which is saved unless it is long."""
     sources: dict[int, tuple[int, Source]] = {}
     functions: dict[str, list[Any]] = {}
     for name, function in program.functions.items():

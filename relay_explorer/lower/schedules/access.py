@@ -31,7 +31,7 @@ class Access(NamedTuple):
 
 
 def access_of(block: SBlock, lanes: int) -> Access:
-    """How a block of a schedule reads."""
+    """Classify how a block of a schedule reads."""
     axes = [axis.var for axis in block.iter_vars]
     if not axes or not hasattr(block.body, "value"):
         return Access()
@@ -89,8 +89,8 @@ def _reads(expression: Any) -> bool:
 
 
 def _leaps(index: Any, last: Any) -> bool:
-    """Whether the next element lies further than one away, or is the same again: 2 i, or ⌊i / 2⌋. Where the
-    index is itself read or computed, vectors gather; they do so too where elements go in a circle.
+    """Return whether consecutive iterations read elements that are several apart or the same: 2 i, or ⌊i /
+    2⌋. Where the index is itself read or computed, vectors gather; they do so too where elements wrap around.
     """
     kinds = {_kind(part) for part in _parts(index)}
     if kinds & {*_LOADS, "Call", "Cast", "Select", "FloorMod", "Mod"}:
@@ -106,8 +106,8 @@ def _comparisons(condition: Any) -> list[Any]:
 
 
 def _parted(value: Any, last: Any) -> bool:
-    """Whether all that is asked of a place on the last axis is whether it lies before a number. TVM parts
-    loops at other questions too, as at ⌊i / 8⌋ + 2 j < 1, but takes one part's answer for another's there.
+    """Return whether all conditions on the last axis compare it with a constant. TVM splits loops at other
+    conditions too, such as ⌊i / 8⌋ + 2 j < 1, but applies the result for one part to another there.
     """
     conditional = [part for part in _parts(value) if _kind(part) in ("Call", "Select")]
     conditions = [p.args[0] if _kind(p) == "Call" else p.condition for p in conditional if _is_choice(p)]

@@ -62,8 +62,9 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
 
 
 def sums_in_registers(target: Target) -> int:
-    """How many vectors of sums a tile may hold. Not all registers: what is loaded needs some, and where LLVM
-    loads ahead and runs out of them, it keeps sums in memory, which takes twice the time.
+    """Return the number of accumulator vectors that a tile may hold. Not all registers: loads need some, and
+    where LLVM hoists loads and runs out of registers, it spills accumulators to memory, which takes twice the
+    time.
     """
     registers = 32 if target.vector_bytes == 64 or target.kind == "arm64" else 16
     return registers * 5 // 8
@@ -76,9 +77,9 @@ def tile_score(channels: int, columns: int, most: int) -> float:
 
 
 def _row_tiles(composed: Composed, height: int, block_tiles: int, target: Target) -> list[int]:
-    """How many rows of the result are computed before the next channels' weights are read: all, or as many as
-    have their data in the second-level cache. In the latter case tiles of rows are what the cores share, so
-    there must be enough of them; so they are where the tiles of channels are too few to be shared evenly.
+    """Return the number of result rows that are computed before the next channels' weights are read: all, or
+    as many as have their data in the L2 cache. In the latter case the cores share tiles of rows, so there
+    must be enough of them; the same holds where the tiles of channels are too few to be shared evenly.
     """
     anchor = composed.anchor
     assert anchor is not None
@@ -101,7 +102,7 @@ def _even_rows(batch: int, height: int, cores: int) -> list[int]:
 
 
 def _evenly(tasks: int, cores: int) -> float:
-    """How much of the cores' time so many equal tasks use."""
+    """Return the fraction of the cores' time that so many equal tasks use."""
     return tasks / (cores * -(-tasks // cores))
 
 

@@ -61,8 +61,9 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
 
 
 def _streams(target: Target, blocks: int, size: int) -> int:
-    """How many blocks of `size` weights are summed at a time where each is read once: reading decides. From
-    the caches eight keep the sums busy, as long as the cores get equal shares; from memory four are enough.
+    """Return the number of blocks of `size` weights to sum at a time where each is read once, so that reading
+    dominates. From the caches, eight keep the arithmetic busy, as long as the cores get equal shares; from
+    memory four are enough.
     """
     shared = 2 * blocks * size >= MIN_PARALLEL_OPERATIONS and blocks // 8 % target.cores
     return 4 if shared or 4 * blocks * size > target.caches[1] else 8

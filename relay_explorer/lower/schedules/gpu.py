@@ -106,9 +106,9 @@ def _applied(composed: Composed, target: Target, choice: Choice) -> tuple[PrimFu
 
 
 def fits(func: PrimFunc) -> bool:
-    """Whether a GPU takes as many blocks and threads as each launch of a scheduled function has, where that
-    is known. Loops without threads, as TVM's rule for transposes leaves what follows them, would run on the
-    host, which cannot read the GPU's memory.
+    """Return whether a GPU accepts as many blocks and threads as each launch of a scheduled function has,
+    where that is static. Loops without threads, as TVM's rule for transposes leaves them behind, would run on
+    the host, which cannot read the GPU's memory.
     """
     body = func.body.block.body
     return all(map(_fits, getattr(body, "seq", [body])))

@@ -156,7 +156,7 @@ def _uses(expression: Any, var: Any) -> bool:
 
 
 def _two(sizes: list[int]) -> tuple[int, int]:
-    """Those of the last two axes; the first is 1 where there is one axis."""
+    """Return the values of the last two axes; the first is 1 where there is one axis."""
     return (1 if len(sizes) == 1 else sizes[-2], sizes[-1])
 
 

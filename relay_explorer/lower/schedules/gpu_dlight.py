@@ -53,7 +53,7 @@ def _ways(name: str, composed: Composed) -> Iterator[tuple[PrimFunc, Trace | Non
 
 
 def terms(plan: Plan, name: str) -> float:
-    """How many numbers a block folds into one; ∞ where that is not known."""
+    """Return how many elements a block reduces to one; ∞ where that is dynamic."""
     count = 1.0
     for var in plan.sch.get(plan.block(name)).iter_vars:
         if int(var.iter_type) == REDUCED:

@@ -46,7 +46,7 @@ def schedule(composed: Composed, target: Target) -> Schedule | None:
 
 
 def is_plain(plan: Plan, name: str) -> bool:
-    """Whether a block stores one number in each turn of its loops, which are its axes."""
+    """Return whether a block stores one element in each iteration of its loops, which are its axes."""
     kinds = plan.kinds(name)
     block = plan.sch.get(plan.block(name))
     return (

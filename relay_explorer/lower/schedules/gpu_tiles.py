@@ -30,10 +30,11 @@ MAX_CHUNK_CHANNELS = 20  # channels of the data that are loaded at once
 
 
 class Window(NamedTuple):
-    """A convolution. `images` is the product of all axes of the result but the channels and the last two of
-    space, `high` and `wide`; `outputs` are its channels, `group` those that see the same channels of the
-    data, of which there are `inputs`. `taps` are the places of the kernel in those two axes, `strides` and
-    `steps` (the dilation) how far apart windows and taps are; `turns` is the number of taps in further axes.
+    """A convolution. `images` is the product of all axes of the result except the channels and the last two
+    spatial axes, `high` and `wide`; `outputs` are its channels, `group` those that read the same channels of
+    the data, of which there are `inputs`. `taps` are the sizes of the kernel along those two axes, `strides`
+    and `steps` (the dilation) the distances of windows and taps; `turns` is the number of taps along further
+    axes.
     """
 
     images: int
@@ -99,7 +100,7 @@ def best(window: Window) -> Tile | None:
 
 
 def tiles(window: Window) -> Iterator[Tile]:
-    """All tiles that fit registers, threads and shared memory."""
+    """Yield all tiles that fit registers, threads and shared memory."""
     rows = sorted({_even(window.high, most) for most in range(1, 9)})
     channels = (1,) if window.depthwise else (1, 2, 4, 8)
     deep = (1, 2, 4, 8, 16, 32, 64)
@@ -119,8 +120,8 @@ def tiles(window: Window) -> Iterator[Tile]:
 
 
 def _widths(window: Window) -> list[int]:
-    """How many threads there may be along a row. With a stride, TVM does not see what part of the data a tile
-    sees that reaches beyond the end: then it divides.
+    """Return the possible numbers of threads along a row. With a stride, TVM cannot bound the part of the
+    data that a tile reads when it extends beyond the end: then the number must divide the row.
     """
     if window.strides[1] == 1:
         return [_even(window.wide, MAX_ROW_THREADS)]
@@ -136,8 +137,8 @@ def _even(size: int, most: int) -> int:
 
 
 def _whole_groups(window: Window, outputs: int) -> bool:
-    """Whether the channels of a block see the same channels of the data, and are not twice as many as there
-    are.
+    """Return whether the channels of a block read the same channels of the data, and are less than twice as
+    many as there are.
     """
     if window.depthwise or window.group == window.outputs:
         return outputs < 2 * window.outputs
@@ -145,7 +146,7 @@ def _whole_groups(window: Window, outputs: int) -> bool:
 
 
 def _pieces(inputs: int) -> Iterator[int]:
-    """How many channels may be brought at once, the most first: divisors."""
+    """Yield how many channels may be loaded at once, the largest number first: divisors."""
     yield from (d for d in range(min(inputs, MAX_CHUNK_CHANNELS), 0, -1) if inputs % d == 0)
 
 
@@ -181,7 +182,7 @@ def blocks(window: Window, tile: Tile) -> int:
 
 
 def ragged(window: Window, tile: Tile) -> bool:
-    """Whether some tiles reach beyond the end of the result."""
+    """Return whether some tiles extend beyond the end of the result."""
     return bool(window.outputs % tile.outputs or window.high % tile.high or window.wide % tile.across)
 
 

@@ -1,4 +1,4 @@
-"""How large the blocks of a kernel become when others are inlined into them.
+"""Estimates how large the blocks of a kernel become when others are inlined into them.
 
 A stage that is read twice by the next, and that twice by the one after it, occurs four times when all are
 inlined: after thirty such steps, a thousand million times. And TVM expands `tanh(x)` into an expression in
@@ -24,7 +24,7 @@ UNEXPANDED_INTRINSICS = (
 
 
 class InliningCost:
-    """What each block reads, how often: of the other blocks, by name, and of the arguments, counted as ""."""
+    """Counts the loads of each block: of the other blocks, by name, and of the arguments, counted as ""."""
 
     def __init__(self, composed: Composed) -> None:
         made_by: dict[Any, str] = {}

@@ -256,8 +256,8 @@ def _tasks(sch: Schedule, loops: list[LoopRV], tasks: int) -> list[LoopRV]:
 
 
 def _joined(sch: Schedule, block: SBlockRV) -> int:
-    """How many of the last axes may be one for vectors: none of those of which something that is read has
-    some and lacks others, as one number for each row, which a vector across two rows would gather.
+    """Return how many of the last axes may be fused for vectors: none that only some subscripts of a tensor
+    depend on, such as one element per row, which a vector across two rows would gather.
     """
     realized = sch.get(block)
     reads = [{v.name for part in r.region for v in _variables(part.min)} for r in realized.reads]

@@ -137,16 +137,15 @@ def _apart(step: int) -> Callable[..., tuple[Any, ...]]:
 
 
 def _step(index: Any, last: Any) -> int:
-    """How many elements further the next result's lies."""
+    """Return the distance in elements between the loads of adjacent results."""
     coefficients = tvm().sym.detect_linear_equation(index, [last])
     return int(coefficients[0]) if coefficients and hasattr(coefficients[0], "value") else 1
 
 
 @dataclass(frozen=True)
 class Tile:
-    """What is held in registers. `axis` and `rows`: so many places on that axis; `vectors` of `lanes` results
-    on the last axis, or, where `partial`, so many results, each `spread` vectors of partial
-    sums.
+    """A register tile. `axis` and `rows`: so many positions on that axis; `vectors` of `lanes` results on the
+    last axis, or, where `partial`, so many results, each `spread` vectors of partial sums.
     """
 
     axis: int | None
@@ -194,8 +193,8 @@ def best_tile(plan: Plan, name: str) -> Tile:
 
 
 def _places(size: int, most: int, lanes: int = 1) -> int:
-    """How many vectors of a tile lie along an axis. More are better, but where they do not divide the axis,
-    the last tile begins earlier, and computes again what the one before has (see `overlap`).
+    """Return the number of vectors of a tile along an axis. More are better, but where they do not divide the
+    axis, the last tile begins earlier, and recomputes results of the previous one (see `overlap`).
     """
     scores = []
     for count in range(1, min(most, size // lanes) + 1):
@@ -206,8 +205,8 @@ def _places(size: int, most: int, lanes: int = 1) -> int:
 
 
 def _is_partial(shape: Shape, lanes: int) -> bool:
-    """Whether all that is read along the sums lies along the last reduced axis, and none of it along the
-    result's last. What is read once for a whole sum, as the greatest element of its row, lies as it likes.
+    """Return whether all loads of the sums run along the last reduced axis, and none along the result's last.
+    A value that is read once for a whole sum, such as the maximum of its row, does not count.
     """
     last, inner = shape.first - 1, len(shape.extents) - 1
     summed = [a for a, axes in zip(shape.contiguous, shape.reads) if any(n >= shape.first for n in axes)]
@@ -251,7 +250,7 @@ def _row_axis(shape: Shape, last: int) -> int | None:
 
 
 def reduce(plan: Plan, name: str, tile: Tile) -> str:
-    """Schedules one reduction with its epilogue, and gives the name of that."""
+    """Schedule one reduction with its epilogue, and return the epilogue's name."""
     sch = plan.sch
     shape = Shape.read(plan, name)
     parts = None

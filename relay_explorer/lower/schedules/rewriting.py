@@ -1,4 +1,4 @@
-"""What changes loops that are scheduled already."""
+"""Rewrites of loops that are scheduled already."""
 
 from __future__ import annotations
 

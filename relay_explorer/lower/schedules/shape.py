@@ -13,8 +13,8 @@ from .parts import REDUCED, SPATIAL, Plan, product, static
 class Shape:
     """A reduction's axes: `spatial` and `reduced` extents in order, `reads` the axes on which each tensor
     that it reads depends, `contiguous` for each the axes in its last subscript; axes are numbered as the
-    block's, `first` is the number of the first reduced one. The last `joined` reduced axes are one stretch of
-    memory in all that is read, of `run` elements.
+    block's, `first` is the index of the first reduced one. The last `joined` reduced axes are contiguous in
+    all tensors that are read, `run` elements long.
     """
 
     spatial: tuple[int, ...]
@@ -72,7 +72,7 @@ class Shape:
 def _stretch(
     shapes: list[Any], uses: list[list[frozenset[int]]], extents: list[int], kinds: list[int]
 ) -> int:
-    """How many of the last axes, all reduced, go through all of the last dimensions of what is read along
+    """Return how many of the last axes, all reduced, cover the whole last dimensions of what is read along
     them.
     """
     first, count = kinds.count(SPATIAL), 1

@@ -1,4 +1,4 @@
-"""Sums whose length no vector divides: what is left after the last whole vector is a turn of its own.
+"""Sums whose length no vector divides: the remainder after the last whole vector is a peeled iteration.
 
 A row of 333 elements, summed 16 at a time, has 20 vectors and 13 elements more. As a 21st turn of the loop,
 these would have every element be asked for, in each turn. After the loop, they are a shorter vector.

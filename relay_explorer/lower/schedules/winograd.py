@@ -191,7 +191,7 @@ class _Winograd:
         self._unrolled(sch.get_loops(init)[-1 - self._count() :])
 
     def _count(self) -> int:
-        """How many loops of the product's tile there are beside the vector."""
+        """Return the number of loops of the product's tile beside the vector."""
         return sum(1 for name in ("columns", "channels") if self.choice[name] > 1)
 
     def _unrolled(self, loops: list[LoopRV]) -> None:

@@ -33,8 +33,8 @@ def lacks(target: Target) -> str:
 
 
 def _no_device() -> str:
-    """Why TVM finds no GPU. It says nothing itself where there is one, and NVIDIA's libraries are of another
-    version than it was made with.
+    """Return the reason why TVM finds no GPU. TVM itself reports nothing where there is a GPU and NVIDIA's
+    libraries have another version than it was built with.
     """
     if shutil.which("nvidia-smi") is not None:
         problem = cannot_load(Path(tvm().__file__).parent / "lib" / "libtvm_runtime_cuda.so")
@@ -44,7 +44,7 @@ def _no_device() -> str:
 
 
 def cannot_load(library: Path) -> str:
-    """Why a library cannot be loaded; nothing where it can."""
+    """Return the reason why a library cannot be loaded; "" where it can."""
     try:
         ctypes.CDLL(str(library))
     except OSError as problem:
@@ -58,7 +58,9 @@ def _version(text: str) -> int:
 
 
 def _can_compile() -> bool:
-    """Whether CUDA C can be compiled here. TVM asks for the Python package unless it is told of nvcc."""
+    """Return whether CUDA C can be compiled here. TVM requires the Python package unless it is configured to
+    use nvcc.
+    """
     if nvcc() is not None:
         os.environ.setdefault("TVM_CUDA_COMPILE_MODE", "nvcc")
         return True
@@ -114,9 +116,10 @@ def fatbin(source: str, target: Target) -> bytes:
 
 
 class Usage(NamedTuple):
-    """What a function of a kernel takes of a GPU: `registers` a thread, bytes of `shared` memory a block and
-    of `local` memory a thread (its own arrays, and registers that did not suffice), `threads` a block (0
-    where it does not say). `blocks` of it are on a multiprocessor at once, which is `occupied` to that part.
+    """The resources that a function of a kernel takes of a GPU: `registers` per thread, bytes of `shared`
+    memory per block and of `local` memory per thread (its own arrays, and spilled registers), `threads` per
+    block (0 where it does not say). `blocks` of it are resident on a multiprocessor at once, for the
+    occupancy `occupied`.
     """
 
     name: str
@@ -129,9 +132,9 @@ class Usage(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a multiprocessor holds at once, at most: `threads`, `blocks`, bytes of `shared` memory, and
-    `registers` of 32 bits. A block takes `reserved` bytes of shared memory besides its own, and all of it in
-    portions of `portion` bytes.
+    """The limits of a multiprocessor: resident `threads`, `blocks`, bytes of `shared` memory, and `registers`
+    of 32 bits. A block takes `reserved` bytes of shared memory in addition to its own, and all of it in
+    multiples of `portion` bytes.
     """
 
     threads: int
@@ -162,7 +165,7 @@ LIMITS = {
 
 
 def limits_of(target: Target) -> Limits:
-    """Those of a GPU's architecture; of one that is not known, those of the one before it."""
+    """Return the limits of a GPU's architecture; of an unknown one, those of the one before it."""
     version = _version(str(target.dict["arch"]))
     return LIMITS[max([architecture for architecture in LIMITS if architecture <= version], default=70)]
 

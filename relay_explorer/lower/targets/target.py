@@ -1,4 +1,4 @@
-"""What code is made for: a processor with its vectors, cores and caches.
+"""The target of compilation: a processor with its vectors, cores and caches.
 
 Target.of("cpu")                        this machine
 Target.of("raspberry-pi-4")             a board
@@ -53,7 +53,7 @@ class Target:
     caches: tuple[int, int] = field(default=_DEFAULT_CACHES)
 
     def lanes(self, dtype: str = "float32") -> int:
-        """How many elements fit one vector."""
+        """Return the number of elements in a vector."""
         from ...ir.ndarray import itemsize
 
         return max(1, self.vector_bytes // itemsize(dtype))
@@ -71,7 +71,7 @@ class Target:
 
     @property
     def library(self) -> str:
-        """How the file of a kernel's library ends: machine code, or for a GPU its source."""
+        """The extension of a kernel's library file: machine code, or for a GPU its source."""
         return ".cu" if self.kind == "cuda" else ".so"
 
     @property
@@ -358,7 +358,7 @@ def _x86_vector(tvm_target: Any) -> int:
 
 
 def _cores(options: Mapping[str, object]) -> int:
-    """Those that the target names; on this machine those that the process may use."""
+    """Return the cores that the target names; on this machine those that the process may use."""
     named = options.get("num-cores")
     if isinstance(named, int):
         return named
