@@ -47,7 +47,7 @@ def test_a_row_is_sorted_only_where_many_of_it_are_wanted() -> None:
     from relay_explorer.lower.compose import compose
     from relay_explorer.lower.targets.target import Target
 
-    for dtype, few, many in (("float32", 512, 513), ("float64", sort.FEW, 2 * sort.FEW)):
+    for dtype, few, many in (("float32", 512, 513), ("float64", sort.MAX_SELECTED, 2 * sort.MAX_SELECTED)):
         x = relay.var("x", shape=(2, 2048), dtype=dtype)
         texts = [
             str(compose(case(relay.topk(x, k, 1, "indices")).function, Target.of("cpu")).prim_func)
