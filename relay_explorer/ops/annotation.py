@@ -27,11 +27,11 @@ R = TypeVar("R")
 
 
 class CompilerAttrs(Attrs, key="relay.attrs.CompilerAttrs"):
-    compiler: str = required("The compiler that is to get this part of the program.")
+    compiler: str = required("The compiler that receives this part of the program.")
 
 
 class OnDeviceAttrs(Attrs, key="relay.attrs.OnDeviceAttrs"):
-    virtual_device: VirtualDevice = attr("", 'The device, such as "cuda:0"; "" where none is demanded.')
+    virtual_device: VirtualDevice = attr("", 'The device, such as "cuda:0"; "" for any.')
     constrain_result: bool = attr(False, "Whether the result must be on the device, too.")
     constrain_body: bool = attr(True, "Whether the argument must be computed on the device.")
 

@@ -26,9 +26,9 @@ __all__ = ["arange", "one_hot"]
 
 
 class ArangeAttrs(Attrs, key="relay.attrs.ArangeAttrs"):
-    start: Number | None = required("The first value, where it is known when the program is written.")
-    stop: Number | None = required("The value before which the row ends, where known.")
-    step: Number | None = required("The distance of two values, where known.")
+    start: Number | None = required("The first value, where it is static.")
+    stop: Number | None = required("The value before which the vector ends, where it is static.")
+    step: Number | None = required("The difference of two neighbouring values, where it is static.")
     dtype: DType = required("The element type of the result.")
 
 
@@ -47,13 +47,13 @@ def _arange(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
     if None not in values:
         if attrs.step == 0 or not all(map(math.isfinite, values)):
             raise RelationError(
-                f"a row from {attrs.start} to {attrs.stop} by {attrs.step} never ends",
+                f"a vector from {attrs.start} to {attrs.stop} by {attrs.step} is infinite",
                 "give a step other than 0",
             )
         length = _arange_count(*values)
         if length == 0:
             raise RelationError(
-                f"a row from {attrs.start} to {attrs.stop} by {attrs.step} has no values",
+                f"a vector from {attrs.start} to {attrs.stop} by {attrs.step} is empty",
                 "exchange start and stop, or change the sign of step",
                 culprits=(0, 1, 2),
             )
@@ -63,7 +63,7 @@ def _arange(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: R
 
 def _row(attrs: ArangeAttrs, start: Array, stop: Array, step: Array) -> Array:
     if not step:
-        raise ValueError("a row by steps of 0 never ends")
+        raise ValueError("a step of 0 gives an infinite vector")
     length = _arange_count(start.item(), stop.item(), step.item())
     return start + np.arange(length).astype(start.dtype) * step
 
@@ -128,7 +128,7 @@ def arange(
 
 class OneHotAttrs(Attrs, key="relay.attrs.OneHotAttrs"):
     depth: int = attr(1, "The extent of the new axis.")
-    axis: int = attr(-1, "The place of the new axis in the result; -1 is after the last.")
+    axis: int = attr(-1, "The index of the new axis in the result; -1 is after the last.")
     dtype: DType | None = attr(None, "The element type of the result.")
 
 

@@ -54,7 +54,7 @@ def static_ints(value: object, name: str) -> list[int]:
         return [int(v) for v in value.data.values()]
     if isinstance(value, Expr):
         raise AttributeSchemaError(
-            f"`{name}` must be known when the program is written, not computed by it",
+            f"`{name}` must be static, not computed by the program",
             help=[f"give `{name}` as a list of integers, or fold it first (relay.transform.FoldConstant)"],
         )
     if isinstance(value, (list, tuple)):

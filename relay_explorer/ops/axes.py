@@ -120,8 +120,8 @@ def _expand_dims(attrs: ExpandDimsAttrs, data: Type) -> Type:
         raise RelationError(f"num_newaxis is {new}, but it cannot be negative")
     if not -rank - 1 <= axis <= rank:
         raise RelationError(
-            f"axis {axis} is out of range: new axes of the tensor {show_shape(x.shape)} go to "
-            f"{-rank - 1} to {rank}",
+            f"axis {axis} is out of range: new axes of the tensor {show_shape(x.shape)} have the "
+            f"indices {-rank - 1} to {rank}",
             culprits=(0,),
         )
     check_rank(rank + new)
@@ -187,7 +187,7 @@ def _squeeze(attrs: SqueezeAttrs, data: Type) -> Type:
         if isinstance(x.shape[axis], int) and x.shape[axis] != 1:
             raise RelationError(
                 f"axis {axis} of {show_shape(x.shape)} is {x.shape[axis]}, and only axes of 1 can be dropped",
-                "fold the axis (relay.sum, relay.max) or take one slice of it (relay.take)",
+                "reduce the axis (relay.sum, relay.max) or take one slice of it (relay.take)",
                 culprits=(0,),
             )
     return TensorType.of(tuple([dim for axis, dim in enumerate(x.shape) if axis not in dropped]), x.dtype)
@@ -240,7 +240,7 @@ def _squeeze_te(lowered: Lowered) -> list[Tensor]:
     precision=Precision.FOLLOW,
     traits={Trait.RESHAPE},
     example=lambda build: [build(t(1, 6)), build(t(1, 6), [0])],
-    lenient_in_tvm="It let an axis be named twice.",
+    lenient_in_tvm="It allowed an axis to be named twice.",
 )
 def squeeze(data: Operand, axis: int | Sequence[int] | Expr | None = None) -> Call:
     """Drop the axes `axis` of `data`, each of extent 1; all such axes where it is None."""

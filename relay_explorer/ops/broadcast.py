@@ -234,7 +234,7 @@ def collapse_sum_like(data: Operand, collapse_type: Operand) -> Call:
 def _collapse_sum_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
     x, target = tensor(data, 0, "data"), integers(shape, 1, "shape")
     if len(target.shape) != 1 or not isinstance(target.shape[0], int):
-        raise RelationError(f"shape must be a vector of known length, not {target}", culprits=(1,))
+        raise RelationError(f"shape must be a vector of static length, not {target}", culprits=(1,))
     out: Shape = attrs.shape if attrs.shape is not None else (UNKNOWN,) * target.shape[0]
     if len(out) != target.shape[0]:
         raise RelationError(

@@ -130,8 +130,8 @@ def _reinterpret(attrs: CastAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if _width(x.dtype) != _width(attrs.dtype):
         raise RelationError(
-            f"{x.dtype} has {_width(x.dtype)} bits an element and {attrs.dtype} has {_width(attrs.dtype)}",
-            "reinterpret keeps the bits; relay.cast converts the numbers",
+            f"{x.dtype} has {_width(x.dtype)} bits per element and {attrs.dtype} has {_width(attrs.dtype)}",
+            "reinterpret keeps the bits; relay.cast converts the values",
             culprits=(0,),
         )
     return TensorType.of(x.shape, attrs.dtype)

@@ -52,7 +52,7 @@ def equation_terms(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]
     letters = "".join(terms)
     if not all(c.isascii() and c.isalpha() for c in letters + result):
         raise RelationError(
-            f'the equation "{equation[:60]}" may hold letters, commas, one -> and one ... a tensor',
+            f'the equation "{equation[:60]}" may contain letters, commas, one -> and one ... per tensor',
             'name every axis by a letter, as in "bij,bjk->bik", or some by dots: "...ij,...jk->...ik"',
         )
     if not arrow:
@@ -60,7 +60,7 @@ def equation_terms(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]
     strange = [c for c in result if c not in letters or result.count(c) > 1]
     if strange:
         raise RelationError(
-            f'"{strange[0]}" stands in the result of "{equation[:60]}" twice, or in no tensor'
+            f'"{strange[0]}" occurs in the result of "{equation[:60]}" twice, or in no tensor'
         )
     return terms, result
 
@@ -69,7 +69,7 @@ def _extents(terms: list[str], fields: Sequence[TensorType]) -> dict[str, Dim]:
     """Return the extent that each letter stands for."""
     if len(terms) != len(fields):
         raise RelationError(
-            f"the equation speaks of {len(terms)} tensors, but the tuple has {len(fields)}", culprits=(0,)
+            f"the equation has {len(terms)} tensors, but the tuple has {len(fields)}", culprits=(0,)
         )
     extents: dict[str, Dim] = {}
     for number, (term, field) in enumerate(zip(terms, fields, strict=True)):
@@ -78,7 +78,7 @@ def _extents(terms: list[str], fields: Sequence[TensorType]) -> dict[str, Dim]:
             raise RelationError(
                 f'"{term}" names {len(term)} axes, but field {number} of the tuple is '
                 f"{show_shape(field.shape)}",
-                "give one letter an axis",
+                "give one letter per axis",
                 culprits=(0,),
             )
         for letter, dim in zip(term, field.shape, strict=True):
@@ -206,7 +206,7 @@ def einsum(
     equation: Annotated[
         str,
         required(
-            'One letter an axis, a comma between tensors, the result after "->": "ij,jk->ik". '
+            'One letter per axis, a comma between tensors, the result after "->": "ij,jk->ik". '
             '"..." stands for all axes without a letter.'
         ),
     ],

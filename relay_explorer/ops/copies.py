@@ -31,7 +31,7 @@ __all__ = ["meshgrid", "repeat", "tile"]
 def _repeat(attrs: Anything, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if attrs.repeats < 1:
-        raise RelationError(f"repeats is {attrs.repeats}, but every element must come at least once")
+        raise RelationError(f"repeats is {attrs.repeats}, but must be at least 1")
     if attrs.axis is None:
         raise RelationError("repeat needs an axis", "give one: relay.repeat(data, repeats, axis=0)")
     axis = normal_axis(attrs.axis, len(x.shape), "repeat")
@@ -75,14 +75,16 @@ def _repeat_te(lowered: Lowered) -> list[Tensor]:
 )
 def repeat(
     data: Operand,
-    repeats: Annotated[int, required("How often each element comes.")],
+    repeats: Annotated[int, required("How often each element is repeated.")],
     axis: Annotated[int, attr(None, "The axis along which elements are repeated.", kind="int | None")],
 ) -> Call:
     """Repeat each slice of `data` along `axis` `repeats` times in a row."""
 
 
 class TileAttrs(Attrs, key="relay.attrs.TileAttrs"):
-    reps: Ints | None = required("How often the whole tensor comes along each axis, aligned at the last.")
+    reps: Ints | None = required(
+        "How often the whole tensor is repeated along each axis, aligned at the last."
+    )
 
 
 def _tile(attrs: TileAttrs, data: Type) -> Type:
@@ -175,7 +177,7 @@ def _fields_of(value: Anything) -> int:
         annotation = getattr(value, "type_annotation", None) or getattr(value, "_checked_type", None)
         fields = getattr(annotation, "fields", None)
     if fields is None:
-        raise ValueError("relay.meshgrid needs a list of vectors, so that the number of grids is known")
+        raise ValueError("relay.meshgrid needs a list of vectors, so that the number of grids is static")
     return len(fields)
 
 

@@ -45,7 +45,7 @@ def _scaled(attrs: Anything, data: Type) -> Type:
     if not 0 <= attrs.multiplier < 2**31:
         raise RelationError(f"multiplier={attrs.multiplier} is a fraction of 2³¹, from 0 to {2**31 - 1}")
     if not -31 < attrs.shift < 32:
-        raise RelationError(f"shift={attrs.shift} moves all 32 bits out", "it is from -30 to 31")
+        raise RelationError(f"shift={attrs.shift} shifts all 32 bits out", "it is from -30 to 31")
     return _int32(data, 0, "data")
 
 
@@ -141,11 +141,11 @@ def _per_axis_te(call: Lowered) -> list[Tensor]:
     layout=elementwise_layout,
     precision=Precision.UNLISTED,
     example=lambda build: build(ints(2, 6), 2**30, -3),
-    lenient_in_tvm="It took elements of any type, and any multiplier and shift.",
+    lenient_in_tvm="It accepted elements of any type, and any multiplier and shift.",
 )
 def fixed_point_multiply(
     data: Operand,
-    multiplier: Annotated[int, required("The factor's fraction, as a whole number of 2⁻³¹.")],
+    multiplier: Annotated[int, required("The factor's fraction, as a multiple of 2⁻³¹.")],
     shift: Annotated[int, required("The factor's power of two.")],
 ) -> Call:
     """Compute `data` · `multiplier` · 2 ** (`shift` - 31), rounded, in int32."""
@@ -172,7 +172,7 @@ def fixed_point_multiply(
     example=lambda build: build(
         ints(2, 6), ints(2, name="m"), ints(2, name="l"), ints(2, name="r"), True, True, [0]
     ),
-    lenient_in_tvm="It looked at the data's type alone.",
+    lenient_in_tvm="It checked the data's type only.",
 )
 def fixed_point_multiply_per_axis(
     data: Operand,
@@ -187,7 +187,7 @@ def fixed_point_multiply_per_axis(
         Sequence[int] | None,
         attr(
             (),
-            "The axes of the data that the multipliers and shifts lie along.",
+            "The axes of the data that the multipliers and shifts belong to.",
             kind="Ints",
             normal=lambda axes: axes or (),
         ),

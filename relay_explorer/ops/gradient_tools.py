@@ -28,7 +28,7 @@ def extents(expr: Expr, what: str = "the gradient of an operator") -> tuple[int,
     shape = tensor_type(expr).shape
     if not all(isinstance(dim, int) for dim in shape):
         raise RelayError(
-            f"{what} needs to know the shape of its data, which is {tensor_type(expr)}",
+            f"{what} needs static shapes, but its data is {tensor_type(expr)}",
             expr.span,
             help=["give the program's parameters shapes without `?`, or run DynamicToStatic first"],
         )
@@ -63,7 +63,7 @@ def _filled(expr: Expr, type_: Type, one: bool) -> Expr:
     if isinstance(type_, TupleType):
         return Tuple([_filled(field_of(expr, k), t, one) for k, t in enumerate(type_.fields)])
     if not isinstance(type_, TensorType):
-        raise RelayError(f"a value of type {type_} has no gradient: only tensors and tuples of them have")
+        raise RelayError(f"a value of type {type_} has no gradient; only tensors and tuples of them do")
     if is_static(type_):
         return (relay.ones if one else relay.zeros)(type_.concrete_shape, type_.dtype)
     return (relay.ones_like if one else relay.zeros_like)(expr)

@@ -258,7 +258,7 @@ def _unravel_index_te(lowered: Lowered) -> list[Tensor]:
     gradient=ZERO,
     lowering=_unravel_index_te,
     example=lambda build: build(ints(3), ints(2, name="s")),
-    lenient_in_tvm="It took indices of any rank, and looked at their first axis only.",
+    lenient_in_tvm="It accepted indices of any rank, and checked their first axis only.",
 )
 def unravel_index(indices: Operand, shape: Operand) -> Call:
     """Convert `indices` into a flattened tensor to coordinates in a tensor of extents `shape`."""

@@ -135,7 +135,9 @@ def _concatenate(attrs: Anything, data: Type) -> Type:
     fields = tensor_fields(data, "concatenate")
     if not fields[0].shape:
         raise RelationError(
-            "single numbers have no axis to be put along", "relay.stack makes a vector of them", culprits=(0,)
+            "scalars have no axis to be concatenated along",
+            "relay.stack joins them to a vector",
+            culprits=(0,),
         )
     axis = normal_axis(attrs.axis, len(fields[0].shape), "concatenate")
     shape = _agree(fields, axis, "concatenate")
@@ -210,7 +212,7 @@ def _concatenate_layout(question: Question) -> Answer:
 )
 def concatenate(
     data: Operands,
-    axis: Annotated[int, attr(0, "The axis along which the tensors are put one after the other.")],
+    axis: Annotated[int, attr(0, "The axis along which the tensors are concatenated.")],
 ) -> Call:
     """Put the tensors of `data`, equal in shape but for `axis`, one after the other along it."""
 
@@ -255,9 +257,9 @@ def _stack_te(lowered: Lowered) -> list[Tensor]:
     gradient=Gradient("dy is cut where the pieces were stacked", _stack_gradient),
     lowering=_stack_te,
     example=lambda build: build([X, Y], -1),
-    lenient_in_tvm="It did not compare the extents on the axis of the old tensors that `axis` numbers.",
+    lenient_in_tvm="It did not compare the extents on the axis of the operands that `axis` names.",
 )
-def stack(data: Operands, axis: Annotated[int, attr(0, "The place of the new axis in the result.")]) -> Call:
+def stack(data: Operands, axis: Annotated[int, attr(0, "The index of the new axis in the result.")]) -> Call:
     """Put the tensors of `data`, equal in shape, side by side along a new axis at place `axis`."""
 
 
@@ -266,9 +268,9 @@ def stack(data: Operands, axis: Annotated[int, attr(0, "The place of the new axi
 
 class SplitAttrs(Attrs, key="relay.attrs.SplitAttrs"):
     indices_or_sections: int | Ints = required(
-        "How many equal parts, or the places where to cut, in rising order."
+        "The number of equal parts, or the indices at which to split, in ascending order."
     )
-    axis: int = attr(0, "The axis that is cut.")
+    axis: int = attr(0, "The axis that is split.")
 
 
 def _split(attrs: SplitAttrs, data: Type) -> Type:
@@ -288,18 +290,20 @@ def _split_extents(extent: Dim, cuts: int | tuple[int, ...], axis: int) -> list[
         if isinstance(extent, int) and extent % cuts:
             raise RelationError(
                 f"axis {axis} is {extent}, which is not {cuts} equal parts",
-                "give the places to cut instead, as in indices_or_sections=(3, 5)",
+                "give the indices to split at instead, as in indices_or_sections=(3, 5)",
                 culprits=(0,),
             )
         return [extent // cuts] * cuts  # type: ignore[list-item]  # whole
     places = (0, *cuts)
     for before, after in zip(places, cuts, strict=False):
         if after <= before:
-            raise RelationError(f"the places to cut, {list(cuts)}, do not rise: {after} comes after {before}")
+            raise RelationError(
+                f"the indices to split at, {list(cuts)}, are not ascending: {after} comes after {before}"
+            )
     if isinstance(extent, int) and places[-1] >= extent:
         raise RelationError(
-            f"axis {axis} is {extent}, so it cannot be cut at {places[-1]}",
-            f"cut before {extent}",
+            f"axis {axis} is {extent}, so it cannot be split at {places[-1]}",
+            f"split before {extent}",
             culprits=(0,),
         )
     last = extent - places[-1]
@@ -313,7 +317,7 @@ def _cut(x: Array, where: int | Sequence[int], axis: int) -> tuple[Array, ...]:
     axis, size = axis % x.ndim, x.shape[axis]
     if isinstance(where, int):
         if size % where:
-            raise ValueError(f"{size} cannot be cut into {where} equal parts")
+            raise ValueError(f"{size} cannot be split into {where} equal parts")
         where = range(size // where, size, size // where) if size else [0] * (where - 1)
     before = (slice(None),) * axis
     return tuple([x[(*before, slice(a, b))] for a, b in zip([0, *where], [*where, size])])

@@ -39,8 +39,8 @@ def _sequence_mask(attrs: Anything, data: Type, valid_length: Type) -> Type:
     if len(lengths.shape) != 1 or not same_dim(lengths.shape[0], batch):
         raise RelationError(
             f"valid_length has the shape {show_shape(lengths.shape)}, but axis {1 - attrs.axis} of the data "
-            f"numbers {batch} sequences",
-            "give one length a sequence; is the other axis meant?",
+            f"has {batch} sequences",
+            "give one length per sequence; is the other axis meant?",
             culprits=(0, 1),
         )
     return x
@@ -88,9 +88,9 @@ def _sequence_mask_te(lowered: Lowered) -> list[Tensor]:
 def sequence_mask(
     data: Operand,
     valid_length: Operand,
-    mask_value: Annotated[float, attr(0.0, "What stands after the end of a sequence.")] = 0,
+    mask_value: Annotated[float, attr(0.0, "The value after the end of a sequence.")] = 0,
     axis: Annotated[
-        int, attr(0, "The axis along which sequences run, 0 or 1; the other of the two numbers them.")
+        int, attr(0, "The axis along which sequences run, 0 or 1; the other of the two is the batch.")
     ] = 0,
 ) -> Call:
     """Replace what lies beyond each sequence's `valid_length` along `axis` by `mask_value`."""
@@ -111,9 +111,9 @@ def _matrix_set_diag(attrs: MatrixSetDiagAttrs, data: Type, diagonal: Type) -> T
     x, d = tensor(data, 0, "input"), tensor(diagonal, 1, "diagonal")
     same_dtypes(x, d)
     if len(x.shape) < 2:
-        raise RelationError(f"diagonals are those of matrices, but the data is {x}", culprits=(0,))
+        raise RelationError(f"the data must be matrices, but is {x}", culprits=(0,))
     if attrs.k1 > attrs.k2:
-        raise RelationError(f"the lowest diagonal, {attrs.k1}, lies above the highest, {attrs.k2}")
+        raise RelationError(f"the lowest diagonal, {attrs.k1}, is above the highest, {attrs.k2}")
     *batch, rows, columns = x.shape
     expected: list[Dim] = [*batch] if attrs.k1 == attrs.k2 else [*batch, attrs.k2 - attrs.k1 + 1]
     if isinstance(rows, int) and isinstance(columns, int):
@@ -234,7 +234,7 @@ def _trilu(attrs: Anything, data: Type, k: Type) -> Type:
     x = tensor(data, 0, "data")
     integers(scalar(k, 1, "k"), 1, "k")
     if len(x.shape) < 2:
-        raise RelationError(f"triangles are those of matrices, but the data is {x}", culprits=(0,))
+        raise RelationError(f"the data must be matrices, but is {x}", culprits=(0,))
     return x
 
 
@@ -273,13 +273,13 @@ def _trilu_te(lowered: Lowered) -> list[Tensor]:
     precision=Precision.UNLISTED,
     traits={Trait.DISPLACED},
     example=lambda build: build(X, 1, False),
-    lenient_in_tvm="It accepted data of fewer than two axes, and a k that is no integer.",
+    lenient_in_tvm="It accepted data of fewer than two axes, and a k that is not an integer.",
 )
 def trilu(
     data: Operand,
     k: Operand,
     upper: Annotated[
-        bool, attr(True, "Whether the part above the diagonal is kept, rather than that below.")
+        bool, attr(True, "Whether the triangle above the diagonal is kept, rather than that below.")
     ] = True,
 ) -> Call:
     """Keep the triangle of `data` on and above diagonal `k` (`upper`), or on and below it."""

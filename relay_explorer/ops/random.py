@@ -84,7 +84,7 @@ def _distribution(
         type_ = types[operand]
         if not isinstance(type_, IncompleteType) and tensor(type_, operand) != number:
             raise RelationError(
-                f"the parameters of the distribution are single numbers of type {number}, not {type_}",
+                f"the parameters of the distribution must be scalars of type {number}, not {type_}",
                 culprits=(operand,),
             )
         reporter.assign(type_, number)

@@ -30,7 +30,7 @@ def register(op_name: str, describe: str = "") -> Op:
     if op_name in Op._registry:
         raise RelayError(
             f"the operator `{op_name}` is registered already",
-            help=["take another name, or take the old one out first: Op.unregister(…)"],
+            help=["choose another name, or remove the old operator first: Op.unregister(…)"],
         )
     return Op.register(
         Op(op_name, description=describe, formula="", inputs=None, relation=_unrelated(op_name))

@@ -273,7 +273,7 @@ def scalar(type_: Type, operand: int, name: str) -> TensorType:
     result = tensor(type_, operand, name)
     if result.shape:
         raise RelationError(
-            f"{name} must be a single number, but its type is {result}",
+            f"{name} must be a scalar, but its type is {result}",
             "give a scalar: relay.const(1.0)",
             culprits=(operand,),
         )
@@ -285,7 +285,7 @@ def check_rank(rank: int) -> int:
     if rank > MAX_AXES:
         raise RelationError(
             f"the result would have {rank:,} axes, and at most {MAX_AXES:,} are supported",
-            "check the number that sets the rank of the result",
+            "check the attribute that sets the rank of the result",
         )
     return rank
 
@@ -297,7 +297,7 @@ def check_fields(fields: int, rank: int) -> int:
         raise RelationError(
             f"the result would be a tuple of {fields:,} tensors, and at most {most:,} of this rank are "
             "supported",
-            "check the number that sets the length of the tuple",
+            "check the attribute that sets the length of the tuple",
         )
     return fields
 
@@ -307,8 +307,8 @@ def vector_length(type_: Type, operand: int, name: str) -> int:
     vector = integers(type_, operand, name)
     if len(vector.shape) != 1 or not isinstance(vector.shape[0], int):
         raise RelationError(
-            f"{name} must be a vector of known length, not {vector}",
-            "the rank of the result is the vector's length, and a type has a known rank",
+            f"{name} must be a vector of static length, not {vector}",
+            "the rank of the result is the vector's length, and a type's rank is static",
             culprits=(operand,),
         )
     return check_rank(vector.shape[0])

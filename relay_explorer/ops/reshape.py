@@ -75,7 +75,8 @@ def _reshaping(
 
 class ReshapeAttrs(Attrs, key="relay.attrs.ReshapeAttrs"):
     newshape: Ints | None = required(
-        "The new shape. 0 copies a dimension, -1 is what is left over, -2 copies all that remain, -3 "
+        "The new shape. 0 copies a dimension, -1 is computed from the other extents, -2 copies all "
+        "that remain, -3 "
         "merges two, "
         "and -4 splits one into the two that follow."
     )
@@ -115,7 +116,7 @@ class _Plan:
                 self.split(next(values, None), next(values, None))
             else:
                 raise RelationError(
-                    f"newshape={self.newshape} has {value}, which means nothing",
+                    f"newshape={self.newshape} has {value}, which has no meaning",
                     "the special values are 0, -1, -2, -3 and -4",
                 )
         if self.inferred >= 0:
@@ -138,7 +139,7 @@ class _Plan:
     def leave_open(self) -> None:
         if self.inferred >= 0:
             raise RelationError(
-                f"newshape={self.newshape} leaves two dimensions open",
+                f"newshape={self.newshape} leaves two dimensions unspecified",
                 "only one can be -1; give the other's extent",
             )
         self.inferred = len(self.out)
@@ -186,9 +187,8 @@ class _Plan:
             return prod(open_dims) // others  # type: ignore[return-value]  # whole
         if others == 0 or have % others:
             raise RelationError(
-                f"the tensor {show_shape(self.source)} has {have} elements for -1 and the {others} "
-                "beside it, "
-                f"but {others} does not divide {have}",
+                f"the tensor {show_shape(self.source)} has {have} elements for -1 and the other "
+                f"extents, {others}, but {others} does not divide {have}",
                 f"the other extents of newshape={self.newshape} must divide the number of elements",
                 culprits=(0,),
             )

@@ -61,7 +61,7 @@ def _reverse_te(lowered: Lowered) -> list[Tensor]:
 )
 def reverse(
     data: Operand,
-    axis: Annotated[int, attr(None, "The axis whose order is turned around.", kind="int | None")],
+    axis: Annotated[int, attr(None, "The axis that is reversed.", kind="int | None")],
 ) -> Call:
     """Reverse the order of the elements of `data` along `axis`."""
 
@@ -74,8 +74,8 @@ def _reverse_sequence(attrs: Anything, data: Type, seq_lengths: Type) -> Type:
         raise RelationError(
             f"seq_lengths has the shape {show_shape(lengths.shape)}, but axis {batch} of the data, "
             f"{show_shape(x.shape)}, "
-            f"numbers {x.shape[batch]} sequences",
-            "give one length a sequence",
+            f"has {x.shape[batch]} sequences",
+            "give one length per sequence",
             culprits=(0, 1),
         )
     return x
@@ -125,7 +125,7 @@ def _reverse_sequence_te(lowered: Lowered) -> list[Tensor]:
 def reverse_sequence(
     data: Operand,
     seq_lengths: Operand,
-    seq_axis: Annotated[int, attr(1, "The axis whose order is turned around.")] = 1,
-    batch_axis: Annotated[int, attr(0, "The axis that numbers the sequences.")] = 0,
+    seq_axis: Annotated[int, attr(1, "The axis that is reversed.")] = 1,
+    batch_axis: Annotated[int, attr(0, "The axis of the sequences.")] = 0,
 ) -> Call:
     """Reverse each sequence of `data` within its own length, one of `seq_lengths`."""

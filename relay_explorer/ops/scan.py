@@ -29,9 +29,9 @@ R = TypeVar("R")
 
 
 class ScanopAttrs(Attrs, key="relay.attrs.ScanopAttrs"):
-    axis: int | None = attr(None, "The axis along which is counted; None is the flattened tensor.")
+    axis: int | None = attr(None, "The axis of the running sum or product; None is the flattened tensor.")
     dtype: DType | None = attr(None, "The element type of the result; None is the data's.")
-    exclusive: bool = attr(False, "Whether each place leaves out its own element.", normal=bool)
+    exclusive: bool = attr(False, "Whether each result excludes its own element.", normal=bool)
 
 
 def _scan(attrs: ScanopAttrs, data: Type) -> Type:

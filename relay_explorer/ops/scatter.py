@@ -52,7 +52,7 @@ def index_length(i: TensorType, operator: str, operand: int = 1) -> int:
     length = i.shape[0] if i.shape else None
     if not isinstance(length, int):
         raise RelationError(
-            f"the first axis of indices holds the coordinates, so its extent must be known; indices are {i}",
+            f"the first axis of indices holds the coordinates, so its extent must be static; indices are {i}",
             f"{operator} takes indices of shape (coordinates, …)",
             culprits=(operand,),
         )

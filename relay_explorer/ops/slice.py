@@ -40,15 +40,17 @@ _NO_BOUND = 2**63 - 1  # past the end of every axis
 
 class StridedSliceAttrs(Attrs, key="relay.attrs.StridedSliceAttrs"):
     begin: Ints | None = required(
-        "The first place that is taken, on each axis; counted from the end if negative."
+        "The first index of the slice on each axis; counted from the end if negative."
     )
     end: Ints | None = required(
-        "The place before which taking ends, or, in size mode, how many are taken (-1: all)."
+        "The index before which the slice ends, or, in size mode, its length (-1: all)."
     )
-    strides: Ints | None = required("The distance of two places that are taken; negative goes backwards.")
+    strides: Ints | None = required(
+        "The distance of two elements of the slice; a negative one runs backwards."
+    )
     slice_mode: str = attr("end", '"end" or "size": what `end` means. In size mode all strides are 1.')
     axes: Ints | None = required(
-        "The axes that begin, end and strides speak of; None is the first ones, in order."
+        "The axes that begin, end and strides refer to; None is the first ones, in order."
     )
 
 
@@ -63,7 +65,7 @@ def _extent(dim: Dim, begin: int, end: int, stride: int, axis: int) -> Dim:
     if length < 0:
         raise RelationError(
             f"the slice of axis {axis}, of extent {dim}, begins at {begin} and ends at {end}: it runs "
-            "the wrong way",
+            "against its stride",
             "exchange begin and end, or change the sign of the stride",
             culprits=(0,),
         )
@@ -94,7 +96,7 @@ def slice_plan(attrs: StridedSliceAttrs, rank: int) -> list[tuple[int, int, int,
         begin += [0 if stride > 0 else _NO_BOUND for stride in strides[len(begin) :]]
         end += [_NO_BOUND if stride > 0 else 0 for stride in strides[len(end) :]]
     if 0 in strides:
-        raise RelationError(f"strides={list(attrs.strides)} has a 0, which never moves on")
+        raise RelationError(f"strides={list(attrs.strides)} has a 0, but a stride must not be 0")
     if attrs.slice_mode == "size":
         end = [
             _NO_BOUND if size < 0 or size == _NO_BOUND else first + size
@@ -270,7 +272,7 @@ def _dynamic_slice(
 ) -> Call:
     """Build `strided_slice` where the program computes a bound."""
     if axes is not None:
-        raise ValueError("`axes` can be given only where begin, end and strides are known")
+        raise ValueError("`axes` can be given only where begin, end and strides are static")
     bounds = [int_const(bound) for bound in (begin, end, strides)]
     return call(
         "dyn.strided_slice",
@@ -290,11 +292,11 @@ def _slice_like(attrs: Anything, data: Type, shape_like: Type) -> Type:
         if len(like.shape) > len(x.shape):
             raise RelationError(
                 f"shape_like {show_shape(like.shape)} has more axes than the data {show_shape(x.shape)}",
-                "name the axes that are cut: relay.slice_like(data, shape_like, axes=(0,))",
+                "name the axes to slice: relay.slice_like(data, shape_like, axes=(0,))",
                 culprits=(0, 1),
             )
     elif not attrs.axes:
-        raise RelationError("axes is empty", "leave it out to cut all axes that shape_like has")
+        raise RelationError("axes is empty", "leave it out to slice all axes that shape_like has")
     else:
         axes = normal_axes(attrs.axes, len(x.shape), "slice_like")
     shape = list(x.shape)
@@ -303,7 +305,7 @@ def _slice_like(attrs: Anything, data: Type, shape_like: Type) -> Type:
         have, want = shape[axis], like.shape[axis]
         if isinstance(have, int) and isinstance(want, int) and want > have:
             raise RelationError(
-                f"axis {axis} is {have}, which cannot be cut to the {want} of shape_like", culprits=(0, 1)
+                f"axis {axis} is {have}, which cannot be sliced to the {want} of shape_like", culprits=(0, 1)
             )
         shape[axis] = want
     return TensorType.of(tuple(shape), x.dtype)
@@ -364,7 +366,7 @@ def slice_like(
     shape_like: Operand,
     axes: Annotated[
         Sequence[int] | None,
-        required("The axes that are cut; None is all that the second tensor has.", kind="Ints | None"),
+        required("The axes that are sliced; None is all that the second tensor has.", kind="Ints | None"),
     ] = None,
 ) -> Call:
     """Cut `data` at its end to the extents that `shape_like` has, on all axes or on `axes`."""

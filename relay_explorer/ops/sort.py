@@ -77,9 +77,9 @@ def _ordering(
 
 
 class ArgsortAttrs(Attrs, key="relay.attrs.ArgsortAttrs"):
-    axis: int = attr(-1, "The axis along which elements are ordered.")
-    is_ascend: bool = attr(True, "Whether the least comes first.")
-    dtype: DType | None = attr(None, "The element type of the positions; None is int32.")
+    axis: int = attr(-1, "The axis along which elements are sorted.")
+    is_ascend: bool = attr(True, "Whether the order is ascending.")
+    dtype: DType | None = attr(None, "The element type of the indices; None is int32.")
 
 
 def _sort(attrs: ArgsortAttrs, data: Type) -> Type:
@@ -181,7 +181,7 @@ class TopKAttrs(Attrs, key="relay.attrs.TopkAttrs"):
     axis: int = attr(-1, "The axis along which elements are chosen.")
     ret_type: str = attr("both", '"both" (a tuple), "values" or "indices".')
     is_ascend: bool = attr(False, "Whether the least are chosen, rather than the greatest.")
-    dtype: DType | None = attr(None, "The element type of the positions; None is int32.")
+    dtype: DType | None = attr(None, "The element type of the indices; None is int32.")
 
 
 def _topk(attrs: TopKAttrs, data: Type) -> Type:
@@ -194,7 +194,7 @@ def _topk(attrs: TopKAttrs, data: Type) -> Type:
         chosen = extent
     elif isinstance(extent, int) and attrs.k > extent:
         raise RelationError(
-            f"the {attrs.k} greatest are asked for, but axis {axis} of {show_shape(x.shape)} has {extent}",
+            f"the {attrs.k} greatest are requested, but axis {axis} of {show_shape(x.shape)} has {extent}",
             culprits=(0,),
         )
     else:
@@ -207,7 +207,7 @@ def _topk(attrs: TopKAttrs, data: Type) -> Type:
 def _best(attrs: TopKAttrs, x: Array) -> Array | tuple[Array, Array]:
     count = attrs.k if attrs.k is not None and attrs.k >= 1 else x.shape[attrs.axis]
     if count > x.shape[attrs.axis]:
-        raise ValueError(f"the {count} first are asked for, but the axis has {x.shape[attrs.axis]}")
+        raise ValueError(f"the first {count} are requested, but the axis has {x.shape[attrs.axis]}")
     chosen = np.take(_order(x, attrs.axis, attrs.is_ascend), range(count), attrs.axis)
     values = np.take_along_axis(x, chosen, attrs.axis)
     indices = chosen.astype(element_type(attrs.dtype or "int32"))
@@ -264,7 +264,7 @@ def _topk_layout(question: Question) -> Answer:
     layout=_topk_layout,
     traits={Trait.SIZED_BY_VALUES},
     example=lambda build: build(X, 2),
-    lenient_in_tvm="It let k exceed the axis.",
+    lenient_in_tvm="It allowed k to exceed the axis.",
 )
 def topk(
     data: Operand,
@@ -292,7 +292,7 @@ def _searchsorted(attrs: Anything, sorted_sequence: Type, values: Type) -> Type:
     if not queries.shape or not row.shape:
         raise RelationError(
             f"searchsorted takes tensors of at least one axis, not {row} and {queries}",
-            "relay.expand_dims makes a vector of a single number",
+            "relay.expand_dims makes a vector of a scalar",
             culprits=(0, 1),
         )
     if len(row.shape) > 1:
@@ -361,10 +361,10 @@ def searchsorted(
     sorted_sequence: Operand,
     values: Operand,
     right: Annotated[
-        bool, attr(False, "Whether the place after equal elements is given, rather than that before.")
+        bool, attr(False, "Whether the index after equal elements is returned, rather than that before.")
     ] = False,
     dtype: Annotated[
-        object, attr("int32", "The element type of the positions.", kind="DType | None")
+        object, attr("int32", "The element type of the indices.", kind="DType | None")
     ] = "int32",
 ) -> Call:
     """Find where each of `values` belongs in `sorted_sequence`, which rises along its last axis."""

@@ -32,7 +32,7 @@ def _strided_set(attrs: None, data: Type, v: Type, begin: Type, end: Type, strid
     same_dtypes(x, value)
     if len(x.shape) != len(value.shape):
         raise RelationError(
-            f"the value {show_shape(value.shape)} has another number of axes than the data "
+            f"the value {show_shape(value.shape)} and the data differ in rank: the data is "
             f"{show_shape(x.shape)}",
             "relay.expand_dims adds axes of 1",
             culprits=(0, 1),
@@ -41,7 +41,7 @@ def _strided_set(attrs: None, data: Type, v: Type, begin: Type, end: Type, strid
         vector = integers(type_, operand, name)
         if len(vector.shape) != 1 or (isinstance(vector.shape[0], int) and vector.shape[0] > len(x.shape)):
             raise RelationError(
-                f"{name} must be a vector of at most {len(x.shape)} integers, one an axis, not {vector}",
+                f"{name} must be a vector of at most {len(x.shape)} integers, one per axis, not {vector}",
                 culprits=(operand,),
             )
     return x
@@ -123,7 +123,7 @@ def _box_te(begin: Tensor, end: Tensor, axis: int, dim: Anything, step: Value) -
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
     example=lambda build: build(X, t(1, 6, name="y"), [0], [1]),
-    lenient_in_tvm="It looked neither at the value's type nor at those of begin, end and strides.",
+    lenient_in_tvm="It checked neither the value's type nor those of begin, end and strides.",
 )
 def strided_set(data: Operand, v: Operand, begin: Bounds, end: Bounds, strides: Bounds | None = None) -> Call:
     """Replace the box of `data` from `begin` to before `end`, by `strides`, by `v`."""

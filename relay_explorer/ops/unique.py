@@ -35,7 +35,7 @@ def _invert_permutation(attrs: None, data: Type) -> Type:
 
 def _inverse(attrs: None, x: Array) -> Array:
     if sorted(x.tolist()) != list(range(len(x))):
-        raise ValueError(f"the data is no permutation of 0 to {len(x) - 1}")
+        raise ValueError(f"the data is not a permutation of 0 to {len(x) - 1}")
     return np.argsort(x).astype(x.dtype)
 
 
@@ -80,8 +80,10 @@ def invert_permutation(data: Operand) -> Call:
 
 
 class UniqueAttrs(Attrs, key="relay.attrs.UniqueAttrs"):
-    sorted: bool = attr(True, "Whether the values come in rising order, rather than as they first appear.")
-    return_counts: bool = attr(False, "Whether the result also says how often each value appears.")
+    sorted: bool = attr(
+        True, "Whether the values are in ascending order, rather than in that of their first appearance."
+    )
+    return_counts: bool = attr(False, "Whether the result includes how often each value appears.")
 
 
 def _unique(attrs: UniqueAttrs, data: Type) -> Type:

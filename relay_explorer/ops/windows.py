@@ -87,7 +87,7 @@ def _stft(attrs: Anything, data: Type, window: Type) -> Type:
     if len(x.shape) not in (1, 2):
         raise RelationError(
             f"the data is one signal or a batch of them, with 1 or 2 axes, not {x}",
-            "relay.reshape joins axes",
+            "relay.reshape merges axes",
             culprits=(0,),
         )
     if len(w.shape) != 1 or (isinstance(w.shape[0], int) and w.shape[0] > attrs.n_fft):
@@ -256,9 +256,7 @@ def sliding_window(
     window_shape: Annotated[
         Sequence[int], required("The window's extents, one for each of these axes.", kind="Ints")
     ],
-    strides: Annotated[
-        Sequence[int], required("How far the window moves at a time, for each of these axes.", kind="Ints")
-    ],
+    strides: Annotated[Sequence[int], required("The step of the window on each of these axes.", kind="Ints")],
 ) -> Call:
     """Return every position of a window over the axes of `data` from `axis` on, with the elements it
     covers.
@@ -279,13 +277,13 @@ def sliding_window(
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
     example=lambda build: build(X, 4, 1, 3, t(3, name="w")),
-    lenient_in_tvm="It looked neither at the window's length nor at the element types.",
+    lenient_in_tvm="It checked neither the window's length nor the element types.",
 )
 def stft(
     data: Operand,
     n_fft: Annotated[int, attr(-1, "How many elements each frame has.")],
     hop_length: Annotated[
-        int | None, attr(-1, "How far one frame begins after the one before.", kind="int")
+        int | None, attr(-1, "The distance between the starts of two frames.", kind="int")
     ] = None,
     win_length: Annotated[
         int | None, attr(-1, "How many elements of a frame the window covers, in its middle.", kind="int")
@@ -295,7 +293,7 @@ def stft(
         bool, attr(False, "Whether the result is divided by the square root of n_fft.")
     ] = False,
     onesided: Annotated[
-        bool, attr(True, "Whether the upper half of the frequencies, which mirrors, is left out.")
+        bool, attr(True, "Whether the upper half of the frequencies, a mirror image, is left out.")
     ] = True,
 ) -> Call:
     """Compute the spectrum, (batch, frequencies, frames, 2), of frames of `n_fft` elements, `hop_length`
@@ -337,7 +335,7 @@ def dft(
         bool | None,
         attr(
             False,
-            "Whether the transform is undone: the sign of the angle, and 1 / n.",
+            "Whether the transform is the inverse one: the sign of the angle, and the factor 1 / n.",
             kind="bool",
             normal=bool,
         ),

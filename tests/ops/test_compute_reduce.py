@@ -154,7 +154,7 @@ def test_topk(ascending: bool) -> None:
 
 def test_more_are_asked_for_than_there_are() -> None:
     with pytest.raises(
-        ExecutionError, match=r"`dyn\.topk` went wrong: the 5 first are asked for, but the axis has 3"
+        ExecutionError, match=r"`dyn\.topk` went wrong: the first 5 are requested, but the axis has 3"
     ):
         evaluate(lambda v, k: sort.topk(v, k), np.ones(3, "float32"), np.array(5))
 
@@ -210,7 +210,7 @@ def test_sequence_mask(axis: int) -> None:
 def test_invert_permutation() -> None:
     x = rng("permutation").permutation(9)
     close(x[evaluate(relay.invert_permutation, x)], np.arange(9))
-    with pytest.raises(ExecutionError, match="the data is no permutation of 0 to 2"):
+    with pytest.raises(ExecutionError, match="the data is not a permutation of 0 to 2"):
         evaluate(relay.invert_permutation, np.array([0, 2, 2]))
 
 

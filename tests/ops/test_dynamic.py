@@ -66,7 +66,7 @@ def test_extents_are_unknown_and_the_rank_is_known(
     [
         (
             relay.reshape(t(2, 3), ints(Any(), name="s")),
-            "`dyn.reshape`: newshape must be a vector of known length, not Tensor[(?), int32]",
+            "`dyn.reshape`: newshape must be a vector of static length, not Tensor[(?), int32]",
         ),
         (
             relay.reshape(t(2, 3), t(2, name="s")),
@@ -101,13 +101,11 @@ def test_constants_need_no_dynamic_operator() -> None:
 
 
 def test_what_has_no_dynamic_operator_says_so() -> None:
-    with pytest.raises(
-        RelayError, match="`newshape` must be known when the program is written, not computed by it"
-    ):
+    with pytest.raises(RelayError, match="`newshape` must be static, not computed by the program"):
         relay.reverse_reshape(t(2, 3), SHAPE)
-    with pytest.raises(RelayError, match="`size` must be known when the program is written"):
+    with pytest.raises(RelayError, match="`size` must be static, not computed by the program"):
         image.resize1d(t(2, 3, 8), ints(1))
-    with pytest.raises(ValueError, match="`axes` can be given only where begin, end and strides are known"):
+    with pytest.raises(ValueError, match="`axes` can be given only where begin, end and strides are static"):
         slice.strided_slice(t(3, 4), ints(1), [1], axes=[0])
 
 

@@ -69,15 +69,18 @@ def test_work_is_a_multiplication_and_an_addition_a_place() -> None:
 @pytest.mark.parametrize(
     ("equation", "message"),
     [
-        ("ij,jk,kl->il", "the equation speaks of 3 tensors, but the tuple has 2"),
+        ("ij,jk,kl->il", "the equation has 3 tensors, but the tuple has 2"),
         ("i,jk->ik", '"i" names 1 axes, but field 0 of the tuple is (4, 5)'),
         ("ij,kj->ik", '"j" is 5 in one place and 6 in field 1 of the tuple'),
-        ("ij,jk->iz", '"z" stands in the result of "ij,jk->iz" twice, or in no tensor'),
-        ("ij,jk->ii", '"i" stands in the result of "ij,jk->ii" twice, or in no tensor'),
-        ("i.j,jk->ik", 'the equation "i.j,jk->ik" may hold letters, commas, one -> and one ... a tensor'),
+        ("ij,jk->iz", '"z" occurs in the result of "ij,jk->iz" twice, or in no tensor'),
+        ("ij,jk->ii", '"i" occurs in the result of "ij,jk->ii" twice, or in no tensor'),
+        (
+            "i.j,jk->ik",
+            'the equation "i.j,jk->ik" may contain letters, commas, one -> and one ... per tensor',
+        ),
         (
             "......j,jk->k",
-            'the equation "......j,jk->k" may hold letters, commas, one -> and one ... a tensor',
+            'the equation "......j,jk->k" may contain letters, commas, one -> and one ... per tensor',
         ),
     ],
 )

@@ -116,7 +116,7 @@ def test_element_types_that_differ() -> None:
 def test_bits_are_those_of_integers(name: str) -> None:
     assert typed(getattr(binary, name)(ints(2, 1), ints(3, name="j"))) == "Tensor[(2, 3), int32]"
     error = refused(getattr(binary, name)(t(2), t(2, name="y")))
-    assert error.message == f"`{name}`: bits are those of integers, but the elements are float32"
+    assert error.message == f"`{name}`: bitwise operators take integers, but the elements are float32"
 
 
 @pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
@@ -177,8 +177,8 @@ def test_casts() -> None:
     assert typed(relay.cast_like(t(2, 3), ints())) == "Tensor[(2, 3), int32]"
     assert typed(relay.reinterpret(t(2, 3), "int32")) == "Tensor[(2, 3), int32]"
     error = refused(relay.reinterpret(t(2), "int8"))
-    assert error.message == "`reinterpret`: float32 has 32 bits an element and int8 has 8"
-    assert error.help == ("reinterpret keeps the bits; relay.cast converts the numbers",)
+    assert error.message == "`reinterpret`: float32 has 32 bits per element and int8 has 8"
+    assert error.help == ("reinterpret keeps the bits; relay.cast converts the values",)
 
 
 def test_element_types_that_do_not_exist() -> None:

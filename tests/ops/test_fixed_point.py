@@ -69,7 +69,7 @@ def test_a_factor_for_each_place_of_some_axes(axes: list[int], left: bool, right
             fixed_point.fixed_point_multiply(ints(3), -1, 0),
             "multiplier=-1 is a fraction of 2³¹, from 0 to 2147483647",
         ),
-        (fixed_point.fixed_point_multiply(ints(3), 1, 40), "shift=40 moves all 32 bits out"),
+        (fixed_point.fixed_point_multiply(ints(3), 1, 40), "shift=40 shifts all 32 bits out"),
         (
             fixed_point.fixed_point_multiply_per_axis(
                 ints(2, 3), ints(3, name="m"), ints(2, name="l"), ints(2, name="r"), True, True, [0]

@@ -153,7 +153,7 @@ def test_a_shape_that_must_be_known() -> None:
     with pytest.raises(RelayError) as refused:
         gradient(function)
     assert str(refused.value) == (
-        "error: the gradient of `tile` needs to know the shape of its data, which is Tensor[(?, 4), "
+        "error: the gradient of `tile` needs static shapes, but its data is Tensor[(?, 4), "
         "float32]\n"
         "help: give the program's parameters shapes without `?`, or run DynamicToStatic first"
     )

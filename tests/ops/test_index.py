@@ -100,7 +100,7 @@ def test_gather_nd_says_what_does_not_fit() -> None:
     )
     error = refused(relay.gather_nd(t(4, 5), ints(Any(), 2)))
     assert error.message == (
-        "`gather_nd`: the first axis of indices holds the coordinates, so its extent must be known; "
+        "`gather_nd`: the first axis of indices holds the coordinates, so its extent must be static; "
         "indices are Tensor[(?, 2), int32]"
     )
     error = refused(relay.gather_nd(t(4, 5), ints(1, 3), batch_dims=1))
@@ -170,7 +170,7 @@ def test_topk() -> None:
     assert typed(sort.topk(t(3, 4), 2, axis=0, ret_type="values")) == "Tensor[(2, 4), float32]"
     assert typed(sort.topk(t(3, 4), 0, ret_type="indices", dtype="int64")) == "Tensor[(3, 4), int64]"
     error = refused(sort.topk(t(3, 4), 5))
-    assert error.message == "`topk`: the 5 greatest are asked for, but axis 1 of (3, 4) has 4"
+    assert error.message == "`topk`: the 5 greatest are requested, but axis 1 of (3, 4) has 4"
 
 
 def test_searchsorted_is_torchs() -> None:
@@ -200,7 +200,7 @@ def test_sequence_mask() -> None:
     error = refused(relay.sequence_mask(t(7, 2), ints(7)))
     assert (
         error.message
-        == "`sequence_mask`: valid_length has the shape (7), but axis 1 of the data numbers 2 sequences"
+        == "`sequence_mask`: valid_length has the shape (7), but axis 1 of the data has 2 sequences"
     )
 
 
@@ -232,7 +232,7 @@ def test_matrix_set_diag_alignment() -> None:
 def test_triangles_and_permutations() -> None:
     assert typed(relay.trilu(t(2, 3, 3), 1)) == "Tensor[(2, 3, 3), float32]"
     assert refused(relay.trilu(t(3), 0)).message == (
-        "`trilu`: triangles are those of matrices, but the data is Tensor[(3), float32]"
+        "`trilu`: the data must be matrices, but is Tensor[(3), float32]"
     )
     assert typed(relay.invert_permutation(ints(5))) == "Tensor[(5), int32]"
     assert refused(relay.invert_permutation(ints(5, 2))).message == (
@@ -264,7 +264,7 @@ def test_filled_tensors() -> None:
     assert typed(create.zeros_like(t(2, Any()))) == "Tensor[(2, ?), float32]"
     assert typed(create.ones_like(ints(2))) == "Tensor[(2), int32]"
     error = refused(create.full(t(3), (2,)))
-    assert error.message == "`full`: fill_value must be a single number, but its type is Tensor[(3), float32]"
+    assert error.message == "`full`: fill_value must be a scalar, but its type is Tensor[(3), float32]"
     assert (
         refused(create.zeros((-1,), "float32")).message == "`zeros`: shape=[-1] must be extents of 0 or more"
     )
@@ -276,7 +276,7 @@ def test_arange_is_pythons(start: int, stop: int, step: int) -> None:
     call = relay.arange(start, stop, step, "int32")
     values = range(start, stop, step)
     if not values:
-        assert refused(call).message == f"`arange`: a row from {start} to {stop} by {step} has no values"
+        assert refused(call).message == f"`arange`: a vector from {start} to {stop} by {step} is empty"
     else:
         assert typed(call) == f"Tensor[({len(values)}), int32]"
 
@@ -294,7 +294,7 @@ def test_arange_of_one_bound_and_of_computed_bounds() -> None:
     assert typed(relay.arange(5)) == "Tensor[(5), float32]"
     assert typed(relay.arange(const(5, "int32"), dtype="int32")) == "Tensor[(5), int32]"
     assert typed(relay.arange(ints(), dtype="int32")) == "Tensor[(?), int32]"
-    assert refused(relay.arange(0, 5, 0)).message == "`arange`: a row from 0.0 to 5.0 by 0.0 never ends"
+    assert refused(relay.arange(0, 5, 0)).message == "`arange`: a vector from 0.0 to 5.0 by 0.0 is infinite"
 
 
 def test_one_hot() -> None:
@@ -304,9 +304,7 @@ def test_one_hot() -> None:
     assert typed(relay.one_hot(ints(2, 3), on, off, 5, 1, "float32")) == "Tensor[(2, 5, 3), float32]"
     assert typed(relay.one_hot(ints(2), const(1), off, 5, -1, "float32")) == "Tensor[(2, 5), float32]"
     error = refused(relay.one_hot(ints(2), t(2), off, 5, -1, "float32"))
-    assert error.message == (
-        "`one_hot`: on_value must be a single number, but its type is Tensor[(2), float32]"
-    )
+    assert error.message == ("`one_hot`: on_value must be a scalar, but its type is Tensor[(2), float32]")
     error = refused(relay.one_hot(ints(2), on, off, 0, -1, "float32"))
     assert error.message == "`one_hot`: depth is 0, but the new axis needs an extent of at least 1"
 

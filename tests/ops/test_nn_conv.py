@@ -355,7 +355,7 @@ REFUSED: list[tuple[Call, str, str]] = [
     (
         deformable_conv2d(t(1, 4, 8, 8), t(1, 9, 6, 6), t(8, 4, 3, 3)),
         "the offsets have shape (1, 9, 6, 6), but this call needs (1, 18, 6, 6)",
-        "there are two offsets for each kernel element, deformable group and place of the output",
+        "there are two offsets for each kernel element, deformable group and element of the output",
     ),
     (
         conv2d_backward_weight(t(1, 8, 8, 8), t(1, 3, 8, 8), kernel_size=3),

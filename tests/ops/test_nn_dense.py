@@ -110,7 +110,7 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     ),
     (
         nn.dense(t(), t(10, 784)),
-        "the data is a single number, but must have at least one axis, its features",
+        "the data is a scalar, but must have at least one axis, its features",
         (),
     ),
     (

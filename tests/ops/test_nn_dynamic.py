@@ -73,7 +73,7 @@ def test_extents_are_unknown_and_the_rank_is_known() -> None:
         ),
         (
             nn.upsampling(t(2, 3, 4, 5), t(1, name="s")),
-            "scale_h must be a single number, but its type is Tensor[(1), float32]",
+            "scale_h must be a scalar, but its type is Tensor[(1), float32]",
         ),
     ],
 )
@@ -85,5 +85,5 @@ def test_amounts_that_make_no_sense_are_noticed_when_the_program_runs() -> None:
     x = np.ones((1, 1, 2, 2), "float32")
     with pytest.raises(ExecutionError, match=r"scale_h is -1\.0, but it must be positive"):
         evaluate(lambda v, h: nn.upsampling(v, h), x, np.array(-1.0))
-    with pytest.raises(ExecutionError, match="takes away more than there is"):
+    with pytest.raises(ExecutionError, match="crops more elements than there are"):
         evaluate(lambda v, w: nn.pad(v, w), x[0, 0], np.array([[-2, -1], [0, 0]]))

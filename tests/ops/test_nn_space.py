@@ -178,7 +178,7 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     ),
     (
         batch_space.batch_to_space_nd(t(4, 1, 1), [2, 2], [(3, 0), (0, 0)]),
-        "crops of axis 1 cut off 3 elements, but there are only 2",
+        "crops of axis 1 remove 3 elements, but there are only 2",
         (),
     ),
     (

@@ -162,7 +162,7 @@ def test_types_flow_both_ways() -> None:
         (random.threefry_generate(key(), (2, -1)), "out_shape=[2, -1] has a negative extent"),
         (
             random.uniform(key(), (2,), low=t(3)),
-            "the parameters of the distribution are single numbers of type float32, not Tensor[(3), float32]",
+            "the parameters of the distribution must be scalars of type float32, not Tensor[(3), float32]",
         ),
         (
             random.multinomial(key(), t(), 3),

@@ -57,7 +57,8 @@ def test_expand_dims_by_several() -> None:
     assert typed(relay.expand_dims(t(2, 3), 1, 0)) == "Tensor[(2, 3), float32]"
     error = refused(relay.expand_dims(t(2, 3), 3))
     assert (
-        error.message == "`expand_dims`: axis 3 is out of range: new axes of the tensor (2, 3) go to -3 to 2"
+        error.message == "`expand_dims`: axis 3 is out of range: new axes of the tensor (2, 3) have the "
+        "indices -3 to 2"
     )
 
 
@@ -82,8 +83,7 @@ def test_reverse() -> None:
     )
     error = refused(relay.reverse_sequence(t(4, 2), ints(2), seq_axis=1, batch_axis=0))
     assert error.message == (
-        "`reverse_sequence`: seq_lengths has the shape (2), but axis 0 of the data, (4, 2), numbers "
-        "4 sequences"
+        "`reverse_sequence`: seq_lengths has the shape (2), but axis 0 of the data, (4, 2), has 4 sequences"
     )
 
 
@@ -152,11 +152,12 @@ def test_reverse_reshape_reads_from_the_right(
     ("newshape", "message"),
     [
         ((5,), "the tensor (2, 3) has 6 elements, but the new shape (5) has 5"),
-        ((4, -1), "the tensor (2, 3) has 6 elements for -1 and the 4 beside it, but 4 does not divide 6"),
-        ((-1, -1), "newshape=[-1, -1] leaves two dimensions open"),
+        ((4, -1), "the tensor (2, 3) has 6 elements for -1 and the other extents, 4, but 4 does "
+                  "not divide 6"),
+        ((-1, -1), "newshape=[-1, -1] leaves two dimensions unspecified"),
         ((0, 0, 0), "newshape=[0, 0, 0] asks for axis 2 of the tensor with 0, but (2, 3) has 2"),
         ((2, -3), "newshape=[2, -3] asks for axis 2 of the tensor with -3, but (2, 3) has 2"),
-        ((-5,), "newshape=[-5] has -5, which means nothing"),
+        ((-5,), "newshape=[-5] has -5, which has no meaning"),
         (
             (-4, 2),
             "newshape=[-4, 2]: after -4 come two positive factors, of which one may be -1, as in (-4, 2, -1)",

@@ -49,7 +49,7 @@ def test_one_value_and_one_coordinate_need_no_axes() -> None:
 
 def test_an_element_outside_is_an_error() -> None:
     with pytest.raises(
-        ExecutionError, match=r"the element at \[1, 4\] lies outside a tensor of shape \[2, 4\]"
+        ExecutionError, match=r"the element at \[1, 4\] is outside a tensor of shape \[2, 4\]"
     ):
         evaluate(lambda i, v: relay.sparse_to_dense(i, [2, 4], v), np.array([[0, 0], [1, 4]]), np.ones(2))
 
@@ -203,7 +203,7 @@ I3, P3 = ints(3, name="columns"), ints(3, name="starts")
         ),
         (
             relay.sparse_to_dense(ints(2, 3), ints(2, name="s"), t(2, name="v")),
-            "each element has 3 coordinates, but output_shape has 2 numbers",
+            "each element has 3 coordinates, but output_shape has 2 extents",
         ),
         (
             relay.sparse_reshape(ints(2, 3), [4, 5], [20]),
@@ -216,7 +216,7 @@ I3, P3 = ints(3, name="columns"), ints(3, name="starts")
         ),
         (
             relay.sparse_fill_empty_rows(ints(2, 2), t(2, name="v"), [4, 5], t(2, name="d")),
-            "default_value must be one number, not Tensor[(2), float32]",
+            "default_value must be a scalar, not Tensor[(2), float32]",
         ),
         (
             nn.sparse_dense(t(2, 4), csr(t(2, name="v"), I3, P3)),

@@ -261,7 +261,7 @@ def test_roi_pool() -> None:
 def test_a_region_of_an_image_that_is_not_there_is_an_error() -> None:
     rois = np.array([[2, 0, 0, 1, 1]], "float32")
     for pool in (vision.roi_align, vision.roi_pool):
-        with pytest.raises(ExecutionError, match="a region speaks of image 2, but there are 2"):
+        with pytest.raises(ExecutionError, match="a region refers to image 2, but there are 2"):
             evaluate(
                 pool, np.zeros((2, 3, 4, 4)), rois.astype("float64"), pooled_size=(1, 1), spatial_scale=1.0
             )

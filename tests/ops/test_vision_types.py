@@ -48,19 +48,19 @@ P, LOC, ANCHOR = t(1, 3, 5, name="p"), t(1, 20, name="loc"), t(1, 5, 4, name="a"
         ),
         (
             vision.multibox_transform_loc(P, LOC, t(1, 6, 4, name="a")),
-            "cls_prob speaks of 5 anchors, but anchor has the shape (1, 6, 4)",
+            "cls_prob has 5 anchors, but anchor has the shape (1, 6, 4)",
         ),
         (
             vision.get_valid_counts(t(2, 9, 5), 0.5, 0, 5),
-            "score_index=5 is out of range: each box has 5 numbers",
+            "score_index=5 is out of range: each box has 5 elements",
         ),
         (
             vision.non_max_suppression(t(2, 9, 5), ints(2), ints(2, 9, name="j")),
-            "coord_start=2 is out of range: each box has 5 numbers",
+            "coord_start=2 is out of range: each box has 5 elements",
         ),
         (
             vision.non_max_suppression(t(2, 9, 6), ints(3), ints(2, 9, name="j")),
-            "valid_count must have one number for each of the 2 images, not Tensor[(3), int32]",
+            "valid_count must have one element for each of the 2 images, not Tensor[(3), int32]",
         ),
         (
             vision.non_max_suppression(t(2, 9, 6), ints(2), ints(2, 8, name="j")),
@@ -76,7 +76,7 @@ P, LOC, ANCHOR = t(1, 3, 5, name="p"), t(1, 20, name="loc"), t(1, 5, 4, name="a"
         ),
         (
             vision.roi_align(t(2, 3, 8, 8), t(4, 4, name="r"), (2, 2), 1.0),
-            "rois has the shape (4, 4), but a region is a row of 5 numbers: its image, left, top, right, "
+            "rois has the shape (4, 4), but a region is a row of 5 elements: its image, left, top, right, "
             "bottom",
         ),
         (
@@ -99,7 +99,7 @@ P, LOC, ANCHOR = t(1, 3, 5, name="p"), t(1, 20, name="loc"), t(1, 5, 4, name="a"
                 1,
                 False,
             ),
-            "for 2 anchors a cell cls_prob is (batch, 4, rows, columns) and bbox_pred (batch, 8, rows, "
+            "for 2 anchors per cell, cls_prob is (batch, 4, rows, columns) and bbox_pred (batch, 8, rows, "
             "columns), not (1, 4, 3, 3) and (1, 8, 3, 4)",
         ),
         (
@@ -108,7 +108,7 @@ P, LOC, ANCHOR = t(1, 3, 5, name="p"), t(1, 20, name="loc"), t(1, 5, 4, name="a"
         ),
         (
             vision.non_max_suppression(t(2, 9, 6), ints(2), ints(2, 9, name="j"), const([1, 2])),
-            "max_output_size must be a single number, but its type is Tensor[(2), int32]",
+            "max_output_size must be a scalar, but its type is Tensor[(2), int32]",
         ),
     ],
 )

@@ -40,7 +40,7 @@ def _bits(attrs: None, lhs: Type, rhs: Type) -> Type:
     same_dtypes(a, b)
     if not is_integer(a.dtype) and a.dtype != "bool":
         raise RelationError(
-            f"bits are those of integers, but the elements are {a.dtype}",
+            f"bitwise operators take integers, but the elements are {a.dtype}",
             'convert both tensors: relay.cast(…, "int32")',
             culprits=(0, 1),
         )

@@ -143,7 +143,7 @@ def _pad(attrs: PadAttrs, data: Type, pad_width: Type, pad_value: Type) -> Type:
 def _widened(attrs: PadAttrs, x: Array, pad_width: Array, pad_value: Array) -> Anything:
     pairs = [tuple(pair) for pair in pad_width.tolist()]
     if np.any(pad_width.sum(1) + x.shape < 0):
-        raise ValueError(f"pad_width is {pad_width.tolist()}, which takes away more than there is")
+        raise ValueError(f"pad_width is {pad_width.tolist()}, which crops more elements than there are")
     return static_value("nn.pad", attrs.replace(pad_width=pairs), x, pad_value)
 
 

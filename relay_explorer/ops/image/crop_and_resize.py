@@ -34,12 +34,12 @@ def _crop_and_resize(attrs: Anything, data: Type, boxes: Type, box_indices: Type
     b, i = tensor(boxes, 1, "boxes"), integers(box_indices, 2, "box_indices")
     if len(b.shape) != 2 or not same_dim(b.shape[1], 4):
         raise RelationError(
-            f"boxes has the shape {show_shape(b.shape)}, but a box is one row of 4 numbers", culprits=(1,)
+            f"boxes has the shape {show_shape(b.shape)}, but a box is one row of 4 elements", culprits=(1,)
         )
     if len(i.shape) != 1 or not same_dim(i.shape[0], b.shape[0]):
         raise RelationError(
             f"there are {b.shape[0]} boxes, but box_indices has the shape {show_shape(i.shape)}",
-            "give for each box the number of its image",
+            "give the index of its image for each box",
             culprits=(1, 2),
         )
     height, width = checked_size(attrs.crop_size, 2, "crop_size")
@@ -95,18 +95,18 @@ def _crop_and_resize_te(call: Lowered) -> list[Tensor]:
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
     example=lambda build: build(IMAGE, t(3, 4, name="b"), ints(3), (4, 4), "NCHW"),
-    lenient_in_tvm="It did not look at the shapes of boxes and box_indices.",
+    lenient_in_tvm="It did not check the shapes of boxes and box_indices.",
 )
 def crop_and_resize(
     data: Operand,
     boxes: Operand,
     box_indices: Operand,
     crop_size: Annotated[
-        Sequence[int], attr(None, "The rows and columns that every box becomes.", kind="Ints | None")
+        Sequence[int], attr(None, "The rows and columns to which every box is resized.", kind="Ints | None")
     ],
     layout: Annotated[str, attr("NCHW", "The layout of data and result.")],
     method: Annotated[str, attr("bilinear", '"nearest_neighbor" or "bilinear".')] = "bilinear",
-    extrapolation_value: Annotated[float, attr(0.0, "What stands outside the image.")] = 0,
+    extrapolation_value: Annotated[float, attr(0.0, "The value outside the image.")] = 0,
     out_dtype: Annotated[
         object, attr(None, "The element type of the result; None is the data's.", kind="DType | None")
     ] = None,

@@ -34,7 +34,7 @@ def _affine_grid(attrs: Anything, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if len(x.shape) != 3 or not same_dim(x.shape[1], 2) or not same_dim(x.shape[2], 3):
         raise RelationError(
-            f"the data must hold one matrix of 2 rows and 3 columns an image, not {show_shape(x.shape)}",
+            f"the data must hold one matrix of 2 rows and 3 columns per image, not {show_shape(x.shape)}",
             culprits=(0,),
         )
     return TensorType.of((x.shape[0], 2, *checked_size(attrs.target_shape, 2, "target_shape")), x.dtype)
@@ -103,7 +103,7 @@ def _grid_sample(attrs: Anything, data: Type, grid: Type) -> Type:
         raise RelationError(
             f"grid has the shape {show_shape(g.shape)}, but data {show_shape(x.shape)} is sampled by one of "
             f"{show_shape(want)}",
-            "the coordinates lie along axis 1; relay.transpose moves them there",
+            "the coordinates must be on axis 1; relay.transpose moves them there",
             culprits=(0, 1),
         )
     return TensorType.of(back((shape[0], shape[1], *g.shape[2:])), x.dtype)
@@ -202,11 +202,13 @@ def grid_sample(
     data: Operand,
     grid: Operand,
     method: Annotated[
-        str, attr("bilinear", '"nearest", "bilinear" (in space, trilinear) or "bicubic".')
+        str, attr("bilinear", '"nearest", "bilinear" (for volumes, trilinear) or "bicubic".')
     ] = "bilinear",
-    layout: Annotated[str, attr("NCHW", "The layout of data and result: NCHW, or NCDHW in space.")] = "NCHW",
+    layout: Annotated[
+        str, attr("NCHW", "The layout of data and result: NCHW, or NCDHW for volumes.")
+    ] = "NCHW",
     padding_mode: Annotated[
-        str, attr("zeros", '"zeros", "border" or "reflection": what stands outside the image.')
+        str, attr("zeros", '"zeros", "border" or "reflection": the values outside the image.')
     ] = "zeros",
     align_corners: Annotated[
         bool,

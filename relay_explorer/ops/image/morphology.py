@@ -122,13 +122,11 @@ def dilation2d(
     data: Operand,
     weight: Operand,
     strides: Annotated[
-        Sequence[int], attr((1, 1), "How far the window moves at a time, in rows and columns.", kind="Ints")
+        Sequence[int], attr((1, 1), "The step of the window, in rows and columns.", kind="Ints")
     ] = (1, 1),
     padding: Annotated[
         int | Sequence[int],
-        attr(
-            (0, 0), "How many zeros go around the image: one amount, 2, or top, left and so on.", kind="Ints"
-        ),
+        attr((0, 0), "The padding with zeros: one amount, 2, or top, left and so on.", kind="Ints"),
     ] = (0, 0),
     dilations: Annotated[
         Sequence[int],

@@ -51,7 +51,7 @@ def corners(roi: Sequence[float] | Expr | None, axes: int) -> list[float] | None
 class Resize1DAttrs(Attrs, key="relay.attrs.Resize1DAttrs"):
     size: Dims | None = attr(
         None,
-        "The extents of the result, one for each axis of space.",
+        "The extents of the result, one for each spatial axis.",
         normal=partial(static_ints, name="size"),
     )
     roi: Floats | None = attr(None, ROI, normal=partial(corners, axes=1))
@@ -59,13 +59,13 @@ class Resize1DAttrs(Attrs, key="relay.attrs.Resize1DAttrs"):
     method: str = attr("linear", '"nearest_neighbor", "linear" or "cubic".')
     coordinate_transformation_mode: str = attr(
         "half_pixel",
-        '"half_pixel", "align_corners", "asymmetric" and others: which place of the data one of the '
-        "result is.",
+        '"half_pixel", "align_corners", "asymmetric" and others: how positions of the result map to those '
+        "of the data.",
     )
     rounding_method: str = attr("round", '"round", "floor", "ceil" and others: which neighbour is nearest.')
     cubic_alpha: float = attr(-0.5, "The coefficient of the cubic spline.")
-    cubic_exclude: int = attr(0, "Whether places outside the data are left out of cubic interpolation.")
-    extrapolation_value: float = attr(0.0, "What stands outside the part that is resized.")
+    cubic_exclude: int = attr(0, "Whether cubic interpolation ignores elements outside the data.")
+    extrapolation_value: float = attr(0.0, "The value outside the part that is resized.")
     out_dtype: DType | None = attr(None, "The element type of the result; None is the data's.")
 
 

@@ -23,9 +23,9 @@ def _resized(call: Call, grad: Expr) -> list[Expr]:
     attrs: Anything = call.attrs
     if getattr(attrs, "coordinate_transformation_mode", "") == "tf_crop_and_resize":
         raise RelayError(
-            f"the gradient of `{call.op}` does not know regions of interest (tf_crop_and_resize)",
+            f"the gradient of `{call.op}` does not support regions of interest (tf_crop_and_resize)",
             call.span,
-            help=["cut the region out with strided_slice, and resize that"],
+            help=["take the region with strided_slice, and resize that"],
         )
     axes = "".join(letter for letter in "DHW" if letter in attrs.layout)
     before, after = (_shape_in(e, attrs.layout, "NC" + axes) for e in (x, call))

@@ -187,6 +187,6 @@ def _prelu_layout(question: Question) -> Answer:
 def prelu(
     data: Operand,
     alpha: Operand,
-    axis: Annotated[int, attr(1, "The axis of the data that the slopes lie along.")] = 1,
+    axis: Annotated[int, attr(1, "The axis of the data that the slopes belong to.")] = 1,
 ) -> Call:
     """Multiply negative elements by `alpha`, a vector as long as the data's `axis`."""

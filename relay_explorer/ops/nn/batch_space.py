@@ -99,7 +99,7 @@ def _batch_to_space(types: Sequence[Type], num_inputs: int, attrs: Anything, rep
         size = plus(times(shape[axis], block), -sum(pair))
         if isinstance(size, int) and size < 0:
             raise RelationError(
-                f"crops of axis {axis} cut off {sum(pair)} elements, but there are only {size + sum(pair)}",
+                f"crops of axis {axis} remove {sum(pair)} elements, but there are only {size + sum(pair)}",
                 culprits=(0,),
             )
         new.append(size)
@@ -209,9 +209,9 @@ def space_to_batch_nd(
     ],
     paddings: Annotated[
         Sequence[Sequence[int]],
-        required("How many elements go before and after the data on each spatial axis.", kind="Pairs"),
+        required("The padding before and after the data on each spatial axis.", kind="Pairs"),
     ],
-    pad_value: Annotated[float, attr(0.0, "What goes there.")] = 0,
+    pad_value: Annotated[float, attr(0.0, "The value of the padding.")] = 0,
 ) -> Call:
     """Rearrange `data` (N, d₁, …, rest) to (N * ∏ bᵢ, (dᵢ + paddingᵢ) / bᵢ, …, rest)."""
 
@@ -243,7 +243,7 @@ def batch_to_space_nd(
     ],
     crops: Annotated[
         Sequence[Sequence[int]],
-        required("How many elements are cut off before and after on each spatial axis.", kind="Pairs"),
+        required("The number of elements cropped before and after on each spatial axis.", kind="Pairs"),
     ],
 ) -> Call:
     """Rearrange `data` (N, d₁, …, rest) to (N / ∏ bᵢ, dᵢ * bᵢ - cropᵢ, …, rest)."""

@@ -68,6 +68,6 @@ def _gradient(call: Call, grad: Expr) -> list[Expr]:
 def bias_add(
     data: Operand,
     bias: Operand,
-    axis: Annotated[int, attr(1, "The axis of the data that the bias lies along.")] = 1,
+    axis: Annotated[int, attr(1, "The axis of the data to which the bias is added.")] = 1,
 ) -> Call:
     """Add `bias`, a vector as long as the data's `axis`, to `data`."""

@@ -126,7 +126,7 @@ def _bitpack_te(call: Lowered) -> list[Tensor]:
 )
 def bitpack(
     data: Operand,
-    bits: Annotated[int, attr(1, "How many bits of each element are packed, the lowest.")] = 1,
+    bits: Annotated[int, attr(1, "How many of the lowest bits of each element are packed.")] = 1,
     pack_axis: Annotated[int, attr(1, "The axis along which elements share a packed one.")] = 1,
     bit_axis: Annotated[
         int, attr(-1, "Where the axis of the bits goes in the output, the lowest bit first.")

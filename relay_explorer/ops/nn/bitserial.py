@@ -47,8 +47,8 @@ from .window import Sizes, both_sides, per_axis, total_padding, window_places
 
 __all__ = ["bitserial_conv2d", "bitserial_dense"]
 
-ACTIVATION_BITS = "How many bits of each data element count, the lowest."
-WEIGHT_BITS = "How many bits of each weight count, the lowest."
+ACTIVATION_BITS = "How many of the lowest bits of each data element are used."
+WEIGHT_BITS = "How many of the lowest bits of each weight are used."
 PACK_DTYPE = "The unsigned type that a kernel packs bits into; the result does not depend on it."
 OUT_DTYPE = "The output's element type."
 UNIPOLAR = "Whether a weight's bits stand for 1 and -1; otherwise for 1 and 0."
@@ -189,7 +189,7 @@ def _conv_te(call: Lowered) -> list[Tensor]:
     precision=Precision.UNLISTED,
     example=lambda build: build(ints(1, 4, 8, 8), ints(6, 4, 3, 3, name="w"), channels=6, activation_bits=2),
     attrs=BinaryConv2DAttrs,
-    lenient_in_tvm="It did not look at the weight's shape, nor at the element types.",
+    lenient_in_tvm="It checked neither the weight's shape nor the element types.",
 )
 def bitserial_conv2d(
     data: Operand,
@@ -279,7 +279,7 @@ def _dense_te(call: Lowered) -> list[Tensor]:
     precision=Precision.UNLISTED,
     example=lambda build: build(ints(2, 6), ints(4, 6, name="w")),
     attrs_key="relay.attrs.BinaryDenseAttrs",
-    lenient_in_tvm="It did not look at the weight's shape, nor at the element types.",
+    lenient_in_tvm="It checked neither the weight's shape nor the element types.",
 )
 def bitserial_dense(
     data: Operand,

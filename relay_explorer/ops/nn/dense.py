@@ -39,7 +39,7 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
     shape = data.shape
     if not shape:
         raise RelationError(
-            "the data is a single number, but must have at least one axis, its features", culprits=(0,)
+            "the data is a scalar, but must have at least one axis, its features", culprits=(0,)
         )
     units, features = attrs.units, shape[-1]
     check_units(units)

@@ -51,14 +51,14 @@ __all__ = ["dilate", "mirror_pad", "pad"]
 Amounts = Mapping[int, tuple[int, int]]  # the padding before and after an axis; a negative amount is cropped
 
 
-PAD_WIDTH = "How many elements go before and after the data on each axis."
+PAD_WIDTH = "The padding before and after the data on each axis."
 
 
 class PadAttrs(Attrs, key="relay.attrs.PadAttrs"):
     pad_width: Pairs = required(PAD_WIDTH)
     pad_mode: str = attr(
         "constant",
-        'What goes there: "constant" the value, "edge" the nearest element, "reflect" the mirrored data.',
+        'The padding: "constant" the value, "edge" the nearest element, "reflect" the mirrored data.',
     )
 
 
@@ -213,7 +213,7 @@ def _pad_layout(question: Question) -> Answer:
     example=lambda build: build(X, ((0, 0), (1, 2))),
     attrs=PadAttrs,
     inputs=("data", "pad_value"),
-    lenient_in_tvm="It did not look at the type of the value, nor at the mode.",
+    lenient_in_tvm="It checked neither the type of the value nor the mode.",
 )
 def pad(
     data: Operand,
@@ -384,6 +384,6 @@ def dilate(
         Sequence[int],
         attr((1, 1), "The distance of neighbouring elements in the output on each axis.", kind="Ints"),
     ],
-    dilation_value: Annotated[float, attr(0.0, "What goes between them.")] = 0.0,
+    dilation_value: Annotated[float, attr(0.0, "The value between them.")] = 0.0,
 ) -> Call:
     """Put elements between those of `data`: an axis of d elements gets (d - 1) * stride + 1."""

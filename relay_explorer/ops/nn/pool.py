@@ -37,17 +37,17 @@ R = TypeVar("R")
 
 POOL_SIZE = "The window's size on each axis."
 
-STRIDES = "How far the window moves on each axis."
+STRIDES = "The step of the window on each axis."
 
 DILATION = "The distance of neighbouring window elements on each axis."
 
-PADDING = "How much surrounds the data: one number an axis, or those before each axis and then those after."
+PADDING = "The padding: one amount per axis, or those before each axis and then those after."
 
 LAYOUT = "The order of the data's axes."
 
 OUT_LAYOUT = "The order of the output's axes; only the data's is possible."
 
-CEIL_MODE = "Whether a last window that sticks out of the data counts."
+CEIL_MODE = "Whether a last window that reaches beyond the data counts."
 
 COUNT_INCLUDE_PAD = "Whether padding counts as elements of the mean."
 

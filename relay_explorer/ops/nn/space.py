@@ -31,7 +31,7 @@ class SubPixelAttrs(Attrs, key="relay.attrs.SubPixelAttrs"):
     layout: str = attr("NCHW", LAYOUT)
     mode: str = attr(
         "DCR",
-        'How channels are numbered: "DCR" block first, "CRD" (or "CDR") output channel first.',
+        'The order of the channels: "DCR" block first, "CRD" (or "CDR") output channel first.',
     )
 
 

@@ -28,9 +28,9 @@ Axes = int | Sequence[int] | None
 
 
 class ReduceAttrs(Attrs, key="relay.attrs.ReduceAttrs"):
-    axis: Ints | None = attr(None, "The axes that are folded; None or an empty list is all of them.")
-    keepdims: bool = attr(False, "Whether folded axes stay in the shape, as 1.")
-    exclude: bool = attr(False, "Whether `axis` names the axes that stay instead.")
+    axis: Ints | None = attr(None, "The axes that are reduced; None or an empty list means all of them.")
+    keepdims: bool = attr(False, "Whether reduced axes stay in the shape, with extent 1.")
+    exclude: bool = attr(False, "Whether `axis` names the axes that are kept instead.")
 
 
 def reduced_axes(attrs: Anything, rank: int) -> set[int]:

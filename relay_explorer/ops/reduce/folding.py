@@ -52,7 +52,7 @@ def _reduce_truth(attrs: ReduceAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if x.dtype != "bool":
         raise RelationError(
-            f"all and any fold booleans, but the elements are {x.dtype}",
+            f"all and any reduce booleans, but the elements are {x.dtype}",
             'compare first (relay.not_equal(x, zero)), or convert: relay.cast(x, "bool")',
             culprits=(0,),
         )

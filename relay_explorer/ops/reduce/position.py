@@ -29,19 +29,19 @@ __all__ = ["argmax", "argmin"]
 
 
 class ArgReduceAttrs(Attrs, key="relay.attrs.ArgReduceAttrs"):
-    axis: Ints | None = attr(None, "The axes that are searched; None or an empty list is all of them.")
-    keepdims: bool = attr(False, "Whether searched axes stay in the shape, as 1.")
+    axis: Ints | None = attr(None, "The axes that are searched; None or an empty list means all of them.")
+    keepdims: bool = attr(False, "Whether searched axes stay in the shape, with extent 1.")
     select_last_index: bool = attr(
         False, "Whether the last of equal elements is chosen, rather than the first."
     )
-    exclude: bool = attr(False, "Whether `axis` names the axes that stay instead.")
+    exclude: bool = attr(False, "Whether `axis` names the axes that are kept instead.")
 
 
 def _arg_reduce(attrs: ArgReduceAttrs, data: Type) -> Type:
     x = tensor(data, 0, "data")
     if not x.shape:
         raise RelationError(
-            "a single number has no positions to choose from",
+            "a scalar has no axis to search",
             "give a tensor of at least one axis",
             culprits=(0,),
         )
@@ -49,7 +49,7 @@ def _arg_reduce(attrs: ArgReduceAttrs, data: Type) -> Type:
     positions = count(tuple([x.shape[axis] for axis in axes]))
     if positions is not None and positions >= 2**31:
         raise RelationError(
-            f"there are {positions} positions, more than the result's int32 can number", culprits=(0,)
+            f"there are {positions} positions, more than the result's int32 can index", culprits=(0,)
         )
     return TensorType.of(reduced_shape(x.shape, axes, attrs.keepdims), "int32")
 

@@ -41,16 +41,16 @@ __all__ = ["logsumexp", "mean_std", "mean_variance", "std", "variance"]
 
 
 class VarianceAttrs(Attrs, key="relay.attrs.VarianceAttrs"):
-    axis: Ints | None = attr(None, "The axes that are folded; None or an empty list is all of them.")
-    keepdims: bool = attr(False, "Whether folded axes stay in the shape, as 1.")
-    exclude: bool = attr(False, "Whether `axis` names the axes that stay instead.")
+    axis: Ints | None = attr(None, "The axes that are reduced; None or an empty list means all of them.")
+    keepdims: bool = attr(False, "Whether reduced axes stay in the shape, with extent 1.")
+    exclude: bool = attr(False, "Whether `axis` names the axes that are kept instead.")
     unbiased: bool = attr(False, "Whether to divide by the number of elements less one.")
 
 
 def _variance(attrs: VarianceAttrs, data: Type, mean: Type) -> Type:
     x, m = tensor(data, 0, "data"), tensor(mean, 1, "mean")
     if not x.shape:
-        raise RelationError("a single number has no axes to fold", culprits=(0,))
+        raise RelationError("a scalar has no axes to reduce", culprits=(0,))
     axes = reduced_axes(attrs, len(x.shape))
     expected = reduced_shape(x.shape, axes, keepdims=True)
     fits = len(m.shape) == len(expected) and not [

@@ -26,7 +26,7 @@ def _fill_empty_rows(attrs: None, indices: Type, values: Type, dense_shape: Type
     shape, fill = integers(dense_shape, 2, "dense_shape"), tensor(default, 3, "default_value")
     same_dtypes(v, fill, (1, 3))
     if len(fill.shape) > 1 or not all(same_dim(extent, 1) for extent in fill.shape):
-        raise RelationError(f"default_value must be one number, not {fill}", culprits=(3,))
+        raise RelationError(f"default_value must be a scalar, not {fill}", culprits=(3,))
     if len(i.shape) != 2 or len(v.shape) != 1 or len(shape.shape) != 1:
         raise RelationError(
             f"sparse_indices is a matrix with a row for each of sparse_values, and dense_shape a vector, not "
@@ -54,7 +54,7 @@ def _with_all_rows(
 ) -> tuple[Array, Array, Array]:
     rows = numbers(dense_shape)[0] if len(dense_shape) else 0
     if len(indices) and not (indices[:, 0].min() >= 0 and indices[:, 0].max() < rows):
-        raise ValueError(f"an element lies outside the {rows} rows")
+        raise ValueError(f"an element is outside the {rows} rows")
     empty = np.ones(rows, bool)
     empty[indices[:, 0]] = False
     added = np.zeros((int(empty.sum()), indices.shape[1]), indices.dtype)

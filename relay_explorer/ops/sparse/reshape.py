@@ -71,7 +71,7 @@ def _moved(attrs: None, indices: Array, prev_shape: Array, new_shape: Array) -> 
             raise ValueError(f"{list(old)} has {total} elements, which new_shape={new} does not divide into")
         new[new.index(-1)] = total // rest
     if int(np.prod(new, dtype="int64")) != total:
-        raise ValueError(f"{list(old)} has {total} elements, but new_shape={new} has another number")
+        raise ValueError(f"{list(old)} has {total} elements, but new_shape={new} has another number of them")
     if tuple(new) == old:  # the coordinates stay, also those out of bounds
         return indices, np.array(new, new_shape.dtype)
     flat = indices.astype("int64") @ _strides(old)

@@ -36,7 +36,7 @@ def _coordinates(indices: TensorType, operand: int = 0) -> tuple[Dim, Dim]:
     if len(indices.shape) > 2:
         raise RelationError(
             f"sparse_indices has {len(indices.shape)} axes, but it is a row of coordinates for each element",
-            "relay.reshape joins axes",
+            "relay.reshape merges axes",
             culprits=(operand,),
         )
     rows, columns = (*indices.shape, 1, 1)[:2]
@@ -84,7 +84,7 @@ def _dyn_sparse_to_dense(
     )
     if not same_dim(columns, rank) or rank == 0:
         raise RelationError(
-            f"each element has {columns} coordinates, but output_shape has {rank} numbers", culprits=(0, 1)
+            f"each element has {columns} coordinates, but output_shape has {rank} extents", culprits=(0, 1)
         )
     return TensorType.of((UNKNOWN,) * rank, tensor(values, 2).dtype)
 
@@ -97,7 +97,7 @@ def _densified(shape: tuple[int, ...], indices: Array, values: Array, default: A
     outside = (rows < 0) | (rows >= np.array(shape, "int64"))
     if outside.any():
         row = rows[outside.any(1)][0].tolist()
-        raise ValueError(f"the element at {row} lies outside a tensor of shape {list(shape)}")
+        raise ValueError(f"the element at {row} is outside a tensor of shape {list(shape)}")
     if min(shape, default=0) < 0:
         raise ValueError(f"output_shape={list(shape)} has a negative extent")
     y = np.full(shape, default).astype(values.dtype)

@@ -62,7 +62,7 @@ class Sizes:
         if isinstance(dim, Size):
             return self._size(dim)
         if dim > MAX_EXTENT:
-            raise RelayError(f"an axis of {dim:,} elements is too long: kernels count up to {MAX_EXTENT:,}")
+            raise RelayError(f"an axis of {dim:,} elements is too long: kernels support up to {MAX_EXTENT:,}")
         return int(dim)
 
     def shape(self, type_: TensorType) -> tuple[Anything, ...]:
@@ -101,7 +101,7 @@ class Sizes:
         if size.name not in functions:
             raise RelayError(
                 f"a kernel cannot compute the size `{size}`",
-                help=["give the tensors of this program sizes that are known"],
+                help=["give the tensors of this program static sizes"],
             )
         return functions[size.name](*[self._size(arg) for arg in size.args])
 

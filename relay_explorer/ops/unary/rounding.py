@@ -233,7 +233,7 @@ def _clip_gradient(call: Call, grad: Expr) -> list[Expr]:
 )
 def clip(
     a: Operand,
-    a_min: Annotated[float, required("The least value that is let through.")],
-    a_max: Annotated[float, required("The greatest value that is let through.")],
+    a_min: Annotated[float, required("The lower bound.")],
+    a_max: Annotated[float, required("The upper bound.")],
 ) -> Call:
     """Clamp each element of `a` to the bounds; the shape stays."""

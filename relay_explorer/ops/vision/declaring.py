@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...ir.expr import Expr, const
 
-LENIENT = "It took elements of any type, and did not compare the shapes of its arguments."
+LENIENT = "It accepted elements of any type, and did not compare the shapes of its arguments."
 SUPPRESSION = r"\{\, b_i : \forall j < i \text{ that stays},\ \mathrm{IoU}(b_i, b_j) < t \,\}"
 
 

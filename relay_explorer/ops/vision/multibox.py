@@ -73,13 +73,13 @@ def _transform(attrs: Anything, cls_prob: Type, loc_pred: Type, anchor: Type) ->
     count = p.shape[2]
     if not same_dim(count, a.shape[1]) or not same_dim(a.shape[2], 4):
         raise RelationError(
-            f"cls_prob speaks of {count} anchors, but anchor has the shape {show_shape(a.shape)}",
+            f"cls_prob has {count} anchors, but anchor has the shape {show_shape(a.shape)}",
             culprits=(0, 2),
         )
     if not same_dim(p.shape[0], loc.shape[0]) or not same_dim(times(count, 4), loc.shape[1]):
         raise RelationError(
             f"for {count} anchors loc_pred must be (batch, {times(count, 4)}), not {show_shape(loc.shape)}",
-            "give 4 numbers for each anchor",
+            "give 4 elements for each anchor",
             culprits=(0, 1),
         )
     return TupleType(
@@ -198,20 +198,26 @@ def _multibox_transform_loc_te(call: Lowered) -> list[Tensor]:
     precision=Precision.UNLISTED,
     example=lambda build: build(IMAGE, (0.5, 0.25), (1, 2)),
     attrs_key="relay.attrs.MultiBoxPriorAttrs",
-    lenient_in_tvm="It did not look at the numbers of its attributes.",
+    lenient_in_tvm="It did not check the values of its attributes.",
 )
 def multibox_prior(
     data: Operand,
     sizes: Annotated[
-        Sequence[float], attr((1.0,), "The sides of the boxes, as parts of the image's.", kind="Floats")
+        Sequence[float], attr((1.0,), "The sides of the boxes, as fractions of the image's.", kind="Floats")
     ] = (1.0,),
     ratios: Annotated[
         Sequence[float],
-        attr((1.0,), "Their widths by their heights; the first goes with every size.", kind="Floats"),
+        attr(
+            (1.0,),
+            "The ratios of their widths to their heights; the first is combined with every size.",
+            kind="Floats",
+        ),
     ] = (1.0,),
     steps: Annotated[
         Sequence[float],
-        attr((-1.0, -1.0), "The distance of two rows and columns of anchors; -1: one a cell.", kind="Floats"),
+        attr(
+            (-1.0, -1.0), "The distance of two rows and columns of anchors; -1: one per cell.", kind="Floats"
+        ),
     ] = (-1.0, -1.0),
     offsets: Annotated[
         Sequence[float], attr((0.5, 0.5), "Where in its cell an anchor lies, down and across.", kind="Floats")
@@ -249,7 +255,7 @@ def multibox_transform_loc(
     loc_pred: Operand,
     anchor: Operand,
     clip: Annotated[bool, attr(True, "Whether boxes are cut at the edges of the image.")] = True,
-    threshold: Annotated[float, attr(0.01, "The least probability with which a class is taken.")] = 0.01,
+    threshold: Annotated[float, attr(0.01, "The least probability at which a class is chosen.")] = 0.01,
     variances: Annotated[
         Sequence[float],
         attr((0.1, 0.1, 0.2, 0.2), "The factors of the four predictions for a box.", kind="Floats"),

@@ -31,7 +31,7 @@ def _rows(data: Type) -> TensorType:
     """Return the data's type as (batch, boxes, elements of each box)."""
     x = floating(data, 0, "data")
     if len(x.shape) != 3:
-        raise RelationError(f"the data must be (batch, boxes, numbers of each), not {x}", culprits=(0,))
+        raise RelationError(f"the data must be (batch, boxes, elements of each box), not {x}", culprits=(0,))
     return x
 
 
@@ -40,7 +40,7 @@ def _column(x: TensorType, name: str, index: int, width: int = 1) -> None:
     last = x.shape[2]
     if index < 0 or (isinstance(last, int) and index + width > last):
         raise RelationError(
-            f"{name}={index} is out of range: each box has {last} numbers", "counting begins at 0"
+            f"{name}={index} is out of range: each box has {last} elements", "indices begin at 0"
         )
 
 
@@ -78,7 +78,7 @@ def _nms(attrs: Anything, data: Type, valid_count: Type, indices: Type, most: Ty
     x, count = _rows(data), integers(valid_count, 1, "valid_count")
     if len(count.shape) != 1 or not same_dim(count.shape[0], x.shape[0]):
         raise RelationError(
-            f"valid_count must have one number for each of the {x.shape[0]} images, not {count}",
+            f"valid_count must have one element for each of the {x.shape[0]} images, not {count}",
             culprits=(0, 1),
         )
     integers(scalar(most, 3, "max_output_size"), 3, "max_output_size")
@@ -94,7 +94,7 @@ def _nms(attrs: Anything, data: Type, valid_count: Type, indices: Type, most: Ty
     if len(i.shape) != 2 or not all(map(same_dim, i.shape, x.shape[:2])):
         raise RelationError(
             f"indices has the shape {show_shape(i.shape)}, but there are {show_shape(x.shape[:2])} boxes",
-            "give for each box its number",
+            "give the index of each box",
             culprits=(0, 2),
         )
     return TupleType([TensorType.of(x.shape[:2], "int32"), TensorType.of((x.shape[0], 1), "int32")])
@@ -166,14 +166,15 @@ def _nms_value(
     precision=Precision.UNLISTED,
     example=lambda build: build(t(1, 5, 6, name="boxes"), 0.0),
     lenient_in_tvm=(
-        "It took elements of any type, and did not check that a box has numbers at id_index and score_index."
+        "It accepted elements of any type, and did not check that a box has elements at id_index and "
+        "score_index."
     ),
 )
 def get_valid_counts(
     data: Operand,
     score_threshold: Expr | float,
-    id_index: Annotated[int, attr(0, "Which number of a box is its class; -1: it has none.")] = 0,
-    score_index: Annotated[int, attr(0, "Which number of a box is its score.")] = 1,
+    id_index: Annotated[int, attr(0, "The index, in a box, of its class; -1: it has none.")] = 0,
+    score_index: Annotated[int, attr(0, "The index, in a box, of its score.")] = 1,
 ) -> TupleWrapper:
     """Return how many boxes of `data` (batch, boxes, numbers) score above `score_threshold`, these in front
     of -1s, and where they were.
@@ -213,14 +214,14 @@ def non_max_suppression(
     force_suppress: Annotated[
         bool, attr(False, "Whether boxes of other classes are suppressed too.")
     ] = False,
-    top_k: Annotated[int, attr(-1, "How many boxes, the best, are looked at; -1: all.")] = -1,
-    coord_start: Annotated[int, attr(2, "Which number of a box is the first of its four coordinates.")] = 2,
-    score_index: Annotated[int, attr(1, "Which number of a box is its score.")] = 1,
-    id_index: Annotated[int, attr(0, "Which number of a box is its class; -1: it has none.")] = 0,
+    top_k: Annotated[int, attr(-1, "How many of the best boxes are considered; -1: all.")] = -1,
+    coord_start: Annotated[int, attr(2, "The index, in a box, of the first of its four coordinates.")] = 2,
+    score_index: Annotated[int, attr(1, "The index, in a box, of its score.")] = 1,
+    id_index: Annotated[int, attr(0, "The index, in a box, of its class; -1: it has none.")] = 0,
     return_indices: Annotated[
-        bool, attr(True, "Whether the result is the numbers of the boxes that stay.")
+        bool, attr(True, "Whether the result holds the indices of the selected boxes.")
     ] = True,
-    invalid_to_bottom: Annotated[bool, attr(False, "Whether the boxes that stay move to the front.")] = False,
+    invalid_to_bottom: Annotated[bool, attr(False, "Whether the selected boxes move to the front.")] = False,
 ) -> Anything:
     """Return the first `valid_count` boxes of `data` (batch, boxes, numbers), best first, without those whose
     intersection over union with a better one exceeds `iou_threshold`; -1 in place of these. With

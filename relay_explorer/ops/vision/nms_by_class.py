@@ -191,11 +191,13 @@ def all_class_non_max_suppression(
 def regular_non_max_suppression(
     boxes: Operand,
     scores: Operand,
-    max_detections_per_class: Annotated[int, required("How many boxes of one class stay at most.")],
-    max_detections: Annotated[int, required("How many boxes stay at most.")],
-    num_classes: Annotated[int, required("How many classes there are, the background left out.")],
+    max_detections_per_class: Annotated[
+        int, required("The greatest number of boxes selected for one class.")
+    ],
+    max_detections: Annotated[int, required("The greatest number of boxes selected.")],
+    num_classes: Annotated[int, required("The number of classes, without the background.")],
     iou_threshold: Annotated[float, required("The overlap beyond which a box is suppressed.")],
-    score_threshold: Annotated[float, required("The least score with which a box is looked at.")],
+    score_threshold: Annotated[float, required("The least score at which a box is considered.")],
 ) -> TupleWrapper:
     """Return the `max_detections` best of `boxes` (batch, boxes, 4) by `scores` (batch, boxes, classes):
     corners, classes, scores, and how many there are. Classes before the last `num_classes` are background.

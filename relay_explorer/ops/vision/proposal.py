@@ -37,7 +37,7 @@ def _proposal(attrs: Anything, cls_prob: Type, bbox_pred: Type, im_info: Type) -
     )
     if not agree or not same_dim(p.shape[1], 2 * count) or not same_dim(b.shape[1], 4 * count):
         raise RelationError(
-            f"for {count} anchors a cell cls_prob is (batch, {2 * count}, rows, columns) and bbox_pred "
+            f"for {count} anchors per cell, cls_prob is (batch, {2 * count}, rows, columns) and bbox_pred "
             f"(batch, {4 * count}, rows, columns), not {show_shape(p.shape)} and {show_shape(b.shape)}",
             "there is an anchor for each scale and ratio",
             culprits=(0, 1),
@@ -249,15 +249,15 @@ def proposal(
         Sequence[float], attr((4.0, 8.0, 16.0, 32.0), "The sides of the anchors, in strides.", kind="Floats")
     ],
     ratios: Annotated[
-        Sequence[float], attr((0.5, 1.0, 2.0), "Their heights by their widths.", kind="Floats")
+        Sequence[float], attr((0.5, 1.0, 2.0), "The ratios of their heights to their widths.", kind="Floats")
     ],
     feature_stride: Annotated[int, attr(16, "The distance of two cells, in pixels of the image.")],
     threshold: Annotated[float, attr(0.7, "The overlap beyond which a region is suppressed.")],
     rpn_pre_nms_top_n: Annotated[
-        int, attr(6000, "How many regions, the best, are looked at; not positive: all.")
+        int, attr(6000, "How many of the best regions are considered; not positive: all.")
     ],
     rpn_post_nms_top_n: Annotated[
-        int, attr(300, "How many regions each image gets; they are repeated if fewer stay.")
+        int, attr(300, "The number of regions of each image; they are repeated if fewer are selected.")
     ],
     rpn_min_size: Annotated[int, attr(16, "The least side of a region, in pixels of the network's input.")],
     iou_loss: Annotated[

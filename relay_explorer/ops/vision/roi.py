@@ -62,8 +62,8 @@ def _pooled(attrs: Anything, data: Type, rois: Type) -> Type:
         raise RelationError(f'mode is "{attrs.mode:.20}", but it is "avg" or "max"')
     if len(r.shape) != 2 or not same_dim(r.shape[1], 5):
         raise RelationError(
-            f"rois has the shape {show_shape(r.shape)}, but a region is a row of 5 numbers: its image, left, "
-            "top, right, bottom",
+            f"rois has the shape {show_shape(r.shape)}, but a region is a row of 5 elements: its image, "
+            "left, top, right, bottom",
             culprits=(1,),
         )
     channels = layout.forward(x.shape, 0, "data")[1]
@@ -73,7 +73,7 @@ def _pooled(attrs: Anything, data: Type, rois: Type) -> Type:
 def _image_of(region: Sequence[float], images: Array) -> Array:
     number = int(region[0])
     if not 0 <= number < len(images):
-        raise ValueError(f"a region speaks of image {number}, but there are {len(images)}")
+        raise ValueError(f"a region refers to image {number}, but there are {len(images)}")
     return images[number]
 
 
@@ -331,22 +331,22 @@ def _yolo_reorg_te(call: Lowered) -> list[Tensor]:
     precision=Precision.UNLISTED,
     example=lambda build: build(IMAGE, t(2, 5, name="r"), (2, 3), 0.5),
     attrs_key="relay.attrs.ROIAlignAttrs",
-    lenient_in_tvm="It did not check that a region has 5 numbers.",
+    lenient_in_tvm="It did not check that a region has 5 elements.",
 )
 def roi_align(
     data: Operand,
     rois: Operand,
     pooled_size: Annotated[
-        Sequence[int], required("The rows and columns that every region becomes.", kind="Ints")
+        Sequence[int], required("The rows and columns to which every region is pooled.", kind="Ints")
     ],
     spatial_scale: Annotated[
-        float, required("The size of the data by that of the image which the regions speak of.")
+        float, required("The ratio of the data's size to that of the image to which the regions refer.")
     ],
     sample_ratio: Annotated[
-        int, attr(-1, "How many places a cell is sampled at, down and across; -1: one an element.")
+        int, attr(-1, "The number of samples of a cell, down and across; -1: one per element.")
     ] = -1,
     layout: Annotated[str, attr("NCHW", "The layout of data and result: NCHW or NHWC.")] = "NCHW",
-    mode: Annotated[str, attr("avg", '"avg" or "max": what becomes of the samples of a cell.')] = "avg",
+    mode: Annotated[str, attr("avg", '"avg" or "max": how the samples of a cell are pooled.')] = "avg",
 ) -> Call:
     """Interpolate, for each row (image, left, top, right, bottom) of `rois`, its part of `data` at
     `pooled_size`.
@@ -378,16 +378,16 @@ def roi_align(
     precision=Precision.UNLISTED,
     example=lambda build: build(IMAGE, t(2, 5, name="r"), (2, 3), 0.5),
     attrs_key="relay.attrs.ROIPoolAttrs",
-    lenient_in_tvm="It did not check that a region has 5 numbers.",
+    lenient_in_tvm="It did not check that a region has 5 elements.",
 )
 def roi_pool(
     data: Operand,
     rois: Operand,
     pooled_size: Annotated[
-        Sequence[int], required("The rows and columns that every region becomes.", kind="Ints")
+        Sequence[int], required("The rows and columns to which every region is pooled.", kind="Ints")
     ],
     spatial_scale: Annotated[
-        float, required("The size of the data by that of the image which the regions speak of.")
+        float, required("The ratio of the data's size to that of the image to which the regions refer.")
     ],
     layout: Annotated[str, attr("NCHW", "The layout of data and result: NCHW or NHWC.")] = "NCHW",
 ) -> Call:

@@ -7,12 +7,14 @@ from functools import partial
 from ....ir.attrs import Attrs, DType, Ints, attr
 from ..window import both_sides, per_axis
 
-STRIDES = "How far the window moves on each axis."
+STRIDES = "The step of the window on each axis."
 PADDING = (
     "How many zeros surround the data: one number an axis, or those before each axis and then those after."
 )
 DILATION = "The distance of neighbouring kernel elements on each axis."
-GROUPS = "Into how many groups the channels fall; each output channel sees its own group only."
+GROUPS = (
+    "The number of groups into which the channels are divided; each output channel reads its own group only."
+)
 CHANNELS = "The number of output channels; the weight's where it is left out."
 KERNEL_SIZE = "The kernel's size on each axis; the weight's where it is left out."
 DATA_LAYOUT = "The order of the data's axes."

@@ -64,7 +64,7 @@ class DeformableConv2DAttrs(Attrs, key="relay.attrs.DeformableConv2DAttrs"):
     padding: Ints = attr((0, 0), PADDING, normal=partial(both_sides, axes=2))
     dilation: Ints = attr((1, 1), DILATION, normal=partial(per_axis, axes=2))
     deformable_groups: int = attr(
-        1, "Into how many groups the data's channels fall that share their offsets."
+        1, "The number of groups into which the data's channels are divided; a group shares its offsets."
     )
     groups: int = attr(1, GROUPS)
     channels: int | None = attr(None, CHANNELS)
@@ -89,7 +89,7 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
     per_group(shape[1], attrs.deformable_groups)
     if isinstance(weight, TensorType) and weight.dtype != data.dtype:
         raise RelationError(
-            f"the weight holds {weight.dtype}, but the data {data.dtype}",
+            f"the weight is {weight.dtype}, but the data is {data.dtype}",
             f'convert one of them: relay.cast(…, "{data.dtype}")',
             culprits=(0, 2),
         )
@@ -122,7 +122,7 @@ def _check_offset(offset: Type, expected: Shape) -> None:
     if len(have) != len(expected) or not all(map(same_dim, have, expected)):
         raise RelationError(
             f"the offsets have shape {show_shape(have)}, but this call needs {show_shape(expected)}",
-            "there are two offsets for each kernel element, deformable group and place of the output",
+            "there are two offsets for each kernel element, deformable group and element of the output",
             culprits=(1,),
         )
 

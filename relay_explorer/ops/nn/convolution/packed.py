@@ -201,7 +201,7 @@ def _dense_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, rep
         return False
     data, weight = tensor(data, 0, "data"), tensor(weight, 1, "weight")
     if not data.shape:
-        raise RelationError("the data is a single number, but must have at least one axis", culprits=(0,))
+        raise RelationError("the data is a scalar, but must have at least one axis", culprits=(0,))
     units, features = layout_map(attrs.weight_layout, "NC").forward(weight.shape, 1, "the weight")
     if not same_dim(features, data.shape[-1]):
         raise RelationError(

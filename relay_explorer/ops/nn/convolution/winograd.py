@@ -49,11 +49,11 @@ class WinogradAttrs(Attrs, key="relay.attrs.Conv2DWinogradAttrs"):
     groups: int = attr(1, GROUPS)
     channels: int | None = attr(None, CHANNELS)
     kernel_size: Ints | None = attr(
-        None, "The kernel's size before it was transformed.", normal=partial(per_axis, axes=2)
+        None, "The size of the kernel before its transformation.", normal=partial(per_axis, axes=2)
     )
     data_layout: str = attr("NCHW", DATA_LAYOUT)
     kernel_layout: str = attr(
-        "HWOI", "The order of the weight's axes: H, W places in a tile, O output, I input channels."
+        "HWOI", "The order of the weight's axes: H, W position in a tile, O output, I input channels."
     )
     out_layout: str = attr("", OUT_LAYOUT)
     out_dtype: DType = attr("", OUT_DTYPE)
