@@ -124,7 +124,7 @@ def test_an_open_size_takes_any() -> None:
     with raises(
         snapshot(
             "TypeInferenceError:\n"
-            "error: the first argument of `fn (…)` must be `Tensor[(?, 2), float32]`, and `%argument_0` "
+            "error: the first argument of `fn (…)` must be `Tensor[(?, 2), float32]`, but `%argument_0` "
             "is `Tensor[(1, 3), float32]`\n"
             "note: `fn (…)` has type `fn (Tensor[(?, 2), float32]) -> _`\n"
             "note: `%argument_0` is annotated `Tensor[(1, 3), float32]`"
