@@ -10,7 +10,7 @@ from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import emit_rewrite
-from ..ir.walk import children, post_order, rebuild, rewrite_nodes
+from ..ir.walk import rewrite_nodes
 from ..typing import infer_types
 from .infrastructure import PassContext
 from .infrastructure.function_passes import FunctionPass, rewritten
@@ -34,26 +34,21 @@ class EliminateCommonSubexpr(FunctionPass):
         return infer_types(super().transform_module(mod, ctx))
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        memo: dict[Expr, Expr] = {}
         first: dict[Hashable, Expr] = {}
         became: dict[int, list[Expr]] = {}  # by what is left: what it stands for
-        for node in post_order(function):
-            new = rebuild(node, [memo[part] for part in children(node)])
+
+        def shared(node: Expr, new: Expr) -> Expr | None:
             key = _key(new)
-            if key is not None and not (self.fskip is not None and self.fskip(new)):
-                earlier = first.setdefault(key, new)
-                if earlier is not new:
-                    emit_rewrite(
-                        self.transform_function,
-                        new,
-                        earlier,
-                        node,
-                        sentence="What is computed already is not computed again.",
-                    )
-                new = earlier
-                became.setdefault(id(new), []).append(node)
-            memo[node] = new
-        return rewritten(function, _with_origins(memo[function], became))
+            if key is None or (self.fskip is not None and self.fskip(new)):
+                return None
+            earlier = first.setdefault(key, new)
+            if earlier is not new:
+                why = "What is computed already is not computed again."
+                emit_rewrite(self.transform_function, new, earlier, node, sentence=why)
+            became.setdefault(id(earlier), []).append(node)
+            return earlier
+
+        return rewritten(function, _with_origins(rewrite_nodes(function, shared), became))
 
 
 def _with_origins(root: Expr, became: dict[int, list[Expr]]) -> Expr:

@@ -120,8 +120,3 @@ def clash(plan: Mapping[int, int], lives: Mapping[int, Life]) -> tuple[int, int]
                 return latest, tensor
             latest = max(latest, tensor, key=lambda t: lives[t][1])
     return None
-
-
-def buffers_of(plan: Mapping[int, int]) -> Sequence[int]:
-    """Return the buffers of a plan."""
-    return sorted(set(plan.values()))

@@ -9,7 +9,7 @@ from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite
 from ...ir.types import TensorType
-from ...ir.walk import children, post_order, rebuild
+from ...ir.walk import rewrite_nodes
 from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import TypedPass, rewritten
 from ...transform.tools.typed_rewrite import call
@@ -26,26 +26,26 @@ class SplitSlices(TypedPass):
     opt_level = 3
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        memo: dict[int, Expr] = {}
-        for node in post_order(function):
-            new = rebuild(node, [memo[id(part)] for part in children(node)])
-            if isinstance(node, TupleGetItem) and (replacement := _slice(node, memo)) is not None:
-                set_origin(replacement, (node,))
-                emit_rewrite(
-                    self.transform_function, node, replacement, sentence="A part of a split is a slice."
-                )
-                new = replacement
-            memo[id(node)] = new
-        return rewritten(function, memo[id(function)])
+        return rewritten(function, rewrite_nodes(function, self._sliced))
+
+    def _sliced(self, node: Expr, rebuilt: Expr) -> Expr | None:
+        replacement = _slice(node, rebuilt)
+        if replacement is not None:
+            set_origin(replacement, (node,))
+            emit_rewrite(self.transform_function, node, replacement, sentence="A part of a split is a slice.")
+        return replacement
 
 
-def _slice(field: TupleGetItem, memo: dict[int, Expr]) -> Expr | None:
+def _slice(field: Expr, rebuilt: Expr) -> Expr | None:
     """Return the slice that a field of a split is equal to; None for other expressions, and where a size is
-    dynamic.
+    dynamic. The types are those of `field`, the data is that of `rebuilt`.
     """
+    if not isinstance(field, TupleGetItem) or not isinstance(rebuilt, TupleGetItem):
+        return None
     whole = field.tuple_value
     if not (isinstance(whole, Call) and isinstance(whole.op, Op) and whole.op.name == "split"):
         return None
+    assert isinstance(rebuilt.tuple_value, Call)
     data = whole.args[0].checked_type
     if not isinstance(data, TensorType) or not data.is_static:
         return None
@@ -55,6 +55,6 @@ def _slice(field: TupleGetItem, memo: dict[int, Expr]) -> Expr | None:
     places = [k * (extent // cuts) for k in range(cuts)] if isinstance(cuts, int) else [0, *map(int, cuts)]
     ends = [*places[1:], extent]
     return call(
-        "strided_slice", memo[id(whole.args[0])],
+        "strided_slice", rebuilt.tuple_value.args[0],
         begin=[places[field.index]], end=[ends[field.index]], strides=[1], axes=[axis],
     )  # fmt: skip

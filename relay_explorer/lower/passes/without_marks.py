@@ -6,7 +6,7 @@ from ...ir.expr import Call, Expr, Function
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite
-from ...ir.walk import children, post_order, rebuild
+from ...ir.walk import rewrite_nodes
 from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import FunctionPass, rewritten
 
@@ -22,23 +22,16 @@ class WithoutMarks(FunctionPass):
     opt_level = 0
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        order = post_order(function)
-        if not any(map(_is_mark, order)):
-            return function
-        memo: dict[Expr, Expr] = {}
-        for node in order:
-            if _is_mark(node):
-                assert isinstance(node, Call)
-                memo[node] = memo[node.args[0]]
-                emit_rewrite(
-                    self.transform_function,
-                    node,
-                    memo[node],
-                    sentence="An annotation computes nothing: its argument takes its place.",
-                )
-            else:
-                memo[node] = rebuild(node, [memo[part] for part in children(node)])
-        return rewritten(function, memo[function])
+        return rewritten(function, rewrite_nodes(function, self._unmarked))
+
+    def _unmarked(self, node: Expr, rebuilt: Expr) -> Expr | None:
+        if not _is_mark(node):
+            return None
+        assert isinstance(rebuilt, Call)
+        argument = rebuilt.args[0]
+        why = "An annotation computes nothing: its argument takes its place."
+        emit_rewrite(self.transform_function, node, argument, sentence=why)
+        return argument
 
 
 def _is_mark(node: Expr) -> bool:

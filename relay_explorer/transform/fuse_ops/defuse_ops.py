@@ -7,7 +7,7 @@ from ...ir.expr import Call, Expr, Function
 from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
 from ...ir.rewrites import emit_rewrite
-from ...ir.walk import children, post_order, rebuild
+from ...ir.walk import rewrite_nodes
 from ..infrastructure import PassContext
 from ..infrastructure.function_passes import FunctionPass, rewritten
 from ..tools.inlining import inlined
@@ -26,22 +26,17 @@ class DefuseOps(FunctionPass):
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         acts = effects(mod)
-        memo: dict[Expr, Expr] = {}
-        for node in post_order(function):
-            new = rebuild(node, [memo[part] for part in children(node)])
-            if isinstance(node, Call) and isinstance(new, Call) and isinstance(new.op, Function):
-                callee = new.op
-                if len(callee.type_params) == len(new.type_args) and len(callee.params) == len(new.args):
-                    acting = {number for number, arg in enumerate(node.args) if arg in acts}
-                    result = inlined(callee, new.args, node, new.type_args, acting)
-                    emit_rewrite(
-                        self.transform_function,
-                        new,
-                        result,
-                        node,
-                        sentence="A call of a function that is written in its place is its body.",
-                    )
-                    memo[node] = result
-                    continue
-            memo[node] = new
-        return rewritten(function, memo[function])
+
+        def defused(node: Expr, new: Expr) -> Expr | None:
+            if not (isinstance(node, Call) and isinstance(new, Call) and isinstance(new.op, Function)):
+                return None
+            callee = new.op
+            if len(callee.type_params) != len(new.type_args) or len(callee.params) != len(new.args):
+                return None
+            acting = {number for number, arg in enumerate(node.args) if arg in acts}
+            result = inlined(callee, new.args, node, new.type_args, acting)
+            why = "A call of a function that is written in its place is its body."
+            emit_rewrite(self.transform_function, new, result, node, sentence=why)
+            return result
+
+        return rewritten(function, rewrite_nodes(function, defused))

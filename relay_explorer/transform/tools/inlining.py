@@ -10,7 +10,7 @@ from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, RefCreate
 from ...ir.op import Op
 from ...ir.substitute import substitute_type
 from ...ir.types import Type, TypeVar
-from ...ir.walk import bound_vars, children, post_order, rebuild
+from ...ir.walk import bound_vars, children, post_order, rebuild, rewrite_nodes
 from ..partial_evaluate.steps import renamed
 
 _LEAVES = (Var, Constant, GlobalVar, Op, Constructor)
@@ -54,11 +54,7 @@ def copied(expr: Expr) -> Expr:
 
 def substituted(expr: Expr, values: Mapping[Var, Expr]) -> Expr:
     """`expr` with variables replaced; what does not use them stays the same object."""
-    memo: dict[int, Expr] = {id(var): value for var, value in values.items()}
-    for node in post_order(expr):
-        if id(node) not in memo:
-            memo[id(node)] = rebuild(node, [memo[id(part)] for part in children(node)])
-    return memo[id(expr)]
+    return rewrite_nodes(expr, lambda node, _: values.get(node) if isinstance(node, Var) else None)
 
 
 class _Copy:

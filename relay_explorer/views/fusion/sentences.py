@@ -164,7 +164,3 @@ class Narrator:
 def rule(decision: Decision) -> Sentence:
     """Name the rule behind a decision, and where it stands in the source."""
     return (f"rule: {RULES[decision.rule.partition(':')[0]]} · phase {decision.phase + 1} · `{_SOURCE}`",)
-
-
-def _article(word: str) -> str:
-    return "an" if word[0] in "aeiou" else "a"
