@@ -29,7 +29,9 @@ def while_loop(
     params = [Var(name, type_) for name, type_ in zip(names, types)]
     following = [as_expr(value) for value in loop_bodies(*params)]
     if len(following) != len(params):
-        raise RelayError(f"the loop has {len(params)} variables, and its body gives {len(following)} values")
+        raise RelayError(
+            f"the loop has {len(params)} variables, and its body returns {len(following)} values"
+        )
     loop = Var("while_loop")
     body = If(as_expr(cond(*params)), Call(loop, following), Tuple(params))
     return Let(loop, Function(params, body), loop)

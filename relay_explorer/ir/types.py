@@ -124,7 +124,7 @@ class TensorType(Type):
     def concrete_shape(self) -> tuple[int, ...]:
         """The shape as integers; a ValueError where a dimension is not known."""
         if not _known_dims(map(type, self.shape)):
-            raise ValueError(f"{self} has a dimension that is not known before the program runs")
+            raise ValueError(f"{self} has a dynamic dimension, known only when the program runs")
         return cast("tuple[int, ...]", self.shape)
 
     @property

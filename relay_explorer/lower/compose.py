@@ -211,7 +211,7 @@ class _Composer:
         values = data.values()
         if len(values) != 1:
             raise RelayError(
-                f"a kernel holds a constant of the shape {data.shape}: only single numbers can be part of it",
+                f"a kernel cannot contain a constant of shape {data.shape}, only scalars",
                 node.span,
                 help=["fuse without `relay.FuseOps.link_params`"],
             )

@@ -21,9 +21,9 @@ def lowering_of(op: Op) -> Lowering | None:
         return op.lowering
     if op.reference is None:
         raise RelayError(
-            f"the operator `{op.name}` cannot be compiled: nothing says what it computes",
+            f"the operator `{op.name}` cannot be compiled: it has no lowering",
             help=[
-                f'say it as a tensor expression: relay.op.get("{op.name}").set_attr("FTVMCompute", '
+                f'write it as a tensor expression: relay.op.get("{op.name}").set_attr("FTVMCompute", '
                 "lambda call: [tvm.te.compute(…)])"
             ],
         )
@@ -43,5 +43,5 @@ def tensor_types(type_: Type) -> list[TensorType]:
     """Return the tensors that a value of a type consists of, in order."""
     types = leaf_types(type_)
     if types is None:
-        raise RelayError(f"a kernel takes and gives tensors and tuples of them, not `{type_}`")
+        raise RelayError(f"a kernel takes and returns tensors and tuples of them, not `{type_}`")
     return types

@@ -79,7 +79,7 @@ def _check_elements(main: Function) -> None:
                 pending += part.fields
             elif isinstance(part, TensorType) and not is_supported(part.dtype):
                 raise RelayError(
-                    f"the parameter `%{param.name_hint}` is of `{part.dtype}`, which nothing computes with",
+                    f"the parameter `%{param.name_hint}` is of `{part.dtype}`, which kernels do not support",
                     param.span,
                 )
 
@@ -278,7 +278,7 @@ def kernel_calls(plan: StoragePlan) -> list[tuple[Call, Function]]:
 def _no_kernel(call: Call, callee: Expr) -> RelayError:
     if isinstance(callee, Function):
         return RelayError(
-            f"a part of the program is for the compiler {callee.attrs['Compiler']!r}, which is not here",
+            f"a part of the program is for the compiler {callee.attrs['Compiler']!r}, which is not available",
             call.span,
             help=["leave out AnnotateTarget and PartitionGraph: this compiler takes all operators"],
         )

@@ -155,7 +155,7 @@ def rows() -> Function:
             lambda: relay_explorer.build(layer(), params={"w": "abc"}),
             "the value of the parameter `%w` in `params` is no tensor, but of the type `str`",
         ),
-        (lambda: relay_explorer.build(big())(X), "the program needs 4,398,046.5 MB for its tensors"),
+        (lambda: relay_explorer.build(big())(X), "the program's tensors need 4,398,046.5 MB"),
         (
             lambda: relay_explorer.build(rows(), executor="graph"),
             "the graph executor runs programs that only compute tensors: `@main` needs the virtual machine\n"
@@ -345,7 +345,7 @@ def test_a_cache_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch, tmp_
     with pytest.raises(RelayError) as caught:
         relay_explorer.build(layer())
     assert str(caught.value) == (
-        f"error: compiled kernels cannot be kept in {tmp_path}/file/cache: Not a directory\n"
+        f"error: compiled kernels cannot be stored in {tmp_path}/file/cache: Not a directory\n"
         "help: set the environment variable RELAY_EXPLORER_CACHE to a folder that can be written to"
     )
 

@@ -97,7 +97,7 @@ def test_paths_that_are_none(exes: dict[str, Executable], executor: str, tmp_pat
     os.mkfifo(queue)
     for path, text in (
         (None, "a path is a string or a pathlib.Path, not a value of type NoneType"),
-        (3, "not a value of type int"), ("", "'' is no path"), ("a\0b", "is no path of a file"),
+        (3, "not a value of type int"), ("", "'' is not the path"), ("a\0b", "is not the path of a file"),
         ("/", "Is a directory"), (tmp_path / "no" / "such", "No such file"), (loop, "[Ss]ymlink|[Ss]ymbolic"),
         (queue, "what is there is no file"), (tmp_path / ("n" * 300), "File name too long"),
     ):  # fmt: skip
@@ -275,5 +275,5 @@ def test_options_that_are_none(options: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize("dtype", ["int4", "float32x4", "handle"])
 def test_elements_that_nothing_computes_with(dtype: str) -> None:
     x = relay.var("x", shape=(2,), dtype=dtype)
-    with pytest.raises(RelayError, match=f"`%x` is of `{dtype}`, which nothing computes with"):
+    with pytest.raises(RelayError, match=f"`%x` is of `{dtype}`, which kernels do not support"):
         relay_explorer.build(Function([x], x + x))

@@ -173,7 +173,10 @@ def test_what_cannot_be_measured_or_read_is_refused(tmp_path: Path) -> None:
         ("[]", 'its "format" is not "relay-explorer-measurement"'),
         (json.dumps({**data, "version": 9}), "its version is 9, not 1"),
         (json.dumps({**data, "limits": {}}), r"a part of it is missing or damaged \(KeyError\('flops'\)\)"),
-        (json.dumps({**data, "launches": [[9, 0, 1]]}), "its launches are of kernels that it does not have"),
+        (
+            json.dumps({**data, "launches": [[9, 0, 1]]}),
+            "it has launches of kernels that it does not contain",
+        ),
     ):
         path.write_text(damage)
         with pytest.raises(RelayError, match=reason):

@@ -79,7 +79,7 @@ def test_an_edited_description_is_refused(saved: Path, tmp_path: Path, key: str,
 
     path = tmp_path / "edited.rx"
     changed(saved, path, change)
-    with pytest.raises(RelayError, match=r"program\.json in it is not what was saved"):
+    with pytest.raises(RelayError, match=r"program\.json in it has changed since it was saved"):
         load(path)
 
 

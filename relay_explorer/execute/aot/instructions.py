@@ -118,7 +118,7 @@ def _check_agreements(w: FunctionWriter, i: ShapeFunc, n: int) -> None:
             f"    int64_t all = {number}; for (int k = 0; k < {len(places)}; k++) {{\n"
             "      if (one[k] && s[k] == 1) continue;\n"
             "      if (all < 0) all = s[k];\n"
-            '      if (s[k] != all) return failed(m, "`%s` is given sizes that do not go together: %lld and '
+            '      if (s[k] != all) return failed(m, "`%s` is called with inconsistent sizes: %lld and '
             f'%lld{_place(w, n)}", "{_escaped(code.name)}", (long long)all, (long long)s[k]); }} }}'
         )
 

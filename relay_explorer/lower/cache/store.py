@@ -42,7 +42,7 @@ def folder() -> Path:
         else:
             base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     except RuntimeError:  # a user without a home, as in containers
-        raise RelayError("there is no home folder to keep compiled kernels in", help=[_SET]) from None
+        raise RelayError("there is no home folder to store compiled kernels in", help=[_SET]) from None
     return base / "relay_explorer" / "kernels"
 
 
@@ -117,7 +117,7 @@ def put(
         pruning.wrote(folder(), sum(map(len, files.values())))
     except OSError as problem:
         raise RelayError(
-            f"compiled kernels cannot be kept in {folder()}: {problem.strerror}",
+            f"compiled kernels cannot be stored in {folder()}: {problem.strerror}",
             help=[_SET + (", on a disk with space left" if problem.errno == errno.ENOSPC else "")],
         ) from None
     return {**whole, "path": str(place / file)}

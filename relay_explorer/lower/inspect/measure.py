@@ -26,7 +26,7 @@ def step_times(kernel: Scheduled, primitives: Sequence[Primitive]) -> list[float
         )
     if not composed.is_static:
         raise RelayError(
-            f"the kernel `{composed.name}` has sizes that are not known: it cannot be measured",
+            f"the kernel `{composed.name}` cannot be measured, because some of its sizes are dynamic",
             help=["show it without `measure`"],
         )
     functions = [composed.prim_func, *(p.func for p in primitives)]

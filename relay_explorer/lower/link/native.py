@@ -65,7 +65,8 @@ def _check_host(functions: Sequence[Function]) -> None:
                     f"the program cannot be compiled ahead of time: `{node.name}` is computed in Python",
                     function.span,
                     help=[
-                        f'say it as a tensor expression: relay.op.get("{node.name}").set_attr("FTVMCompute", '
+                        "write it as a tensor expression: "
+                        f'relay.op.get("{node.name}").set_attr("FTVMCompute", '
                         "lambda call: [tvm.te.compute(…)])",
                         "the virtual machine runs it as it is",
                     ],

@@ -136,7 +136,7 @@ class Measurement:
         if not measurement.launches or any(
             not 0 <= n.kernel < len(measurement.kernels) for n in measurement.launches
         ):
-            raise RelayError("its launches are of kernels that it does not have", help=[_MAKE])
+            raise RelayError("it has launches of kernels that it does not contain", help=[_MAKE])
         return measurement
 
 

@@ -56,7 +56,7 @@ def limits(target: Target) -> Limits:
     """
     if not target.runs_here or target.kind == "cuda":
         raise RelayError(
-            f"what {target} can do at most cannot be measured here: this machine is not it",
+            f"the peak performance of {target} cannot be measured on this machine",
             help=['measure target="cpu", or run this on such a machine'],
         )
     many = threads()

@@ -178,7 +178,7 @@ class GraphExecutable(Executable):
                 self._executor = self._made()
             except (MemoryError, ValueError) as problem:  # NumPy raises either
                 raise RelayError(
-                    f"the program needs {_mega(self.program.arena)} for its tensors, which cannot be had",
+                    f"the program's tensors need {_mega(self.program.arena)}, which cannot be allocated",
                     help=["give it smaller inputs, or fewer at a time"],
                 ) from problem
         return self._executor

@@ -226,7 +226,9 @@ class Kernel:
         fill. NVIDIA's compiler nvcc says it; no GPU is needed.
         """
         if self.target.kind != "cuda" or self.on_host:
-            raise RelayError(f"the kernel `{self.name}` is not made for a GPU: it takes no part of one")
+            raise RelayError(
+                f"the kernel `{self.name}` is not compiled for a GPU, so it has no resource usage"
+            )
         return usage(self.source("cuda"), self.target)
 
     @cached_property
@@ -276,7 +278,7 @@ class Kernel:
             sizes |= set() if agreement.number is None else {agreement.number}
             if len(sizes - ({1} if agreement.ones else set())) > 1:
                 actual = ", ".join(f"{a.dtype}{list(a.shape)}" for a in arrays)
-                raise RelayError(f"the kernel `{self.name}` is given sizes that do not go together: {actual}")
+                raise RelayError(f"the kernel `{self.name}` is called with inconsistent sizes: {actual}")
 
     def _shapes(self, arrays: Any) -> list[tuple[int, ...]]:
         if self.sizes is None:

@@ -152,7 +152,7 @@ class CompiledKernel:
 
     def __init__(self, kernel: Kernel, meaning: NumPyKernel, memory: KernelMemory) -> None:
         self.kernel = kernel
-        self.shapes = meaning.shapes  # by the type relations: sizes that do not go together are an error
+        self.shapes = meaning.shapes  # by the type relations: inconsistent sizes are an error
         self.compute = meaning.compute
         self._given, self._known = memory.given, memory.known
         self._run: Any = None

@@ -54,8 +54,10 @@ class ArchiveReader:
         return dict(described)
 
     def read(self, name: str) -> bytes:
-        """Read a member; a RelayError where it is not what was saved."""
+        """Read a member. Raise a RelayError where it has changed since it was saved."""
         data = self._archive.read(name)
         if digest(data) != self._digests.get(name):
-            raise RelayError(f"{self._path!r} is damaged: {name} in it is not what was saved", help=[REBUILD])
+            raise RelayError(
+                f"{self._path!r} is damaged: {name} in it has changed since it was saved", help=[REBUILD]
+            )
         return data

@@ -23,7 +23,7 @@ def path_of(path: object) -> Path:
             f"a path is a string or a pathlib.Path, not a value of type {type(path).__name__}"
         ) from None
     if not text or "\0" in text:
-        raise RelayError(f"{text[:80]!r} is no path of a file")
+        raise RelayError(f"{text[:80]!r} is not the path of a file")
     return Path(text)
 
 

@@ -145,7 +145,7 @@ def read_target(description: dict[str, Any]) -> Target:
     target = Target.from_dict(description["target"])
     if description["machine"] != platform.machine() or not target.runs_here:
         raise RelayError(
-            f"the program was built for {target} on {description['machine']}, and this machine is none",
+            f"the program was built for {target} on {description['machine']}, and this machine cannot run it",
             help=[REBUILD],
         )
     return target

@@ -167,7 +167,7 @@ def _missing(features: Sequence[str]) -> list[str]:
 @timed.register(LoadedNative)
 def _timed(exe: LoadedNative, args: Sequence[Any], named: dict[str, Any] | None = None) -> Program:
     raise RelayError(
-        "in a library that was saved no clock is read between its kernels",
+        "a saved library does not read the clock between its kernels",
         help=["measure the program before it is saved, where it is built; here there is exe.time(…)"],
     )
 
