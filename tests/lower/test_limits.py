@@ -34,5 +34,5 @@ def test_this_machine_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("target", ["cuda", "raspberry-pi-4"])
 def test_another_machine_cannot_be_measured(target: str) -> None:
     options = {"kind": "cuda", "arch": "sm_80"} if target == "cuda" else target
-    with pytest.raises(RelayError, match="this machine is not it"):
+    with pytest.raises(RelayError, match="cannot be measured on this machine"):
         limits(Target.of(options))

@@ -226,5 +226,5 @@ def test_an_executor_that_compiles_ahead_of_time() -> None:
     total, same = run(items(module), np.array([10, 20], "float32"))
     assert repr(same) == "Cons([2.0, 1.0], Cons([1.0, 1.0], Cons([0.0, 1.0], Nil)))"
     np.testing.assert_array_equal(total.numpy(), [13, 23])
-    with pytest.raises(RelayError, match="must be `List`, and "):
+    with pytest.raises(RelayError, match="must be `List`, but "):
         run(total, total)

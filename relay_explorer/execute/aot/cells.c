@@ -110,7 +110,7 @@ typedef struct {
   uint32_t arity;
   const Expected *result; /* what it gives; NULL: it is not known yet */
 } Outside;
-enum { MOST_ARGUMENTS = 32 };
+enum { MAX_ARGUMENTS = 32 };
 
 static void let_outside_go(Object *value) {
   Outside *it = (Outside *)value;
@@ -123,7 +123,7 @@ static const char *text_of(const Expected *wanted);
 /* The code of such a function: its registers are the arguments, and then what it captured. */
 static int call_outside(Machine *m, Object **r, int at) {
   (void)at;
-  Object *given[MOST_ARGUMENTS], *made = NULL;
+  Object *given[MAX_ARGUMENTS], *made = NULL;
   uint32_t count = 0;
   for (; r[count]->kind != OUTSIDE; count++) given[count] = r[count];
   Outside *it = (Outside *)r[count];

@@ -173,11 +173,11 @@ static int fits_function(const Object *value, const Expected *wanted) {
 API int PREFIX_arity(const Object *value) { return is(value, CLOSURE) ? (int)arity_of(value) : -1; }
 
 API int PREFIX_apply(Machine *m, Object *function, Object *const *arguments, Object **result) {
-  Object *given[MOST_ARGUMENTS];
+  Object *given[MAX_ARGUMENTS];
   *result = NULL;
   if (!m || !is(function, CLOSURE)) return failed(m, "what is applied is no function");
   uint32_t count = arity_of(function);
-  if (count > MOST_ARGUMENTS) return failed(m, "a function of more than %d arguments is called", (int)MOST_ARGUMENTS);
+  if (count > MAX_ARGUMENTS) return failed(m, "a function of more than %d arguments is called", (int)MAX_ARGUMENTS);
   const Function *callee = &functions[function->tag];
   for (uint32_t k = 0; k < count; k++) {
     if (!fits(arguments[k], callee->types ? callee->types[k] : &any))
@@ -195,11 +195,11 @@ API int PREFIX_apply(Machine *m, Object *function, Object *const *arguments, Obj
 }
 
 API Object *PREFIX_function(Machine *m, int arity, CallOutside code, void (*done)(void *), void *context) {
-  if (arity < 0 || arity >= MOST_ARGUMENTS)
-    failed(m, "a function from outside takes up to %d arguments, and not %d", (int)MOST_ARGUMENTS - 1, arity);
+  if (arity < 0 || arity >= MAX_ARGUMENTS)
+    failed(m, "a function from outside takes up to %d arguments, and not %d", (int)MAX_ARGUMENTS - 1, arity);
   else if (!code)
     failed(m, "a function from outside has no code");
-  if (!m || !code || arity < 0 || arity >= MOST_ARGUMENTS) return NULL;
+  if (!m || !code || arity < 0 || arity >= MAX_ARGUMENTS) return NULL;
   Object *made = parts(m, CLOSURE, FROM_OUTSIDE, 1);
   Outside *it = made ? (Outside *)object(m, sizeof(Outside), OUTSIDE, 0) : NULL;
   if (!it) {
@@ -220,7 +220,7 @@ API int64_t PREFIX_write(Object *value, int64_t *to, int64_t room) {
 /* Runs the program, or a function, on arguments that are numbers, and writes out its result; 0 where something
    went wrong. */
 API int64_t PREFIX_go(Machine *m, Object *function, const int64_t *code, int64_t length, int64_t *to, int64_t room) {
-  enum { MOST = MAIN_ARGUMENTS > MOST_ARGUMENTS ? MAIN_ARGUMENTS : MOST_ARGUMENTS };
+  enum { MOST = MAIN_ARGUMENTS > MAX_ARGUMENTS ? MAIN_ARGUMENTS : MAX_ARGUMENTS };
   Object *given[MOST + 1], *result;
   uint32_t count = function ? arity_of(function) : MAIN_ARGUMENTS;
   if (read_values(m, code, length, given, count)) return 0;
