@@ -1,17 +1,22 @@
 // Which layer each item stands in. Layer 0 holds the ports by which values enter, the last one those by which they leave.
 
 import { ITEM, PORT_IN, PORT_OUT } from "./levels.js";
+/** @import { Adjacency, Layering, Level, PreviousLevel } from "./types.js" */
 
 const SUB = 65536; // room for the layers that a change inserts between two old ones
 
-/** Items so that every edge that is not marked `back` goes from earlier to later. Program order where it serves; a cycle is cut at its first item. */
+/**
+ * Items so that every edge that is not marked `back` goes from earlier to later. Program order where it serves; a cycle is cut at its first item.
+ * @param {Level} level
+ */
 export function order(level) {
   const n = level.items.length;
   for (const net of level.nets) net.back = net.to.map(() => false);
   const waiting = new Int32Array(n);
   level.ins.forEach((nets, v) => (waiting[v] = nets.length));
-  const sorted = [],
-    done = new Uint8Array(n),
+  /** @type {number[]} */
+  const sorted = [];
+  const done = new Uint8Array(n),
     ready = new MinHeap();
   /** @param {number} v */
   const rank = (v) => (level.kind[v] === PORT_IN ? v - n : level.kind[v] === PORT_OUT ? v + n : v);
@@ -34,31 +39,49 @@ export function order(level) {
   return sorted;
 }
 
+/**
+ * @param {Level} level
+ * @param {number} v
+ * @param {Uint8Array} done
+ */
 function cut(level, v, done) {
   for (const k of level.ins[v]) {
     const net = level.nets[k];
-    if (!done[net.from]) net.back[net.at.get(v)] = true;
+    if (!done[net.from]) net.back[/** @type {number} */ (net.at.get(v))] = true;
   }
 }
 
-/** The operands and users of each item, cut edges left out. */
+/**
+ * The operands and users of each item, cut edges left out.
+ * @param {Level} level
+ * @returns {Adjacency}
+ */
 export function adjacency(level) {
-  const preds = level.items.map(() => []),
-    succs = level.items.map(() => []);
+  /** @type {number[][]} */
+  const preds = level.items.map(() => []);
+  /** @type {number[][]} */
+  const succs = level.items.map(() => []);
   for (const net of level.nets) {
     net.to.forEach((t, i) => {
       if (!net.back[i]) succs[net.from].push(t);
     });
   }
   level.ins.forEach((nets, v) => {
-    for (const k of nets) if (!level.nets[k].back[level.nets[k].at.get(v)]) preds[v].push(level.nets[k].from);
+    for (const k of nets) {
+      const { at, back, from } = level.nets[k];
+      if (!back[/** @type {number} */ (at.get(v))]) preds[v].push(from);
+    }
   });
   return { preds, succs };
 }
 
 /**
  * Longest path from the top; then what depends on nothing (a constant, and a chain made of it alone) sinks to just above its first use.
+ * @param {Level} level
+ * @param {number[]} sorted
+ * @param {Adjacency} adjacency
  * @param {number} shelfWidth
+ * @returns {Layering}
  */
 export function freshLayers(level, sorted, { preds, succs }, shelfWidth) {
   const layer = new Int32Array(level.items.length),
@@ -88,6 +111,10 @@ export function freshLayers(level, sorted, { preds, succs }, shelfWidth) {
 
 /**
  * Items that nothing connects (the functions of a module) are set in rows, like words in a paragraph.
+ * @param {Level} level
+ * @param {Int32Array} layer
+ * @param {number[][]} preds
+ * @param {number[][]} succs
  * @param {number} deepest
  * @param {number} shelfWidth
  */
@@ -112,7 +139,14 @@ function shelve(level, layer, preds, succs, deepest, shelfWidth) {
   return Math.max(deepest, row);
 }
 
-/** Layers that keep every known item in the layer it had; new layers open between old ones, and a few that emptied stay. */
+/**
+ * Layers that keep every known item in the layer it had; new layers open between old ones, and a few that emptied stay.
+ * @param {Level} level
+ * @param {number[]} sorted
+ * @param {Adjacency} adjacency
+ * @param {PreviousLevel} previous
+ * @returns {Layering}
+ */
 export function keptLayers(level, sorted, { preds, succs }, previous) {
   const n = level.items.length;
   const pos = new Float64Array(n),
@@ -122,9 +156,13 @@ export function keptLayers(level, sorted, { preds, succs }, previous) {
     let above = 0,
       below = Infinity;
     for (const u of preds[v]) above = Math.max(above, pos[u]);
-    for (const t of succs[v]) if (level.kind[t] === ITEM && old[t]) below = Math.min(below, old[t].layer);
+    for (const t of succs[v]) {
+      const was = old[t];
+      if (level.kind[t] === ITEM && was) below = Math.min(below, was.layer);
+    }
     const open = Math.floor(above / SUB) + 1;
-    if (old[v]) pos[v] = old[v].layer * SUB > above ? old[v].layer * SUB : above + 1;
+    const was = old[v];
+    if (was) pos[v] = was.layer * SUB > above ? was.layer * SUB : above + 1;
     else if (!preds[v].length && below < Infinity) pos[v] = below > 1 ? (below - 1) * SUB : SUB / 2;
     else pos[v] = open < below ? open * SUB : above + 1;
   }
@@ -136,21 +174,31 @@ export function keptLayers(level, sorted, { preds, succs }, previous) {
   const ranks = new Map([...used].sort((a, b) => a - b).map((p, i) => [p, i + 1]));
   const count = ranks.size + 2;
   const heights = new Float64Array(count);
-  for (const p of empty) if (ranks.has(p)) heights[ranks.get(p)] = previous.heights[p / SUB];
+  for (const p of empty.filter((at) => ranks.has(at)))
+    heights[/** @type {number} */ (ranks.get(p))] = previous.heights[p / SUB];
   const from = new Int32Array(count).fill(-1);
   for (const [p, l] of ranks) if (p % SUB === 0 && p / SUB < previous.heights.length) from[l] = p / SUB;
   const layer = Int32Array.from(pos, (p, v) =>
-    level.kind[v] === PORT_IN ? 0 : level.kind[v] === PORT_OUT ? count - 1 : ranks.get(p),
+    level.kind[v] === PORT_IN
+      ? 0
+      : level.kind[v] === PORT_OUT
+        ? count - 1
+        : /** @type {number} */ (ranks.get(p)),
   );
   return { layer, count, heights, old: from };
 }
 
 /** A binary heap of (priority, value). */
 class MinHeap {
+  /** @type {number[]} */
   #p = [];
+  /** @type {number[]} */
   #v = [];
 
-  /** @param {number} value */
+  /**
+   * @param {number} priority
+   * @param {number} value
+   */
   push(priority, value) {
     const p = this.#p,
       v = this.#v;
@@ -173,8 +221,8 @@ class MinHeap {
       v = this.#v;
     if (!p.length) return undefined;
     const top = v[0],
-      priority = p.pop(),
-      value = v.pop();
+      priority = /** @type {number} */ (p.pop()),
+      value = /** @type {number} */ (v.pop());
     const n = p.length;
     if (!n) return top;
     let i = 0;

@@ -3,11 +3,18 @@
 // A level is the inside of one open group (or of the whole graph). Its items are the leaves and groups that are seen directly in it. An edge that
 // crosses the border of a group passes through a port, one a source, so that a value used five times in a block enters the block once.
 
+import { LATER } from "../core/later.js";
+/** @import { Key, Level, Spec, SpecInput } from "./types.js" */
+
 export const ITEM = 0,
   PORT_IN = 1,
   PORT_OUT = 2;
 
-/** What `layout` draws from: sizes in pixels, `edges` flat [from, to, …] in the order of the operands of each `to`. */
+/**
+ * What `layout` draws from: sizes in pixels, `edges` flat [from, to, …] in the order of the operands of each `to`.
+ * @param {SpecInput} input
+ * @returns {Spec}
+ */
 export function makeSpec({
   count,
   edges = [],
@@ -60,11 +67,16 @@ export function soundParents(parents) {
   return sound;
 }
 
-/** For every node the item that stands for it: itself, the outermost folded group that holds it (`count + g`), or -1 when it is hidden. */
+/**
+ * For every node the item that stands for it: itself, the outermost folded group that holds it (`count + g`), or -1 when it is hidden.
+ * @param {Spec} spec
+ */
 export function representatives(spec) {
   const { count, parents, folded, group, hidden } = spec;
   const byGroup = new Int32Array(parents.length).fill(-2);
+  /** @param {number} g */
   const of = (g) => {
+    /** @type {number[]} */
     const walk = [];
     while (g >= 0 && byGroup[g] === -2) {
       walk.push(g);
@@ -84,6 +96,7 @@ export function representatives(spec) {
 /**
  * @param {number} group
  * @param {number} depth
+ * @returns {Level}
  */
 function newLevel(group, depth) {
   return {
@@ -92,21 +105,20 @@ function newLevel(group, depth) {
     items: [],
     kind: [],
     local: new Map(),
-    first: [],
     nets: [],
     netOf: new Map(),
     ins: [],
     outs: [],
-    left: null,
-    right: null,
-    height: null,
-    portIn: null,
-    portOut: null,
+    left: LATER,
+    right: LATER,
+    height: LATER,
+    refs: LATER,
   };
 }
 
 /**
- * @param {any} ref
+ * @param {Level} level
+ * @param {Key} ref
  * @param {number} item
  * @param {number} kind
  */
@@ -120,16 +132,26 @@ function addLocal(level, ref, item, kind) {
   return id;
 }
 
-/** Levels, parents before children, and `home`: the group in which each item is seen directly (-1: the root). */
+/**
+ * Levels, parents before children, and `home`: the group in which each item is seen directly (-1: the root).
+ * @param {Spec} spec
+ */
 export function buildLevels(spec) {
   const { count, parents } = spec;
   const rep = representatives(spec);
   const home = new Int32Array(count + parents.length).fill(-1);
   const byGroup = new Map([[-1, newLevel(-1, 0)]]);
   const seen = new Uint8Array(count + parents.length);
+  /**
+   * @param {number} g
+   * @returns {Level}
+   */
   const level = (g) => {
-    if (!byGroup.has(g)) byGroup.set(g, newLevel(g, level(parents[g]).depth + 1));
-    return byGroup.get(g);
+    const there = byGroup.get(g);
+    if (there) return there;
+    const added = newLevel(g, level(parents[g]).depth + 1);
+    byGroup.set(g, added);
+    return added;
   };
   for (const i of computedFirst(spec)) {
     for (let item = rep[i]; item >= 0 && !seen[item];) {
@@ -145,7 +167,10 @@ export function buildLevels(spec) {
   return { levels, byGroup, home, rep };
 }
 
-/** Program order, but what nothing computes comes last: the order of blocks is not that in which their weights are declared. */
+/**
+ * Program order, but what nothing computes comes last: the order of blocks is not that in which their weights are declared.
+ * @param {Spec} spec
+ */
 function computedFirst({ count, edges }) {
   const computed = new Uint8Array(count);
   for (let k = 1; k < edges.length; k += 2) computed[edges[k]] = 1;
@@ -153,7 +178,12 @@ function computedFirst({ count, edges }) {
   return [...all.filter((i) => computed[i]), ...all.filter((i) => !computed[i])];
 }
 
-/** @param {Int32Array<ArrayBuffer>} rep */
+/**
+ * @param {Spec} spec
+ * @param {Int32Array} rep
+ * @param {Int32Array} home
+ * @param {Map<number, Level>} byGroup
+ */
 function connect(spec, rep, home, byGroup) {
   const { count, edges } = spec;
   const total = count + spec.parents.length;
@@ -165,7 +195,7 @@ function connect(spec, rep, home, byGroup) {
     const key = s * total + t;
     if (seen.has(key)) continue;
     seen.add(key);
-    for (const [g, from, to] of route(s, t, count, home, byGroup)) branch(byGroup.get(g), s, from, to);
+    for (const [g, from, to] of route(s, t, count, home, byGroup)) branch(levelOf(byGroup, g), s, from, to);
   }
 }
 
@@ -173,14 +203,19 @@ function connect(spec, rep, home, byGroup) {
  * The pieces of an edge, one a level: [group, from item or -1 for the port, to item or -1 for the port].
  * @param {number} s
  * @param {number} t
+ * @param {number} count
+ * @param {Int32Array} home
+ * @param {Map<number, Level>} byGroup
  */
 export function route(s, t, count, home, byGroup) {
-  const up = [],
-    down = [];
+  /** @type {[number, number, number][]} */
+  const up = [];
+  /** @type {[number, number, number][]} */
+  const down = [];
   let a = s,
     b = t;
   while (home[a] !== home[b]) {
-    if (byGroup.get(home[a]).depth >= byGroup.get(home[b]).depth) {
+    if (levelOf(byGroup, home[a]).depth >= levelOf(byGroup, home[b]).depth) {
       up.push([home[a], a, -1]);
       a = count + home[a];
     } else {
@@ -192,15 +227,32 @@ export function route(s, t, count, home, byGroup) {
   return up.concat(down.reverse());
 }
 
-/** @param {number} source */
+/**
+ * @param {Map<number, Level>} byGroup
+ * @param {number} group
+ */
+const levelOf = (byGroup, group) => /** @type {Level} */ (byGroup.get(group));
+
+/**
+ * @param {Level} level
+ * @param {number} item
+ */
+const placeOf = (level, item) => /** @type {number} */ (level.local.get(item));
+
+/**
+ * @param {Level} level
+ * @param {number} source
+ * @param {number} from
+ * @param {number} to
+ */
 function branch(level, source, from, to) {
   /**
-   * @param {any} ref
+   * @param {Key} ref
    * @param {number} kind
    */
   const port = (ref, kind) => level.local.get(ref) ?? addLocal(level, ref, source, kind);
-  const f = from >= 0 ? level.local.get(from) : port(`in${source}`, PORT_IN);
-  const t = to >= 0 ? level.local.get(to) : port(`out${source}`, PORT_OUT);
+  const f = from >= 0 ? placeOf(level, from) : port(`in${source}`, PORT_IN);
+  const t = to >= 0 ? placeOf(level, to) : port(`out${source}`, PORT_OUT);
   let net = level.netOf.get(source);
   if (net === undefined) {
     net = level.nets.length;
