@@ -76,7 +76,7 @@ def test_the_schedule_is_stepped_through_with_what_each_step_is_worth(
     expect(page.locator(".lv-loops .is-touched")).to_have_count(0)
     expect(page.locator(".measured")).to_contain_text("measured 100 µs")
     press(page, *["ArrowRight"] * 6)
-    assert "are shared out among the cores" in say(page)
+    assert "are divided among the cores" in say(page)
     expect(page.locator(".lv-loops .is-touched")).to_contain_text("i1_0_i0_0_fused × 32")
     expect(page.locator(".lowering-effect .changed:not(.measured)")).to_have_text(["32 pieces for the cores"])
     expect(page.locator(".lowering-effect .estimated").first).to_contain_text("cycles of the busiest core")
@@ -85,7 +85,7 @@ def test_the_schedule_is_stepped_through_with_what_each_step_is_worth(
     press(page, *["ArrowRight"] * 4)
     expect(page.locator(".lowering-effect .changed.estimated").first).to_contain_text("× fewer")
     page.get_by_role("button", name="machine code").click()
-    assert "LLVM makes 111 instructions" in say(page)
+    assert "LLVM generates 111 instructions" in say(page)
     assert violations(page, axe_core) == []
     to(page, "step=4&op=0")
     expect(page.locator(".count")).to_have_text("4 / 22")

@@ -49,7 +49,7 @@ def test_instructions_are_stepped_through_beside_the_program(open_view: Opener) 
     assert say(page).startswith("The kernel k0 multiply reads")
     assert registers(page)[4].endswith("[0.25, 1] written")
     press(page, "o")
-    assert "@fold returns [0.25, 1], and @fold goes on" in say(page)
+    assert "@fold returns [0.25, 1], and @fold continues" in say(page)
     press(page, "u")
     expect(page.locator(".stack .frame")).to_have_count(1)
     press(page, "End")
@@ -131,7 +131,7 @@ def test_memory_says_what_is_held_and_the_graph_executors_plan_is_a_tab(
 
 def test_a_state_of_the_plan_is_restored(open_view: Opener) -> None:
     page = open_view(sample("layers"), fragment="#rx-test:form=graph&step=3")
-    assert "b0 is used again" in say(page)
+    assert "b0 is reused" in say(page)
     to(page, "step=3")
     expect(page.locator(".count")).to_have_text("3 / 13")
     view = sample("tree")

@@ -46,8 +46,8 @@ def extent(page: Page, text: str) -> tuple[float, float]:
 def test_the_first_frame_is_the_peak(open_view: Opener) -> None:
     page = open_view(view_of("block"))
     assert page.locator(".count").inner_text() == "3 / 9"
-    assert "%2 nn.bias_add needs 8.19 kB: a new buffer, b2." in say(page)
-    expect(page.locator(".say small")).to_contain_text("In use: 24.6 kB, the peak.")
+    assert "%2 nn.bias_add needs 8.19 kB: a new buffer, b2, because none is free." in say(page)
+    expect(page.locator(".say small")).to_contain_text("Live: 24.6 kB, the peak.")
     chips = page.locator(".memory-grid .buf").all_inner_texts()
     assert chips == ["b0", "b1", "b2", "b1", "b2", "b1", "b2", "b0"]
     assert places(page)[2:4] == [
@@ -65,13 +65,13 @@ def test_the_first_frame_is_the_peak(open_view: Opener) -> None:
 def test_stepping_and_the_keys(open_view: Opener) -> None:
     page = open_view(view_of("block"), motion="reduce")
     press(page, "ArrowRight")
-    assert "b1 is used again" in say(page)
+    assert "b1 is reused" in say(page)
     assert tinted(page) == ["%0", "%2", "%3"]
     expect(page.locator(".row.is-read")).to_contain_text("%2 = nn.bias_add")
     press(page, "w")
     expect(page.locator(".row[aria-selected=true]")).to_contain_text("%1 = nn.conv2d")
     press(page, "End")
-    assert "The result is there." in say(page)
+    assert "The result is computed." in say(page)
     assert tinted(page) == ["nn.relu(%6)"]
     press(page, "p")
     assert page.locator(".count").inner_text() == "3 / 9"

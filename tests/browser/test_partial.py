@@ -94,9 +94,9 @@ def test_values_are_those_of_the_round(open_view: Opener) -> None:
 def test_over_a_call_and_out_of_it(open_view: Opener) -> None:
     page = open_view(view_of("power"))
     press(page, "o")
-    assert say(page) == "@power gives %x2. @power goes on."
+    assert say(page) == "@power returns %x2. @power continues."
     press(page, "Escape", "ArrowRight", "u")
-    assert say(page) == "@power gives %x2. @power goes on."
+    assert say(page) == "@power returns %x2. @power continues."
 
 
 def test_effects_have_their_order_and_cells_what_they_hold(open_view: Opener) -> None:
@@ -177,6 +177,6 @@ def test_accessible(open_view: Opener, axe_core: str, name: str, width: int, the
 
 def test_a_gap_is_told(open_view: Opener) -> None:
     page = open_view(view_of("gap"), fragment="#rx-test:step=13")
-    assert say(page) == "12 steps are left out here: only the first 12 of 25 are recorded."
+    assert say(page) == "Here 12 steps are left out: the first 12 of 25 are recorded."
     press(page, "ArrowRight")
-    assert "This remains: 3 bindings." in say(page)
+    assert "The residual program has 3 bindings." in say(page)
