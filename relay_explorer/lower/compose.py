@@ -15,10 +15,10 @@ from ..ir.nest import leaves, nested
 from ..ir.op import Op, OpPattern
 from ..ir.types import TensorType, Type
 from ..ir.walk import post_order
-from ..ops.te.lowered import Lowered, Sizes, Tensors
+from ..ops.te.lowered import Lowered, Lowering, Sizes, Tensors
 from ..typing import infer_types
 from . import tvm_types
-from .lowering import lowering_of, tensor_types
+from .lowering import is_users, lowering_of, tensor_types
 from .require import tvm
 from .targets.target import Target
 
@@ -176,13 +176,31 @@ class _Composer:
         if types and all(0 in type_.shape for type_ in types):
             tensors = [self._empty(type_) for type_ in types]
         else:
-            result = lowering(Lowered(call, inputs, self.target, self.sizes))
+            result = self._lowered(lowering, call, inputs)
             tensors = [result] if hasattr(result, "op") else list(result)
         self._check(call, tensors)
         ops = [op for op in operations(tensors) if op not in self.known]
         self.known.update(ops)
         self.stages.append(Stage(call, tuple(tensors), tuple(ops)))
         return nested(iter(tensors), call.checked_type)
+
+    def _lowered(self, lowering: Lowering, call: Call, inputs: Sequence[Tensors]) -> Anything:
+        """Apply a lowering; where a lowering of the user's fails on static sizes, say which and on what."""
+        try:
+            return lowering(Lowered(call, inputs, self.target, self.sizes))
+        except RelayError:
+            raise
+        except Exception as problem:
+            types = [type_ for arg in call.args for type_ in tensor_types(arg.checked_type)]
+            op = call.op
+            if not isinstance(op, Op) or not is_users(op) or not all(type_.is_static for type_ in types):
+                raise
+            raise RelayError(
+                f"the lowering of `{op.name}` fails on {', '.join(map(str, types)) or 'no operands'}: "
+                f"{type(problem).__name__}: {str(problem).strip():.300}",
+                call.span,
+                help=["refuse in its type relation what its lowering cannot compute, or compute it there"],
+            ) from problem
 
     def _empty(self, type_: TensorType) -> Anything:
         """Return a tensor without elements; no lowering is needed, because nothing is computed."""

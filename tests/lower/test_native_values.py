@@ -228,3 +228,15 @@ def test_an_executor_that_compiles_ahead_of_time() -> None:
     np.testing.assert_array_equal(total.numpy(), [13, 23])
     with pytest.raises(RelayError, match="must be `List`, but "):
         run(total, total)
+
+
+def test_kernels_of_symbolic_sizes_are_linked_and_saved(tmp_path: Path) -> None:
+    rows = "Tensor[(n, 2), float32]"
+    exe = relay_explorer.build(
+        relay.parse(f"def @main(%x: {rows}, %y: {rows}) {{ exp(add(%x, %y)) }}"), executor="aot", quiet=True
+    )
+    exe.save(tmp_path / "sum.so")
+    for rows_given in (1, 3):
+        x = np.ones((rows_given, 2), "float32")
+        for program in (exe, relay_explorer.load(tmp_path / "sum.so")):
+            np.testing.assert_allclose(program(x, x), np.exp(2 * x), rtol=1e-6)

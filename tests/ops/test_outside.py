@@ -12,7 +12,7 @@ import pytest
 
 import relay_explorer
 from relay_explorer import relay
-from relay_explorer.ir.errors import AttributeSchemaError, TypeInferenceError
+from relay_explorer.ir.errors import AttributeSchemaError, RelayError, TypeInferenceError
 from relay_explorer.ir.expr import Function
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import Op
@@ -94,6 +94,21 @@ def test_it_is_fused_and_optimized() -> None:
 def test_it_is_compiled_for_the_processor(executor: str) -> None:
     program = relay_explorer.build(parse(PROGRAM), executor=executor)
     np.testing.assert_allclose(np.asarray(program(X, G)), expected(X, G), rtol=1e-4, atol=1e-5)
+
+
+def test_it_is_compiled_ahead_of_time_and_saved(tmp_path: Path) -> None:
+    relay_explorer.build(parse(PROGRAM), executor="aot").save(tmp_path / "program.so")
+    loaded = relay_explorer.load(tmp_path / "program.so")
+    np.testing.assert_allclose(np.asarray(loaded(X, G)), expected(X, G), rtol=1e-4, atol=1e-5)
+
+
+def test_a_lowering_that_fails_is_named_with_its_operands() -> None:
+    module = parse("def @main(%x: Tensor[(2, 3), int32]) { my.swish_gate(%x, %x) }")
+    with pytest.raises(RelayError) as caught:
+        relay_explorer.build(module)(np.ones((2, 3), "int32"), np.ones((2, 3), "int32"))
+    assert caught.value.message.startswith(
+        "the lowering of `my.swish_gate` fails on Tensor[(2, 3), int32], Tensor[(2, 3), int32]: "
+    )
 
 
 def test_it_is_compiled_to_cuda_source() -> None:

@@ -141,12 +141,15 @@ class NativeExecutable(Executable):
             if kernel is None:
                 continue
             object_file = place / f"{symbol}.o"
-            rename = f"__tvm_ffi_{kernel.entry['name']}={symbol}"
+            name = kernel.entry.get("name", kernel.symbol)
             # Several kernels have functions of one name; the weak ones are the same in all.
             called(
-                [self.tools.objcopy, "--redefine-sym", rename, _object(kernel), object_file],
+                [
+                    self.tools.objcopy, "--redefine-sym", f"__tvm_ffi_{name}={symbol}",
+                    _object(kernel, object_file), object_file,
+                ],
                 "name a kernel's function",
-            )
+            )  # fmt: skip
             files.append(object_file)
         return files
 
@@ -237,24 +240,26 @@ def _linked(files: Sequence[Path]) -> list[Path]:
     return [file for file in files if file.suffix in (".c", ".o")]
 
 
-def _object(kernel: Kernel) -> Path:
-    """Return the object file of a kernel."""
+def _object(kernel: Kernel, place: Path) -> Path:
+    """Return the object file of a kernel; that of one that was compiled in this process is written to
+    `place`.
+    """
     path, entry = kernel.library, kernel.entry
-    if path is not None:
-        if path.suffix == ".o":
-            return path
-        object_file = path.parent / str(entry.get("object"))
-        if (
-            "object" in entry
-            and object_file.is_file()
-            and digest(object_file.read_bytes()) == entry["object_sha256"]
-        ):
-            return object_file
+    if path is None:
+        kernel.write_object(place)
+        return place
+    if path.suffix == ".o":
+        return path
+    object_file = path.parent / str(entry.get("object"))
+    if (
+        "object" in entry
+        and object_file.is_file()
+        and digest(object_file.read_bytes()) == entry["object_sha256"]
+    ):
+        return object_file
     raise RelayError(
         f"the kernel `{kernel.name}` has no object file to link",
-        help=[
-            "its operators are lowered by code of this process; or a C compiler was missing when it was made"
-        ],
+        help=["a C compiler was missing when it was compiled"],
     )
 
 

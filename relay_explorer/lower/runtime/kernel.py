@@ -131,6 +131,10 @@ class Kernel:
     def _generated(self) -> Any:
         return generated(self.scheduled)
 
+    def write_object(self, path: Path) -> None:
+        """Compile the kernel in this process, and write it as an object file."""
+        self._generated.mod.write_to_file(str(path), "o")
+
     def source(self, level: str) -> str:
         """Return the kernel at a level: "relay", "te" (tensor expressions), "tir" (the loops that these
         define), "scheduled" (loops after scheduling), "llvm" and "asm"; for a GPU "cuda", and "ptx" where

@@ -20,6 +20,7 @@ from ..runtime.arrays import aligned
 from ..runtime.executable import Executable, GraphExecutable
 from ..runtime.kernel import Kernel
 from ..targets.target import Target
+from ..targets.toolchain import c_compiler
 from .archive import REBUILD, ArchiveReader, ArchiveWriter
 from .files import replaced
 from .formats import DESCRIPTION, FORMAT, register_archive
@@ -79,7 +80,12 @@ def _library_of(kernel: Kernel) -> Path | None:
     if library is None:
         raise RelayError(
             f"the kernel `{kernel.name}` was compiled in this process, and has no library to save",
-            help=["install a C compiler (gcc), and give its operators lowerings of this package"],
+            help=[
+                "install a C compiler (gcc)"
+                if c_compiler() is None
+                else "so are kernels with lowerings of yours and those of symbolic sizes: "
+                'build(…, executor="aot") makes a library of them that can be saved'
+            ],
         )
     return library
 
