@@ -56,7 +56,7 @@ class Explorer:
         return self._state if self._widget is None else str(self._widget.state)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the view as plain lists, dictionaries, strings and numbers (`frontend/FORMAT.md`)."""
+        """Return the view as plain lists, dictionaries, strings and numbers (`frontend/README.md`)."""
         return self.view.to_dict()
 
     def to_json(self) -> str:

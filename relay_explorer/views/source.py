@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..execute.record import Evaluation
 from ..ir.errors import RelayError
-from ..ir.expr import Expr
+from ..ir.expr import Expr, Function
 from ..ir.module import IRModule
+from ..ir.show import counted
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.walk import post_order
 from ..typing.infer import Inference
@@ -52,6 +54,21 @@ class Source:
                 help=['explore a part of it: explore(module["f"]) shows one function'],
             )
         return module
+
+    def check_arguments(self, args: Sequence[object]) -> None:
+        """Raise a RelayError that says how to give arguments, where `@main` needs some and there are none."""
+        functions = self.any_size.functions.items()
+        main = next((function for name, function in functions if name.name_hint == "main"), None)
+        if not args and isinstance(main, Function) and main.params:
+            names = ", ".join(f"%{p.name_hint}" for p in main.params[:8])
+            raise RelayError(
+                f"`@main` takes {counted(len(main.params), 'argument')}, and is given 0",
+                main.span,
+                help=[
+                    f"they are {names}{' …' if len(main.params) > 8 else ''}: explore(…, args=[…])",
+                    "on the command line: --arg VALUE, once for each",
+                ],
+            )
 
     @property
     def title(self) -> str:

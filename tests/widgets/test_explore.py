@@ -16,6 +16,7 @@ from relay_explorer.ir import Expr, Function, ParseError, RelayError
 from relay_explorer.text import parse
 from relay_explorer.transform import FuseOps
 from relay_explorer.typing import record
+from relay_explorer.views import picture
 from relay_explorer.views.registry import ViewError, views
 from tests.support.views.check import check
 from tests.widgets.programs import SMALL
@@ -137,10 +138,18 @@ def test_an_input_that_a_view_does_not_show_is_refused() -> None:
     assert list(caught.value.help) == ["the view that can: lowering"]
 
 
+@pytest.mark.parametrize("view", ["evaluation", "machine"])
+def test_a_run_without_arguments_says_how_to_give_them(view: str) -> None:
+    with pytest.raises(RelayError, match="`@main` takes 1 argument, and is given 0") as caught:
+        explore("def @main(%x: float32) { %x }", view=view)
+    assert caught.value.help[0] == "they are %x: explore(…, args=[…])"
+
+
 def test_costs_are_those_of_the_calls() -> None:
     shown = explore(models.load("mlp"), view="costs")
     assert shown.view.summary.startswith("6 calls: 407,100 FLOPs")
     assert check(shown.to_dict()) == []
+    assert "50 FLOPs, 80 bytes" in picture.svg(shown.view)
     assert explore("def @main(%x: float32) { %x }", view="costs").view.summary.startswith("No operator")
 
 

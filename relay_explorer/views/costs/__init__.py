@@ -39,7 +39,7 @@ class CostsView(View):
     operators: tuple[OperatorCost, ...]
     calls: tuple[CallCost, ...]
 
-    def notes(self) -> dict[int, str]:
+    def beside(self) -> dict[int, str]:
         """By row: the operations and bytes of its call."""
         return {
             call.row: f"{counted(call.flops, 'FLOP')}, {counted(call.bytes, 'byte')}" for call in self.calls

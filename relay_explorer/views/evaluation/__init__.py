@@ -25,6 +25,7 @@ def build(
 
     run = source.given
     if not isinstance(run, Evaluation):
+        source.check_arguments(args)
         run = record(source.any_size, *args, limit=LIMIT if limit is None else limit)
     if source.live:
         return Rerun(run, limit or LIMIT, source.title)

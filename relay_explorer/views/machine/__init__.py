@@ -21,4 +21,5 @@ def build(source: Source, *, args: Sequence[object] = (), limit: int | None = No
 
     if isinstance(source.given, Executable):
         return machine_view(source.given, args, source.asked_title or "program", limit)
+    source.check_arguments(args)
     return machine_view(source.module, args, source.title, limit)

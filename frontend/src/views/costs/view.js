@@ -6,8 +6,8 @@ import { commonKeys, rowKeys } from "../../core/keys.js";
 import { integer } from "../../core/links.js";
 import { createRows } from "../../core/rows.js";
 import { addStyle } from "../../core/style.js";
-/** @import { CostsView, OperatorCost } from "../../generated/costs.js" */
-/** @import { Context, State } from "../../core/types.js" */
+/** @import { CallCost, CostsView, OperatorCost } from "../../generated/costs.js" */
+/** @import { Child, Context, State } from "../../core/types.js" */
 
 addStyle(`
 .rx .cost-grid .cell:not(.code) { align-self: center; font: 13px/1.5 var(--ui); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
@@ -44,7 +44,7 @@ export function amount(value) {
   return sign ? `${Number((value / unit).toPrecision(3))} ${sign}` : value.toLocaleString("en");
 }
 
-/** @param {OperatorCost} cost */
+/** @param {OperatorCost | CallCost} cost */
 const intensity = ({ flops, bytes }) =>
   bytes ? Number((flops / bytes).toPrecision(2)).toLocaleString("en") : "";
 
@@ -59,7 +59,7 @@ export function mountCosts(root, view, ctx) {
 
 /** @extends {Explorer<CostsView>} */
 export class CostsExplorer extends Explorer {
-  /** @type {Map<number, import("../../generated/costs.js").CallCost>} */
+  /** @type {Map<number, CallCost>} */
   byRow = LATER;
   /** @type {number} */
   operator = LATER;
@@ -76,6 +76,7 @@ export class CostsExplorer extends Explorer {
     /**
      * @param {string} id
      * @param {string} title
+     * @param {(call: CallCost) => Child} write
      */
     const column = (id, title, write) => ({
       id,
