@@ -309,6 +309,9 @@ def test_a_generic_function(mode: str) -> None:
 def test_what_is_no_function() -> None:
     with pytest.raises(RelayError, match="only functions have gradients, not a Var"):
         gradient(relay.var("x", shape=()))
+    with pytest.raises(RelayError, match="only functions have gradients, not an IRModule") as caught:
+        gradient(relay.parse("def @main(%x: float32) { %x }"))
+    assert 'gradient(mod["main"], mod)' in caught.value.help[0]
     with pytest.raises(RelayError, match='mode is "third_order", but it is "higher_order" or "first_order"'):
         gradient(relay.Function([], relay.const(1.0)), mode="third_order")
     with pytest.raises(RelayError, match="the function `@f`, which is called here, is not known"):

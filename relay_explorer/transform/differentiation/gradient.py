@@ -37,10 +37,14 @@ def gradient(expr: Expr, mod: IRModule | None = None, mode: str = "higher_order"
             )
         expr = mod[expr]
     if not isinstance(expr, Function):
+        help = "make it one: relay.Function(relay.analysis.free_vars(expr), expr)"
+        if isinstance(expr, IRModule):
+            help = 'give one of its functions, and the module: gradient(mod["main"], mod)'
+        article = "an" if type(expr).__name__[0] in "AEIO" else "a"
         raise RelayError(
-            f"only functions have gradients, not a {type(expr).__name__}",
+            f"only functions have gradients, not {article} {type(expr).__name__}",
             expr.span if isinstance(expr, Expr) else None,
-            help=["make it one: relay.Function(relay.analysis.free_vars(expr), expr)"],
+            help=[help],
         )
     if mod is None and (called := [n for n in post_order(expr) if isinstance(n, GlobalVar)]):
         raise RelayError(
