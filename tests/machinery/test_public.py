@@ -12,7 +12,9 @@ import pytest
 import relay_explorer
 
 PACKAGE = Path(relay_explorer.__file__).parent
-NAMED = re.search(r"in their `__all__`: (.*?)\. ", (relay_explorer.__doc__ or "").replace("\n", " "))
+NAMED = re.search(
+    r"in the `__all__` of these packages: (.*?)\. ", (relay_explorer.__doc__ or "").replace("\n", " ")
+)
 PUBLIC = re.findall(r"`(\w+)`", NAMED[1]) if NAMED else []
 
 
