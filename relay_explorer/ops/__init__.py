@@ -26,7 +26,7 @@ from .layouts.layout import NO_LAYOUT_RULE
 from .layouts.same import broadcast_layout, elementwise_layout
 from .numeric import np
 from .operator import call, operator
-from .relation import BROADCAST, IDENTITY, forward, normal_axis, tensor
+from .relation import BROADCAST, IDENTITY, check_fields, check_rank, forward, normal_axis, tensor
 from .te.library import tvm
 from .te.lowered import HOST, Lowered
 
@@ -34,9 +34,9 @@ __all__ = [
     "BROADCAST", "HOST", "IDENTITY", "NO_LAYOUT_RULE", "SAME", "ZERO",
     "Attrs", "Call", "Expr", "Gradient", "Lowered", "NotApplicable", "OpPattern", "Operand", "Operands",
     "Precision", "Relation", "RelationError", "Reporter", "TensorType", "Trait", "TupleType", "Type",
-    "attr", "broadcast_layout", "call", "composed", "elementwise_layout", "flops_per_input",
-    "flops_per_output", "forward", "no_flops", "normal_axis", "np", "operator", "relay", "required", "slope",
-    "t", "tensor", "tvm",
+    "attr", "broadcast_layout", "call", "check_fields", "check_rank", "composed", "elementwise_layout",
+    "flops_per_input", "flops_per_output", "forward", "no_flops", "normal_axis", "np", "operator", "relay",
+    "required", "slope", "t", "tensor", "tvm",
 ]  # fmt: skip
 
 NAMESPACES = ("", "nn", "image", "vision", "random", "annotation")  # of `relay`, in `ops.namespaces`
