@@ -81,8 +81,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME|NUMBER",
-        help="the kernel that --view lowering shows (default: the one that computes most); of a run, one "
-        "that the page shows at every level (may be repeated)",
+        help="the kernel that --view lowering shows (default: the one with the most operations); of a "
+        "run, one that the page shows at every level (may be repeated)",
     )
     explore.add_argument(
         "--measure",

@@ -13,9 +13,9 @@ const VERSION = 1;
 
 /** Why this cannot be drawn, or null. */
 export function problem(view) {
-  if (view?.format !== "relay-explorer") return "This is not a view of relay_explorer.";
+  if (view?.format !== "relay-explorer") return "This is not a view that relay_explorer generated.";
   if (view.version !== VERSION)
-    return `This view has version ${view.version}; this page draws version ${VERSION}. Make it again with the same relay_explorer.`;
+    return `This view has format version ${view.version}, and this page draws version ${VERSION}. Generate both with the same version of relay_explorer.`;
   if (!VIEWS.has(view.view)) return `This page cannot draw a view called “${view.view}”.`;
   return null;
 }
@@ -76,9 +76,12 @@ export function mount(
   } catch (error) {
     stopTheme();
     if (error instanceof Damage) throw error;
-    throw new Error("This view cannot be drawn: its data is damaged. Make it again with relay_explorer.", {
-      cause: error,
-    });
+    throw new Error(
+      "This view cannot be drawn: its data is damaged. Generate it again with relay_explorer.",
+      {
+        cause: error,
+      },
+    );
   }
   return {
     root,

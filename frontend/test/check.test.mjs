@@ -55,6 +55,6 @@ test("whatever is put in the place of a value, the view is refused or still repl
 test("the message says where", () => {
   assert.throws(() => check(put(waiting(), ["steps", "5", "4", "0", "1"], 99)), {
     message:
-      "This view cannot be drawn: its data is damaged (steps[5].changes[0].variable). Make it again with relay_explorer.",
+      "This view cannot be drawn: its data is damaged (steps[5].changes[0].variable). Generate it again with relay_explorer.",
   });
 });

@@ -48,18 +48,18 @@ FAMILIES = {
 }
 
 _DETAILS: dict[type[Expr], tuple[str, str]] = {
-    Var: ("input", "A value that is given: a parameter, or a part of what a pattern matched."),
-    Constant: ("constant", "A value known when the program is written."),
-    Tuple: ("tuple", "Several values as one."),
+    Var: ("input", "A variable: a parameter, or a name that a pattern binds."),
+    Constant: ("constant", "A constant, whose value is part of the program."),
+    Tuple: ("tuple", "A tuple groups several values into one."),
     TupleGetItem: ("tuple", "One field of a tuple."),
-    If: ("control", "A choice: only the taken branch is evaluated."),
-    Match: ("data type", "A choice by the shape of a value: the first clause that matches gives the result."),
+    If: ("control", "A conditional: only the branch that is taken is evaluated."),
+    Match: ("data type", "Pattern matching: the first clause whose pattern matches gives the result."),
     Function: ("function", "A function as a value: a closure."),
     GlobalVar: ("function", "A function of the module."),
-    Constructor: ("data type", "A way to make a value of an algebraic data type."),
-    RefCreate: ("reference", "A new mutable cell."),
-    RefRead: ("reference", "What a cell holds now."),
-    RefWrite: ("reference", "Puts a value into a cell; gives the empty tuple."),
+    Constructor: ("data type", "A constructor of an algebraic data type."),
+    RefCreate: ("reference", "Creates a mutable cell."),
+    RefRead: ("reference", "Reads the current content of a cell."),
+    RefWrite: ("reference", "Writes a value into a cell; its result is the empty tuple."),
 }
 
 
@@ -70,7 +70,7 @@ def describe(expr: Expr) -> tuple[Family, str]:
         return FAMILIES.get(callee.family, FAMILIES["other"]), callee.description
     if isinstance(expr, Call):
         if isinstance(callee, Constructor):
-            return FAMILIES["data type"], f"Makes a value of the type {callee.belong_to.name_hint}."
+            return FAMILIES["data type"], f"Constructs a value of the type {callee.belong_to.name_hint}."
         return FAMILIES["function"], "Calls a function."
     name, detail = _DETAILS.get(type(expr), ("other", ""))
     return FAMILIES[name], detail

@@ -89,7 +89,7 @@ class Row(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """Rows in a still picture and what stands beside each; with `half`, they take at most half of it."""
+    """Rows in a static picture and the note beside each; with `half`, they take at most half of it."""
 
     rows: Sequence[Row]
     notes: Sequence[str]
@@ -97,7 +97,7 @@ class Passage(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """A line in a still picture that is not the program's."""
+    """A line in a static picture that is not part of the program."""
 
     depth: int
     text: str
@@ -119,11 +119,11 @@ class View(ABC):
     rows: tuple[Row, ...]
 
     def beside(self) -> dict[int, str]:
-        """Return the notes beside rows in a still picture, by the rows' numbers."""
+        """Return the notes beside rows in a static picture, by the index of the row."""
         return {}
 
     def passages(self) -> Iterator[Passage | Remark]:
-        """Return the contents of a still picture, from the top: the rows with their notes, and remarks."""
+        """Return what a static picture shows, from the top: rows with their notes, and remarks."""
         beside = self.beside()
         yield Passage(self.rows, [beside.get(number, "") for number in range(len(self.rows))])
 

@@ -1,4 +1,4 @@
-"""The heap of a recorded run: what was made, by identity, and how long each thing is of use.
+"""The heap of a recorded run: the objects by identity, and how long each is live.
 
 Scalars, constructors without fields, the empty tuple and global functions have no identity here: they are
 texts.
@@ -76,7 +76,7 @@ class Heap:
             yield number
 
     def is_object(self, value: Value) -> bool:
-        """Whether it is kept as an object. Of truth values there are only two."""
+        """Return whether it is stored as an object. There are only two Booleans, so they are not."""
         return has_identity(value) or (self.scalars and is_tensor(value) and value.dtype.kind != "b")
 
     def number(self, value: Value) -> int:

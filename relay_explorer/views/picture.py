@@ -1,5 +1,5 @@
-"""A view as a still picture: the program's rows and what stands beside them. For places that run no script,
-and for the moment before it runs.
+"""Draw a view as a static picture: the program's rows with their notes. It is for places that run no script,
+and for the moment before the script runs.
 """
 
 from __future__ import annotations

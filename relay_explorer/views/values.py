@@ -40,7 +40,7 @@ def tensor_text(value: Any) -> str:
     finite = numbers[numpy.isfinite(numbers)]
     strange = value.size - finite.size
     if not finite.size:
-        return f"{value.size:,} numbers, none finite"
+        return f"{value.size:,} elements, none finite"
     text = f"smallest {finite.min():.4g}, largest {finite.max():.4g}, mean {finite.mean():.4g}"
     return text + (f"; {strange:,} not finite" if strange else "")
 

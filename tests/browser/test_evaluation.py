@@ -218,7 +218,7 @@ def test_a_tail_call_takes_a_place_and_says_so(open_view: Opener) -> None:
     view = view_of("loop")
     page = open_view(view, fragment=f"#rx-test:step={steps_of(view, 3)[3]}")
     expect(page.locator(".frame")).to_have_count(1)
-    expect(page.locator(".turn")).to_contain_text(re.compile("turn [34] in this place"))
+    expect(page.locator(".turn")).to_contain_text(re.compile("iteration [34] in this frame"))
 
 
 # --- the heap ---------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def test_the_tree_is_seen_being_used_up(open_view: Opener) -> None:
     page = open_view(view, fragment=f"#rx-test:step={steps_of(view, CHOICE)[3]}")
     expect(page.locator(".heap .box")).to_have_count(7)
     expect(page.locator(".heap .box.now")).to_have_attribute(
-        "aria-label", re.compile(r"Leaf\(2\).*named %t.*looked at now")
+        "aria-label", re.compile(r"Leaf\(2\).*named %t.*inspected now")
     )
     expect(page.locator(".heap .box.gone")).to_have_attribute(
         "aria-label", re.compile(r"Leaf\(1\).*no longer")
@@ -307,13 +307,13 @@ def test_w_tells_why_and_a_line_tells_what_it_gave_each_time(open_view: Opener) 
     view = view_of("tree")
     page = open_view(view, fragment=f"#rx-test:step={steps_of(view, RETURN)[1]}")
     press(page, "w")
-    expect(page.locator(".why-pane .ask")).to_have_text("Why could this step happen?")
+    expect(page.locator(".why-pane .ask")).to_have_text("What does this step depend on?")
     numbers = page.locator(".why-pane .entry .at").all_inner_texts()
     assert numbers[0] == str(step(page))
     assert numbers == sorted(numbers, key=int, reverse=True)
     page.locator(".row", has_text="%0 = @sum(%l)").click()
     page.keyboard.press("Enter")
-    expect(page.locator(".why-pane .ask")).to_contain_text("give, each time?")
+    expect(page.locator(".why-pane .ask")).to_contain_text("evaluation by evaluation?")
     assert page.locator(".why-pane .entry .sentence").all_inner_texts() == ["1", "3", "3"]
     page.locator(".why-pane .entry").nth(1).click()
     expect(page.locator(".row.is-now")).to_contain_text("%0 = @sum(%l)")

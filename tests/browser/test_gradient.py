@@ -53,12 +53,12 @@ def test_the_first_frame_uses_what_was_kept(open_view: Opener) -> None:
     assert "%q multiply in reverse: it receives %d_q and passes %g2 and %g3 to %e subtract" in say(page)
     assert "ops/binary/arithmetic.py" in say(page)
     heads = page.locator(".grid-head [role=columnheader]").all_inner_texts()
-    assert heads == ["forward ↓", "uses", "kept", "derivative", "the backward pass ↑"]
+    assert heads == ["forward pass ↓", "uses", "stored", "derivative", "backward pass ↑"]
     expect(page.locator(".row.is-now .cell.code")).to_have_text("let %q = multiply(%e, %e);")
     expect(page.locator(".row.is-target .cell.code")).to_have_text("let %e = subtract(%y, %t);")
     assert [t.split(" = ")[0] for t in there(page)] == ["%g2", "%g3", "1 %d_loss", "%g", "%g1", "%d_q"]
     expect(page.locator(".foot .totals")).to_contain_text("12 B of 24 B")
-    expect(page.locator(".foot .totals")).to_contain_text("back 17 operators")
+    expect(page.locator(".foot .totals")).to_contain_text("backward 17 operators")
 
 
 def test_the_backward_pass_fills_from_the_bottom(open_view: Opener) -> None:
@@ -94,7 +94,7 @@ def test_a_value_is_held_used_and_freed(open_view: Opener) -> None:
     cell = row(page, "let %e").locator(".c-kept")
     expect(cell).to_have_text("■12 B, used now")
     press(page, "ArrowLeft")
-    expect(cell).to_have_text("■12 B, kept")
+    expect(cell).to_have_text("■12 B, stored")
     press(page, "ArrowRight", "ArrowRight")
     expect(cell).to_have_text("□12 B, freed")
     expect(row(page, "let %q").locator(".c-kept")).to_have_text("shape")
@@ -116,8 +116,8 @@ def test_the_panes(open_view: Opener) -> None:
     page = open_view(view_of("layer"))
     press(page, "w")
     why = page.locator(".pane:visible")
-    expect(why).to_contain_text("What it uses of the forward pass")
-    expect(why).to_contain_text("kept, 12 B")
+    expect(why).to_contain_text("Forward values that it uses")
+    expect(why).to_contain_text("stored, 12 B")
     press(page, "k")
     kept = page.locator(".kept-list tbody")
     expect(kept).to_have_count(2)
@@ -172,9 +172,9 @@ def test_finding(open_view: Opener) -> None:
     page = open_view(view_of("lenet"))
     press(page, "/")
     page.keyboard.type("max_pool2d")
-    page.get_by_label("where to look").select_option("op")
+    page.get_by_label("where to search").select_option("op")
     expect(page.locator(".hits")).to_have_text("2 matches")
-    page.get_by_label("where to look").select_option("back")
+    page.get_by_label("where to search").select_option("back")
     expect(page.locator(".hits")).to_have_text("2 matches")
     page.get_by_label("only these rows").check()
     expect(page.locator(".gradient-grid .row")).to_have_count(2)
@@ -188,12 +188,12 @@ def test_on_a_phone_the_lines_stand_under_their_row(open_view: Opener) -> None:
     assert above is not None
     assert below is not None
     assert below["y"] >= above["y"] + above["height"] - 1
-    page.get_by_role("tab", name="Kept").click()
+    page.get_by_role("tab", name="Stored").click()
     expect(row(page, "let %e").locator(".c-whole")).to_have_text("%d_e")
     page.get_by_role("tab", name="Uses").click()
     expect(page.locator(".gradient-wires .dot")).to_have_count(6)
     page.get_by_role("tab", name="Why").click()
-    expect(page.locator(".pane:visible")).to_contain_text("Where it goes on")
+    expect(page.locator(".pane:visible")).to_contain_text("Where the derivative goes")
 
 
 def test_damage_is_refused_with_its_place(open_view: Opener) -> None:

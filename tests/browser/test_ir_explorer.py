@@ -260,7 +260,7 @@ def test_search_by_operator_name_and_type(open_view: Opener) -> None:
         ("name", "%stage1_unit1", "20 matches"),
         ("operator", "nn.conv2d", "53 matches"),
     ):
-        page.get_by_label("where to look").select_option(where)
+        page.get_by_label("where to search").select_option(where)
         page.get_by_label("find in the program").fill(query)
         expect(page.locator(".find .hits")).to_have_text(hits)
     page.get_by_label("only these rows").check()

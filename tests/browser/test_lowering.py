@@ -37,7 +37,7 @@ def test_the_first_frame_is_the_compiled_kernel_and_an_operator_is_lit_at_every_
     expect(page.locator(".lv-loops .is-loop")).to_have_count(11)
     expect(page.locator(".lv-loops .way-vectorized")).to_have_count(3)
     expect(page.locator(".lv-code .p-multiply-add").first).to_be_in_viewport()
-    expect(page.locator(".lowering-effect")).to_contain_text("32 pieces for the cores")
+    expect(page.locator(".lowering-effect")).to_contain_text("32 parallel tasks")
 
     press(page, "2")
     assert lit(page, "relay") == ["%1 = add(%0, %b);"]
@@ -78,7 +78,7 @@ def test_the_schedule_is_stepped_through_with_what_each_step_is_worth(
     press(page, *["ArrowRight"] * 6)
     assert "are divided among the cores" in say(page)
     expect(page.locator(".lv-loops .is-touched")).to_contain_text("i1_0_i0_0_fused × 32")
-    expect(page.locator(".lowering-effect .changed:not(.measured)")).to_have_text(["32 pieces for the cores"])
+    expect(page.locator(".lowering-effect .changed:not(.measured)")).to_have_text(["32 parallel tasks"])
     expect(page.locator(".lowering-effect .estimated").first).to_contain_text("cycles of the busiest core")
     expect(page.locator(".measured")).to_contain_text("measured 20 µs, ")
     expect(page.locator(".measured")).to_contain_text("GFLOP/s, 4× faster")

@@ -57,8 +57,8 @@ def test_the_first_frame_is_a_round_of_the_recursion(open_view: Opener) -> None:
         "the recursion "
         "ends, and it is unrolled."
     )
-    assert known(page, "%n: int32") == "● known: 2 ●2 known"
-    expect(page.locator(".call.now")).to_contain_text("round 1")
+    assert known(page, "%n: int32") == "● static: 2 ●2 static"
+    expect(page.locator(".call.now")).to_contain_text("iteration 1")
     assert remaining(page) == ["def @main(", "%x: float32) -> float32 {"]
 
 
@@ -104,7 +104,7 @@ def test_effects_have_their_order_and_cells_what_they_hold(open_view: Opener) ->
     press(page, "e", "e")
     assert "The write stays here, in order" in say(page)
     assert " ".join(page.locator(".cells").inner_text().split()) == "%cell holds %b"
-    assert known(page, "let %w = ref_write").startswith("◆ an effect, in its order: ()")
+    assert known(page, "let %w = ref_write").startswith("◆ an effect: ()")
     press(page, "End")
     orders = page.locator(".remains-grid .order").all_inner_texts()
     assert [text.split()[-1] for text in orders] == ["1", "1", "2", "3"]
@@ -115,7 +115,7 @@ def test_what_nothing_asks_for_is_shown_on_request(open_view: Opener) -> None:
     assert not any("Node(" in text for text in remaining(page))
     press(page, "a")
     expect(row(page, "remains", "let %x7 = Node")).to_contain_text("not needed")
-    page.get_by_role("button", name="only what is needed").click()
+    page.get_by_role("button", name="only needed bindings").click()
     assert not any("Node(" in text for text in remaining(page))
 
 
@@ -147,17 +147,17 @@ def test_a_state_is_an_address(open_view: Opener) -> None:
     again = open_view(view_of("tree"), fragment=address)
     expect(again.locator(".hits")).to_have_text("8 matches")
     assert again.locator(".count").inner_text() == "48 / 48"
-    again.get_by_label("where to look").select_option("remains")
+    again.get_by_label("where to search").select_option("remains")
     expect(again.locator(".hits")).to_have_text("3 matches")
 
 
 def test_a_phone_shows_one_at_a_time(open_view: Opener) -> None:
     page = open_view(view_of("tree"), width=390, fragment="#rx-test:step=30")
     expect(page.locator(".side-remains")).to_be_hidden()
-    expect(page.locator(".newest")).to_have_text("what remains: nothing new")
+    expect(page.locator(".newest")).to_have_text("residual program: nothing new")
     press(page, "n")
-    expect(page.locator(".newest")).to_have_text("what remains: let %x10 = add(%x9, 2.718282f);")
-    for tab, shown in (("What remains", ".side-remains"), ("Calls", ".calls"), ("Cells", ".work")):
+    expect(page.locator(".newest")).to_have_text("residual program: let %x10 = add(%x9, 2.718282f);")
+    for tab, shown in (("Residual", ".side-remains"), ("Calls", ".calls"), ("Cells", ".work")):
         page.get_by_role("tab", name=tab).click()
         expect(page.locator(shown)).to_be_visible()
         expect(page.locator(".side-program")).to_be_hidden()

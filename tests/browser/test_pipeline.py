@@ -52,7 +52,7 @@ def test_the_first_frame_tells_what_the_first_pass_changed(open_view: Opener) ->
     assert heads == ["before", "change", "after FoldConstant", "uses", "flops", "bytes"]
     expect(page.locator(".is-rewritten .old-token")).to_have_text("%scale")
     expect(page.locator(".is-rewritten .new-token")).to_have_text("14f")
-    expect(page.locator(".changes-here")).to_have_text("~rewritten 1−removed 26 expressions became nothing")
+    expect(page.locator(".changes-here")).to_have_text("~rewritten 1−removed 26 expressions eliminated")
 
 
 def test_the_program_as_given_has_one_side(open_view: Opener) -> None:
@@ -94,7 +94,7 @@ def test_a_row_is_followed_through_all_passes(open_view: Opener) -> None:
     page = open_view(view_of("small"))
     row(page, "nn.relu").locator(".c-after", has_text="nn.relu").click(position={"x": 300, "y": 10})
     assert ticks(page) == ["%1 nn.relu", "%0 nn.relu", "%1 nn.relu", "%1 nn.relu"]
-    expect(page.locator(".pane.history")).to_contain_text("The life of %0 nn.relu")
+    expect(page.locator(".pane.history")).to_contain_text("The history of %0 nn.relu")
     expect(page.locator(".row.is-kin")).to_have_count(1)
     lit = page.locator(".is-kin [data-ref].is-lit").all_inner_texts()
     assert lit == ["%1", "nn.relu", "%0", "nn.relu"], "on both sides"
@@ -109,7 +109,7 @@ def test_what_becomes_nothing_says_where(open_view: Opener) -> None:
     row(page, "let %unused").locator(".c-after").click(position={"x": 200, "y": 10})
     assert ticks(page) == ["%unused exp", "%unused exp", "%unused exp", "not here"]
     moments = page.locator(".story li")
-    expect(moments.last).to_contain_text("gone: it became nothing")
+    expect(moments.last).to_contain_text("removed")
     moments.last.get_by_role("button").click()
     assert current(page).startswith("3 DeadCodeElimination")
     expect(selected(page)).to_contain_text("let %unused")
@@ -120,7 +120,7 @@ def test_what_becomes_nothing_says_where(open_view: Opener) -> None:
 def test_a_name_in_a_row_is_followed_by_itself(open_view: Opener) -> None:
     page = open_view(view_of("small"))
     row(page, "let %left").locator(".c-after [data-ref]", has_text="%w").click()
-    expect(page.locator(".pane.history .heading")).to_contain_text("The life of %w")
+    expect(page.locator(".pane.history .heading")).to_contain_text("The history of %w")
     assert ticks(page) == ["%w"] * 4
 
 
@@ -193,7 +193,7 @@ def test_two_pipelines_have_a_strip_each_and_charts_side_by_side(open_view: Open
     flops = page.locator(".chart-line", has_text="flops").get_by_role("img")
     expect(flops).to_have_count(2)
     label = flops.nth(0).get_attribute("aria-label") or ""
-    assert label.startswith("flops, the passes: as given 1.19 k, DeadCodeElimination 1.15 k")
+    assert label.startswith("FLOPs, the passes: as given 1.19 k, DeadCodeElimination 1.15 k")
     row(page, "let %scale").locator(".code").first.click(position={"x": 300, "y": 10})
     assert ticks(page) == [
         "%scale multiply", "%scale multiply", "constant 14.0", "constant 14.0",
@@ -275,7 +275,7 @@ def test_the_graph_and_the_rows_follow_one_expression(open_view: Opener) -> None
         "aria-label", "graph of 10 values, 2 removed; the rows say the same in words"
     )
     page.locator(".flow-node", has_text="nn.relu").click()
-    expect(page.locator(".pane.history .heading")).to_contain_text("The life of %0 nn.relu")
+    expect(page.locator(".pane.history .heading")).to_contain_text("The history of %0 nn.relu")
     expect(selected(page)).to_contain_text("nn.relu")
     expect(page.locator(".flow-node.is-kin .flow-label")).to_have_text("nn.relu")
     row(page, "%biased").locator(".c-after").hover()
@@ -338,9 +338,9 @@ def test_finding_on_either_side(open_view: Opener) -> None:
     press(page, "/")
     page.keyboard.type("scale")
     expect(page.locator(".hits")).to_have_text("2 matches")
-    page.get_by_label("where to look").select_option("after")
+    page.get_by_label("where to search").select_option("after")
     expect(page.locator(".hits")).to_have_text("0 matches")
-    page.get_by_label("where to look").select_option("before")
+    page.get_by_label("where to search").select_option("before")
     page.get_by_role("searchbox").press("Enter")
     expect(selected(page)).to_contain_text("let %scale")
     page.get_by_label("only these rows").check()

@@ -28,7 +28,7 @@ def test_the_first_frame_compares_the_three_forms(open_view: Opener) -> None:
         "4 evaluations · peak 192 B",
         "9 evaluations · peak 256 B",
     ]
-    expect(page.locator(".say")).to_contain_text("4 times written out (4 copies)")
+    expect(page.locator(".say")).to_contain_text("4 times as a tree (4 copies)")
     assert [form(page, i).locator(".row.is-same").count() for i in range(3)] == [1, 1, 4]
 
 
@@ -42,7 +42,7 @@ def test_choosing_a_line_marks_the_same_thing_in_every_form(open_view: Opener) -
     expect(again.locator(".say")).to_contain_text("tanh(%0)")
     press(page, "Escape")
     expect(page.locator(".row.is-same")).to_have_count(0)
-    expect(page.locator(".say")).to_contain_text("9 written out")
+    expect(page.locator(".say")).to_contain_text("9 as a tree")
     none = open_view(view_of("shared"), fragment=state_of(page))
     expect(none.locator(".row.is-same")).to_have_count(0)
 
@@ -106,7 +106,7 @@ def test_finding_over_all_forms(open_view: Opener) -> None:
 def test_on_a_narrow_screen_the_forms_are_tabs(open_view: Opener, width: int) -> None:
     page = open_view(view_of("shared"), width=width)
     tabs = page.get_by_role("tab").all_inner_texts()
-    assert tabs == ["as a graph · 4", "with let · 4", "written out · 9"]
+    assert tabs == ["as a graph · 4", "with let · 4", "as a tree · 9"]
     for index in range(3):
         page.get_by_role("tab").nth(index).click()
         expect(form(page, index)).to_be_visible()

@@ -44,7 +44,7 @@ def test_a_link_restores_the_exact_state(open_view: Opener) -> None:
     focus(page)
     page.keyboard.press("/")
     page.keyboard.type("τ40")
-    page.get_by_label("where to look").select_option("var")
+    page.get_by_label("where to search").select_option("var")
     page.get_by_label("only these rows").check()
     page.locator('[data-var="48"]:visible, .row .chip.var:visible').first.click()
     fragment = state_of(page)
@@ -274,7 +274,7 @@ def test_names_that_are_markup_stay_text(open_view: Opener) -> None:
     [
         ("view.version = 2", "This view has version 2; this page draws version 1"),
         ("view.view = 'horoscope'", "This page cannot draw a view called “horoscope”."),
-        ("view.format = 'other'", "This is not a view of relay_explorer."),
+        ("view.format = 'other'", "This is not a view that relay_explorer generated."),
         ("view.vars = null", "This view cannot be drawn: its data is damaged (variables)."),
         ("view.steps[3] = 7", "its data is damaged (steps[3])."),
         ("view.steps[5][4].push(['u', 0, 999])", "its data is damaged (steps[5].changes[3].second)."),

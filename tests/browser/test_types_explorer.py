@@ -120,7 +120,7 @@ def test_w_tells_why_the_current_step_could_happen(open_view: Opener) -> None:
     page = open_view(WAITING)
     focus(page)
     page.keyboard.press("w")
-    expect(page.locator(".pane:visible .ask")).to_have_text("Why could this step happen?")
+    expect(page.locator(".pane:visible .ask")).to_have_text("What does this step depend on?")
     steps = page.locator(".pane:visible .entry .at").all_inner_texts()
     assert steps[0] == "9"
     assert "7" in steps
@@ -153,14 +153,14 @@ def test_stepping_on_asks_about_the_steps_again(open_view: Opener) -> None:
     page = open_view(WAITING)
     page.locator('[data-var="4"]').click()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".pane:visible .ask")).to_have_text("Why could this step happen?")
+    expect(page.locator(".pane:visible .ask")).to_have_text("What does this step depend on?")
 
 
 def test_help_lists_the_keys_and_gives_the_focus_back(open_view: Opener) -> None:
     page = open_view(WAITING)
     focus(page)
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("why is this known")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("why this type is known")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(rx(page)).to_be_focused()
@@ -248,7 +248,7 @@ def test_the_constraint_graph_joins_relations_to_classes(open_view: Opener) -> N
         "nodes => nodes.map((n) => n.getAttribute('aria-label'))"
     )
     assert labels == [
-        "%x : (3, 4) f32, known", "φ : fn (α) → γ, known in part",
+        "%x : (3, 4) f32, known", "φ : fn (α) → γ, partly known",
         "α β ε : (3, 4) f32, known", "γ δ, not known",
         "tanh, relation, done", "add, relation, waiting", "exp, relation, done",
     ]  # fmt: skip
@@ -305,7 +305,7 @@ def test_a_step_of_a_large_run_touches_only_the_rows_that_it_concerns(open_view:
 def test_filtering_by_operator_narrows_rows_and_steps(open_view: Opener) -> None:
     page = open_view(LARGE)
     page.get_by_label("find in the program").fill("add")
-    page.get_by_label("where to look").select_option("op")
+    page.get_by_label("where to search").select_option("op")
     expect(page.locator(".hits")).to_have_text("35 matches")
     page.get_by_label("only these rows").check()
     expect(page.locator(".row")).to_have_count(35)

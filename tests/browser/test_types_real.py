@@ -120,7 +120,7 @@ def test_two_fields_of_one_tuple_disagree(open_view: Opener) -> None:
 
 def test_an_empty_module_says_that_it_is_empty(open_view: Opener) -> None:
     page = open_view(view_of(""))
-    expect(page.locator(".say")).to_have_text("An empty module: there is nothing to infer.")
+    expect(page.locator(".say")).to_have_text("The module is empty, so there is nothing to infer.")
     expect(page.locator(".empty-note")).to_have_text("The program is empty.")
 
 
@@ -129,7 +129,7 @@ def test_resnet_50_opens_on_its_layers_and_finds_its_way(open_view: Opener) -> N
     page = open_view(view)
     expect(page.locator(".row", has_text=re.compile(r"^.?%0 = nn\.conv2d"))).to_be_in_viewport()
     page.get_by_label("find in the program").fill("add")
-    page.get_by_label("where to look").select_option("op")
+    page.get_by_label("where to search").select_option("op")
     expect(page.locator(".hits")).to_have_text("17 matches")  # 16 residual additions, one bias_add
     page.get_by_role("button", name="next match").click()
     page.locator(".row[aria-selected=true] .chip.var").last.click()

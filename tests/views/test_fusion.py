@@ -43,8 +43,8 @@ def test_a_diamond_becomes_one_kernel() -> None:
     assert shown.summary == snapshot("7 operators become 3 kernels, 73 % less memory traffic.")
     assert [told(step) for step in shown.variants[0].steps] == snapshot(
         [
-            "Every operator is a group of its own: **7 operators**. Each may join the kernel of its "
-            "post-dominator, where all its uses meet.",
+            "Every operator is a group of its own: **7 operators**. Each may be fused into the kernel "
+            "of its post-dominator, where all its uses meet.",
             "Can %0 nn.conv2d be fused into the kernel of %4 add? **Yes.** Everything between them is "
             "element-wise or broadcast, so it is applied to the elements that %0 nn.conv2d has just "
             "computed, before they are stored. 3 more nodes on the paths are fused too.",

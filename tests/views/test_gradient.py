@@ -190,7 +190,7 @@ def test_functions_are_refused_with_what_to_do() -> None:
         )
     ):
         explore("def @main(%x: float32) { let %f = fn (%v: float32) { exp(%v) }; %f(%x) }", view="gradient")
-    with raises(snapshot("RelayError: error: the module has no function to be differentiated")):
+    with raises(snapshot("RelayError: error: the module has no function to differentiate")):
         explore("type T { A, }", view="gradient")
 
 
@@ -230,7 +230,7 @@ def test_the_checker_finds_what_does_not_fit() -> None:
 
 def test_the_picture_has_derivatives_and_what_is_kept() -> None:
     text = picture.text(view(LAYER))
-    assert any(row.endswith("%d_e, kept: 12 bytes") for row in text.splitlines())
+    assert any(row.endswith("%d_e, stored: 12 bytes") for row in text.splitlines())
     assert "<li>%q multiply in reverse: it receives %d_q" in picture.html(view(LAYER))
 
 

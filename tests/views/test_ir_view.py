@@ -130,8 +130,8 @@ def test_an_ill_typed_program_is_shown_without_types() -> None:
     view = ir_view(program(ILL_TYPED))
     assert check(view.to_dict()) == []
     assert view.summary == snapshot(
-        "@main: 1 call. It is not well typed, and so shown without types: `nn.dense`: 784 features "
-        "and units=128 need a weight (128, 784), not (784, 128)."
+        "@main: 1 call. It is not well typed, so it is shown without types: `nn.dense`: 784 "
+        "features and units=128 need a weight (128, 784), not (784, 128)."
     )
     assert node(view, "nn.dense").type == ""
     assert node(view, "%x").type == "Tensor[(1, 784), float32]"
@@ -142,7 +142,7 @@ def test_an_empty_module() -> None:
     view = ir_view(IRModule())
     assert check(view.to_dict()) == []
     assert view.nodes == ()
-    assert view.summary == "An empty module."
+    assert view.summary == "The module is empty."
 
 
 def test_an_operator_passed_as_a_value_is_a_node() -> None:

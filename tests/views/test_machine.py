@@ -200,8 +200,8 @@ def test_a_recording_counts() -> None:
     assert run.totals.storage == 160
     with raises(
         snapshot(
-            "TypeError: the machine explorer takes a module or what relay_explorer.build(…, "
-            'executor="vm") gives, not str'
+            "TypeError: the machine explorer takes a module or the result of relay_explorer.build(…, "
+            'executor="vm"), not str'
         )
     ):
         machine_view("a text")

@@ -46,8 +46,9 @@ def test_the_kept_samples_are_what_the_plans_are(name: str) -> None:
 def test_a_block_step_by_step() -> None:
     shown = view("block")
     assert shown.summary == snapshot(
-        "8 values in 3 buffers: at most 24.6 kB are needed at once, the buffers take 24.6 kB, and a place of "
-        "its own for each would take 65.5 kB. With operators fused, 3 values of at most 24.6 kB at once."
+        "8 values in 3 buffers: at most 24.6 kB are live at once, the buffers take 24.6 kB, and "
+        "without reuse they would take 65.5 kB. With operators fused, 3 values with a peak of 24.6 "
+        "kB."
     )
     steps = shown.variants[0].steps
     assert [told(step) for step in (*steps[:5], *steps[-2:])] == snapshot(
@@ -104,8 +105,8 @@ def test_names_that_live_as_long_as_their_scope_cost_everything() -> None:
     assert {life.last for life in scoped.lives} == {8, 9}, "to the last operation, the result to the end"
     assert scoped.totals.peak == scoped.totals.total == 8 * 8192
     assert told_of(scoped) == snapshot(
-        "**A kernel for each operator, names freed where their scope ends, `let` by `let`.** "
-        "Peak 65.5 kB instead of 24.6 kB; buffers 65.5 kB instead of 24.6 kB."
+        "**One kernel for each operator, names freed where their scope ends, `let` by `let`.** Peak "
+        "65.5 kB instead of 24.6 kB; buffers 65.5 kB instead of 24.6 kB."
     )
     # With scopes of its own, a program gives back earlier what is named inside them.
     inner = variant(view("scopes"), 0, 1, 0)
@@ -185,7 +186,7 @@ def test_small_programs(program: str, stored: list[str]) -> None:
     shown = memory_view(parse(f"def @main{program}"))
     assert check(shown.to_dict()) == []
     assert [life.name for life in shown.variants[0].lives] == stored
-    nothing = "Nothing is computed, so nothing has to be stored."
+    nothing = "The program computes nothing, so it needs no buffers."
     assert (shown.summary == nothing) == (not stored)
 
 
@@ -213,9 +214,9 @@ def test_explore_shows_it() -> None:
     made = explore(parse(BLOCK), view="memory", title="a block", name="m")
     assert made.to_dict()["view"] == "memory"
     assert repr(made) == snapshot(
-        "<Explorer of 'a block' (memory): 8 values in 3 buffers: at most 24.6 kB are needed at "
-        "once, the buffers take 24.6 kB, and a place of its own for each would take 65.5 kB. With "
-        "operators fused, 3 values of at most 24.6 kB at once.>"
+        "<Explorer of 'a block' (memory): 8 values in 3 buffers: at most 24.6 kB are live at once, "
+        "the buffers take 24.6 kB, and without reuse they would take 65.5 kB. With operators fused, "
+        "3 values with a peak of 24.6 kB.>"
     )
     with raises(
         snapshot(
@@ -228,7 +229,7 @@ def test_explore_shows_it() -> None:
         )
     ):
         explore(models.load("tree_lstm"), view="memory")
-    with raises(snapshot("RelayError: error: the module has no function whose memory could be planned")):
+    with raises(snapshot("RelayError: error: the module has no function whose memory can be planned")):
         explore(IRModule(), view="memory")
 
 

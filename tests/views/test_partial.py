@@ -175,14 +175,16 @@ def test_explore_shows_it_and_the_still_picture_too() -> None:
     assert "<ol" in picture.html(shown.view)
     lines = [" ".join(line.split()) for line in picture.text(shown.view).splitlines()]
     assert "let %cell = ref(%a); effect: %cell" in lines
-    assert lines[lines.index("What remains:") - 1] == "… 19 more rows"
-    assert "exp(%v) known ×1, run time ×2" in lines
-    assert lines.index("What remains:") < lines.index("let %cell = ref(%a);", lines.index("What remains:"))
-    assert explore(TREE, view="partial", limit=3).view.summary.startswith("@main is run as far as")
+    assert lines[lines.index("Residual program:") - 1] == "… 19 more rows"
+    assert "exp(%v) static ×1, dynamic ×2" in lines
+    assert lines.index("Residual program:") < lines.index(
+        "let %cell = ref(%a);", lines.index("Residual program:")
+    )
+    assert explore(TREE, view="partial", limit=3).view.summary.startswith("@main is evaluated as far as")
 
 
 def test_what_cannot_be_shown_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with raises(snapshot("RelayError: error: the module has no function to be evaluated")):
+    with raises(snapshot("RelayError: error: the module has no function to evaluate")):
         partial_view(IRModule())
     with raises(
         snapshot("""\
@@ -197,7 +199,7 @@ help: ask for at least 1\
     with raises(
         snapshot("""\
 RelayError:
-error: what remains has 64 rows, and an explorer shows at most 50
+error: the residual program has 64 rows, and an explorer shows at most 50
 help: the option relay.PartialEvaluate.max_bindings of the context bounds it\
 """)
     ):

@@ -50,12 +50,12 @@ def test_a_pipeline_is_its_stages() -> None:
     assert said[:8] == snapshot(
         [
             "the passes:",
-            "The program as it is given: 9 expressions.",
+            "The program as given: 9 expressions.",
             "FoldConstant changed the program. Of its expressions: 1 rewritten, 2 gone.",
             "FastMath changed nothing.",
             "EliminateCommonSubexpr changed the program. Of its expressions: 1 rewritten, 1 go…",
             "against:",
-            "The program as it is given: 9 expressions.",
+            "The program as given: 9 expressions.",
             "InferType changed the program. Of its expressions: all kept, written differently.",
         ]
     )

@@ -57,9 +57,9 @@ def test_other_arguments() -> None:
         (0, "Cons(1f, Nil)", "float32"),
         (0, "3", ""),
         (1, "[1, 2]", ""),
-        (1, "__import__('os')", "is no int32 tensor"),
+        (1, "__import__('os')", "is not a tensor of type int32"),
         (1, "9" * 3000, "longer than 2,000"),
-        (1, "99999999999999", "is no int32 tensor"),
+        (1, "99999999999999", "is not a tensor of type int32"),
         (2, "[[1], [2, 3]]", "is no float32 tensor"),
         (3, "(3, 3) f32", "is no float32 tensor"),
     ],
@@ -102,7 +102,10 @@ def test_a_widget_answers() -> None:
     assert widget.view["summary"].startswith("@main returns 42:")
     assert result.view.summary.startswith("@main returns 42:")
     widget.ask = {"args": ["x"], "limit": 100, "number": 2}
-    assert widget.problem == "`x` is no int32 tensor: write a number, or lists of numbers: [[1, 2], [3, 4]]."
+    assert (
+        widget.problem
+        == "`x` is not a tensor of type int32: write a number, or nested lists of numbers: [[1, 2], [3, 4]]."
+    )
     assert widget.view["summary"].startswith("@main returns 42:")
     widget.ask = {"args": ["1"], "limit": 100, "number": 3}
     assert widget.problem == ""

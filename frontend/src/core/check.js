@@ -5,7 +5,9 @@
 export class Damage extends Error {
   /** @param {string} where */
   constructor(where) {
-    super(`This view cannot be drawn: its data is damaged (${where}). Make it again with relay_explorer.`);
+    super(
+      `This view cannot be drawn: its data is damaged (${where}). Generate it again with relay_explorer.`,
+    );
   }
 }
 

@@ -149,7 +149,7 @@ export class Explorer {
       { class: "group tools" },
       own,
       find && this.button("find", "find (/)", () => this.search.open()),
-      this.button("link", "link: to this state (copied)", () => showLink(this.shell, this.ctx)),
+      this.button("link", "link to this state (copied)", () => showLink(this.shell, this.ctx)),
       this.button("?", "keys (?)", () => this.help()),
     );
   }

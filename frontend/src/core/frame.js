@@ -137,8 +137,8 @@ export function showLink(frame, ctx) {
   });
   const told = h("p", { "aria-live": "polite" });
   const why = url
-    ? "This address opens the page on exactly this state."
-    : "In a notebook, hand this state to explore: it opens there again.";
+    ? "This address opens the page in exactly this state."
+    : "In a notebook, pass this state to explore, and the view opens in it again.";
   frame.popover("Share this state", [input, h("p", null, why), told]);
   navigator.clipboard?.writeText(value).then(
     () => {

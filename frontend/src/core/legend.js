@@ -12,7 +12,7 @@ export function createLegend({ marks, kinds, onMark }) {
   for (const kind of kinds) if (counts[kind] !== undefined) counts[kind] += 1;
   return h(
     "span",
-    { class: "legend", role: "group", "aria-label": "marks: go to the next" },
+    { class: "legend", role: "group", "aria-label": "marks: press one to go to the next step with it" },
     marks.map(
       (mark, i) =>
         counts[i] > 0 &&

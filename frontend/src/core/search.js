@@ -24,7 +24,7 @@ export function createSearch({
   });
   const scope = h(
     "select",
-    { "aria-label": "where to look" },
+    { "aria-label": "where to search" },
     scopes.map((item) => h("option", { value: item.id }, item.label)),
   );
   const only = h("input", { type: "checkbox" });

@@ -17,14 +17,14 @@ export interface EvaluationView extends common.BaseView {
   live: Live | null;
 }
 
-/** What can have a value in a frame: its name ("" where it has none), its row, and what it is. */
+/** What can have a value in a frame: its name ("" if it has none), its row, and what it is. */
 export interface NameRow {
   name: string;
   row: number;
   what: string;
 }
 
-/** A thing with an identity. `last` is the last step after which it can still be reached. */
+/** An object with an identity. `last` is the last step after which it can still be reached. */
 export interface ObjectBox {
   kind: number;
   label: string;
@@ -113,7 +113,7 @@ export interface Called {
   frame: number;
 }
 
-/** The frame takes the place of the top one (a tail call): the stack is as high as before. */
+/** The frame replaces the top one (a tail call), so the stack keeps its height. */
 export interface Replaced {
   tag: "g";
   frame: number;
@@ -157,14 +157,14 @@ export interface Opened {
   objects: number[];
 }
 
-/** The cell holds this from now on; its history is its first part, then these. */
+/** The cell is written. Its history is its first part, then these. */
 export interface Written {
   tag: "w";
   object: number;
   value: number | string;
 }
 
-/** The stack is emptied: a gap. */
+/** The stack is emptied at a gap. */
 export interface Emptied {
   tag: "x";
 }

@@ -19,7 +19,7 @@ export interface PatternWord {
   what: string;
 }
 
-/** A function of the module, its rows, and what the pass makes of it. */
+/** A function of the module, its rows, and the result of the pass. */
 export interface FusedFunction {
   name: string;
   summary: string;
@@ -65,15 +65,15 @@ export interface Variant {
   order: number[];
 }
 
-/** A node whose pattern is another one in a variant. */
+/** A node that has another pattern in a variant. */
 export interface OtherPattern {
   node: number;
   pattern: number;
 }
 
 /**
- * One decision: may `node` join the kernel of `target`? `launches` and `bytes` are what the program would take
- * if its groups were the kernels as they are after this step.
+ * One decision: can `node` be fused into the kernel of `target`? `launches` and `bytes` are what the program
+ * would need if its groups after this step were the kernels.
  */
 export interface FusionStep {
   mark: number;
@@ -88,7 +88,7 @@ export interface FusionStep {
   bytes: number;
 }
 
-/** A group at the end: its nodes, and what it moves and computes. */
+/** A group at the end: its nodes, its memory traffic and its operations. */
 export interface Kernel {
   name: string;
   nodes: number[];
@@ -98,7 +98,7 @@ export interface Kernel {
   result: number;
 }
 
-/** An amount with every operator a kernel of its own, and with the kernels of the pass. */
+/** An amount with one kernel for each operator, and with the kernels of the pass. */
 export interface BeforeAfter {
   before: number;
   after: number;

@@ -14,7 +14,7 @@ export interface GradientView extends common.BaseView {
 }
 
 /**
- * A parameter or a binding of the forward program: what is kept of it, the line that is its whole derivative
+ * A parameter or a binding of the forward program: what is stored of it, the line that is its whole derivative
  * (-1: none), and the values that use it.
  */
 export interface Value {
@@ -29,7 +29,7 @@ export interface Value {
   users: number[];
 }
 
-/** A binding that the way back adds, beside the value whose rule or sum it belongs to. */
+/** A binding that the backward pass adds, beside the value to whose rule or sum it belongs. */
 export interface Line {
   value: number;
   role: number;
@@ -41,7 +41,7 @@ export interface Line {
   uses: Use[];
 }
 
-/** One expression of the way back; `kept` are the bytes that later steps still use. */
+/** One expression of the backward pass; `kept` are the stored bytes that later steps still use. */
 export interface GradientStep {
   mark: number;
   value: number;
@@ -53,7 +53,7 @@ export interface GradientStep {
   kept: number;
 }
 
-/** Calls of operators, what they compute (FLOPs), and the bytes of their values. */
+/** Calls of operators, their operations (FLOPs), and the bytes of their results. */
 export interface Work {
   calls: number;
   flops: number;
@@ -72,7 +72,7 @@ export interface Use {
   how: number;
 }
 
-/** What a step hands on: to which value, in which line (-1: unchanged). */
+/** What a step passes on: to which value, in which line (-1: unchanged). */
 export interface Handed {
   value: number;
   line: number;

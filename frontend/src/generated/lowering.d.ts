@@ -51,8 +51,8 @@ export interface ScheduleStep {
 
 /**
  * Code that the loops become: LLVM's text and the assembly, or CUDA C and PTX. `blocks` are the operators of
- * each block; `others` the instructions that are not shown because they compute nothing, `cut` the lines that
- * are too many to be shown.
+ * each block; `others` counts the instructions that are left out because they compute nothing, `cut` the lines
+ * beyond the limit.
  */
 export interface Code {
   name: string;
@@ -64,8 +64,8 @@ export interface Code {
 }
 
 /**
- * A loop (with its turns, -1 where they are not known, and how it runs) or a block (with what it stores) of a
- * nest; the operators within it; whether the step is about it.
+ * A loop (with its number of iterations, -1 if dynamic, and its kind) or a block (with what it stores) of a
+ * nest; the operators within it; whether the step concerns it.
  */
 export interface Part {
   is_block: boolean;
@@ -79,10 +79,10 @@ export interface Part {
 }
 
 /**
- * What can be counted in a nest: nests of their own, pieces that cores can share (of a GPU: threads), lanes of a
- * vector (most), how often unrolled loops write a statement (most); and the estimate of
- * `lower.inspect.estimate`: instructions of the busiest core (of a GPU: of one thread), bytes read and written,
- * and of the busiest core of a CPU the bytes from beyond its first and second cache, and cycles.
+ * What can be counted in the loops: separate nests, parallel tasks (on a GPU: threads), SIMD lanes (most),
+ * copies of a statement in unrolled loops (most); and the estimate of `lower.inspect.estimate`: instructions of
+ * the busiest core (on a GPU: of one thread), bytes read and written, and for the busiest core of a CPU the
+ * bytes fetched from beyond L1 and from beyond L2, and cycles.
  */
 export interface Effect {
   nests: number;
@@ -97,8 +97,8 @@ export interface Effect {
 }
 
 /**
- * A line of the machine's code: what it is for (-1: a label), the block that it came from (-1: none), and the
- * loops that it is in.
+ * A line of assembly: its purpose (-1: a label), the block that it came from (-1: none), and the loops that it
+ * is in.
  */
 export interface CodeLine {
   text: string;

@@ -42,9 +42,9 @@ export interface KernelBox {
 }
 
 /**
- * A thing that takes memory: what it is, its label, its bytes (of storage and tensors), the storage that it lies
- * in (-1), whether it came with the arguments, the steps that make it, use it last, and after which nothing
- * holds it (the number of steps, where something does to the end), and the instruction that made it.
+ * An object that occupies memory: what it is, its label, its bytes (of storage and tensors), the storage that it
+ * lies in (-1), whether it is part of the arguments, the steps that make it, use it last, and after which
+ * nothing holds it (the number of steps, where something does to the end), and the instruction that made it.
  */
 export interface MachineObject {
   kind: number;
@@ -121,19 +121,19 @@ export interface Filled {
   text: string;
 }
 
-/** Nothing holds the object any more. */
+/** The object is freed. */
 export interface Freed {
   tag: "d";
   object: number;
 }
 
-/** The frame goes onto the stack. */
+/** The frame is pushed onto the stack. */
 export interface Called {
   tag: "f";
   frame: number;
 }
 
-/** The frame takes the place of the top one. */
+/** The frame replaces the top one. */
 export interface Replaced {
   tag: "g";
   frame: number;
@@ -145,7 +145,7 @@ export interface Left {
   frame: number;
 }
 
-/** The register holds this. */
+/** The register is written. */
 export interface Written {
   tag: "w";
   frame: number;
@@ -153,7 +153,7 @@ export interface Written {
   value: number | string;
 }
 
-/** The stack is not known: a gap. */
+/** The stack is not recorded at a gap. */
 export interface Unknown {
   tag: "x";
 }

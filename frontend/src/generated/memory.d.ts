@@ -67,8 +67,8 @@ export interface MemoryStep {
 }
 
 /**
- * A tensor that is stored: the steps that make it and need it last, its buffer, the `bytes` that it takes there,
- * why it has that buffer, and the life that had the buffer before (-1: none).
+ * A tensor that is stored: the step that computes it and the last that reads it, its buffer, the `bytes` that it
+ * takes there, why it has that buffer, and the previous life in that buffer (-1: none).
  */
 export interface Life {
   value: number;
@@ -81,7 +81,7 @@ export interface Life {
   name: string;
 }
 
-/** A buffer's place in memory. */
+/** A buffer's address range. */
 export interface Buffer {
   offset: number;
   size: number;
@@ -94,9 +94,9 @@ export interface Inside {
 }
 
 /**
- * Bytes: the most in use at once, what the buffers take together, what would be taken if none were used twice;
- * what parameters and constants take outside of the buffers; and what stretches of addresses would take instead
- * of whole buffers (None where that is not known).
+ * Bytes: the peak of live bytes, the size of all buffers, their size without reuse; the size of parameters and
+ * constants outside of the buffers; and the size of an arena of address ranges instead of whole buffers (None if
+ * unknown).
  */
 export interface MemoryTotals {
   peak: number;

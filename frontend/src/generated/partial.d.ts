@@ -2,8 +2,8 @@
 import type * as common from "./common.js";
 
 /**
- * A function run as far as its data is known, and what remains. The rows are the program's, and from `split` on
- * those of the residual program; `items` are what tokens name: each its row and name.
+ * A function evaluated as far as its data are static, and the residual program. The rows are the program's, and
+ * from `split` on those of the residual program; `items` are what tokens name: each its row and name.
  */
 export interface PartialView extends common.BaseView {
   view: "partial";
@@ -24,8 +24,8 @@ export interface Item {
 }
 
 /**
- * A row of the residual program: after which step it is there, the row that it came from (-1: none), and whether
- * something asks for it.
+ * A row of the residual program: after which step it exists, the row that it came from (-1: none), and whether
+ * it is needed.
  */
 export interface ResidualRow {
   born: number;
@@ -34,8 +34,8 @@ export interface ResidualRow {
 }
 
 /**
- * A function being evaluated: whose rows, who called it and where, in which round of itself, from which step to
- * which.
+ * A function being evaluated: whose rows, its caller and the row of the call, its recursion depth, its first and
+ * last step.
  */
 export interface PartialFrame {
   name: string;
@@ -48,7 +48,7 @@ export interface PartialFrame {
   ends: number;
 }
 
-/** One decision about the row `row`, in `frame`. `block` is the row of the branch that is gone into. */
+/** One decision about the row `row`, in `frame`. `block` is the row of the branch that is entered. */
 export interface PartialStep {
   mark: number;
   row: number;
@@ -58,7 +58,7 @@ export interface PartialStep {
   changes: (Bound | Cells)[];
 }
 
-/** Over the whole run: how much was computed beforehand, and how long what remains is. */
+/** Over the whole run: how much was computed at compile time, and how long the residual program is. */
 export interface PartialTotals {
   steps: number;
   computed: number;
@@ -84,13 +84,13 @@ export interface Bound {
   row: number;
 }
 
-/** What cells are known to hold from now on, all of them; of no others anything is known. */
+/** The static contents of all cells from now on; the contents of all others are dynamic. */
 export interface Cells {
   tag: "c";
   held: CellValue[];
 }
 
-/** A cell, and what it is known to hold. */
+/** A cell, and its static content. */
 export interface CellValue {
   cell: string;
   text: string;

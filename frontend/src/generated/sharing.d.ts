@@ -1,7 +1,7 @@
 // Derived from the dataclasses of relay_explorer/views by `make views`.
 import type * as common from "./common.js";
 
-/** A computation as a graph, with `let`, and written out. */
+/** A computation as a graph, with `let`, and expanded into a tree. */
 export interface SharingView extends common.BaseView {
   view: "sharing";
   keys: Key[];
@@ -49,7 +49,7 @@ export interface Peak {
   bytes: number;
 }
 
-/** A value's lifetime: the step that made it, and the last that needs it. */
+/** A value's lifetime: the step that computes it, and the last that needs it. */
 export interface Span {
   made: number;
   last: number;

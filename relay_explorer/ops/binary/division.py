@@ -102,7 +102,7 @@ def _trunc_mod_gradient(call: Call, grad: Expr) -> list[Expr]:
     reference=_remainder,
     level=1,
     gradient=Gradient(
-        "da = dy, db = −dy · trunc(a / b), each summed where it was stretched", _trunc_mod_gradient
+        "da = dy, db = −dy · trunc(a / b), each summed over its broadcast axes", _trunc_mod_gradient
     ),
     lowering=pairwise(_remainder_te),
 )
@@ -125,7 +125,9 @@ def floor_divide(lhs: Operand, rhs: Operand) -> Call:
     "floor_mod",
     formula=r"z = x - y \lfloor x / y \rfloor",
     reference=_floor_mod,
-    gradient=Gradient("da = dy, db = −dy · ⌊a / b⌋, each summed where it was stretched", _floor_mod_gradient),
+    gradient=Gradient(
+        "da = dy, db = −dy · ⌊a / b⌋, each summed over its broadcast axes", _floor_mod_gradient
+    ),
     lowering=pairwise(_floor_mod_te),
 )
 def floor_mod(lhs: Operand, rhs: Operand) -> Call:
@@ -148,7 +150,7 @@ def trunc_divide(lhs: Operand, rhs: Operand) -> Call:
     formula=r"z = x - y \operatorname{trunc}(x / y)",
     reference=_remainder,
     gradient=Gradient(
-        "da = dy, db = −dy · trunc(a / b), each summed where it was stretched", _trunc_mod_gradient
+        "da = dy, db = −dy · trunc(a / b), each summed over its broadcast axes", _trunc_mod_gradient
     ),
     lowering=pairwise(_remainder_te),
 )

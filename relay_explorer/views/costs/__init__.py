@@ -1,4 +1,4 @@
-"""What each call of an operator costs: operations, bytes, and how many operations it does for each byte."""
+"""Report what each call of an operator costs: operations, bytes, and operations per byte."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CostsView(View):
         }
 
 
-@declare("costs", "what each call computes and moves", accepts=("Inference", "Evaluation"))
+@declare("costs", "operations and memory traffic of each call", accepts=("Inference", "Evaluation"))
 def build(source: Source) -> CostsView:
     """Build the view of a program's costs."""
     from ..ir.view import ir_view
@@ -70,7 +70,7 @@ def build(source: Source) -> CostsView:
 
 def _summary(operators: tuple[OperatorCost, ...]) -> str:
     if not operators:
-        return "No operator is called, so there is nothing to compute."
+        return "The program calls no operator, so it has no cost."
     total = sum(operator.flops for operator in operators)
     moved = sum(operator.bytes for operator in operators)
     first = operators[0]

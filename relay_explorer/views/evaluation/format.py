@@ -45,7 +45,7 @@ class EvaluationMark(IntEnum):
 
 
 class NameRow(NamedTuple):
-    """What can have a value in a frame: its name ("" where it has none), its row, and what it is."""
+    """What can have a value in a frame: its name ("" if it has none), its row, and what it is."""
 
     name: str
     row: RowOrNone
@@ -80,7 +80,7 @@ class ObjectPart(NamedTuple):
 
 
 class ObjectBox(NamedTuple):
-    """A thing with an identity. `last` is the last step after which it can still be reached."""
+    """An object with an identity. `last` is the last step after which it can still be reached."""
 
     kind: Annotated[int, OneOf(ObjectKind)]
     label: str
@@ -124,7 +124,7 @@ class Called(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """The frame takes the place of the top one (a tail call): the stack is as high as before."""
+    """The frame replaces the top one (a tail call), so the stack keeps its height."""
 
     tag: Literal["g"]
     frame: FrameIndex
@@ -173,7 +173,7 @@ class Opened(NamedTuple):
 
 
 class Written(NamedTuple):
-    """The cell holds this from now on; its history is its first part, then these."""
+    """The cell is written. Its history is its first part, then these."""
 
     tag: Literal["w"]
     object: ObjectIndex
@@ -181,7 +181,7 @@ class Written(NamedTuple):
 
 
 class Emptied(NamedTuple):
-    """The stack is emptied: a gap."""
+    """The stack is emptied at a gap."""
 
     tag: Literal["x"]
 

@@ -49,7 +49,9 @@ class Rerun:
         """
         limit, texts = question.get("limit", self.limit), question.get("args", self.texts)
         if type(limit) is not int or not 1 <= limit <= MAX_STEPS:
-            raise RelayError(f"{limit!r:.40} is no number of steps", help=[f"from 1 to {MAX_STEPS:,}"])
+            raise RelayError(
+                f"{limit!r:.40} is not a valid number of steps", help=[f"from 1 to {MAX_STEPS:,}"]
+            )
         if not isinstance(texts, (list, tuple)) or len(texts) != len(self.params):
             raise RelayError(f"the function takes {len(self.params)} arguments")
         old = zip(self.params, texts, self.texts, self.evaluation.args)
@@ -77,8 +79,8 @@ def argument(param: Var, text: object, module: IRModule) -> object:
         return numpy.array(ast.literal_eval(text.strip()), type_.dtype)
     except (ValueError, SyntaxError, TypeError, OverflowError, MemoryError, RecursionError):
         raise RelayError(
-            f"`{text:.60}` is no {type_.dtype} tensor",
-            help=["write a number, or lists of numbers: [[1, 2], [3, 4]]"],
+            f"`{text:.60}` is not a tensor of type {type_.dtype}",
+            help=["write a number, or nested lists of numbers: [[1, 2], [3, 4]]"],
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Operators being grouped into kernels, decision by decision."""
+"""Record how the fusion pass groups operators into kernels, decision by decision."""
 
 from __future__ import annotations
 

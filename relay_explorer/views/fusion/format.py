@@ -53,8 +53,8 @@ class PatternWord(NamedTuple):
 
 
 class FusionStep(NamedTuple):
-    """One decision: may `node` join the kernel of `target`? `launches` and `bytes` are what the program would
-    take if its groups were the kernels as they are after this step.
+    """One decision: can `node` be fused into the kernel of `target`? `launches` and `bytes` are what the
+    program would need if its groups after this step were the kernels.
     """
 
     mark: Annotated[int, OneOf(FusionMark)]
@@ -70,7 +70,7 @@ class FusionStep(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """A group at the end: its nodes, and what it moves and computes."""
+    """A group at the end: its nodes, its memory traffic and its operations."""
 
     name: str
     nodes: Annotated[tuple[NodeIndex, ...], Size(least=1)]
@@ -81,14 +81,14 @@ class Kernel(NamedTuple):
 
 
 class OtherPattern(NamedTuple):
-    """A node whose pattern is another one in a variant."""
+    """A node that has another pattern in a variant."""
 
     node: NodeIndex
     pattern: Amount
 
 
 class BeforeAfter(NamedTuple):
-    """An amount with every operator a kernel of its own, and with the kernels of the pass."""
+    """An amount with one kernel for each operator, and with the kernels of the pass."""
 
     before: Amount
     after: Amount
@@ -115,7 +115,7 @@ class Variant(NamedTuple):
 
 @as_object
 class FusedFunction(NamedTuple):
-    """A function of the module, its rows, and what the pass makes of it."""
+    """A function of the module, its rows, and the result of the pass."""
 
     name: str
     summary: str

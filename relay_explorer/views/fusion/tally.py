@@ -1,4 +1,4 @@
-"""How many launches and how much memory traffic the groups of a fusion would take, merge by merge."""
+"""Count the launches and the memory traffic that the groups of a fusion would need, merge by merge."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ Traffic = Callable[[Sequence[int]], tuple[int, int]]  # of a group's nodes: byte
 
 
 class Tally:
-    """Groups of nodes, each node alone at first, and what they take as kernels: `totals` are launches and
-    bytes. A group in which nothing is computed is no kernel.
+    """Groups of nodes, each node alone at first, and their cost as kernels: `totals` are launches and
+    bytes. A group that computes nothing is not a kernel.
     """
 
     def __init__(self, computes: Sequence[bool], traffic: Traffic) -> None:

@@ -58,7 +58,7 @@ def fusion_view(module: IRModule, limits: Limits | None = None, title: str = "")
     typed = infer_types(module)
     functions = {var.name_hint: f for var, f in typed.functions.items() if isinstance(f, Function)}
     if not functions:
-        raise RelayError("the module has no function to be fused")
+        raise RelayError("the module has no function to fuse")
     program = program_rows(typed)
     regrouping = Regrouping(program, effects(typed))
     names = sorted(functions, key=lambda name: name != "main")
@@ -192,7 +192,7 @@ class _Builder:
     def _steps(self, partition: Partition, decisions: Sequence[Decision]) -> list[FusionStep]:
         total = counted(sum(map(_computes, (n.expr for n in partition.graph.nodes))), "operator")
         begin = (
-            f"Every operator is a group of its own: **{total}**. Each may join the kernel of its "
+            f"Every operator is a group of its own: **{total}**. Each may be fused into the kernel of its "
             "post-dominator, where all its uses meet.",
         )
         tally = Tally(self._computing, self._traffic)

@@ -7,7 +7,11 @@ from ..source import Source
 from .format import GradientView
 
 
-@declare("gradient", "what the backward pass adds, and what it keeps", accepts=("Inference", "Evaluation"))
+@declare(
+    "gradient",
+    "what the backward pass computes, and which values it stores",
+    accepts=("Inference", "Evaluation"),
+)
 def build(source: Source) -> GradientView:
     """Build the view of a function beside its derivative."""
     from .view import gradient_view

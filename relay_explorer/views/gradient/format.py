@@ -16,7 +16,7 @@ LineOrNone = Annotated[int, Index("lines", none=True)]
 
 
 class GradientMark(IntEnum):
-    """What a step of the way back is."""
+    """What a step of the backward pass is."""
 
     BEGIN = 0
     SEED = 1
@@ -28,7 +28,7 @@ class GradientMark(IntEnum):
 
 
 class Role(IntEnum):
-    """What a line of the way back is there for."""
+    """The purpose of a line of the backward pass."""
 
     BEGINNING = 0
     SUM = 1
@@ -37,7 +37,7 @@ class Role(IntEnum):
 
 
 class Kept(IntEnum):
-    """What of a forward value the way back uses."""
+    """What the backward pass uses of a forward value."""
 
     NOT = 0
     NUMBERS = 1
@@ -45,7 +45,7 @@ class Kept(IntEnum):
 
 
 class Value(NamedTuple):
-    """A parameter or a binding of the forward program: what is kept of it, the line that is its whole
+    """A parameter or a binding of the forward program: what is stored of it, the line that is its whole
     derivative (-1: none), and the values that use it.
     """
 
@@ -68,7 +68,7 @@ class Use(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A binding that the way back adds, beside the value whose rule or sum it belongs to."""
+    """A binding that the backward pass adds, beside the value to whose rule or sum it belongs."""
 
     value: ValueIndex
     role: Role
@@ -81,14 +81,14 @@ class Line(NamedTuple):
 
 
 class Handed(NamedTuple):
-    """What a step hands on: to which value, in which line (-1: unchanged)."""
+    """What a step passes on: to which value, in which line (-1: unchanged)."""
 
     value: ValueIndex
     line: LineOrNone
 
 
 class GradientStep(NamedTuple):
-    """One expression of the way back; `kept` are the bytes that later steps still use."""
+    """One expression of the backward pass; `kept` are the stored bytes that later steps still use."""
 
     mark: Annotated[int, OneOf(GradientMark)]
     value: Annotated[int, Index("values", none=True)]
@@ -102,7 +102,7 @@ class GradientStep(NamedTuple):
 
 @as_object
 class Work(NamedTuple):
-    """Calls of operators, what they compute (FLOPs), and the bytes of their values."""
+    """Calls of operators, their operations (FLOPs), and the bytes of their results."""
 
     calls: Amount
     flops: Amount
@@ -137,7 +137,9 @@ class GradientView(View):
         """Write the derivative by a value, and what is kept of the value for the backward pass."""
         parts = [self.lines[value.derivative].name if value.derivative >= 0 else ""]
         if not value.given and value.kept:
-            parts.append("its shape" if value.kept == Kept.SHAPE else f"kept: {counted(value.bytes, 'byte')}")
+            parts.append(
+                "its shape" if value.kept == Kept.SHAPE else f"stored: {counted(value.bytes, 'byte')}"
+            )
         return ", ".join(filter(None, parts))
 
     first_step: ClassVar[int] = 1

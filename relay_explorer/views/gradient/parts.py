@@ -1,5 +1,5 @@
-"""What the gradient explorer shows of a function: its values, the lines that the way back adds, and who keeps
-what.
+"""Collect what the gradient explorer shows of a function: its values, the lines of the backward pass, and
+what is stored.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Parts:
 
     @cached_property
     def owners(self) -> list[tuple[int, Role]]:
-        """Beside which value each line stands, and what it is there for."""
+        """Return the value that each line stands beside, and the purpose of the line."""
         owners: dict[int, tuple[int, Role]] = {}
         for visit in self.visits:
             for role, exprs in ((Role.SUM, visit.sums), (Role.RULE, visit.made)):
@@ -173,7 +173,9 @@ class Parts:
 
     @cached_property
     def kept(self) -> list[Kept]:
-        """What the way back uses of each value. A tuple holds nothing itself: its fields are used."""
+        """Return what the backward pass uses of each value. A tuple has no elements itself: its fields are
+        used.
+        """
         kept = [Kept.NOT] * len(self.number)
         for value, how in (use for _, line in self.back for use in self._uses(line)):
             if kept[value] != Kept.NUMBERS:
@@ -218,7 +220,7 @@ class Parts:
 
     @cached_property
     def exact(self) -> bool:
-        """Whether the sizes of all that is kept are known before the program runs."""
+        """Return whether the sizes of all stored values are static."""
         types = [p.checked_type for p in self.params] + [
             self.typed[k].checked_type for k in range(self.made.forward)
         ]

@@ -1,5 +1,5 @@
-"""The gradient explorer's data: a function, beside each of its bindings what the way back adds for it, and
-what of the forward pass is kept for that.
+"""The gradient explorer's data: a function, the lines of the backward pass beside each of its bindings, and
+the values of the forward pass that are stored for them.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def gradient_view(module: IRModule, title: str = "") -> GradientView:
     functions = {var: f for var, f in module.functions.items() if isinstance(f, Function)}
     main = next((var for var in functions if var.name_hint == "main"), next(iter(functions), None))
     if main is None:
-        raise RelayError("the module has no function to be differentiated")
+        raise RelayError("the module has no function to differentiate")
     with Recorder(Visit) as recorder:
         derivation = differentiated(typed_normal(functions[main], module), annotated=False)
     return _Builder(Parts(module, main.name_hint, derivation, recorder.events)).view(title)
 
 
 class _Builder:
-    """Tells the way back."""
+    """Writes the steps of the backward pass."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts

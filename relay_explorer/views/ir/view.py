@@ -233,7 +233,7 @@ class _Builder:
     def _summary(self, totals: Totals, groups: Groups) -> str:
         names = [f"@{v.name_hint}" for v in self.module.functions]
         if not names:
-            return "An empty module."
+            return "The module is empty."
         what = names[0] if len(names) == 1 else counted(len(names), "function")
         shared = sum(
             uses > 1 and not isinstance(e, (Var, Constant))
@@ -250,7 +250,7 @@ class _Builder:
             parts.append(f"{counted(groups.blocks, 'repeated block')}")
         text = f"{what}: {', '.join(parts)}."
         if self.error is not None:
-            text += f" It is not well typed, and so shown without types: {_sentence(self.error)}"
+            text += f" It is not well typed, so it is shown without types: {_sentence(self.error)}"
         return text
 
 

@@ -1,4 +1,4 @@
-"""A kernel from Relay to machine code, one level beside the next."""
+"""Show a kernel from Relay to machine code, level by level."""
 
 from __future__ import annotations
 

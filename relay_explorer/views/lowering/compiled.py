@@ -32,7 +32,7 @@ def compiled_view(
     several = kernel is None or not isinstance(kernel, (str, int))
     if not several or not timed or isinstance(x, Kernel):
         if several and kernel is not None:
-            raise ValueError("several kernels are shown with the run that they are part of: measure=True")
+            raise ValueError("several kernels can only be shown as part of a run: measure=True")
         return lowering_view(x, kernel, title, timed, ptx), None
     exe = x if isinstance(x, Executable) else build(x, quiet=True)  # type: ignore[arg-type]  # it checks
     measured = measure(exe, args, title or MAIN)

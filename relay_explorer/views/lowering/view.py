@@ -62,12 +62,12 @@ def chosen(x: object, kernel: object) -> Kernel:
         x = build(x, quiet=True)
     if not isinstance(x, Executable):
         raise TypeError(
-            "the lowering explorer takes what relay_explorer.build gives, one of its kernels, or a module, "
-            f"not {type(x).__name__}"
+            "the lowering explorer takes the result of relay_explorer.build, one of its kernels, or a "
+            f"module, not {type(x).__name__}"
         )
     if not x.kernels:
         raise RelayError(
-            "the program has no kernel: nothing in it is compiled to loops",
+            "the program has no kernel: no part of it is compiled to loops",
             help=["explore(module, view='machine', args=[…]) shows how it runs"],
         )
     if kernel is None:
@@ -88,7 +88,7 @@ class _Builder:
     def __init__(self, kernel: Kernel, ptx: bool) -> None:
         if kernel.on_host:
             raise RelayError(
-                f"the kernel `{kernel.name}` runs on the host: it has no loops to be shown",
+                f"the kernel `{kernel.name}` runs on the host, so it has no loops to show",
                 help=["choose another one with `kernel=`, where the program has one"],
             )
         self.kernel, self.ptx = kernel, ptx
@@ -224,7 +224,7 @@ def _touched(p: Primitive, before: Nest) -> set[int]:
 
 
 def _changed(before: Nest, after: Nest) -> tuple[int, int]:
-    """Where two nests differ: the parts of the second from the first number on, up to the second."""
+    """Return where two nests differ: the parts of the second from the first index up to the second."""
     first, most = 0, min(len(before), len(after))
     while first < most and before[first] == after[first]:
         first += 1
@@ -252,7 +252,7 @@ def _counted(parts: Nest) -> tuple[int, int, int, int]:
 
 def _product(loops: Sequence[Loop], ways: Sequence[str]) -> int:
     total = 1
-    bound = set()  # loops that are bound to the same threads have the same turns
+    bound = set()  # loops that are bound to the same threads share their iterations
     for loop in loops:
         if loop.how in ways and loop.how not in bound:
             total *= max(1, loop.extent)

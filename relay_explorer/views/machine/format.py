@@ -81,7 +81,7 @@ class KernelBox(NamedTuple):
 
 
 class ObjectKind(IntEnum):
-    """What takes memory."""
+    """What occupies memory."""
 
     STORAGE = 0
     TENSOR = 1
@@ -92,9 +92,10 @@ class ObjectKind(IntEnum):
 
 
 class MachineObject(NamedTuple):
-    """A thing that takes memory: what it is, its label, its bytes (of storage and tensors), the storage that
-    it lies in (-1), whether it came with the arguments, the steps that make it, use it last, and after which
-    nothing holds it (the number of steps, where something does to the end), and the instruction that made it.
+    """An object that occupies memory: what it is, its label, its bytes (of storage and tensors), the storage
+    that it lies in (-1), whether it is part of the arguments, the steps that make it, use it last, and after
+    which nothing holds it (the number of steps, where something does to the end), and the instruction that
+    made it.
     """
 
     kind: Annotated[int, OneOf(ObjectKind)]
@@ -138,21 +139,21 @@ class Filled(NamedTuple):
 
 
 class Freed(NamedTuple):
-    """Nothing holds the object any more."""
+    """The object is freed."""
 
     tag: Literal["d"]
     object: ObjectIndex
 
 
 class Called(NamedTuple):
-    """The frame goes onto the stack."""
+    """The frame is pushed onto the stack."""
 
     tag: Literal["f"]
     frame: FrameIndex
 
 
 class Replaced(NamedTuple):
-    """The frame takes the place of the top one."""
+    """The frame replaces the top one."""
 
     tag: Literal["g"]
     frame: FrameIndex
@@ -166,7 +167,7 @@ class Left(NamedTuple):
 
 
 class Written(NamedTuple):
-    """The register holds this."""
+    """The register is written."""
 
     tag: Literal["w"]
     frame: FrameIndex
@@ -175,7 +176,7 @@ class Written(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """The stack is not known: a gap."""
+    """The stack is not recorded at a gap."""
 
     tag: Literal["x"]
 

@@ -101,8 +101,8 @@ def machine_view(
 
     if not isinstance(x, Executable) or isinstance(x, InterpretedExecutable):
         raise TypeError(
-            'the machine explorer takes a module or what relay_explorer.build(…, executor="vm") gives, not '
-            f"{type(x).__name__}"
+            'the machine explorer takes a module or the result of relay_explorer.build(…, executor="vm"), '
+            f"not {type(x).__name__}"
         )
     if isinstance(x, VMExecutable):
         run = record_machine(x.machine, x.values(args, {}), limit=recorded, text=look)
@@ -138,7 +138,7 @@ def shown_of(module: IRModule, program: VMProgram) -> IRModule:
 def _planned(module: IRModule | None) -> tuple[MemoryView | None, Sentence]:
     """Return the graph executor's plan of an optimized program, or the reason why there is none."""
     if module is None:
-        return None, ("The program was loaded: its storage plan is not known.",)
+        return None, ("The program was loaded, so its storage plan is not available.",)
     try:
         # The program is fused already: there is one plan. It gives rows that the compiled program reads
         # inside another tensor (lower/passes/rows_apart.py) places of their own.
@@ -156,7 +156,7 @@ def _planned(module: IRModule | None) -> tuple[MemoryView | None, Sentence]:
 
 def run_view(run: MachineRun, module: IRModule, title: str = "") -> MachineView:
     """Build the view of a run that was recorded with `look` as its `text`, beside the rows of a module."""
-    return _Builder(run, MachineRows(module), title).view(None, ("This is a run of bytecode alone.",))
+    return _Builder(run, MachineRows(module), title).view(None, ("Only the bytecode was run.",))
 
 
 def look(value: Value) -> str:

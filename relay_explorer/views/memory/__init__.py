@@ -1,4 +1,4 @@
-"""Where each value is stored, and from when to when."""
+"""Show the buffer and the lifetime of each value."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..source import Source
 from .format import MemoryView
 
 
-@declare("memory", "where each value is stored, and how long", accepts=("Inference", "Evaluation"))
+@declare("memory", "the buffer and the lifetime of each value", accepts=("Inference", "Evaluation"))
 def build(source: Source) -> MemoryView:
     """Build the view of the storage plans of a function."""
     from .view import memory_view

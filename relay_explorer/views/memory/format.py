@@ -1,4 +1,4 @@
-"""The data of the memory view: where each value is stored, and how long."""
+"""The data of the memory view: the buffer and the lifetime of each value."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class MemoryValue(NamedTuple):
 
 
 class Life(NamedTuple):
-    """A tensor that is stored: the steps that make it and need it last, its buffer, the `bytes` that it takes
-    there, why it has that buffer, and the life that had the buffer before (-1: none).
+    """A tensor that is stored: the step that computes it and the last that reads it, its buffer, the `bytes`
+    that it takes there, why it has that buffer, and the previous life in that buffer (-1: none).
     """
 
     value: Annotated[int, Index("values", none=True)]
@@ -78,9 +78,9 @@ class MemoryStep(NamedTuple):
 
 @as_object
 class MemoryTotals(NamedTuple):
-    """Bytes: the most in use at once, what the buffers take together, what would be taken if none were used
-    twice; what parameters and constants take outside of the buffers; and what stretches of addresses would
-    take instead of whole buffers (None where that is not known).
+    """Bytes: the peak of live bytes, the size of all buffers, their size without reuse; the size of
+    parameters and constants outside of the buffers; and the size of an arena of address ranges instead of
+    whole buffers (None if unknown).
     """
 
     peak: Amount
@@ -91,7 +91,7 @@ class MemoryTotals(NamedTuple):
 
 
 class Buffer(NamedTuple):
-    """A buffer's place in memory."""
+    """A buffer's address range."""
 
     offset: Amount
     size: Amount
@@ -149,7 +149,7 @@ class MemoryView(View):
     variants: Annotated[tuple[MemoryVariant, ...], Size(least=1)]
 
     def beside(self) -> dict[int, str]:
-        """By row, where its values are stored, and how long."""
+        """Return, by row, the buffer and the lifetime of its values."""
         stored: dict[int, list[str]] = {}
         for life in self.variants[0].lives:
             if life.value >= 0 and (row := self.values[life.value].row) >= 0:

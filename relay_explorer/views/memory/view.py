@@ -1,5 +1,5 @@
-"""The memory explorer's data: which value is stored where, from when to when, and why there, as the real plan
-says; and the same with operators fused, names freed at the end of their scope, and in other orders.
+"""The memory explorer's data: the buffer and the lifetime of each value, and why it has that buffer, in the
+real plan; and the same with operators fused, names freed at the end of their scope, and in other orders.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MAX_IN_EVERY_ORDER = 1_000  # steps; longer programs are planned in their own or
 MAX_PAIRS = 3_000_000  # of values that live at one time, in all steps
 _ORIGINS = {Origin.COMPUTED: 0, Origin.PARAMETER: 1, Origin.CONSTANT: 2}
 _RULES = tuple(say.RULES)
-KERNELS = ("one an operator", "fused")
+KERNELS = ("one per operator", "fused")
 FREED = ("after last use", "at scope's end")
 
 
@@ -73,7 +73,7 @@ def _builder(module: IRModule) -> _Builder:
     functions = {var: f for var, f in typed.functions.items() if isinstance(f, Function)}
     main = next((var for var in functions if var.name_hint == "main"), next(iter(functions), None))
     if main is None:
-        raise RelayError("the module has no function whose memory could be planned")
+        raise RelayError("the module has no function whose memory can be planned")
     return _Builder(typed, functions[main])
 
 
@@ -111,16 +111,16 @@ class _Builder:
         first = self.variants[0]
         t = first.totals
         if not first.lives:
-            return "Nothing is computed, so nothing has to be stored."
+            return "The program computes nothing, so it needs no buffers."
         text = (
             f"{counted(len(first.lives), 'value')} in {counted(len(first.buffers), 'buffer')}: at most "
-            f"{say.sized(t.peak)} are needed at once, the buffers take {say.sized(t.arena)}, and a place of "
-            f"its own for each would take {say.sized(t.total)}."
+            f"{say.sized(t.peak)} are live at once, the buffers take {say.sized(t.arena)}, and without "
+            f"reuse they would take {say.sized(t.total)}."
         )
         if fused.totals == t:
             return text
         stored = counted(len(fused.lives), "value")
-        return f"{text} With operators fused, {stored} of at most {say.sized(fused.totals.peak)} at once."
+        return f"{text} With operators fused, {stored} with a peak of {say.sized(fused.totals.peak)}."
 
     # -- values and rows
 
@@ -173,7 +173,7 @@ class _Builder:
         key = (tuple(lives), tuple((s.kind, s.reads, s.writes) for s in plan.steps))
         if key in self.found:
             return self.found[key]
-        chosen = [f"operators {kernels}" if kernels == KERNELS[1] else "a kernel for each operator"]
+        chosen = [f"operators {kernels}" if kernels == KERNELS[1] else "one kernel for each operator"]
         chosen += ["names freed where their scope ends, `let` by `let`"] if scope else []
         if kernels == KERNELS[1] and self.has_let:
             chosen.append("as a graph without `let`")

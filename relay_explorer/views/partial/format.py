@@ -45,7 +45,7 @@ class PartialMark(IntEnum):
 
 
 class State(IntEnum):
-    """How much of a value is known beforehand; or it is that of an effect, which stays where it is."""
+    """How much of a value is static; or that it is the result of an effect, which keeps its place."""
 
     KNOWN = 0
     PART = 1
@@ -65,21 +65,21 @@ class Bound(NamedTuple):
 
 
 class CellValue(NamedTuple):
-    """A cell, and what it is known to hold."""
+    """A cell, and its static content."""
 
     cell: str
     text: str
 
 
 class Cells(NamedTuple):
-    """What cells are known to hold from now on, all of them; of no others anything is known."""
+    """The static contents of all cells from now on; the contents of all others are dynamic."""
 
     tag: Literal["c"]
     held: Annotated[tuple[CellValue, ...], Flat(), Spread()]
 
 
 class PartialStep(NamedTuple):
-    """One decision about the row `row`, in `frame`. `block` is the row of the branch that is gone into."""
+    """One decision about the row `row`, in `frame`. `block` is the row of the branch that is entered."""
 
     mark: Annotated[int, OneOf(PartialMark)]
     row: ProgramRowOrNone
@@ -100,8 +100,8 @@ class PartialStep(NamedTuple):
 
 
 class PartialFrame(NamedTuple):
-    """A function being evaluated: whose rows, who called it and where, in which round of itself, from which
-    step to which.
+    """A function being evaluated: whose rows, its caller and the row of the call, its recursion depth, its
+    first and last step.
     """
 
     name: str
@@ -115,8 +115,8 @@ class PartialFrame(NamedTuple):
 
 
 class ResidualRow(NamedTuple):
-    """A row of the residual program: after which step it is there, the row that it came from (-1: none), and
-    whether something asks for it.
+    """A row of the residual program: after which step it exists, the row that it came from (-1: none), and
+    whether it is needed.
     """
 
     born: StepIndex
@@ -140,7 +140,7 @@ class Gap(NamedTuple):
 
 @as_object
 class PartialTotals(NamedTuple):
-    """Over the whole run: how much was computed beforehand, and how long what remains is."""
+    """Over the whole run: how much was computed at compile time, and how long the residual program is."""
 
     steps: Amount
     computed: Amount
@@ -152,8 +152,9 @@ class PartialTotals(NamedTuple):
 
 @dataclass(frozen=True)
 class PartialView(View):
-    """A function run as far as its data is known, and what remains. The rows are the program's, and from
-    `split` on those of the residual program; `items` are what tokens name: each its row and name.
+    """A function evaluated as far as its data are static, and the residual program. The rows are the
+    program's, and from `split` on those of the residual program; `items` are what tokens name: each its row
+    and name.
     """
 
     kind: ClassVar[str] = "partial"
@@ -167,7 +168,9 @@ class PartialView(View):
     gap: Gap | None = None
 
     def notes(self) -> dict[int, str]:
-        """By row of the program, how much of it was known: in each of its evaluations, or its only value."""
+        """Return, by row of the program, how much of it was static: for all its evaluations, or its only
+        value.
+        """
         by_row: dict[int, list[Bound]] = {}
         for step in self.steps:
             for bound in step.bound:
@@ -178,13 +181,13 @@ class PartialView(View):
         return self.notes()
 
     def passages(self) -> Iterator[Passage | Remark]:
-        """Draw the program with its static values, up to half of the picture; then the residual program,
-        without its dead code.
+        """Return the program with what is static in it, up to half of the picture; then the residual
+        program without unused bindings.
         """
         beside = self.beside()
         notes = [beside.get(number, "") for number in range(len(self.rows))]
         yield Passage(self.rows[: self.split], notes[: self.split], half=True)
-        yield Remark(0, "What remains:")
+        yield Remark(0, "Residual program:")
         needed = [number for number, row in enumerate(self.residual, self.split) if row.needed]
         yield Passage([self.rows[number] for number in needed], [notes[number] for number in needed])
 
@@ -202,5 +205,5 @@ def _noted(all_of: list[Bound]) -> str:
     return ", ".join(f"{word} ×{states.count(s)}" for s, word in _WORDS.items() if s in states)
 
 
-_WORDS = dict(zip(State, ("known", "known in part", "run time", "effect"), strict=True))
-_LATER = "run time"
+_WORDS = dict(zip(State, ("static", "partly static", "dynamic", "effect"), strict=True))
+_LATER = "dynamic"

@@ -1,4 +1,4 @@
-"""What is known of a value, in a line; and how much of it is known."""
+"""Write what is static in a value, in one line; and how much of it is static."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class KnownTexts:
         return State.KNOWN if self._is_whole(value.static) else State.PART
 
     def _is_whole(self, static: Static) -> bool:
-        """Whether all of it is known. Parts are made before what holds them, so most are found here."""
+        """Return whether all of it is static. Parts precede their owners, so most are cached here."""
         pending = [static]
         while pending:
             part = pending[-1]

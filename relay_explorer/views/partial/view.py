@@ -1,5 +1,5 @@
-"""The explorer of partial evaluation: a function run as far as its data is known, decision by decision, and
-the residual program as it grows.
+"""The explorer of partial evaluation: a function evaluated as far as its data are static, decision by
+decision, and the residual program as it grows.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def partial_view(module: IRModule, title: str = "", limit: int = LIMIT) -> Parti
     functions = [var for var, f in module.functions.items() if isinstance(f, Function)]
     main = next((var for var in functions if var.name_hint == "main"), next(iter(functions), None))
     if main is None:
-        raise RelayError("the module has no function to be evaluated")
+        raise RelayError("the module has no function to evaluate")
     run = record_partial_evaluation(module, main.name_hint, limit)
     return _Builder(run).view(title)
 
@@ -78,8 +78,8 @@ class _Builder:
         self.residual = ResidualRows(run)
         if len(self.residual.rows) > MAX_ROWS:
             raise RelayError(
-                f"what remains has {count(len(self.residual.rows))} rows, and an explorer shows at most "
-                f"{MAX_ROWS:,}",
+                f"the residual program has {count(len(self.residual.rows))} rows, and an explorer shows "
+                f"at most {MAX_ROWS:,}",
                 help=["the option relay.PartialEvaluate.max_bindings of the context bounds it"],
             )
         self.split = len(self.source.program.source)
@@ -274,8 +274,8 @@ class _Builder:
         computed, decided = counted(totals.computed, "operator"), counted(totals.decided, "choice")
         inlined, needed = counted(totals.inlined, "call"), counted(totals.needed, "binding")
         return (
-            f"{name} is run as far as its data is known: {computed} computed beforehand, {decided} decided, "
-            f"{inlined} done in place. What remains: {needed}."
+            f"{name} is evaluated as far as its data are static: {computed} computed, {decided} decided, "
+            f"{inlined} inlined. The residual program has {needed}."
         )
 
     def _start(self) -> int:

@@ -56,9 +56,7 @@ def _differ(pairs: Sequence[Aligned]) -> str:
     ]
     parts = ", ".join(f"{number:,} {word}" for number, word in counts if number)
     if not parts:
-        return (
-            "The two programs that the pipelines end with have the same rows, and differ in how they share."
-        )
+        return "Both final programs have the same rows, but share different expressions."
     return f"The two programs that the pipelines end with: {counted(count[Fate.KEPT], 'row')} alike; {parts}."
 
 

@@ -15,7 +15,7 @@ StageIndex = Annotated[int, Index("stages")]
 
 
 class Fate(IntEnum):
-    """What became of a row or an expression from one stage to the next."""
+    """What a pass did to a row or an expression."""
 
     KEPT = 0
     REWRITTEN = 1

@@ -113,7 +113,7 @@ class _Builder:
         """Return the numbers of the stages of a pipeline."""
         if self.given is None:
             self.given = self._written(module, None)
-            say = ("The program as it is given: {0}.", counted(len(self.given.items), "expression"))
+            say = ("The program as given: {0}.", counted(len(self.given.items), "expression"))
             self._stage(self.given, GIVEN, "", "", None, say, (), (), None, Recorder(Rewrite), ())
         shown, current, stages = self.given, module, [0]
         for step in passes:

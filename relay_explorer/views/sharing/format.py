@@ -18,7 +18,7 @@ class Key(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A value's lifetime: the step that made it, and the last that needs it."""
+    """A value's lifetime: the step that computes it, and the last that needs it."""
 
     made: Annotated[int, Index("steps")]
     last: Annotated[int, Index("steps")]
@@ -71,7 +71,7 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True)
 class SharingView(View):
-    """A computation as a graph, with `let`, and written out."""
+    """A computation as a graph, with `let`, and expanded into a tree."""
 
     kind: ClassVar[str] = "sharing"
     keys: tuple[Key, ...]

@@ -1,4 +1,4 @@
-"""The sharing view's data: one computation as a graph, with `let`, and with everything written out; how often
+"""The sharing view's data: one computation as a graph, with `let`, and expanded into a tree; how often
 each expression is evaluated, and how long its value is needed. All of it is measured: each form is run, and
 the run recorded.
 """
@@ -32,7 +32,7 @@ from ..values import is_tensor
 from ..words import counted
 from .format import Form, Item, Key, Peak, SharingView, Span
 
-GRAPH, LET, TREE = "as a graph", "with let", "written out"
+GRAPH, LET, TREE = "as a graph", "with let", "as a tree"
 LIMIT = 2_000  # steps of each run
 LARGEST = 1_000  # expressions of a program that is written out
 MAX_LIVES = 200
@@ -67,7 +67,7 @@ def ones(module: IRModule) -> list[Any]:
         type_ = param.type_annotation
         if not isinstance(type_, TensorType) or not all(isinstance(d, int) for d in type_.shape):
             raise RelayError(
-                f"`%{param.name_hint}` is no tensor of a known shape, so there is no value to try",
+                f"`%{param.name_hint}` is not a tensor of a static shape, so it has no default value",
                 param.span,
                 help=['give the arguments: explore(module, view="sharing", args=(…))'],
             )
@@ -116,7 +116,7 @@ class _Builder:
         try:
             return self._form(TREE, self._changed(ToTree(LARGEST)))
         except RelayError as error:
-            say = plain(f"Nothing is shared: {error.message}. That is too much to be shown.")
+            say = plain(f"Nothing is shared: {error.message}. That is too large to show.")
             return Form(TREE, say, -1, -1, (), 0, 0, (), Peak(0, 0))
 
     # -- keys: what is the same in all forms
@@ -182,14 +182,14 @@ class _Builder:
             shared = self._shared()
             are = "is" if shared == 1 else "are"
             return (
-                "What is used twice is one node with two uses. "
+                "An expression that is used twice is one node with two uses. "
                 f"{counted(shared, 'expression')} {are} used more than once.",
             )
         if form.name == LET:
-            return ("Every value has a name, and the order of evaluation is written down.",)
+            return ("Every value has a name, and the order of the bindings is the order of evaluation.",)
         runs, same = (sum(item.runs for item in f.items) for f in (form, graph))
         more = f"{counted(runs - same, 'evaluation')} more than the graph needs"
-        return (f"Every use has a copy of its own: {more if runs > same else 'here that costs nothing'}.",)
+        return (f"Every use has a copy of its own: {more if runs > same else 'which costs nothing here'}.",)
 
     def _shared(self) -> int:
         uses: dict[Expr, int] = {}

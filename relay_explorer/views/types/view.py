@@ -136,7 +136,7 @@ class _Builder:
         """
         index = self.by_number.get(number)
         if index is None:
-            index = self.by_number[number] = self._appear(self._next_greek(), self.row, "a type to be found")
+            index = self.by_number[number] = self._appear(self._next_greek(), self.row, "a type variable")
             self.members.setdefault(self.now.root(number), []).append(index)
         return index
 

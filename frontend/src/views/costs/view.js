@@ -90,7 +90,7 @@ export class CostsExplorer extends Explorer {
     });
     this.rows = createRows({
       view,
-      label: `program of ${view.title}, with what each call computes and moves`,
+      label: `program of ${view.title}, with the operations and memory traffic of each call`,
       fit: true,
       foldLists: true,
       columns: [
@@ -99,7 +99,7 @@ export class CostsExplorer extends Explorer {
           amount(call.flops),
         ]),
         column("bytes", "bytes", ({ bytes }) => amount(bytes)),
-        column("intensity", "FLOPs a byte", intensity),
+        column("intensity", "FLOPs per byte", intensity),
       ],
       hooks: { select: (row, byReader) => byReader && this.choose(this.byRow.get(row)?.operator ?? -1) },
     });
@@ -124,7 +124,7 @@ export class CostsExplorer extends Explorer {
         ].map((text) => h("td", null, text)),
       ),
     );
-    const head = ["operator", "calls", "FLOPs", "bytes", "FLOPs a byte"].map((text) =>
+    const head = ["operator", "calls", "FLOPs", "bytes", "FLOPs per byte"].map((text) =>
       h("th", { scope: "col" }, text),
     );
     this.rows.el.classList.add("cost-grid");

@@ -40,7 +40,7 @@ function knows(explorer, frame) {
     ),
     h("dd", null, valueChip(explorer, value, { fresh: since === step })),
   ];
-  if (all.length === 0) return h("p", { class: "soft" }, "It knows no value yet.");
+  if (all.length === 0) return h("p", { class: "soft" }, "No name in it has a value yet.");
   return [
     h("dl", { class: "env" }, all.slice(0, MOST_NAMES).map(row)),
     all.length > MOST_NAMES && h("p", { class: "soft" }, `and ${all.length - MOST_NAMES} more`),
@@ -99,7 +99,7 @@ function card(explorer, frame, { height, on, left }) {
       "p",
       { class: "turn" },
       "↻ ",
-      turn > 0 ? `turn ${turn} in this place` : "in the place of its caller",
+      turn > 0 ? `iteration ${turn} in this frame` : "in the frame of its caller",
       h("small", null, " a tail call: the stack does not grow"),
     );
   return h(
@@ -143,7 +143,7 @@ export function drawFrames(explorer, pane) {
       "p",
       { class: "soft depth" },
       stack.length ? `${stack.length} ${stack.length === 1 ? "frame" : "frames"}` : "The stack is empty.",
-      Number.isInteger(deepest) && deepest > 1 && ` · ${deepest} at the deepest`,
+      Number.isInteger(deepest) && deepest > 1 && ` · ${deepest} at most`,
     ),
     explorer.pinned &&
       h(

@@ -192,9 +192,9 @@ export function picture(view, run, step, frame, { width, selected = -1 }) {
 }
 
 const SPOKEN = {
-  now: "looked at now",
+  now: "inspected now",
   gone: "no longer needed",
-  open: "opened by a frame that waits",
+  open: "matched by a waiting frame",
   fresh: "new",
   chosen: "chosen",
 };
@@ -341,7 +341,7 @@ export function drawHeap(explorer, pane) {
       h(
         "p",
         { class: "soft" },
-        "Nothing with parts yet: no tree, list, tuple, function or reference is held.",
+        "No value with parts is live yet: no tree, list, tuple, function or reference.",
       ),
     );
     return at;
@@ -373,7 +373,7 @@ export function drawHeap(explorer, pane) {
   );
   svg.append(...drawFlags(at));
   const top = pane.scrollTop;
-  fill(pane, svg, at.left > 0 && h("p", { class: "soft" }, `and ${at.left} more values that are not drawn`));
+  fill(pane, svg, at.left > 0 && h("p", { class: "soft" }, `and ${at.left} more values, not drawn`));
   pane.scrollTop = top;
   const first = svg.querySelector(".box.now, .box.chosen, .box.fresh") ?? svg.querySelector(".box[role]");
   if (first) first.setAttribute("tabindex", "0");

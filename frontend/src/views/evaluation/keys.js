@@ -17,7 +17,7 @@ export function bindings(explorer) {
   /** @param {number} by */
   const alongRows = (by, event) =>
     explorer.inHeap(event) ? undefined : explorer.rows.move(by, explorer.rowNow());
-  const enter = enterKey("on a row: what it gave, each time; on a value: its story", () =>
+  const enter = enterKey("on a row: its results, evaluation by evaluation; on a value: its history", () =>
     explorer.ask("row", explorer.rowNow()),
   );
   return [
@@ -25,18 +25,18 @@ export function bindings(explorer) {
       pages: `${page} steps back and forward`,
       unless: (event) => event.key.startsWith("Arrow") && explorer.inHeap(event),
     }),
-    both(["o", "O"], "over: to the end of what is called here, and back", (by) =>
-      explorer.jumpTo("over", by),
+    both(["o", "O"], "step over: to where this call returns, and back", (by) => explorer.jumpTo("over", by)),
+    both(["u", "U"], "step out: to where the caller continues, and back to the call", (by) =>
+      explorer.jumpTo("out", by),
     ),
-    both(["u", "U"], "out of this call, and back to where it was called", (by) => explorer.jumpTo("out", by)),
     both(["n", "N"], "next and previous step in this row", (by) => explorer.jumpTo("row", by)),
-    key(["[", "]"], "show the frame that called, that was called", (event) =>
+    key(["[", "]"], "show the frame of the caller, of the callee", (event) =>
       explorer.otherFrame(event.key === "[" ? -1 : 1),
     ),
     playKey(explorer, story),
     rowKeys(alongRows),
     { ...enter, run: (event) => (story(event) ? undefined : enter.run(event)) },
-    key("w", "why could this step happen", () => explorer.ask("step", -1)),
+    key("w", "what this step depends on", () => explorer.ask("step", -1)),
     ...commonKeys(explorer),
   ];
 }

@@ -46,8 +46,8 @@ const KEYS = [
   [["?"], "keys"],
 ];
 const JUMPS = [
-  ["over", "over", "step over a call: on to where it has come back (o)"],
-  ["out", "out", "out of this call (u)"],
+  ["over", "over", "step over the call: go to where it returns (o)"],
+  ["out", "out", "step out of this call (u)"],
   ["row", "same row", "the next step in this row (n)"],
 ];
 
@@ -235,9 +235,9 @@ export class EvaluationExplorer extends Explorer {
 
   legend() {
     return [
-      ["now", "looked at now"],
-      ["open", "opened"],
-      ["gone", "not needed any more"],
+      ["now", "inspected now"],
+      ["open", "matched"],
+      ["gone", "no longer needed"],
     ].map(([mark, label]) => h("span", { class: `mark-${mark}` }, label));
   }
 
@@ -316,9 +316,9 @@ export class EvaluationExplorer extends Explorer {
     else
       this.shell.announce(
         {
-          over: "Nothing follows on this level.",
-          out: "No call is around this.",
-          row: "This row is not evaluated again.",
+          over: "No further step at this level of the call stack.",
+          out: "This step is in the outermost call.",
+          row: "This row is not evaluated again in the recording.",
         }[kind],
       );
   }
@@ -329,7 +329,7 @@ export class EvaluationExplorer extends Explorer {
    */
   go(step, quiet = false) {
     if (this.count === 0) {
-      fill(this.shell.say, "Nothing was recorded: there is no step to show.");
+      fill(this.shell.say, "No step was recorded.");
       return;
     }
     const to = Math.max(0, Math.min(this.count - 1, step));

@@ -40,8 +40,8 @@ function causes(explorer, pane) {
   const notes = ["", "direct cause"];
   fill(
     pane,
-    h("p", { class: "ask" }, "Why could this step happen?"),
-    chain.length === 1 && h("p", { class: "soft" }, "It rests on the program and its arguments alone."),
+    h("p", { class: "ask" }, "What does this step depend on?"),
+    chain.length === 1 && h("p", { class: "soft" }, "It depends only on the program and its arguments."),
     h(
       "ol",
       { class: "chain" },
@@ -79,12 +79,18 @@ function line(explorer, pane, row) {
     );
   fill(
     pane,
-    h("p", { class: "ask" }, "What did ", h("code", null, explorer.rows.text(row)), " give, each time?"),
+    h(
+      "p",
+      { class: "ask" },
+      "What are the results of ",
+      h("code", null, explorer.rows.text(row)),
+      ", evaluation by evaluation?",
+    ),
     h(
       "p",
       { class: "soft" },
       all.length === 0
-        ? "No value was recorded for this line."
+        ? "No value of this line was recorded."
         : `${all.length} ${all.length === 1 ? "time" : "times"}, ${at + 1} up to this step.`,
     ),
     from > 0 && h("p", { class: "soft" }, `${from} earlier ones`),
@@ -144,9 +150,9 @@ function story(explorer, pane, object) {
       ],
       ". ",
       last >= count
-        ? "It is needed to the end."
+        ? "It is needed until the end."
         : last < made
-          ? "Nothing needs it."
+          ? "It is never needed."
           : [
               step > last ? "Not needed since " : "Needed until ",
               h(
@@ -157,7 +163,10 @@ function story(explorer, pane, object) {
               ".",
             ],
     ),
-    held.length > 0 && [h("p", { class: "ask" }, "What it has held:"), h("ol", { class: "chain" }, times)],
+    held.length > 0 && [
+      h("p", { class: "ask" }, "Its contents over time:"),
+      h("ol", { class: "chain" }, times),
+    ],
     parts.length > 0 &&
       h(
         "dl",
@@ -202,7 +211,7 @@ export function drawFailure(view, el) {
   if (told && notes.length + attempts.length === 0) return false;
   fill(
     el,
-    !told && h("p", { class: "lead sentence" }, h("strong", null, "It stops here. "), sentence(say)),
+    !told && h("p", { class: "lead sentence" }, h("strong", null, "The run stops here. "), sentence(say)),
     notes.length > 0 &&
       h(
         "ul",

@@ -53,8 +53,8 @@ export const choices = {
     this.rows.scrollTo(Math.max(0, this.cursorRow()), true);
     this.shell.announce(
       on
-        ? "The rows of each kernel are together, in another order in which the program means the same."
-        : "The rows are as they are printed.",
+        ? "The rows of each kernel are adjacent. The program is equivalent in this order."
+        : "The rows are in the order of the program.",
     );
     this.ctx.changed();
   },
@@ -85,7 +85,7 @@ export const choices = {
     if (inside)
       (this.questions.querySelector('[aria-pressed="true"]') ?? this.root).focus({ preventScroll: true });
     this.shell.announce(
-      `${what > 0 ? this.question.querySelector("span").textContent : "As it is."} ${this.spoken(this.step)}`,
+      `${what > 0 ? this.question.querySelector("span").textContent : "The actual result."} ${this.spoken(this.step)}`,
     );
     this.ctx.changed();
   },

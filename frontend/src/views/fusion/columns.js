@@ -99,9 +99,7 @@ export function fusionColumns(model, now, jump) {
           "span",
           {
             class: `pattern${before ? " supposed" : ""}`,
-            title: before
-              ? `${kind.name} instead of ${before.name}: ${kind.what}`
-              : `${kind.name}: ${kind.what}`,
+            title: before ? `${kind.name}, not ${before.name}: ${kind.what}` : `${kind.name}: ${kind.what}`,
           },
           h("b", { "aria-hidden": "true" }, kind.letter),
           h("span", null, kind.name),

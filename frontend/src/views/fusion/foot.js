@@ -72,7 +72,7 @@ export function drawQuestions(el, view, chosen, choose) {
         h(
           "button",
           { class: "link", type: "button", "aria-pressed": i === chosen, onclick: () => choose(i) },
-          i === 0 ? `as it is (${name(0)})` : name(i),
+          i === 0 ? `actual (${name(0)})` : name(i),
         ),
       ),
     ],
@@ -100,7 +100,7 @@ export function whatIf(asked, other) {
     more,
     ", ",
     h("b", null, size(bytes)),
-    ` of memory traffic instead of ${size(moved)} (${share(moved, bytes)}). `,
+    ` of memory traffic, not ${size(moved)} (${share(moved, bytes)}). `,
     fresh.length > 0 && ["New: ", names(fresh), ". "],
     gone.length > 0 && ["Gone: ", names(gone), "."],
   ];

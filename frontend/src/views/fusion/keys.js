@@ -21,12 +21,12 @@ export function bindings(explorer) {
     playKey(explorer),
     both(["n", "N"], "next and previous refusal", (by) => explorer.nextMark(REFUSED, by)),
     both(["m", "M"], "next and previous merge", (by) => explorer.nextMark(MERGED, by)),
-    both(["v", "V"], "next and previous what-if", (by) => explorer.nextQuestion(by)),
+    both(["v", "V"], "next and previous scenario (what if)", (by) => explorer.nextQuestion(by)),
     key("g", "the rows of each kernel together, or as they are printed", () =>
       explorer.regroup(!explorer.grouped),
     ),
     ...(explorer.whole.functions.length > 1 ? [functions] : []),
-    key("w", "why: the way, the rule, what stands in the way", () => explorer.why()),
+    key("w", "why: the path, the rule, what prevents the merge", () => explorer.why()),
     key(["t", "k"], "the tree of post-dominators, the list of kernels", (event) =>
       explorer.showPane(event.key === "t" ? "tree" : "list"),
     ),

@@ -7,7 +7,7 @@ export const MARKS = [
   { id: "begin", shape: "bar", label: "begin" },
   { id: "merged", shape: "link", label: "merged" },
   { id: "refused", shape: "cross", label: "refused", rare: true },
-  { id: "nothing", shape: "ring", label: "nothing to ask" },
+  { id: "nothing", shape: "ring", label: "no decision" },
   { id: "finish", shape: "flag", label: "end", rare: true },
 ];
 /**
@@ -28,9 +28,9 @@ export const END = 4;
 /** What a node is to the step that is shown. */
 export const PARTS = {
   asked: { id: "asked", sign: "●", word: "asked about" },
-  target: { id: "target", sign: "◎", word: "its uses meet here" },
-  obstacle: { id: "obstacle", sign: "✕", word: "in the way" },
-  way: { id: "way", sign: "·", word: "on the way" },
+  target: { id: "target", sign: "◎", word: "its post-dominator" },
+  obstacle: { id: "obstacle", sign: "✕", word: "prevents the merge" },
+  way: { id: "way", sign: "·", word: "on the path" },
 };
 
 /** How many tints there are for the groups; neighbours differ. */

@@ -53,7 +53,7 @@ export function drawWhy(model, pane, state, onNode) {
   const kinds = [...new Set([asked, obstacle, target].filter((n) => n >= 0).map((n) => variant.pattern[n]))];
   fill(
     pane,
-    h("p", { class: "ask" }, target >= 0 ? "The way to where all uses meet" : "What it is"),
+    h("p", { class: "ask" }, target >= 0 ? "The paths to the post-dominator" : "What it is"),
     h("ol", { class: "chain way" }, way.map(entry)),
     state.way.length > way.length && h("p", { class: "soft" }, `and ${state.way.length - way.length} more`),
     rule.length > 0 && h("p", { class: "rule soft" }, sentence(rule)),
@@ -88,7 +88,11 @@ export function drawTree(model, pane, state, onNode) {
   if (!variant.above.some((at) => at >= 0)) {
     fill(
       pane,
-      h("p", { class: "soft" }, "Here the pass asked nothing, so no post-dominators were looked for."),
+      h(
+        "p",
+        { class: "soft" },
+        "The pass had nothing to decide in this function, so it computed no post-dominators.",
+      ),
     );
     return;
   }
@@ -147,7 +151,7 @@ export function drawTree(model, pane, state, onNode) {
   };
   fill(
     pane,
-    h("p", { class: "soft" }, "Below each, those whose uses all meet in it."),
+    h("p", { class: "soft" }, "Each node is the parent of those that it immediately post-dominates."),
     from > 0 && h("p", { class: "soft" }, `… ${from} above`),
     h(
       "div",
@@ -228,7 +232,7 @@ function drawTable(model, pane, variant, onNode) {
       h(
         "caption",
         { class: "soft" },
-        `At the end: ${counted(kernels.length, "kernel")}. Before: each operator alone.`,
+        `At the end: ${counted(kernels.length, "kernel")}. Before: one kernel for each operator.`,
       ),
       h(
         "thead",
@@ -239,7 +243,7 @@ function drawTable(model, pane, variant, onNode) {
           head("kernel"),
           head("launches", "before → after"),
           head("bytes", "read and written: before → after"),
-          head("flops", "operations on numbers"),
+          head("flops", "floating-point operations"),
         ),
       ),
       kernels.slice(0, MOST_KERNELS).map(row),

@@ -165,7 +165,7 @@ export class FusionExplorer extends Explorer {
         },
         functions.map(({ name }, i) => h("option", { value: i, title: functions[i].summary }, name)),
       );
-    this.groupButton = this.button("by kernel", "the rows of each kernel together (g)", () =>
+    this.groupButton = this.button("by kernel", "bring the rows of each kernel together (g)", () =>
       this.regroup(!this.grouped),
     );
     this.groupButton.removeAttribute("aria-label");
@@ -258,7 +258,7 @@ export class FusionExplorer extends Explorer {
     );
     this.groupButton.disabled = !order;
     this.groupButton.title = order
-      ? "the rows of each kernel together (g)"
+      ? "bring the rows of each kernel together (g)"
       : "the rows of each kernel are together";
     this.groupButton.setAttribute("aria-pressed", String(this.grouped && order));
     if (this.chooser) this.chooser.value = String(this.function);

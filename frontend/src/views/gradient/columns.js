@@ -5,7 +5,7 @@ import { SHAPE } from "./marks.js";
 import { keeping } from "./model.js";
 /** @import { GradientModel } from "./model.js" */
 
-const WORDS = { held: "kept", now: "used now", freed: "freed", given: "given" };
+const WORDS = { held: "stored", now: "used now", freed: "freed", given: "given" };
 const SIGNS = { held: "■", now: "■", freed: "□", given: "", shape: "" };
 
 /**
@@ -81,9 +81,9 @@ export function gradientColumns(model, now, jump) {
     if (state === "shape")
       return fill(
         cell,
-        h("span", { class: "soft", title: "only its shape is used in the backward pass" }, "shape"),
+        h("span", { class: "soft", title: "the backward pass uses only its shape" }, "shape"),
       );
-    const told = `${WORDS[state]}: ${state === "given" ? "its numbers are used in the backward pass, and the caller holds them" : `${size(values[v].bytes)} of numbers`}`;
+    const told = `${WORDS[state]}: ${state === "given" ? "the backward pass uses its elements, and the caller holds it" : `${size(values[v].bytes)} of elements`}`;
     fill(
       cell,
       h("span", { class: "sign", "aria-hidden": "true" }, SIGNS[state]),
@@ -104,7 +104,7 @@ export function gradientColumns(model, now, jump) {
     if (v < 0 || model.wholeAt[v] === model.never)
       return fill(
         cell,
-        v >= 0 && h("span", { class: "soft", title: "no derivative: the result does not move with it" }, "–"),
+        v >= 0 && h("span", { class: "soft", title: "no derivative: the result does not depend on it" }, "–"),
       );
     const { line } = values[v];
     fill(
@@ -151,11 +151,11 @@ export function gradientColumns(model, now, jump) {
 
   return [
     { id: "uses", title: "uses", width: "var(--w-uses)", draw: uses },
-    { id: "kept", title: "kept", width: "var(--w-kept)", draw: kept },
+    { id: "kept", title: "stored", width: "var(--w-kept)", draw: kept },
     { id: "whole", title: "derivative", width: "var(--w-whole)", draw: whole },
     {
       id: "added",
-      title: "the backward pass ↑",
+      title: "backward pass ↑",
       width: "var(--w-added)",
       /** @param {number} row */
       lines: (row) => (onRow[row] < 0 ? 0 : beside[onRow[row]].length),

@@ -22,10 +22,10 @@ export function createFinder(explorer) {
     scopes: [
       { id: "all", label: "anywhere", has: (row, wanted) => some([texts[row], ...backward[row]], wanted) },
       { id: "op", label: "operators", has: (row, wanted) => some([value(row)?.label ?? ""], wanted) },
-      { id: "back", label: "the backward pass", has: (row, wanted) => some(backward[row], wanted) },
+      { id: "back", label: "backward pass", has: (row, wanted) => some(backward[row], wanted) },
       {
         id: "kept",
-        label: "what is kept",
+        label: "what is stored",
         has: (row, wanted) => value(row)?.kept === NUMBERS && texts[row].includes(wanted),
       },
     ],

@@ -166,7 +166,7 @@ export function drawGraph(model, pane, step, onValue) {
     const reached = model.wholeAt[v] <= step;
     const state = v === now ? "now" : targets.has(v) ? "target" : reached ? "reached" : "";
     const label = back
-      ? added || (model.wholeAt[v] === model.never ? "–" : "as it is")
+      ? added || (model.wholeAt[v] === model.never ? "–" : "unchanged")
       : model.title(v).replace(/ [\w.]*\./, " ");
     const told = back
       ? `${label}: the backward pass through ${model.title(v)}`
@@ -191,9 +191,9 @@ export function drawGraph(model, pane, step, onValue) {
     h(
       "div",
       { class: "graph-heads soft", "aria-hidden": "true", style: { width: `${width}px` } },
-      h("span", null, "forward ↓"),
-      h("span", null, "kept ⇢"),
-      h("span", null, "the backward pass ↑"),
+      h("span", null, "forward pass ↓"),
+      h("span", null, "stored ⇢"),
+      h("span", null, "backward pass ↑"),
     ),
     h(
       "div",

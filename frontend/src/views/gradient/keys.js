@@ -11,17 +11,17 @@ export function bindings(explorer) {
   return [
     ...stepKeys(explorer, {
       next: "next step of the backward pass",
-      ends: "only the forward program; all derivatives",
+      ends: "only the forward pass; all derivatives",
       pages: "a twentieth of the steps back and forward",
     }),
     playKey(explorer),
     both(["s", "S"], "next and previous sum", (by) => explorer.nextMark(SUM, by)),
     both(["r", "R"], "next and previous rule of an operator", (by) => explorer.nextMark(RULE, by)),
-    key("w", "why: what came, the rule, what goes on", () => explorer.showPane("why")),
+    key("w", "why: the incoming derivatives, the rule, what it passes on", () => explorer.showPane("why")),
     key("g", "the two graphs", () => explorer.showPane("graph")),
-    key("k", "the list of what is kept", () => explorer.showPane("kept")),
+    key("k", "the list of stored values", () => explorer.showPane("kept")),
     rowKeys((by) => explorer.rows.move(by, explorer.rowNow())),
-    enterKey("on a row: the step that comes to it", () => explorer.ask(explorer.rowNow())),
+    enterKey("on a row: the step that reaches it", () => explorer.ask(explorer.rowNow())),
     ...commonKeys(explorer),
   ];
 }

@@ -6,7 +6,7 @@ export const MARKS = [
   { id: "seed", shape: "flag", label: "the result" },
   { id: "rule", shape: "triangle", label: "rule" },
   { id: "sum", shape: "link", label: "sum", rare: true },
-  { id: "passed", shape: "dot", label: "passed on" },
+  { id: "passed", shape: "dot", label: "passed through" },
   { id: "arrived", shape: "ring", label: "parameter" },
   { id: "finish", shape: "square", label: "end" },
 ];

@@ -11,11 +11,11 @@ import { keeping } from "./model.js";
 export const PANES = [
   { id: "graph", label: "Graphs" },
   { id: "why", label: "Why" },
-  { id: "kept", label: "Kept" },
+  { id: "kept", label: "Stored" },
 ];
 export const ON_ROWS = [
   { id: "added", label: "Backward" },
-  { id: "keep", label: "Kept" },
+  { id: "keep", label: "Stored" },
   { id: "uses", label: "Uses" },
 ];
 /** The columns that a tab on a phone shows. */
@@ -74,7 +74,7 @@ export function drawWhy(model, pane, at, onValue) {
   for (const n of added)
     for (const { value: v, how } of lines[n].uses) used.set(v, Math.min(how, used.get(v) ?? how));
   const words = (v, how) =>
-    how !== NUMBERS ? "its shape" : values[v].given ? "given" : `kept, ${size(values[v].bytes)}`;
+    how !== NUMBERS ? "its shape" : values[v].given ? "given" : `stored, ${size(values[v].bytes)}`;
   fill(
     pane,
     value < 0 &&
@@ -82,15 +82,15 @@ export function drawWhy(model, pane, at, onValue) {
         "p",
         { class: "soft" },
         at === 0
-          ? "Step on: the backward pass begins at the result, at the bottom."
+          ? "Step forward: the backward pass begins at the result, at the bottom."
           : "Every parameter has its derivative; the result row names them.",
       ),
     part(
-      "What came, and from where",
+      "Incoming derivatives",
       came.map((v) => entry(["▲", "asked"], v, "")),
     ),
     part(
-      "What it adds",
+      "What the step computes",
       added
         .slice(0, MOST)
         .map((n) =>
@@ -108,14 +108,14 @@ export function drawWhy(model, pane, at, onValue) {
         ),
     ),
     part(
-      "What it uses of the forward pass",
+      "Forward values that it uses",
       [...used].map(([v, how]) =>
         entry([how === NUMBERS && !values[v].given ? "■" : "·", "kept"], v, words(v, how)),
       ),
     ),
     part(
-      "Where it goes on",
-      to.map(({ value: v, line }) => entry(["▲", "target"], v, line >= 0 ? lines[line].name : "as it is")),
+      "Where the derivative goes",
+      to.map(({ value: v, line }) => entry(["▲", "target"], v, line >= 0 ? lines[line].name : "unchanged")),
     ),
   );
 }
@@ -173,14 +173,14 @@ export function drawKept(model, pane, at, onValue) {
   fill(
     pane,
     kept.length === 0
-      ? h("p", { class: "soft" }, "Nothing is kept: the backward pass uses no computed value.")
+      ? h("p", { class: "soft" }, "Nothing is stored: the backward pass uses no computed value.")
       : h(
           "table",
           { class: "kept-list" },
           h(
             "caption",
             { class: "soft" },
-            `${counted(kept.length, "value")} wait${kept.length === 1 ? "s" : ""} for the backward pass; ${size(steps[at].kept)} still needed after this step.`,
+            `${counted(kept.length, "value")} stored for the backward pass; ${size(steps[at].kept)} still needed after this step.`,
           ),
           kept.slice(0, MOST).map(row),
         ),
@@ -206,7 +206,7 @@ export function drawTotals(el, { forward, backward, kept: all }, kept) {
     h(
       "span",
       { class: "total" },
-      "kept ",
+      "stored ",
       h(
         "span",
         { class: "bars", role: "img", "aria-label": `${size(all.bytes)} at first, ${size(kept)} now` },
@@ -226,7 +226,7 @@ export function drawTotals(el, { forward, backward, kept: all }, kept) {
     h(
       "span",
       { class: "total" },
-      "back ",
+      "backward ",
       h("b", null, counted(backward.calls, "operator")),
       ` ${amount(backward.flops)} FLOP${ratio(backward.flops, forward.flops)}`,
     ),

@@ -82,14 +82,14 @@ export class GradientExplorer extends Explorer {
 
   build() {
     const { view, ctx, model } = this;
-    this.frameOf("Gradients, forward and back");
+    this.frameOf("Gradients, forward and backward pass");
     this.buildRows();
     this.finder = createFinder(this);
     this.search = this.finder.search;
     const kinds = model.steps.map(({ mark }) => mark);
     this.timeline = this.timelineOf({
       kinds,
-      label: "the backward pass",
+      label: "backward pass",
       // The marks fall as what was kept is used up.
       profile: view.kept.bytes > 0 ? model.steps.map(({ kept }) => kept) : null,
     });
@@ -123,10 +123,10 @@ export class GradientExplorer extends Explorer {
   buildRows() {
     this.rows = createRows({
       view: this.view,
-      label: `program of ${this.view.title}, with what is kept and the backward pass`,
+      label: `program of ${this.view.title}, with what is stored and the backward pass`,
       lineHeight: LINE,
       foldLists: true,
-      title: "forward ↓",
+      title: "forward pass ↓",
       columns: gradientColumns(
         this.model,
         () => this.step,

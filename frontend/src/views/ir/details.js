@@ -123,7 +123,7 @@ export function createDetails({ model, totals, go, toggle }) {
           model.bytes(id) > 0 && [
             "intensity",
             `${(model.flops(id) / model.bytes(id)).toPrecision(3)} FLOP/B`,
-            "operations for each byte moved",
+            "arithmetic intensity: operations per byte of memory traffic",
           ],
         uses > 1 && ["shared", `used ${uses} times, computed once`],
       ]),
@@ -132,7 +132,7 @@ export function createDetails({ model, totals, go, toggle }) {
         : null,
       model.users[id].length
         ? list("used by", model.users[id])
-        : h("p", { class: "soft" }, "Nothing here uses it: it is a result."),
+        : h("p", { class: "soft" }, "It is a result: nothing in the program uses it."),
     ];
   }
 
@@ -155,7 +155,7 @@ export function createDetails({ model, totals, go, toggle }) {
         "p",
         null,
         group.kind === 3
-          ? `The same block, ${group.times} times in a row.`
+          ? `The same block, repeated ${group.times} times.`
           : `A ${KIND_NAMES[group.kind] ?? "group"}.`,
       ),
       h(

@@ -106,7 +106,7 @@ export function keyBindings(explorer) {
     {
       keys: ["Escape"],
       shown: ["Esc"],
-      label: "back: close, leave the neighbours, choose nothing",
+      label: "back: close, show all nodes again, clear the selection",
       typing: true,
       run: back,
     },

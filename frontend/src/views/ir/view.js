@@ -458,7 +458,7 @@ export class IrExplorer {
       h(
         "p",
         null,
-        "In the graph, arrows follow edges: ↑ to an operand, ↓ to a user, ← → to what stands beside. Drag to move; the wheel zooms once the graph was pressed.",
+        "In the graph, arrows follow edges: ↑ to an operand, ↓ to a user, ← → to a neighbour. Drag to move; press the graph once, and the wheel zooms.",
       ),
     ]);
   }

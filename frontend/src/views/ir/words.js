@@ -50,7 +50,7 @@ export function sayNode({ model }, id) {
     uses = model.uses(id);
   const used = users
     ? `It is computed once and used ${times(uses)}${uses > 1 && users !== uses ? `, in ${users} place${users === 1 ? "" : "s"}` : ""}.`
-    : "Nothing here uses it: it is a result.";
+    : "It is a result: nothing in the program uses it.";
   return [
     ...what,
     ...operands,
@@ -70,8 +70,8 @@ export function sayGroup({ model, totals, chosen }, g) {
     sum = totals[g];
   return [
     h("strong", null, label),
-    kind === 3 ? `: the same block, ${times(n)} in a row` : `: a ${KIND_NAMES[kind] ?? "group"}`,
-    `, ${sum.calls} calls in all.`,
+    kind === 3 ? `: the same block, repeated ${times(n)}` : `: a ${KIND_NAMES[kind] ?? "group"}`,
+    `, ${sum.calls} calls in total.`,
     h(
       "small",
       null,

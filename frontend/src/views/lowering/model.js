@@ -123,14 +123,14 @@ export const bytes = (n) =>
         : `${n} bytes`;
 
 /**
- * What a step changed of the time: "2.1× faster", "as fast as before" (within a tenth), or "" at the first.
+ * What a step changed of the time: "2.1× faster", "no faster" (within a tenth), or "" at the first.
  * @param {number[]} times
  * @param {number} step
  */
 export function faster(times, step) {
   if (step === 0 || !times.length) return "";
   const ratio = times[step - 1] / times[step];
-  if (ratio < 1.1 && ratio > 1 / 1.1) return "as fast as before";
+  if (ratio < 1.1 && ratio > 1 / 1.1) return "no faster";
   return ratio > 1
     ? `${Number(ratio.toPrecision(2))}× faster`
     : `${Number((1 / ratio).toPrecision(2))}× slower`;

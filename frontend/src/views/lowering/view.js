@@ -32,10 +32,10 @@ addStyle(css);
 
 const TITLES = { relay: "Relay", te: "Tensor expressions", loops: "Loops", code: "Code" };
 const COUNTED =
-  "Counted in the loops, not measured. Instructions: arithmetic, loads, stores, and two for each turn of a loop; a vector counts as one, and so does the question whether an element lies within its array; what unrolled loops settle costs nothing; what does not depend on the innermost loops is counted before them, but a sum in an array is loaded and stored each time; pieces are divided by the cores.";
+  "Estimated from the loops, not measured. Instructions: arithmetic, loads, stores, and two for each iteration of a loop. An operation on a vector counts as one instruction, and so does a bounds check. Conditions that unrolling makes static cost nothing. Loop-invariant work is counted outside the innermost loops, but an accumulator in an array is loaded and stored in each iteration. The iterations of parallel loops are divided among the cores.";
 const ESTIMATED = {
-  cpu: `${COUNTED} Bytes: a cache holds what the innermost loops touch that fit into it, and what lies further out comes anew, in lines of 64 bytes; what fits altogether is there from the run before. Cycles: of each nest the most of instructions / 3, 4 for each sum that waits for the one before, bytes from the second cache / 64, bytes from beyond it / 32. Addresses, slow arithmetic and the start of threads are left out, and so is what LLVM makes of loops by itself. Convolutions of whole models came out within half to twice of what was measured.`,
-  gpu: `${COUNTED} Bytes are those of the arrays that each nest reads and writes. Addresses, caches and waiting are left out.`,
+  cpu: `${COUNTED} Bytes: a cache holds the data of the innermost loops whose data fits into it, and each iteration further out fetches its data again, in cache lines of 64 bytes. Data that fits as a whole is still cached from the previous run. Cycles: for each nest the largest of instructions / 3, 4 for each dependent addition, bytes fetched from L2 / 64, and bytes from beyond L2 / 32. The estimate leaves out address computations, slow arithmetic, the start of threads, and LLVM’s own loop transformations. For convolutions of whole models it was between half and twice the measured time.`,
+  gpu: `${COUNTED} Bytes are those of the arrays that each nest reads and writes. The estimate leaves out address computations, caches and latency.`,
 };
 /** @type {[string[], string][]} */
 const KEYS = [
@@ -196,10 +196,10 @@ export class LoweringExplorer extends Explorer {
   bindings() {
     const numbers = this.model.operators.slice(0, 9).map((_, i) => String(i + 1));
     return [
-      ...stepKeys(this, { next: "next primitive of the schedule", previous: "previous one" }),
+      ...stepKeys(this, { next: "next primitive of the schedule", previous: "previous primitive" }),
       playKey(this),
       {
-        ...key(numbers, "light an operator at every level, or no longer", (event) =>
+        ...key(numbers, "highlight an operator at every level, or clear it", (event) =>
           this.toggle(Number(event.key) - 1),
         ),
         shown: ["1", "…", "9"],
@@ -303,7 +303,7 @@ export class LoweringExplorer extends Explorer {
     if (first) this.show(list, first);
     text(
       this.loopNote,
-      primitive || (mark === 0 ? "as they follow from the expressions" : "as they are compiled"),
+      primitive || (mark === 0 ? "as generated from the tensor expressions" : "as compiled"),
     );
     this.drawEffect();
     this.light();
@@ -338,11 +338,11 @@ export class LoweringExplorer extends Explorer {
             ? " thread"
             : " threads"
           : effect.tasks === 1
-            ? " piece: one core"
-            : " pieces for the cores",
+            ? " task: one core"
+            : " parallel tasks",
       ]),
-      part("lanes", ["", effect.lanes === 1 ? " number at a time" : " numbers in a vector"]),
-      part("copies", ["written ", effect.copies === 1 ? " time" : " times"]),
+      part("lanes", ["", effect.lanes === 1 ? " lane: not vectorized" : " SIMD lanes"]),
+      part("copies", ["unrolled ", "×"]),
       this.estimated(effect, before),
       this.measured(),
     );
@@ -374,7 +374,7 @@ export class LoweringExplorer extends Explorer {
     const instructions = h("b", null, amount(effect.instructions));
     if (gpu)
       return [
-        part("instructions", many, "estimated ", instructions, " instructions of a thread"),
+        part("instructions", many, "estimated ", instructions, " instructions per thread"),
         part("traffic", many, h("b", null, bytes(effect.traffic)), " read and written"),
       ];
     return [
@@ -386,9 +386,9 @@ export class LoweringExplorer extends Explorer {
             many,
             "fetched ",
             h("b", null, bytes(effect.near)),
-            effect.far > 0 && [", ", h("b", null, bytes(effect.far)), " from beyond the second cache"],
+            effect.far > 0 && [", ", h("b", null, bytes(effect.far)), " from beyond L2"],
           )
-        : part("near", many, "all in the first cache"),
+        : part("near", many, "all in L1"),
     ];
   }
 
@@ -477,7 +477,7 @@ export class LoweringExplorer extends Explorer {
         .filter(Boolean);
       text(
         this.tallies[level],
-        (this.step < this.count - 1 ? "of the finished schedule: " : "") + counts.join(" · "),
+        (this.step < this.count - 1 ? "after the whole schedule: " : "") + counts.join(" · "),
       );
     }
   }

@@ -14,14 +14,12 @@ export function bindings(explorer) {
       previous: "previous instruction",
       pages: `${page} steps back and forward`,
     }),
-    both(["o", "O"], "over: to the end of what is called here, and back", (by) =>
-      explorer.jumpTo("over", by),
+    both(["o", "O"], "step over: to where this call returns, and back", (by) => explorer.jumpTo("over", by)),
+    both(["u", "U"], "step out: to where the caller continues, and back to the call", (by) =>
+      explorer.jumpTo("out", by),
     ),
-    both(["u", "U"], "out of this call, and back to where it was called", (by) => explorer.jumpTo("out", by)),
-    both(["n", "N"], "next and previous time that this instruction runs", (by) =>
-      explorer.jumpTo("again", by),
-    ),
-    key(["[", "]"], "show the frame that called, that was called", (event) =>
+    both(["n", "N"], "next and previous execution of this instruction", (by) => explorer.jumpTo("again", by)),
+    key(["[", "]"], "show the frame of the caller, of the callee", (event) =>
       explorer.otherFrame(event.key === "[" ? -1 : 1),
     ),
     playKey(explorer),
@@ -29,10 +27,10 @@ export function bindings(explorer) {
       (by, event) => explorer.walk(by, explorer.rowNow(), event),
       "move along the program, or along the code",
     ),
-    enterKey("on a row: what became of it; on an instruction: the next time that it runs", () =>
+    enterKey("on a row: its instructions; on an instruction: its next execution", () =>
       explorer.ask("row", explorer.rowNow()),
     ),
-    key("w", "why could this step happen", () => explorer.ask("step", -1)),
+    key("w", "what this step depends on", () => explorer.ask("step", -1)),
     ...commonKeys(explorer),
   ];
 }

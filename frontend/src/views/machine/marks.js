@@ -6,7 +6,7 @@ export const MARKS = [
   { id: "value", shape: "dot", label: "load" },
   { id: "memory", shape: "square", label: "memory" },
   { id: "kernel", shape: "link", label: "kernel" },
-  { id: "closure", shape: "ring", label: "value made" },
+  { id: "closure", shape: "ring", label: "value created" },
   { id: "cell", shape: "square", label: "reference" },
   { id: "choice", shape: "diamond", label: "jump" },
   { id: "call", shape: "down", label: "call" },

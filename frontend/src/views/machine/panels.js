@@ -15,7 +15,7 @@ const MOST_OBJECTS = 120;
 const LONGEST = 40;
 const IN_HEAD = 2;
 /** What happens to a thing in the step that is shown. */
-const MARKED = new Set(["new", "filled", "free now"]);
+const MARKED = new Set(["new", "filled", "freed"]);
 
 /**
  * A value as a button, with its number; plain text where it has no memory of its own.
@@ -29,7 +29,7 @@ export function valueChip(explorer, value, { fresh = false } = {}) {
     return h("span", { class: `val plain${state}`, title: said }, h("span", null, said));
   const kind = run.kind(value);
   const gone = run.gone(value, step);
-  const note = gone ? ", nothing holds it any more" : "";
+  const note = gone ? ", freed" : "";
   return h(
     "button",
     {
@@ -86,7 +86,7 @@ export function drawCode(explorer, pane) {
     item.classList.toggle("is-next", at === next);
     const button = item.firstElementChild;
     const said =
-      at === now ? (fails ? "fails" : "done now") : at === next ? (waits ? "waits here" : "next") : "";
+      at === now ? (fails ? "fails" : "executed now") : at === next ? (waits ? "waiting here" : "next") : "";
     button.querySelector(".vm-where").textContent = said;
     if (at === now) button.setAttribute("aria-current", "step");
     else button.removeAttribute("aria-current");
@@ -111,7 +111,7 @@ function codeLine(line, at) {
         class: "ins",
         type: "button",
         "data-ins": at,
-        title: `${line.text}${line.remark && `  (${line.remark})`}\n${runs === "never" ? "never ran" : runs && `ran ${runs.slice(1)} times`}\ngo to the next time that it runs`,
+        title: `${line.text}${line.remark && `  (${line.remark})`}\n${runs === "never" ? "never executed" : runs && `executed ${runs.slice(1)} times`}\ngo to its next execution`,
       },
       h("span", { class: "vm-num" }, String(at)),
       h(
@@ -132,7 +132,7 @@ function codeLine(line, at) {
 /** @param {MachineExplorer} explorer */
 export function drawRegisters(explorer, pane) {
   const { run, view, step, frame } = explorer;
-  if (frame < 0) return void fill(pane, h("p", { class: "soft" }, "No function runs."));
+  if (frame < 0) return void fill(pane, h("p", { class: "soft" }, "No function is running."));
   const fn = run.functionOf(frame);
   const { frame: acts, number } = view.steps[step];
   const reads = acts === frame && number >= 0 ? fn.code[number].reads : [];
@@ -232,7 +232,7 @@ function card(explorer, frame, height, on) {
         "p",
         { class: "turn" },
         "↻ ",
-        `turn ${turn} in this place`,
+        `iteration ${turn} in this frame`,
         h("small", null, " a tail call: the stack does not grow"),
       ),
     (shown || on) &&
@@ -266,14 +266,14 @@ export function drawStack(explorer, pane) {
       "p",
       { class: "soft depth" },
       stack.length ? `${stack.length} ${stack.length === 1 ? "frame" : "frames"}` : "The stack is empty.",
-      deepest > 1 && ` · ${deepest.toLocaleString("en")} at the deepest`,
+      deepest > 1 && ` · ${deepest.toLocaleString("en")} at most`,
     ),
     explorer.pinned &&
       h(
         "p",
         { class: "pinned" },
         "You chose this frame. ",
-        h("button", { class: "link", type: "button", "data-follow": "" }, "Back to the one that runs"),
+        h("button", { class: "link", type: "button", "data-follow": "" }, "Back to the running one"),
       ),
     h("ol", { class: "stack" }, items),
   );
@@ -303,7 +303,7 @@ function life(explorer, object) {
 /** @param {MachineExplorer} explorer */
 function heldBy(explorer, holders, object) {
   const { run, view, step } = explorer;
-  if (run.gone(object, step)) return "nothing holds it";
+  if (run.gone(object, step)) return "not referenced";
   const own = (holders.get(object) ?? []).map(({ frame, register }) =>
     frame === explorer.frame ? `r${register}` : `r${register} of ${run.frameName(frame)}`,
   );
@@ -326,7 +326,7 @@ function objectLine(explorer, holders, object, inside) {
       ? "filled"
       : gone
         ? event.freed.includes(object)
-          ? "free now"
+          ? "freed"
           : "free"
         : run.idle(object, step)
           ? "not used again"
@@ -373,20 +373,20 @@ export function drawMemory(explorer, pane) {
     h(
       "p",
       { class: "soft depth" },
-      `${run.bytes(step).toLocaleString("en")} bytes of storage held · ${seen.length - goneCount} of ${seen.length} things there`,
+      `${run.bytes(step).toLocaleString("en")} bytes of live storage · ${seen.length - goneCount} of ${seen.length} objects live`,
       goneCount > 0 && [
         " · ",
         h(
           "button",
           { class: "link", type: "button", "data-all": "" },
-          explorer.all ? "without those that are gone" : `with the ${goneCount} that are gone`,
+          explorer.all ? "hide the freed ones" : `show the ${goneCount} freed ones`,
         ),
       ],
     ),
     kept.length < ordered.length &&
-      h("p", { class: "soft" }, `${ordered.length - kept.length} older ones are not drawn`),
+      h("p", { class: "soft" }, `${ordered.length - kept.length} older ones, not drawn`),
     kept.length === 0
-      ? h("p", { class: "soft" }, "Nothing has been made yet.")
+      ? h("p", { class: "soft" }, "No object exists yet.")
       : h(
           "ul",
           { class: "things" },
@@ -447,14 +447,12 @@ function story(explorer, pane, object) {
         h("button", { class: "link", type: "button", "data-object": storage }, `#${storage}`),
       ],
       ". ",
-      given_ ? "It came with the arguments. " : [to(made, `Made at step ${made + 1}`), ". "],
-      last > made && [to(last, `Used last at step ${last + 1}`), ". "],
-      freed < count
-        ? [to(freed, `Nothing holds it after step ${freed + 1}`), "."]
-        : "Something holds it to the end.",
+      given_ ? "It is part of the arguments. " : [to(made, `Made at step ${made + 1}`), ". "],
+      last > made && [to(last, `Last used at step ${last + 1}`), ". "],
+      freed < count ? [to(freed, `Freed after step ${freed + 1}`), "."] : "It is live until the end.",
     ),
     tenants.length > 0 && [
-      h("p", { class: "ask" }, "What lies in it, one after another:"),
+      h("p", { class: "ask" }, "Tensors in it, one after another:"),
       h(
         "ol",
         { class: "chain" },
@@ -503,13 +501,19 @@ export function drawWhy(explorer, pane) {
     );
     return void fill(
       pane,
-      h("p", { class: "ask" }, "What became of ", h("code", null, explorer.rows.text(question.at)), "?"),
+      h(
+        "p",
+        { class: "ask" },
+        "Which instructions were generated from ",
+        h("code", null, explorer.rows.text(question.at)),
+        "?",
+      ),
       h(
         "p",
         { class: "soft" },
         from.length
           ? `${from.length} ${from.length === 1 ? "instruction" : "instructions"} came from this line.`
-          : "No instruction came from this line.",
+          : "No instruction was generated from this line.",
       ),
       h("ol", { class: "chain" }, lines.slice(0, LONGEST)),
       lines.length > LONGEST && h("p", { class: "soft" }, `and ${lines.length - LONGEST} more`),
@@ -519,8 +523,8 @@ export function drawWhy(explorer, pane) {
   const ordered = [...chain].sort((a, b) => b.step - a.step);
   fill(
     pane,
-    h("p", { class: "ask" }, "Why could this step happen?"),
-    chain.length === 1 && h("p", { class: "soft" }, "It rests on the program and its arguments alone."),
+    h("p", { class: "ask" }, "What does this step depend on?"),
+    chain.length === 1 && h("p", { class: "soft" }, "It depends only on the program and its arguments."),
     h(
       "ol",
       { class: "chain" },

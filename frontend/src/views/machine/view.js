@@ -31,14 +31,14 @@ const KEYS = [
   [["?"], "keys"],
 ];
 const JUMPS = [
-  ["over", "over", "step over a call: on to where it has come back (o)"],
-  ["out", "out", "out of this call (u)"],
-  ["again", "again", "the next time that this instruction runs (n)"],
+  ["over", "over", "step over the call: go to where it returns (o)"],
+  ["out", "out", "step out of this call (u)"],
+  ["again", "again", "the next execution of this instruction (n)"],
 ];
 const NOWHERE = {
-  over: "Nothing follows on this level.",
-  out: "No call is around this.",
-  again: "This instruction does not run again.",
+  over: "No further step at this level of the call stack.",
+  out: "This step is in the outermost call.",
+  again: "This instruction is not executed again.",
 };
 
 /**
@@ -220,7 +220,7 @@ export class MachineExplorer extends Explorer {
       said("calls", "call", "calls"),
       totals["tail calls"] > 0 && said("tail calls", "tail call", "tail calls"),
       said("kernels", "kernel launch", "kernel launches"),
-      said("storage", "byte set aside", "bytes set aside"),
+      said("storage", "byte allocated", "bytes allocated"),
     ]
       .filter(Boolean)
       .join(" · ");
@@ -381,7 +381,7 @@ export class MachineExplorer extends Explorer {
     if (!this.narrow || tab === "regs") drawRegisters(this, this.regsPane);
     text(
       this.regsHead,
-      this.frame < 0 ? "" : `of ${this.run.frameName(this.frame)}${this.pinned ? ", which waits" : ""}`,
+      this.frame < 0 ? "" : `of ${this.run.frameName(this.frame)}${this.pinned ? ", which is waiting" : ""}`,
     );
     this.drawSide(before);
   }
@@ -454,7 +454,7 @@ export class MachineExplorer extends Explorer {
     if (to >= 0) this.jump(to);
     else {
       this.showFunction(fn);
-      this.shell.announce("This instruction is not done in what is recorded.");
+      this.shell.announce("The recording has no execution of this instruction.");
     }
   }
 

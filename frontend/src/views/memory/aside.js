@@ -4,7 +4,7 @@ import { createTabs } from "../../core/tabs.js";
 
 export const PANES = [
   { id: "arena", label: "Arena" },
-  { id: "use", label: "In use" },
+  { id: "use", label: "Live" },
 ];
 export const ON_ROWS = [
   { id: "life", label: "Lives" },

@@ -43,7 +43,7 @@ export function drawChoices(el, model, chosen, choose, time) {
                   class: `btn${same ? " alike" : ""}`,
                   type: "button",
                   "aria-pressed": on,
-                  title: same ? "here it is the same plan" : null,
+                  title: same ? "the plan is the same here" : null,
                   "data-axis": axis,
                   onclick: () => choose(axis, i),
                 },
@@ -91,20 +91,15 @@ export function drawTotals(el, variant, first) {
     );
   fill(
     el,
-    line(
-      "peak",
-      peak,
-      "the most that is needed at once: no plan for this order takes less",
-      first.totals.peak,
-    ),
+    line("peak", peak, "the most bytes live at once: no plan for this order takes less", first.totals.peak),
     packed !== null &&
       line(
         "by address",
         packed,
-        "what would do if a value could lie anywhere, and not only in a whole buffer: the largest first, each as low as it fits",
+        "the size if a value could have any address instead of a whole buffer: the largest first, each at the lowest address where it fits",
         first.totals.packed ?? packed,
       ),
-    line("buffers", arena, "what the buffers take together", first.totals.arena),
-    line("a place each", total, "what it would take if no buffer were used again", first.totals.total),
+    line("buffers", arena, "the size of all buffers together", first.totals.arena),
+    line("no reuse", total, "the size if every value had a buffer of its own", first.totals.total),
   );
 }

@@ -32,7 +32,7 @@ export function memoryColumns(model, now, jump) {
       "span",
       {
         class: `life-bar k${tint}${kept ? " kept" : ""}`,
-        title: `${model.title(n)} is needed ${steps(life.made, life.last)}${kept ? ": it is part of the result" : ""}`,
+        title: `${model.title(n)} is live ${steps(life.made, life.last)}${kept ? ": it is part of the result" : ""}`,
         style: { "--from": life.made, "--for": life.last - life.made + 1, "--at": at, "--of": count },
       },
       ticks,
@@ -50,7 +50,7 @@ export function memoryColumns(model, now, jump) {
         stored.map((n, i) => bar(variant, n, i, stored.length)),
         stored.map((n) => {
           const { made, last } = variant.lives[variant.lifeOf[n]];
-          return h("span", { class: "sr" }, `${model.title(n)} is needed ${steps(made, last)}. `);
+          return h("span", { class: "sr" }, `${model.title(n)} is live ${steps(made, last)}. `);
         }),
       );
     } else if (computed.length) {
@@ -67,7 +67,7 @@ export function memoryColumns(model, now, jump) {
           h("span", { class: "sr" }, `inside the kernel of step ${step}`),
         );
     } else if (onRow[row].length)
-      fill(cell, h("span", { class: "given" }), h("span", { class: "sr" }, "there from the start"));
+      fill(cell, h("span", { class: "given" }), h("span", { class: "sr" }, "live from the start"));
     else fill(cell);
   }
 
@@ -141,7 +141,7 @@ export function memoryColumns(model, now, jump) {
   }
 
   return [
-    { id: "life", title: "needed, step by step →", width: "minmax(150px, 1fr)", draw: life },
+    { id: "life", title: "live, step by step →", width: "minmax(150px, 1fr)", draw: life },
     { id: "place", title: "where", width: "var(--w-place)", draw: place },
   ];
 }

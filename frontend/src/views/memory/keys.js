@@ -16,11 +16,11 @@ export function bindings(explorer) {
     playKey(explorer),
     key("p", "the peak", () => explorer.jump(explorer.variant.peak)),
     both(["n", "N"], "next and previous new buffer", (by) => explorer.nextMark(NEW, by)),
-    both(["g", "G"], "next and previous buffer that is used again", (by) => explorer.nextMark(AGAIN, by)),
+    both(["g", "G"], "next and previous reuse of a buffer", (by) => explorer.nextMark(AGAIN, by)),
     both(["v", "V"], "next and previous other plan", (by) => explorer.nextPlan(by)),
     key("z", "the steps around this one, or all", () => explorer.setWhole(!explorer.whole)),
-    key("w", "why: who had the buffer before", () => explorer.why()),
-    key(["a", "u"], "the arena, what is in use", (event) =>
+    key("w", "why: what the buffer held before", () => explorer.why()),
+    key(["a", "u"], "the arena, the live values", (event) =>
       explorer.showPane(event.key === "a" ? "arena" : "use"),
     ),
     rowKeys((by) => explorer.rows.move(by, explorer.rowNow())),

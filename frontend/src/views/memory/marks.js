@@ -4,9 +4,9 @@
 export const MARKS = [
   { id: "begin", shape: "bar", label: "begin" },
   { id: "fresh", shape: "square", label: "a new buffer" },
-  { id: "again", shape: "turn", label: "a buffer again" },
+  { id: "again", shape: "turn", label: "a buffer is reused" },
   { id: "grown", shape: "triangle", label: "a buffer grows", rare: true },
-  { id: "view", shape: "dot", label: "nothing stored" },
+  { id: "view", shape: "dot", label: "no storage" },
   { id: "branch", shape: "diamond", label: "a branch begins" },
   { id: "copy", shape: "down", label: "a branch ends" },
   { id: "finish", shape: "flag", label: "end", rare: true },

@@ -20,7 +20,7 @@ export function createArena(model, pane, { onLife, onHover, onSeek }) {
   const note = h(
     "p",
     { class: "soft arena-note" },
-    "Addresses downwards, steps to the right: each box is a value in its buffer.",
+    "Addresses increase downwards, steps to the right; each box is a value in its buffer.",
   );
   const tip = h("p", { class: "arena-tip", "aria-hidden": "true" });
   fill(pane, note, svg, tip);
@@ -156,9 +156,9 @@ export function drawInUse(model, pane, { variant, step }, onLife) {
   const most = Math.max(1, ...using.map((i) => variant.lives[i].bytes));
   const word = (i) =>
     [
-      makes.includes(i) && "made here",
+      makes.includes(i) && "created here",
       reads.includes(i) && "read",
-      frees.includes(i) && variant.lives[i].last === step && "then free",
+      frees.includes(i) && variant.lives[i].last === step && "then freed",
     ]
       .filter(Boolean)
       .join(", ");
@@ -189,7 +189,7 @@ export function drawInUse(model, pane, { variant, step }, onLife) {
     h(
       "p",
       { class: "ask" },
-      `In use: ${size(variant.live[step])}`,
+      `Live: ${size(variant.live[step])}`,
       h(
         "span",
         { class: "soft" },

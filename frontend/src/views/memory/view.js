@@ -109,7 +109,7 @@ export class MemoryExplorer extends Explorer {
     this.choices = h("div", { class: "choices-of-plan", role: "group", "aria-label": "which plan" });
     this.rows = createRows({
       view,
-      label: `program of ${view.title}, with how long each value is needed and where it is`,
+      label: `program of ${view.title}, with the lifetime and the buffer of each value`,
       lineHeight: LINE,
       fit: true,
       foldLists: true,
@@ -423,7 +423,7 @@ export class MemoryExplorer extends Explorer {
     const before = variant.lives[life]?.before ?? -1;
     if (before < 0) return false;
     this.visit(model.values[variant.lives[before].value]?.row ?? -1);
-    this.shell.announce(`${variant.lives[before].name} had the buffer before.`);
+    this.shell.announce(`${variant.lives[before].name} was in this buffer before.`);
   }
 
   /**

@@ -42,7 +42,7 @@ export function programColumns(model, now) {
   return [
     {
       id: "known",
-      title: "what is known",
+      title: "what is static",
       width: "var(--w-known)",
       /** @param {number} row */
       draw(row, cell) {
@@ -75,12 +75,12 @@ export function residualColumns(model) {
         fill(
           cell,
           frame < 0 && h("span", { class: "soft" }, "left out"),
-          h("span", { class: "maker" }, name, turn > 0 && h("span", { class: "soft" }, ` round ${turn}`)),
+          h("span", { class: "maker" }, name, turn > 0 && h("span", { class: "soft" }, ` iteration ${turn}`)),
           !needed && h("span", { class: "soft" }, " not needed"),
           effect > 0 &&
             h(
               "span",
-              { class: "order s-effect", title: `effect ${effect}: it stays in this order` },
+              { class: "order s-effect", title: `effect ${effect}: effects keep this order` },
               h("i", { "aria-hidden": "true" }, STATES[3].sign),
               h("span", { class: "sr" }, "effect "),
               String(effect),

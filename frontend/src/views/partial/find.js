@@ -4,9 +4,9 @@ import { Finder } from "../../core/finder.js";
 /** @import { Query } from "../../core/types.js" */
 
 const SCOPES = [
-  { id: "all", label: "in both" },
+  { id: "all", label: "both programs" },
   { id: "program", label: "the program" },
-  { id: "remains", label: "what remains" },
+  { id: "remains", label: "the residual program" },
 ];
 
 /** The search of a PartialExplorer; matches are rows of both programs, counted from the first one's. */

@@ -12,17 +12,13 @@ export function bindings(explorer) {
   return [
     ...stepKeys(explorer, { pages: "a twentieth of the steps back and forward" }),
     playKey(explorer),
-    key("o", "over the call that begins here", () => explorer.jump(model.over(explorer.step))),
-    key("u", "out of the function, to its value", () => explorer.jump(model.over(explorer.step, true))),
-    both(["r", "R"], "next and previous call done in place", (by) =>
-      explorer.nextMark([INLINED, UNROLLED], by),
-    ),
-    both(["n", "N"], "next and previous thing left to run time", (by) =>
-      explorer.nextMark([KEPT, EFFECT], by),
-    ),
+    key("o", "step over the call that begins here", () => explorer.jump(model.over(explorer.step))),
+    key("u", "step out of the function, to its result", () => explorer.jump(model.over(explorer.step, true))),
+    both(["r", "R"], "next and previous inlined call", (by) => explorer.nextMark([INLINED, UNROLLED], by)),
+    both(["n", "N"], "next and previous residual operation", (by) => explorer.nextMark([KEPT, EFFECT], by)),
     both(["e", "E"], "next and previous effect", (by) => explorer.nextMark([EFFECT], by)),
-    key("a", "also what nothing asks for", () => explorer.setAll(!explorer.all)),
-    rowKeys((by) => explorer.along(by), "move along the program, or along what remains"),
+    key("a", "show unused bindings too", () => explorer.setAll(!explorer.all)),
+    rowKeys((by) => explorer.along(by), "move along the program, or along the residual program"),
     key(["Enter", "w"], "on a row: the step about it, and the next one", (event) =>
       event.key === "Enter" && onButton(event) ? false : explorer.ask(),
     ),

@@ -4,16 +4,16 @@
 /** By the step's mark in the data. */
 export const MARKS = [
   { id: "begin", shape: "bar", label: "begin" },
-  { id: "computed", shape: "dot", label: "computed now" },
-  { id: "built", shape: "ring", label: "known" },
-  { id: "kept", shape: "square", label: "left to run time" },
-  { id: "effect", shape: "link", label: "effect, in order" },
+  { id: "computed", shape: "dot", label: "computed" },
+  { id: "built", shape: "ring", label: "static" },
+  { id: "kept", shape: "square", label: "residual" },
+  { id: "effect", shape: "link", label: "effect" },
   { id: "inlined", shape: "down", label: "inlined" },
   { id: "unrolled", shape: "turn", label: "unrolled" },
   { id: "returned", shape: "triangle", label: "returned" },
-  { id: "decided", shape: "diamond", label: "decided" },
-  { id: "undecided", shape: "cross", label: "not decided" },
-  { id: "stays", shape: "cross", label: "call stays", rare: true },
+  { id: "decided", shape: "diamond", label: "static choice" },
+  { id: "undecided", shape: "cross", label: "dynamic choice" },
+  { id: "stays", shape: "cross", label: "residual call", rare: true },
   { id: "finish", shape: "flag", label: "end", rare: true },
   { id: "gap", shape: "dots", label: "left out", rare: true, always: true },
 ];
@@ -24,8 +24,8 @@ export const KEPT = 3,
 
 /** By the state of a value. */
 export const STATES = [
-  { id: "known", sign: "●", word: "known" },
-  { id: "part", sign: "◐", word: "known in part" },
-  { id: "later", sign: "○", word: "not until run time" },
-  { id: "effect", sign: "◆", word: "an effect, in its order" },
+  { id: "known", sign: "●", word: "static" },
+  { id: "part", sign: "◐", word: "partly static" },
+  { id: "later", sign: "○", word: "dynamic" },
+  { id: "effect", sign: "◆", word: "an effect" },
 ];

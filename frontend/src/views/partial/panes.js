@@ -33,7 +33,7 @@ export function drawCalls(el, model, step, go) {
           onclick: () => go(frame.begins),
         },
         h("b", null, frame.name),
-        frame.turn > 0 && h("span", { class: "turn" }, `round ${frame.turn}`),
+        frame.turn > 0 && h("span", { class: "turn" }, `iteration ${frame.turn}`),
         frame.asked && h("span", { class: "turn" }, "written"),
         h(
           "span",
@@ -49,7 +49,7 @@ export function drawCalls(el, model, step, go) {
             ),
           ]),
         ),
-        h("span", { class: "sr" }, state === "waits" ? ", waits" : state === "done" ? ", done" : ", here"),
+        h("span", { class: "sr" }, state === "waits" ? ", waiting" : state === "done" ? ", done" : ", here"),
       ),
     );
   };
@@ -59,7 +59,7 @@ export function drawCalls(el, model, step, go) {
     h(
       "p",
       { class: "heading" },
-      "Calls, in place",
+      "Inlined calls",
       h("span", { class: "soft" }, ` ${begun.length.toLocaleString("en")} so far`),
     ),
     from > 0 && h("p", { class: "soft" }, `${from.toLocaleString("en")} before these`),
@@ -103,7 +103,7 @@ export function drawStore(el, model, step) {
   const born = model.bindings.filter((row) => model.residual[row].born <= step).length;
   fill(
     el,
-    h("p", { class: "heading" }, "Cells, as far as known"),
+    h("p", { class: "heading" }, "Cells with static contents"),
     held.length
       ? h(
           "dl",
@@ -113,22 +113,22 @@ export function drawStore(el, model, step) {
             h("dd", null, h("span", { class: "soft" }, "holds "), h("code", null, text)),
           ]),
         )
-      : h("p", { class: "soft" }, "Nothing is known of any cell here."),
+      : h("p", { class: "soft" }, "The contents of every cell are dynamic here."),
     h(
       "table",
       { class: "work" },
       h(
         "thead",
         null,
-        h("tr", null, h("td"), h("th", { scope: "col" }, "so far"), h("th", { scope: "col" }, "in all")),
+        h("tr", null, h("td"), h("th", { scope: "col" }, "so far"), h("th", { scope: "col" }, "in total")),
       ),
       h(
         "tbody",
         null,
         total("operators computed", count([1]), totals.computed),
-        total("choices decided", count([8]), totals.decided),
-        total("calls done in place", count([5, 6]), totals.inlined),
-        total("bindings that remain", born, Math.max(totals.needed, model.bindings.length)),
+        total("static choices", count([8]), totals.decided),
+        total("calls inlined", count([5, 6]), totals.inlined),
+        total("residual bindings", born, Math.max(totals.needed, model.bindings.length)),
       ),
     ),
   );

@@ -25,7 +25,7 @@ addStyle(css);
 const LINE = 28;
 const TABS = [
   { id: "program", label: "Program" },
-  { id: "remains", label: "What remains" },
+  { id: "remains", label: "Residual" },
   { id: "calls", label: "Calls" },
   { id: "store", label: "Cells" },
 ];
@@ -107,12 +107,14 @@ export class PartialExplorer extends Explorer {
       h("span", { class: "grow" }, this.timeline.el),
       this.counter,
       this.tools(
-        this.button("over", "over the call that begins here (o)", () => this.jump(model.over(this.step))),
+        this.button("over", "step over the call that begins here (o)", () =>
+          this.jump(model.over(this.step)),
+        ),
       ),
     );
     this.panes = {
-      calls: h("section", { class: "pane", tabindex: 0, "aria-label": "calls done in place" }),
-      store: h("section", { class: "pane", tabindex: 0, "aria-label": "cells, and what is done" }),
+      calls: h("section", { class: "pane", tabindex: 0, "aria-label": "inlined calls" }),
+      store: h("section", { class: "pane", tabindex: 0, "aria-label": "cells, and totals" }),
     };
     this.tabs = createTabs({
       label: "what to show",
@@ -166,7 +168,7 @@ export class PartialExplorer extends Explorer {
     const now = () => ({ step: this.step, owner: this.owner });
     this.rows = createRows({
       view: model.program,
-      label: `${view.title}: the program, and what is known of it`,
+      label: `${view.title}: the program, and what is static in it`,
       lineHeight: LINE,
       foldLists: true,
       title: "the program",
@@ -183,10 +185,10 @@ export class PartialExplorer extends Explorer {
     });
     this.remains = createRows({
       view: model.remains,
-      label: `${view.title}: what remains`,
+      label: `${view.title}: the residual program`,
       lineHeight: LINE,
       foldLists: true,
-      title: "what remains",
+      title: "the residual program",
       columns: residualColumns(model),
       hooks: {
         select: (_, byReader) => byReader && this.chose(this.remains),
@@ -270,7 +272,7 @@ export class PartialExplorer extends Explorer {
     const line = fresh.find((at) => model.residual[at].binds && this.isShown(at + model.split));
     fill(
       this.newest,
-      h("span", { class: "soft" }, "what remains: "),
+      h("span", { class: "soft" }, "residual program: "),
       line === undefined ? "nothing new" : h("code", null, model.text(line + model.split)),
     );
     this.shell.say.dataset.mark = MARKS[mark].id;
@@ -396,10 +398,10 @@ export class PartialExplorer extends Explorer {
     const spare = this.view.totals.kept - this.view.totals.needed;
     this.allButton.hidden = !spare;
     this.allButton.setAttribute("aria-pressed", String(on));
-    fill(this.allButton, on ? "only what is needed" : `also ${spare} that nothing asks for`);
+    fill(this.allButton, on ? "only needed bindings" : `also ${spare} unused`);
     this.narrowTo(...this.keep);
     if (quiet) return;
-    this.shell.announce(on ? "All bindings are shown." : "Only what something asks for is shown.");
+    this.shell.announce(on ? "All bindings are shown." : "Only needed bindings are shown.");
     this.ctx.changed();
   }
 

@@ -48,7 +48,7 @@ export function createAside(model, { onPane, onTab, onPick, onHover }) {
   const graphPane = h(
     "section",
     { class: "pane graph-pane", "aria-label": "graph" },
-    h("p", { class: "heading" }, "The values, each in its place"),
+    h("p", { class: "heading" }, "The values as a graph"),
     graph.el,
   );
   return {

@@ -38,7 +38,7 @@ export function legendOfMarks() {
         "dd",
         null,
         word,
-        id === MARKS[MOVED].id && ": the same row, elsewhere; it is there twice, once on each side",
+        id === MARKS[MOVED].id && ": the same row at another place; it is shown twice, once on each side",
       ),
     ]),
   );

@@ -187,7 +187,7 @@ export function createGraphPane(model, { onPick, onHover }) {
     note.hidden = count <= MOST;
     note.textContent =
       count > MOST
-        ? `The graph has ${count.toLocaleString("en")} places: too many to be drawn. The rows have them all.`
+        ? `The graph has ${count.toLocaleString("en")} nodes, too many to draw. The rows show all of them.`
         : "";
     if (count > MOST) return void fill(svg);
     const [w, tall] = [bounds.w + 2 * PAD, bounds.h + 2 * PAD + 6];

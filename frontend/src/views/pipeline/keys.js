@@ -27,7 +27,7 @@ export function bindings(explorer) {
     key(["f", "Enter"], "follow the expression of this row through all passes", (event) =>
       onButton(event) ? false : explorer.followRow(explorer.rows.selected),
     ),
-    key("l", "who uses what, in lanes", () => explorer.setLanes(!explorer.lanesOn())),
+    key("l", "lanes of uses", () => explorer.setLanes(!explorer.lanesOn())),
     ...commonKeys(explorer, { fold: null }),
   ];
 }

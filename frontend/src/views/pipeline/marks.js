@@ -27,6 +27,6 @@ export const TOTALS = [
   { id: "expressions", word: "expressions" },
   { id: "operators", word: "operators" },
   { id: "kernels", word: "kernels" },
-  { id: "flops", word: "flops" },
+  { id: "flops", word: "FLOPs" },
   { id: "bytes", word: "bytes" },
 ];

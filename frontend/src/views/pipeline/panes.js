@@ -23,7 +23,7 @@ function names(list) {
  */
 function word(model, { mark, items }, previous) {
   if (mark === null) return "given";
-  if (!items.length) return "gone: it became nothing";
+  if (!items.length) return "removed";
   const merged = items.some((i) => model.items[i].from.length > 1);
   const split = previous?.items.length && items.length > previous.items.length;
   return `${MARKS[mark].word}${merged ? ", several became one" : split ? `, now ${items.length} expressions` : ""}`;
@@ -42,7 +42,7 @@ export function drawHistory(model, pane, { lives, stage, follow, onGo, onStop })
       h(
         "p",
         { class: "soft" },
-        "Choose a row, or a name in it: here is what it was called after each pass, what it came from and what it became.",
+        "Choose a row, or a name in it, to see its name after each pass, what it came from and what it became.",
       ),
     );
     return;
@@ -99,7 +99,7 @@ export function drawHistory(model, pane, { lives, stage, follow, onGo, onStop })
     h(
       "p",
       { class: "heading" },
-      "The life of ",
+      "The history of ",
       h("code", null, model.title(follow)),
       h("button", { class: "link stop", type: "button", onclick: onStop }, "stop following"),
     ),
@@ -107,7 +107,7 @@ export function drawHistory(model, pane, { lives, stage, follow, onGo, onStop })
       model.pipelines.length > 1 && h("p", { class: "soft pipe" }, model.pipelines[p].name),
       life.length
         ? h("ol", { class: "chain story" }, life.map(entry))
-        : h("p", { class: "soft" }, "Not in this pipeline."),
+        : h("p", { class: "soft" }, "It does not occur in this pipeline."),
     ]),
   );
   // The moment that is shown comes into the pane, without moving the page.
@@ -200,7 +200,7 @@ export function drawTotals(model, pane, { pipe, at, onGo }) {
     h(
       "p",
       { class: "soft" },
-      `Kernels are functions that are one kernel. Flops are operations on numbers, bytes those read and written by operators${model.stages.some(({ totals }) => totals.kernels > 0) ? ", or by kernels where there are some" : ""}.`,
+      `Kernels are fused functions. FLOPs are floating-point operations; bytes are those that operators read and write${model.stages.some(({ totals }) => totals.kernels > 0) ? ", or kernels where there are any" : ""}.`,
     ),
   );
 }
@@ -230,6 +230,6 @@ export function drawChanges(el, stage, onMark) {
     el,
     buttons,
     stage.gone.length > 0 &&
-      h("span", { class: "soft" }, `${counted(stage.gone.length, "expression")} became nothing`),
+      h("span", { class: "soft" }, `${counted(stage.gone.length, "expression")} eliminated`),
   );
 }

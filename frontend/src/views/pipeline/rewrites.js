@@ -31,10 +31,10 @@ export function sourceLink(tree, path, line = 0) {
 export const plain = (text) => sentence([text.replace(/[{}]/g, "$&$&")]);
 
 function why(stage) {
-  if (stage.compared) return "Two programs are compared here. Choose a pass, and its rewrites are here.";
-  if (stage.before < 0) return "The program as it is given. Choose a pass, and its rewrites are here.";
+  if (stage.compared) return "Two programs are compared here. Choose a pass to see its rewrites.";
+  if (stage.before < 0) return "The program as given. Choose a pass to see its rewrites.";
   if (stage.same) return `${stage.name} changed nothing.`;
-  return `${stage.name} tells no single rewrites: it makes the program anew as a whole.`;
+  return `${stage.name} records no single rewrites, because it rebuilds the program as a whole.`;
 }
 
 /**

@@ -204,7 +204,7 @@ export function createRoofline(model, hooks) {
       s(
         "text",
         { class: "axis", x: (LEFT + width) / 2, y: height - 6, "text-anchor": "middle" },
-        "operations for each byte of arguments and results",
+        "operations per byte of arguments and results",
       ),
       s(
         "text",

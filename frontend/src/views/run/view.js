@@ -39,7 +39,7 @@ const COLUMNS = [
   "time",
   "of the run",
   "GFLOP/\u2060s",
-  "operations a byte",
+  "operations per byte",
   "of its limit",
 ];
 
@@ -99,7 +99,7 @@ export class RunExplorer extends Explorer {
     this.facts = h(
       "span",
       { class: "count grow" },
-      `${duration(model.ns)} a run · ${model.launches.length.toLocaleString("en")} ${model.launches.length === 1 ? "launch" : "launches"} · ${model.machine.name}`,
+      `${duration(model.ns)} per run · ${model.launches.length.toLocaleString("en")} ${model.launches.length === 1 ? "launch" : "launches"} · ${model.machine.name}`,
     );
     this.shell.bar.append(this.facts, this.tools(null, false));
     const hooks = {
@@ -112,7 +112,7 @@ export class RunExplorer extends Explorer {
     this.lines = model.kernels.map((kernel) => this.row(kernel));
     const table = h(
       "table",
-      { class: "run-table", role: "grid", "aria-label": "the kernels, those with the most time first" },
+      { class: "run-table", role: "grid", "aria-label": "the kernels, the slowest first" },
       h(
         "thead",
         null,
@@ -139,12 +139,17 @@ export class RunExplorer extends Explorer {
     this.runPane = h(
       "div",
       { class: "run-body" },
-      pane("run-roof", "Roofline", "each mark a kernel; its size: its part of the time", this.roofline.svg),
+      pane(
+        "run-roof",
+        "Roofline",
+        "each mark is a kernel; its size is its share of the time",
+        this.roofline.svg,
+      ),
       pane("run-kernels", "Kernels", "", h("div", { class: "run-scroll" }, table)),
       pane(
         "run-timeline",
         "Timeline",
-        `each bar a launch${model.launches.length > MERGED ? ", or several that are too short to be seen" : ""}; filled: the least time that the machine allows`,
+        `each bar is a launch${model.launches.length > MERGED ? ", or several that are too short to see" : ""}; the filled part is the least time that the machine allows`,
         h("div", { class: "run-wide" }, this.time.svg),
         this.listed(),
       ),
@@ -152,7 +157,7 @@ export class RunExplorer extends Explorer {
     this.choices = h("div", {
       class: "lowering-ops",
       role: "group",
-      "aria-label": "kernels that this page has at every level",
+      "aria-label": "kernels that this page shows at every level",
     });
     this.host = h("div", { class: "run-inner" });
     this.levelsPane = h("div", { class: "run-levels" }, this.choices, this.host);
@@ -296,15 +301,13 @@ export class RunExplorer extends Explorer {
     return [
       {
         ...inRun(
-          both(["ArrowDown", "ArrowUp"], "the next kernel, by its time; the one before", (by) =>
-            this.walk(by),
-          ),
+          both(["ArrowDown", "ArrowUp"], "the next kernel by time; the previous one", (by) => this.walk(by)),
         ),
         shown: ["↓", "↑"],
       },
       {
         ...inRun(
-          both(["ArrowRight", "ArrowLeft"], "the next launch of the run; the one before", (by) =>
+          both(["ArrowRight", "ArrowLeft"], "the next launch of the run; the previous one", (by) =>
             this.along(by),
           ),
         ),
@@ -501,8 +504,8 @@ export class RunExplorer extends Explorer {
           "p",
           { class: "run-none" },
           to < 0
-            ? "This page has no kernel at every level."
-            : `This page does not have kernel ${to + 1} at every level. It has: ${[...levels.keys()].map((n) => n + 1).join(", ") || "none"}. In a notebook, explore takes kernel="${kernels[to].name}" for this one.`,
+            ? "This page shows no kernel at every level."
+            : `This page does not show kernel ${to + 1} at every level. It shows: ${[...levels.keys()].map((n) => n + 1).join(", ") || "none"}. In a notebook, explore takes kernel="${kernels[to].name}" for this one.`,
         ),
       );
       return;
@@ -521,7 +524,7 @@ export class RunExplorer extends Explorer {
     const told = h(
       "p",
       { class: "run-none", role: "status" },
-      `Python makes kernel ${kernel + 1} at every level. That takes a second or two.`,
+      `Python is lowering kernel ${kernel + 1}. This takes a second or two.`,
     );
     fill(this.host, told);
     this.stop?.();
@@ -556,7 +559,7 @@ export class RunExplorer extends Explorer {
       h(
         "p",
         null,
-        "A mark under the roof could be faster; the line from it to the roof says how far. The limits were measured with the run: arithmetic that never leaves the registers, and memory that is read in order. A kernel whose operands lie in the caches can be above the slope.",
+        "A kernel below the roof could be faster; the line from its mark to the roof shows by how much. The limits were measured together with the run: peak throughput by arithmetic in registers, bandwidth by reading memory sequentially. A kernel whose operands are in the caches can lie above the slope.",
       ),
     ]);
   }

@@ -59,7 +59,7 @@ function bars(model, item, cell, step) {
     .slice(0, 3)
     .map(
       ({ made, last }) =>
-        `made at step ${made + 1}, ${last >= model.steps ? "needed to the end" : `needed until step ${last + 1}`}`,
+        `computed at step ${made + 1}, ${last >= model.steps ? "needed until the end" : `needed until step ${last + 1}`}`,
     )
     .join("; ");
   fill(

@@ -126,7 +126,7 @@ export class SharingExplorer extends Explorer {
         "span",
         { class: "legend-line" },
         h("span", { class: "life sample" }),
-        "a value is needed from the step that makes it to the last that uses it",
+        "a value is live from the step that computes it to the last step that uses it",
       ),
       this.hints(KEYS),
     );
@@ -142,11 +142,12 @@ export class SharingExplorer extends Explorer {
     return [
       ...stepKeys(this, { next: "next step, in every form" }),
       playKey(this),
-      rowKeys((by) => this.current().rows?.move(by), "move along a form: the same thing is marked in all"),
-      both(["n", "N"], "next and previous line that computes the same", (by) => this.nextCopy(by)),
-      key(["[", "]"], "the form before, the form after", (event) =>
-        this.otherForm(event.key === "[" ? -1 : 1),
+      rowKeys(
+        (by) => this.current().rows?.move(by),
+        "move along a form; the same computation is marked in all forms",
       ),
+      both(["n", "N"], "next and previous line with the same computation", (by) => this.nextCopy(by)),
+      key(["[", "]"], "previous and next form", (event) => this.otherForm(event.key === "[" ? -1 : 1)),
       enterKey("choose what this line computes", () =>
         this.choose(this.at(), this.current().rows?.selected ?? -1),
       ),
@@ -257,7 +258,7 @@ export class SharingExplorer extends Explorer {
       fill(
         this.shell.say,
         this.view.summary,
-        h("small", null, "Choose a line: what computes the same thing is marked in every form."),
+        h("small", null, "Choose a line, and the same computation is marked in every form."),
       );
       return;
     }
@@ -266,7 +267,7 @@ export class SharingExplorer extends Explorer {
     const shown = h("code", null, [name, what].filter(Boolean).join(" = "));
     const counts = model.runsOf(this.key);
     if (counts.every(({ copies }) => copies === 0)) {
-      fill(this.shell.say, shown, ": given, not computed.");
+      fill(this.shell.say, shown, " is given, not computed.");
       return;
     }
     const often = ({ runs, copies }, i) => [
@@ -286,7 +287,7 @@ export class SharingExplorer extends Explorer {
         null,
         counts.some(({ copies }) => copies > 1)
           ? "Each copy is evaluated on its own, though all give the same value."
-          : "One expression, one evaluation: whoever uses it uses the same value.",
+          : "The expression is evaluated once, and all its users read the same value.",
       ),
     );
   }

@@ -14,7 +14,7 @@ export function bindings(explorer) {
     both(["]", "["], "next and previous wait, requeue or failure", (by) => explorer.nextRare(by)),
     rowKeys((by) => explorer.rows.move(by, explorer.rowNow())),
     enterKey("on a row: when its type became known", () => explorer.question.enter(explorer.rowNow())),
-    key("w", "why is this known, because of what", () => explorer.question.here()),
+    key("w", "why this type is known", () => explorer.question.here()),
     ...commonKeys(explorer),
   ];
 }

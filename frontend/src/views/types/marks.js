@@ -24,6 +24,6 @@ export const STATUS = [
 /** By what is known of a type. */
 export const KNOWN = [
   { id: "unknown", word: "not known" },
-  { id: "partial", word: "known in part" },
+  { id: "partial", word: "partly known" },
   { id: "known", word: "known" },
 ];

@@ -91,7 +91,7 @@ function drawCauses(view, pane, { step, question: { v }, state, since, go }) {
     head.push(
       h("p", { class: "ask" }, h("code", null, face.name), " never becomes known. What happened here:"),
     );
-  else head.push(h("p", { class: "ask" }, "Why could this step happen?"));
+  else head.push(h("p", { class: "ask" }, "What does this step depend on?"));
   if (face)
     head.push(
       h("p", { class: "soft" }, face.full && [h("code", null, face.full), ", "], `the type of ${face.what}`),
@@ -110,7 +110,7 @@ function drawCauses(view, pane, { step, question: { v }, state, since, go }) {
       ),
     ),
   );
-  if (chain.length === 1) head.push(h("p", { class: "soft" }, "It rests on the program alone."));
+  if (chain.length === 1) head.push(h("p", { class: "soft" }, "It depends only on the program."));
   fill(pane, head, list, more > 0 && h("p", { class: "soft" }, `and ${more} earlier steps`));
 }
 
@@ -234,8 +234,8 @@ export function drawConstraints(view, pane, { state, focus, relsOf, window, onVa
       "p",
       { class: "soft" },
       cut
-        ? "What this step is about: variables left, relations right; parameters are left out."
-        : "Variables (left, one node a class) and the relations that mention them.",
+        ? "The part that this step concerns: variables on the left, relations on the right, without parameters."
+        : "Type variables (left, one node for each class) and the relations that mention them.",
     ),
     svg,
   );
@@ -306,8 +306,8 @@ export function drawClasses(view, pane, { state, focus, onVar }) {
     );
   });
   const told = groups.length
-    ? "One tree a class: its root stands for all of them, so one type is stored once."
-    : "No two variables share a class yet.";
+    ? "One tree for each equivalence class: its root represents all members, so each type is stored once."
+    : "Every variable is still alone in its class.";
   fill(
     pane,
     h("p", { class: "soft" }, told),

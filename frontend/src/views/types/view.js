@@ -285,7 +285,7 @@ export class TypesExplorer extends Explorer {
       fill(
         this.shell.say,
         this.view.rows.length === 0
-          ? "An empty module: there is nothing to infer."
+          ? "The module is empty, so there is nothing to infer."
           : "No step of this inference was recorded.",
       );
       return;
