@@ -278,7 +278,7 @@ def test_what_has_no_loops_is_refused() -> None:
     host.entry["host"] = True
     with pytest.raises(RelayError, match="runs on the host, so it has no loops to show"):
         lowering_view(host)
-    with pytest.raises(TypeError, match="the lowering explorer takes what"):
+    with pytest.raises(TypeError, match="the lowering explorer takes the result"):
         lowering_view(3)
 
 

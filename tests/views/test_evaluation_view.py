@@ -227,7 +227,7 @@ def test_tensors_are_told_by_their_numbers_or_their_range() -> None:
     assert made.objects[0].text == "smallest -1, largest 2, mean 0.5"
     assert made.objects[1].text == "[[True, False], [False, True]]"
     strange = run("def @main(%x: Tensor[(20), float32]) { %x }", np.full(20, np.inf, "float32"))
-    assert strange.objects[0].text == "20 numbers, none finite"
+    assert strange.objects[0].text == "20 elements, none finite"
 
 
 def test_long_data_appears_as_it_is_reached() -> None:

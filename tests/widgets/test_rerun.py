@@ -60,8 +60,8 @@ def test_other_arguments() -> None:
         (1, "__import__('os')", "is not a tensor of type int32"),
         (1, "9" * 3000, "longer than 2,000"),
         (1, "99999999999999", "is not a tensor of type int32"),
-        (2, "[[1], [2, 3]]", "is no float32 tensor"),
-        (3, "(3, 3) f32", "is no float32 tensor"),
+        (2, "[[1], [2, 3]]", "is not a tensor of type float32"),
+        (3, "(3, 3) f32", "is not a tensor of type float32"),
     ],
 )
 def test_what_cannot_be_run_is_said_and_changes_nothing(number: int, text: str, message: str) -> None:
