@@ -164,7 +164,7 @@ def test_what_cannot_be_measured_or_read_is_refused(tmp_path: Path) -> None:
         build(pair, quiet=True).measure()
     with pytest.raises(RelayError, match="the measured run has no kernel 'conv'"):
         run_view(measurement(), "conv")
-    with pytest.raises(ValueError, match="several kernels are shown with the run that they are part of"):
+    with pytest.raises(ValueError, match="several kernels can only be shown as part of a run"):
         explore(parse(SMALL), view="lowering", kernel=[0, 1])
     path = tmp_path / "m.json"
     data = measurement().to_dict()
