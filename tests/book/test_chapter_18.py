@@ -45,7 +45,7 @@ def test_the_problem_is_one_of_three_small_kernels() -> None:
         ("ch18-power", 3, "equal of %n = 3 and 0 is False"),
         ("ch18-power", 4, "only the `else` branch is evaluated"),
         ("ch18-power", 6, "%n was 3, and is now smaller"),
-        ("ch18-power", 18, "multiply has to wait: %x is not known"),
+        ("ch18-power", 18, "multiply has to wait: %x is dynamic"),
         ("ch18-phrases", 4, "Pair is made: Pair(Word(%not), Word(%bad))."),
         ("ch18-phrases", 8, "fits Pair(%left, %right)"),
         ("ch18-phrases", 9, "is something inside that now"),
