@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..ir.errors import RelayError
-from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var, as_expr, is_complete
+from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var, as_expr
 from ..ir.module import IRModule
-from ..ir.types import TensorType, TupleType, Type
+from ..ir.types import TensorType, TupleType, Type, is_complete
 from ..ir.walk import free_type_vars, post_order
 from ..typing import check_types
 from .arguments import check_arguments

@@ -19,7 +19,7 @@ from .identity import Id
 from .ndarray import NDArray
 from .node import Node, unlock, with_fields
 from .span import Span
-from .types import FuncType, GlobalTypeVar, IncompleteType, TensorType, TupleType, Type, TypeCall, TypeVar
+from .types import TensorType, Type, TypeVar, is_complete
 
 
 class Expr(Node):
@@ -394,32 +394,6 @@ class RefWrite(Expr):
         self.ref = ref
         self.value = value
         self._lock(span)
-
-
-def is_complete(type_: Type | None) -> bool:
-    """Whether `type_` is given and has no holes."""
-    if type_.__class__ is TensorType:
-        return True
-    if type_ is None or isinstance(type_, IncompleteType):
-        return False
-    pending: list[Type] = [type_]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, TensorType | TypeVar | GlobalTypeVar):
-            continue
-        if isinstance(current, IncompleteType):
-            return False
-        if isinstance(current, TupleType):
-            pending.extend(current.fields)
-        elif isinstance(current, FuncType):
-            pending.extend(current.arg_types)
-            pending.append(current.ret_type)
-        elif isinstance(current, TypeCall):
-            pending.append(current.func)
-            pending.extend(current.args)
-        elif hasattr(current, "value"):
-            pending.append(current.value)
-    return True
 
 
 def var(

@@ -313,3 +313,29 @@ class TypeRelation(TypeConstraint):
         self.num_inputs = num_inputs
         self.attrs = attrs
         self._lock(span)
+
+
+def is_complete(type_: Type | None) -> bool:
+    """Whether `type_` is given and has no holes."""
+    if type_.__class__ is TensorType:
+        return True
+    if type_ is None or isinstance(type_, IncompleteType):
+        return False
+    pending: list[Type] = [type_]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, TensorType | TypeVar | GlobalTypeVar):
+            continue
+        if isinstance(current, IncompleteType):
+            return False
+        if isinstance(current, TupleType):
+            pending.extend(current.fields)
+        elif isinstance(current, FuncType):
+            pending.extend(current.arg_types)
+            pending.append(current.ret_type)
+        elif isinstance(current, TypeCall):
+            pending.append(current.func)
+            pending.extend(current.args)
+        elif hasattr(current, "value"):
+            pending.append(current.value)
+    return True

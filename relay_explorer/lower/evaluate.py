@@ -12,8 +12,9 @@ from ..execute.results import as_it_is, to_result, to_value
 from ..execute.values import Closure, ForeignClosure, Value
 from ..execute.vm import Machine, VMProgram
 from ..execute.vm.executor import VMInterpreter
-from ..ir.expr import Expr, Function, GlobalVar, Var, is_complete
+from ..ir.expr import Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
+from ..ir.types import is_complete
 from ..ir.walk import free_type_vars, post_order
 from ..transform.infrastructure import PassContext
 from .build import build

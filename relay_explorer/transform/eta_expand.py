@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ..ir.adt import Constructor
 from ..ir.annotate import set_origin
-from ..ir.expr import Call, Expr, Function, GlobalVar, Var, is_complete
+from ..ir.expr import Call, Expr, Function, GlobalVar, Var
 from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import emit_rewrite
 from ..ir.substitute import substitute_type
-from ..ir.types import FuncType, Type, TypeCall, TypeVar
+from ..ir.types import FuncType, Type, TypeCall, TypeVar, is_complete
 from ..ir.walk import children, free_type_vars, post_order, rebuild
 from .infrastructure import PassContext
 from .infrastructure.function_passes import TypedPass, rewritten

@@ -24,15 +24,15 @@ from ..ir.expr import (
     Tuple,
     TupleGetItem,
     Var,
-    is_complete,
 )
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.show import counted
 from ..ir.substitute import MAX_TYPE_DEPTH, MAX_TYPE_PARTS, parts_of, substitute_type, with_parts
-from ..ir.types import FuncType, IncompleteType, RefType, TensorType, TupleType, Type, TypeCall
+from ..ir.types import FuncType, IncompleteType, RefType, TensorType, TupleType, Type, TypeCall, is_complete
 from .events import Named, Reason, Refused
 from .kinds import check_kinds
+from .narrate import callee_name
 from .patterns import bind_pattern
 from .projection import projection
 from .solver import RefusalError, Solver
@@ -279,7 +279,7 @@ class Generator:
         elif call.type_args:
             raise self.refuse(call, "this function has no type parameters, and is given type arguments")
         if len(callee.arg_types) != len(call.args):
-            name = _callee_name(call.op)
+            name = callee_name(call.op)
             raise self.refuse(
                 call,
                 f"{name} takes {counted(len(callee.arg_types), 'argument')}, and is given {len(call.args)}",
@@ -294,7 +294,7 @@ class Generator:
         """Type a call whose callee has a type variable as its type: unify it with a function type."""
         if not isinstance(callee, InferenceVariable):
             raise self.refuse(
-                call, f"{_callee_name(call.op)} is called, but it is no function: its type is {callee}"
+                call, f"{callee_name(call.op)} is called, but it is no function: its type is {callee}"
             )
         result = self.solver.fresh()
         expected = FuncType([self.types[a] for a in call.args], result)
@@ -442,13 +442,3 @@ class Generator:
         self.give(match, result)
         if match.complete:
             self.scrutinised.append(match)
-
-
-def _callee_name(callee: Expr) -> str:
-    if isinstance(callee, GlobalVar):
-        return f"`@{callee.name_hint}`"
-    if isinstance(callee, Constructor):
-        return f"the constructor `{callee.name_hint}`"
-    if isinstance(callee, Var):
-        return f"`%{callee.name_hint}`"
-    return "the called value"

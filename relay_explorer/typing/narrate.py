@@ -79,6 +79,17 @@ def label(expr: Expr | None) -> str:
     return type(expr).__name__.lower()
 
 
+def callee_name(callee: Expr) -> str:
+    """Return what a message calls the function that a call calls."""
+    if isinstance(callee, GlobalVar):
+        return f"`@{callee.name_hint}`"
+    if isinstance(callee, adt.Constructor):
+        return f"the constructor `{callee.name_hint}`"
+    if isinstance(callee, Var):
+        return f"`%{callee.name_hint}`"
+    return "the called value"
+
+
 def cause(event: InferenceEvent, resolve: Callable[[Type], Type]) -> Sentence | None:
     """Explain how a step determined a type, as a link in a chain."""
     if isinstance(event, Typed):

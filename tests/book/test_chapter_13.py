@@ -26,7 +26,7 @@ def show(program: str) -> str:
 def test_the_problem_is_refused_for_its_second_call() -> None:
     printed = output(PAGE, "from relay_explorer import relay\n\ndef infer")
     assert printed.startswith("swap.relay:4:21: error: the first argument of `%swap` must be")
-    assert "and `(%n, %n)` is `(int32, int32)`" in printed
+    assert "but `(%n, %n)` is `(int32, int32)`" in printed
     assert "must be `Tensor[(8, 300), float32]`" in output(PAGE, "import numpy")
 
 
@@ -35,10 +35,10 @@ def test_the_problem_is_refused_for_its_second_call() -> None:
     [
         (1, "Inference begins with @map."),
         (10, "%f is called with %x. They agree: A."),
-        (36, "@map is called with %embed: so fn (χ) -> ψ and fn (π) -> ρ are one type."),
-        (39, "@map is called with %score: so fn (α₁) -> β₁ and fn (τ) -> φ are one type."),
-        (40, "@map is called with %vectors: so List[τ] and List[ρ] are one type."),
-        (42, "so ρ is Tensor[(300), float32], and with it τ, α₁ and ψ, its class."),
+        (36, "@map is called with %embed, so fn (χ) -> ψ and fn (π) -> ρ are the same type."),
+        (39, "@map is called with %score, so fn (α₁) -> β₁ and fn (τ) -> φ are the same type."),
+        (40, "@map is called with %vectors, so List[τ] and List[ρ] are the same type."),
+        (42, "so ρ = Tensor[(300), float32]; τ, α₁ and ψ, in the same class, become it too."),
     ],
 )
 def test_steps_say_what_the_text_says_of_them(step: int, words: str) -> None:

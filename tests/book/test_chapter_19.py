@@ -35,7 +35,7 @@ def test_it_shows_nothing_but_explorers() -> None:
     ("step", "words"),
     [
         (2, "%d_loss, is **one**"),
-        (4, "it hands %g2 and %g3 to %e subtract"),
+        (4, "passes %g2 and %g3 to %e subtract"),
         (5, "%d_e is the **sum** of their derivatives"),
         (7, "**%y tanh** in reverse"),
     ],

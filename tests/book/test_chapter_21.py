@@ -47,7 +47,7 @@ def test_lanes_that_it_speaks_of() -> None:
     gate = view("ch21-gate").steps[3].nest
     assert any(not part.is_block and part.extent == 8 for part in gate)
     maximum = view("ch21-softmax").steps[2].say
-    assert "4 side by side" in str(maximum)
+    assert "4 **partial results**" in str(maximum)
     assert [stage.operator for stage in view("ch21-softmax").stages] == [-1, 0, 0, 0, 0]
 
 

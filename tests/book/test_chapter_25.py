@@ -41,7 +41,7 @@ def test_steps_that_it_links_to() -> None:
     marks = [MachineMark(view(name).steps[int(step) - 1].mark) for name, step in links]
     M = MachineMark  # noqa: N806
     assert marks == [M.MEMORY, M.MEMORY, M.KERNEL, M.TAIL_CALL, M.CALL, M.TAIL_CALL, M.RETURN, M.MEMORY]
-    assert "used again" in view("ch25-tree").steps[54].say[0]
+    assert "is reused" in view("ch25-tree").steps[54].say[0]
 
 
 def test_lenet_has_a_plan_and_the_others_have_none() -> None:

@@ -102,7 +102,7 @@ class TestTypes:
 
     def test_steps_say_what_the_text_says_of_them(self) -> None:
         assert re.match(
-            r"%network makes a List\[fn \((\w)\) -> (?!\1)\w\]\.", say(self.page, "ch10-kinds", 47)
+            r"%network constructs a List\[fn \((\w)\) -> (?!\1)\w\]\.", say(self.page, "ch10-kinds", 47)
         )
         assert say(self.page, "ch10-kinds", 49).startswith("@apply is called with %network")
         view = explorers(self.page)["ch10-kinds"].to_dict()
@@ -119,7 +119,7 @@ class TestTypes:
     def test_the_path_of_the_long_sentence_is_refused_with_the_concatenation(self) -> None:
         printed = output(self.page, show("def @main(%long"))
         assert "the data has 600 features" in printed
-        assert "note: `concatenate(…)` gives `Tensor[(1, 600), float32]`" in printed
+        assert "note: the result of `concatenate(…)` is `Tensor[(1, 600), float32]`" in printed
 
     def test_the_picture_shrinks_and_the_channels_grow(self) -> None:
         shapes = [t.shape for t in names(self.page)["seen"] if len(t.shape) == 4]
@@ -177,9 +177,13 @@ class TestOperators:
     @pytest.mark.parametrize(
         ("explorer", "step", "words"),
         [
-            ("ch11-stem", 17, "And backwards: %kernel is Tensor[(64, 3, 7, 7), float32]."),
-            ("ch11-stem", 18, "And backwards: %gamma, %beta, %mean and %var are Tensor[(64), float32]."),
-            ("ch11-turns", 14, "And backwards: %z is Tensor[(2, ?), float32]."),
+            ("ch11-stem", 17, "From the result follows: %kernel is Tensor[(64, 3, 7, 7), float32]."),
+            (
+                "ch11-stem",
+                18,
+                "From the result follows: %gamma, %beta, %mean and %var are Tensor[(64), float32].",
+            ),
+            ("ch11-turns", 14, "From the result follows: %z is Tensor[(2, ?), float32]."),
             ("ch11-turns", 16, "tanh can be solved from its result: %b is Tensor[(2, ?), float32]."),
         ],
     )
@@ -260,12 +264,16 @@ class TestInference:
     @pytest.mark.parametrize(
         ("explorer", "step", "words"),
         [
-            ("ch12-named", 9, "%f is called with %1: so β and ε are one type"),
+            ("ch12-named", 9, "%f is called with %1, so β and ε are the same type"),
             ("ch12-named", 11, "tanh is solved at once"),
             ("ch12-named", 12, "add cannot be solved yet"),
             ("ch12-named", 13, "The relations that waited for this move to the front of the queue: add."),
-            ("ch12-higher", 8, "%f is called with %0: so γ and δ are one type"),
-            ("ch12-higher", 16, "%twice is called with %layer: so fn (γ) -> γ and fn (θ) -> κ are one type"),
+            ("ch12-higher", 8, "%f is called with %0, so γ and δ are the same type"),
+            (
+                "ch12-higher",
+                16,
+                "%twice is called with %layer, so fn (γ) -> γ and fn (θ) -> κ are the same type",
+            ),
         ],
     )
     def test_steps_say_what_the_text_says_of_them(self, explorer: str, step: int, words: str) -> None:

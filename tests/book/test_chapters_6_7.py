@@ -176,11 +176,11 @@ LINKS = {
     ("ch06-waiting", 5): "{0} is called",
     ("ch06-waiting", 21): "{0} is called",
     ("ch06-ahead", 6): "{0} is called",
-    ("ch07-total", 2): "fits",
-    ("ch07-total", 8): "fits",
-    ("ch07-sentence", 3): "fits",
-    ("ch07-sentence", 5): "fits",
-    ("ch07-sentence", 7): "fits",
+    ("ch07-total", 2): "matches",
+    ("ch07-total", 8): "matches",
+    ("ch07-sentence", 3): "matches",
+    ("ch07-sentence", 5): "matches",
+    ("ch07-sentence", 7): "matches",
     ("ch07-sentence", 32): "@pair",
 }
 

@@ -83,7 +83,9 @@ def test_a_longer_sentence_moves_the_rows_once(open_view: Opener) -> None:
         press(page, "ArrowRight")
     page.wait_for_timeout(100)
     for _ in view_of("layer")["steps"]:
-        tops.add(round((rows.bounding_box() or {})["y"]))
+        box = rows.bounding_box()
+        assert box is not None
+        tops.add(round(box["y"]))
         press(page, "ArrowLeft")
     assert say(page) == first
     assert len(tops) == 1

@@ -331,7 +331,7 @@ def test_a_stub_jumps_along_the_edge_that_it_stands_for(open_view: Opener) -> No
     expect(page.locator(".gtip")).to_contain_text("a long edge: press to jump to%298 = add")
     page.mouse.click(x, y)
     expect(page.locator(".row.is-now")).to_contain_text("%298 = add(%297, %data)")
-    expect(page.locator(".say")).to_contain_text("it is a result")
+    expect(page.locator(".say")).to_contain_text("It is a result")
 
 
 def test_two_fingers_zoom(open_view: Opener) -> None:

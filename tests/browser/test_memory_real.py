@@ -51,5 +51,5 @@ def test_walks_end_where_the_result_is(open_view: Opener) -> None:
         token, said, bars = page.evaluate(WALK, json.dumps(view.to_dict()))
         assert token.startswith(f"step={len(view.variants[0].steps) - 1}"), name
         assert "plan" not in token, name
-        assert said.startswith("The result is there."), name
+        assert said.startswith("The result is computed."), name
         assert bars == len(view.variants[0].lives) > 0, name

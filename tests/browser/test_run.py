@@ -71,7 +71,7 @@ def test_an_address_opens_a_step_of_a_kernel_and_damage_is_refused(open_view: Op
     page.get_by_role("tab", name="The run").click()
     page.locator(".run-bar[data-launch='0']").click()
     page.get_by_role("tab", name="One kernel at every level").click()
-    expect(page.locator(".run-none")).to_contain_text("does not have kernel 1 at every level. It has: 2.")
+    expect(page.locator(".run-none")).to_contain_text("does not show kernel 1 at every level. It shows: 2.")
     view = sample("small")
     view["levels"][0][1]["steps"][3][4] = [[0]]
     assert "damaged (levels[0].view.steps[3].nest[0])" in refusal(page, view)
@@ -91,7 +91,7 @@ def test_in_a_notebook_python_is_asked_for_a_kernel(open_view: Opener) -> None:
     page = open_view(sample("small"))
     page.evaluate(ASKS, {**sample("small"), "live": True})
     page.locator("#asks").get_by_role("tab", name="One kernel at every level").click()
-    expect(page.locator("#asks .run-none")).to_contain_text("Python makes kernel 3 at every level.")
+    expect(page.locator("#asks .run-none")).to_contain_text("Python is lowering kernel 3.")
     page.wait_for_function("window.asked")
     assert page.evaluate("window.asked") == {"kernel": 2}
     page.evaluate("tell('problem', 'It cannot be made.')")

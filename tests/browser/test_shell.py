@@ -272,7 +272,7 @@ def test_names_that_are_markup_stay_text(open_view: Opener) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("view.version = 2", "This view has version 2; this page draws version 1"),
+        ("view.version = 2", "This view has format version 2, and this page draws version 1"),
         ("view.view = 'horoscope'", "This page cannot draw a view called “horoscope”."),
         ("view.format = 'other'", "This is not a view that relay_explorer generated."),
         ("view.vars = null", "This view cannot be drawn: its data is damaged (variables)."),

@@ -115,7 +115,7 @@ def test_two_fields_of_one_tuple_disagree(open_view: Opener) -> None:
     types = sides.locator(".type code").all_inner_texts()
     assert types == ["Tensor[(2, 3), float32]", "Tensor[(4, 4), float32]"]
     expect(sides.nth(0)).to_contain_text("%x is annotated")
-    expect(sides.nth(1)).to_contain_text("gives Tensor[(4, 4), float32]")
+    expect(sides.nth(1)).to_contain_text("is Tensor[(4, 4), float32]")
 
 
 def test_an_empty_module_says_that_it_is_empty(open_view: Opener) -> None:

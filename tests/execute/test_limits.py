@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import numpy as np
@@ -96,21 +97,17 @@ def test_a_container_counts_what_gives_way_as_free(monkeypatch: pytest.MonkeyPat
         "/sys/fs/cgroup/memory.max": "1000000\n",
         "/sys/fs/cgroup/memory.stat": "anon 300000\nfile 600000\n",
     }
-    monkeypatch.setattr(memory, "Path", lambda path: _File(files.get(path)))
+    monkeypatch.setattr(memory, "open", lambda path, encoding: _file(files.get(path)), raising=False)
     assert memory.free() == 700_000
     files["/sys/fs/cgroup/memory.max"] = "max\n"
     files["/proc/meminfo"] = "MemTotal:  9 kB\nMemAvailable:  5 kB\n"
     assert memory.free() == 5 * 1024
 
 
-class _File:
-    def __init__(self, text: str | None) -> None:
-        self.text = text
-
-    def read_text(self, encoding: str) -> str:
-        if self.text is None:
-            raise FileNotFoundError
-        return self.text
+def _file(text: str | None) -> io.StringIO:
+    if text is None:
+        raise FileNotFoundError
+    return io.StringIO(text)
 
 
 def test_memory_that_the_system_refuses(monkeypatch: pytest.MonkeyPatch) -> None:

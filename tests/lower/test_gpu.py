@@ -96,7 +96,7 @@ def test_a_missing_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         _ = kernel.usage
     (kernel,) = relay_explorer.build(parse(DENSE.replace("ROWS", "16"))).kernels
-    with pytest.raises(RelayError, match="is not made for a GPU"):
+    with pytest.raises(RelayError, match="is not compiled for a GPU"):
         _ = kernel.usage
 
 

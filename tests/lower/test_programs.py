@@ -111,11 +111,11 @@ class Flow(Generator):
         dtypes = ["float32", "float32", "float32", "int32", "bool", "float64"]
         return TensorType.of(self.shape(), self.rng.choice(dtypes))
 
-    def ways(self, type_: Type) -> list[Callable[[Type], Expr]]:
-        ways: list[Callable[[Type], Expr]] = [self.let, self.branch, self.projection]
+    def producers(self, type_: Type) -> list[Callable[[Type], Expr]]:
+        producers: list[Callable[[Type], Expr]] = [self.let, self.branch, self.projection]
         if isinstance(type_, TensorType):
-            return ways + [lambda _: tensor_call(self, type_)] * 14
-        return ways + [self.plain] * 8
+            return producers + [lambda _: tensor_call(self, type_)] * 14
+        return producers + [self.plain] * 8
 
     def flow(self) -> IRModule:
         params = [Var(f"x{number}", self.type(0)) for number in range(4)]

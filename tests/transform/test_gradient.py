@@ -310,7 +310,7 @@ def test_what_is_no_function() -> None:
     with pytest.raises(RelayError, match="only functions have gradients, not a Var"):
         gradient(relay.var("x", shape=()))
     with pytest.raises(RelayError, match="only functions have gradients, not an IRModule") as caught:
-        gradient(relay.parse("def @main(%x: float32) { %x }"))
+        gradient(relay.parse("def @main(%x: float32) { %x }"))  # type: ignore[arg-type]  # what the test is about
     assert 'gradient(mod["main"], mod)' in caught.value.help[0]
     with pytest.raises(RelayError, match='mode is "third_order", but it is "higher_order" or "first_order"'):
         gradient(relay.Function([], relay.const(1.0)), mode="third_order")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+from inline_snapshot import snapshot
 
 from relay_explorer.compat import nodes
 from relay_explorer.compat.op_attributes import TempOpAttr
@@ -239,14 +240,14 @@ help: put compiler_begin(…, "dsp") around it"""
 
 
 def test_an_end_without_a_beginning_is_refused() -> None:
-    assert (
-        refused("""def @main(%x: float32) {
+    assert refused("""def @main(%x: float32) {
   annotation.compiler_end(exp(%x), compiler="dsp")
-}""")
-        == """from_string:2:3: error: `compiler_end(…, "dsp")` is put around what is in no region
-   2 |   annotation.compiler_end(exp(%x), compiler="dsp")
-     |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-help: put compiler_begin around what enters the region"""
+}""") == snapshot(
+        'from_string:2:3: error: `compiler_end(…, "dsp")` is applied to an expression that is in no '
+        "region\n"
+        '   2 |   annotation.compiler_end(exp(%x), compiler="dsp")\n'
+        "     |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "help: put compiler_begin around the values that enter the region"
     )
 
 

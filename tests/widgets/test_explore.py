@@ -150,7 +150,9 @@ def test_costs_are_those_of_the_calls() -> None:
     assert shown.view.summary.startswith("6 calls: 407,100 FLOPs")
     assert check(shown.to_dict()) == []
     assert "50 FLOPs, 80 bytes" in picture.svg(shown.view)
-    assert explore("def @main(%x: float32) { %x }", view="costs").view.summary.startswith("No operator")
+    assert explore("def @main(%x: float32) { %x }", view="costs").view.summary.startswith(
+        "The program calls no operator"
+    )
 
 
 def test_names() -> None:

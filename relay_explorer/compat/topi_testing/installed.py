@@ -16,12 +16,20 @@ __all__ = [*_FORWARDED]
 
 
 def __getattr__(name: str) -> Any:
-    """Look the function up in the installed TVM, whose `topi.testing` imports SciPy."""
+    """Return a function that calls the installed TVM's, whose `topi.testing` imports SciPy."""
     if name not in _FORWARDED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        return getattr(real_tvm("tvm.topi.testing"), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "scipy":
-            raise
-        raise ImportError(f"tvm.topi.testing.{name} needs SciPy: pip install scipy", name="scipy") from None
+
+    def forward(*args: Any, **options: Any) -> Any:
+        """Call the function of this name in the installed TVM."""
+        try:
+            testing = real_tvm("tvm.topi.testing")
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] != "scipy":
+                raise
+            text = f"tvm.topi.testing.{name} needs SciPy: pip install scipy"
+            raise ImportError(text, name="scipy") from None
+        return getattr(testing, name)(*args, **options)
+
+    forward.__name__ = forward.__qualname__ = name
+    return forward

@@ -140,9 +140,10 @@ def _judge_lowering(answer: Anything, case: Case) -> Failure | None:
     outcome = limited(COMPILE_SECONDS, run)
     expected = f"{_few(right)}"
     if outcome.error is not None:
-        if isinstance(outcome.error, NoTensorsError):
+        cause = outcome.error.__cause__  # the compiler says which lowering failed, from what it raised
+        if isinstance(cause, NoTensorsError):
             hint = "A lowering returns tensors, what te.compute gives, in a list: [te.compute(…)]."
-            return Failure(str(case), "a list of tensors", f"{outcome.error}", hint, printed=outcome.printed)
+            return Failure(str(case), "a list of tensors", f"{cause}", hint, printed=outcome.printed)
         if isinstance(outcome.error, RelayError):
             message = outcome.error.message
             description = "\n".join([message, *outcome.error.help])

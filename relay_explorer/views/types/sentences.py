@@ -207,10 +207,8 @@ class Narrator:
         sentence = f"{{0}} can be solved now: {prefix}{{1}} = {{2}}"
         mates = self.classmates(call, output)[:3]
         if mates:
-            sentence += (
-                f", and so {'are' if len(mates) > 1 else 'is'} {_listed(len(mates), len(args))} in "
-                "the same class"
-            )
+            become = "become" if len(mates) > 1 else "becomes"
+            sentence += f"; {_listed(len(mates), len(args))}, in the same class, {become} it too"
             args += mates
         if determined:
             sentence += f".\nFrom the result follows: {_are(determined, len(args))}"

@@ -93,7 +93,7 @@ def _weight_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, re
             culprits=(0,),
         )
     if not isinstance(weight.shape[2], int):
-        return False
+        raise RelationError("the size of the filters must be static", culprits=(0,))
     side = _side(attrs, weight.shape[2])
     reporter.assign(out, TensorType.of((side, side, *weight.shape[:2]), weight.dtype))
     return True
