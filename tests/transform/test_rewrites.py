@@ -158,10 +158,10 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
         passes.ConvertLayout({"nn.conv2d": ["NHWC", "default"]}),
         CONVOLUTION,
         [
-            "Where two layouts meet, the tensor is laid anew.",
-            "Where two layouts meet, the tensor is laid anew.",
+            "Insert a layout transform where two layouts meet.",
+            "Insert a layout transform where two layouts meet.",
             "The operator gets the layout that is wanted of it.",
-            "Where two layouts meet, the tensor is laid anew.",
+            "Insert a layout transform where two layouts meet.",
         ],
     ),
     (

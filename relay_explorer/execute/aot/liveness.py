@@ -1,4 +1,4 @@
-"""Which registers are needed when: so that what nobody will read is given back as soon as that is so."""
+"""Compute which registers are live at each instruction, so that dead values are freed at once."""
 
 from __future__ import annotations
 

@@ -17,9 +17,7 @@ from ..values import Closure, ConstructorValue, RefValue, Value
 Reference = int | str | None  # an object by its number, a value without memory of its own as text, or nothing
 Change = tuple[Reference, ...]  # see `record.Step`
 
-MAX_PARTS_AT_ONCE = (
-    1_000  # objects that one argument becomes: what a longer list holds is told when it is read
-)
+MAX_PARTS_AT_ONCE = 1_000  # objects of one argument; the rest of a longer list is recorded when it is read
 
 
 class HeapKind(IntEnum):

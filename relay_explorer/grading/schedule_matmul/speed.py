@@ -106,7 +106,7 @@ def best(step: Step, measure: Callable[[], Speed], known_speed: Speed | None = N
 
 
 def measured(scheduled: Scheduled) -> Speed:
-    """Measure the three kernels in turns."""
+    """Measure the three kernels alternately."""
     return Speed(**timed({**_others(), "yours": runs(serial(scheduled))}, arrays()))
 
 

@@ -101,7 +101,7 @@ class LayoutRewriter:
             self.transforms[key] = result = self._transform(expr, source, target)
             if result is not None and result is not expr:
                 emit_rewrite(
-                    self.transform, expr, result, sentence="Where two layouts meet, the tensor is laid anew."
+                    self.transform, expr, result, sentence="Insert a layout transform where two layouts meet."
                 )
         return self.transforms[key]
 
