@@ -24,7 +24,7 @@ class Note(NamedTuple):
 class RelayError(RuntimeError):
     """A program, or a use of the package, that cannot be accepted.
 
-    `message` is one sentence; `span` the place; `notes` how it came about; `help` what to try, one entry a
+    `message` is one sentence; `span` the place; `notes` how it was derived; `help` what to try, one entry a
     suggestion.
     """
 

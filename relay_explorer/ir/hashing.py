@@ -42,7 +42,7 @@ class _Hasher:
         return None if self.map_free_vars else id(node)
 
     def type(self, type_: Type | None) -> object:
-        """Return the key that a type is hashed by; a hole in the place of an annotation counts as none."""
+        """Return the key that a type is hashed by; a hole instead of an annotation counts as none."""
         if type_ is None or isinstance(type_, IncompleteType):
             return None
         parts: list[object] = []

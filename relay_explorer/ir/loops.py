@@ -30,7 +30,7 @@ def while_loop(
     following = [as_expr(value) for value in loop_bodies(*params)]
     if len(following) != len(params):
         raise RelayError(
-            f"the loop has {len(params)} variables, and its body returns {len(following)} values"
+            f"the loop has {len(params)} variables, but its body returns {len(following)} values"
         )
     loop = Var("while_loop")
     body = If(as_expr(cond(*params)), Call(loop, following), Tuple(params))

@@ -80,14 +80,14 @@ class IRModule:
     def add_function(self, var: GlobalVar, function: Function) -> None:
         """Define `var`. Raise a ModuleError where the name is already defined."""
         if var.name_hint in self._globals:
-            raise ModuleError(f"the module defines `@{var.name_hint}` already", var.span or function.span)
+            raise ModuleError(f"the module already defines `@{var.name_hint}`", var.span or function.span)
         self._globals[var.name_hint] = var
         self.functions[var] = function
 
     def add_type(self, var: GlobalTypeVar, data: TypeData) -> None:
         """Declare a type. Raise a ModuleError where the name is already declared."""
         if var in self.type_definitions:
-            raise ModuleError(f"the module declares the type `{var.name_hint}` already", data.span)
+            raise ModuleError(f"the module already declares the type `{var.name_hint}`", data.span)
         self.type_definitions[var] = data
 
     def update_func(self, var: GlobalVar, function: Function) -> None:
@@ -112,7 +112,7 @@ class IRModule:
         """Define `var`, as `tvm.IRModule._add` did; unless `update`, it must be new."""
         if not update and var in self:
             name = var if isinstance(var, str) else var.name_hint
-            raise ModuleError(f"the module defines `{name}` already", help=["give update=True to replace it"])
+            raise ModuleError(f"the module already defines `{name}`", help=["give update=True to replace it"])
         self[var] = value
 
     def _import(self, path: str) -> None:

@@ -13,7 +13,7 @@ from .types import TensorType, TupleType, Type
 
 
 def leaves(value: Any) -> list[Any]:
-    """Return the leaves of nested tuples, depth first; a value that is no tuple is its only leaf."""
+    """Return the leaves of nested tuples, depth first; a value that is not a tuple is its only leaf."""
     result: list[Any] = []
     pending = [value]
     while pending:

@@ -28,18 +28,13 @@ class OpPattern(IntEnum):
     ELEMENTWISE = ELEMWISE
     REDUCTION = COMM_REDUCE
 
-    @property
-    def words(self) -> str:
-        """The pattern's name in sentences."""
-        return PATTERN_NAMES[self]
-
 
 PATTERN_NAMES: dict[int, str] = {
     OpPattern.ELEMWISE: "element-wise",
     OpPattern.BROADCAST: "broadcast",
     OpPattern.INJECTIVE: "injective",
     OpPattern.COMM_REDUCE: "reduction",
-    OpPattern.OUT_ELEMWISE_FUSABLE: "out-fusable",
+    OpPattern.OUT_ELEMWISE_FUSABLE: "complex-out-fusable",
     OpPattern.TUPLE: "tuple",
     OpPattern.OPAQUE: "opaque",
 }
@@ -286,7 +281,7 @@ class Op(Expr):
     def register(op: Op) -> Op:
         """Enters `op` under its name; a name that is taken is an error."""
         if op.name in Op._registry:
-            raise ValueError(f"an operator called `{op.name}` exists already")
+            raise ValueError(f"an operator called `{op.name}` already exists")
         Op._registry[op.name] = op
         return op
 
@@ -315,7 +310,7 @@ class Op(Expr):
         own = self._attrs.get(key)
         if own is not None and own[1] == plevel:
             raise RelayError(
-                f"`{key}` of `{self.name}` is set already, with plevel={plevel}",
+                f"`{key}` of `{self.name}` is already set, with plevel={plevel}",
                 help=["give a higher plevel, or call reset_attr first"],
             )
         if own is None or own[1] < plevel:

@@ -96,7 +96,7 @@ class ScopeBuilder:
         if scope.test is not None:
             raise RelayError("an if_scope has no else_scope", help=["both branches need a value"])
         if scope.value is not None:
-            raise RelayError("the scope has its value already; nothing can come after it")
+            raise RelayError("the scope already has its value; nothing can come after it")
         return scope
 
     @contextmanager

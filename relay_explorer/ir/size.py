@@ -128,7 +128,7 @@ class SizeVar(Size):
 
 
 class SizeSum(Size):
-    """A sum of products that is no single name. Made by arithmetic, never directly."""
+    """A sum of products that is not a single name. Made by arithmetic, never directly."""
 
     __slots__ = ("_terms",)
 
@@ -146,7 +146,7 @@ class SizeSum(Size):
 
 
 class Applied(Size):
-    """A function of sizes that is no sum of products: `floordiv(n, 2)`, `round(1.5 * n)`, `max(n, m)`."""
+    """A function of sizes that is not a sum of products: `floordiv(n, 2)`, `round(1.5 * n)`, `max(n, m)`."""
 
     __slots__ = ("args", "depth", "name")
 

@@ -1,4 +1,4 @@
-"""Putting numbers in the place of names of sizes, and functions of sizes by name."""
+"""Substitution of numbers for names of sizes, and functions of sizes by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .size import Applied, Size, SizeVar, Value, extreme, quotient, remainder, w
 
 
 def substituted(value: Value, sizes: Mapping[SizeVar, Value]) -> Value:
-    """`value` with other sizes in the place of its names."""
+    """`value` with other sizes substituted for its names."""
     if isinstance(value, SizeVar):
         return sizes.get(value, value)
     if isinstance(value, Applied):

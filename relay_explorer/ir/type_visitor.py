@@ -38,7 +38,9 @@ class TypeFunctor:
     def visit(self, typ: Type) -> Anything:
         name = _TYPE_METHODS.get(typ.__class__)
         if name is None:
-            raise TypeError(f"{type(self).__name__} cannot visit a {type(typ).__name__}: it is no Relay type")
+            raise TypeError(
+                f"{type(self).__name__} cannot visit a {type(typ).__name__}: it is not a Relay type"
+            )
         return getattr(self, name)(typ)
 
     def _unhandled(self, typ: Anything) -> Anything:

@@ -9,5 +9,5 @@ from .types import TensorType, Type
 def tensor_type(expr: Expr) -> TensorType:
     """Return the type of an expression that is a tensor and has been typed."""
     type_: Type = expr.checked_type
-    assert isinstance(type_, TensorType), f"{expr} is no tensor but {type_}"
+    assert isinstance(type_, TensorType), f"{expr} is not a tensor but {type_}"
     return type_

@@ -89,7 +89,7 @@ class ExprFunctor:
         name = _METHODS.get(expr.__class__)
         if name is None:
             raise TypeError(
-                f"{type(self).__name__} cannot visit a {type(expr).__name__}: it is no Relay expression"
+                f"{type(self).__name__} cannot visit a {type(expr).__name__}: it is not a Relay expression"
             )
         if not self._entered:
             return self._enter(expr, name)

@@ -68,7 +68,7 @@ def _mark(
 
 @_mark(
     "annotation.compiler_begin",
-    "Marks where a value enters a compiler's region.",
+    "Marks a value that enters a region for another compiler.",
     lambda build: build(X, "dsp"),
     CompilerAttrs,
 )
@@ -78,7 +78,7 @@ def compiler_begin(data: Operand, compiler: str) -> Call:
 
 @_mark(
     "annotation.compiler_end",
-    "Marks where a value leaves a compiler's region.",
+    "Marks a value that leaves a region for another compiler.",
     lambda build: build(X, "dsp"),
     CompilerAttrs,
 )
@@ -88,26 +88,26 @@ def compiler_end(data: Operand, compiler: str) -> Call:
 
 @_mark(
     "annotation.stop_fusion",
-    "Keeps what computes its argument out of the kernel of what uses it.",
+    "Keeps its operand's producer out of its consumers' kernels.",
     lambda build: build(X),
     layout=elementwise_layout,
 )
 def stop_fusion(data: Operand) -> Call:
-    """Mark `data`, which FuseOps then does not compute in one kernel with its users."""
+    """Mark `data`, so that FuseOps does not fuse the operator that computes it with those that use it."""
 
 
 @_mark(
     "annotation.checkpoint",
-    "Marks what is computed again, not kept, for the gradient.",
+    "Marks a value that the backward pass recomputes instead of storing.",
     lambda build: build(X),
 )
 def checkpoint(data: Operand) -> Call:
-    """Mark `data`, which a gradient may then compute a second time instead of keeping it."""
+    """Mark `data` as a value that the backward pass recomputes instead of storing."""
 
 
 @_mark(
     "on_device",
-    "Says on which device its argument is computed.",
+    "Marks the device on which its operand is to be computed.",
     lambda build: build(X, "cpu", constrain_result=True),
     OnDeviceAttrs,
 )

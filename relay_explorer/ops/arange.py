@@ -86,7 +86,7 @@ def _arange_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "arange",
-    description="Evenly spaced values from start to before stop.",
+    description="Returns evenly spaced values from start up to, but not including, stop.",
     formula=r"y_i = \mathit{start} + i \cdot \mathit{step}, \quad 0 \le i < "
     r"\lceil (\mathit{stop} - \mathit{start}) / \mathit{step} \rceil",
     family="creation",
@@ -112,7 +112,7 @@ def arange(
     step: Expr | float | None = None,
     dtype: object = "float32",
 ) -> Call:
-    """Make a vector of the values start, start + step … before stop; `arange(stop)` starts at 0.
+    """Make a vector of the values start, start + step, … below stop; `arange(stop)` starts at 0.
 
     Its length is `?` unless all three are constants.
     """
@@ -185,7 +185,7 @@ def _one_hot_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "one_hot",
-    description="For every index a vector that holds one value at the index and another elsewhere.",
+    description="Replaces each index by a vector with one value at that index and another value elsewhere.",
     formula=r"y_{i d} = \begin{cases} v_{\mathrm{on}} & d = x_i \\ v_{\mathrm{off}} & d \ne x_i \end{cases}",
     family="creation",
     relation=forward("OneHot", "{out} = {0} with an axis of `depth`", _one_hot),

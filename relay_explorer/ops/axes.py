@@ -86,7 +86,7 @@ def _transpose_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "transpose",
-    description="The same elements with the axes in another order.",
+    description="Permutes the axes of a tensor.",
     formula=r"y_{i_{a_0} i_{a_1} \dots} = x_{i_0 i_1 \dots}, \quad a = \mathit{axes}",
     family="shape",
     level=3,
@@ -103,7 +103,7 @@ def _transpose_te(lowered: Lowered) -> list[Tensor]:
     example=lambda build: [build(X), build(X, [1, 0])],
 )
 def transpose(data: Operand, axes: Sequence[int] | None = None) -> Call:
-    """Put the axes of `data` into the order `axes`; reverse them where that is None."""
+    """Permute the axes of `data` into the order `axes`; reverse them where `axes` is None."""
 
 
 class ExpandDimsAttrs(Attrs, key="relay.attrs.ExpandDimsAttrs"):
@@ -140,7 +140,7 @@ def _expand_dims_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "expand_dims",
-    description="The same elements with new axes of extent 1.",
+    description="Inserts axes of extent 1.",
     formula=r"y_{\dots 1 \dots} = x_{\dots}",
     family="shape",
     level=1,
@@ -186,7 +186,8 @@ def _squeeze(attrs: SqueezeAttrs, data: Type) -> Type:
     for axis in dropped:
         if isinstance(x.shape[axis], int) and x.shape[axis] != 1:
             raise RelationError(
-                f"axis {axis} of {show_shape(x.shape)} is {x.shape[axis]}, and only axes of 1 can be dropped",
+                f"axis {axis} of {show_shape(x.shape)} is {x.shape[axis]}, but only axes of extent 1 "
+                "can be removed",
                 "reduce the axis (relay.sum, relay.max) or take one slice of it (relay.take)",
                 culprits=(0,),
             )
@@ -224,7 +225,7 @@ def _squeeze_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "squeeze",
-    description="The same elements without axes of extent 1.",
+    description="Removes axes of extent 1.",
     formula=r"y_{\dots} = x_{\dots 1 \dots}",
     family="shape",
     level=3,
@@ -243,7 +244,7 @@ def _squeeze_te(lowered: Lowered) -> list[Tensor]:
     lenient_in_tvm="It allowed an axis to be named twice.",
 )
 def squeeze(data: Operand, axis: int | Sequence[int] | Expr | None = None) -> Call:
-    """Drop the axes `axis` of `data`, each of extent 1; all such axes where it is None."""
+    """Remove the axes `axis` of `data`, each of extent 1; all such axes where `axis` is None."""
     if isinstance(axis, Expr):
         if computed(axis):
             return call("dyn.squeeze", [data, axis], axis=None)

@@ -117,7 +117,7 @@ def _broadcast_to(attrs: InitOpAttrs, data: Type) -> Type:
 
 @_broadcasting(
     "broadcast_to",
-    description="The tensor repeated along axes where it has extent 1, to a given shape.",
+    description="Broadcasts a tensor to a given shape.",
     relation=forward("BroadCastTo", "{out} = `shape`, if {0} ⊔ `shape` = `shape`", _broadcast_to),
     attrs=InitOpAttrs,
     level=4,
@@ -138,7 +138,7 @@ def _broadcast_to_like(types: Sequence[Type], num_inputs: int, attrs: Anything, 
 
 @_broadcasting(
     "broadcast_to_like",
-    description="The tensor repeated along axes where it has extent 1, to another's shape.",
+    description="Broadcasts a tensor to the shape of another.",
     relation=Relation("BroadCastToLike", _broadcast_to_like, "{out} = {1}, if {0} ⊔ {1} = {1}"),
     reference=lambda attrs, x, broadcast_type: np.broadcast_to(x, broadcast_type.shape),
     shape=lambda lowered: dims(lowered.inputs[1]),
@@ -220,7 +220,7 @@ def _collapse_sum_like(types: Sequence[Type], num_inputs: int, attrs: Anything, 
 
 @_collapsing(
     "collapse_sum_like",
-    description="The sum over all that broadcasting to the tensor's shape would have repeated.",
+    description="Sums a tensor to the shape of another, over the axes along which that shape was broadcast.",
     relation=Relation("CollapseSumLike", _collapse_sum_like, "{out} = {1}, if {0} ⊔ {1} = {0}"),
     reference=lambda attrs, x, collapse_type: _collapsed(x, collapse_type.shape),
     lowering=lambda lowered: _collapsed_te(lowered.inputs[0], dims(lowered.inputs[1]), lowered.name),
@@ -228,7 +228,7 @@ def _collapse_sum_like(types: Sequence[Type], num_inputs: int, attrs: Anything, 
     example=lambda build: build(X, V),
 )
 def collapse_sum_like(data: Operand, collapse_type: Operand) -> Call:
-    """Sum `data` to the shape of `collapse_type`: the gradient of broadcasting one to the other."""
+    """Sum `data` to the shape of `collapse_type`; this is the gradient of broadcasting."""
 
 
 def _collapse_sum_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
@@ -246,7 +246,7 @@ def _collapse_sum_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
 
 @_collapsing(
     "collapse_sum_to",
-    description="The sum over all that broadcasting from a given shape would have repeated.",
+    description="Sums a tensor to a given shape, over the axes along which that shape was broadcast.",
     relation=forward("CollapseSumTo", "{out} = {1} as a shape, if {0} ⊔ {out} = {0}", _collapse_sum_to),
     attrs=InitOpAttrs,
     level=4,
@@ -256,7 +256,7 @@ def _collapse_sum_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
     example=lambda build: build(X, (6,)),
 )
 def collapse_sum_to(data: Operand, shape: Sequence[int] | Expr) -> Call:
-    """Sum `data` to `shape`; if the program computes that, every extent of the result is `?`."""
+    """Sum `data` to `shape`; if the program computes `shape`, every extent of the result is `?`."""
     target = int_const(shape)
     extents = target.data.values() if isinstance(target, Constant) else None
     return call("collapse_sum_to", [data, target], shape=extents)

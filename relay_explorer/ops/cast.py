@@ -95,7 +95,7 @@ def _conversion(
 
 @_conversion(
     "cast",
-    description="Each element converted to another element type.",
+    description="Converts each element to another element type.",
     formula=r"y = \mathrm{dtype}(x)",
     relation=forward("Cast", "{out} = dtype of {0}", _cast),
     attrs=CastAttrs,
@@ -104,12 +104,12 @@ def _conversion(
     example=lambda build: build(X, "int8"),
 )
 def cast(data: Operand, dtype: object) -> Call:
-    """Convert the elements of `data` to `dtype`; the shape stays."""
+    """Convert the elements of `data` to `dtype`; the shape does not change."""
 
 
 @_conversion(
     "cast_like",
-    description="Each element converted to the element type of a second tensor.",
+    description="Converts each element to the element type of another tensor.",
     formula=r"y = \mathrm{dtype}_{t}(x)",
     relation=forward("CastLike", "{out} = dtype of {1} of {0}", _cast_like),
     reference=lambda attrs, x, dtype_like: x.astype(dtype_like.dtype),
@@ -152,7 +152,7 @@ def _reinterpret_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "reinterpret",
-    description="The same bits, read as another element type of the same width.",
+    description="Reinterprets the bits of each element as another element type of the same width.",
     formula=r"\operatorname{bits}(y) = \operatorname{bits}(x)",
     family="shape",
     level=3,

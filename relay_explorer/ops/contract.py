@@ -181,8 +181,7 @@ def _einsum_te(call: Lowered) -> list[Tensor]:
 @operator(
     "einsum",
     description=(
-        "The product of tensors, axes of one letter identified, summed over the letters that the result "
-        "lacks."
+        "Multiplies tensors whose axes are named by letters and sums over the letters absent from the result."
     ),
     formula=r"y_{i k} = \sum_j a_{i j}\, b_{j k} \quad \text{for } \texttt{ij,jk->ik}",
     family="matmul",
@@ -211,4 +210,4 @@ def einsum(
         ),
     ],
 ) -> Call:
-    """Multiply and sum the tensors of `data` as `equation` says: "ij,jk->ik" is the matrix product."""
+    """Multiply and sum the tensors of `data` according to `equation`: "ij,jk->ik" is the matrix product."""

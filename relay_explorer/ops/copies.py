@@ -58,7 +58,7 @@ def _repeat_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "repeat",
-    description="Each slice along an axis several times in a row.",
+    description="Repeats each slice along an axis several times in a row.",
     formula=r"y_i = x_{\lfloor i / r \rfloor}",
     family="shape",
     level=3,
@@ -124,7 +124,7 @@ def _tiled(x: Tensor, shape: TeShape, name: str) -> Tensor:
 
 @operator(
     "tile",
-    description="The whole tensor several times along each axis.",
+    description="Repeats the whole tensor several times along each axis.",
     formula=r"y_i = x_{i \bmod n}",
     family="shape",
     level=3,
@@ -142,7 +142,7 @@ def _tiled(x: Tensor, shape: TeShape, name: str) -> Tensor:
     example=lambda build: build(X, (2, 1, 1)),
 )
 def tile(data: Operand, reps: int | Sequence[int] | Expr) -> Call:
-    """Repeat `data` as often along each axis as `reps` says, aligned at the last axis."""
+    """Repeat `data` along each axis as often as `reps` says; `reps` is aligned with the last axes."""
     if computed(reps):
         return call("dyn.tile", [data, reps], reps=None)
     return call("tile", [data], reps=static_ints(reps, "reps"))
@@ -217,7 +217,7 @@ def _meshgrid_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "meshgrid",
-    description="The coordinates of a grid, one tensor an axis, from the vectors along its axes.",
+    description="Expands vectors to the grid that they span; returns one tensor of coordinates for each.",
     formula=r"y^{(k)}_{i_0 i_1 \dots} = x^{(k)}_{i_k}",
     family="shape",
     level=3,
@@ -233,6 +233,6 @@ def _meshgrid_te(lowered: Lowered) -> list[Tensor]:
     example=lambda build: build([V, t(3)]),
 )
 def meshgrid(data: Operands, indexing: str = "ij") -> TupleWrapper:
-    """Make one tensor for each vector of `data`: its values over the grid that all of them span."""
+    """Expand each vector of `data` to a tensor over the grid that all of them span."""
     result = call("meshgrid", [tuple_expr(data, "meshgrid")], indexing=indexing)
     return TupleWrapper(result, _fields_of(result.args[0]))

@@ -142,7 +142,7 @@ _INIT = forward("InitOp", "{out} has `shape` and `dtype`", _init)
 
 @_creation(
     "zeros",
-    description="A tensor of zeros.",
+    description="Creates a tensor of zeros.",
     formula=r"y_i = 0",
     relation=_INIT,
     attrs=InitOpAttrs,
@@ -161,7 +161,7 @@ def zeros(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
 
 @_creation(
     "ones",
-    description="A tensor of ones.",
+    description="Creates a tensor of ones.",
     formula=r"y_i = 1",
     relation=_INIT,
     attrs=InitOpAttrs,
@@ -179,7 +179,7 @@ def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
 
 @_creation(
     "full",
-    description="A tensor that holds one number everywhere.",
+    description="Creates a tensor of a given shape, filled with one value.",
     formula=r"y_i = v",
     relation=forward("Full", "{out} has `shape`, and `dtype` or that of {0}", _full),
     inputs=("fill_value",),
@@ -192,7 +192,7 @@ def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
     example=lambda build: build(const(1.0), (2,)),
 )
 def full(data: Operand, shape: int | Sequence[int] | Expr = (), dtype: object = "") -> Call:
-    """Make a tensor that holds `data`, a scalar, everywhere; of its element type unless `dtype` is given."""
+    """Make a tensor filled with `data`, a scalar; the element type is that of `data` by default."""
     if computed(shape):
         return call("dyn.full", [data, shape], shape=None, dtype=dtype or None)
     return call("full", [data], shape=static_ints(shape, "shape"), dtype=dtype or None)
@@ -200,7 +200,7 @@ def full(data: Operand, shape: int | Sequence[int] | Expr = (), dtype: object = 
 
 @_creation(
     "full_like",
-    description="A tensor of another's shape that holds one number everywhere.",
+    description="Creates a tensor with the shape of another, filled with one value.",
     formula=r"y_i = v",
     relation=forward("FullLike", "{out} = {0}, if {1} is one number", _full_like),
     reference=lambda attrs, x, fill_value: np.full_like(x, fill_value),
@@ -210,12 +210,12 @@ def full(data: Operand, shape: int | Sequence[int] | Expr = (), dtype: object = 
     example=lambda build: build(X, const(1.0)),
 )
 def full_like(data: Operand, fill_value: Operand) -> Call:
-    """Make a tensor like `data` that holds `fill_value`, a scalar, everywhere."""
+    """Make a tensor like `data`, filled with `fill_value`, a scalar."""
 
 
 @_creation(
     "zeros_like",
-    description="Zeros in the shape of a tensor.",
+    description="Creates a tensor of zeros with the shape of another.",
     formula=r"y_i = 0",
     relation=IDENTITY,
     level=4,
@@ -231,7 +231,7 @@ def zeros_like(data: Operand) -> Call:
 
 @_creation(
     "ones_like",
-    description="Ones in the shape of a tensor.",
+    description="Creates a tensor of ones with the shape of another.",
     formula=r"y_i = 1",
     relation=IDENTITY,
     level=4,

@@ -129,7 +129,7 @@ def _per_axis_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "fixed_point_multiply",
-    description="Integers times a factor that is held as a fraction of 31 bits and a power of two.",
+    description="Multiplies integers by one factor, held as a 31-bit fraction and a power of two.",
     formula=_FORMULA,
     family="arithmetic",
     relation=forward("FixedPointMultiply", "{out} = {0}, of int32", _scaled),
@@ -154,7 +154,7 @@ def fixed_point_multiply(
 @operator(
     "fixed_point_multiply_per_axis",
     description=(
-        "Integers times factors, one for each place of some axes, each a fraction of 31 bits and shifts."
+        "Multiplies integers by a factor per index of some axes, each held as a 31-bit fraction and shifts."
     ),
     formula=r"y_{a i} = \left\lfloor x_{a i}\, 2^{l_i}\, m_i\, 2^{-r_i - 31} + \tfrac12 \right\rfloor",
     family="arithmetic",

@@ -76,7 +76,7 @@ def _gather_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "gather",
-    description="For each place the element at an index of its own along an axis.",
+    description="Gathers one element per index along an axis; the result has the shape of the indices.",
     formula=r"y_{a\, i\, b} = x_{a\, \mathit{indices}_{a i b}\, b}",
     family="index",
     level=3,
@@ -148,7 +148,7 @@ def _gather_nd_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "gather_nd",
-    description="The slices at given tuples of indices.",
+    description="Gathers slices by tuples of indices.",
     formula=r"y_{i} = x_{\mathit{indices}_{0 i}\, \mathit{indices}_{1 i} \dots}",
     family="index",
     level=3,

@@ -147,7 +147,7 @@ def _take_te(lowered: Lowered) -> list[Tensor]:
 
 @_indexing(
     "take",
-    description="The slices at given indices along an axis.",
+    description="Takes the slices at given indices along an axis.",
     formula=r"y_{a\, i\, b} = x_{a\, \mathit{indices}_i\, b}",
     relation=forward("Take", "{out} = {0} with `axis` replaced by {1}", _take),
     attrs=TakeAttrs,
@@ -194,7 +194,7 @@ def _adv_index_te(lowered: Lowered) -> list[Tensor]:
 
 @_indexing(
     "adv_index",
-    description="NumPy's indexing by several tensors of indices, one an axis, broadcast to one shape.",
+    description="Indexes a tensor by one tensor of indices per axis, broadcast to one shape, as in NumPy.",
     formula=r"y_i = x_{\mathit{indices}^{(0)}_i\, \mathit{indices}^{(1)}_i \dots}",
     relation=forward(
         "AdvIndex", "{out} = the broadcast indices, then what of the data is not indexed", _adv_index
@@ -251,7 +251,7 @@ def _unravel_index_te(lowered: Lowered) -> list[Tensor]:
 
 @_indexing(
     "unravel_index",
-    description="The coordinates of places that are counted in row-major order.",
+    description="Converts indices into a flattened tensor to coordinates, in row-major order.",
     formula=r"\sum_k y_k \prod_{l > k} n_l = x",
     relation=forward("UnRavelIndex", "{out} = {1}, then {0}", _unravel_index),
     reference=_unravelled,
@@ -270,7 +270,7 @@ def _argwhere(attrs: None, condition: Type) -> Type:
 
 @_indexing(
     "argwhere",
-    description="The coordinates of all elements that are not zero.",
+    description="Returns the coordinates of all nonzero elements.",
     formula=r"\{\, i : x_i \ne 0 \,\}",
     level=10,
     relation=forward(

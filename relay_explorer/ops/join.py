@@ -199,7 +199,7 @@ def _concatenate_layout(question: Question) -> Answer:
 
 @_joining(
     "concatenate",
-    description="Tensors put one after the other along an axis they have.",
+    description="Joins tensors along an existing axis.",
     formula=r"y = x^{(1)} \mathbin{\|}_{\mathit{axis}} x^{(2)} \mathbin{\|}_{\mathit{axis}} \dots",
     level=1,
     relation=forward("Concatenate", "{out} = the fields of {0}, added up along `axis`", _concatenate),
@@ -214,7 +214,7 @@ def concatenate(
     data: Operands,
     axis: Annotated[int, attr(0, "The axis along which the tensors are concatenated.")],
 ) -> Call:
-    """Put the tensors of `data`, equal in shape but for `axis`, one after the other along it."""
+    """Join the tensors of `data`, whose shapes differ at most in `axis`, along that axis."""
 
 
 def _stack(attrs: Anything, data: Type) -> Type:
@@ -250,7 +250,7 @@ def _stack_te(lowered: Lowered) -> list[Tensor]:
 
 @_joining(
     "stack",
-    description="Tensors of one shape put side by side along a new axis.",
+    description="Joins tensors of one shape along a new axis.",
     formula=r"y_{\dots k \dots} = x^{(k)}_{\dots}",
     relation=forward("Stack", "{out} = the fields of {0}, along a new axis", _stack),
     reference=lambda attrs, data: np.stack(data, attrs.axis),
@@ -260,7 +260,7 @@ def _stack_te(lowered: Lowered) -> list[Tensor]:
     lenient_in_tvm="It did not compare the extents on the axis of the operands that `axis` names.",
 )
 def stack(data: Operands, axis: Annotated[int, attr(0, "The index of the new axis in the result.")]) -> Call:
-    """Put the tensors of `data`, equal in shape, side by side along a new axis at place `axis`."""
+    """Join the tensors of `data`, equal in shape, along a new axis at index `axis`."""
 
 
 # -- several tensors of one
@@ -369,7 +369,7 @@ def _split_layout(question: Question) -> Answer:
 
 @_joining(
     "split",
-    description="A tensor cut along an axis into a tuple of parts.",
+    description="Splits a tensor along an axis into a tuple of parts.",
     formula=r"x = y^{(1)} \mathbin{\|}_{\mathit{axis}} y^{(2)} \mathbin{\|}_{\mathit{axis}} \dots",
     relation=forward("Split", "{out} = a tuple of {0}, cut along `axis`", _split),
     attrs=SplitAttrs,
@@ -381,7 +381,7 @@ def _split_layout(question: Question) -> Answer:
     example=lambda build: [build(X, 3, 1), build(X, (1, 4), 1)],
 )
 def split(data: Operand, indices_or_sections: int | Sequence[int], axis: int = 0) -> TupleWrapper:
-    """Cut `data` along `axis` into that many equal parts, or at those places; a tuple."""
+    """Split `data` along `axis` into a tuple: that many equal parts, or parts that end at these indices."""
     result = call("split", [data], indices_or_sections=indices_or_sections, axis=axis)
     assert result.attrs is not None
     cuts = result.attrs["indices_or_sections"]

@@ -56,7 +56,7 @@ def _layout_transform_layout(question: Question) -> Answer:
 
 @operator(
     "layout_transform",
-    description="The same elements with their axes in another layout, in blocks if it says so.",
+    description="Rearranges a tensor from one layout into another, which may split axes into blocks.",
     formula=r"y_{n\, c / 16\, h\, w\, c \bmod 16} = x_{n\, c\, h\, w} \quad \text{for NCHW to NCHW16c}",
     family="shape",
     level=5,

@@ -72,7 +72,7 @@ def _sequence_mask_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "sequence_mask",
-    description="Sequences of different lengths with all that follows their ends replaced by one value.",
+    description="Replaces the elements beyond each sequence's length by one value.",
     formula=r"y_{i b} = \begin{cases} x_{i b} & i < \ell_b \\ v & i \ge \ell_b \end{cases}",
     family="index",
     relation=forward("SequenceMask", "{out} = {0}, with one length of {1} each", _sequence_mask),
@@ -93,7 +93,7 @@ def sequence_mask(
         int, attr(0, "The axis along which sequences run, 0 or 1; the other of the two is the batch.")
     ] = 0,
 ) -> Call:
-    """Replace what lies beyond each sequence's `valid_length` along `axis` by `mask_value`."""
+    """Replace the elements beyond each sequence's `valid_length` along `axis` by `mask_value`."""
 
 
 class MatrixSetDiagAttrs(Attrs, key="relay.attrs.MatrixSetDiagAttrs"):
@@ -190,7 +190,7 @@ def _matrix_set_diag_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "matrix_set_diag",
-    description="Matrices with diagonals replaced by given values.",
+    description="Replaces diagonals of matrices by given values.",
     formula=(
         r"y_{i j} = \begin{cases} d_{j - i} & k_1 \le j - i \le k_2 \\ x_{i j} & \text{elsewhere} \end{cases}"
     ),
@@ -256,7 +256,7 @@ def _trilu_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "trilu",
-    description="The upper or the lower triangle of matrices; zero elsewhere.",
+    description="Keeps the upper or lower triangle of matrices and sets all other elements to zero.",
     formula=(
         r"y_{i j} = \begin{cases} x_{i j} & j - i \ge k \\ 0 & j - i < k \end{cases} \quad "
         r"\text{for the upper}"

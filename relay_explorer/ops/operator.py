@@ -82,10 +82,11 @@ def operator(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare the operator `name`: a decorator of its builder.
 
-    `description` is one line for readers, the docstring's first paragraph if it is left out; `formula` LaTeX
-    without dollar signs; `family` one of FAMILIES, by which explorers colour it; `relation` its type relation
-    (`relay_explorer.ops.relation`); `pattern` how it fuses; `flops` how many floating-point operations a call
-    performs, of its attributes, operand types and result type.
+    `description` is one sentence for readers, such as "Computes the sine of each element." It defaults to
+    the docstring's first paragraph. `formula` is LaTeX without dollar signs. `family` is one of FAMILIES, by
+    which explorers colour the operator; `relation` is its type relation (`relay_explorer.ops.relation`),
+    `pattern` says how the operator is fused, and `flops` returns the number of floating-point operations of a
+    call, given its attributes, operand types and result type.
 
     `reference` is its reference implementation: a function of the attributes and of the operands' NumPy
     arrays (tuples of them for tuples), which returns an array, or a tuple of them, of the shape and element

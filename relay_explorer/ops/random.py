@@ -157,7 +157,7 @@ def threefry_key(seed: int) -> Constant:
 
 @operator(
     "random.threefry_generate",
-    description="Random bits, in words of 64, and the key to go on with.",
+    description="Generates random 64-bit words; also returns the next key.",
     formula=r"y_n = \mathrm{Threefry}_k(n)",
     family="creation",
     relation=Relation(
@@ -174,13 +174,13 @@ def threefry_key(seed: int) -> Constant:
     inputs=("key",),
 )
 def threefry_generate(key: Operand, shape: Sequence[int]) -> TupleWrapper:
-    """Return the next key, and random 64-bit words in `shape`."""
+    """Return the next key and a tensor of `shape` of random 64-bit words."""
     return TupleWrapper(call("random.threefry_generate", [key], out_shape=static_ints(shape, "shape")), 2)
 
 
 @operator(
     "random.threefry_split",
-    description="Two keys from one, whose random numbers have nothing in common.",
+    description="Splits a key into two keys whose random numbers are independent.",
     formula=r"(k 0,\ k 1)",
     family="creation",
     relation=Relation("ThreefrySplit", _split, "{out} = two keys, and {0} is one"),
@@ -203,7 +203,7 @@ def _number(value: Expr | float, dtype: str) -> Expr:
 
 @operator(
     "random.uniform",
-    description="Random numbers that lie evenly between two bounds, and the key to go on with.",
+    description="Draws random numbers uniformly between two bounds; also returns the next key.",
     formula=r"y_i \sim \mathrm{U}[a, b)",
     family="creation",
     relation=Relation("Uniform", _distribution, "{out} = (a key, numbers of `out_shape` and `out_dtype`)"),
@@ -224,7 +224,7 @@ def uniform(
     low: Expr | float = 0.0,
     high: Expr | float = 1.0,
 ) -> TupleWrapper:
-    """Return the next key, and uniform random numbers from [`low`, `high`) in `shape`."""
+    """Return the next key and a tensor of `shape`, drawn uniformly from [`low`, `high`)."""
     return TupleWrapper(
         call(
             "random.uniform",
@@ -238,7 +238,7 @@ def uniform(
 
 @operator(
     "random.normal",
-    description="Random numbers of a normal distribution, and the key to go on with.",
+    description="Draws random numbers from a normal distribution; also returns the next key.",
     formula=r"y_i \sim \mathrm{N}(\mu, \sigma^2)",
     family="creation",
     relation=Relation("Normal", _distribution, "{out} = (a key, numbers of `out_shape` and `out_dtype`)"),
@@ -259,8 +259,8 @@ def normal(
     mean: Expr | float = 0.0,
     scale: Expr | float = 1.0,
 ) -> TupleWrapper:
-    """Return the next key, and normal random numbers of that `mean` and standard deviation, `scale`, in
-    `shape`.
+    """Return the next key and a tensor of `shape`, drawn from the normal distribution of `mean` and
+    standard deviation `scale`.
     """
     return TupleWrapper(
         call(
@@ -275,7 +275,7 @@ def normal(
 
 @operator(
     "random.multinomial",
-    description="Random indices, each with a given probability, and the key to go on with.",
+    description="Draws indices with given probabilities; also returns the next key.",
     formula=r"P(y_i = j) = p_j \,/\, \textstyle\sum_k p_k",
     family="creation",
     relation=Relation(
@@ -295,6 +295,4 @@ def multinomial(
     probs: Operand,
     num_samples: Annotated[int, required("How many indices are drawn from each row.")],
 ) -> TupleWrapper:
-    """Return the next key, and `num_samples` indices drawn by each row of `probs`, which need not sum to
-    1.
-    """
+    """Return the next key and `num_samples` indices for each row of `probs`, which need not sum to 1."""

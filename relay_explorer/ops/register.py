@@ -29,7 +29,7 @@ def register(op_name: str, describe: str = "") -> Op:
     Op.load_all()
     if op_name in Op._registry:
         raise RelayError(
-            f"the operator `{op_name}` is registered already",
+            f"the operator `{op_name}` is already registered",
             help=["choose another name, or remove the old operator first: Op.unregister(…)"],
         )
     return Op.register(

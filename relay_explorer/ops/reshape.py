@@ -280,7 +280,7 @@ def _rest_computed(x: Tensor, shape: TeShape) -> TeShape:
 
 @_reshaping(
     "reshape",
-    description="The same elements, in the same order, under another shape.",
+    description="Gives a tensor another shape; its elements stay in row-major order.",
     relation_name="Reshape",
     relation_formula="{out} = {0} as `newshape`",
     result=_reshape,
@@ -306,7 +306,7 @@ def _reverse_reshape(attrs: ReshapeAttrs, data: Type) -> TensorType:
 
 @_reshaping(
     "contrib_reverse_reshape",
-    description="Like reshape, with the special values of the new shape read from the right.",
+    description="Reshapes as reshape does, but reads special values in the new shape from the right.",
     relation_name="ReverseReshape",
     relation_formula="{out} = {0} as `newshape`, read from the right",
     result=_reverse_reshape,
@@ -351,7 +351,7 @@ def _reshape_like_te(lowered: Lowered) -> list[Tensor]:
 
 @_reshaping(
     "reshape_like",
-    description="The same elements, in the same order, under the shape of a second tensor.",
+    description="Gives a tensor the shape of another; its elements stay in row-major order.",
     relation_name="ReshapeLike",
     relation_formula="{out} = {0} in the shape of {1}",
     result=_reshape_like,

@@ -45,7 +45,7 @@ def _reverse_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "reverse",
-    description="The same elements with the order along one axis turned around.",
+    description="Reverses the order of the elements along one axis.",
     formula=r"y_i = x_{n - 1 - i}",
     family="shape",
     level=3,
@@ -107,7 +107,7 @@ def _reverse_sequence_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "reverse_sequence",
-    description="Sequences of different lengths, each turned around within its length.",
+    description="Reverses each of several sequences within its own length.",
     formula=r"y_{b i} = \begin{cases} x_{b, \ell_b - 1 - i} & i < \ell_b \\ x_{b i} & i \ge \ell_b"
     r" \end{cases}",
     family="shape",
@@ -128,4 +128,4 @@ def reverse_sequence(
     seq_axis: Annotated[int, attr(1, "The axis that is reversed.")] = 1,
     batch_axis: Annotated[int, attr(0, "The axis of the sequences.")] = 0,
 ) -> Call:
-    """Reverse each sequence of `data` within its own length, one of `seq_lengths`."""
+    """Reverse each sequence of `data` within its own length, which `seq_lengths` gives."""

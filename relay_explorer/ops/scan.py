@@ -1,4 +1,4 @@
-"""Running sums and products along an axis."""
+"""Cumulative sums and products along an axis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 class ScanopAttrs(Attrs, key="relay.attrs.ScanopAttrs"):
-    axis: int | None = attr(None, "The axis of the running sum or product; None is the flattened tensor.")
+    axis: int | None = attr(None, "The axis of the cumulative sum or product; None is the flattened tensor.")
     dtype: DType | None = attr(None, "The element type of the result; None is the data's.")
     exclusive: bool = attr(False, "Whether each result excludes its own element.", normal=bool)
 
@@ -95,7 +95,7 @@ def _products(call: Call, x: Expr, grad: Expr, axis: int) -> Expr:
 
 
 def _running_te(times: bool) -> Lowering:
-    """Make the lowering of a running sum, or product, along an axis or over the flattened tensor.
+    """Make the lowering of a cumulative sum, or product, along an axis or over the flattened tensor.
     Half-precision numbers are accumulated in float32, booleans are counted.
     """
 
@@ -160,7 +160,7 @@ def _scan_operator(
 
 @_scan_operator(
     "cumsum",
-    description="The sum of all elements up to each place along an axis.",
+    description="Computes the cumulative sum along an axis.",
     formula=r"y_i = \sum_{j \le i} x_j",
     gradient=Gradient("dx[i] = Σ dy[j] over all j ≥ i (j > i where exclusive)", _scanned(_sums)),
     lowering=_running_te(times=False),
@@ -169,12 +169,12 @@ def _scan_operator(
 def cumsum(
     data: Operand, axis: int | None = None, dtype: object = None, exclusive: bool | None = None
 ) -> Call:
-    """Sum `data` up to each place along `axis`; the flattened data where None."""
+    """Compute the cumulative sum of `data` along `axis`, or of the flattened data where it is None."""
 
 
 @_scan_operator(
     "cumprod",
-    description="The product of all elements up to each place along an axis.",
+    description="Computes the cumulative product along an axis.",
     formula=r"y_i = \prod_{j \le i} x_j",
     gradient=Gradient(
         "dx[i] = Σ dy[j] · y[j] / x[i] over all j ≥ i (j > i where exclusive), if no element is 0",
@@ -186,4 +186,4 @@ def cumsum(
 def cumprod(
     data: Operand, axis: int | None = None, dtype: object = None, exclusive: bool | None = None
 ) -> Call:
-    """Multiply `data` up to each place along `axis`; the flattened data where None."""
+    """Compute the cumulative product of `data` along `axis`, or of the flattened data where it is None."""

@@ -175,7 +175,7 @@ def _scatter_elements_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "scatter_elements",
-    description="The tensor with elements changed at an index for each along an axis.",
+    description="Writes each update at its index along an axis, or combines it with the element there.",
     formula=r"y_{a\, \mathit{indices}_{a i b}\, b} = u_{a\, i\, b}, \quad y_j = x_j \text{ elsewhere}",
     family="index",
     level=3,
@@ -257,7 +257,7 @@ def _scatter_nd_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "scatter_nd",
-    description="The tensor with slices changed at given tuples of indices.",
+    description="Writes slices at given tuples of indices, or combines them with the slices there.",
     formula=(
         r"y_{\mathit{indices}_{0 i}\, \mathit{indices}_{1 i} \dots} = u_i, \quad "
         r"y_j = x_j \text{ elsewhere}"

@@ -63,7 +63,7 @@ def _shape_of(attrs: Anything, data: Type) -> Type:
 
 @_query(
     "shape_of",
-    description="The tensor's extents, one number an axis.",
+    description="Returns the shape of a tensor as a vector.",
     formula=r"y = (n_0, n_1, \dots)",
     relation=forward("ShapeOf", "{out} = the rank of {0}", _shape_of),
     value=lambda x: x.shape,
@@ -76,7 +76,7 @@ def shape_of(
         object, attr(None, "The element type of the result; None is int32.", kind="DType | None")
     ] = "int32",
 ) -> Call:
-    """Return the extents of `data` as a vector, one number an axis."""
+    """Return the extents of `data` as a vector, one per axis."""
 
 
 def _ndarray_size(attrs: Anything, data: Type) -> Type:
@@ -92,7 +92,7 @@ def _ndarray_size_te(lowered: Lowered) -> list[Tensor]:
 
 @_query(
     "ndarray_size",
-    description="How many elements the tensor has.",
+    description="Returns the number of elements of a tensor.",
     formula=r"y = \prod_i n_i",
     relation=forward("NdarraySize", "{out} is one number", _ndarray_size),
     value=lambda x: x.size,

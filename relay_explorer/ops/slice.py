@@ -223,7 +223,7 @@ def _in_blocks(cut: tuple[int, int, int], factor: int, size: object) -> tuple[in
 
 @operator(
     "strided_slice",
-    description="The elements at regular places between a begin and an end on each axis.",
+    description="Takes a slice that has a begin, an end and a stride on each axis.",
     formula=r"y_i = x_{\mathit{begin} + i \cdot \mathit{stride}}",
     family="index",
     level=4,
@@ -250,7 +250,7 @@ def strided_slice(
     axes: Sequence[int] | None = None,
     slice_mode: str = "end",
 ) -> Call:
-    """Cut the box from `begin` to before `end`, by `strides`, on the first axes, or on `axes`."""
+    """Take the slice from `begin` up to `end` by `strides` on the first axes, or on `axes`."""
     if computed(begin) or computed(end) or computed(strides):
         return _dynamic_slice(data, begin, end, [1] if strides is None else strides, axes, slice_mode)
     first = static_ints(begin, "begin")
@@ -346,7 +346,7 @@ def _slice_like_layout(question: Question) -> Answer:
 
 @operator(
     "slice_like",
-    description="The tensor's first elements along each axis, as many as another tensor has.",
+    description="Slices a tensor to the extents of another, from the start of each axis.",
     formula=r"y_i = x_i, \quad 0 \le i < n_{\mathit{like}}",
     family="index",
     relation=forward("SliceLike", "{out} = {0}, cut to {1}", _slice_like),
@@ -369,4 +369,4 @@ def slice_like(
         required("The axes that are sliced; None is all that the second tensor has.", kind="Ints | None"),
     ] = None,
 ) -> Call:
-    """Cut `data` at its end to the extents that `shape_like` has, on all axes or on `axes`."""
+    """Cut off the end of `data` so that it has the extents of `shape_like`, on all axes or on `axes`."""

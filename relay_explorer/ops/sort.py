@@ -139,7 +139,7 @@ _LENIENT = "It did not check that the tensor has the axis."
 
 @_ordering(
     "sort",
-    description="The elements in order along an axis.",
+    description="Sorts the elements along an axis.",
     formula=r"y_i = x_{\pi(i)}, \quad y_i \le y_{i + 1}",
     relation=forward("Sort", "{out} = {0}", _sort),
     attrs=ArgsortAttrs,
@@ -157,7 +157,7 @@ def sort(data: Operand, axis: int = -1, is_ascend: bool = True) -> Call:
 
 @_ordering(
     "argsort",
-    description="The positions that would put the elements in order along an axis.",
+    description="Computes the indices that sort the elements along an axis.",
     formula=r"y = \pi, \quad x_{\pi(i)} \le x_{\pi(i + 1)}",
     relation=forward("Argsort", "{out} = positions in {0}", _argsort),
     attrs=ArgsortAttrs,
@@ -254,7 +254,7 @@ def _topk_layout(question: Question) -> Answer:
 
 @_ordering(
     "topk",
-    description="The k greatest elements along an axis, and their positions.",
+    description="Finds the k largest or smallest elements along an axis, their indices, or both.",
     formula=r"y = (x_{\pi(0)}, \dots, x_{\pi(k - 1)}), \quad x_{\pi(i)} \ge x_{\pi(i + 1)}",
     relation=forward("TopK", "{out} = `k` of {0} along `axis`", _topk),
     attrs=TopKAttrs,
@@ -274,7 +274,7 @@ def topk(
     is_ascend: bool = False,
     dtype: object = "int32",
 ) -> Call | TupleWrapper:
-    """Find the `k` greatest elements along `axis`, their positions, or, as a tuple, both."""
+    """Find the `k` greatest elements along `axis`, their indices, or, as a tuple, both."""
     if computed(k):
         name, operands, count = "dyn.topk", [data, k], None
     else:
@@ -347,7 +347,7 @@ def _searchsorted_te(call: Lowered) -> list[Tensor]:
 
 @_ordering(
     "searchsorted",
-    description="The places in a sorted sequence where values belong.",
+    description="Finds the indices at which values would be inserted into a sorted sequence.",
     formula=r"s_{y_i - 1} < v_i \le s_{y_i}",
     relation=forward("SearchSorted", "{out} = a place in {0} for each of {1}", _searchsorted),
     attrs_key="relay.attrs.SearchSortedAttrs",
@@ -367,4 +367,4 @@ def searchsorted(
         object, attr("int32", "The element type of the indices.", kind="DType | None")
     ] = "int32",
 ) -> Call:
-    """Find where each of `values` belongs in `sorted_sequence`, which rises along its last axis."""
+    """Find where each of `values` belongs in `sorted_sequence`, which ascends along its last axis."""

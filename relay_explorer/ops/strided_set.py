@@ -110,7 +110,7 @@ def _box_te(begin: Tensor, end: Tensor, axis: int, dim: Anything, step: Value) -
 
 @operator(
     "strided_set",
-    description="The tensor with other values at regular places between a begin and an end on each axis.",
+    description="Overwrites a slice that has a begin, an end and a stride on each axis.",
     formula=r"y_{\mathit{begin} + i \cdot \mathit{stride}} = v_i, \quad y_j = x_j \text{ elsewhere}",
     family="index",
     level=4,
@@ -126,6 +126,6 @@ def _box_te(begin: Tensor, end: Tensor, axis: int, dim: Anything, step: Value) -
     lenient_in_tvm="It checked neither the value's type nor those of begin, end and strides.",
 )
 def strided_set(data: Operand, v: Operand, begin: Bounds, end: Bounds, strides: Bounds | None = None) -> Call:
-    """Replace the box of `data` from `begin` to before `end`, by `strides`, by `v`."""
+    """Overwrite the slice of `data` from `begin` up to `end` by `strides` with `v`."""
     bounds = [int_const(bound) for bound in (begin, end, [1] if strides is None else strides)]
     return call("strided_set", [data, v, *bounds])

@@ -60,7 +60,7 @@ def _invert_permutation_te(lowered: Lowered) -> list[Tensor]:
 
 @operator(
     "invert_permutation",
-    description="The permutation that undoes another.",
+    description="Computes the inverse of a permutation.",
     formula=r"y_{x_i} = i",
     family="index",
     level=1,
@@ -76,7 +76,7 @@ def _invert_permutation_te(lowered: Lowered) -> list[Tensor]:
     lenient_in_tvm="It accepted tensors of every shape and element type.",
 )
 def invert_permutation(data: Operand) -> Call:
-    """Compute the permutation that undoes `data`, a vector of the indices from 0."""
+    """Compute the inverse of the permutation `data`, a vector of the indices from 0."""
 
 
 class UniqueAttrs(Attrs, key="relay.attrs.UniqueAttrs"):
@@ -164,7 +164,7 @@ def _by_appearance(size: Anything, rows: tuple[Anything, ...], groups: Anything)
 
 @operator(
     "unique",
-    description="The different values of a vector, where they appear, and how many there are.",
+    description="Finds the distinct values of a vector, where each occurs first, and how many there are.",
     formula=r"\{\, v : v = x_i \text{ for some } i \,\}",
     family="index",
     level=3,
@@ -182,6 +182,8 @@ def _by_appearance(size: Anything, rows: tuple[Anything, ...], groups: Anything)
     example=lambda build: build(V, False, True),
 )
 def unique(data: Operand, is_sorted: bool = True, return_counts: bool = False) -> TupleWrapper:
-    """Find the different values of `data`, their places, the number of each element's value, how many."""
+    """Return the distinct values of `data`, the index of the first occurrence of each, for each element the
+    index of its value, and the number of distinct values.
+    """
     result = call("unique", [data], sorted=is_sorted, return_counts=return_counts)
     return TupleWrapper(result, 5 if return_counts else 4)

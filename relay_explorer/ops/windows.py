@@ -233,7 +233,7 @@ def _dft_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "sliding_window",
-    description="All places of a window that moves over the last axes, each with the elements it covers.",
+    description="Returns the elements under a window at each position as it slides over the last axes.",
     formula=r"y_{b\, p\, k} = x_{b\, (p \cdot s + k)}",
     family="index",
     level=3,
@@ -258,14 +258,12 @@ def sliding_window(
     ],
     strides: Annotated[Sequence[int], required("The step of the window on each of these axes.", kind="Ints")],
 ) -> Call:
-    """Return every position of a window over the axes of `data` from `axis` on, with the elements it
-    covers.
-    """
+    """Return the elements under a window at each position over the axes of `data` from `axis` on."""
 
 
 @operator(
     "stft",
-    description="The frequencies of short, overlapping frames of a signal.",
+    description="Computes the short-time Fourier transform: the spectra of short frames, which may overlap.",
     formula=r"y_{\omega m} = \sum_k w_k\, x_{m h + k}\, e^{-2 \pi i \omega k / n}",
     family="other",
     level=3,
@@ -313,7 +311,7 @@ def stft(
 
 @operator(
     "dft",
-    description="The discrete Fourier transform along the last axis, of real and imaginary parts.",
+    description="Computes the discrete Fourier transform along the last axis, from real and imaginary parts.",
     formula=r"y_\omega = \sum_k x_k\, e^{-2 \pi i \omega k / n}",
     family="other",
     level=3,

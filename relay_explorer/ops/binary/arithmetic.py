@@ -141,6 +141,7 @@ _minimum_gradient = _chosen("less_equal")
 
 @binary(
     "add",
+    description="Adds two tensors element by element.",
     formula=r"z = x + y",
     reference=lambda x, y: x + y,
     level=1,
@@ -155,6 +156,7 @@ def add(lhs: Operand, rhs: Operand) -> Call:
 
 @binary(
     "subtract",
+    description="Subtracts the second tensor from the first, element by element.",
     formula=r"z = x - y",
     reference=lambda x, y: x - y,
     level=1,
@@ -169,6 +171,7 @@ def subtract(lhs: Operand, rhs: Operand) -> Call:
 
 @binary(
     "multiply",
+    description="Multiplies two tensors element by element.",
     formula=r"z = x \cdot y",
     reference=lambda x, y: x * y,
     level=1,
@@ -183,6 +186,7 @@ def multiply(lhs: Operand, rhs: Operand) -> Call:
 
 @binary(
     "divide",
+    description="Divides two tensors element by element; integer quotients are truncated.",
     formula=r"z = x / y",
     reference=quotient,
     level=1,
@@ -192,11 +196,12 @@ def multiply(lhs: Operand, rhs: Operand) -> Call:
     traits={Trait.ASSOCIATIVE},
 )
 def divide(lhs: Operand, rhs: Operand) -> Call:
-    """Divide the first tensor by the second, element by element; truncate the quotient of integers."""
+    """Divide two tensors element by element; integer quotients are truncated."""
 
 
 @binary(
     "power",
+    description="Raises the first tensor's elements to the power of the second's.",
     formula=r"z = x^{y}",
     reference=lambda x, y: np.power(x, y),
     gradient=Gradient("da = dy · b · a^(b−1), db = dy · y · ln a", _power_gradient),
@@ -209,6 +214,7 @@ def power(lhs: Operand, rhs: Operand) -> Call:
 
 @binary(
     "maximum",
+    description="Takes the larger element of each pair.",
     formula=r"z = \max(x, y)",
     reference=lambda x, y: np.maximum(x, y),
     gradient=Gradient("dy goes to the larger of the two", _maximum_gradient),
@@ -216,11 +222,12 @@ def power(lhs: Operand, rhs: Operand) -> Call:
     precision=Precision.FOLLOW,
 )
 def maximum(lhs: Operand, rhs: Operand) -> Call:
-    """Take the greater element of each pair."""
+    """Take the larger element of each pair."""
 
 
 @binary(
     "minimum",
+    description="Takes the smaller element of each pair.",
     formula=r"z = \min(x, y)",
     reference=lambda x, y: np.minimum(x, y),
     gradient=Gradient("dy goes to the smaller of the two", _minimum_gradient),
@@ -228,4 +235,4 @@ def maximum(lhs: Operand, rhs: Operand) -> Call:
     precision=Precision.FOLLOW,
 )
 def minimum(lhs: Operand, rhs: Operand) -> Call:
-    """Take the lesser element of each pair."""
+    """Take the smaller element of each pair."""

@@ -82,6 +82,7 @@ def _of_bits(
 
 @binary(
     "left_shift",
+    description="Shifts the bits of the first tensor's elements to the left by the second's.",
     formula=r"z = x \cdot 2^{y}",
     reference=lambda x, y: np.left_shift(x, y),
     relation=_BITS,
@@ -90,11 +91,12 @@ def _of_bits(
     lowering=pairwise(_left_te),
 )
 def left_shift(lhs: Operand, rhs: Operand) -> Call:
-    """Shift the bits of each element to the left."""
+    """Shift the bits of the first tensor's elements to the left by the second's."""
 
 
 @binary(
     "right_shift",
+    description="Shifts the bits of the first tensor's elements to the right by the second's.",
     formula=r"z = \lfloor x / 2^{y} \rfloor",
     reference=lambda x, y: np.right_shift(x, y),
     relation=_BITS,
@@ -103,11 +105,12 @@ def left_shift(lhs: Operand, rhs: Operand) -> Call:
     lowering=pairwise(_right_te),
 )
 def right_shift(lhs: Operand, rhs: Operand) -> Call:
-    """Shift the bits of each element to the right."""
+    """Shift the bits of the first tensor's elements to the right by the second's."""
 
 
 @binary(
     "bitwise_and",
+    description="Computes the bitwise AND of two tensors: the bits that are set in both elements.",
     formula=r"z = x \mathbin{\&} y",
     reference=lambda x, y: x & y,
     relation=_BITS,
@@ -116,11 +119,12 @@ def right_shift(lhs: Operand, rhs: Operand) -> Call:
     lowering=_of_bits(lambda x, y: tirx.bitwise_and(x, y), lambda x, y: every([x, y])),
 )
 def bitwise_and(lhs: Operand, rhs: Operand) -> Call:
-    """Compute the bitwise AND: the bits that are set in both elements."""
+    """Compute the bitwise AND of two tensors: the bits that are set in both elements."""
 
 
 @binary(
     "bitwise_or",
+    description="Computes the bitwise OR of two tensors: the bits that are set in at least one element.",
     formula=r"z = x \mathbin{|} y",
     reference=lambda x, y: x | y,
     relation=_BITS,
@@ -129,11 +133,12 @@ def bitwise_and(lhs: Operand, rhs: Operand) -> Call:
     lowering=_of_bits(lambda x, y: tirx.bitwise_or(x, y), lambda x, y: some([x, y])),
 )
 def bitwise_or(lhs: Operand, rhs: Operand) -> Call:
-    """Compute the bitwise OR: the bits that are set in at least one element."""
+    """Compute the bitwise OR of two tensors: the bits that are set in at least one element."""
 
 
 @binary(
     "bitwise_xor",
+    description="Computes the bitwise XOR of two tensors: the bits that are set in exactly one element.",
     formula=r"z = x \oplus y",
     reference=lambda x, y: x ^ y,
     relation=_BITS,
@@ -142,4 +147,4 @@ def bitwise_or(lhs: Operand, rhs: Operand) -> Call:
     lowering=_of_bits(lambda x, y: tirx.bitwise_xor(x, y), differ),
 )
 def bitwise_xor(lhs: Operand, rhs: Operand) -> Call:
-    """Compute the bitwise XOR: the bits that are set in exactly one element."""
+    """Compute the bitwise XOR of two tensors: the bits that are set in exactly one element."""

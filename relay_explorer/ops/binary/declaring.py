@@ -35,6 +35,7 @@ def _example(relation: Relation) -> Callable[[Callable[..., Anything]], Expr]:
 def compared(
     name: str,
     *,
+    description: str,
     formula: str,
     reference: Callable[[Array, Array], Array],
     lowering: Lowering,
@@ -50,6 +51,7 @@ def compared(
     """Declare an operator on two broadcast tensors that gives booleans (see `operator`)."""
     return operator(
         name,
+        description=description,
         formula=formula,
         family=family,
         level=level,
@@ -70,6 +72,7 @@ def compared(
 def binary(
     name: str,
     *,
+    description: str,
     formula: str,
     reference: Callable[[Array, Array], Array],
     lowering: Lowering,
@@ -90,6 +93,7 @@ def binary(
 
     return compared(
         name,
+        description=description,
         formula=formula,
         reference=value,
         lowering=lowering,

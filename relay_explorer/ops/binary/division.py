@@ -98,6 +98,7 @@ def _trunc_mod_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 @binary(
     "mod",
+    description="Computes the remainder of the division of two tensors, which has the dividend's sign.",
     formula=r"z = x \bmod y",
     reference=_remainder,
     level=1,
@@ -107,11 +108,12 @@ def _trunc_mod_gradient(call: Call, grad: Expr) -> list[Expr]:
     lowering=pairwise(_remainder_te),
 )
 def mod(lhs: Operand, rhs: Operand) -> Call:
-    """Compute the remainder of the division of two tensors."""
+    """Compute the remainder of the division of two tensors, which has the dividend's sign."""
 
 
 @binary(
     "floor_divide",
+    description="Computes the quotient of two tensors, rounded down.",
     formula=r"z = \lfloor x / y \rfloor",
     reference=_floor_divide,
     gradient=ZERO,
@@ -123,6 +125,7 @@ def floor_divide(lhs: Operand, rhs: Operand) -> Call:
 
 @binary(
     "floor_mod",
+    description="Computes the remainder of floor_divide, which has the divisor's sign.",
     formula=r"z = x - y \lfloor x / y \rfloor",
     reference=_floor_mod,
     gradient=Gradient(
@@ -136,6 +139,7 @@ def floor_mod(lhs: Operand, rhs: Operand) -> Call:
 
 @binary(
     "trunc_divide",
+    description="Computes the quotient of two tensors, rounded towards zero.",
     formula=r"z = \operatorname{trunc}(x / y)",
     reference=_trunc_divide,
     gradient=ZERO,
@@ -147,6 +151,7 @@ def trunc_divide(lhs: Operand, rhs: Operand) -> Call:
 
 @binary(
     "trunc_mod",
+    description="Computes the remainder of trunc_divide, which has the dividend's sign.",
     formula=r"z = x - y \operatorname{trunc}(x / y)",
     reference=_remainder,
     gradient=Gradient(

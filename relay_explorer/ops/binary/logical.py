@@ -56,6 +56,7 @@ _LENIENT = "It accepted elements of every type."
 
 @compared(
     "logical_and",
+    description="Tests whether both elements are true.",
     formula=r"z = x \land y",
     reference=lambda x, y: x & y,
     relation=_TRUTHS,
@@ -63,11 +64,12 @@ _LENIENT = "It accepted elements of every type."
     lowering=pairwise(lambda x, y: every([x, y])),
 )
 def logical_and(lhs: Operand, rhs: Operand) -> Call:
-    """Tell whether both elements are true."""
+    """Test whether both elements are true."""
 
 
 @compared(
     "logical_or",
+    description="Tests whether at least one of two elements is true.",
     formula=r"z = x \lor y",
     reference=lambda x, y: x | y,
     relation=_TRUTHS,
@@ -75,11 +77,12 @@ def logical_and(lhs: Operand, rhs: Operand) -> Call:
     lowering=pairwise(lambda x, y: some([x, y])),
 )
 def logical_or(lhs: Operand, rhs: Operand) -> Call:
-    """Tell whether at least one of two elements is true."""
+    """Test whether at least one of two elements is true."""
 
 
 @compared(
     "logical_xor",
+    description="Tests whether exactly one of two elements is true.",
     formula=r"z = x \oplus y",
     reference=lambda x, y: x ^ y,
     relation=_TRUTHS,
@@ -87,7 +90,7 @@ def logical_or(lhs: Operand, rhs: Operand) -> Call:
     lowering=pairwise(differ),
 )
 def logical_xor(lhs: Operand, rhs: Operand) -> Call:
-    """Tell whether exactly one of two elements is true."""
+    """Test whether exactly one of two elements is true."""
 
 
 def _where(attrs: None, condition: Type, x: Type, y: Type) -> Type:
@@ -121,7 +124,7 @@ def _where_gradient(call: Call, grad: Expr) -> list[Expr | None]:
 
 @operator(
     "where",
-    description="The first tensor's element where the condition holds, and the second's where it does not.",
+    description="Selects the first tensor's element where the condition holds and the second's elsewhere.",
     formula=r"z = \begin{cases} x & c \ne 0 \\ y & c = 0 \end{cases}",
     family="comparison",
     level=4,

@@ -26,7 +26,7 @@ def _init(attrs: InitOpAttrs, shape: Type) -> Type:
 
 @dynamic(
     "zeros",
-    description="Zeros, in a shape that the program computes.",
+    description="Works like zeros, with a shape that the program computes.",
     relation=("DynamicZeros", _init, "{out} has as many axes as {0} has elements"),
     inputs=("shape",),
     attrs=InitOpAttrs,
@@ -41,7 +41,7 @@ def zeros(shape: Operand, dtype: object) -> Call:
 
 @dynamic(
     "ones",
-    description="Ones, in a shape that the program computes.",
+    description="Works like ones, with a shape that the program computes.",
     relation=("DynamicOnes", _init, "{out} has as many axes as {0} has elements"),
     inputs=("shape",),
     attrs=InitOpAttrs,
@@ -61,7 +61,7 @@ def _full(attrs: InitOpAttrs, fill_value: Type, shape: Type) -> Type:
 
 @dynamic(
     "full",
-    description="One number everywhere, in a shape that the program computes.",
+    description="Works like full, with a shape that the program computes.",
     relation=("DynamicFull", _full, "{out} has as many axes as {1} has elements"),
     inputs=("fill_value", "shape"),
     attrs=InitOpAttrs,
@@ -87,7 +87,7 @@ def _one_hot(attrs: OneHotAttrs, indices: Type, on_value: Type, off_value: Type,
 
 @dynamic(
     "one_hot",
-    description="Like one_hot, with a depth that the program computes.",
+    description="Works like one_hot, with a depth that the program computes.",
     relation=("DynamicOneHot", _one_hot, "{out} = {0} with an axis of ?"),
     inputs=("indices", "on_value", "off_value", "depth"),
     attrs=OneHotAttrs,

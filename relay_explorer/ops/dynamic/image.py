@@ -46,7 +46,7 @@ def _resized(attrs: Resize2DAttrs, x: Array, size: Array, roi: Array) -> Anythin
 
 @dynamic(
     "image.resize2d",
-    description="Like image.resize2d, to a size that the program computes.",
+    description="Works like image.resize2d, with a size that the program computes.",
     relation=("DynamicImageResize2D", _resize2d, "{out} = {0} with rows and columns ?"),
     inputs=("data", "size", "roi"),
     attrs=Resize2DAttrs,
@@ -91,7 +91,7 @@ _TYPE_FORMULA = "{out} = {0} with the axes of space ?"
 
 @dynamic(
     "nn.upsampling",
-    description="Like nn.upsampling, by factors that the program computes.",
+    description="Works like nn.upsampling, with scale factors that the program computes.",
     relation=("DynamicUpSampling", _larger("HW"), _TYPE_FORMULA),
     inputs=("data", "scale_h", "scale_w"),
     attrs=UpSamplingAttrs,
@@ -108,7 +108,7 @@ def upsampling(data: Operand, scale_h: Operand, scale_w: Operand, **attributes: 
 
 @dynamic(
     "nn.upsampling3d",
-    description="Like nn.upsampling3d, by factors that the program computes.",
+    description="Works like nn.upsampling3d, with scale factors that the program computes.",
     relation=("DynamicUpSampling3D", _larger("DHW"), _TYPE_FORMULA),
     inputs=("data", "scale_d", "scale_h", "scale_w"),
     attrs=UpSampling3DAttrs,
@@ -149,7 +149,7 @@ def _widened(attrs: PadAttrs, x: Array, pad_width: Array, pad_value: Array) -> A
 
 @dynamic(
     "nn.pad",
-    description="Like nn.pad, by widths that the program computes.",
+    description="Works like nn.pad, with padding widths that the program computes.",
     relation=("DynamicPad", _pad, "{out} has as many axes as {0}, all of them ?"),
     inputs=("data", "pad_width", "pad_value"),
     attrs=PadAttrs,

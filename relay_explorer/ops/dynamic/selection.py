@@ -32,7 +32,7 @@ def _topk(attrs: TopKAttrs, data: Type, k: Type) -> Type:
 
 @dynamic(
     "topk",
-    description="Like topk, with a k that the program computes.",
+    description="Works like topk, with a k that the program computes.",
     relation=("DynamicTopk", _topk, "{out} = {0} with `axis` ?"),
     inputs=("data", "k"),
     attrs=TopKAttrs,
@@ -50,7 +50,7 @@ def topk(
     is_ascend: bool = False,
     dtype: object = "int32",
 ) -> Call:
-    """Find the `k` greatest elements along `axis`, their positions, or, as a tuple, both."""
+    """Find the `k` greatest elements along `axis`, their indices, or, as a tuple, both."""
     return call("dyn.topk", [data, k], k=None, axis=axis, ret_type=ret_type, is_ascend=is_ascend, dtype=dtype)
 
 
@@ -68,7 +68,7 @@ def _strided_slice(attrs: StridedSliceAttrs, data: Type, begin: Type, end: Type,
 
 @dynamic(
     "strided_slice",
-    description="Like strided_slice, between places that the program computes.",
+    description="Works like strided_slice, with bounds and strides that the program computes.",
     relation=("DynamicStridedSlice", _strided_slice, "{out} = {0} with every axis that is cut ?"),
     inputs=("data", "begin", "end", "strides"),
     attrs=StridedSliceAttrs,

@@ -30,7 +30,7 @@ def _reshape(attrs: ReshapeAttrs, data: Type, newshape: Type) -> Type:
 
 @dynamic(
     "reshape",
-    description="Like reshape, to a shape that the program computes.",
+    description="Works like reshape, with a shape that the program computes.",
     relation=("DynamicReshape", _reshape, "{out} has as many axes as {1} has elements"),
     inputs=("data", "newshape"),
     attrs=ReshapeAttrs,
@@ -56,7 +56,7 @@ def _broadcast_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
 
 @dynamic(
     "broadcast_to",
-    description="Like broadcast_to, to a shape that the program computes.",
+    description="Works like broadcast_to, with a shape that the program computes.",
     relation=("DynamicBroadcastTo", _broadcast_to, "{out} has as many axes as {1} has elements"),
     inputs=("data", "shape"),
     attrs=InitOpAttrs,
@@ -77,7 +77,7 @@ def _tile(attrs: TileAttrs, data: Type, reps: Type) -> Type:
 
 @dynamic(
     "tile",
-    description="Like tile, as often as the program computes.",
+    description="Works like tile, with repetition counts that the program computes.",
     relation=("DynamicTile", _tile, "{out} has as many axes as {0} or as {1} has elements"),
     inputs=("data", "reps"),
     attrs=TileAttrs,
@@ -87,7 +87,7 @@ def _tile(attrs: TileAttrs, data: Type, reps: Type) -> Type:
     example=lambda build: build(X, ints(2)),
 )
 def tile(data: Operand, reps: Operand) -> Call:
-    """Repeat `data` as often along each axis as `reps` says, aligned at the last axis."""
+    """Repeat `data` along each axis as often as `reps` says; `reps` is aligned with the last axes."""
     return call("dyn.tile", [data, reps], reps=None)
 
 
@@ -110,7 +110,7 @@ def _with_ones(attrs: DynExpandDimsAttrs, x: Array, axis: Array) -> Anything:
 
 @dynamic(
     "expand_dims",
-    description="Like expand_dims, at a place that the program computes.",
+    description="Works like expand_dims, with an axis that the program computes.",
     relation=("DynamicExpandDims", _expand_dims, "{out} = {0} with more axes, all of them ?"),
     inputs=("data", "axis"),
     attrs=DynExpandDimsAttrs,
@@ -132,7 +132,7 @@ def _squeeze(attrs: SqueezeAttrs, data: Type, axis: Type) -> Type:
 
 @dynamic(
     "squeeze",
-    description="Like squeeze, of axes that the program computes.",
+    description="Works like squeeze, with axes that the program computes.",
     relation=("DynamicSqueeze", _squeeze, "{out} has as many axes fewer than {0} as {1} has elements"),
     inputs=("data", "axis"),
     attrs=SqueezeAttrs,

@@ -80,7 +80,7 @@ def _crop_and_resize_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "image.crop_and_resize",
-    description="Boxes cut out of images and interpolated to one size.",
+    description="Crops boxes out of images and interpolates each to one size.",
     formula=r"y_{b p} = \sum_q w(\mathit{box}_b(p) - q)\, x_{\mathit{indices}_b q}",
     family="image",
     level=5,
@@ -111,7 +111,9 @@ def crop_and_resize(
         object, attr(None, "The element type of the result; None is the data's.", kind="DType | None")
     ] = None,
 ) -> Call:
-    """Cut the box of each row (y1, x1, y2, x2, from 0 to 1) of `boxes` out of its image, at `crop_size`."""
+    """Crop the box in each row (y1, x1, y2, x2, from 0 to 1) of `boxes` out of its image, and
+    resize it to `crop_size`.
+    """
     return call(
         "image.crop_and_resize",
         [data, boxes, box_indices],

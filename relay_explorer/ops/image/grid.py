@@ -63,7 +63,7 @@ def _affine_grid_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "image.affine_grid",
-    description="The places at which an affine map of the plane samples an image.",
+    description="Computes the sampling positions that an affine map of the plane gives.",
     formula=r"y_{b \cdot p} = A_b\, (p_x, p_y, 1)^\top, \quad p \in [-1, 1]^2",
     family="image",
     level=5,
@@ -183,7 +183,7 @@ def _brought_in(place: Value, extent: Anything, attrs: Anything) -> Value:
 
 @operator(
     "image.grid_sample",
-    description="The data interpolated at the places that a grid names.",
+    description="Samples the data by interpolation at the positions that a grid holds.",
     formula=r"y_{b c p} = \sum_q w(\mathit{grid}_{b \cdot p} - q)\, x_{b c q}",
     family="image",
     level=5,

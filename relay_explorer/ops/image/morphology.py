@@ -101,9 +101,7 @@ def _dilation2d_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "image.dilation2d",
-    description=(
-        "The greatest sum of the image and a window under it, channel by channel: grey-scale dilation."
-    ),
+    description=("Computes the grey-scale dilation of each channel: the maximum of image plus window."),
     formula=r"y_{b c\, i j} = \max_{k l}\, x_{b c,\, s i + d k,\, s j + d l} + w_{c k l}",
     family="image",
     level=5,

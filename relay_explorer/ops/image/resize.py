@@ -133,8 +133,8 @@ def _resize(
     """Declare the operator that resizes so many axes."""
     return operator(
         f"image.resize{axes}d",
-        description="The data interpolated to another size along "
-        f"{('1 axis', '2 axes', '3 axes')[axes - 1]} of space.",
+        description="Resizes the data along "
+        f"{('1 spatial axis', '2 spatial axes', '3 spatial axes')[axes - 1]} by interpolation.",
         formula=r"y_p = \sum_q w(p \cdot n / m - q)\, x_q",
         family="image",
         level=5,
@@ -165,7 +165,7 @@ def resize1d(
     extrapolation_value: float = 0.0,
     out_dtype: object = None,
 ) -> Call:
-    """Interpolate `data`, of the layout `layout`, to `size` along its one axis of space."""
+    """Interpolate `data`, of the layout `layout`, to `size` along its one spatial axis."""
 
 
 @_resize(
@@ -189,7 +189,7 @@ def resize2d(
     extrapolation_value: float = 0.0,
     out_dtype: object = None,
 ) -> Call:
-    """Interpolate `data`, of the layout `layout`, to `size` along its two axes of space.
+    """Interpolate `data`, of the layout `layout`, to `size` along its two spatial axes.
 
     The program may compute `size`; then this builds `dyn.image.resize2d`.
     """
@@ -231,4 +231,4 @@ def resize3d(
     extrapolation_value: float = 0.0,
     out_dtype: object = None,
 ) -> Call:
-    """Interpolate `data`, of the layout `layout`, to `size` along its three axes of space."""
+    """Interpolate `data`, of the layout `layout`, to `size` along its three spatial axes."""

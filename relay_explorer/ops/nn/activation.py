@@ -107,7 +107,7 @@ def _leaky_relu_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 @operator(
     "nn.leaky_relu",
-    description="Multiplies negative elements by a small slope.",
+    description="Multiplies negative elements by a constant slope.",
     formula=r"y = \begin{cases} x & x > 0 \\ \alpha x & \text{otherwise} \end{cases}",
     family="activation",
     level=3,
@@ -164,7 +164,7 @@ def _prelu_layout(question: Question) -> Answer:
 
 @operator(
     "nn.prelu",
-    description="Multiplies negative elements by a slope that is learnt for each channel.",
+    description="Multiplies negative elements by a slope that is learned for each channel.",
     formula=(
         r"y_{\ldots,c,\ldots} = \begin{cases} x_{\ldots,c,\ldots} & x_{\ldots,c,\ldots} > 0 \\ \alpha_c\, "
         r"x_{\ldots,c,\ldots} & \text{otherwise} \end{cases}"

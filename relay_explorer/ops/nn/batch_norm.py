@@ -93,7 +93,7 @@ def _batch_norm_layout(question: Question) -> Answer:
 
 @operator(
     "nn.batch_norm",
-    description="Normalizes each channel over the batch; also gives the new moving mean and variance.",
+    description="Normalizes each channel by the moving mean and variance, as in inference; returns both.",
     formula=r"y = \gamma\,\frac{x - \mathrm{E}[x]}{\sqrt{\mathrm{Var}[x] + \epsilon}} + \beta",
     family="normalization",
     level=1,
@@ -126,7 +126,8 @@ def batch_norm(
     center: Annotated[bool, attr(True, CENTER)] = True,
     scale: Annotated[bool, attr(True, SCALE)] = True,
 ) -> TupleWrapper:
-    """Normalize `data` along its channels; the other results are the new moving mean and variance.
+    """Normalize each channel of `data`, as in inference; the other results are the moving mean and
+    variance, unchanged.
 
     The other operands are vectors as long as the data's `axis`.
     """

@@ -179,7 +179,7 @@ def _batch_to_space_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "nn.space_to_batch_nd",
-    description="Pads the spatial axes and moves the places within blocks into the batch.",
+    description="Pads the spatial axes and moves the positions within each block into the batch.",
     formula=r"y_{\,u N + n,\, i,\, \ldots} = x_{n,\, b i + u - p,\, \ldots}",
     family="shape",
     level=5,

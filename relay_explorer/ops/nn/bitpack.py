@@ -106,8 +106,7 @@ def _bitpack_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "nn.bitpack",
-    description="Packs the bits of neighbouring elements into the bits of one, for each of their lowest "
-    "bits.",
+    description="Packs the lowest bits of adjacent elements into integers, separately for each bit position.",
     formula=(
         r"y_{\ldots,b,\ldots,i} = \sum_{k=0}^{w-1} 2^{w-1-k}"
         r"\left(\lfloor x_{\ldots,w i+k} / 2^{b} \rfloor \bmod 2\right)"
@@ -136,4 +135,4 @@ def bitpack(
     ] = "uint32",
     name: Annotated[str, attr("BitPack", "A name for the kernel.")] = "BitPack",
 ) -> Call:
-    """Pack the bits of `data`, integers, along `pack_axis`; `bit_axis` is where the axis of bits goes."""
+    """Pack the bits of `data`, integers, along `pack_axis`; `bit_axis` is the new axis of bits."""

@@ -172,7 +172,7 @@ def _conv_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "nn.bitserial_conv2d",
-    description="A convolution of numbers of a few bits, which a kernel computes bit by bit.",
+    description="Convolves elements of a few bits each, which a kernel computes bit by bit.",
     formula=(
         r"y_{n,o,i,j} = \sum_{c,u,v} \hat x_{n,c,s i+u-p,s j+v-p}\, \hat w_{o,c,u,v}, \quad "
         r"\hat x = x \bmod 2^a"
@@ -265,7 +265,7 @@ def _dense_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "nn.bitserial_dense",
-    description="Products of rows of numbers of a few bits, which a kernel computes bit by bit.",
+    description="Multiplies matrices of elements of a few bits each, which a kernel computes bit by bit.",
     formula=r"y_{n,u} = \sum_{k} \hat x_{n,k}\, \hat w_{u,k}, \quad \hat x = x \bmod 2^a",
     family="matmul",
     level=2,

@@ -123,7 +123,7 @@ def _dense_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "nn.dense",
-    description="Multiplies by a weight matrix given as (units, input features).",
+    description="Multiplies by the transpose of a weight matrix (units, input features).",
     formula=r"y_{\ldots,j} = \sum_{k} x_{\ldots,k}\, w_{j,k}",
     family="matmul",
     level=1,

@@ -57,7 +57,7 @@ def _dropout_te(call: Lowered) -> list[Tensor]:
 @operator(
     "nn.dropout",
     description=(
-        "While training, drops a random share of the elements and scales up the rest; also gives the mask."
+        "Drops elements at random in training; here, as in inference, returns the data and a mask of ones."
     ),
     formula=r"y = \frac{m\, x}{1 - r}, \quad m \sim \mathrm{Bernoulli}(1 - r)",
     family="training",
@@ -77,9 +77,11 @@ def dropout_raw(
     data: Operand,
     rate: Annotated[float, attr(0.5, "The share of elements that are dropped while training.")] = 0.5,
 ) -> Call:
-    """Make a pair: `data` with a share `rate` of its elements dropped, and the mask that says which."""
+    """Return `data` and a mask of ones, as in inference; training would drop a share `rate` of the
+    elements.
+    """
 
 
 def dropout(data: Operand, rate: float = 0.5) -> Expr:
-    """Drop a share `rate` of the elements of `data`."""
+    """Mark where training would drop a share `rate` of the elements of `data`."""
     return TupleWrapper(dropout_raw(data, rate), 2)[0]

@@ -144,7 +144,7 @@ def _cross_entropy_operator(
 
 @_cross_entropy_operator(
     "nn.cross_entropy",
-    description="The mean over examples of the targets' cross entropy with predicted probabilities.",
+    description="Computes the mean cross entropy between targets and predicted probabilities.",
     formula=r"y = -\frac{1}{N} \sum_{n,c} t_{n,c} \log p_{n,c}",
     operations=3,  # logarithm, product, sum
     reference=lambda attrs, predictions, targets: _mean_agreement(np.log(predictions), targets),
@@ -157,7 +157,7 @@ def cross_entropy(predictions: Operand, targets: Operand) -> Call:
 
 @_cross_entropy_operator(
     "nn.cross_entropy_with_logits",
-    description="The mean over examples of the targets' products with predicted log-probabilities.",
+    description="Computes the mean cross entropy between targets and predicted log-probabilities.",
     formula=r"y = -\frac{1}{N} \sum_{n,c} t_{n,c}\, \ell_{n,c}",
     operations=2,  # product, sum
     reference=lambda attrs, predictions, targets: _mean_agreement(predictions, targets),
@@ -238,7 +238,7 @@ def _weighted_likelihood(attrs: Anything, predictions: Array, targets: Array, we
 
 
 def _nll_loss_te(call: Lowered) -> list[Tensor]:
-    """Compute the loss; a target that is no class counts as the nearest one, an ignored one has weight 0."""
+    """Compute the loss; targets outside the classes count as the nearest one, ignored ones have weight 0."""
     predictions, targets, weights = call.inputs
     attrs, dtype = call.attrs, dtype_of(predictions)
     real, classes = real_type(dtype), dims(predictions)[1]
@@ -263,7 +263,7 @@ def _nll_loss_te(call: Lowered) -> list[Tensor]:
 
 
 def _likelihood_expr(attrs: Anything, predictions: Expr, targets: Expr, weights: Expr) -> Expr:
-    """Express the loss by operators that have gradients. An ignored target is no class: its row is all
+    """Express the loss by operators that have gradients. An ignored target is not a class: its row is all
     zeros.
     """
     dtype, rank = tensor_type(predictions).dtype, axis_count(predictions)
@@ -280,7 +280,7 @@ def _likelihood_expr(attrs: Anything, predictions: Expr, targets: Expr, weights:
 
 @operator(
     "nn.nll_loss",
-    description="The negative log-likelihood of the target classes, weighted by class.",
+    description="Computes the negative log-likelihood of the target classes, weighted by class.",
     formula=r"y = -\frac{\sum_n w_{t_n}\, p_{n,t_n}}{\sum_n w_{t_n}}",
     family="training",
     relation=Relation(

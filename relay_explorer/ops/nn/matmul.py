@@ -127,7 +127,7 @@ def _matmul_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "nn.matmul",
-    description="Multiplies by a matrix; either side may be given transposed.",
+    description="Multiplies by a matrix; either operand may be given transposed.",
     formula=r"y_{\ldots,j} = \sum_{k} a_{\ldots,k}\, b_{k,j}",
     family="matmul",
     level=1,
@@ -273,7 +273,7 @@ def _batch_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "nn.batch_matmul",
-    description="Multiplies matrices pair by pair; either side may be given transposed.",
+    description="Multiplies two batches of matrices; either operand may be given transposed.",
     formula=r"y_{b,i,j} = \sum_{k} a_{b,i,k}\, b_{b,k,j}",
     family="matmul",
     level=10,

@@ -145,7 +145,7 @@ def _fifo_buffer_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "nn.fifo_buffer",
-    description="Appends the data to a buffer and drops as many of the oldest elements.",
+    description="Appends the data to a buffer and drops equally many of the oldest elements.",
     formula=r"y = \mathrm{concat}(b, x)_{|x| \,\ldots\, |x| + |b|}",
     family="other",
     level=3,
@@ -274,7 +274,7 @@ def _correlation_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "nn.correlation",
-    description="Compares each patch of one image with the patches around its place in another.",
+    description="Compares each patch of one image with the patches around its position in another.",
     formula=(
         r"y_{n,q,i,j} = \frac{1}{k^2 C} \sum_{c,u,v} a_{n,c,\,i + u,\,j + v}\; b_{n,c,\,i + q_1 + u,\,j + "
         r"q_2 + v}"

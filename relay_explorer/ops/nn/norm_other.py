@@ -115,7 +115,7 @@ def _lrn_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "nn.lrn",
-    description="Divides each element by a power of the squares' sum over neighbouring channels.",
+    description="Divides each element by a power of the scaled sum of squares over adjacent channels.",
     formula=r"y_c = \frac{x_c}{\left(b + \frac{\alpha}{n} \sum_{|c' - c| \le n/2} x_{c'}^2\right)^{\beta}}",
     family="normalization",
     level=2,
@@ -144,7 +144,7 @@ def lrn(
     alpha: Annotated[float, attr(0.0001, "The sum's factor.")] = 0.00001,
     beta: Annotated[float, attr(0.75, "The divisor's exponent.")] = 0.75,
 ) -> Call:
-    """Normalize by the squares of `size` neighbouring channels (local response normalization)."""
+    """Normalize by the sum of squares over `size` adjacent channels (local response normalization)."""
 
 
 # -- the Euclidean norm
@@ -223,4 +223,4 @@ def l2_normalize(
         attr(None, "The axes that are summed over; all where it is left out.", kind="Ints | None"),
     ] = None,
 ) -> Call:
-    """Divide `data` by its Euclidean norm over `axis`, which is taken as `eps` at least."""
+    """Divide `data` by its Euclidean norm over `axis`, taking the sum of squares as at least `eps`."""

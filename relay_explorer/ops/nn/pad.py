@@ -195,7 +195,7 @@ def _pad_layout(question: Question) -> Answer:
 
 @operator(
     "nn.pad",
-    description="Puts elements around a tensor, on each axis before and after.",
+    description="Adds padding before and after the elements of each axis.",
     formula=r"y_{i} = \begin{cases} x_{i - b} & b \le i < b + d \\ v & \text{otherwise} \end{cases}",
     family="shape",
     level=2,
@@ -221,7 +221,7 @@ def pad(
     pad_value: Operand = 0,
     pad_mode: str = "constant",
 ) -> Call:
-    """Put elements around `data`: `pad_width` holds a pair (before, after) for each axis.
+    """Pad `data`: `pad_width` holds a pair (before, after) for each axis.
 
     The program may compute `pad_width`. `pad_value` is a number or an expression.
     """
@@ -278,7 +278,7 @@ def _mirrored(at: Value, dim: Anything) -> Value:
 
 @operator(
     "nn.mirror_pad",
-    description="Continues a tensor beyond its edges by its mirror image.",
+    description="Pads a tensor with its own mirror image.",
     formula=r"y_{i} = x_{\mathrm{mirror}(i - b)}",
     family="shape",
     level=2,
@@ -294,7 +294,7 @@ def _mirrored(at: Value, dim: Anything) -> Value:
     lenient_in_tvm="It accepted more padding than there are elements to mirror, and any mode.",
 )
 def mirror_pad(data: Operand, pad_width: Sequence[Sequence[int]], mode: str = "SYMMETRIC") -> Call:
-    """Extend `data` by its mirror image: `pad_width` holds a pair (before, after) for each axis."""
+    """Pad `data` with its mirror image: `pad_width` holds a pair (before, after) for each axis."""
 
 
 # -- elements between those of a tensor
@@ -364,7 +364,7 @@ def _spaced(dim: Anything, stride: int) -> Anything:
 
 @operator(
     "nn.dilate",
-    description="Puts elements between those of a tensor.",
+    description="Inserts elements of one value between those of a tensor.",
     formula=r"y_{s i} = x_{i}, \quad y_{j} = v\ \text{elsewhere}",
     family="shape",
     level=10,
@@ -386,4 +386,4 @@ def dilate(
     ],
     dilation_value: Annotated[float, attr(0.0, "The value between them.")] = 0.0,
 ) -> Call:
-    """Put elements between those of `data`: an axis of d elements gets (d - 1) * stride + 1."""
+    """Insert elements between those of `data`: an axis of d elements becomes (d - 1) * stride + 1 long."""

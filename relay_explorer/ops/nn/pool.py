@@ -124,13 +124,14 @@ _LENIENT = (
 )
 
 _COUNTS = ("one axis", "two axes", "three axes")
+_NAMES = {"max": "maximum", "avg": "mean"}
 
 
 # -- gradients
 
 _FORMULAS = {
     "max": "dy goes to the largest element of its window",
-    "avg": "dy is spread evenly over its window",
+    "avg": "dy is distributed evenly over its window",
 }
 
 
@@ -251,7 +252,7 @@ def _pool(
     picked = rf"\max_{{{window}}}" if kind == "max" else rf"\frac{{1}}{{n}} \sum_{{{window}}}"
     return operator(
         f"nn.{kind}_pool{n}d",
-        description=f"The {'maximum' if kind == 'max' else 'mean'} of each window over {_COUNTS[n - 1]}.",
+        description=f"Computes the {_NAMES[kind]} of each window over {_COUNTS[n - 1]}.",
         formula=rf"y_{{b,c,{','.join('ijk'[:n])}}} = {picked}\, x_{{b,c,{at}}}",
         family="pooling",
         level=2,

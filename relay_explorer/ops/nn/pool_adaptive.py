@@ -169,7 +169,7 @@ def _means(value: Expr, axis: int, rank: int, windows: list[range], extent: int,
 
 _GRADIENTS = {
     "max": Gradient("dy goes to the largest element of its window", _adaptive_gradient("max")),
-    "avg": Gradient("dy is spread evenly over its window", _adaptive_gradient("avg")),
+    "avg": Gradient("dy is distributed evenly over its window", _adaptive_gradient("avg")),
 }
 
 # -- lowerings
@@ -241,6 +241,7 @@ class _Span:
 
 
 _COUNTS = ("one axis", "two axes", "three axes")
+_NAMES = {"max": "maximum", "avg": "mean"}
 
 
 def _adaptive(
@@ -253,8 +254,8 @@ def _adaptive(
     return operator(
         f"nn.adaptive_{kind}_pool{n}d",
         description=(
-            f"Divides {_COUNTS[n - 1]} into as many windows as asked for, and takes the "
-            f"{'maximum' if kind == 'max' else 'mean'} of each."
+            f"Divides {_COUNTS[n - 1]} into a given number of windows and computes the "
+            f"{_NAMES[kind]} of each."
         ),
         formula=rf"y_{{\ldots,i}} = {picked}\, x_{{\ldots,u}}, \quad {window}"
         + (r"\ \text{on each axis}" if n > 1 else ""),
@@ -279,7 +280,7 @@ def _global(kind: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     picked = r"\max_{i,j}" if kind == "max" else r"\frac{1}{hw} \sum_{i,j}"
     return operator(
         f"nn.global_{kind}_pool2d",
-        description=f"The {'maximum' if kind == 'max' else 'mean'} of each channel's image.",
+        description=f"Computes the {_NAMES[kind]} of each channel over both spatial axes.",
         formula=rf"y_{{b,c,0,0}} = {picked}\, x_{{b,c,i,j}}",
         family="pooling",
         level=2,
@@ -303,7 +304,7 @@ def adaptive_max_pool1d(
 ) -> Call:
     """Take the maxima of `data` (N, C, W) in as many windows as `output_size` says: (N, C, w).
 
-    None as a size keeps the data's.
+    A size of None keeps that of the data.
     """
 
 
@@ -313,7 +314,7 @@ def adaptive_avg_pool1d(
 ) -> Call:
     """Take the means of `data` (N, C, W) in as many windows as `output_size` says: (N, C, w).
 
-    None as a size keeps the data's.
+    A size of None keeps that of the data.
     """
 
 
@@ -323,7 +324,7 @@ def adaptive_max_pool2d(
 ) -> Call:
     """Take the maxima of `data` (N, C, H, W) in as many windows as `output_size` says: (N, C, h, w).
 
-    None as a size keeps the data's.
+    A size of None keeps that of the data.
     """
 
 
@@ -333,7 +334,7 @@ def adaptive_avg_pool2d(
 ) -> Call:
     """Take the means of `data` (N, C, H, W) in as many windows as `output_size` says: (N, C, h, w).
 
-    None as a size keeps the data's.
+    A size of None keeps that of the data.
     """
 
 
@@ -343,7 +344,7 @@ def adaptive_max_pool3d(
 ) -> Call:
     """Take the maxima of `data` (N, C, D, H, W) in `output_size` windows: (N, C, d, h, w).
 
-    None as a size keeps the data's.
+    A size of None keeps that of the data.
     """
 
 
@@ -353,7 +354,7 @@ def adaptive_avg_pool3d(
 ) -> Call:
     """Take the means of `data` (N, C, D, H, W) in `output_size` windows: (N, C, d, h, w).
 
-    None as a size keeps the data's.
+    A size of None keeps that of the data.
     """
 
 

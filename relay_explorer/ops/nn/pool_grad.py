@@ -128,7 +128,7 @@ def _pool_gradient(
     """Declare the gradient of a pool of `kind` "max" or "avg"."""
     return operator(
         f"nn.{kind}_pool2d_grad",
-        description=f"The gradient of {kind}_pool2d with respect to its data.",
+        description=f"Computes the gradient of {kind}_pool2d with respect to its data.",
         formula=formula,
         family="training",
         level=2,

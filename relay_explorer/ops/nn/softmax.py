@@ -164,7 +164,7 @@ def _log_softmax_te(call: Lowered) -> list[Tensor]:
 
 @_softmax_operator(
     "nn.softmax",
-    description="Exponentials along an axis, divided by their sum.",
+    description="Computes softmax along an axis: exponentials divided by their sum.",
     formula=r"y_i = \frac{e^{x_i}}{\sum_j e^{x_j}}",
     reference=_shares,
     gradient=_SOFTMAX_GRADIENT,
@@ -173,12 +173,12 @@ def _log_softmax_te(call: Lowered) -> list[Tensor]:
     example=lambda build: build(X, 1),
 )
 def softmax(data: Operand, axis: int = -1) -> Call:
-    """Compute the exponentials along `axis` divided by their sum; like `data` in shape."""
+    """Compute the exponentials along `axis` divided by their sum; the shape is that of `data`."""
 
 
 @_softmax_operator(
     "nn.fast_softmax",
-    description="Softmax with an approximate exponential.",
+    description="Computes softmax along an axis with an approximate exponential.",
     formula=r"y_i = \frac{\tilde{e}^{x_i}}{\sum_j \tilde{e}^{x_j}}",
     reference=_shares,
     gradient=_SOFTMAX_GRADIENT,
@@ -188,12 +188,12 @@ def softmax(data: Operand, axis: int = -1) -> Call:
     example=lambda build: build(X),
 )
 def fast_softmax(data: Operand, axis: int = -1) -> Call:
-    """Compute softmax with an approximate exponential; like `data` in shape."""
+    """Compute softmax with an approximate exponential; the shape is that of `data`."""
 
 
 @_softmax_operator(
     "nn.log_softmax",
-    description="The logarithm of softmax.",
+    description="Computes the logarithm of softmax along an axis.",
     formula=r"y_i = x_i - \log \sum_j e^{x_j}",
     reference=_log_shares,
     gradient=Gradient("dx = dy − exp(y) · Σ dy, over the softmax axis", _log_softmax_rule),
@@ -202,4 +202,4 @@ def fast_softmax(data: Operand, axis: int = -1) -> Call:
     example=lambda build: build(X),
 )
 def log_softmax(data: Operand, axis: int = -1) -> Call:
-    """Compute the logarithm of softmax along `axis`; like `data` in shape."""
+    """Compute the logarithm of softmax along `axis`; the shape is that of `data`."""

@@ -256,7 +256,7 @@ def _parts(sparse: Anything) -> list[Expr]:
 
 @operator(
     "nn.sparse_dense",
-    description="The product of a matrix and the transpose of another, one of them sparse.",
+    description="Multiplies a matrix by the transpose of another, where one of the two is sparse.",
     formula=r"Y = X W^\top",
     family="matmul",
     level=1,
@@ -290,7 +290,7 @@ def sparse_dense(
 
 @operator(
     "nn.sparse_add",
-    description="The sum of a matrix and a sparse one.",
+    description="Adds a sparse matrix to a dense one.",
     formula=r"Y = X + S",
     family="arithmetic",
     level=1,
@@ -314,7 +314,7 @@ def sparse_add(dense_mat: Operand, sparse_mat: Anything) -> Call:
 
 @operator(
     "nn.sparse_transpose",
-    description="The transpose of a sparse square matrix, as its three arrays.",
+    description="Transposes a square matrix in CSR format.",
     formula=r"Y = S^\top",
     family="shape",
     level=1,

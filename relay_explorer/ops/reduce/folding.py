@@ -122,7 +122,7 @@ def _prod_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 @reduction(
     "sum",
-    description="The sum over axes.",
+    description="Computes the sum over the given axes.",
     formula=r"y = \sum_{i \in \mathit{axis}} x_i",
     reference=numpy_fold("sum"),
     gradient=Gradient("dx = dy, for each element that was added", _sum_gradient),
@@ -131,12 +131,12 @@ def _prod_gradient(call: Call, grad: Expr) -> list[Expr]:
     example=lambda build: build(X, 1),
 )
 def sum(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """Compute the sum of `data` over `axis`; over all axes where None."""
+    """Compute the sum of `data` over `axis`, or over all axes where it is None."""
 
 
 @reduction(
     "prod",
-    description="The product over axes.",
+    description="Computes the product over the given axes.",
     formula=r"y = \prod_{i \in \mathit{axis}} x_i",
     reference=numpy_fold("prod"),
     gradient=Gradient("dx = dy · y / x; where x is 0, dy times the product of the others", _prod_gradient),
@@ -144,12 +144,12 @@ def sum(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool 
     example=lambda build: build(X, 1),
 )
 def prod(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """Compute the product of `data` over `axis`; over all axes where None."""
+    """Compute the product of `data` over `axis`, or over all axes where it is None."""
 
 
 @reduction(
     "mean",
-    description="The arithmetic mean over axes.",
+    description="Computes the arithmetic mean over the given axes.",
     formula=r"y = \frac{1}{n} \sum_{i \in \mathit{axis}} x_i",
     reference=_mean,
     gradient=Gradient("dx = dy / n, for each of the n elements", _mean_gradient),
@@ -158,12 +158,12 @@ def prod(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool
     example=lambda build: build(X, 1),
 )
 def mean(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """Compute the arithmetic mean of `data` over `axis`; over all axes where None."""
+    """Compute the arithmetic mean of `data` over `axis`, or over all axes where it is None."""
 
 
 @reduction(
     "max",
-    description="The greatest element over axes.",
+    description="Computes the maximum over the given axes.",
     formula=r"y = \max_{i \in \mathit{axis}} x_i",
     reference=numpy_fold("max"),
     gradient=Gradient("dy goes to the elements that were chosen; equal ones share it", _extreme_gradient),
@@ -172,12 +172,12 @@ def mean(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool
     example=lambda build: build(X, 1),
 )
 def max(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """Compute the greatest element of `data` over `axis`; over all axes where None."""
+    """Compute the greatest element of `data` over `axis`, or over all axes where it is None."""
 
 
 @reduction(
     "min",
-    description="The least element over axes.",
+    description="Computes the minimum over the given axes.",
     formula=r"y = \min_{i \in \mathit{axis}} x_i",
     reference=numpy_fold("min"),
     gradient=Gradient("dy goes to the elements that were chosen; equal ones share it", _extreme_gradient),
@@ -186,12 +186,12 @@ def max(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool 
     example=lambda build: build(X, 1),
 )
 def min(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """Compute the least element of `data` over `axis`; over all axes where None."""
+    """Compute the least element of `data` over `axis`, or over all axes where it is None."""
 
 
 @reduction(
     "all",
-    description="Whether all elements over axes are true.",
+    description="Tests whether all elements over the given axes are true.",
     formula=r"y = \bigwedge_{i \in \mathit{axis}} x_i",
     relation=_TRUTH,
     reference=numpy_fold("all"),
@@ -201,12 +201,12 @@ def min(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool 
     example=lambda build: build(bools(2, 6), [0], keepdims=True),
 )
 def all(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """Tell whether all elements of `data`, booleans, are true over `axis`."""
+    """Test whether all elements of `data`, booleans, are true over `axis`."""
 
 
 @reduction(
     "any",
-    description="Whether some element over axes is true.",
+    description="Tests whether any element over the given axes is true.",
     formula=r"y = \bigvee_{i \in \mathit{axis}} x_i",
     relation=_TRUTH,
     reference=numpy_fold("any"),
@@ -216,4 +216,4 @@ def all(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool 
     example=lambda build: build(bools(2, 6), [0], keepdims=True),
 )
 def any(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
-    """Tell whether some element of `data`, booleans, is true over `axis`."""
+    """Test whether any element of `data`, booleans, is true over `axis`."""

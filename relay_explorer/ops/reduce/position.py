@@ -96,7 +96,7 @@ def _position_te(greater: bool) -> Lowering:
 
 @reduction(
     "argmax",
-    description="The position of the greatest element over axes.",
+    description="Computes the index of the maximum over the given axes.",
     formula=r"y = \operatorname{arg\,max}_{i \in \mathit{axis}} x_i",
     relation=_ARG_REDUCE,
     attrs=ArgReduceAttrs,
@@ -113,12 +113,14 @@ def argmax(
     exclude: bool = False,
     select_last_index: bool = False,
 ) -> Call:
-    """Compute the int32 index of the greatest element over `axis`; in the flattened tensor where None."""
+    """Compute the int32 index of the greatest element over `axis`, or in the flattened tensor where that is
+    None.
+    """
 
 
 @reduction(
     "argmin",
-    description="The position of the least element over axes.",
+    description="Computes the index of the minimum over the given axes.",
     formula=r"y = \operatorname{arg\,min}_{i \in \mathit{axis}} x_i",
     relation=_ARG_REDUCE,
     attrs=ArgReduceAttrs,
@@ -135,4 +137,6 @@ def argmin(
     exclude: bool = False,
     select_last_index: bool = False,
 ) -> Call:
-    """Compute the int32 index of the least element over `axis`; in the flattened tensor where None."""
+    """Compute the int32 index of the least element over `axis`, or in the flattened tensor where that is
+    None.
+    """

@@ -104,7 +104,7 @@ def _variance_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 @reduction(
     "variance",
-    description="The variance over axes, from a mean that is given.",
+    description="Computes the variance over the given axes from a given mean.",
     formula=r"y = \frac{1}{n} \sum_{i \in \mathit{axis}} (x_i - \mu)^2",
     relation=forward("Variance", "{out} = {0} without `axis`, if {1} is its mean", _variance),
     attrs=VarianceAttrs,

@@ -67,7 +67,7 @@ def _with_all_rows(
 
 @operator(
     "sparse_fill_empty_rows",
-    description="The elements of a sparse tensor with a default one in each row that has none.",
+    description="Adds an element of a default value to each empty row of a sparse tensor.",
     formula=r"\{(i, v)\} \cup \{((r, 0, \dots), d) : \text{no element in row } r\}",
     family="index",
     level=3,
@@ -88,6 +88,6 @@ def _with_all_rows(
 def sparse_fill_empty_rows(
     sparse_indices: Operand, sparse_values: Operand, dense_shape: Expr | Sequence[int], default_value: Operand
 ) -> TupleWrapper:
-    """Return coordinates and values in the order of rows, none of them empty, and which rows were."""
+    """Return the coordinates and values in row order, with no row empty, and which rows were empty."""
     operands = [sparse_indices, sparse_values, int_const(dense_shape), default_value]
     return TupleWrapper(call("sparse_fill_empty_rows", operands), 3)

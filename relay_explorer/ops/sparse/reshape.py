@@ -169,7 +169,7 @@ def _reshaped_of_any_rank(call: Lowered) -> list[Tensor]:
 @operator(
     "sparse_reshape",
     description=(
-        "The coordinates that given elements of a tensor have once it is reshaped, and its new shape."
+        "Computes the coordinates of a sparse tensor's elements after a reshape, and its new shape."
     ),
     formula=r"\sum_k y_{n k} \prod_{l > k} m_l = \sum_k x_{n k} \prod_{l > k} n_l",
     family="index",
@@ -188,6 +188,6 @@ def _reshaped_of_any_rank(call: Lowered) -> list[Tensor]:
 def sparse_reshape(
     sparse_indices: Operand, prev_shape: Expr | Sequence[int], new_shape: Expr | Sequence[int]
 ) -> TupleWrapper:
-    """Return the coordinates and the shape after a tensor of `prev_shape` is reshaped to `new_shape`."""
+    """Return the coordinates and the shape after reshaping a tensor of `prev_shape` to `new_shape`."""
     operands = [sparse_indices, int_const(prev_shape), int_const(new_shape)]
     return TupleWrapper(call("sparse_reshape", operands), 2)

@@ -137,7 +137,7 @@ _NO_GRADIENT = NotApplicable("there is no rule for tensors that are given by coo
 
 @operator(
     "sparse_to_dense",
-    description="A tensor of one number, but for elements that are given with their coordinates.",
+    description="Converts elements given by their coordinates to a dense tensor; a default fills the rest.",
     formula=_FORMULA,
     family="index",
     level=3,
@@ -171,7 +171,7 @@ def sparse_to_dense(
 
 @operator(
     "dyn.sparse_to_dense",
-    description="Like sparse_to_dense, in a shape that the program computes.",
+    description="Works like sparse_to_dense, with a shape that the program computes.",
     formula=_FORMULA,
     family="index",
     level=3,

@@ -203,7 +203,7 @@ def normal(call: Lowered) -> list[Tensor]:
 
 
 def multinomial(call: Lowered) -> list[Tensor]:
-    """Count how many of the running sums of the probabilities a uniform number exceeds."""
+    """Count how many of the cumulative sums of the probabilities a uniform number exceeds."""
     probs = call.inputs[1]
     samples = call.attrs.num_samples
     *lead, classes = dims(probs)

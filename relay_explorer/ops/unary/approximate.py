@@ -40,6 +40,7 @@ def _fast_tanh(x: Value) -> Value:
 
 @unary(
     "fast_exp",
+    description="Approximates the exponential function of each element by a polynomial.",
     formula=r"y \approx e^{x}",
     reference=lambda x: np.exp(x),
     gradient=slope("dx = dy · y, since exp is its own derivative", lambda x, y: y),
@@ -53,6 +54,7 @@ def fast_exp(data: Operand) -> Call:
 
 @unary(
     "fast_tanh",
+    description="Approximates the hyperbolic tangent of each element by a quotient of polynomials.",
     formula=r"y \approx \tanh x",
     reference=lambda x: np.tanh(x),
     family="activation",
@@ -67,6 +69,7 @@ def fast_tanh(data: Operand) -> Call:
 
 @unary(
     "fast_erf",
+    description="Approximates the Gauss error function of each element by a quotient of polynomials.",
     formula=r"y \approx \operatorname{erf} x",
     reference=erf_of,
     gradient=slope(

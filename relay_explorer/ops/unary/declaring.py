@@ -50,6 +50,7 @@ def _example(relation: Relation) -> Callable[[Callable[..., Anything]], Expr]:
 def unary(
     name: str,
     *,
+    description: str,
     formula: str,
     reference: Callable[[Array], Array],
     gradient: Gradient | NotApplicable,
@@ -74,6 +75,7 @@ def unary(
 
     return operator(
         name,
+        description=description,
         formula=formula,
         family=family,
         level=level,

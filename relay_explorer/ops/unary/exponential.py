@@ -23,6 +23,7 @@ __all__ = ["erf", "exp", "log", "log2", "log10", "rsqrt", "sigmoid", "sqrt", "ta
 
 @unary(
     "exp",
+    description="Computes the exponential of each element.",
     formula=r"y = e^{x}",
     reference=lambda x: np.exp(x),
     gradient=slope("dx = dy · y, since exp is its own derivative", lambda x, y: y),
@@ -30,11 +31,12 @@ __all__ = ["erf", "exp", "log", "log2", "log10", "rsqrt", "sigmoid", "sqrt", "ta
     precision=Precision.NEVER,
 )
 def exp(data: Operand) -> Call:
-    """Compute e to the power of each element."""
+    """Compute the exponential of each element."""
 
 
 @unary(
     "log",
+    description="Computes the natural logarithm of each element.",
     formula=r"y = \ln x",
     reference=lambda x: np.log(x),
     gradient=slope("dx = dy / x", lambda x, y: number(1, x) / x),
@@ -46,28 +48,31 @@ def log(data: Operand) -> Call:
 
 @unary(
     "log2",
+    description="Computes the base-2 logarithm of each element.",
     formula=r"y = \log_2 x",
     reference=lambda x: np.log2(x),
     gradient=slope("dx = dy / (x · ln 2)", lambda x, y: number(1 / math.log(2), x) / x),
     lowering=real(lambda x: te.log2(x)),
 )
 def log2(data: Operand) -> Call:
-    """Compute the logarithm to base 2 of each element."""
+    """Compute the base-2 logarithm of each element."""
 
 
 @unary(
     "log10",
+    description="Computes the base-10 logarithm of each element.",
     formula=r"y = \log_{10} x",
     reference=lambda x: np.log10(x),
     gradient=slope("dx = dy / (x · ln 10)", lambda x, y: number(1 / math.log(10), x) / x),
     lowering=real(lambda x: te.log10(x)),
 )
 def log10(data: Operand) -> Call:
-    """Compute the logarithm to base 10 of each element."""
+    """Compute the base-10 logarithm of each element."""
 
 
 @unary(
     "sqrt",
+    description="Computes the square root of each element.",
     formula=r"y = \sqrt{x}",
     reference=lambda x: np.sqrt(x),
     gradient=slope("dx = dy / (2y)", lambda x, y: number(0.5, x) / y),
@@ -80,6 +85,7 @@ def sqrt(data: Operand) -> Call:
 
 @unary(
     "rsqrt",
+    description="Computes the reciprocal of the square root of each element.",
     formula=r"y = 1 / \sqrt{x}",
     reference=lambda x: 1 / np.sqrt(x),
     gradient=slope("dx = −dy · y / (2x)", lambda x, y: number(-0.5, x) * y / x),
@@ -91,6 +97,7 @@ def rsqrt(data: Operand) -> Call:
 
 @unary(
     "erf",
+    description="Computes the Gauss error function of each element.",
     formula=r"y = \frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt",
     reference=erf_of,
     gradient=slope(
@@ -106,6 +113,7 @@ def erf(data: Operand) -> Call:
 
 @unary(
     "sigmoid",
+    description="Computes the logistic function of each element.",
     formula=r"y = \frac{1}{1 + e^{-x}}",
     reference=lambda x: 1 / (1 + np.exp(-x)),
     family="activation",
@@ -120,6 +128,7 @@ def sigmoid(data: Operand) -> Call:
 
 @unary(
     "tanh",
+    description="Computes the hyperbolic tangent of each element.",
     formula=r"y = \tanh x = \frac{e^x - e^{-x}}{e^x + e^{-x}}",
     reference=lambda x: np.tanh(x),
     family="activation",

@@ -62,6 +62,7 @@ def _bits(attrs: None, data: Type) -> Type:
 
 @unary(
     "isnan",
+    description="Tests whether each element is NaN.",
     formula=r"y = [x = \mathrm{NaN}]",
     reference=lambda x: np.isnan(x),
     level=3,
@@ -71,11 +72,12 @@ def _bits(attrs: None, data: Type) -> Type:
     lowering=mapped(lambda x: is_nan(x) if is_float_type(dtype_of(x)) else te_number(False, "bool")),
 )
 def isnan(data: Operand) -> Call:
-    """Tell whether each element is not a number."""
+    """Test whether each element is NaN."""
 
 
 @unary(
     "isfinite",
+    description="Tests whether each element is finite: neither infinite nor NaN.",
     formula=r"y = [|x| < \infty]",
     reference=lambda x: np.isfinite(x),
     level=3,
@@ -85,11 +87,12 @@ def isnan(data: Operand) -> Call:
     lowering=mapped(_finite),
 )
 def isfinite(data: Operand) -> Call:
-    """Tell whether each element is neither infinite nor not a number."""
+    """Test whether each element is finite: neither infinite nor NaN."""
 
 
 @unary(
     "isinf",
+    description="Tests whether each element is infinite, of either sign.",
     formula=r"y = [|x| = \infty]",
     reference=lambda x: np.isinf(x),
     level=3,
@@ -99,11 +102,12 @@ def isfinite(data: Operand) -> Call:
     lowering=mapped(_infinite),
 )
 def isinf(data: Operand) -> Call:
-    """Tell whether each element is infinite, of either sign."""
+    """Test whether each element is infinite, of either sign."""
 
 
 @unary(
     "logical_not",
+    description="Computes the logical NOT of each element.",
     formula=r"y = \lnot x",
     reference=lambda x: ~x,
     level=4,
@@ -119,6 +123,7 @@ def logical_not(data: Operand) -> Call:
 
 @unary(
     "bitwise_not",
+    description="Inverts all bits of each element.",
     formula=r"y = \mathord{\sim} x",
     reference=lambda x: ~x,
     level=4,
@@ -128,4 +133,4 @@ def logical_not(data: Operand) -> Call:
     lowering=mapped(lambda x: tirx.Not(x) if dtype_of(x) == "bool" else tirx.bitwise_not(x)),
 )
 def bitwise_not(data: Operand) -> Call:
-    """Flip all bits of each element."""
+    """Invert all bits of each element."""

@@ -72,6 +72,7 @@ def _abs_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 @unary(
     "abs",
+    description="Computes the absolute value of each element.",
     formula=r"y = |x|",
     reference=lambda x: np.abs(x),
     level=3,
@@ -84,6 +85,7 @@ def abs(data: Operand) -> Call:
 
 @unary(
     "sign",
+    description="Computes the sign of each element: 1, 0 or -1.",
     formula=r"y = \operatorname{sign} x",
     reference=lambda x: np.where(x > 0, 1, np.where(x < 0, -1, 0)),
     level=3,
@@ -96,6 +98,7 @@ def sign(data: Operand) -> Call:
 
 @unary(
     "negative",
+    description="Negates each element.",
     formula=r"y = -x",
     reference=lambda x: -x,
     level=3,
@@ -108,6 +111,7 @@ def negative(data: Operand) -> Call:
 
 @unary(
     "floor",
+    description="Rounds each element down to the largest integer not above it.",
     formula=r"y = \lfloor x \rfloor",
     reference=whole(lambda x: np.floor(x)),
     level=3,
@@ -115,11 +119,12 @@ def negative(data: Operand) -> Call:
     lowering=rounding(lambda x: te.floor(x)),
 )
 def floor(data: Operand) -> Call:
-    """Round each element down: the largest integer not above it."""
+    """Round each element down to the largest integer not above it."""
 
 
 @unary(
     "ceil",
+    description="Rounds each element up to the smallest integer not below it.",
     formula=r"y = \lceil x \rceil",
     reference=whole(lambda x: np.ceil(x)),
     level=3,
@@ -127,11 +132,12 @@ def floor(data: Operand) -> Call:
     lowering=rounding(lambda x: te.ceil(x)),
 )
 def ceil(data: Operand) -> Call:
-    """Round each element up: the smallest integer not below it."""
+    """Round each element up to the smallest integer not below it."""
 
 
 @unary(
     "round",
+    description="Rounds each element to the nearest integer; ties go to the even one.",
     formula=r"y = \operatorname{round}(x)",
     reference=whole(lambda x: np.rint(x)),
     level=3,
@@ -139,11 +145,12 @@ def ceil(data: Operand) -> Call:
     lowering=rounding(lambda x: te.round(x)),
 )
 def round(data: Operand) -> Call:
-    """Round each element to the nearest integer."""
+    """Round each element to the nearest integer; ties go to the even one."""
 
 
 @unary(
     "trunc",
+    description="Rounds each element towards zero to an integer.",
     formula=r"y = \operatorname{sign}(x) \lfloor |x| \rfloor",
     reference=whole(lambda x: np.trunc(x)),
     level=3,
@@ -151,11 +158,12 @@ def round(data: Operand) -> Call:
     lowering=rounding(lambda x: te.trunc(x)),
 )
 def trunc(data: Operand) -> Call:
-    """Truncate each element: drop its fraction."""
+    """Round each element towards zero to an integer."""
 
 
 @unary(
     "copy",
+    description="Copies the tensor into a buffer of its own.",
     formula=r"y = x",
     reference=lambda x: x,
     level=3,
@@ -216,7 +224,7 @@ def _clip_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 @operator(
     "clip",
-    description="Each element, or the bound that it exceeds.",
+    description="Limits each element to the range between two bounds.",
     formula=r"y = \min(\max(x, a_{\min}), a_{\max})",
     family="activation",
     level=3,
@@ -236,4 +244,4 @@ def clip(
     a_min: Annotated[float, required("The lower bound.")],
     a_max: Annotated[float, required("The upper bound.")],
 ) -> Call:
-    """Clamp each element of `a` to the bounds; the shape stays."""
+    """Clamp each element of `a` to the bounds; the shape does not change."""

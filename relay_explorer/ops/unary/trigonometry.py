@@ -16,39 +16,43 @@ __all__ = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "si
 
 @unary(
     "sin",
+    description="Computes the sine of each element, which is in radians.",
     formula=r"y = \sin x",
     reference=lambda x: np.sin(x),
     gradient=slope("dx = dy · cos x", lambda x, y: call("cos", [x])),
     lowering=real(lambda x: te.sin(x)),
 )
 def sin(data: Operand) -> Call:
-    """Compute the sine of each element, in radians."""
+    """Compute the sine of each element, which is in radians."""
 
 
 @unary(
     "cos",
+    description="Computes the cosine of each element, which is in radians.",
     formula=r"y = \cos x",
     reference=lambda x: np.cos(x),
     gradient=slope("dx = −dy · sin x", lambda x, y: call("negative", [call("sin", [x])])),
     lowering=real(lambda x: te.cos(x)),
 )
 def cos(data: Operand) -> Call:
-    """Compute the cosine of each element, in radians."""
+    """Compute the cosine of each element, which is in radians."""
 
 
 @unary(
     "tan",
+    description="Computes the tangent of each element, which is in radians.",
     formula=r"y = \tan x",
     reference=lambda x: np.tan(x),
     gradient=slope("dx = dy · (1 + y²)", lambda x, y: number(1, x) + y * y),
     lowering=real(lambda x: te.tan(x)),
 )
 def tan(data: Operand) -> Call:
-    """Compute the tangent of each element, in radians."""
+    """Compute the tangent of each element, which is in radians."""
 
 
 @unary(
     "sinh",
+    description="Computes the hyperbolic sine of each element.",
     formula=r"y = \sinh x",
     reference=lambda x: np.sinh(x),
     gradient=slope("dx = dy · cosh x", lambda x, y: call("cosh", [x])),
@@ -60,6 +64,7 @@ def sinh(data: Operand) -> Call:
 
 @unary(
     "cosh",
+    description="Computes the hyperbolic cosine of each element.",
     formula=r"y = \cosh x",
     reference=lambda x: np.cosh(x),
     gradient=slope("dx = dy · sinh x", lambda x, y: call("sinh", [x])),
@@ -71,17 +76,19 @@ def cosh(data: Operand) -> Call:
 
 @unary(
     "asin",
+    description="Computes the arcsine of each element, in radians.",
     formula=r"y = \arcsin x",
     reference=lambda x: np.arcsin(x),
     gradient=slope("dx = dy / √(1 − x²)", lambda x, y: call("rsqrt", [number(1, x) - x * x])),
     lowering=real(lambda x: te.asin(x)),
 )
 def asin(data: Operand) -> Call:
-    """Compute the arcsine of each element: the angle, in radians, whose sine it is."""
+    """Compute the arcsine of each element, in radians."""
 
 
 @unary(
     "acos",
+    description="Computes the arccosine of each element, in radians.",
     formula=r"y = \arccos x",
     reference=lambda x: np.arccos(x),
     gradient=slope(
@@ -90,22 +97,24 @@ def asin(data: Operand) -> Call:
     lowering=real(lambda x: te.acos(x)),
 )
 def acos(data: Operand) -> Call:
-    """Compute the arccosine of each element: the angle, in radians, whose cosine it is."""
+    """Compute the arccosine of each element, in radians."""
 
 
 @unary(
     "atan",
+    description="Computes the arctangent of each element, in radians.",
     formula=r"y = \arctan x",
     reference=lambda x: np.arctan(x),
     gradient=slope("dx = dy / (1 + x²)", lambda x, y: number(1, x) / (number(1, x) + x * x)),
     lowering=real(lambda x: te.atan(x)),
 )
 def atan(data: Operand) -> Call:
-    """Compute the arctangent of each element: the angle, in radians, whose tangent it is."""
+    """Compute the arctangent of each element, in radians."""
 
 
 @unary(
     "asinh",
+    description="Computes the inverse hyperbolic sine of each element.",
     formula=r"y = \operatorname{arsinh} x",
     reference=lambda x: np.arcsinh(x),
     gradient=slope("dx = dy / √(x² + 1)", lambda x, y: call("rsqrt", [x * x + number(1, x)])),
@@ -117,6 +126,7 @@ def asinh(data: Operand) -> Call:
 
 @unary(
     "acosh",
+    description="Computes the inverse hyperbolic cosine of each element.",
     formula=r"y = \operatorname{arcosh} x",
     reference=lambda x: np.arccosh(x),
     gradient=slope("dx = dy / √(x² − 1)", lambda x, y: call("rsqrt", [x * x - number(1, x)])),
@@ -128,6 +138,7 @@ def acosh(data: Operand) -> Call:
 
 @unary(
     "atanh",
+    description="Computes the inverse hyperbolic tangent of each element.",
     formula=r"y = \operatorname{artanh} x",
     reference=lambda x: np.arctanh(x),
     gradient=slope("dx = dy / (1 − x²)", lambda x, y: number(1, x) / (number(1, x) - x * x)),

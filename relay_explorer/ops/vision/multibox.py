@@ -183,7 +183,7 @@ def _multibox_transform_loc_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "vision.multibox_prior",
-    description="Anchor boxes of several sizes and shapes around the centre of each cell of an image.",
+    description="Generates anchor boxes of several sizes and aspect ratios, centred on each image cell.",
     formula=r"y_{i j k} = (c_{i j} - \tfrac12 s_k,\ c_{i j} + \tfrac12 s_k)",
     family="image",
     level=5,
@@ -231,7 +231,7 @@ def multibox_prior(
 
 @operator(
     "vision.multibox_transform_loc",
-    description="The detections that predictions for anchor boxes make: class, score and box of each.",
+    description="Decodes predictions for anchor boxes into detections, each with its class, score and box.",
     formula=r"c' = c + p_{xy} v_{xy}\, s, \quad s' = s\, e^{p_{wh} v_{wh}}",
     family="image",
     level=5,
@@ -267,5 +267,5 @@ def multibox_transform_loc(
     """Return detections (batch, anchors, 6), each (class, score, left, top, right, bottom), and how many are
     valid.
 
-    What is beyond the valid ones is 0.
+    The elements beyond the valid detections are 0.
     """

@@ -150,7 +150,7 @@ def _nms_value(
 @operator(
     "vision.get_valid_counts",
     description=(
-        "The boxes whose score is high enough, moved to the front, with their number and where they were."
+        "Counts the boxes that score above a threshold, moves them to the front and returns their indices."
     ),
     formula=r"\{\, b_i : s_i > t \,\}",
     family="image",
@@ -190,7 +190,7 @@ def get_valid_counts(
 
 @operator(
     "vision.non_max_suppression",
-    description="The boxes in the order of their scores without those that overlap a better one.",
+    description="Sorts boxes by score and suppresses those that overlap a better one.",
     formula=SUPPRESSION,
     family="image",
     level=5,

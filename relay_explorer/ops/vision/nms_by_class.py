@@ -125,7 +125,7 @@ def _regular_value(attrs: Anything, boxes: Array, scores: Array) -> tuple[Array,
 
 @operator(
     "vision.all_class_non_max_suppression",
-    description="Which boxes stay when, class by class, those that overlap a better one are left out.",
+    description="Selects boxes by score, class by class, without those that overlap a better one.",
     formula=SUPPRESSION,
     family="image",
     level=5,
@@ -152,10 +152,10 @@ def all_class_non_max_suppression(
         str, attr("onnx", '"onnx" (boxes of all images together) or "tensorflow" (by image).')
     ] = "onnx",
 ) -> TupleWrapper:
-    """Return which of `boxes` (batch, boxes, 4) stay, for each class of `scores` (batch, classes, boxes).
+    """Return which of `boxes` (batch, boxes, 4) are kept, for each class of `scores` (batch, classes, boxes).
 
     "onnx": rows (image, class, box) and how many there are; "tensorflow": for each image rows (class, box),
-    scores and how many. Rows beyond that number are 0; none stays where `iou_threshold` is not positive.
+    scores and how many. Rows beyond that number are 0; no box is kept where `iou_threshold` is not positive.
     """
     arguments = [
         boxes,
@@ -171,7 +171,7 @@ def all_class_non_max_suppression(
 @operator(
     "vision.regular_non_max_suppression",
     description=(
-        "The best boxes that stay when, class by class, those that overlap a better one are left out."
+        "Selects the best boxes of all classes, without those that overlap a better one of their class."
     ),
     formula=SUPPRESSION,
     family="image",

@@ -212,7 +212,7 @@ class _Anchors:
 @operator(
     "vision.proposal",
     description=(
-        "The regions of an image where objects may be, from the scores and moves of anchors in each cell."
+        "Proposes regions that may contain objects, from the scores and predicted offsets of anchor boxes."
     ),
     formula=r"\{\, b_i : \forall j < i \text{ that stays},\ \mathrm{IoU}(b_i, b_j) \le t \,\}",
     family="image",

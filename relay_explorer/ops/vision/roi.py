@@ -317,7 +317,7 @@ def _yolo_reorg_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "vision.roi_align",
-    description="Regions of images interpolated to one size, each cell from several samples.",
+    description="Resamples regions of images to one size, each cell from several interpolated samples.",
     formula=r"y_{r c p} = \frac{1}{|S_p|} \sum_{q \in S_p} \sum_k w(q - k)\, x_{c k}",
     family="image",
     level=5,
@@ -348,7 +348,7 @@ def roi_align(
     layout: Annotated[str, attr("NCHW", "The layout of data and result: NCHW or NHWC.")] = "NCHW",
     mode: Annotated[str, attr("avg", '"avg" or "max": how the samples of a cell are pooled.')] = "avg",
 ) -> Call:
-    """Interpolate, for each row (image, left, top, right, bottom) of `rois`, its part of `data` at
+    """Resample the region of `data` in each row (image, left, top, right, bottom) of `rois` to
     `pooled_size`.
     """
     return call(
@@ -364,7 +364,7 @@ def roi_align(
 
 @operator(
     "vision.roi_pool",
-    description="Regions of images brought to one size, each cell the greatest element in it.",
+    description="Pools regions of images to one size: each cell takes the maximum of its elements.",
     formula=r"y_{r c p} = \max_{k \in \mathit{cell}_p(r)} x_{c k}",
     family="image",
     level=5,
@@ -391,7 +391,7 @@ def roi_pool(
     ],
     layout: Annotated[str, attr("NCHW", "The layout of data and result: NCHW or NHWC.")] = "NCHW",
 ) -> Call:
-    """Take, for each row (image, left, top, right, bottom) of `rois`, the greatest element of each cell."""
+    """Take the maximum of each cell of the region in each row (image, left, top, right, bottom) of `rois`."""
 
 
 @operator(

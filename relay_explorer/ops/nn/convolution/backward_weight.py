@@ -108,7 +108,7 @@ def _backward_weight_te(call: Lowered) -> list[Tensor]:
 
 @operator(
     "nn.conv2d_backward_weight",
-    description="The gradient of a convolution with respect to its weight.",
+    description="Computes the gradient of a convolution with respect to its weight.",
     formula=(
         r"\frac{\partial L}{\partial w_{o,c,u,v}} = \sum_{n,i,j} \frac{\partial L}{\partial y_{n,o,i,j}}\, "
         r"x_{n,c,\,s i + d u - p,\, s j + d v - p}"

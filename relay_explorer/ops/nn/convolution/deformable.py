@@ -227,8 +227,7 @@ def _interpolated_te(
 
 @operator(
     "nn.deformable_conv2d",
-    description="A convolution over two axes that reads each window's elements at places moved by learnt "
-    "offsets.",
+    description="Convolves over two axes, with each window's sampling positions moved by learned offsets.",
     formula=(
         r"y_{n,o,i,j} = \sum_{c,u,v} x_{n,c,\,s i + d u - p + \Delta_{u,v,i,j},\,s j + d v - p + "
         r"\Delta'_{u,v,i,j}}\, w_{o,c,u,v}"

@@ -75,8 +75,7 @@ def _convolution(
     n = len(axes)
     return operator(
         f"nn.conv{n}d",
-        description=f"Slides a kernel over {('one axis', 'two axes', 'three axes')[n - 1]} and sums the "
-        "products of window and weights.",
+        description=f"Convolves the data with a weight over {('one axis', 'two axes', 'three axes')[n - 1]}.",
         formula=(
             rf"y_{{n,o,{index}}} = \sum_{{c,{','.join('uvw'[:n])}}} x_{{n,c,{window}}}\, "
             rf"w_{{o,c,{','.join('uvw'[:n])}}}"

@@ -106,7 +106,7 @@ def _blocked(
     """Declare a convolution in blocks of channels."""
     return operator(
         name,
-        description=f"{what} whose channels lie in blocks, with a weight packed to match.",
+        description=f"{what} over two axes, with data and weight in blocked layouts.",
         formula=(
             r"y_{n,O,i,j,o} = \sum_{C,u,v,c} x_{n,C,\,s i + d u - p,\, s j + d v - p,\,c}\, w_{O,C,u,v,c,o}"
         ),
@@ -129,7 +129,7 @@ def _blocked(
 
 @_blocked(
     "nn.contrib_conv2d_NCHWc",
-    "A convolution over two axes",
+    "Convolves",
     "Conv2DNCHWc",
     lambda build: build(
         t(1, 1, 8, 8, 4, name="blocks"),
@@ -153,12 +153,12 @@ def contrib_conv2d_nchwc(
     out_layout: str = "",
     out_dtype: str = "",
 ) -> Call:
-    """Convolve `data`, (N, C / b, H, W, b) for "NCHW8c", with `kernel` in the layout named."""
+    """Convolve `data`, (N, C / b, H, W, b) for "NCHW8c", with `kernel` in the layout `kernel_layout`."""
 
 
 @_blocked(
     "nn.contrib_depthwise_conv2d_NCHWc",
-    "A convolution of each channel by itself",
+    "Convolves each channel separately",
     "DepthwiseConv2DNCHWc",
     lambda build: build(
         t(1, 1, 8, 8, 4, name="blocks"),
@@ -182,7 +182,7 @@ def contrib_depthwise_conv2d_nchwc(
     out_layout: str = "",
     out_dtype: str = "",
 ) -> Call:
-    """Convolve each channel by itself: `groups` is the number of channels."""
+    """Convolve each channel separately: `groups` is the number of channels."""
 
 
 # -- a product with a packed weight
@@ -262,7 +262,7 @@ def _dense_layout(question: Question) -> Answer:
 
 @operator(
     "nn.contrib_dense_pack",
-    description="Multiplies by a weight matrix whose output features lie in blocks.",
+    description="Multiplies by a weight matrix whose output features are in blocks.",
     formula=r"y_{\ldots,J b + j} = \sum_{k} x_{\ldots,k}\, w_{J,k,j}",
     family="matmul",
     relation=Relation("DensePack", _dense_relation, "{out} = {0} · {1}ᵀ, {1} in blocks"),

@@ -276,8 +276,8 @@ def _transposed(
     )
     return operator(
         f"nn.conv{n}d_transpose",
-        description="Spreads each element over a window of the output, on "
-        f"{('one axis', 'two axes', 'three axes')[n - 1]}: the transpose of a convolution.",
+        description="Computes a transposed convolution over "
+        f"{('one axis', 'two axes', 'three axes')[n - 1]}: each element adds to a window of the output.",
         formula=(
             rf"y_{{n,o,{','.join('abc'[:n])}}} = \sum_{{c}} \sum_{{{conditions}}} "
             rf"x_{{n,c,{','.join('ijk'[:n])}}}\, w_{{c,o,{','.join('uvw'[:n])}}}"

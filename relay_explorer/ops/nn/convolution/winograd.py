@@ -335,7 +335,7 @@ def contrib_conv2d_winograd_weight_transform(
 
 @operator(
     "nn.contrib_conv2d_winograd_without_weight_transform",
-    description="A convolution by Winograd's algorithm, with a weight that is transformed already.",
+    description="Convolves by Winograd's algorithm, with a weight that is already transformed.",
     formula=(
         r"y_{n,o} = A^{\mathsf T} \Bigl[ \sum_c u_{o,c} \odot (B^{\mathsf T} x_{n,c} B) \Bigr] A "
         r"\quad \text{for each tile}"
@@ -367,4 +367,4 @@ def contrib_conv2d_winograd_without_weight_transform(
     out_layout: str = "",
     out_dtype: str = "",
 ) -> Call:
-    """Compute `nn.conv2d` with a `weight` (t + r - 1, t + r - 1, O, C) that is transformed already."""
+    """Compute `nn.conv2d` with a `weight` (t + r - 1, t + r - 1, O, C) that is already transformed."""
