@@ -137,7 +137,7 @@ class AnnotatedRegionSet:
                 self.merge_regions(self._find(region), first)
             elif not isinstance(part, Constant):
                 raise RelayError(
-                    f'`{label(part)}` is used in a region for the compiler "{first.target}", and has not '
+                    f'`{label(part)}` is used in a region for the compiler "{first.target}", but has not '
                     "entered it",
                     node.span,
                     help=[f'put compiler_begin(…, "{first.target}") around it'],
@@ -146,7 +146,7 @@ class AnnotatedRegionSet:
             if part not in open_:
                 raise RelayError(
                     "a value that has left its region is used in one for the compiler "
-                    f'"{first.target}", and has not entered it',
+                    f'"{first.target}", but has not entered it',
                     node.span,
                     help=[f'put compiler_begin(…, "{first.target}") around it'],
                 )

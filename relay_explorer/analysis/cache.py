@@ -29,7 +29,7 @@ class Cache:
         whole = all(isinstance(n, int) and n >= 1 for n in (self.size, self.line, self.ways))
         if not whole or self.size % (self.line * self.ways) or self.ways < 2:
             raise RelayError(
-                f"there is no cache of {self.size!r:.40} bytes with {self.ways!r:.40} ways of "
+                f"a cache of {self.size!r:.40} bytes cannot have {self.ways!r:.40} ways with lines of "
                 f"{self.line!r:.40} bytes",
                 help=[
                     "the size is the number of sets, times the ways (2 or more), times the bytes of a line"
@@ -91,7 +91,7 @@ class Product:
         return Simulation(self, cache).run(tile)
 
     def __str__(self) -> str:
-        return f"A of {self.m} × {self.k}, B of {self.k} × {self.n}, C of {self.m} × {self.n} numbers"
+        return f"A of {self.m} × {self.k}, B of {self.k} × {self.n}, C of {self.m} × {self.n} elements"
 
 
 class Simulation:
@@ -102,7 +102,8 @@ class Simulation:
     def __init__(self, product: Product, cache: Cache) -> None:
         if cache.line % product.element:
             raise RelayError(
-                f"a line of {cache.line} bytes holds no whole number of {product.element} bytes each"
+                f"a line of {cache.line} bytes does not hold a whole number of elements of "
+                f"{product.element} bytes"
             )
         self.product, self.cache = product, cache
         self.sets: list[dict[int, None]] = [{} for _ in range(cache.sets)]
@@ -112,7 +113,7 @@ class Simulation:
         p, misses = self.product, [0, 0, 0]
         tn, tk = min(tile[0], p.n), min(tile[1], p.k)
         if tn < 1 or tk < 1:
-            raise RelayError(f"a tile of {tile[0]} × {tile[1]} is none: its sides are at least 1")
+            raise RelayError(f"a tile of {tile[0]} × {tile[1]} is empty: its sides must be at least 1")
         for j0 in range(0, p.n, tn):
             for k0 in range(0, p.k, tk):
                 self._tile(range(k0, min(k0 + tk, p.k)), j0, min(tn, p.n - j0), misses)

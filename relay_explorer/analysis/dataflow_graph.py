@@ -1,4 +1,4 @@
-"""The dataflow graph of a function, on which operator fusion works (section 4.4 of the paper).
+"""The dataflow graph of a function, on which operator fusion works.
 
 Nodes are expressions: calls, tuples, projections, constants, variables and so on. An edge leads from an
 expression to a use of it, with the pattern of that use. An expression with a use that cannot be part of a
@@ -166,7 +166,7 @@ class PostDominators:
     held, or its uses never meet); `pattern[k]` is the most opaque pattern of a use on these paths.
 
     `parent[k]` is the node that all ways from node `k` pass first, None where there is none (it is held, or
-    its uses never meet); `pattern[k]` is the most opaque pattern of a use on the way there.
+    its uses never meet); `pattern[k]` is the most opaque pattern of a use on a path to it.
     """
 
     def __init__(self, graph: DataflowGraph) -> None:

@@ -61,7 +61,7 @@ def _demand(type_: Type, kind: int, role: str, module: IRModule) -> None:
     actual = check_kind(type_, module)
     if actual != kind:
         raise TypeInferenceError(
-            f"{role} must be of kind {KIND_NAMES[kind]}, and `{type_}` is of kind {KIND_NAMES[actual]}",
+            f"{role} must be of kind {KIND_NAMES[kind]}, but `{type_}` is of kind {KIND_NAMES[actual]}",
             type_.span,
         )
 
@@ -69,7 +69,9 @@ def _demand(type_: Type, kind: int, role: str, module: IRModule) -> None:
 def _check_call(call: TypeCall, module: IRModule) -> None:
     func = call.func
     if not isinstance(func, GlobalTypeVar):
-        raise TypeInferenceError(f"only a declared type takes arguments, and `{func}` is none", call.span)
+        raise TypeInferenceError(
+            f"only a declared type takes type arguments, and `{func}` is not one", call.span
+        )
     _demand(func, TypeKind.AdtHandle, "what is called", module)
     _all_types(call.args, f"an argument of `{func.name_hint}`", module)
     data = module.type_definitions.get(func)
@@ -77,8 +79,8 @@ def _check_call(call: TypeCall, module: IRModule) -> None:
         raise TypeInferenceError(f"the module does not declare the type `{func.name_hint}`", call.span)
     if len(data.type_vars) != len(call.args):
         raise TypeInferenceError(
-            f"the type `{func.name_hint}` takes {counted(len(data.type_vars), 'type argument')}, "
-            f"and is given {len(call.args)}",
+            f"the type `{func.name_hint}` expects {counted(len(data.type_vars), 'type argument')}, "
+            f"got {len(call.args)}",
             call.span,
         )
 

@@ -160,7 +160,7 @@ class StraightLine:
                 f"a call of `@{callee.name_hint}`, another function of the module", call, _INLINE
             )
         if not isinstance(callee, Op) and not is_kernel(callee):
-            raise _unplanned("a call of a function that is no kernel", call, _INLINE)
+            raise _unplanned("a call of a function that is not a kernel", call, _INLINE)
         reads = tuple([n for arg in call.args for n in self.of(arg)])
         if self._views and is_reshape(callee) and len(reads) == 1:
             self._operations[call] = Operation(call, reads, ())
@@ -346,7 +346,7 @@ _WHAT = {
 
 def _unplanned(what: str, expr: Expr, *help: str) -> RelayError:
     return RelayError(
-        f"memory is planned for operators, kernels, tuples, `let` and `if`, and this is {what}",
+        f"memory is planned for operators, kernels, tuples, `let` and `if`, but this is {what}",
         expr.span,
         help=[*help, "what lives in other programs is known only when they run: the interpreter runs them"],
     )

@@ -134,7 +134,7 @@ def steps_for(p: DFPattern, e: Anything, search: Search) -> Steps | bool:
             return _typed(p, e, search)
         case DominatorPattern():
             return _dominates(p, e, search)
-    raise TypeError(f"this is no kind of pattern: {type(p).__name__}")
+    raise TypeError(f"this is not a kind of pattern: {type(p).__name__}")
 
 
 def _all(pairs: Iterator[tuple[DFPattern, Expr]] | list[tuple[DFPattern, Expr]]) -> Steps:

@@ -44,7 +44,7 @@ class Matcher:
 
     def __init__(self, pattern: DFPattern, root: Expr, module: IRModule | None = None) -> None:
         if not isinstance(pattern, DFPattern):
-            raise TypeError(f"this is no pattern: {pattern!r:.60}")
+            raise TypeError(f"this is not a pattern: {pattern!r:.60}")
         self.pattern = pattern
         self.root = root
         self.types = Types(root, module)

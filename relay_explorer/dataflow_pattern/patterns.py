@@ -322,7 +322,7 @@ class DominatorPattern(DFPattern):
 
         dominates(is_op("nn.conv2d")(wildcard(), wildcard()), elementwise, is_op("add")(None))
 
-    is a convolution, a diamond of elementwise operators below it, however wide and deep, and the addition in
+    is a convolution, a diamond of element-wise operators below it, however wide and deep, and the addition in
     which they meet. A path may also end at an expression without arguments that matches `path`.
     """
 
@@ -343,10 +343,10 @@ def _pattern(value: object, place: str) -> Anything:
     if isinstance(value, DFPattern):
         return value
     if isinstance(value, Expr):
-        raise TypeError(f"{place} must be a pattern, and this is an expression: write is_expr({value!s:.40})")
+        raise TypeError(f"{place} must be a pattern, but this is an expression: write is_expr({value!s:.40})")
     if isinstance(value, (bool, int, float)):
         raise TypeError(
-            f"{place} must be a pattern, and this is a number: write is_expr(relay.const({value}))"
+            f"{place} must be a pattern, but this is a number: write is_expr(relay.const({value}))"
         )
     raise TypeError(f"{place} must be a pattern, as wildcard(), not a {type(value).__name__}")
 

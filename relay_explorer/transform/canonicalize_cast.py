@@ -18,7 +18,7 @@ from .infrastructure.function_passes import TypedPass, rewritten
 
 @dataclass(frozen=True)
 class CanonicalizeCast(TypedPass):
-    """Give each elementwise or broadcasting operator that reads a shared widening `cast` its own copy of it.
+    """Give each element-wise or broadcasting operator that reads a shared widening `cast` its own copy of it.
 
     Each copy can then be fused with its reader, so that the smaller tensor is passed between the kernels.
     """

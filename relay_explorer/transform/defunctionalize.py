@@ -189,7 +189,8 @@ class _Program:
         """Return the data type that represents functions of a type."""
         if type_.type_params:
             raise RelayError(
-                f"a value of the generic type `{type_}` is handed on: it would have to be one for each type",
+                f"a value of the generic type `{type_}` is passed on, so it would have to be copied "
+                "for each type",
                 help=["give the parameter a type without type parameters"],
             )
         if type_ not in self.kinds:
@@ -319,9 +320,9 @@ class _Copy:
             arguments = None if expected is None else matched(own, self.concrete(expected))
             if arguments is None:
                 raise RelayError(
-                    f"`@{name.name_hint}` is generic, and it is not known with which types it is used here",
+                    f"`@{name.name_hint}` is generic, but the types of this use are not known",
                     part.span or (parent.span if parent is not None else None),
-                    help=["give the place where it stands a type"],
+                    help=["annotate this use with a type"],
                 )
             types = arguments
         type_ = substitute_type(FuncType(own.arg_types, own.ret_type), dict(zip(own.type_params, types)))

@@ -46,7 +46,7 @@ class DynamicToStatic(FunctionPass):
             return infer_types(result)
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        folded = fold(function)
+        folded = fold(function, mod)
         assert isinstance(folded, Function)
         alone = mod.copy()
         name = next(var for var, candidate in mod.functions.items() if candidate is function)

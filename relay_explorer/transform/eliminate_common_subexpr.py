@@ -73,7 +73,7 @@ def _copied(node: Expr) -> Expr:
 
 def _key(node: Expr) -> Hashable | None:
     """Return a key that is equal for equal computations; None for calls of random operators and anything that
-    is no operator call.
+    is not an operator call.
     """
     match node:
         case Call(op=Op() as op) if not op.get_attr("TOpIsStateful"):

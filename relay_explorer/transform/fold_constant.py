@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any as Anything
 
+from ..analysis.effects import effects
 from ..ir.annotate import set_origin
 from ..ir.declaration import Trait
 from ..ir.errors import RelayError
@@ -28,10 +30,11 @@ _STAYS = (Trait.DIFFERS_IN_TRAINING, Trait.SHAPE_QUERY)
 class FoldConstant(TypedPass):
     """Evaluate operator calls whose arguments are all constants.
 
-    A `let` of a constant is inlined, a projection of a constant tuple is resolved, an `if` with a constant
-    condition is replaced by its branch, and `shape_of` a tensor of static shape by that shape. A call without
-    arguments, such as `zeros`, stays, because it is smaller than its result. So does a call whose type has a
-    `?`, because its type would change. Kernels (functions with `Primitive`) stay as they are.
+    A `let` of a constant is inlined, a projection of a tuple that is written out is replaced by the field
+    unless evaluating the tuple has side effects, an `if` with a constant condition is replaced by its branch,
+    and `shape_of` a tensor of static shape by that shape. A call without arguments, such as `zeros`, stays,
+    because it is smaller than its result. So does a call whose type has a `?`, because its type would change.
+    Kernels (functions with `Primitive`) stay as they are.
     """
 
     name = "FoldConstant"
@@ -40,12 +43,17 @@ class FoldConstant(TypedPass):
     fold_qnn: bool = False
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        return rewritten(function, fold(function))
+        return rewritten(function, fold(function, mod))
 
 
-def fold(expr: Expr) -> Expr:
-    """`expr`, whose types are known, with its constants folded."""
+def fold(expr: Expr, mod: IRModule) -> Expr:
+    """Fold the constants of `expr`, a function of `mod` whose types are known."""
     order = post_order(expr)
+
+    @cache
+    def effectful() -> set[Expr]:
+        return effects(mod)
+
     values = {id(node.var): node.value for node in order if isinstance(node, Let)}
     memo: dict[Expr, Expr] = {}
 
@@ -71,7 +79,15 @@ def fold(expr: Expr) -> Expr:
                 )
         else:
             new = rebuild(node, [known(part) for part in children(node)])
-            folded = _folded(node, new)
+            match node, new:
+                case TupleGetItem(tuple_value=tuple_), TupleGetItem(tuple_value=folded_tuple):
+                    fields = annotated(folded_tuple)
+                    if isinstance(fields, Tuple) and tuple_ not in effectful():
+                        folded = _field(node, new, fields)
+                    else:
+                        folded = new
+                case _:
+                    folded = _folded(node, new)
             if folded is not new and not folded.origin:
                 set_origin(folded, (node,))
             memo[node] = folded
@@ -96,14 +112,6 @@ def _folded(old: Expr, new: Expr) -> Expr:
                         sentence="A call whose arguments are all constants is computed now.",
                     )
             return new if result is None else result
-        case TupleGetItem(tuple_value=Tuple() as fields):
-            field = fields.fields[new.index]
-            if not _is_constant(field):
-                return new
-            emit_rewrite(
-                _folded, new, field, old, sentence="A field of a tuple of constants is that constant."
-            )
-            return field
         case If(cond=Constant() as condition):
             branch = new.true_branch if condition.data.item() else new.false_branch
             emit_rewrite(
@@ -115,6 +123,17 @@ def _folded(old: Expr, new: Expr) -> Expr:
             )
             return branch
     return new
+
+
+def _field(old: Expr, new: TupleGetItem, fields: Tuple) -> Expr:
+    """Replace the projection of a tuple that is written out by the field, on the device of the tuple."""
+    field, device = fields.fields[new.index], new.tuple_value
+    if isinstance(device, Call):  # `on_device`, which stands around the tuple
+        field = Call(device.op, [field], device.attrs)
+    emit_rewrite(
+        _field, new, field, old, sentence="A projection of a tuple that is written out is the field."
+    )
+    return field
 
 
 def _of_the_type(op: Op, call: Call) -> Expr | None:

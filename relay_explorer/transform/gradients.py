@@ -30,7 +30,7 @@ def gradient_of(call: Call) -> GradientRule:
             f"the operator `{call.op.name}` has no gradient",
             call.span,
             help=[
-                "put operators that have one in its place, or give it one, a function of call and grad: "
+                "use operators that have one instead, or register one, a function of call and grad: "
                 f'relay.op.get("{call.op.name}").set_attr("FPrimalGradient", …)',
             ],
         )

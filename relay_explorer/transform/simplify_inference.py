@@ -19,7 +19,7 @@ from .tools.typed_rewrite import along_axis, call, scalar
 
 @dataclass(frozen=True)
 class SimplifyInference(TypedPass):
-    """Replace normalizations by elementwise arithmetic, and remove dropout.
+    """Replace normalizations by element-wise arithmetic, and remove dropout.
 
     `nn.batch_norm` with fixed statistics becomes a scale and a shift per channel, which other passes can fold
     into a convolution. A batch norm whose updated statistics are used stays.

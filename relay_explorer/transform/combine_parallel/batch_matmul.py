@@ -16,7 +16,7 @@ class CombineParallelBatchMatmul(CombineParallel):
     """Combine calls of `nn.batch_matmul` that share their left operand into one call.
 
     Its right operand concatenates theirs, so the queries, keys and values of an attention layer are computed
-    by one product. Elementwise operators that follow each product are combined too. Only products in the
+    by one product. Element-wise operators that follow each product are combined too. Only products in the
     usual form are considered: the left operand as it is, the right one transposed.
     """
 

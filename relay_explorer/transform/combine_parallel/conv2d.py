@@ -15,7 +15,7 @@ from .groups import CombineParallel, Concatenated, Group, concatenated
 class CombineParallelConv2D(CombineParallel):
     """Combine 2-D convolutions of the same data into one with the output channels of all.
 
-    The convolutions may differ only in their weights and in the number of output channels. Elementwise
+    The convolutions may differ only in their weights and in the number of output channels. Element-wise
     operators that follow each are combined too, so the branches of an Inception block become one kernel.
     Grouped convolutions are left alone.
     """

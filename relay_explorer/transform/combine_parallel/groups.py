@@ -1,7 +1,7 @@
 """What the passes that combine parallel calls share.
 
 The calls of a group, its *branches*, read the same data with different weights, or have the same weight for
-different data. One call computes all of them. The elementwise work that follows the branches is combined as
+different data. One call computes all of them. The element-wise work that follows the branches is combined as
 well, level by level, as long as all branches do the same. Finally each branch slices its part out of the
 result.
 """
@@ -149,7 +149,7 @@ class _Combiner:
         self._span([self.position[output] for output in group.outputs])
 
     def _next(self, group: Group) -> tuple[Call, ...] | None:
-        """Return the only users of the outputs, if they are elementwise calls of one operator with equal
+        """Return the only users of the outputs, if they are element-wise calls of one operator with equal
         attributes and equally many arguments.
         """
         next_calls = []

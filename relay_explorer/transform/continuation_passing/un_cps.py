@@ -45,14 +45,14 @@ def un_cps(func: Function) -> Function:
     continuation = _continuation_type(func)
     if continuation is None:
         raise RelayError(
-            "this function is not in continuation-passing style: its last parameter is no function "
+            "this function is not in continuation-passing style: its last parameter is not a function "
             "to the type of its result",
             func.span,
             help=["make it with to_cps"],
         )
     if _is_higher_order(func):
         raise RelayError(
-            "this function takes or gives functions, which would still want continuations", func.span,
+            "this function takes or returns functions, which would still expect continuations", func.span,
             help=["call it with a continuation"],
         )  # fmt: skip
     old_result, answer = continuation

@@ -76,7 +76,7 @@ def differentiated(normal: Function, annotated: bool = True) -> Derivation:
     """
     if normal.type_params:
         raise RelayError(
-            "a function of any type has no derivative: it is not known what its numbers are",
+            "a polymorphic function has no derivative, because the tensors in its values are unknown",
             normal.span,
             help=["call it with tensors from another function, and differentiate that one"],
         )

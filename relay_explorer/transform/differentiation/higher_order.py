@@ -128,7 +128,7 @@ class _WithCells(Lifting):
         assert isinstance(type_, FuncType)
         if function.type_params:
             raise RelayError(
-                "a function of any type has no derivative: it is not known what its numbers are",
+                "a polymorphic function has no derivative, because the tensors in its values are unknown",
                 function.span,
                 help=["call it with tensors from another function, and differentiate that one"],
             )

@@ -33,7 +33,7 @@ class LazyGradientInit(Pass):
     """
 
     name = "LazyGradientInit"
-    opt_level = 0
+    opt_level = 2
     required = ()
     contract = Contract(gives="A-normal")
 

@@ -64,7 +64,7 @@ class ReverseMode:
         self.whole: dict[int, list[Expr]] = {}  # what has come back to an expression
         self.fields: dict[int, dict[int, list[Expr]]] = {}  # to one field of it, a tuple
         self._recorder = active(Visit)
-        self._at: Expr | None = None  # where the way back has come to
+        self._at: Expr | None = None  # the node that the backward pass has reached
         self._came: dict[Expr, list[Expr | None]] = {}  # if recorded: from where something came back
         self._sums: list[Expr] = []  # what is put together at this place
         self._taken: list[Expr] = []  # the fields of what is handed on from here
@@ -121,7 +121,7 @@ class ReverseMode:
         type_ = result.checked_type
         if isinstance(type_, TupleType):
             if not type_.fields:
-                raise RelayError("the function gives an empty tuple, which has no derivative", result.span)
+                raise RelayError("the function returns an empty tuple, which has no derivative", result.span)
             first = field_of(self._name(result), 0)
             self._give_field(result, 0, _first_one(first, type_.fields[0]))
         else:
@@ -251,7 +251,7 @@ def by_arguments(call: Call, derivative: Expr, name: Expr) -> list[Expr | None]:
     by_argument: list[Expr | None] = [by if by is None else unwrapped(by) for by in rule(call, derivative)]
     if len(by_argument) != len(call.args):
         raise RelayError(
-            f"the gradient of `{call.op}` gives {len(by_argument)} derivatives "
+            f"the gradient of `{call.op}` returns {len(by_argument)} derivatives "
             f"for {len(call.args)} arguments",
             call.span,
         )

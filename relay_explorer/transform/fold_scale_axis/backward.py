@@ -148,7 +148,7 @@ class _Backward:
                     self._scaled,
                     node,
                     scaled[node],
-                    sentence="On its way back to a layer, the scale passes what works channel by channel.",
+                    sentence="The scale moves back to the layer through channel-by-channel operators.",
                 )
         return scaled[root]
 

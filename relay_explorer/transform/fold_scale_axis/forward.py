@@ -143,7 +143,7 @@ class _Forward:
                     self._product,
                     node,
                     values[data],
-                    sentence="The scale goes on to those who read the product; what it scaled stays.",
+                    sentence="The scale moves on to the product's users; its operand stays as it is.",
                 )
                 return _Scaled(values[data], scale, ask.axes)
         return None

@@ -1,4 +1,4 @@
-"""FuseOps: group operators that can be computed in one loop nest into kernels (paper, section 4.4)."""
+"""FuseOps: group operators that can be computed in one loop nest into kernels, as the paper does."""
 
 from __future__ import annotations
 

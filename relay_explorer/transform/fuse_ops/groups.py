@@ -1,12 +1,12 @@
-"""Which operators become one kernel: the grouping of the paper's section 4.4, and what it decided and why.
+"""Which operators become one kernel: the grouping of the paper's section on operator fusion, with reasons.
 
-Every node of the data flow begins as a group of its own. In three phases, each node is looked at in
-post-order, and may be merged into the group of its immediate post-dominator, with all on the ways there:
+Every node of the data flow begins as a group of its own. In three phases, each node is considered in
+post-order, and may be merged into the group of its immediate post-dominator, with all nodes on the paths:
 
-* phase 1: a convolution or the like takes up the element-wise work that follows it; element-wise and
-  broadcasting work joins what comes next, a reduction too;
-* phase 2: injective work, and tuples, join injective work that follows;
-* phase 3: injective work joins a tuple that has been taken into a kernel.
+* phase 1: element-wise work is fused into a convolution or the like that it follows; element-wise and
+  broadcast work is fused with what follows it, a reduction included;
+* phase 2: injective work, and tuples, are fused with injective work that follows;
+* phase 3: injective work is fused into a tuple that is already in a kernel.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ...analysis.dataflow_graph import DataflowGraph, FlowNode, PostDominators
-from ...ir.expr import Constant
+from ...ir.expr import Constant, Function
 from ...ir.lazy_dataclass import dataclass
+from ...ir.module import IRModule
 from ...ir.op import OpPattern
 from ...ir.recorder import Event, active
 from ...ir.rewrites import Rewrite, emit_rewrite
@@ -26,9 +27,10 @@ MAX_FUSED = 256  # nodes of a kernel, unless asked otherwise
 
 RULES = {
     "out-fusable": (
-        "everything between an out-fusable operator and its post-dominator must be broadcast or simpler"
+        "everything between a complex-out-fusable operator and its post-dominator must be broadcast or "
+        "simpler"
     ),
-    "not element-wise": "an out-fusable operator is fused only along element-wise uses",
+    "not element-wise": "a complex-out-fusable operator is fused only along element-wise uses",
     "broadcast": (
         "element-wise and broadcast operators join what comes next, a reduction or a convolution included"
     ),
@@ -262,6 +264,17 @@ class Partition:
                     return None
                 pending.extend(user for user, _ in current.uses)
         return between
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """A module whose operators another algorithm than `FuseOps` groups, for an explorer to show.
+
+    `partition` is given a typed function and its data flow. It returns the groups, and emits `Decision`s.
+    """
+
+    module: IRModule
+    partition: Callable[[Function, DataflowGraph], Partition]
 
 
 def _merge(group: Group, into: Group) -> None:

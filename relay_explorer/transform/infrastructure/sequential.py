@@ -128,7 +128,7 @@ def _required(name: str, step: Pass) -> Callable[[IRModule], IRModule]:
     entry = registry.required(name)
     if entry is None:
         raise RelayError(
-            f"the pass {step.info.name} requires `{name}`, which is no pass",
+            f"the pass {step.info.name} requires `{name}`, which is not a pass",
             help=["`required` names passes of relay.transform, such as InferType"],
         )
     return instance(entry)

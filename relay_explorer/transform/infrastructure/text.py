@@ -22,7 +22,7 @@ _UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
 def parse_passes(text: str) -> tuple[Pass, ...]:
     """Read a list of passes from text; see `parse_pipeline`."""
     if len(text) > MAX_LENGTH:
-        raise RelayError(f"the pipeline has {len(text):,} characters, and may have {MAX_LENGTH:,}")
+        raise RelayError(f"the pipeline has {len(text):,} characters, but at most {MAX_LENGTH:,} are allowed")
     return _Reader(text).passes()
 
 
@@ -48,7 +48,7 @@ class _Reader:
         call = node if isinstance(node, ast.Call) else None
         name = call.func if call else node
         if not isinstance(name, ast.Name):
-            raise RelayError(f"`{_text(node)}` is no pass", self._span(node), help=[EXAMPLE])
+            raise RelayError(f"`{_text(node)}` is not a pass", self._span(node), help=[EXAMPLE])
         entry = registry.find(name.id)
         if entry is None:
             names = registry.names()
@@ -77,7 +77,7 @@ class _Reader:
     def _option(self, name: str, takes: inspect.Signature, word: ast.keyword) -> str:
         """Return the name of an option that the pass has; refuse any other."""
         if word.arg is None:
-            raise RelayError("`**` has no place in a pipeline", self._span(word.value), help=[EXAMPLE])
+            raise RelayError("`**` is not allowed in a pipeline", self._span(word.value), help=[EXAMPLE])
         any_name = any(p.kind is p.VAR_KEYWORD for p in takes.parameters.values())
         if any_name or word.arg in takes.parameters:
             return word.arg
@@ -93,7 +93,7 @@ class _Reader:
             return ast.literal_eval(node)
         except _UNREADABLE:
             raise RelayError(
-                f"`{_text(node)}` is no literal",
+                f"`{_text(node)}` is not a literal",
                 self._span(node),
                 help=["options are numbers, strings, True, False, None, lists, tuples and dictionaries"],
             ) from None
@@ -115,7 +115,7 @@ class _Reader:
             line = (error.lineno or 0) - 1  # the lines before and after are the parenthesis
             column = min(error.offset, len(lines[line - 1]) + 1)
             span = Span(self.source, line, line, column, column + 1)
-        return RelayError("the text is no pipeline", span, help=[EXAMPLE])
+        return RelayError("the text is not a pipeline", span, help=[EXAMPLE])
 
 
 def _text(node: ast.AST) -> str:

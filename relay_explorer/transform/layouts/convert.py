@@ -92,7 +92,7 @@ def _default(call: Call, types: Sequence[Anything], preferred: Sequence[str]) ->
 def _named(operator: str, name: str) -> str:
     if name == "default" or not is_layout(name):
         raise RelayError(
-            f"`{operator}` cannot be brought to the layout {name!r}",
+            f"`{operator}` cannot be converted to the layout {name!r}",
             help=[
                 'the layout of the data must be named, such as "NHWC"; only that of a weight may be "default"'
             ],
@@ -106,8 +106,7 @@ def _layer(call: Call, op: Op, types: Sequence[Anything], preferred: Sequence[st
     assert attrs is not None
     if len(preferred) != 2:
         raise RelayError(
-            f"`{name}` has data and a weight, but {len(preferred)} layouts are wanted of it: "
-            f"{list(preferred)}",
+            f"`{name}` has data and a weight, but {len(preferred)} layouts are requested: {list(preferred)}",
             help=['give both, such as ["NHWC", "HWIO"], or ["NHWC", "default"]'],
         )
     data, kernel = _named(name, str(preferred[0])), str(preferred[1])
@@ -133,7 +132,7 @@ def _default_kernel(op: Op, data: str, attrs: Attrs, types: Sequence[Anything]) 
     if data not in defaults:
         raise RelayError(
             f'`{name}` has no default layout of the weight for the layout "{data}" of the data',
-            help=[f"name it; defaults there are for {', '.join(defaults)}"],
+            help=[f"name it; there are defaults for {', '.join(defaults)}"],
         )
     if name == "nn.conv2d" and data == "NHWC" and _is_depthwise(attrs, types):
         return "HWOI"

@@ -2,7 +2,8 @@
 
 From the leaves up, every value is an expression, or `Laid`: an expression in a new layout, with the old one.
 Who can take the new layout does, by its rule; for anyone else the tensor is brought back. Every change is
-checked: the new call must have the type of the old one, laid anew; otherwise the operator stays as it is.
+checked: the new call must have the type of the old one in the new layout; otherwise the operator stays as it
+is.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Laid(NamedTuple):
 
 
 class Several(NamedTuple):
-    """The fields of a tuple, and the expression that is the tuple if none of them is laid anew."""
+    """The fields of a tuple, and the expression that is the tuple if none of them gets a new layout."""
 
     fields: Sequence[Expr | Laid]
     whole: Expr

@@ -89,10 +89,10 @@ class ToMixedPrecision(TypedPass):
             return
         if self.missing_op_mode == 0:
             raise RelayError(
-                f"ToMixedPrecision knows no category of {', '.join(f'`{name}`' for name in sorted(missing))}",
+                f"ToMixedPrecision has no category for {', '.join(f'`{name}`' for name in sorted(missing))}",
                 help=[
-                    "say one with relay.op.register_mixed_precision_conversion(…), or give "
-                    "missing_op_mode=1: the operators then do as their arguments do"
+                    "register one with relay.op.register_mixed_precision_conversion(…), or set "
+                    "missing_op_mode=1: the operators then follow their arguments"
                 ],
             )
         for name, count in sorted(missing.items()):

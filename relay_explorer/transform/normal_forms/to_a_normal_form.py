@@ -139,7 +139,7 @@ class Normalizer:
                 self._bind,
                 expr,
                 var,
-                sentence="What is computed gets a variable; whoever uses it says its name.",
+                sentence="Each computed value gets a variable; its users refer to it by name.",
             )
         self.atoms[expr] = var
 

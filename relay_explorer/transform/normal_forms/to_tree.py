@@ -42,9 +42,9 @@ class ToTree(Pass):
             if isinstance(function, Function):
                 if (size := tree_size(function, acting)) > self.largest:
                     raise RelayError(
-                        f"written out, `@{var.name_hint}` has {size:,} expressions",
+                        f"expanded into a tree, `@{var.name_hint}` has {size:,} expressions",
                         function.span,
-                        help=[f"at most {self.largest:,} are written out: share fewer"],
+                        help=[f"at most {self.largest:,} are allowed: share fewer subexpressions"],
                     )
                 new[var] = _Copier(acting).root(function)
         return new

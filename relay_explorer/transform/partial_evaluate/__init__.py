@@ -1,4 +1,4 @@
-"""PartialEvaluate: run a program as far as its data is static (section 4.3.1 of the paper).
+"""PartialEvaluate: run a program as far as its data is static (the paper's section on partial evaluation).
 
 The residual program does what could not be done at compile time. Functions are inlined, `if`s and `match`es
 on static values are decided, a recursion over static data is unrolled, and reads of reference cells with

@@ -245,7 +245,7 @@ class Evaluator:
                 if isinstance(source.static, StaticRef):
                     self.store.write(source.static, read)
                 return read
-        raise TypeError(f"a {type(expr).__name__} is no expression that can be evaluated")
+        raise TypeError(f"a {type(expr).__name__} is not an expression that can be evaluated")
 
     # -- choices
 

@@ -23,7 +23,7 @@ Cells = tuple[tuple[StaticRef, Known], ...]
 @dataclass(eq=False)
 class Frame:
     """A function being evaluated on what is known of its arguments. `call` is where it was called: None for
-    the function of the module, and for one that is written into the residual program for whoever calls it.
+    the function of the module, and for one that is written into the residual program for its callers.
     `turn` counts how many calls of it are being inlined around this one.
     """
 
@@ -108,7 +108,7 @@ class Branch(PartialEvaluationEvent):
 
 @dataclass(frozen=True, slots=True)
 class Entered(PartialEvaluationEvent):
-    """A function is evaluated in the place of its call, or written into the residual program, as `asked`. Of
+    """A function is evaluated instead of its call, or written into the residual program, as `asked`. Of
     the arguments in `smaller` there is less than in the call around it; -1 is the function itself.
     """
 

@@ -48,7 +48,7 @@ def record_partial_evaluation(mod: IRModule, entry: str = "main", limit: int = L
     var = normal.get_global_var(entry)
     function = normal.functions[var]
     if not isinstance(function, Function):
-        raise RelayError(f"@{entry} is no function that could be evaluated")
+        raise RelayError(f"@{entry} is not a function that could be evaluated")
     most = int(PassContext.current().config.get("relay.PartialEvaluate.max_bindings", MAX_BINDINGS))
     with Recorder(PartialEvaluationEvent, limit=limit) as recorder:
         evaluator = Evaluator(normal, most)

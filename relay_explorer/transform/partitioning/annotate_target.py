@@ -186,7 +186,7 @@ def compiler_of(mark: Expr) -> str:
 
 
 def _is_computed(part: Expr) -> bool:
-    """Whether it takes something: `zeros()` and `()` are no results of a region, since nothing enters it."""
+    """Whether it takes something: `zeros()` and `()` are not results of a region, since nothing enters it."""
     match part:
         case Call():
             return bool(part.args)

@@ -116,7 +116,7 @@ class Simplifier:
     def tensor(self, expr: Expr) -> TensorType:
         """Return the type of an expression that is a tensor."""
         type_ = self.type(expr)
-        assert isinstance(type_, TensorType), f"{expr} is no tensor but {type_}"
+        assert isinstance(type_, TensorType), f"{expr} is not a tensor but {type_}"
         return type_
 
     def call(self, name: str, *args: Expr, **attrs: object) -> Expr:
