@@ -52,7 +52,7 @@ def get_tensor_array_shape(expr: Expr, dtype: str, prelude: Prelude) -> tuple[Di
     """Return the shape of the tensors of an array, an expression of the type `List[…]`; None where each has
     its own.
 
-    Raise a ModuleError where `expr` is no array of tensors of that element type.
+    Raise a ModuleError where `expr` is not an array of tensors of that element type.
     """
     module = prelude.mod.copy()
     module["main"] = Function(free_vars(expr), expr)
@@ -65,7 +65,7 @@ def get_tensor_array_shape(expr: Expr, dtype: str, prelude: Prelude) -> tuple[Di
                 return None
             if header.name_hint.startswith(f"static_tensor_{dtype}_"):
                 return _shape_of(module.type_definitions[header])
-    raise ModuleError(f"this is no array of {dtype} tensors: its type is {type_}", expr.span)
+    raise ModuleError(f"this is not an array of {dtype} tensors: its type is {type_}", expr.span)
 
 
 def _shape_of(data: TypeData) -> tuple[Dim, ...]:

@@ -4,7 +4,7 @@ It follows TVM 0.14: the texts that TVM printed for the project's conformance pr
 again character by character. Functions remain in the order of their definition, whereas TVM sorted them by
 name. To make every program readable again, the format has some notations that TVM did not have:
 
-* names that are no identifiers are written between backquotes: @`my function`, with the escapes of strings;
+* names that are not identifiers are written between backquotes: @`my function`, with the escapes of strings;
   so is an operator whose name a constructor shares: `exp`;
 * `2i8`, `3u16`, `1.5f16`, `1bf16`, `inff`, `-inff64`, `nanf` are constants of those types; other constants
   are stored in the metadata, as readable JSON (see metadata.py; TVM's own is read too);

@@ -40,7 +40,7 @@ class AttributeSyntax(TypeSyntax):
         start = self.start
         value = self.meta_reference()
         if not isinstance(value, Size):
-            raise self.error("this entry of the metadata is no dimension", start, self.last)
+            raise self.error("this entry of the metadata is not a dimension", start, self.last)
         return value
 
     def attribute(self, name: str, start: int, end: int, attrs: ParsedAttrs) -> None:

@@ -56,7 +56,7 @@ class CompoundSyntax(ExpressionSyntax):
     def _meta(self, start: int) -> Expr:
         value = self.meta_reference()
         if not isinstance(value, Expr):
-            raise self.error("this entry of the metadata is no expression", start, self.last)
+            raise self.error("this entry of the metadata is not an expression", start, self.last)
         return value
 
     def _parentheses(self) -> Steps[Expr]:

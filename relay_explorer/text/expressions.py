@@ -209,7 +209,7 @@ class ExpressionSyntax(PatternSyntax):
         return op
 
     def _meant(self, name: str) -> list[str]:
-        """Suggest help for a word that is no operator: a variable or function of that name, or a similar
+        """Suggest help for a word that is not an operator: a variable or function of that name, or a similar
         constructor.
         """
         if f"%{name}" in self.locals:
@@ -261,7 +261,7 @@ class ExpressionSyntax(PatternSyntax):
         return Call(node, args, attrs, types, self.span(start, self.last))
 
     def _free_attrs(self, parsed: ParsedAttrs, start: int) -> Attrs | None:
-        """Return the attributes of a call whose callee is no operator."""
+        """Return the attributes of a call whose callee is not an operator."""
         try:
             return free_attrs(parsed)
         except AttributeSchemaError as error:

@@ -149,10 +149,10 @@ def unquote(text: str) -> str:
         code = escape[1] or escape[2] or escape[3]
         if code:
             if int(code, 16) > 0x10FFFF:
-                raise ValueError(f"`\\U{code}` is no character")
+                raise ValueError(f"`\\U{code}` is not a character")
             return chr(int(code, 16))
         if escape[4] not in _PLAIN:
-            raise ValueError(f'`\\{escape[4]}` is no escape; known are \\n \\t \\r \\" \\\\ \\xHH \\uHHHH')
+            raise ValueError(f'`\\{escape[4]}` is not an escape: use \\n \\t \\r \\" \\\\ \\xHH \\uHHHH')
         return _PLAIN[escape[4]]
 
     body = text[1:-1]

@@ -94,7 +94,7 @@ class MetaTable:
         value = entries[index]
         if value is None:
             raise ValueError(
-                f"entry {index} of `{kind}` is not a tensor, and only tensors are written and read"
+                f"entry {index} of `{kind}` is not a tensor, but only tensors can be written and read"
             )
         if kind == CONSTANT and not isinstance(value, Constant):
             return Constant(value)

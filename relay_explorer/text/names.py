@@ -63,7 +63,7 @@ def local_hint(hint: str) -> str:
 
 
 def global_name(name: str) -> str:
-    """Write `@main`; between backquotes if the name is no identifier, because functions are looked up by
+    """Write `@main`; between backquotes if the name is not an identifier, because functions are looked up by
     name.
     """
     return f"@{name}" if GLOBAL.fullmatch(name) else f"@{quote(name, '`')}"
@@ -71,8 +71,8 @@ def global_name(name: str) -> str:
 
 @lru_cache(1000)
 def plain_name(name: str) -> str:
-    """Write the name of an operator, a type or a constructor; between backquotes if it is no identifier, or
-    means something else.
+    """Write the name of an operator, a type or a constructor; between backquotes if it is not an identifier,
+    or means something else.
     """
     if (
         PLAIN.fullmatch(name)

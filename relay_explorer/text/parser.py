@@ -153,7 +153,7 @@ class ModuleSyntax(CompoundSyntax):
             variable = self.globals[name] = GlobalVar(name, span=self.span(at, end))
         if variable in module.functions:
             raise self.error(
-                f"`@{name[:60]}` is defined already, in the module that the program is added to", at, end
+                f"`@{name[:60]}` is already defined, in the module that the program is added to", at, end
             )
         self._fresh_scope()
         function = run(self.function(start))
@@ -254,7 +254,7 @@ class ModuleSyntax(CompoundSyntax):
                 owner = first.belong_to.name_hint[:60]
                 notes = [Note("it was declared here", first.span)]
                 raise self.error(
-                    f"a constructor `{name[:60]}` is declared already, in the type `{owner}`",
+                    f"a constructor `{name[:60]}` is already declared, in the type `{owner}`",
                     at,
                     end,
                     notes,

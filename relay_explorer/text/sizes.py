@@ -5,6 +5,7 @@ It is an operator-precedence parser with explicit stacks, so nesting needs no re
 
 from __future__ import annotations
 
+from ..ir.show import counted
 from ..ir.size import Value, is_whole, whole
 from ..ir.size_parts import FUNCTIONS, applied
 from ..ir.types import Any, Dim, Size, SizeVar
@@ -117,7 +118,9 @@ class _Reader:
         if name != "(":
             count, arity = self.counts.pop(), FUNCTIONS[name]
             if count != arity:
-                raise self.lexer.error(f"`{name}` of sizes takes {arity}, not {count}", start, self.lexer.end)
+                raise self.lexer.error(
+                    f"`{name}` expects {counted(arity, 'size')}, got {count}", start, self.lexer.end
+                )
             args = [self.values.pop() for _ in range(count)][::-1]
             if name.startswith("floor") and count == 2 and args[1] == 0:
                 raise self.lexer.error("a size is divided by 0", start, self.lexer.end)

@@ -122,7 +122,7 @@ class Generator:
         opener = self._open.get(expr.__class__)
         if opener is None:
             raise TypeInferenceError(
-                f"a {type(expr).__name__} is no Relay expression",
+                f"a {type(expr).__name__} is not a Relay expression",
                 expr.span if isinstance(expr, Expr) else None,
             )
         opener(expr)
@@ -167,7 +167,7 @@ class Generator:
 
     def annotation(self, annotation: Type | None, at: Expr) -> Type:
         """Return an annotation with a fresh type variable for every hole in it; a fresh variable where there
-        is no annotation.
+        is not an annotation.
         """
         if annotation is None:
             return self.solver.fresh()
@@ -259,7 +259,7 @@ class Generator:
             takes = ", ".join(f"`{name}`" for name in inputs) or "nothing"
             raise self.refuse(
                 call,
-                f"`{op.name}` takes {counted(len(inputs), 'argument')} ({takes}), and is given {count}",
+                f"`{op.name}` expects {counted(len(inputs), 'argument')} ({takes}), got {count}",
             )
         types = self.types
         output = self.solver.fresh()
@@ -277,12 +277,12 @@ class Generator:
         if callee.type_params:
             callee = self._instantiate(call, callee)
         elif call.type_args:
-            raise self.refuse(call, "this function has no type parameters, and is given type arguments")
+            raise self.refuse(call, "this function has no type parameters, but is called with type arguments")
         if len(callee.arg_types) != len(call.args):
             name = callee_name(call.op)
             raise self.refuse(
                 call,
-                f"{name} takes {counted(len(callee.arg_types), 'argument')}, and is given {len(call.args)}",
+                f"{name} expects {counted(len(callee.arg_types), 'argument')}, got {len(call.args)}",
                 f"its type is {callee}",
             )
         unify = self.solver.unify
@@ -294,7 +294,7 @@ class Generator:
         """Type a call whose callee has a type variable as its type: unify it with a function type."""
         if not isinstance(callee, InferenceVariable):
             raise self.refuse(
-                call, f"{callee_name(call.op)} is called, but it is no function: its type is {callee}"
+                call, f"{callee_name(call.op)} is called, but it is not a function: its type is {callee}"
             )
         result = self.solver.fresh()
         expected = FuncType([self.types[a] for a in call.args], result)
@@ -430,7 +430,7 @@ class Generator:
 
     def bind_patterns(self, match: Match) -> None:
         for index, clause in enumerate(match.clauses):
-            bind_pattern(self, clause.lhs, self.types[match.data], match, index)
+            bind_pattern(self, clause.lhs, self.types[match.data], match, index, match.data)
 
     def close_match(self, match: Match) -> None:
         result: Type = self.solver.fresh()

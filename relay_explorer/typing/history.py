@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..ir.adt import Constructor
 from ..ir.expr import Expr, Let, Var
 from ..ir.span import Span
 from ..ir.substitute import parts_of, with_parts
@@ -212,9 +213,17 @@ class History:
             sentence = cause(step.main, self.resolve)
             place = step_expr(step)
             if sentence is not None:
-                links.append(Link(index, sentence, place.span if place is not None else None, place))
+                declared = _declaration(step) or place
+                links.append(Link(index, sentence, declared.span if declared is not None else None, place))
             pending.extend(reversed(step.because))
         return links
+
+
+def _declaration(step: Step) -> Expr | None:
+    """Return the constructor whose declaration gave a pattern's variable its type, if it has a place."""
+    reason = step.main.reason if isinstance(step.main, Unifying) else None
+    constructor = reason.left if reason is not None and reason.kind == "pattern" else None
+    return constructor if isinstance(constructor, Constructor) and constructor.span is not None else None
 
 
 def step_expr(step: Step) -> Expr | None:

@@ -34,5 +34,5 @@ def _declared(var: GlobalTypeVar, count: int, module: IRModule) -> str | None:
         return f"there is no type `{var.name_hint}`" + (f"; the module declares {names}" if names else "")
     takes = len(data.type_vars)
     if count != takes:
-        return f"the type `{var.name_hint}` takes {counted(takes, 'type argument')}, and is given {count}"
+        return f"the type `{var.name_hint}` expects {counted(takes, 'type argument')}, got {count}"
     return None

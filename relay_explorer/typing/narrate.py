@@ -94,7 +94,8 @@ def cause(event: InferenceEvent, resolve: Callable[[Type], Type]) -> Sentence | 
     """Explain how a step determined a type, as a link in a chain."""
     if isinstance(event, Typed):
         type_ = resolve(event.type)
-        return None if isinstance(type_, IncompleteType) else _given(event.expr, type_)
+        fresh = isinstance(event.type, IncompleteType)  # solved later, by the step that says why
+        return None if fresh or isinstance(type_, IncompleteType) else _given(event.expr, type_)
     if isinstance(event, Started):
         output = resolve(event.relation.args[-1])
         return "the result of {0} is {1}", label(event.relation.call), show_type(output)
@@ -132,6 +133,10 @@ def because(reason: Reason, type_: str) -> Sentence:
             return "the branches must agree, so both are {0}", type_
         case "condition":
             return "a condition is a {0}", type_
+        case "pattern" if isinstance(reason.left, adt.Constructor):
+            return "{0} is a field of the constructor {1}, which is declared with {2}", right, left, type_
+        case "pattern" if reason.left is None:
+            return "{0} is a part of the matched tuple, so it is {1}", right, type_
         case "pattern":
             return "{0} is matched by a pattern, so it is {1}", left, type_
         case "ref":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..ir.adt import Match, Pattern, PatternConstructor, PatternTuple, PatternVar
+from ..ir.expr import Expr
 from ..ir.show import counted
 from ..ir.substitute import substitute_type
 from ..ir.types import TupleType, Type, TypeVar
@@ -15,10 +16,21 @@ if TYPE_CHECKING:
     from .constraints import Generator
 
 
-def bind_pattern(generator: Generator, pattern: Pattern, type_: Type, match: Match, index: int) -> None:
-    """Unify the type of the matched value with the type that the pattern of clause `index` matches."""
+def bind_pattern(
+    generator: Generator,
+    pattern: Pattern,
+    type_: Type,
+    match: Match,
+    index: int,
+    matched: Expr | None = None,
+) -> None:
+    """Unify the type of the matched value with the type that the pattern of clause `index` matches.
+
+    `matched` is the expression that the pattern is matched with: the match's data, or the constructor whose
+    field it is; None for a field of a tuple.
+    """
     solver = generator.solver
-    reason = Reason("pattern", match, index, match.data)
+    reason = Reason("pattern", match, index, matched)
     if isinstance(pattern, PatternVar):
         generator.introduce(pattern.var)
         solver.unify(generator.types[pattern.var], type_, reason._replace(right=pattern.var))
@@ -45,7 +57,7 @@ def _bind_constructor(generator: Generator, pattern: PatternConstructor, type_: 
             f"and the constructor takes {len(constructor.inputs)}",
         )
     for part, expected in zip(pattern.patterns, constructor.inputs):
-        bind_pattern(generator, part, substitute_type(expected, fresh), match, reason.number)
+        bind_pattern(generator, part, substitute_type(expected, fresh), match, reason.number, constructor)
 
 
 def check_matches(generator: Generator) -> None:

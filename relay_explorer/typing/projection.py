@@ -21,7 +21,7 @@ def projection(index: int) -> Relation:
             return False
         if not isinstance(whole, TupleType):
             raise RelationError(
-                f"field {index} is taken of something that is no tuple: its type is {whole}",
+                f"field {index} is taken of something that is not a tuple: its type is {whole}",
                 "relay.split or relay.take give parts of a tensor",
                 culprits=(0,),
             )

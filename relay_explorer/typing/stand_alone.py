@@ -48,7 +48,7 @@ class TypeSolver:
         """
         func = getattr(relation.func, "relation", relation.func)
         if not isinstance(func, Relation):
-            raise TypeInferenceError(f"{func!r:.60} is no type relation")
+            raise TypeInferenceError(f"{func!r:.60} is not a type relation")
         self.solver.relate(func, [self._enter(arg) for arg in relation.args], relation.attrs, _NO_EXPR)
 
     def solve(self) -> bool:
