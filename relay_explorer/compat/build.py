@@ -127,7 +127,7 @@ def _array(value: Any) -> DeviceArray:
     try:
         return array(value)
     except (TypeError, ValueError) as problem:
-        raise RelayError(f"a value of `params` is no tensor: {problem}") from None
+        raise RelayError(f"a value of `params` is not a tensor: {problem}") from None
 
 
 __all__ = ["GraphModule", "build", "create"]

@@ -106,7 +106,7 @@ def chosen_target(target: object) -> object:
         if gpu.runs_here:
             return gpu
         say_once(
-            "cuda", "is no target here: there is no GPU that it can use, and this machine's CPU is taken"
+            "cuda", "is not a target here: there is no GPU that it can use, and this machine's CPU is taken"
         )
         return "cpu"
     if kind != "llvm":

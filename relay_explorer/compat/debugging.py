@@ -120,14 +120,14 @@ class GraphModuleDebug(GraphModule):
         """Do nothing: TVM removed the files in `dump_root` here, and none are written."""
 
     def _graph(self) -> GraphExecutable:
-        """Return the program. Raise a RelayError where it is no graph without branches."""
+        """Return the program. Raise a RelayError where it is not a graph without branches."""
         from ..lower.runtime.executable import GraphExecutable
 
         program = self._program
         if isinstance(program, GraphExecutable) and all(isinstance(s, Launch) for s in program.program.steps):
             return program
         raise RelayError(
-            "the program is no graph of kernels: it has branches, functions or data types",
+            "the program is not a graph of kernels: it has branches, functions or data types",
             help=['its values can be watched: relay_explorer.explore(mod, view="evaluation")'],
         )
 

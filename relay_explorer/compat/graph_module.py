@@ -50,7 +50,7 @@ class GraphModule:
         return method  # type: ignore[no-any-return]  # one of this class
 
     def set_input(self, key: Any = None, value: Any = None, **params: Any) -> None:
-        """Set an input by its name or index, and several by name; names in `params` that are no input are
+        """Set an input by its name or index, and several by name; names in `params` that are not inputs are
         ignored.
         """
         if key is not None:

@@ -53,7 +53,7 @@ def real_tvm(name: str = "tvm") -> types.ModuleType:
     Raise an ImportError that names a remedy where TVM is not installed.
     """
     if name.partition(".")[0] != "tvm":
-        raise ValueError(f"{name!r} is no module of TVM")
+        raise ValueError(f"{name!r} is not a module of TVM")
     try:
         return _import_module(name)
     except ModuleNotFoundError as error:
@@ -71,7 +71,7 @@ def _is_tvm(name: str) -> bool:
 
 
 def _ours(name: str) -> types.ModuleType:
-    """Our module in the place of TVM's `name`."""
+    """Our module instead of TVM's `name`."""
     mapped = OURS + name.removeprefix("tvm")
     try:
         return _import_module(mapped)

@@ -53,7 +53,7 @@ class Namespace(types.ModuleType):
 
 
 def _load(path: str) -> types.ModuleType:
-    """Import the module at `path`; `relay.nn` and its like are no files but parts of the façade."""
+    """Import the module at `path`; `relay.nn` and its like are not files but parts of the façade."""
     if path.startswith("relay."):
         loaded: types.ModuleType = getattr(importlib.import_module(f"{PACKAGE}.relay"), path[len("relay.") :])
         return loaded

@@ -82,7 +82,7 @@ def register_func(func_name: str | Callable[..., Any], f: Any = None, override: 
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         if func_name in _functions and not override:
-            raise ValueError(f"a function called `{func_name}` is registered already: give override=True")
+            raise ValueError(f"a function called `{func_name}` is already registered: give override=True")
         _functions[func_name] = function
         return function
 

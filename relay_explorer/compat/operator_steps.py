@@ -50,7 +50,7 @@ def relation_from_function(name: str, function: Callable[[list[Type], Anything],
         passed_attrs = attrs if attrs is not None and len(list(attrs.items())) else None
         result = function(list(types[:num_inputs]), passed_attrs)
         if not isinstance(result, Type):
-            raise RelationError(f"the relation `{name}` returned {result!r:.60}, which is no type")
+            raise RelationError(f"the relation `{name}` returned {result!r:.60}, which is not a type")
         reporter.assign(types[num_inputs], result)
         return True
 

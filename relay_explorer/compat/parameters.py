@@ -61,8 +61,7 @@ class _Reader:
     def bytes(self, count: int) -> bytes:
         if count < 0 or count > len(self.data) - self.at:
             raise ValueError(
-                f"the parameters end too early: {count} bytes are wanted at byte {self.at}, "
-                f"and there are {len(self.data)} in all"
+                f"the parameters end too early: expected {count} bytes at byte {self.at} of {len(self.data)}"
             )
         self.at += count
         return self.data[self.at - count : self.at]
@@ -76,7 +75,7 @@ def load_param_dict(param_bytes: bytes | bytearray) -> dict[str, DeviceArray]:
     reader = _Reader(bytes(param_bytes))
     mark, _, count = reader.take("QQQ")
     if mark != LIST:
-        raise ValueError(f"this is no file of parameters: it begins with {mark:#x}, not with {LIST:#x}")
+        raise ValueError(f"this is not a file of parameters: it begins with {mark:#x}, not with {LIST:#x}")
     names = []
     for _ in range(count):
         (length,) = reader.take("Q")

@@ -40,14 +40,14 @@ def load_json(json_str: str) -> Any:
     try:
         data = json.loads(json_str)
     except (ValueError, RecursionError):
-        raise RelayError("this is no JSON that save_json wrote") from None
+        raise RelayError("this is not JSON that save_json wrote") from None
     if not isinstance(data, dict) or data.get("relay_explorer") != FORMAT:
         if isinstance(data, dict) and "nodes" in data:
             raise RelayError(
                 "this JSON was written by TVM, as a graph of its own objects",
                 help=["print the module with astext() where TVM is installed, and read it with relay.parse"],
             )
-        raise RelayError("this is no JSON that save_json wrote")
+        raise RelayError("this is not JSON that save_json wrote")
     try:
         return _load(data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -57,7 +57,7 @@ def enable() -> None:
         return
     read, write = slot.__get__, slot.__set__
     shape = property(lambda self: _typed_shape(read(self)), write)
-    types.TensorType.shape = shape  # type: ignore[assignment, misc]  # in the place of the slot
+    types.TensorType.shape = shape  # type: ignore[assignment, misc]  # instead of the slot
     types.STATIC_DIMENSIONS.add(IntImm)
     for kind in _KINDS:
         _converting(kind)

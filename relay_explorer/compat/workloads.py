@@ -94,7 +94,7 @@ def create_workload(
             continue
         tensor = var.checked_type
         if not isinstance(tensor, TensorType):
-            raise TypeError(f"the parameter {var.name_hint} is no tensor but {tensor}")
+            raise TypeError(f"the parameter {var.name_hint} is not a tensor but {tensor}")
         values = numpy.zeros(tensor.concrete_shape, tensor.dtype)
         make(var.name_hint, values)
         params[var.name_hint] = array(values)

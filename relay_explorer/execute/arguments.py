@@ -140,7 +140,7 @@ def describe(part: Value) -> str:
             return "a function"
         case _ if hasattr(part, "dtype"):
             return f"`{TensorType(part.shape, str(part.dtype))}`"
-    return f"a {type(part).__name__}, which is no value of a program"
+    return f"a {type(part).__name__}, which is not a value of a program"
 
 
 def _wrong(param: Var, part: Value, expected: Type, place: Place | None) -> RelayError:
@@ -149,7 +149,7 @@ def _wrong(param: Var, part: Value, expected: Type, place: Place | None) -> Rela
         notes.append(Note(f"it is {', in '.join(_places(place))}"))
     within = "" if place is None else "a part of "
     return RelayError(
-        f"{within}the argument `%{param.name_hint}` must be `{expected}`, and is {describe(part)}",
+        f"{within}the argument `%{param.name_hint}` must be `{expected}`, but is {describe(part)}",
         param.span,
         notes,
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..ir.errors import RelayError
+from ..ir.errors import RelayError, TypeInferenceError
 from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var, as_expr
 from ..ir.module import IRModule
+from ..ir.show import ordinal
 from ..ir.types import TensorType, TupleType, Type, is_complete
 from ..ir.walk import free_type_vars, post_order
 from ..typing import check_types
@@ -131,8 +133,26 @@ class FunctionValue(Wrapper):
         if len(known_types) < len(types) or known_types in self._checked:
             return
         arguments = [Var(f"argument_{k}", type_) for k, type_ in enumerate(known_types)]
-        _check(self.interpreter.module, Function(arguments, Call(callee, arguments, span=callee.span)))
+        try:
+            _check(self.interpreter.module, Function(arguments, Call(callee, arguments, span=callee.span)))
+        except TypeInferenceError as error:
+            raise _about_values(error) from None
         self._checked.add(known_types)
+
+
+def _about_values(error: TypeInferenceError) -> TypeInferenceError:
+    """Word an error about arguments so that it names no variable that only the check has."""
+
+    def named(text: str) -> str:
+        text = re.sub(
+            r"`%argument_(\d+)` is annotated",
+            lambda m: f"the {ordinal(int(m[1]))} argument is a value from Python of type",
+            text,
+        )
+        return re.sub(r"`%argument_(\d+)`", lambda m: f"the {ordinal(int(m[1]))} value from Python", text)
+
+    notes = [note._replace(message=named(note.message)) for note in error.notes]
+    return TypeInferenceError(named(error.message), error.span, notes, error.help)
 
 
 def in_order(names: Sequence[str], args: Sequence[object], named: Mapping[str, object]) -> list[object]:

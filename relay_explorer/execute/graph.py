@@ -1,8 +1,8 @@
 """The graph executor: a function of kernels, run in the order and the memory that were planned for it.
 
 Everything is decided beforehand: the order of the kernels, the place of every tensor in one stretch of memory
-(section 4.4 of the paper; `analysis.plan_memory`), and the arguments of every kernel call. What is left to do
-when the program runs is to call one kernel after the other.
+(`analysis.plan_memory`), and the arguments of every kernel call. What is left to do when the program runs is
+to call one kernel after the other.
 
 A `GraphProgram` is plain data, which can be saved; a `GraphExecutor` runs it with kernels that it is given.
 """

@@ -75,7 +75,7 @@ def _wrong(parameter: Input, value: Any, depth: int, slot: Slot | None = None) -
     within = "a part of " if depth and isinstance(parameter.nest, list) else ""
     notes = [Note(f"the whole argument is `{parameter.type}`")] if within else []
     return RelayError(
-        f"{within}the argument `%{parameter.name}` must be `{expected}`, and is {describe(value)}",
+        f"{within}the argument `%{parameter.name}` must be `{expected}`, but is {describe(value)}",
         None,
         notes,
         remedies(TensorType(slot.shape, slot.dtype), value) if slot is not None else [],

@@ -152,7 +152,7 @@ class Interpreter:
         params = len(code.function.params)
         if len(args) != params:
             raise ExecutionError(
-                f"the function takes {counted(params, 'argument')}, and is given {len(args)}",
+                f"the function expects {counted(params, 'argument')}, got {len(args)}",
                 at.node.span if at is not None else code.function.span,
             )
         template = self._templates.get(code)
@@ -197,7 +197,7 @@ class Interpreter:
         if isinstance(callee, Op):
             attrs = callee.attrs_class() if callee.attrs_class is not None else None
             return apply_operator(callee, attrs, values, at.node)
-        raise ExecutionError(f"{show(callee)} is called, and is no function", at.node.span)
+        raise ExecutionError(f"{show(callee)} is called, but is not a function", at.node.span)
 
     def _choose(self, instruction: Instruction, frame: Frame) -> Block:
         """Return the branch to continue with."""
@@ -246,10 +246,10 @@ def used_up(depth: int, problem: MemoryError) -> ExecutionError:
     """Build the error for a run that exhausted Python's memory; `problem` may name the size of the tensor."""
     if str(problem) and depth < DEEP:
         return ExecutionError(
-            f"the memory is not enough: {str(problem)[:300]}",
+            f"out of memory: {str(problem)[:300]}",
             help=["give the program smaller inputs, or fewer at a time"],
         )
-    return ExecutionError(f"the memory is used up, with calls nested {depth:,} deep", help=[_ENDLESS])
+    return ExecutionError(f"out of memory, with calls nested {depth:,} deep", help=[_ENDLESS])
 
 
 def ill_typed(span: Span | None, problem: Exception) -> ExecutionError:
@@ -357,9 +357,9 @@ def apply_operator(op: Op, attrs: Any, values: Sequence[Value], at: Expr | None 
     """
     span = at.span if at is not None else None
     if op.reference is None:
-        raise ExecutionError(f"`{op.name}` has no NumPy meaning yet, so it cannot be run", span)
+        raise ExecutionError(f"`{op.name}` has no reference implementation, so it cannot be run", span)
     try:
         return op.reference(attrs, *values)
     except (ValueError, TypeError, IndexError, ZeroDivisionError) as problem:
         notes = [Note(f"argument {k} is {show(v)}") for k, v in enumerate(values)]
-        raise ExecutionError(f"`{op.name}` went wrong: {str(problem).strip()}", span, notes) from None
+        raise ExecutionError(f"`{op.name}` failed: {str(problem).strip()}", span, notes) from None

@@ -33,5 +33,5 @@ def list_items(value: ConstructorValue) -> list[Any]:
         head, rest = rest.fields
         items.append(head)
     if getattr(getattr(rest, "constructor", None), "name_hint", None) != "Nil":
-        raise RelayError(f"{rest!r:.200} is no list", help=["a list is `Cons(element, list)` or `Nil`"])
+        raise RelayError(f"{rest!r:.200} is not a list", help=["a list is `Cons(element, list)` or `Nil`"])
     return items

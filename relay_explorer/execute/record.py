@@ -214,7 +214,7 @@ class RunRecorder(BoundedRecorder[EvaluationEvent]):
         code, frame, callee, at, tail = event.code, event.frame, event.callee, event.at, event.tail
         caller, step = self.now, self.next_step()
         new = Activation(code, frame, callee, at, caller)
-        # A call that ends a branch whose `if` or `match` is waited for is no tail call: its caller goes on.
+        # A call that ends a branch whose `if` or `match` is still open is not a tail call.
         goes_on = bool(self.waiting) and self.waiting[-1][1] is caller
         replaced = caller if tail and not goes_on else None
         if at is not None:

@@ -110,7 +110,7 @@ def to_value(argument: Any, depth: int = 0) -> Value:
         return argument.inner
     try:
         array = _array(argument)
-    except Exception as problem:  # what is no tensor may say so in any way
+    except Exception as problem:  # what is not a tensor may say so in any way
         raise _no_value(argument, problem) from None
     array.flags.writeable = False
     return array
@@ -124,8 +124,8 @@ def _plain_array(array: Any) -> Any:
 
     if numpy.ma.is_masked(array):
         raise RelayError(
-            "an argument is a masked array with values that are missing",
-            help=["put a value in their place: array.filled(0)"],
+            "an argument is a masked array with missing values",
+            help=["replace them by a value: array.filled(0)"],
         )
     array = array.view(numpy.ndarray)
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
@@ -155,7 +155,7 @@ def _no_value(argument: Any, problem: Exception) -> RelayError:
         )
     remedy = "tensors are NumPy arrays, NDArrays or numbers; tuples are tuples of them"
     if argument is None:
-        remedy = "nothing is no value: an empty list is the constructor `Nil`, a missing value one of its own"
+        remedy = "None is not a value: an empty list is `Nil`, and an optional value needs a constructor"
     return RelayError(f"a {type(argument).__name__} cannot be an argument of a Relay function", help=[remedy])
 
 

@@ -20,7 +20,7 @@ _KINDS = {bool: ("bool",), int: ("int", "uint", "float"), float: ("float",)}
 
 def of_number(value: Any, dtype: str) -> Any:
     """One of Python's numbers, which have no element type, as an array of rank 0 of a parameter's. What that
-    type cannot hold, and anything else, is given back as it is, a whole number as NumPy takes it.
+    type cannot hold, and anything else, is returned as it is, a whole number as NumPy takes it.
     """
     if type(value) not in _KINDS or not dtype.startswith(_KINDS[type(value)]):
         return value
@@ -37,11 +37,11 @@ def of_number(value: Any, dtype: str) -> Any:
 def whole(value: object, name: str) -> int:
     """Check an option that is a count; raise a RelayError where it is not."""
     try:
-        count = operator.index(value)  # type: ignore[arg-type]  # it says so where it is no integer
+        count = operator.index(value)  # type: ignore[arg-type]  # it says so where it is not an integer
     except TypeError:
         count = -1
     if count < 0:
-        raise RelayError(f"`{name}` is how many times, 0 or more, and not {value!r:.60}")
+        raise RelayError(f"`{name}` must be a count, 0 or more, not {value!r:.60}")
     return count
 
 
@@ -66,7 +66,7 @@ def by_dlpack(value: Any, name: str) -> Any:
 def refused(name: str, expected: object, value: Value, span: Span | None = None) -> RelayError:
     """Build the error for an argument that does not have its parameter's type, with remedies."""
     return RelayError(
-        f"the argument `%{name}` must be `{expected}`, and is {describe(value)}",
+        f"the argument `%{name}` must be `{expected}`, but is {describe(value)}",
         span,
         help=remedies(expected, value),
     )

@@ -42,7 +42,7 @@ class ConstructorValue:
 def _wrong_number(constructor: Constructor, count: int) -> RelayError:
     takes = ", ".join(map(str, constructor.inputs))
     return RelayError(
-        f"`{constructor.name_hint}` takes {counted(len(constructor.inputs), 'field')}, and is given {count}",
+        f"`{constructor.name_hint}` expects {counted(len(constructor.inputs), 'field')}, got {count}",
         help=[f"it is declared `{constructor.name_hint}{f'({takes})' if takes else ''}`"],
     )
 

@@ -170,7 +170,9 @@ class _Composer:
         assert isinstance(call.op, Op)
         lowering = lowering_of(call.op)
         if lowering is None:
-            raise RelayError(f"`{call.op.name}` runs on the host, and cannot be part of a kernel", call.span)
+            raise RelayError(
+                f"`{call.op.name}` runs on the host, so it cannot be part of a kernel", call.span
+            )
         inputs = [self.values[id(arg)] for arg in call.args]
         types = tensor_types(call.checked_type)
         if types and all(0 in type_.shape for type_ in types):
@@ -199,7 +201,7 @@ class _Composer:
                 f"the lowering of `{op.name}` fails on {', '.join(map(str, types)) or 'no operands'}: "
                 f"{type(problem).__name__}: {str(problem).strip():.300}",
                 call.span,
-                help=["refuse in its type relation what its lowering cannot compute, or compute it there"],
+                help=["reject in its type relation what its lowering cannot compute, or extend the lowering"],
             ) from problem
 
     def _empty(self, type_: TensorType) -> Anything:
@@ -309,7 +311,7 @@ def _index_type(arguments: list[Anything]) -> str:
 
 def _with_blocks(name: str, stages: list[Stage], arguments: list[Anything]) -> list[Stage]:
     """Return the stages with the names of their blocks. TVM creates blocks in the order of `operations`: one
-    for an operation, but one per output for an operation with several outputs that is no reduction; it
+    for an operation, but one per output for an operation with several outputs that is not a reduction; it
     numbers those of the same name.
     """
     func = _prim_func(name, arguments)

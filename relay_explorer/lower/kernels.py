@@ -24,7 +24,7 @@ from .runtime.kernel import Kernel
 from .targets.target import Target
 from .targets.toolchain import c_compiler
 
-QUIET = "RELAY_EXPLORER_QUIET"  # the environment variable that turns progress off
+QUIET = "RELAY_EXPLORER_QUIET"  # the environment variable that switches progress off
 MAX_IN_PROCESS = 2  # kernels to compile in this process, since workers take a second to start
 
 
@@ -141,6 +141,6 @@ class Progress:
     def _write(self, text: str) -> None:
         if self.quiet or sys.stderr is None:  # as in a process without a terminal
             return
-        with suppress(OSError, ValueError):  # nobody reads it any more
+        with suppress(OSError, ValueError):  # the reading end is closed
             sys.stderr.write(text)
             sys.stderr.flush()

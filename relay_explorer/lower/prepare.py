@@ -119,7 +119,7 @@ def _type(name: str, value: Any) -> Type:
         return (value if isinstance(value, Constant) else Constant(to_ndarray(value))).checked_type
     except Exception as problem:  # also of other libraries, which may refuse to give their memory away
         raise RelayError(
-            f"the value of the parameter `%{name}` in `params` is no tensor, but of the type "
+            f"the value of the parameter `%{name}` in `params` is not a tensor, but of the type "
             f"`{type(value).__name__}`",
             help=str(problem).splitlines()[:1] if "numpy()" in str(problem) else [],
         ) from None

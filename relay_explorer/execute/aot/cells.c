@@ -127,7 +127,7 @@ static int call_outside(Machine *m, Object **r, int at) {
   uint32_t count = 0;
   for (; r[count]->kind != OUTSIDE; count++) given[count] = r[count];
   Outside *it = (Outside *)r[count];
-  if (count != it->arity) return failed(m, "the function takes %u arguments, and is given %u", it->arity, count);
+  if (count != it->arity) return failed(m, "the function expects %u arguments, got %u", it->arity, count);
   int wrong = it->call(it->context, m, given, &made); /* it may call others: the registers may have moved */
   if (wrong && !m->error[0]) failed(m, "a function from outside went wrong");
   if (!wrong && it->result && !fits(made, it->result))

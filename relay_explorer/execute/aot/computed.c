@@ -8,7 +8,7 @@ enum { MOST_AXES = 64, NOWHERE = -1 };
 static int went_wrong(Machine *m, const char *name, const char *text, ...) {
   va_list rest;
   va_start(rest, text);
-  int length = snprintf(m->error, sizeof m->error, "`%s` went wrong: ", name);
+  int length = snprintf(m->error, sizeof m->error, "`%s` failed: ", name);
   vsnprintf(m->error + length, sizeof m->error - (size_t)length, text, rest);
   va_end(rest);
   return 1;

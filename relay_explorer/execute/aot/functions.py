@@ -2,7 +2,7 @@
 
 A function is a C function of the machine, its registers and the place where it goes on: it returns to the
 machine at each call, and is called again when the result is there, so that C's own stack stays flat. A
-register that will not be read any more is empty: its value is given back, or handed on.
+register that will not be read any more is empty: its value is freed, or handed on.
 """
 
 from __future__ import annotations

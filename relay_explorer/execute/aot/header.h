@@ -45,7 +45,7 @@ CONSTRUCTORS
 /* Runs the program; not 0 where something went wrong. */
 RUN
 /* What a value is. A tensor has a type, rank, shape and data; others have parts, which belong to them. */
-int PREFIX_type(PREFIX_value);        /* -1: it is no tensor */
+int PREFIX_type(PREFIX_value);        /* -1: it is not a tensor */
 int32_t PREFIX_rank(PREFIX_value);
 const int64_t *PREFIX_shape(PREFIX_value);
 const void *PREFIX_data(PREFIX_value);
@@ -57,7 +57,7 @@ PREFIX_value PREFIX_keep(PREFIX_value); /* one more holds it, and releases it */
 void PREFIX_release(PREFIX *, PREFIX_value);
 
 /* Functions are values too. What one is applied to stays the caller's, as with `run`. */
-int PREFIX_arity(PREFIX_value); /* how many arguments it takes; -1: it is no function */
+int PREFIX_arity(PREFIX_value); /* how many arguments it takes; -1: it is not a function */
 int PREFIX_apply(PREFIX *, PREFIX_value function, const PREFIX_value *arguments, PREFIX_value *result);
 
 /* A function in C as a value: `code` makes a value and gives 0, or says with `fail` what is wrong. `done`, unless

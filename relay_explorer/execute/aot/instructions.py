@@ -160,8 +160,8 @@ def _invoke_host(w: FunctionWriter, i: InvokeHost, n: int) -> None:
     computed = computed_call(code.function, i.arguments, w.names)
     if computed is None:
         raise RelayError(
-            "the program cannot be compiled ahead of time: how large the results of "
-            f"`{code.name}` are is found by computing them, in Python",
+            "the program cannot be compiled ahead of time: the size of the results of "
+            f"`{code.name}` is known only after Python has computed them",
             w.function.spans[n] if w.function.spans else None,
             help=["the virtual machine runs it"],
         )
@@ -272,7 +272,7 @@ def _check_number(w: FunctionWriter, closure: int, count: int) -> None:
     """
     w.lines.append(
         f"  if (FUNCTIONS_GO_OUT && arity_of(r[{closure}]) != {count}) return failed(m, "
-        f'"the function takes %u arguments, and is given {count}", (unsigned)arity_of(r[{closure}]));'
+        f'"the function expects %u arguments, got {count}", (unsigned)arity_of(r[{closure}]));'
     )
 
 

@@ -175,7 +175,7 @@ API int PREFIX_arity(const Object *value) { return is(value, CLOSURE) ? (int)ari
 API int PREFIX_apply(Machine *m, Object *function, Object *const *arguments, Object **result) {
   Object *given[MAX_ARGUMENTS];
   *result = NULL;
-  if (!m || !is(function, CLOSURE)) return failed(m, "what is applied is no function");
+  if (!m || !is(function, CLOSURE)) return failed(m, "the applied value is not a function");
   uint32_t count = arity_of(function);
   if (count > MAX_ARGUMENTS) return failed(m, "a function of more than %d arguments is called", (int)MAX_ARGUMENTS);
   const Function *callee = &functions[function->tag];

@@ -64,7 +64,7 @@ class _Asked:
                 continue
             others = [n for n in (*_OTHERS, 2 * base) if n != base]
             if any(self.takes({place: n}, base) for n in others):
-                continue  # it may be another; where not any, that is no equality
+                continue  # it may be another; where not any, that is not an equality
             groups = (self._group(place, base, other, done) for other in (others[0], 2 * base))
             group, number = next((group for group in groups if group is not None), None), None
             if group is None:

@@ -97,7 +97,7 @@ def _parts(value: Value, tags: Mapping[tuple[str, str], int]) -> tuple[int, int,
         return FIELDS, 0, value
     if isinstance(value, RefValue):
         return CELL, 0, (value.value,)
-    raise RelayError(f"a {type(value).__name__} is no value of a program")
+    raise RelayError(f"a {type(value).__name__} is not a value of a program")
 
 
 def values_of(

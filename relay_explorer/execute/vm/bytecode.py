@@ -81,8 +81,8 @@ class AllocStorage(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class AllocTensor(Instruction):
-    """A tensor at the beginning of a storage, not filled. Another one may have been there, which nobody reads
-    any more.
+    """A tensor at the beginning of a storage, not filled. Another one may have been there, which no
+    instruction reads any more.
     """
 
     mnemonic: ClassVar[str] = "alloc_tensor"
@@ -238,7 +238,7 @@ class InvokeClosure(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class TailInvoke(Instruction):
-    """Goes on with another function in the place of this one: what it returns, this one returns."""
+    """Goes on with another function instead of this one: what it returns, this one returns."""
 
     mnemonic: ClassVar[str] = "tail_invoke"
     function: Name

@@ -78,7 +78,7 @@ class Heap:
             self.all[held].holders += 1
 
     def drop(self, held: Reference, step: int, changes: list[Change]) -> None:
-        """One holder fewer; what nobody holds any more goes, and with it what only that held."""
+        """Decrement a reference count; a value whose count is 0 is freed, with what only it referred to."""
         pending = [held]
         while pending:
             number = pending.pop()

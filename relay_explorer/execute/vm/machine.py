@@ -287,7 +287,7 @@ def _called(kind: int, callee: Any) -> str:
 
 def _wrong_number(function: VMFunction, count: int, span: Span | None) -> ExecutionError:
     return ExecutionError(
-        f"the function takes {counted(len(function.params), 'argument')}, and is given {count}", span
+        f"the function expects {counted(len(function.params), 'argument')}, got {count}", span
     )
 
 
@@ -300,4 +300,4 @@ def _applied(callee: Value, values: list[Value], span: Span | None) -> Value:
         return Interpreter().evaluate(Call(callee, params, span=span), dict(zip(params, values)))
     if isinstance(callee, Closure):  # the interpreter lets those that are not its own call themselves
         return Interpreter().call(callee, values)
-    raise ExecutionError(f"{show(callee)} is called, and is no function", span)
+    raise ExecutionError(f"{show(callee)} is called, but is not a function", span)

@@ -163,7 +163,7 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
             because: tuple[int, ...] = ()
         else:
             held, because = self._result(now, value, step)
-            self.things.hold(held)  # whoever called has it from now on
+            self.things.hold(held)  # the caller has it from now on
             self._leave(now, step)
         at = -1 if late else now.following
         ret = at if at >= 0 and isinstance(now.function.code[at], Ret) else -1

@@ -25,7 +25,7 @@ class StepKind(IntEnum):
 
 @dataclass(slots=True, eq=False)
 class Activation:
-    """One time that a function is run. `caller` waits for it at its instruction `at` (-1: nobody does).
+    """One time that a function is run. `caller` waits for it at its instruction `at` (-1: no caller does).
     `before` had its place until a tail call, the `turn`-th in that place. `entered` and `left` are steps (-1:
     it is never left). `registers` hold what they hold now, `origin` are the steps that wrote them.
     """

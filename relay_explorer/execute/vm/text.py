@@ -196,7 +196,7 @@ class _Reader:
             return NDArray.from_list([read(word.strip()) for word in match[4].split(",")], shape, match[2])
         except ValueError as problem:
             self.at -= 1
-            raise self._wrong(f"these are no values for the constant: {problem}") from None
+            raise self._wrong(f"these are not values for the constant: {problem}") from None
 
     def _kernel(self) -> KernelCode:
         match = re.fullmatch(r'kernel k\d+ ([A-Za-z_][\w.$]*|"[^"]*")( on the host)?:', self.lines[self.at])
@@ -249,7 +249,7 @@ class _Reader:
                 self._expect(",")
             values.append(self._value(str(part.type)))
         if self.tokens:
-            raise self._wrong(f"`{mnemonic}` has {len(values)} parts, and here are more")
+            raise self._wrong(f"`{mnemonic}` has {len(values)} parts, but more are given")
         return kind(*values)
 
     def _split(self, line: str) -> list[tuple[str, str]]:
@@ -267,13 +267,13 @@ class _Reader:
     def _next(self, kind: str) -> str:
         kind_found, text = self.tokens.pop() if self.tokens else ("end", "the end of the line")
         if kind_found != kind:
-            raise self._wrong(f"here a {kind} must stand, and not {text}")
+            raise self._wrong(f"expected a {kind}, found {text}")
         return text
 
     def _expect(self, sign: str) -> None:
         token = self._next("sign")
         if token != sign:
-            raise self._wrong(f"here `{sign}` must stand, and not `{token}`")
+            raise self._wrong(f"expected `{sign}`, found `{token}`")
 
     def _value(self, kind: str) -> Any:
         match kind:
@@ -297,7 +297,7 @@ class _Reader:
     def _place(self, letter: str) -> int:
         text = self._next("place")
         if text[0] != letter:
-            raise self._wrong(f"here `{letter}` and a number must stand, and not `{text}`")
+            raise self._wrong(f"expected `{letter}` and a number, found `{text}`")
         return int(text[1:])
 
     def _target(self) -> int:

@@ -22,7 +22,7 @@ MAX_DEPTH = 200
 
 def sizes_program(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[list[Program]]:
     """Return the programs that compute the sizes of outputs (te.Tensors)."""
-    programs: list[tuple[Any, Program]] = []  # TVM's variables are no keys: `==` of two is an expression
+    programs: list[tuple[Any, Program]] = []  # TVM's variables are not keys: `==` of two is an expression
     for number, tensor in enumerate(inputs):
         for axis, size in enumerate(tensor.shape):
             if isinstance(size, tvm().tirx.Var):

@@ -22,7 +22,7 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what TVM and LLVM print is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what TVM and LLVM print is not an answer
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
 

@@ -1,15 +1,15 @@
 """Estimates the cost of a nest of loops without running it.
 
 `instructions` are those of the core that has most to do: arithmetic (a product that is added at once is
-one), loads, stores, and two for each turn of a loop, to count and to jump. A vector counts as one. What
+one), loads, stores, and two for each iteration of a loop, to count and to jump. A vector counts as one. What
 is computed twice in a statement counts once, and choices as `operations` says. What
 does not depend on the innermost loops is counted once, before them, as the compiler will have it; but a
-sum that lies in an array of the program is loaded and stored in every turn. A loop that is unrolled has no
-turns. A loop that is shared out is divided by the cores; of one whose turns are the threads of a GPU, one
-turn is counted. `traffic` are the bytes of the arrays that the nests read and write, those of an
-intermediate result in each nest that uses it; what is local to a loop is not counted.
+sum that lies in an array of the program is loaded and stored in every iteration. A loop that is unrolled has
+no iterations. A loop that is parallel is divided by the cores; of one whose iterations are the threads of a
+GPU, one iteration is counted. `traffic` are the bytes of the arrays that the nests read and write, those of
+an intermediate result in each nest that uses it; what is local to a loop is not counted.
 
-`near` and `far` are the bytes that this core fetches from beyond its first cache and its second
+`near` and `far` are the bytes that this core fetches from beyond its L1 cache and its L2
 (`footprint`). `cycles` is, nest by nest, the most of four times: for the instructions, ISSUED in a cycle;
 for the longest chain of sums, each of which waits LATENCY cycles for the one before; for the bytes of
 either kind. These four constants are round numbers for a core of today, set with the six nests of
@@ -32,12 +32,12 @@ from .operations import LOADS, counted, parts
 
 LOOP_OVERHEAD = 2  # instructions per iteration
 ISSUED, LATENCY = 3, 4  # instructions in a cycle; cycles from one sum to the next
-NEAR, FAR = 64, 32  # bytes in a cycle from the second cache, and from beyond it
+NEAR, FAR = 64, 32  # bytes per cycle from the L2 cache, and from beyond it
 
 
 class Estimate(NamedTuple):
     """Instructions of the busiest core, bytes read and written, bytes that come from beyond its first and its
-    second cache, and cycles; 0 where sizes are not known. For a GPU the last three are 0.
+    cache, and cycles; 0 where sizes are not known. For a GPU the last three are 0.
     """
 
     instructions: int

@@ -1,10 +1,10 @@
 """Which of the bytes that a nest of loops touches have to come from beyond a cache.
 
 The model: a cache of so many bytes holds what was touched last. Of the loops around a statement, the
-innermost ones are found whose turns, all together, touch no more than the cache holds. What a turn of the
-next loop shares with the turn before is still there, so all that this loop touches is fetched once for each
-turn of the loops around it. Memory is fetched in lines. Left out: that two lines may want the same place,
-and fetching ahead.
+innermost ones are found whose iterations, together, touch no more than the cache holds. What one iteration of
+the next loop shares with the one before is still there, so all that this loop touches is fetched once for
+each iteration of the loops around it. Memory is fetched in lines. Left out: that two lines may want the same
+place, and fetching ahead.
 """
 
 from __future__ import annotations

@@ -20,12 +20,10 @@ from ..require import tvm
 from ..schedules import Scheduled
 
 # What an instruction is for, by how its name begins: x86-64, then ARM's.
-CLASSES = ("multiply-add", "arithmetic", "load", "store", "spread", "bookkeeping", "jump")
+CLASSES = ("multiply-add", "arithmetic", "load", "store", "broadcast", "shuffle", "bookkeeping", "jump")
 _X86 = (
-    (
-        "spread",
-        r"v?(p?broadcast|p?shuf|perm|p?unpck|p?extract?|p?insr|insert|p?blend|palign|movddup|movlh|movhl)",
-    ),
+    ("broadcast", r"v?(p?broadcast|movddup)"),
+    ("shuffle", r"v?(p?shuf|perm|p?unpck|p?extract?|p?insr|insert|p?blend|palign|movlh|movhl)"),
     ("multiply-add", r"vfn?m(add|sub)|vpdp"),
     ("jump", r"j\w+$|call|ret"),
     (
@@ -35,7 +33,7 @@ _X86 = (
     ),
 )
 _ARM = (
-    ("spread", r"(dup|ext|zip[12]|uzp[12]|trn[12]|tbl|ins)$"),
+    ("broadcast", r"dup$"), ("shuffle", r"(ext|zip[12]|uzp[12]|trn[12]|tbl|ins)$"),
     ("multiply-add", r"(f?ml[as]|fn?madd|fn?msub|[us]dot)$"),
     ("load", r"ld"), ("store", r"st"),
     ("jump", r"(b|bl|br|blr|ret|cbn?z|tbn?z)$|b\."),
@@ -281,12 +279,13 @@ def purpose(text: str, arm: bool = False) -> str:
     name, _, operands = text.partition(" ")
     if arm:
         return next((kind for kind, pattern in _ARM if re.match(pattern, name)), "bookkeeping")
-    if re.match(_X86[0][1], name):
-        return "spread"
+    for kind, pattern in _X86[:2]:
+        if re.match(pattern, name):
+            return kind
     if _MOVES.fullmatch(name) and _VECTOR.search(operands):
         if re.search(r"\)\s*$", operands) or re.search(r"\)\s*\{%k\d\}$", operands):
             return "store"
         if "(" in operands:
             return "load"
         return "arithmetic" if "pmov" in name else "bookkeeping"  # to wider or narrower numbers, or a copy
-    return next((kind for kind, pattern in _X86[1:] if re.match(pattern, name)), "bookkeeping")
+    return next((kind for kind, pattern in _X86[2:] if re.match(pattern, name)), "bookkeeping")

@@ -86,7 +86,7 @@ def stores(func: Any) -> dict[str, str]:
 
 
 def _array(text: str, kind: str, arrays: dict[str, str]) -> str:
-    """Return the array that a line stores into or declares; "" where it is no array of the loops."""
+    """Return the array that a line stores into or declares; "" where it is not an array of the loops."""
     left = text if kind == "declaration" else text.partition(" = ")[0]
     for word in re.findall(r"[A-Za-z_]\w*", left):
         for name in (re.sub(r"(_ptr)?(_\d+)?$", "", word), re.sub(r"_ptr(_\d+)?$", "", word)):

@@ -22,7 +22,8 @@ _META = re.compile(
 _PURPOSES = (
     ("multiply-add", r"call .*@llvm\.(fmuladd|fma)\."),
     ("load", r"load "), ("store", r"store |call void @llvm\.(memset|memcpy)"),
-    ("spread", r"(shufflevector|insertelement|extractelement) "),
+    ("broadcast", r"shufflevector .*> zeroinitializer$"),
+    ("shuffle", r"(shufflevector|insertelement|extractelement) "),
     ("arithmetic", r"f(add|sub|mul|div|rem|neg|cmp|pext|ptrunc|ptosi|ptoui)\b|[su]itofp"
      r"|call .*@llvm\.(?!lifetime|assume|smin|smax|umin|umax|prefetch)"
      r"|(add|sub|mul|shl|and|or|xor|ashr|lshr|icmp|select|sext|zext|trunc|bitcast)[^%]*<\d+ x"

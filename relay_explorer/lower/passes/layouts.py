@@ -2,7 +2,7 @@
 every layer is one vector, and the weights packed in the order in which the loops read them.
 
 A layer's block is decided by its number of channels alone. So layers agree, and tensors stay in blocks from
-one to the next; only where a network begins and ends are they laid anew.
+one to the next; only where a network begins and ends is their layout transformed.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Kernels of a program that was fused before it came here, as passes of old code did, and then written with
-`let`: what is not called where it stands is no kernel that DefuseOps could take apart.
+`let`: what is not called where it stands is not a kernel that DefuseOps could take apart.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def _filled(channels: int, lanes: int) -> int:
 
 
 def _padded(arg: Expr, was: Expr, channels: int, padded: int) -> Expr | None:
-    """Pad a constant that is combined with padded values; None where it is no constant, or differs
+    """Pad a constant that is combined with padded values; None where it is not a constant, or differs
     otherwise.
     """
     type_ = was.checked_type

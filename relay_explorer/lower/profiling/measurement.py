@@ -119,8 +119,8 @@ class Measurement:
         try:
             return Measurement.from_dict(json.loads(Path(path).read_text("utf-8")))
         except (ValueError, RelayError) as problem:
-            reason = problem.message if isinstance(problem, RelayError) else "it is no JSON"
-            raise RelayError(f"`{path}` is no measurement: {reason}", help=[_MAKE]) from None
+            reason = problem.message if isinstance(problem, RelayError) else "it is not JSON"
+            raise RelayError(f"`{path}` is not a measurement: {reason}", help=[_MAKE]) from None
 
     @staticmethod
     def from_dict(data: object) -> Measurement:

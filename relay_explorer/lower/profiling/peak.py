@@ -3,7 +3,7 @@
 A kernel that makes `flops` operations and moves `traffic` bytes takes at least the longer of the two times
 that these would take alone (Williams, Waterman and Patterson, "Roofline", Communications of the ACM 52(4),
 2009). Winograd's algorithm makes fewer products than the layer that it computes has, so that a layer's own
-arithmetic is no bound for it.
+arithmetic is not a bound for it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SECONDS = 0.3  # to run each of the two; the fastest run counts
 
 @dataclass(frozen=True)
 class Limits:
-    """The most of a machine: `flops`, floating-point operations a second; `bandwidth`, bytes a second read
+    """The most of a machine: `flops`, floating-point operations a second; `bandwidth`, bytes per second read
     from memory in order; on `threads` threads.
     """
 

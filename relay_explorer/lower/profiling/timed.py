@@ -222,7 +222,7 @@ class _Watched:
 
 def _cost(function: Any, shapes: tuple[Shape, ...]) -> tuple[int, int]:
     """Return the operations and bytes of a kernel whose arguments and results have these shapes; zeros where
-    its function is no tensor function.
+    its function is not a tensor function.
     """
     typed = sized(function, shapes)
     if typed is None:

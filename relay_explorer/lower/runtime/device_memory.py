@@ -34,7 +34,7 @@ class DeviceStorage:
 
 
 class DeviceArray:
-    """A tensor on a device, as the machine holds it. Whoever takes it for NumPy's is given a copy."""
+    """A tensor on a device, as the machine holds it. Converting it to a NumPy array copies it."""
 
     def __init__(self, tensor: Any, dtype: Any, storage: DeviceStorage) -> None:
         self.tensor, self.dtype, self.storage = tensor, dtype, storage

@@ -140,7 +140,7 @@ def all_in_order(inputs: Sequence[Input], args: Sequence[Any], named: Mapping[st
         shown = ", ".join(f"`%{param.name}: {param.type}`" for param in inputs[:6])
         more = f" and {len(inputs) - 6} more" if len(inputs) > 6 else ""
         raise RelayError(
-            f"the program takes {counted(len(inputs), 'argument')}, and is given {len(values)}",
+            f"the program expects {counted(len(inputs), 'argument')}, got {len(values)}",
             help=[f"they are {shown}{more}"] if inputs else [],
         )
     return values

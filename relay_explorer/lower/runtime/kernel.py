@@ -1,4 +1,4 @@
-"""A kernel: one primitive function as machine code, and what it was on the way there."""
+"""A kernel: one primitive function as machine code, and every level that it was lowered through."""
 
 from __future__ import annotations
 
@@ -250,8 +250,8 @@ class Kernel:
         if len(arrays) != len(expected) or not all(map(_is, arrays, expected)):
             actual = ", ".join(map(_described, arrays))
             raise RelayError(
-                f"the kernel `{self.name}` takes {', '.join(map(str, expected)) or 'nothing'}, "
-                f"and is given {actual or 'nothing'}"
+                f"the kernel `{self.name}` expects {', '.join(map(str, expected)) or 'nothing'}, "
+                f"got {actual or 'nothing'}"
             )
         self._check_sizes(arrays)
         outputs = [aligned(shape, t.dtype) for shape, t in zip(self._shapes(arrays), self.output_types)]

@@ -1,7 +1,7 @@
 """The memory of tensors when the virtual machine runs compiled kernels.
 
 To make an array and hand it to a kernel takes Python longer than a small kernel computes. So an instruction
-keeps the storage that it made, and when it runs again gives the same one, once nobody but this module holds
+keeps the storage that it made, and when it runs again gives the same one, once nothing but this module holds
 it or a tensor in it: Python counts who does. A tensor of a storage that is kept is made once, and so is what
 kernels are given for it.
 """
@@ -27,7 +27,7 @@ MAX_POOLED_BYTES = 1 << 24  # allocating a larger storage takes little compared 
 MAX_STORAGES = 16  # of one instruction: a recursive function needs several at a time
 
 # What `getrefcount` says in `KernelMemory._is_free` of a storage, besides its tensors, and of a tensor,
-# besides what kernels are given for it, when nobody else holds them.
+# besides what kernels are given for it, when nothing else holds them.
 _STORAGE, _TENSOR = 3, 3
 
 _TYPES: list[Any] = []
@@ -185,7 +185,7 @@ class KernelMemory(Memory):
         return True
 
     def _forget(self, storage: Any) -> None:
-        """From now on a storage is kept by those alone who hold it."""
+        """Drop this module's own reference to a storage, so that only its users keep it alive."""
         tensors, storage.tensors = storage.tensors, None
         for tensor in tensors.values():
             self.known.pop(id(tensor), None)

@@ -34,7 +34,7 @@ class NativeClosure(ForeignClosure):
     def __init__(self, library: NativeLibrary, address: int, arity: int) -> None:
         self.library, self.address, self.arity = library, address, arity
         self.captured = []
-        # The machine may be running when this one goes: it is given back by who calls it next.
+        # The machine may be running when this one goes: its next caller frees it.
         weakref.finalize(self, library.released.append, address)
 
     @property

@@ -77,7 +77,7 @@ class NativeLibrary:
         self._outside = OutsideFunctions(self, library)
         # Not where the process ends: another thread may be running the program.
         weakref.finalize(self, _closed, library, self._end, self._machine).atexit = False
-        self.released: list[int] = []  # values that nobody holds any more, since the last run
+        self.released: list[int] = []  # values without a reference, since the last run
         self._room = array("q", bytes(8 * RESULT_CAPACITY))
         self._arguments = (ctypes.c_void_p * (len(native.arguments) + 1))()
         types = [param.checked_type for param in main.params]
@@ -111,9 +111,7 @@ class NativeLibrary:
         """Call one of the program's functions, at an address, and return its value."""
         count = int(self._arity(function))
         if len(arguments) != count:
-            raise ExecutionError(
-                f"the function takes {counted(count, 'argument')}, and is given {len(arguments)}"
-            )
+            raise ExecutionError(f"the function expects {counted(count, 'argument')}, got {len(arguments)}")
         with self.lock:
             numbers, alive = self.numbers(arguments)
             result = self._run(numbers, function)

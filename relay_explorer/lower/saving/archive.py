@@ -2,7 +2,7 @@
 
 A library that was shortened would end the process when it is loaded, and a changed description would end in
 errors of any kind, so whatever differs from what was saved is refused before it is used. This detects damage;
-it is no protection against a person who changes the digests too.
+it is not a protection against a person who changes the digests too.
 """
 
 from __future__ import annotations

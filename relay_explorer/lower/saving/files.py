@@ -15,9 +15,9 @@ from ...ir.errors import RelayError
 
 
 def path_of(path: object) -> Path:
-    """Return the path of a file. Raise a RelayError for a value that is no path."""
+    """Return the path of a file. Raise a RelayError for a value that is not a path."""
     try:
-        text = os.fsdecode(path)  # type: ignore[arg-type]  # it says so where it is no path
+        text = os.fsdecode(path)  # type: ignore[arg-type]  # it says so where it is not a path
     except TypeError:
         raise RelayError(
             f"a path is a string or a pathlib.Path, not a value of type {type(path).__name__}"

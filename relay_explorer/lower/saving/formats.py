@@ -66,5 +66,5 @@ def _load(path: str) -> Executable:
     except Exception as problem:  # what is damaged can be wrong in any way
         reason = f"{type(problem).__name__}: {problem}"
         raise RelayError(
-            f"{path!r} is no program that was saved, or a part of one: {reason}"[:400], help=[REBUILD]
+            f"{path!r} is not a program that was saved, or a part of one: {reason}"[:400], help=[REBUILD]
         ) from None

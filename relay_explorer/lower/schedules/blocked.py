@@ -2,8 +2,8 @@
 
 A tile of the result is held in registers while all of the reduction runs: `channels` vectors of output
 channels times `columns` places of a row. For each input channel and place of the kernel, one vector of each
-block of weights is loaded, one number of the data is spread over a vector, and they are multiplied and added
-into the tile. Bias, residual and ReLU are applied before the tile leaves the registers.
+block of weights is loaded, one element of the data is broadcast to a vector, and they are multiplied and
+added into the tile. Bias, residual and ReLU are applied before the tile leaves the registers.
 
 What remains free: the tile's sides, and whether the rows of an image or its channels are the outermost loop.
 """

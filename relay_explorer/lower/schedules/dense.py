@@ -2,7 +2,7 @@
 
 As in a convolution, a tile of the result stays in registers: `units` vectors of output features times `rows`
 of the data. With one row there is one multiply-add for each weight, which is read once and in order: the
-time is that of reading it, and the several vectors only keep enough loads and sums under way.
+time is that of reading it, and the several vectors only keep enough loads and sums in flight.
 """
 
 from __future__ import annotations

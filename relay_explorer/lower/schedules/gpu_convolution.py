@@ -3,7 +3,7 @@ and transposed ones: channels before space ("NCHW").
 
 A block of threads computes some channels of a rectangle of the result. Channel by channel of the data, its
 threads bring what the rectangle's windows see, and the weights for it, to shared memory, side by side, so
-that a warp asks for whole pieces of memory; what lies outside is written as 0 there. Then each thread sums up
+that a warp reads whole sectors of memory; what lies outside is written as 0 there. Then each thread sums up
 a column of places for several channels in its registers: a number of the data is used for all of these
 channels, a weight for all of these places. Bias, residual and ReLU are applied before the sums are stored,
 and a warp stores along a row.

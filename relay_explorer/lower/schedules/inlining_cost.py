@@ -90,7 +90,7 @@ def loads(op: Any) -> list[tuple[Any, int]]:
 
 
 def _parts(node: Any) -> list[Any]:
-    """Return the operands of an expression that is no call."""
+    """Return the operands of an expression that is not a call."""
     kind = type(node).__name__
     if kind == "Reduce":
         return list(node.source)

@@ -37,7 +37,7 @@ class Shape:
 
     @staticmethod
     def of(plan: Plan, name: str) -> Shape | None:
-        """None for a block that is no plain nest: its loops are its axes, the reduced ones last."""
+        """None for a block that is not a plain nest: its loops are its axes, the reduced ones last."""
         kinds = plan.kinds(name)
         count = kinds.count(REDUCED)
         loops = plan.sch.get_loops(plan.block(name))

@@ -1,10 +1,11 @@
 """Sums whose length no vector divides: the remainder after the last whole vector is a peeled iteration.
 
-A row of 333 elements, summed 16 at a time, has 20 vectors and 13 elements more. As a 21st turn of the loop,
-these would have every element be asked for, in each turn. After the loop, they are a shorter vector.
+A row of 333 elements, summed 16 at a time, has 20 vectors and 13 elements more. As a 21st iteration of the
+loop, these would have every element be asked for, in each iteration. After the loop, they are a shorter
+vector.
 
-TVM forgets, when it moves such a loop into a tile, that its last turn is not whole. So the loop is marked
-with what is left for it.
+TVM forgets, when it moves such a loop into a tile, that its last iteration is not whole. So the loop is
+marked with what is left for it.
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ def _options(target: object) -> dict[str, object]:
         try:
             return _checked(json.loads(text))
         except ValueError as problem:
-            raise RelayError(f"the target is no JSON: {problem}") from None
+            raise RelayError(f"the target is not JSON: {problem}") from None
     words = text.replace("'", "").replace('"', "").split()
     if words and (words[0] in ("llvm", "cuda", *_OTHERS) or len(words) > 1):
         return _checked(_old_string(words))
