@@ -6,7 +6,8 @@ check("type_relation", distances)
 
 from __future__ import annotations
 
+from .attempt import attempt
 from .check import check, grade
 from .feedback import Failure, Feedback, WrongAnswerError
 
-__all__ = ["Failure", "Feedback", "WrongAnswerError", "check", "grade"]
+__all__ = ["Failure", "Feedback", "WrongAnswerError", "attempt", "check", "grade"]

@@ -1,4 +1,6 @@
-"""What an answer gave, looked at with care: it may be anything, and its own methods may do anything."""
+"""Inspect the value that an answer returned with care: it may be anything, and its own methods may do
+anything.
+"""
 
 from __future__ import annotations
 
@@ -26,22 +28,24 @@ def repr_of(value: object, most: int = 200) -> str:
 
 
 def integer(value: object) -> int | None:
-    """Convert a value to an integer, NumPy's included; None where it is not one. A bool is not one."""
+    """Convert a value to an integer, including NumPy's. Return None if it is not an integer; a bool is not
+    one.
+    """
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         return None
     try:
-        return operator.index(value)  # type: ignore[arg-type]  # what it raises is what is asked
+        return operator.index(value)  # type: ignore[arg-type]  # a wrong type raises the error that is tested for
     except Exception:
         return None
 
 
 class WithheldError(Exception):
-    """An answer calls what gives the right answer."""
+    """An answer calls the package's own solution."""
 
 
 def withheld(function: Callable[P, R]) -> Callable[P, R]:
-    """Guard a function that returns the right answer to an exercise: an answer that is being graded may not
-    call it. (This is no security. It keeps learners from believing that calling it was the exercise.)
+    """Guard a function that solves an exercise: an answer that is being graded may not call it. (This is
+    not a security measure. It only reminds learners that calling the function is not the exercise.)
     """
 
     @wraps(function)
@@ -49,14 +53,14 @@ def withheld(function: Callable[P, R]) -> Callable[P, R]:
         if threading.current_thread().name == ANSWERING:
             caller: dict[str, Any] = sys._getframe(1).f_globals
             if str(caller.get("__name__", "")).partition(".")[0] != _OURS:
-                raise WithheldError(f"`{function.__name__}` of the package is the right answer itself")
+                raise WithheldError(f"`{function.__name__}` of the package is the solution itself")
         return function(*args, **kwargs)
 
     return guarded
 
 
 def is_ours(answer: object) -> bool:
-    """Whether an answer is such a function, and not the learner's own."""
+    """Return whether an answer is such a function rather than the learner's own."""
     return bool(getattr(answer, "__wrapped__", None)) and str(getattr(answer, "__module__", "")).startswith(
         f"{_OURS}.grading"
     )

@@ -1,7 +1,7 @@
-"""Running a learner's code for a limited time, in this process.
+"""Run a learner's code for a limited time, in this process.
 
-It runs in a thread of its own, so that it can be stopped wherever Python runs: in a notebook's kernel, on
-Windows, and inside another thread, where alarms do not work.
+The code runs in a thread of its own, so that it can be stopped wherever Python runs: in a notebook's
+kernel, on Windows, and inside another thread, where alarms do not work.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 from .answer_values import ANSWERING
 
-MAX_PRINTED = 2_000  # characters of what the code prints that are kept: the last ones
-_STACK = 64 << 20  # bytes; threads of some systems have room for a few hundred calls only
-_WAITING = 4  # times as long, for code that sleeps or waits for something
-_UNKNOWN = 10  # and where nobody tells whether it waits of its own accord or for a processor
-SHARE = 1.0  # of the seconds that are asked for: tests of what never ends give less
-_PATIENCE = 1.0  # seconds in which code must stop once it is told to
+MAX_PRINTED = 2_000  # characters of the printed output that are kept: the last ones
+_STACK = 64 << 20  # bytes; the threads of some systems have room for only a few hundred calls
+_WAITING = 4  # multiple of the time limit for code that sleeps or waits for something
+_UNKNOWN = 10  # and if it is not known whether the code waits by itself or for a processor
+SHARE = 1.0  # of the requested seconds: tests of code that never ends use less
+_PATIENCE = 1.0  # seconds within which code must stop once it is asked to
 
 
 class OutOfTimeError(Exception):
@@ -30,11 +30,15 @@ class OutOfTimeError(Exception):
 
 
 class _Stop(BaseException):
-    """Raised inside the code to end it; not an Exception, so that `except Exception` does not swallow it."""
+    """Raised inside the code to end it. It is not an Exception, so that `except Exception` does not catch
+    it.
+    """
 
 
 class Outcome(NamedTuple):
-    """What code did: the value it gave, or the error that it raised; and what it printed."""
+    """The outcome of running code: the value that it returned or the error that it raised, and what it
+    printed.
+    """
 
     value: Any
     error: BaseException | None
@@ -42,7 +46,7 @@ class Outcome(NamedTuple):
 
 
 class _Tail(io.TextIOBase):
-    """A stream that remembers the end of what is written to it."""
+    """A stream that keeps the end of what is written to it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,12 +61,12 @@ class _Tail(io.TextIOBase):
 
 
 class _Clock:
-    """The time that a thread has used. What it stands in line for a processor, which something else has, is
-    not counted: Linux tells it of every thread.
+    """The time that a thread has used. Time spent waiting for a processor that other programs occupy is not
+    counted; Linux reports it for every thread.
     """
 
     def __init__(self, thread: threading.Thread) -> None:
-        self.told = f"/proc/self/task/{thread.native_id}/schedstat"
+        self.statistics = f"/proc/self/task/{thread.native_id}/schedstat"
         self.began, self.process = time.monotonic(), time.process_time()
 
     def seconds(self, waiting: float) -> float:
@@ -71,7 +75,7 @@ class _Clock:
         """
         passed = time.monotonic() - self.began
         try:
-            with open(self.told) as file:
+            with open(self.statistics) as file:
                 ran, stood, times = map(int, file.read().split())
         except (OSError, ValueError):  # another system, or the thread has ended
             times = 0
@@ -81,8 +85,8 @@ class _Clock:
 
 
 class Allowance:
-    """So many seconds of this process, for a search that may end early. A machine that is busy with something
-    else takes nothing of them, unless it leaves the process less than a quarter of a processor.
+    """A budget of seconds of this process, for a search that may end early. A machine that is busy with
+    other work uses none of it, unless it leaves the process less than a quarter of a processor.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -95,17 +99,17 @@ class Allowance:
 
 
 def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
-    """Run `code(*args)` for at most `seconds`. An exception is returned in the outcome, OutOfTimeError among
-    them.
+    """Run `code(*args)` for at most `seconds`. An exception is returned in the outcome, OutOfTimeError
+    among them.
 
-    The seconds are the processor's: what else the machine does must not make an answer wrong. Code that
+    Processor time is measured, because other work on the machine must not make an answer wrong. Code that
     spends its time inside one call of a C function cannot be stopped before that call returns.
     """
     box: dict[str, Any] = {}
     tail = _Tail()
 
     def work() -> None:
-        with contextlib.suppress(_Stop):  # one that arrives when all is done
+        with contextlib.suppress(_Stop):  # one that arrives after the code has finished
             try:
                 box["value"] = code(*args)
             except _Stop:
@@ -121,7 +125,7 @@ def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
             clock = _Clock(thread)
             try:
                 _wait(thread, clock, seconds * SHARE)
-            finally:  # also where the person at the keyboard interrupts
+            finally:  # also if the user interrupts
                 if thread.is_alive():
                     _stop(thread, clock, box)
     finally:
@@ -140,23 +144,38 @@ def _wait(thread: threading.Thread, clock: _Clock, seconds: float) -> None:
 
 
 def _stop(thread: threading.Thread, clock: _Clock, box: dict[str, Any]) -> None:
-    """Tells the thread to end, again and again, since it may catch what it is told; but not any more once it
-    has an answer, when it only frees its memory.
+    """Ask the thread to end, repeatedly, since it may catch the exception; but not after it has an answer
+    and only frees its memory.
     """
     last = clock.seconds(1.0) + _PATIENCE
     with _unreported():
         while thread.is_alive() and not box and clock.seconds(1.0) < last:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stop)
-            )
+            _raise_in(thread.ident or 0)
             thread.join(0.02)
         if box:
             thread.join()
+    _clear_request()
+
+
+def _raise_in(ident: int) -> None:
+    """Let Python raise a _Stop in a thread, at the next instruction that it executes."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_Stop))
+
+
+def _clear_request() -> None:
+    """Clear the interpreter's flag for requested exceptions. A request whose thread ended first leaves it
+    set, and Python 3.11 then hangs in the first function that is traced. Only a thread that raises such an
+    exception clears it, so this one does.
+    """
+    with contextlib.suppress(_Stop):
+        _raise_in(threading.get_ident())
+        while True:  # until it is raised
+            time.sleep(0)
 
 
 @contextlib.contextmanager
 def _kernel_stays() -> Iterator[None]:
-    """Lets `exit()` end the code and not the notebook's kernel, and everything with it."""
+    """Let `exit()` end the code and not the notebook's kernel."""
     result = sys.modules.get("IPython")
     shell: Any = None if result is None else result.get_ipython()
     if shell is None:
@@ -175,8 +194,8 @@ def _kernel_stays() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _unreported() -> Iterator[None]:
-    """Says nothing of a _Stop that came while Python freed memory (in a `__del__`, or what the garbage
-    collector calls), where Python ignores what is raised and reports it: the thread is told again.
+    """Ignore a _Stop that arrives while Python frees memory (in a `__del__`, or in a callback of the
+    garbage collector), where Python ignores and reports exceptions. The thread is asked again.
     """
     report = sys.unraisablehook
 

@@ -1,5 +1,5 @@
-"""`check`: an exercise's properties, tried one after the other on an answer; `grade`: the same, for graded
-cells.
+"""`check`: test an answer against an exercise's properties, one after the other; `grade`: the same, for
+graded cells.
 """
 
 from __future__ import annotations
@@ -43,29 +43,29 @@ EXERCISES = (
     "warp_access",
     "plan_memory",
     "vm_instruction",
-)  # each a package of this folder
-CASE_SECONDS = 2.0  # for one case: a thousand times what a right answer needs
+)  # each is a package of this folder
+CASE_SECONDS = 2.0  # for one case: a thousand times what a correct answer needs
 SHRINK_SECONDS = 4.0
 PICTURE_SECONDS = 10.0
 _FOREIGN = re.compile(
-    r"site-packages.(tvm|IPython|ipykernel)|[/\\]functools\.py$|\.(cc|h|pyx|pxi)$|^<(unknown|string)>$"
+    r"site-packages.(tvm|IPython|ipykernel)|[/\\]pocket[/\\]|[/\\](functools|contextlib)\.py$|\.(cc|h|pyx|pxi)$|^<(unknown|string)>$"
 )
 _PACKAGE = str(Path(__file__).parents[1])
-PROGRAMS = 60  # cases of each property, unless asked otherwise
+PROGRAMS = 60  # cases per property, unless the caller asks for another number
 
 Case = TypeVar("Case")
 
 
 class Remark(str):
-    """What is said of a property that holds."""
+    """A remark about a property that holds."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Property:
-    """One thing that must hold of an answer. `test(answer, rng, count)` tries `count` cases and gives the
-    failure, or None; or a remark, where it holds and there is something to be said of how well.
+    """One property that an answer must have. `test(answer, rng, count)` tries `count` cases and returns the
+    failure, or None; or a remark, if the property holds and there is something to say about how well.
     """
 
     name: str
@@ -75,8 +75,8 @@ class Property:
 
 @dataclass(frozen=True)
 class Exercise:
-    """An exercise, or a part of one that has an answer of its own: a function called as `takes` says, or, if
-    `text`, a program's text that defines `takes`.
+    """An exercise, or a part of one that has an answer of its own: a function called as `takes` says, or,
+    if `text`, the text of a program that defines `takes`.
     """
 
     title: str
@@ -130,7 +130,7 @@ def check(
 def grade(
     name: str, answer: Any, only: str | None = None, *, seed: int = 0, programs: int = PROGRAMS
 ) -> None:
-    """Like `check`, for a graded cell: shows the feedback and raises WrongAnswerError where the answer is
+    """Like `check`, for a graded cell: show the feedback, and raise a WrongAnswerError if the answer is
     wrong.
     """
     feedback = check(name, answer, only, seed=seed, programs=programs)
@@ -140,57 +140,63 @@ def grade(
 
 
 def _tested(prop: Property, answer: Any, rng: random.Random, count: int) -> Failure | Remark | None:
-    """Test one property of an answer; also if the answer returns something that the property did not
-    foresee.
-    """
+    """Test one property of an answer, even if the answer returns something unexpected."""
     try:
         return prop.test(answer, rng, count)
     except Exception as error:
-        got = f"something that could not be looked at: {_message(error)}"
+        got = f"a result that could not be inspected: {message_of(error)}"
         hint = (
-            "Is it what was asked for, and of that type? If you are sure of it, the check is wrong: tell us."
+            "Does it return what the exercise asks for, with the right type? If you are sure "
+            "that it does, the check is wrong: please tell us."
         )
-        return Failure("what your code gave", prop.says, got, hint)
+        return Failure("the result of your own code", prop.says, got, hint)
 
 
-_WRITE = "The package has the answer, so that it can check yours. Write your own: that is the exercise."
+_WRITE = (
+    "The package contains a solution, which it uses to check yours. Write your own: that is the exercise."
+)
 
 
 def _unusable(result: Exercise, answer: Any) -> Failure | None:
-    """Return the failure of an answer that cannot even be called as the exercise calls it."""
+    """Return the failure of an answer that cannot be called with the exercise's arguments."""
     if result.text:
         if isinstance(answer, str):
             return None
         got = f"a {type(answer).__name__}"
-        hint = "Give the text itself: a Python string."
+        hint = "Pass the text itself: a Python string."
         return Failure("the answer itself", f"the text of a program that defines `{result.takes}`", got, hint)
     expected = f"a function, `{result.takes}`"
     if not callable(answer):
         hint = (
-            "Give the function itself: write its name without parentheses, in a cell below the one "
-            "that defines it."
+            "Pass the function itself: write its name without parentheses, in a cell below "
+            "the one that defines it."
         )
         return Failure(f"the answer itself, {repr_of(answer)}", expected, f"a {type(answer).__name__}", hint)
     if is_ours(answer):
         got = f"`{getattr(answer, '__name__', '')}` of the package"
         return Failure("the answer itself", "a function that you have written", got, _WRITE)
     if inspect.iscoroutinefunction(answer):
-        hint = "Write `def` without `async`: nobody waits for the answer."
+        hint = "Write `def` without `async`: `check` does not await the answer."
         return Failure("the answer itself", expected, "a coroutine function, `async def`", hint)
     try:
         signature = inspect.signature(answer)
-    except (TypeError, ValueError):  # some built-in functions have none
+    except (TypeError, ValueError):  # some built-in functions have no signature
         return None
     try:
         signature.bind(*[None] * (result.takes.count(",") + 1))
     except TypeError as error:
-        shown = f"`{getattr(answer, '__name__', 'answer')}{signature}`, which cannot be called so: {error}"
-        return Failure("the answer itself", expected, shown, "Keep the parameters as they were given.")
+        shown = (
+            f"`{getattr(answer, '__name__', 'answer')}{signature}`, which cannot be called with "
+            f"these arguments: {error}"
+        )
+        return Failure(
+            "the answer itself", expected, shown, "Keep the parameters as they are in the notebook."
+        )
     return None
 
 
 def _drawn(failure: Failure) -> Any:
-    """Return the failure's own picture, or the explorer of the failing program; of its text alone where
+    """Return the failure's own picture, or the explorer of the failing program; only the program's text if
     inference cannot be replayed.
     """
     if failure.picture is not None:
@@ -228,9 +234,9 @@ def _show(feedback: Feedback) -> None:
 
 
 class Search(Generic[Case]):
-    """Looks for the smallest case that an answer gets wrong.
+    """Search for the smallest case that an answer gets wrong.
 
-    `judge(case)` gives the failure or None; `smaller(case)` gives simpler cases, the simplest first.
+    `judge(case)` returns the failure or None; `smaller(case)` yields simpler cases, the simplest first.
     """
 
     def __init__(
@@ -247,7 +253,7 @@ class Search(Generic[Case]):
         return None
 
     def _shrunk(self, case: Case, failure: Failure) -> Failure:
-        """Shrink a failing case; return the failure of `case` itself where no smaller one fails, or time is
+        """Shrink a failing case. Return the failure of `case` itself if no smaller case fails, or time is
         up.
         """
         time = Allowance(SHRINK_SECONDS)
@@ -259,15 +265,15 @@ class Search(Generic[Case]):
         return failure
 
 
-_TOLD = (
-    (SystemExit, "`exit` ends a whole program. A function gives its value with `return`."),
+_ERROR_HINTS = (
+    (SystemExit, "`exit` ends the whole program. A function returns its value with `return`."),
     (
         (EOFError, NotImplementedError),
-        "Nobody is there to answer `input`: your function is given all it needs.",
+        "`input` cannot be answered here: your function gets everything it needs as arguments.",
     ),
     (
         FrozenInstanceError,
-        "What is given here is never changed: others may share it. Make a new one in its place.",
+        "Expressions and types are immutable, because others may share them. Create a new one instead.",
     ),
 )
 
@@ -279,30 +285,31 @@ def crashed(case: str, outcome: Outcome, expected: str, **more: Any) -> Failure:
     if isinstance(error, OutOfTimeError):
         failure = Failure(
             case, expected, f"no answer: {error}",
-            "A loop whose condition never changes, or a function that calls itself on the same "
-            "argument, never ends. If yours ends, it takes too long: an answer as it is meant needs a small "
-            "part of that time.",
+            "A loop whose condition never changes, or a recursion on the same argument, does "
+            "not terminate. If your function does terminate, it is far too slow: a typical "
+            "solution needs a small fraction of that time.",
         )  # fmt: skip
     elif type(error) is NotImplementedError:
         failure = Failure(
-            case, expected, "nothing yet", "It is not written yet: run the cell again after you have."
+            case, expected, "nothing yet", "There is no answer yet: write it, then run the cell again."
         )
     elif isinstance(error, RecursionError):
         failure = Failure(
-            case, expected, "a RecursionError: it called itself too often",
-            "Each call of itself must be on something smaller. On what does it call itself here?",
+            case, expected, "a RecursionError: the recursion is too deep",
+            "Each recursive call must be on something smaller. What does it call itself on "
+            "here?",
         )  # fmt: skip
     elif isinstance(error, WithheldError):
         failure = Failure(case, expected, f"no answer: {error}", _WRITE)
     else:
-        hint = next((description for kind, description in _TOLD if isinstance(error, kind)), "")
+        hint = next((description for kind, description in _ERROR_HINTS if isinstance(error, kind)), "")
         if isinstance(error, FrozenInstanceError):
-            more.pop("hint", None)  # the reason is clear, whatever an exercise guesses
-        failure = Failure(case, expected, f"an exception, {_message(error)}", hint, trace=own_lines(error))
+            more.pop("hint", None)  # the reason is clear, whatever hint an exercise would give
+        failure = Failure(case, expected, f"an exception, {message_of(error)}", hint, trace=own_lines(error))
     return replace(failure, printed=outcome.printed, **{k: v for k, v in more.items() if v})
 
 
-def _message(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """Return the type of an error and its message, if it has one."""
     try:
         message = str(error)

@@ -1,6 +1,6 @@
-"""What a check tells a learner: as text, and as HTML with the program drawn by an explorer.
+"""The feedback of a check: as text, and as HTML in which an explorer draws the program.
 
-Whatever comes from the learner's code (messages, printed text, names) is escaped.
+Everything that comes from the learner's code (messages, printed text, names) is escaped.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ MARKS = {PASSED: "✓", FAILED: "✗", WAITING: "·"}
 
 @dataclass(frozen=True)
 class Failure:
-    """How an answer fails, on the smallest case that was found.
+    """The failure of an answer, on the smallest case that was found.
 
-    `case` is what was tried, `expected` and `got` what should and did come of it, `hint` the mistake that
-    explains it, where one does. `program` is drawn, as the explorer's view `view` under `caption`; with
-    `passes`, before and after them. `printed` is what the answer printed, `trace` where its own code raised
-    an error. `picture` makes a picture where none of a program says it: anything with `_repr_html_`.
+    `case` is the test case, `expected` and `got` are the right and the actual outcome, and `hint` is the
+    mistake that explains the difference, if one does. `program` is drawn in the explorer's view `view`
+    under `caption`; with `passes`, before and after them. `printed` is the answer's output, and `trace`
+    shows where its own code raised an error. `picture` makes a picture if a drawing of a program would not
+    help: any object with `_repr_html_`.
     """
 
     case: str
@@ -36,7 +37,7 @@ class Failure:
     hint: str = ""
     program: IRModule | None = None
     view: str = "types"
-    caption: str = "The program that breaks it"
+    caption: str = "The smallest failing program"
     printed: str = ""
     trace: str = ""
     passes: tuple[Pass, ...] = ()
@@ -45,7 +46,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Line:
-    """One property of an answer: its name, what it says, and whether it holds."""
+    """One property of an answer: its name, its statement, and whether it holds."""
 
     name: str
     says: str
@@ -53,7 +54,7 @@ class Line:
 
 
 class Feedback:
-    """The result of a check. As the last expression of a cell it shows itself."""
+    """The result of a check. As the last expression of a cell it displays itself."""
 
     def __init__(
         self, title: str, lines: Sequence[Line], failure: Failure | None, picture: Any = None
@@ -69,7 +70,7 @@ class Feedback:
 
     @property
     def failed(self) -> str | None:
-        """The name of the property that fails, or None."""
+        """Return the name of the property that fails, or None."""
         return next((line.name for line in self.lines if line.state == FAILED), None)
 
     def __bool__(self) -> bool:
@@ -87,7 +88,7 @@ class Feedback:
 
     def _summary(self) -> str:
         if self.passed:
-            return "everything that was checked holds"
+            return "all checked properties hold"
         held = sum(line.state == PASSED for line in self.lines)
         return f"{self.failed} does not hold ({held} of {len(self.lines)} do so far)"
 
@@ -129,15 +130,15 @@ class Feedback:
 
 
 class WrongAnswerError(AssertionError):
-    """A graded cell's answer is wrong; holds the feedback."""
+    """The answer of a graded cell is wrong; contains the feedback."""
 
     def __init__(self, feedback: Feedback) -> None:
         super().__init__(str(feedback))
         self.feedback = feedback
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines that IPython prints in place of a traceback: the feedback itself stands above
-        them.
+        """Return the lines that IPython prints instead of a traceback: the feedback is already displayed
+        above them.
         """
         return [f"{type(self).__name__}: {str(self).splitlines()[0]}"]
 
@@ -147,19 +148,19 @@ def _indented(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Text with its `code` marked."""
+    """Return text with its `code` marked."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _block(label: str, text: str) -> str:
-    """Prose as prose; programs, types and output as they are."""
+    """Convert prose to HTML; programs, types and output are left as they are."""
     if label == "Hint":
         return f"<p>{_prose(text)}</p>"
     return f"<pre>{escape(text)}</pre>"
 
 
-# Colours of the surroundings, so that the box fits light and dark notebooks; marks and words tell the states
-# apart. `!important` where notebooks have rules of their own for lists.
+# The colors of the surroundings, so that the box fits light and dark notebooks; marks and words show the
+# states. `!important` overrides the notebook's own rules for lists.
 _STYLE = (
     ".rx-feedback{border:1px solid #8888;border-left:4px solid #8888;border-radius:6px;padding:.6em 1em;"
     "margin:.5em 0;max-width:60em;font:14px/1.5 system-ui,sans-serif}"

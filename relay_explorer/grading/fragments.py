@@ -1,5 +1,5 @@
-"""Programs for the checks of code that reads or rewrites expressions: parts of random programs, each made the
-body of a `@main` whose parameters are what the part uses; the smallest first.
+"""Programs for checking code that reads or rewrites expressions: parts of random programs, each made the
+body of a `@main` whose parameters are the variables that the part uses; the smallest first.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .budget import Allowance
 from .check import SHRINK_SECONDS, Property
 from .feedback import Failure
 
-LARGEST = 70  # expressions of a fragment
-_TRIES = 400  # smaller programs that are looked at
+LARGEST = 70  # maximum number of expressions in a fragment
+_TRIES = 400  # smaller programs that are tried
 Judge = Callable[[IRModule], Failure | None]
 Accept = Callable[[Expr], bool]
 
 
 def written(*texts: str) -> list[IRModule]:
-    """Programs that are written out, each the parameters and the body of `@main`: `(%x: int32) { %x }`."""
+    """Build handwritten programs from the parameters and the body of `@main`: `(%x: int32) { %x }`."""
     from ..text import parse
 
     return [parse(f'#[version = "0.0.5"]\n{text}' if "@main" in text else _whole(text)) for text in texts]
@@ -37,7 +37,7 @@ def _whole(text: str) -> str:
 
 
 def fragments(rng: random.Random, count: int, accept: Accept | None = None) -> Iterator[IRModule]:
-    """About `count` programs whose `@main` is a part of a random program for which `accept` holds."""
+    """Generate about `count` programs whose `@main` is a part of a random program that `accept` accepts."""
     for number in range(count):
         largest = min(LARGEST, 4 + number)
         result = generate(rng, size=10 + largest // 2)
@@ -53,7 +53,7 @@ def fragments(rng: random.Random, count: int, accept: Accept | None = None) -> I
         ]
         if not parts:
             continue
-        # Of several, one of the larger ones: the small ones are many and alike.
+        # Of several, choose one of the larger: the small ones are many and similar.
         chosen = max(rng.sample(parts, min(4, len(parts))), key=lambda part: len(post_order(part)))
         yield closed(result.module, chosen, result.types)
 
@@ -82,19 +82,19 @@ def _used(body: Expr, functions: dict[GlobalVar, Function]) -> set[GlobalVar]:
 
 
 def main_of(module: IRModule) -> Function:
-    """Return the function that a case is about."""
+    """Return the function that a case tests."""
     main = module["main"]
     assert isinstance(main, Function)
     return main
 
 
 def has(expr: Expr, *kinds: type[Expr]) -> bool:
-    """Whether an expression of one of these kinds is in `expr`."""
+    """Return whether `expr` contains an expression of one of these kinds."""
     return any(isinstance(node, kinds) for node in post_order(expr))
 
 
 def smallest_failure(judge: Judge, cases: Iterable[IRModule]) -> Failure | None:
-    """Return the failure of the first case that fails, on the smallest program that fails as well."""
+    """Return the failure of the first failing case, on the smallest program that also fails."""
     failing = next(((case, failure) for case in cases if (failure := judge(case)) is not None), None)
     if failing is None:
         return None
@@ -155,6 +155,6 @@ def snapshot(expr: Expr) -> list[tuple[Anything, ...]]:
 
 
 def text(module: IRModule) -> str:
-    """Return the program as feedback shows it: without type comments, even where types are known."""
+    """Return the program as feedback shows it: without type comments, even if types are known."""
     shown = re.sub(r" /\* ty=[^*]* \*/", "", module.astext(show_meta_data=False)).strip()
     return shown.removeprefix('#[version = "0.0.5"]').strip()

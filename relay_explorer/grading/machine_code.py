@@ -1,5 +1,5 @@
-"""The machine code of what answers schedule, for this machine. For the same loops it is made once: a check,
-the graded cells and their hidden tests ask for the same ones.
+"""The machine code of scheduled answers, for this machine. It is compiled once per loop nest, because a
+check, the graded cells and their hidden tests use the same ones.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ KEPT = 128  # kernels; most have a few kilobytes
 
 
 class Loops:
-    """A scheduled kernel. Two are equal if their loops are, whatever these are called."""
+    """A scheduled kernel. Two are equal if their loops are, whatever their names."""
 
     def __init__(self, result: Scheduled) -> None:
-        self.made = result
+        self.scheduled = result
         self.key: Any = runtime().StructuralKey(result.mod)
 
     def __hash__(self) -> int:
@@ -30,17 +30,17 @@ class Loops:
 
 
 def machine_code(result: Scheduled) -> Any:
-    """TVM's executable. A RelayError where TVM can make none."""
+    """Return TVM's executable. Raise a RelayError if TVM cannot build one."""
     return _machine_code(Loops(result))
 
 
 @lru_cache(KEPT)
 def _machine_code(loops: Loops) -> Any:
-    return generated(loops.made)
+    return generated(loops.scheduled)
 
 
 class RememberedKernel(Kernel):
-    """A kernel of this process whose machine code is remembered."""
+    """Return a kernel of this process, whose machine code is cached."""
 
     @cached_property
     def _generated(self) -> Any:

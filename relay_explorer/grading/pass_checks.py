@@ -1,5 +1,5 @@
-"""Checks of a learner's pass, a function from function to function: what comes out is well typed, means the
-same, and does what it should; the input is as it was; it comes to an end.
+"""Check a learner's pass, a function from function to function: its result is well typed, has the same
+meaning, and reaches the pass's goal; its input is unchanged; it terminates.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ from .feedback import Failure
 from .fragments import main_of, snapshot, text
 
 MAX_LENGTH = 1_400  # characters of a program in feedback
-CAPTION = "Your pass at work: the program before and after"
-# Of a function before and after: what is wrong, and a hint; two empty strings where it is right.
+CAPTION = "The program before and after your pass"
+# From a function before and after: what is wrong, and a hint; two empty strings if it is right.
 Goal = Callable[[Function, Function], tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class PassTask:
-    """What a pass must do. `name` is the function's; `goal` looks at what came of a program. With
-    `same_work`, each operator must run exactly as often as before. `typed`: the pass is given types.
+    """The requirements of a pass. `name` is the function's; `goal` examines the result of a program. With
+    `same_work`, each operator must run exactly as often as before. With `typed`, the pass receives
+    types.
     """
 
     name: str
@@ -44,7 +45,7 @@ class PassTask:
     typed: bool = False
 
     def judge(self, answer: Anything, module: IRModule) -> Failure | None:
-        """How the pass fails on a module's `@main`; None where it is right."""
+        """Return how the pass fails on a module's `@main`, or None if it is right."""
         if self.typed:
             module = _typed(module)
         function = main_of(module)
@@ -54,14 +55,14 @@ class PassTask:
         if outcome.error is None:
             got, hint = self._compared(module, function, outcome.value)
         if outcome.error is None and snapshot(function) != before:
-            got = "the function that was given is changed"
-            hint = "Expressions are never changed: others may share them. Make new ones."
+            got = "the original function has been changed"
+            hint = "Expressions are immutable, because others may share them. Create new ones."
         if outcome.error is None and not got:
             return None
         shown = text(module)
         shown = shown if len(shown) < MAX_LENGTH else shown[:MAX_LENGTH] + "…"
         case = f"{self.name}(main), where main is\n{shown}"
-        expected = "a function that gives the same, and in which there is nothing left to do"
+        expected = "an equivalent function in which nothing is left to do"
         if outcome.error is not None:
             return self._crashed(case, outcome, expected, module)
         passes = (_as_pass(self.name, answer),)
@@ -71,12 +72,12 @@ class PassTask:
         error = outcome.error
         hint = ""
         if isinstance(error, AttributeError):
-            hint = "Each kind of expression has fields of its own: ask with isinstance which it is."
+            hint = "Each kind of expression has its own fields: use isinstance to test which kind it is."
         return crashed(case, outcome, expected, program=module, view="ir", caption=CAPTION, hint=hint)
 
     def _compared(self, module: IRModule, function: Function, value: Anything) -> tuple[str, str]:
         if not isinstance(value, Function):
-            hint = "The pass must return a function. Does every way through it end in a `return`?"
+            hint = "The pass must return a function. Does every path through it end in a `return`?"
             if isinstance(value, Expr):
                 hint = "The result must be the whole function, not its body."
             return f"{type(value).__name__}: {repr_of(value)}", hint
@@ -84,21 +85,21 @@ class PassTask:
         shown = shown_text(result)
         astray = why_ill_formed(result)
         if astray is not None and well_formed(module):
-            return shown, f"In what comes out, {astray.message}: its line stands in the wrong place."
+            return shown, f"In the result, {astray.message}: its binding is in the wrong block."
         try:
             new = _typed(result)
         except RelayError as error:
-            return shown, f"What comes out is not well typed: {error.message}"
+            return shown, f"The result is not well typed: {error.message}"
         except (AttributeError, TypeError) as error:
-            return shown, f"What comes out holds something that is no expression: {error}"
+            return shown, f"The result contains something that is not an expression: {error}"
         old = _typed(module)
         if not structural_equal(main_of(old).checked_type, main_of(new).checked_type):
-            return shown, f"The type was {main_of(old).checked_type} and is {main_of(new).checked_type} now."
+            return shown, f"The type was {main_of(old).checked_type} and is now {main_of(new).checked_type}."
         first, second = _value(module), _value(result)
         if not same(first, second):
             return (
-                f"{shown}\nwhich gives {repr_of(second)} in the place of {repr_of(first)}",
-                "What comes out means something else: another value, or effects in another order.",
+                f"{shown}\nwhich gives {repr_of(second)} instead of {repr_of(first)}",
+                "The result has a different meaning: another value, or side effects in another order.",
             )
         got, hint = self.goal(function, value)
         if not got and self.same_work:
@@ -107,7 +108,7 @@ class PassTask:
 
 
 def operators(function: Function) -> Counter[str]:
-    """How often each operator is called, a shared call once."""
+    """Count the calls of each operator, a shared call once."""
     calls = (n.op.name for n in post_order(function) if isinstance(n, Call) and isinstance(n.op, Op))
     return Counter(calls)
 
@@ -115,7 +116,7 @@ def operators(function: Function) -> Counter[str]:
 def closed_programs(
     rng: random.Random, count: int, accept: Callable[[Function], bool] = lambda function: True
 ) -> Iterator[IRModule]:
-    """Random programs whose `@main` takes nothing, so that they can be run."""
+    """Yield random programs whose `@main` has no parameters, so that they can be run."""
     from ..testing import generate
 
     for number in range(count):
@@ -169,7 +170,7 @@ def _value(module: IRModule) -> Anything:
 
 
 def _work(module: IRModule) -> Counter[str]:
-    """How often each operator runs; nothing is known of a program that does not end in time."""
+    """Count how often each operator runs; None for a program that does not terminate in time."""
     from ..execute.record import record
 
     outcome = limited(CASE_SECONDS, lambda: record(module, *_inputs(module), limit=1).operators())
@@ -177,13 +178,14 @@ def _work(module: IRModule) -> Counter[str]:
 
 
 def _more_or_less(before: Counter[str], after: Counter[str]) -> tuple[str, str]:
-    """Which operator runs more often than it did, or less often."""
+    """Describe which operator runs more or less often than before."""
     for name in (before | after) if before and after else ():
         if before[name] != after[name]:
             return (
-                f"In a run, {name} was computed {_times(before[name])}, and now {_times(after[name])}.",
-                "What only one branch or one clause needs stands in it, and what a function computes when it "
-                "is called stands in the function.",
+                f"At run time, {name} used to be computed {_times(before[name])}, and is now "
+                f"computed {_times(after[name])}.",
+                "A value that only one branch or clause needs is computed in it, and a value "
+                "that a function computes when it is called is computed in the function.",
             )
     return "", ""
 
@@ -193,13 +195,13 @@ def _times(count: int) -> str:
 
 
 def _inputs(module: IRModule) -> list[Constant]:
-    """Small whole numbers for each parameter of `@main`, which is a tensor: sums of products are exact."""
+    """Generate small integers for each parameter of `@main`, a tensor: sums of products are exact."""
     import numpy
 
     result = []
     for number, param in enumerate(main_of(module).params):
         type_ = param.type_annotation
-        assert isinstance(type_, TensorType), "a program that is tried takes tensors"
+        assert isinstance(type_, TensorType), "a test program takes tensors"
         size = prod(type_.concrete_shape)
         values = (numpy.arange(size) * (7 + number) + 3 * number) % 11 - 4
         result.append(const(values.reshape(type_.concrete_shape), type_.dtype))
@@ -207,7 +209,7 @@ def _inputs(module: IRModule) -> list[Constant]:
 
 
 def same(a: Anything, b: Anything) -> bool:
-    """Whether two values are the same; functions are taken to be."""
+    """Return whether two values are the same; functions are assumed to be."""
     import numpy
 
     if isinstance(a, (numpy.ndarray, numpy.generic)) or isinstance(b, (numpy.ndarray, numpy.generic)):

@@ -1,4 +1,4 @@
-"""Copies of a function with other variables."""
+"""Copy a function with other variables."""
 
 from __future__ import annotations
 

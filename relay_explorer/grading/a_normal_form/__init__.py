@@ -1,4 +1,4 @@
-"""The exercise of chapter 14: A-normal form. What the learner is given."""
+"""The exercise of chapter 14: A-normal form. The functions given to the learner."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from ...ir.scopes import Layout, NoNames, Scope
 
 
 class Blocks:
-    """The blocks of a function: its body, the bodies of functions in it, branches, and clauses. The body of a
-    `let` belongs to the block of the `let`.
+    """The blocks of a function: its body, the bodies of functions inside it, branches, and clauses. The
+    body of a `let` belongs to the block of the `let`.
     """
 
     def __init__(self, function: Function) -> None:
@@ -36,5 +36,5 @@ class Blocks:
 
 
 def _most(expr: Expr) -> int:
-    """More than the numbers of the blocks that an expression opens."""
+    """Return an upper bound of the indices of the blocks that an expression opens."""
     return 3 + len(getattr(expr, "clauses", ()))

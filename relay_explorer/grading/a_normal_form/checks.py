@@ -20,7 +20,7 @@ _LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 
 
 def _goal(before: Function, after: Function) -> tuple[str, str]:
-    """All that is used is a name, and what is computed is what was computed, each thing once."""
+    """Check that every operand is a name, and that the same values are computed, each of them once."""
     for node in post_order(after):
         result = _unnamed(node)
         if result is not None:
@@ -29,17 +29,18 @@ def _goal(before: Function, after: Function) -> tuple[str, str]:
     twice = next((part for part, count in uses.items() if count > 1 and not isinstance(part, _ATOMS)), None)
     if twice is not None:
         return (
-            f"{_said(twice)} stands in two places and has no name.",
-            "What is shared gets one line, and what two branches share has it before both.",
+            f"{_said(twice)} is used twice and has no name.",
+            "A shared expression gets one binding. If two branches share it, the binding goes before both.",
         )
     old, new = _computed(before), _computed(after)
     if new - old:
         return (
-            f"{_kind(new - old)} is written down more often than before.",
-            "What is shared gets one line. Remember, for each expression, the name that stands for it.",
+            f"{_kind(new - old)} occurs more often than before.",
+            "A shared expression gets one binding. Remember, for each expression, the name "
+            "that stands for it.",
         )
     if old - new:
-        return f"{_kind(old - new)} is gone.", "Everything gets a line, also what nobody uses."
+        return f"{_kind(old - new)} is gone.", "Every value gets a binding, even one that is never used."
     return "", ""
 
 
@@ -50,7 +51,7 @@ def _unnamed(node: Expr) -> tuple[str, str] | None:
             return None
         return (
             f"The value of %{node.var.name_hint} is a `let`.",
-            "First the lines of the inner `let`, then that of the outer one, which has the inner result.",
+            "Put the bindings of the inner `let` first, then the outer one, whose value is the inner result.",
         )
     for part in _operands(node):
         if not isinstance(part, _ATOMS):
@@ -72,16 +73,14 @@ def _operands(node: Expr) -> tuple[Expr, ...]:
 
 def _hint(node: Expr, part: Expr) -> str:
     if isinstance(node, Call) and node.op is part:
-        return "What is called must be a name as well."
+        return "The callee must be a name as well."
     if isinstance(node, (If, Match)):
-        return "What is asked gets a line before: a condition, and the data of a `match`."
+        return "Bind a condition, and the data of a `match`, to a variable first."
     if isinstance(part, Let):
-        return "A `let` in an argument: its lines come first, and its result is the argument."
+        return "There is a `let` in an argument: its bindings come first, and its result is the argument."
     if isinstance(node, (Tuple, TupleGetItem)):
-        return "The fields of a tuple and what a projection takes them from are names, too."
-    return (
-        "It needs a line of its own, with a name. Do you go everywhere, into functions, branches and clauses?"
-    )
+        return "The fields of a tuple, and the tuple of a projection, must be names, too."
+    return "Bind it to a variable. Do you visit functions, branches and clauses?"
 
 
 def _said(node: Expr) -> str:
@@ -100,7 +99,7 @@ def _said(node: Expr) -> str:
 
 
 def _computed(function: Function) -> Counter[str]:
-    """How many expressions of each kind there are, besides names and `let`s."""
+    """Count the expressions of each kind, except names and `let`s."""
     return Counter(_said(n) for n in post_order(function) if not isinstance(n, (Let, *_ATOMS)))
 
 
@@ -193,13 +192,13 @@ EXERCISE = {
         "a_normal_form(function)",
         properties(
             TASK.judge,
-            ("arguments", "what an expression uses is a name", _arguments),
-            ("shared", "what is shared has one line", _shared),
-            ("lets", "the lines of a `let` stay, and stand in the order of evaluation", _lets),
-            ("functions", "bodies of functions are blocks", _functions),
-            ("branches", "so are branches and clauses: only what both need stands before", _branches),
-            ("everything", "any program keeps its type and its meaning", _everything),
-            ("ladder", "each expression is looked at once", _ladder),
+            ("arguments", "operands are names", _arguments),
+            ("shared", "a shared expression has one binding", _shared),
+            ("lets", "existing `let` bindings are kept, in the order of evaluation", _lets),
+            ("functions", "function bodies are blocks", _functions),
+            ("branches", "so are branches and clauses: only shared values are bound before them", _branches),
+            ("everything", "every program keeps its type and its value", _everything),
+            ("ladder", "each expression is visited once", _ladder),
         ),
     ),
 }

@@ -1,4 +1,4 @@
-"""The exercise of chapter 6: alpha-equivalence. What the learner is given."""
+"""The exercise of chapter 6: alpha-equivalence. The functions given to the learner."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ...ir.walk import children
 
 
 def parts(expr: Expr) -> list[Expr]:
-    """Return the expressions directly inside `expr`, in order: of a function its body, of a `let` its value
-    and its body. Variables that `expr` binds are not among them.
+    """Return the direct subexpressions of `expr`, in order: the body of a function, the value and the body
+    of a `let`. Variables that `expr` binds are not among them.
     """
     if isinstance(expr, Function):
         return [expr.body]
@@ -42,9 +42,9 @@ def binders(expr: Expr) -> list[Var]:
 
 
 def same_label(left: Expr, right: Expr) -> bool:
-    """Whether two expressions that are no variables agree in all but their parts and the variables that
-    they bind: in kind, in the number of parts, and in what is written in them (operator, attributes,
-    constant, field of a tuple, patterns, types).
+    """Return whether two expressions other than variables agree in everything except their parts and the
+    variables that they bind: in kind, in the number of parts, and in their own fields (operator,
+    attributes, constant, index of a tuple's field, patterns, types).
     """
     if type(left) is not type(right) or len(parts(left)) != len(parts(right)):
         return False
@@ -76,7 +76,7 @@ def _same_type(left: object, right: object) -> bool:
 
 
 def _same_pattern(left: Pattern, right: Pattern) -> bool:
-    """Whether two patterns fit the same values; their variables may be called otherwise."""
+    """Return whether two patterns match the same values; the names of their variables may differ."""
     match left, right:
         case PatternConstructor(), PatternConstructor():
             same = left.constructor is right.constructor or structural_equal(

@@ -32,7 +32,7 @@ _OTHER = {
 
 
 class Pair(NamedTuple):
-    """Two expressions, and whether they are equal; `why` says what makes them so."""
+    """Two expressions, and whether they are equal; `why` is the reason."""
 
     left: Expr
     right: Expr
@@ -51,19 +51,19 @@ def _judge(answer: Anything, module: IRModule, pair: Pair) -> Failure | None:
         if outcome.error is None:
             if not isinstance(outcome.value, bool):
                 got = f"{repr_of(outcome.value)}, a {type(outcome.value).__name__}"
-                hint = "The function must return True or False. Does every way through it end in a `return`?"
+                hint = "The function must return True or False. Does every path through it end in a `return`?"
             elif outcome.value is not pair.equal:
                 got, hint = str(outcome.value), _hint(left, right, pair)
             elif (snapshot(left), snapshot(right)) != before:
-                got, hint = "an expression is changed", "The function only looks."
+                got, hint = "an expression has been changed", "The function must not change the expressions."
             else:
                 continue
         program = _both(module, left, right)
-        case = f"alpha_equal(left, right), where they are the bodies in\n{text(program)}"
+        case = f"alpha_equal(left, right), the bodies in\n{text(program)}"
         expected = f"{pair.equal}: {pair.why}"
         if outcome.error is not None:
             hint = (
-                "A variable may be free: then it is in no table."
+                "A variable may be free: then no binder has recorded it."
                 if isinstance(outcome.error, KeyError)
                 else ""
             )
@@ -73,7 +73,7 @@ def _judge(answer: Anything, module: IRModule, pair: Pair) -> Failure | None:
 
 
 def _both(module: IRModule, left: Expr, right: Expr) -> IRModule:
-    """Build a module to look at: `@left` and `@right`, with the free variables of both as parameters."""
+    """Build a module to show: `@left` and `@right`, with the free variables of both as parameters."""
     params = dict.fromkeys([*free_vars(left), *free_vars(right)])
     functions = {var: f for var, f in module.functions.items() if var.name_hint != "main"}
     for name, body in (("left", left), ("right", right)):
@@ -84,31 +84,37 @@ def _both(module: IRModule, left: Expr, right: Expr) -> IRModule:
 def _hint(left: Expr, right: Expr, pair: Pair) -> str:
     if pair.equal:
         if left is right:
-            return (
-                "Every expression is equal to itself; a variable that nothing binds is equal to itself, too."
-            )
+            return "Every expression is equal to itself, and so is every free variable."
         return (
-            "They differ in the names of bound variables only. Note which variable of the right stands for "
-            "which of the left where both are bound, and compare uses with that; never compare names."
+            "They differ only in the names of bound variables. When two variables are bound, "
+            "record that they correspond, and compare uses with that record. Never compare "
+            "names."
         )
     mine, others = free_vars(left), free_vars(right)
     if set(mine) != set(others):
         return (
-            "A variable that is free on one side is the same on the other side only if it is free there, and "
-            "the same object. One that is bound on one side only is never equal to it."
+            "A variable that is free on one side is equal to one on the other side only if "
+            "that one is free and the same object. It is never equal to a variable that is "
+            "bound on one side."
         )
     if len(children(left)) != len(children(right)) or _zipped(left, right):
-        return "They have different numbers of parts. zip stops silently at the end of the shorter one."
-    if "one variable" in pair.why:
         return (
-            "Every variable of the left stands for one of the right, and the other way round: look up both "
-            "ways. Two variables of one side must not stand for one of the other."
+            "They have different numbers of parts. `zip` silently stops at the end of the shorter sequence."
         )
-    return "Two expressions that are no variables must agree in what `same_label` compares, and in all parts."
+    if "different variables" in pair.why:
+        return (
+            "Variables correspond one-to-one, so look the correspondence up in both "
+            "directions. Two variables of one side must not correspond to the same variable "
+            "of the other."
+        )
+    return (
+        "Two expressions other than variables must agree in what `same_label` compares, and in "
+        "all of their parts."
+    )
 
 
 def _zipped(left: Expr, right: Expr) -> bool:
-    """Whether two tuples or calls with different numbers of parts stand in one place."""
+    """Return whether two tuples or calls with different numbers of parts correspond."""
     sizes = [[len(n.fields) for n in post_order(e) if isinstance(n, Tuple)] for e in (left, right)]
     return sizes[0] != sizes[1]
 
@@ -117,18 +123,18 @@ def _zipped(left: Expr, right: Expr) -> bool:
 
 
 def _itself(function: Function, rng: random.Random) -> Pair:
-    return Pair(function.body, function.body, True, "it is one expression")
+    return Pair(function.body, function.body, True, "they are the same expression")
 
 
 def _renamed(function: Function, rng: random.Random) -> Pair:
-    """Pair the function with a copy in which variables have each other's names."""
+    """Pair the function with a copy in which variables swap names."""
     names = [var.name_hint for node in post_order(function) for var in binders(node)] or ["x"]
     other = renamed(function, lambda var: rng.choice(names))
-    return Pair(function, other, True, "only names of bound variables differ")
+    return Pair(function, other, True, "only the names of bound variables differ")
 
 
 def _changed(change: Callable[[Expr, random.Random], Expr | None], why: str) -> Make:
-    """Pairs of a function and a copy in which one expression is changed."""
+    """Pair a function with copies in which one expression is changed."""
 
     def make(function: Function, rng: random.Random) -> Pair | None:
         places = [n for n in post_order(function.body) if change(n, random.Random(0)) is not None]
@@ -178,7 +184,7 @@ def _other_use(function: Function, rng: random.Random) -> Pair | None:
                 return rebuild(node, inputs)
         return None
 
-    why = "in one place, one variable is used where the other expression uses a second one"
+    why = "in one place, the two use different variables"
     return _changed(change, why)(function, rng)
 
 
@@ -187,7 +193,7 @@ def _free(function: Function, rng: random.Random) -> Pair | None:
     if not free_vars(function.body):
         return None
     other = renamed(function, lambda var: var.name_hint).body
-    return Pair(function.body, other, False, "they use free variables that are different objects of one name")
+    return Pair(function.body, other, False, "they use different free variables with the same name")
 
 
 def _captured(function: Function, rng: random.Random) -> Pair | None:
@@ -202,7 +208,7 @@ def _captured(function: Function, rng: random.Random) -> Pair | None:
     )
 
 
-# -- what is tried
+# -- test cases
 
 
 def _cases(
@@ -270,39 +276,39 @@ EXERCISE = {
         (
             _property(
                 "renamed",
-                "other names of bound variables change nothing",
+                "renaming bound variables changes nothing",
                 _cases([*_SIMPLE, *_BINDING], lambda e: not has(e, Match), _itself, _renamed),
             ),
             _property(
                 "different",
-                "another operator, constant or number of parts is a difference",
+                "expressions with a different operator, constant or number of parts are not equal",
                 _cases(
                     [*_SIMPLE, *_BINDING, "(%x: int32) { add(%x, 1) }", "(%t: (int32, int32)) { %t.0 }"],
                     lambda e: not has(e, Match),
-                    _changed(_other_label, "something that is written in one of them is different"),
+                    _changed(_other_label, "one of their parts differs"),
                 ),
             ),
             _property(
                 "variables",
-                "a variable is equal to the one that stands for it, and to no other",
+                "a bound variable equals its counterpart, and no other variable",
                 _cases([*_SIMPLE, *_BINDING], lambda e: len(free_vars(e)) > 1, _other_use),
             ),
             _property(
                 "free",
-                "a free variable is equal to itself, and to nothing that is bound",
+                "a free variable equals itself, and no bound variable",
                 _cases([*_SIMPLE, *_BINDING], lambda e: bool(free_vars(e)), _free, _captured),
             ),
             _property(
                 "matches",
-                "patterns bind, too",
+                "patterns bind variables, too",
                 _cases(
                     _MATCHING,
                     lambda e: has(e, Match),
                     _renamed,
-                    _changed(_other_label, "something that is written in one of them is different"),
+                    _changed(_other_label, "one of their parts differs"),
                 ),
             ),
-            _property("shared", "what is shared is compared once", _ladders),
+            _property("shared", "shared expressions are compared once", _ladders),
         ),
     ),
 }

@@ -1,5 +1,5 @@
-"""The exercise `choose_tile`: a picture of a tile. Misses by the sides of tiles, and what of the three
-matrices is in the cache when a tile of B has been used.
+"""The exercise `choose_tile`: a picture of a tile. It shows the misses for different tile sizes, and which
+parts of the three matrices are in the cache after a tile of B has been used.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from ...analysis.cache import Cache, Misses, Product, Simulation, Tile
 from ...ir.lazy_dataclass import dataclass
 
 CELL_W, CELL_H, LEFT, TOP = 46, 24, 56, 46  # pixels of the table
-MAX_SIDES = 6  # powers of two that are looked at
-DRAWN = 300  # pixels that two matrices beside each other take
+MAX_SIDES = 6  # powers of two that are tried
+DRAWN = 300  # pixels for two matrices side by side
 SHADES = ("#2f6fb3", "#c2571a")  # in the cache; the tile
 
 
 @remembered
 def misses(product: Product, tile: Tile, cache: Cache) -> Misses:
-    """`product.misses`, remembered: a picture and a check ask for the same ones."""
+    """Return `product.misses`, cached: a picture and a check ask for the same numbers."""
     return product.misses(tile, cache)
 
 
 def sides(size: int, own: int) -> list[int]:
-    """Sides of tiles worth looking at: powers of two, the whole, and the tile's own."""
+    """Return tile sizes to show: powers of two, the whole extent, and the tile's own."""
     result = {1 << e for e in range(size.bit_length()) if 1 << e < size}
     return sorted({*sorted(result)[-MAX_SIDES:], size, own})
 
 
 @dataclass(frozen=True)
 class TileMap:
-    """A picture of a tile (tn, tk): the misses of tiles with other sides; and the three matrices, with the
-    lines that are in the cache after the tile in the middle of B. As the last expression of a cell it shows
-    itself.
+    """A picture of a tile (tn, tk): the misses of tiles of other sizes, and the three matrices with the
+    lines that are in the cache after the tile in the middle of B. As the last expression of a cell it
+    displays itself.
     """
 
     product: Product
@@ -45,8 +45,8 @@ class TileMap:
         object.__setattr__(self, "tile", (min(tn, self.product.n), min(tk, self.product.k)))
 
     def table(self) -> tuple[list[int], list[int], list[list[int | None]]]:
-        """Tabulate the misses: the sides tk, the sides tn, and for each pair the misses; None where B's part
-        alone is far larger than the cache. The tile's own sides are among them.
+        """Tabulate the misses: the heights tk, the widths tn, and the misses for each pair; None if B's
+        part alone is far larger than the cache. The tile's own size is among them.
         """
         p, (tn, tk) = self.product, self.tile
         rows, columns = sides(p.k, tk), sides(p.n, tn)
@@ -74,16 +74,16 @@ class TileMap:
         )
         tn, tk = self.tile
         description = (
-            "Misses by the sides of the tile, tk down and tn across. The fuller the colour, the more; empty "
-            f"where the tile is far larger than the cache. Dashed: this tile, tn = {tn} and tk = {tk}, with "
-            f"{misses(self.product, self.tile, self.cache).total:,}. Bold: the fewest here, tn = {tn_best} "
-            f"and tk = {tk_best}, with {best:,}. "
+            "Misses by tile size, tk down and tn across. A stronger color means more misses; "
+            f"an empty cell is a tile far larger than the cache. Dashed: this tile, tn = {tn} "
+            f"and tk = {tk}, with {misses(self.product, self.tile, self.cache).total:,}. "
+            f"Bold: the fewest here, tn = {tn_best} and tk = {tk_best}, with {best:,}. "
         )
         return (
             '<figure class="rx-tile" style="margin:.8em 0;max-width:60em;font:14px/1.5 system-ui,sans-serif">'
             '<div style="display:flex;flex-wrap:wrap;gap:1em 2.5em;align-items:flex-start">'
             f"{self._heat(rows, columns, table)}{self._matrices()}</div>"
-            f"<figcaption>{escape(description + self._told())}</figcaption></figure>"
+            f"<figcaption>{escape(description + self._describe())}</figcaption></figure>"
         )
 
     # -- the table
@@ -106,12 +106,12 @@ class TileMap:
                     place = LEFT + CELL_W * x, TOP + CELL_H * y
                     parts.append(_cell(*place, full, short(result), mine, result == least))
         width, height = LEFT + CELL_W * len(columns) + 4, TOP + CELL_H * len(rows) + 4
-        return _svg(width, height, "Misses by the sides of the tile", parts)
+        return _svg(width, height, "Misses by tile size", parts)
 
     # -- the matrices
 
     def _middle(self) -> tuple[int, int]:
-        """Where the tile in the middle of B begins: its column and its row."""
+        """Return where the tile in the middle of B begins: its column and its row."""
         p, (tn, tk) = self.product, self.tile
         return p.n // 2 // tn * tn, p.k // 2 // tk * tk
 
@@ -159,12 +159,12 @@ class TileMap:
                     )
         return parts
 
-    def _told(self) -> str:
+    def _describe(self) -> str:
         """Describe the second drawing."""
         j0, k0 = self._middle()
         return (
-            f"The other drawing: the matrices when the tile at j0 = {j0}, k0 = {k0} is done (dashed: what it "
-            "used): filled lines are in the cache."
+            f"The second drawing shows the matrices after the tile at j0 = {j0}, k0 = {k0} "
+            "(dashed: the data that it used). Filled lines are in the cache."
         )
 
 

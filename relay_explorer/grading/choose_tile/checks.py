@@ -1,5 +1,5 @@
-"""The checks of the exercise `choose_tile`: what misses the cache is counted, so the same tile gets the same
-points everywhere.
+"""The checks of the exercise `choose_tile`: cache misses are counted, so the same tile gets the same points
+everywhere.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from ..feedback import Failure
 from . import TileMap, misses
 from .hints import hint
 
-LIMIT = 1.6  # times the fewest misses that are known
+LIMIT = 1.6  # multiple of the fewest known misses
 
 
 def whole(size: int, line: int = 64) -> Cache:
-    """Build a fully associative cache: any line may lie anywhere."""
+    """Build a fully associative cache, in which a line may occupy any way."""
     return Cache(size, line, size // line)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A product and a cache; of the tiles that were tried, the best one."""
+    """A product and a cache, and the best of the tiles that were tried."""
 
     product: Product
     cache: Cache
@@ -35,7 +35,7 @@ class Case:
 
     @property
     def most(self) -> int:
-        """The misses that are allowed."""
+        """Return the number of misses that are allowed."""
         return int(LIMIT * misses(self.product, self.best, self.cache).total)
 
 
@@ -82,7 +82,7 @@ ODD = (
 )
 
 
-def _told(case: Case) -> str:
+def _describe(case: Case) -> str:
     p = case.product
     return (
         f"tile({p.m}, {p.n}, {p.k}, {p.element}, cache): {p}, of {p.element} bytes each; a cache of "
@@ -91,26 +91,31 @@ def _told(case: Case) -> str:
 
 
 def _asked(answer: Any, case: Case) -> tuple[Tile | None, Failure | None]:
-    """Return the answer's tile, or the failure of an answer that returns none."""
+    """Return the answer's tile, or the failure of an answer that does not return one."""
     p = case.product
-    expected = f"two whole numbers, tn from 1 to {p.n} and tk from 1 to {p.k}"
+    expected = f"two integers, tn from 1 to {p.n} and tk from 1 to {p.k}"
     outcome = limited(CASE_SECONDS, answer, p.m, p.n, p.k, p.element, case.cache)
     if outcome.error is not None:
-        return None, crashed(_told(case), outcome, expected)
+        return None, crashed(_describe(case), outcome, expected)
     inputs = outcome.value
-    failure = Failure(_told(case), expected, repr_of(inputs), "", printed=outcome.printed)
+    failure = Failure(_describe(case), expected, repr_of(inputs), "", printed=outcome.printed)
     if not isinstance(inputs, Sequence) or isinstance(inputs, str) or len(inputs) != 2:
         return None, _with(failure, "Return a pair: `return tn, tk`.")
     tn, tk = map(integer, inputs)
     if tn is None or tk is None:
         return None, _with(
-            failure, "Sides are whole numbers: `//` divides without a remainder, `int` cuts one off."
+            failure,
+            "The extents are integers: `//` divides without a remainder, and `int` drops the fraction.",
         )
     if 1 <= tk <= p.n and 1 <= tn <= p.k and not (tn <= p.n and tk <= p.k):
-        return None, _with(failure, "`tn` comes first, a part of B's columns, and then `tk`, of its rows.")
+        return None, _with(
+            failure, "`tn`, the number of columns, comes first, followed by `tk`, the number of rows."
+        )
     if not (1 <= tn <= p.n and 1 <= tk <= p.k):
         return None, _with(
-            failure, "A side is at least 1, however small the cache, and at most the matrix: `min`, `max`."
+            failure,
+            "An extent is at least 1, however small the cache, and at most that of the "
+            "matrix: use `min` and `max`.",
         )
     return (tn, tk), None
 
@@ -130,12 +135,16 @@ def _judge(answer: Any, case: Case) -> Failure | None:
     expected = f"at most {case.most:,} misses ({plain:,} without tiles)"
     got = f"the tile tn = {tile[0]}, tk = {tile[1]}: {_counted(result)}"
     return Failure(
-        _told(case), expected, got, hint(p, tile, case.cache), picture=lambda: TileMap(p, case.cache, tile)
+        _describe(case),
+        expected,
+        got,
+        hint(p, tile, case.cache),
+        picture=lambda: TileMap(p, case.cache, tile),
     )
 
 
 def _counted(result: Misses) -> str:
-    return f"{result.total:,} misses, {result.a:,} of them in A, {result.b:,} in B, {result.c:,} in C"
+    return f"{result.total:,} misses: {result.a:,} in A, {result.b:,} in B, {result.c:,} in C"
 
 
 def _few(name: str, says: str) -> Property:
@@ -147,7 +156,7 @@ def _few(name: str, says: str) -> Property:
 
 
 def _tiles(answer: Any, rng: random.Random, count: int) -> Failure | None:
-    """Any product and any cache has a tile."""
+    """Test that any product and any cache get a valid tile."""
     cases = list(ODD)
     for _ in range(count):
         line, ways = rng.choice((32, 64, 128)), rng.choice((2, 4, 8))
@@ -162,12 +171,12 @@ EXERCISE = {
         "A tile for a cache",
         "tile(m, n, k, element, cache)",
         (
-            Property("tiles", "every product and every cache gets a tile", _tiles),
-            _few("fits", "what is used again is still in the cache"),
-            _few("shapes", "also where B is long or wide"),
-            _few("elements", "for numbers of 2 and of 8 bytes"),
-            _few("lines", "for lines of many numbers"),
-            _few("sets", "where lines compete for the places of a set"),
+            Property("tiles", "every product and cache gets a valid tile", _tiles),
+            _few("fits", "reused data is still in the cache"),
+            _few("shapes", "also if B is tall or wide"),
+            _few("elements", "also for elements of 2 or 8 bytes"),
+            _few("lines", "also if a cache line holds many elements"),
+            _few("sets", "also if lines compete for the ways of a set"),
         ),
     ),
 }

@@ -16,7 +16,7 @@ from ..check import Exercise
 from ..fragments import properties, written
 from ..pass_checks import PassTask, operators
 
-LARGEST = 2**22  # up to here, and a few bits more, float32 adds whole numbers exactly
+LARGEST = 2**22  # up to this value, with a few bits to spare, float32 adds integers exactly
 
 
 def dense_layers(function: Function) -> list[Call]:
@@ -49,7 +49,7 @@ def pairs(function: Function) -> list[tuple[Call, Call]]:
 
 
 def _goal(before: Function, after: Function) -> tuple[str, str]:
-    """No pair is left, nothing else has changed, and no layer computes more than was asked for."""
+    """Check that no pair is left, nothing else has changed, and no layer computes more than necessary."""
     if not pairs(before):
         differs = difference(before, after)
         return ("", "") if differs is None else (f"Something has changed: {differs}.", _apart(before))
@@ -57,43 +57,45 @@ def _goal(before: Function, after: Function) -> tuple[str, str]:
     if left:
         result = len(dense_layers(after)) < len(dense_layers(before))
         return (
-            "Two dense layers on the same data are left, and neither needs the other.",
-            "Not all of a kind are in one group, or there is a second group." if result else
-            "The weights, one below the other, are the weight of one layer with the units of both.",
+            "Two dense layers with the same input are left, although neither depends on the "
+            "other.",
+            "A group may have more than two layers, and there may be several groups." if result else
+            ("Concatenate the weights along their first axis: the result is a layer with the "
+            "units of both."),
         )  # fmt: skip
     new, removed = operators(after) - operators(before), operators(before) - operators(after)
     for name in new:
         if Op.get(name).pattern > OpPattern.INJECTIVE:
             return (
                 f"There are more calls of {name} than before.",
-                "Each group becomes one `nn.dense`. What is shared must stay shared.",
+                "Each group becomes one `nn.dense`, and shared expressions must stay shared.",
             )
     for name in removed:
         if name != "nn.dense":
             return f"A call of {name} is gone.", "Only dense layers may be replaced."
     if _products(after) != _products(before):
         return (
-            f"The layers took {_products(before)} products, and take {_products(after)} now.",
-            "Something is computed twice: once in the new layer, and once as it was.",
+            f"The layers needed {_products(before)} multiplications, and need {_products(after)} now.",
+            "Something is computed twice: once in the merged layer, and once as before.",
         )
     return "", ""
 
 
 def _apart(function: Function) -> str:
-    """Why the layers of a program in which nothing can be combined stay as they are."""
+    """Explain why the layers of a program stay separate if none can be merged."""
     layers = dense_layers(function)
     for a, b in combinations(layers, 2):
         if _key(a) == _key(b):
-            return "The weight of one layer needs the result of the other: they cannot be one."
+            return "The weight of one layer depends on the result of the other, so they cannot be merged."
         if a.args[0] is b.args[0]:
-            return "The layers give numbers of two types (`out_dtype`): they cannot be one."
+            return "The layers have different output types (`out_dtype`), so they cannot be merged."
     if len(layers) > 1:
-        return "These layers have different data. Two layers are parallel if their data is one object."
-    return "There is nothing to combine here, so nothing may change."
+        return "These layers have different inputs. Two layers are parallel if their data is the same object."
+    return "There is nothing to merge here, so nothing may change."
 
 
 def _products(function: Function) -> int:
-    """How many products the layers of a function take."""
+    """Count the multiplications of a function's layers."""
     from ...typing import infer_types
 
     main = infer_types(IRModule.from_expr(function))["main"]
@@ -111,15 +113,15 @@ def _products(function: Function) -> int:
 TASK = PassTask("combine_dense", _goal, typed=True)
 
 
-# -- what is tried
+# -- test cases
 
 
 class Maker:
-    """Random graphs of dense layers and what stands between them, as text. Values stay small."""
+    """Random graphs of dense layers and other operators, as text. Values stay small."""
 
     def __init__(self, rng: random.Random, shared: float) -> None:
         self.rng = rng
-        self.shared = shared  # how often a layer gets data that another one has
+        self.shared = shared  # how often a layer gets the input of another one
         self.params: list[str] = []
         self.lines: list[str] = []
         self.shapes: dict[str, tuple[int, int]] = {}
@@ -141,7 +143,7 @@ class Maker:
         self.shapes[name], self.bounds[name] = (rows, columns), 6
         return name
 
-    def made(self, text: str, shape: tuple[int, int], bound: int) -> None:
+    def add_line(self, text: str, shape: tuple[int, int], bound: int) -> None:
         name = f"%{len(self.lines)}"
         self.lines.append(f"{name} = {text};")
         self.shapes[name], self.bounds[name] = shape, bound
@@ -160,18 +162,18 @@ class Maker:
             units = self.shapes[weight][0]
             self.data.append(data)
             named = f", units={units}" if self.rng.random() < 0.5 else ""
-            self.made(f"nn.dense({data}, {weight}{named})", (rows, units), bound)
+            self.add_line(f"nn.dense({data}, {weight}{named})", (rows, units), bound)
 
     def unary(self) -> None:
         name = self.any()
         operator = self.rng.choice(["nn.relu", "negative", "abs"])
-        self.made(f"{operator}({name})", self.shapes[name], self.bounds[name])
+        self.add_line(f"{operator}({name})", self.shapes[name], self.bounds[name])
 
     def binary(self) -> None:
         one = self.any()
         two = self.rng.choice([n for n, shape in self.shapes.items() if shape == self.shapes[one]])
         operator = self.rng.choice(["add", "subtract", "maximum"])
-        self.made(f"{operator}({one}, {two})", self.shapes[one], self.bounds[one] + self.bounds[two])
+        self.add_line(f"{operator}({one}, {two})", self.shapes[one], self.bounds[one] + self.bounds[two])
 
 
 _X, _W = "%x: Tensor[(2, 3), float32]", "%w: Tensor[(4, 3), float32]"
@@ -216,7 +218,7 @@ def _needs(rng: random.Random, count: int) -> Iterator[IRModule]:
         f"({square}) {{ %0 = nn.dense(%x, %w); %1 = nn.relu(%0); (nn.dense(%x, %1), "
         "nn.dense(%x, abs(%0))) }",
         f"({square}) {{ %0 = nn.dense(%x, %w); (nn.dense(%x, negative(%w)), nn.dense(%x, nn.relu(%0))) }}",
-        # Two groups, each of which may be combined, but not both.
+        # Two groups, each of which may be merged, but not both.
         f"({square}) {{ %0 = nn.dense(%x, %w); %1 = nn.dense(%w, %0); %2 = nn.dense(%w, %x); "
         "(%1, nn.dense(%x, %2)) }",
     )
@@ -238,12 +240,12 @@ EXERCISE = {
         "combine_dense(function)",
         properties(
             TASK.judge,
-            ("two", "two layers on the same data become one", _two),
-            ("several", "so do more than two, and several groups", _several),
-            ("apart", "where nothing is parallel, nothing changes", _apart_programs),
-            ("needs", "a layer that needs another one's result is not one with it", _needs),
-            ("programs", "any graph keeps its type and its meaning", _programs),
-            ("shared", "what is shared is looked at once", _shared),
+            ("two", "two layers with the same input become one", _two),
+            ("several", "so do three or more, and each of several groups", _several),
+            ("apart", "if no layers are parallel, nothing changes", _apart_programs),
+            ("needs", "a layer is not merged with one that depends on its result", _needs),
+            ("programs", "every graph keeps its type and its value", _programs),
+            ("shared", "shared expressions are visited once", _shared),
         ),
     ),
 }

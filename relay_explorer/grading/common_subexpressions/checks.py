@@ -16,7 +16,7 @@ from ..pass_checks import PassTask, closed_programs, operators
 
 
 def _goal(before: Function, after: Function) -> tuple[str, str]:
-    """Nothing may be left twice, and nothing new be there."""
+    """Check that no computation is left twice, and that none is new."""
     first: dict[Hashable, Expr] = {}
     for node in post_order(after):
         key = _key(node)
@@ -28,7 +28,10 @@ def _goal(before: Function, after: Function) -> tuple[str, str]:
     new = operators(after) - operators(before)
     if new:
         name = next(iter(new))
-        return f"There are more calls of {name} than before.", "Keep what is shared: visit each object once."
+        return (
+            f"There are more calls of {name} than before.",
+            "Keep shared expressions shared: visit each object once.",
+        )
     return "", ""
 
 
@@ -51,17 +54,19 @@ def _argument(arg: Expr) -> Hashable:
 def _twice(node: Expr) -> tuple[str, str]:
     if isinstance(node, TupleGetItem):
         return (
-            f"Field {node.index} of one tuple is taken twice.",
-            "A projection is a computation too: two of one tuple with one index are the same.",
+            f"Field {node.index} of a tuple is projected twice.",
+            "A projection is a computation, too: two projections of the same tuple and index are the same.",
         )
     assert isinstance(node, Call)
     name = getattr(node.op, "name", "")
     if any(isinstance(arg, Constant) for arg in node.args):
-        hint = "Constants are objects, too: two that hold the same number are the same argument."
+        hint = "Constants are objects, too: two constants with the same value are the same argument."
     elif any(isinstance(arg, (Call, TupleGetItem)) for arg in node.args):
-        hint = "Look at a call after its arguments: when these have become one, the calls may be equal."
+        hint = "Visit a call after its arguments: once these have become one, the calls may be equal."
     else:
-        hint = "Two calls of one operator with equal attributes on the same arguments are one computation."
+        hint = (
+            "Two calls of an operator with equal attributes and the same arguments are the same computation."
+        )
     return f"Two calls of {name} with the same attributes and arguments are left.", hint
 
 
@@ -85,7 +90,7 @@ def _doubled(rng: random.Random, module: IRModule) -> IRModule:
         shared = isinstance(node, (Call, Tuple, TupleGetItem))
         memo[node] = rebuild(node, [copied(c) if shared else memo[c] for c in children(node)])
     functions = {**module.functions, module.get_global_var("main"): memo[main]}
-    return IRModule(functions, module.type_definitions)  # type: ignore[arg-type]  # a function stays one
+    return IRModule(functions, module.type_definitions)  # type: ignore[arg-type]  # a function stays a function
 
 
 def _simple(rng: random.Random, count: int) -> Iterator[IRModule]:
@@ -151,12 +156,12 @@ EXERCISE = {
         properties(
             TASK.judge,
             ("twice", "two equal calls become one", _simple),
-            ("attributes", "calls that differ in anything stay two", _attributes),
-            ("chains", "so do calls whose arguments become the same", _chains),
-            ("constants", "equal numbers are the same argument", _constants),
-            ("projections", "two projections of one tuple become one", _projections),
-            ("everything", "effects stay as they are, in any program", _everything),
-            ("shared", "what is shared is looked at once", _shared),
+            ("attributes", "calls that differ in any way stay separate", _attributes),
+            ("chains", "calls become one when their arguments do", _chains),
+            ("constants", "equal scalar constants are the same argument", _constants),
+            ("projections", "two projections of a tuple become one", _projections),
+            ("everything", "every program keeps its side effects", _everything),
+            ("shared", "shared expressions are visited once", _shared),
         ),
     ),
 }

@@ -1,4 +1,4 @@
-"""The exercise of chapter 15: constant folding. What the learner is given."""
+"""The exercise of chapter 15: constant folding. The function given to the learner."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ...ir.op import Op
 
 
 def evaluate(call: Call) -> Constant | None:
-    """Evaluate an operator's call whose arguments are all constants. None where it cannot be evaluated ahead
-    of time: where it would fail, where its result is not a single tensor, or where the type does not
+    """Evaluate an operator call whose arguments are all constants. Return None if it cannot be evaluated at
+    compile time: if it would fail, if its result is not a single tensor, or if the type does not
     determine its size.
     """
     from ...transform.fold_constant import compute, is_pure

@@ -38,19 +38,19 @@ def _goal(lets: bool, branches: bool) -> PassTask:
                         return _left(node, node.op)
             if branches and isinstance(node, If) and isinstance(known(node.cond), Constant):
                 return (
-                    "An `if` is left whose condition is known.",
-                    "Put the branch that is taken in its place. What the other one would do never happens.",
+                    "An `if` with a constant condition is left.",
+                    "Replace it with the branch that is taken. The other branch never runs.",
                 )
         if not branches and _nullary(before) != _nullary(after):
             return (
-                "A call without arguments is gone, or there is one more.",
-                "What `zeros` makes is larger than the call: calls without arguments stay.",
+                "A call without arguments is gone, or there is a new one.",
+                "The tensor that `zeros` creates is larger than the call, so calls without arguments stay.",
             )
         new = operators(after) - operators(before)
         if new:
             return (
-                f"There is a call of {next(iter(new))} that was not there before.",
-                "Only calls whose arguments are constants may change, into constants.",
+                f"There is a new call of {next(iter(new))}.",
+                "Only calls with constant arguments may change: they become constants.",
             )
         return "", ""
 
@@ -58,7 +58,7 @@ def _goal(lets: bool, branches: bool) -> PassTask:
 
 
 def _nullary(function: Function) -> int:
-    """How many calls of operators have no arguments."""
+    """Count the operator calls without arguments."""
     calls = (n for n in post_order(function) if isinstance(n, Call) and isinstance(n.op, Op))
     return sum(not call.args for call in calls)
 
@@ -68,12 +68,12 @@ def _left(call: Call, op: Op) -> tuple[str, str]:
     if any(isinstance(arg, Var) for arg in call.args):
         return (
             f"A call of {op.name} is left whose arguments are variables bound to constants.",
-            "Note, at a `let` whose value is a constant, that its variable stands for it.",
+            "At a `let` whose value is a constant, record that its variable stands for the constant.",
         )
     return (
-        f"A call of {op.name} on constants is left.",
-        "First rewrite the arguments, then look at them: they may have become constants. Do you go "
-        "everywhere, into functions and branches too?",
+        f"A call of {op.name} with constant arguments is left.",
+        "Rewrite the arguments first, then look at them: they may have become constants. Do "
+        "you also visit functions and branches?",
     )
 
 
@@ -131,16 +131,24 @@ EXERCISE = {
         "Constant folding",
         "fold_constants(function)",
         (
-            *properties(_PLAIN.judge, ("calls", "calls on constants are computed", _calls)),
+            *properties(_PLAIN.judge, ("calls", "calls with constant arguments are computed", _calls)),
             *properties(_PLAIN.judge, ("chains", "so are calls whose arguments become constants", _chains)),
             *properties(
-                _LETS.judge, ("lets", "a variable that is bound to a constant stands for it", _let_programs)
+                _LETS.judge,
+                ("lets", "a variable that is bound to a constant is replaced with it", _let_programs),
             ),
-            *properties(_ALL.judge, ("branches", "an `if` whose condition is known is decided", _branches)),
             *properties(
-                _ALL.judge, ("everything", "any program keeps its type and its meaning", _everything)
+                _ALL.judge,
+                (
+                    "branches",
+                    "an `if` with a constant condition is replaced with the branch taken",
+                    _branches,
+                ),
             ),
-            *properties(_ALL.judge, ("shared", "what is shared is looked at once", _shared)),
+            *properties(
+                _ALL.judge, ("everything", "every program keeps its type and its value", _everything)
+            ),
+            *properties(_ALL.judge, ("shared", "shared expressions are visited once", _shared)),
         ),
     ),
 }

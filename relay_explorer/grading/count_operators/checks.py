@@ -1,5 +1,5 @@
-"""The checks of the exercise `count_operators`: calls of operators, then the numbers that a network has
-learnt.
+"""The checks of the exercise `count_operators`: the operator calls, then the learned parameters of a
+network.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..check import CASE_SECONDS, Exercise, crashed
 from ..feedback import Failure
 from ..fragments import fragments, has, main_of, properties, snapshot, text, written
 
-VIEW, CAPTION = "ir", "The smallest function that is counted wrongly"
+VIEW, CAPTION = "ir", "The smallest function that is counted incorrectly"
 INPUTS = ("data",)
 _LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 
@@ -31,7 +31,7 @@ _LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 
 
 def operators(function: Function) -> dict[str, int]:
-    """How often each operator is called, a shared call once."""
+    """Count the calls of each operator, a shared call once."""
     calls = [node.op.name for node in post_order(function) if _is_operator(node)]  # type: ignore[attr-defined]  # it is a call
     return dict(Counter(calls))
 
@@ -48,7 +48,7 @@ def _judge_operators(answer: Anything, module: IRModule) -> Failure | None:
         if not isinstance(value, dict):
             return (
                 f"{repr_of(value)}, a {type(value).__name__}",
-                "The function must return a dictionary. Does every way through it end in a `return`?",
+                "The function must return a dictionary. Does every path through it end in a `return`?",
             )
         wrong = next((key for key in value if not isinstance(key, str)), None)
         if wrong is not None:
@@ -68,32 +68,37 @@ def _table(counts: dict[str, Anything]) -> str:
 
 
 def _operators_hint(function: Function, right: dict[str, int], got: dict[str, Anything]) -> str:
-    """Explain wrong counts by a usual mistake."""
+    """Explain wrong counts by a common mistake."""
     strange = [name for name in got if name not in right]
     if strange:
         if any(n == strange[0] for n in (getattr(v, "name_hint", None) for v in post_order(function))):
-            return f"`{strange[0]}` is called, but it is no operator: ask whether `call.op` is a `relay.Op`."
-        return f"`{strange[0]}` is not called here: is something kept from an earlier count?"
+            return (
+                f"`{strange[0]}` is called, but it is not an operator: test whether `call.op` is "
+                "a `relay.Op`."
+            )
+        return f"`{strange[0]}` is not called here: are counts left from an earlier call?"
     name = next(n for n in right if got.get(n) != right[n])
     count = got.get(name, 0)
     if not isinstance(count, int) or count < right[name]:
         return _where_missed(function, name)
-    if count == _ways(function, name):
-        return "It is one call that is used several times: a shared expression is one node. Count it once."
-    return f"`{name}` is called {right[name]} times here. Is a call counted at its call and in its operator?"
+    if count == _paths(function, name):
+        return "It is a single call with several users: a shared expression is one object. Count it once."
+    return (
+        f"`{name}` is called {right[name]} times here. Do you count it at the call and again at the operator?"
+    )
 
 
-def _ways(function: Function, name: str) -> int:
-    """How often a walk that forgets what it has seen meets the operator."""
-    ways: dict[Expr, int] = {}
+def _paths(function: Function, name: str) -> int:
+    """Count how often a traversal without a memo visits the operator."""
+    paths: dict[Expr, int] = {}
     for node in post_order(function):
         own = int(_is_operator(node) and getattr(node, "op").name == name)  # noqa: B009  # a call
-        ways[node] = own + sum(ways[c] for c in children(node))
-    return ways[function]
+        paths[node] = own + sum(paths[c] for c in children(node))
+    return paths[function]
 
 
 def _where_missed(function: Function, name: str) -> str:
-    """In what the first call of an operator stands that was not counted."""
+    """Describe where the first operator call stands that was not counted."""
     parents = [
         (node, part)
         for node in post_order(function)
@@ -102,15 +107,15 @@ def _where_missed(function: Function, name: str) -> str:
     ]
     for node, part in parents:
         if isinstance(node, Function) and node is not function:
-            return "A function inside the function has a body, too: its calls count."
+            return "A nested function has a body, too: its calls count."
         if isinstance(node, Let):
             where = "value" if node.value is part else "body"
-            return f"The call stands in the {where} of a `let`."
+            return f"The call is in the {where} of a `let`."
         if isinstance(node, Call):
             return "The call is an argument of another call: `super().visit_call(call)` visits the arguments."
         if not isinstance(node, Function):
-            return f"The call stands in a `{type(node).__name__}`: its parts must be visited, too."
-    return "The body of the function itself is such a call."
+            return f"The call is in a `{type(node).__name__}`: its parts must be visited, too."
+    return "The body of the function is itself such a call."
 
 
 # -- numbers
@@ -124,7 +129,7 @@ def parameters(function: Function, inputs: Sequence[str]) -> int:
 
 
 def numbers(type_: Type | None) -> int:
-    """How many numbers a value of a type holds; of functions, references and data types none are counted."""
+    """Count the elements of a type; functions, references and data types have none."""
     if isinstance(type_, TensorType):
         return prod(type_.concrete_shape)
     return sum(map(numbers, type_.fields)) if isinstance(type_, TupleType) else 0
@@ -139,7 +144,7 @@ def _judge_parameters(answer: Anything, module: IRModule) -> Failure | None:
         if number is None:
             return (
                 f"{repr_of(value)}, a {type(value).__name__}",
-                "The function must return an `int`. Does every way through it end in a `return`?",
+                "The function must return an `int`. Does every path through it end in a `return`?",
             )
         return ("", "") if number == right else (repr_of(number), _parameters_hint(function, right, number))
 
@@ -148,7 +153,7 @@ def _judge_parameters(answer: Anything, module: IRModule) -> Failure | None:
 
 
 def _parameters_hint(function: Function, right: int, got: int) -> str:
-    """Explain a wrong number by a usual mistake."""
+    """Explain a wrong number by a common mistake."""
     params = [p for p in function.params if p.name_hint not in INPUTS]
     inner = {
         p for f in post_order(function) if isinstance(f, Function) and f is not function for p in f.params
@@ -160,21 +165,21 @@ def _parameters_hint(function: Function, right: int, got: int) -> str:
     tuples = [p for p in params if isinstance(p.type_annotation, TupleType)]
     off = got - right
     if data and off == data:
-        return "A parameter named in `inputs` is what the network is given, not what it has learnt."
+        return "A parameter named in `inputs` is an input of the network, not a learned weight."
     if held and off == -held:
-        return "Constants in the program are learnt numbers, too: `constant.data.shape`."
+        return "Constants in the program are learned, too: use `constant.data.shape`."
     if inner and off == sum(numbers(p.type_annotation) for p in inner):
-        return "Parameters of a function inside are no weights: only those of the function that is given."
+        return "Parameters of nested functions are not weights: count only those of the function itself."
     if tuples and off < 0:
-        return "A parameter may be a tuple: what its fields hold counts, and a field may be a tuple again."
+        return "A parameter may be a tuple: count its fields, each of which may be a tuple again."
     if scalars and off == -len(scalars):
-        return "A tensor without axes, such as `float32`, holds one number: the empty product is 1."
+        return "A tensor without axes, such as `float32`, has one element: the empty product is 1."
     if constants and off > 0:
-        return "A shared constant is one constant: count it once."
-    return "Multiply the dimensions of each tensor; add up what the tensors hold."
+        return "A shared constant is one object: count it once."
+    return "Multiply the dimensions of each tensor, and add up the products."
 
 
-# -- what both share
+# -- shared helpers
 
 
 def _judged(
@@ -185,7 +190,7 @@ def _judged(
     expected: str,
     compared: Callable[[Anything], tuple[str, str]],
 ) -> Failure | None:
-    """Return the failure of `answer(*args)`, if it fails; `compared` describes the result and gives a
+    """Return the failure of `answer(*args)`, or None; `compared` describes the result and gives a
     hint.
     """
     before = snapshot(args[0])
@@ -194,7 +199,7 @@ def _judged(
     if outcome.error is None:
         got, hint = compared(outcome.value)
         if not got and snapshot(args[0]) != before:
-            got, hint = "the function is changed", "A visitor only looks: it leaves what it visits as it is."
+            got, hint = "the function has been changed", "A visitor must not change what it visits."
         if not got:
             return None
     shown = text(module)
@@ -215,7 +220,7 @@ def _calls(rng: random.Random, count: int) -> Iterator[IRModule]:
 
 
 def _tree(expr: Expr) -> bool:
-    """Whether no call is shared."""
+    """Return whether no call is shared."""
     uses = Counter(part for node in post_order(expr) for part in children(node))
     return not any(n > 1 for part, n in uses.items() if not isinstance(part, (Var, Op)))
 
@@ -282,7 +287,7 @@ def _inner(rng: random.Random, count: int) -> Iterator[IRModule]:
 
 
 def _static(module: IRModule) -> bool:
-    """Whether the size of every parameter of `@main` is known."""
+    """Return whether the size of every parameter of `@main` is known."""
     return all(_known(p.type_annotation) for p in main_of(module).params)
 
 
@@ -312,10 +317,10 @@ EXERCISE = {
         "count_operators(function)",
         properties(
             _judge_operators,
-            ("calls", "every call of an operator is counted, by name", _calls),
-            ("shared", "a call that is shared is counted once", _shared),
-            ("everywhere", "in `let`, functions and `match`, too", _everywhere),
-            ("models", "networks are counted as they are", _models),
+            ("calls", "every operator call is counted, by name", _calls),
+            ("shared", "a shared call is counted once", _shared),
+            ("everywhere", "calls in `let`, functions and `match` are counted, too", _everywhere),
+            ("models", "the counts of whole networks are right", _models),
         ),
     ),
     "parameters": Exercise(
@@ -323,11 +328,11 @@ EXERCISE = {
         "count_parameters(function, inputs)",
         properties(
             _judge_parameters,
-            ("tensors", "a tensor holds the product of its dimensions", _tensors),
-            ("tuples", "a tuple holds what its fields hold", _tuples),
-            ("constants", "constants count, each once", _constants),
-            ("inner", "parameters of functions inside do not", _inner),
-            ("models", "networks are counted as they are", _models),
+            ("tensors", "a tensor has as many elements as its dimensions multiply to", _tensors),
+            ("tuples", "a tuple has as many elements as its fields together", _tuples),
+            ("constants", "each constant counts once", _constants),
+            ("inner", "parameters of nested functions do not count", _inner),
+            ("models", "the counts of whole networks are right", _models),
         ),
     ),
 }

@@ -80,8 +80,8 @@ def _goal(before: Function, after: Function) -> tuple[str, str]:
     if len(there) > len(due):
         return _left(before, [let for let in there if let.var not in {other.var for other in due}])
     if operators(after) - operators(right):
-        return "Something is there twice that was shared.", "Visit each object once: `ExprMutator` does."
-    return "Something else than a `let` has changed.", f"Only dead `let`s may go. Here: {differs}."
+        return "A shared expression occurs twice.", "Visit each object once, as `ExprMutator` does."
+    return "Something other than a `let` has changed.", f"Only dead `let`s may be removed. Here: {differs}."
 
 
 def _lets(root: Expr) -> list[Let]:
@@ -89,17 +89,17 @@ def _lets(root: Expr) -> list[Let]:
 
 
 def _missing(removed: list[Let]) -> tuple[str, str]:
-    """Describe a `let` that should have stayed; of several, the one that has the effect."""
+    """Describe a `let` that should have stayed; of several, the one with the side effect."""
     acts = [let for let in removed if let.value in acting(let.value)]
-    let = (acts or removed or [None])[0]  # type: ignore[list-item]  # of a program with variables of its own
+    let = (acts or removed or [None])[0]  # type: ignore[list-item]  # of a program with its own variables
     what = f"The `let` of %{let.var.name_hint}" if let is not None else "A `let`"
     calls = let is not None and any(isinstance(n, Call) and _acts(n) for n in post_order(let.value))
     if let is None or not acts:
-        hint = "It is needed by something that stays. Go on from the value of each `let` that you keep."
+        hint = "Something that stays depends on it. Continue from the value of each `let` that you keep."
     elif calls:
-        hint = "There is a call of a function in it: the function may write, and it may never come to an end."
+        hint = "Its value calls a function, which may write to a reference or not terminate."
     else:
-        hint = "There is a write in it. Look into all parts of the value, also into a `let` in it."
+        hint = "Its value writes to a reference. Look into all parts of the value, including a nested `let`."
     return f"{what} is gone.", hint
 
 
@@ -115,20 +115,20 @@ def _left(before: Function, left: list[Let]) -> tuple[str, str]:
     ]
     if let.var in nodes:
         hint = (
-            f"Only {name} itself uses {name}, and a function that is written down and not called does "
-            "nothing. Start from the result: what it does not lead to is not needed."
+            f"Only {name} itself uses {name}, and defining a function without calling it does "
+            "nothing. Start from the result: what cannot be reached from it is not needed."
         )
     elif users:
-        hint = "It is used, but only by what is not needed either. Go backwards from the result."
+        hint = "It is used, but only by dead code. Work backwards from the result."
     elif isinstance(value, Function):
-        hint = "A function that is written down and not called does nothing, whatever its body would do."
+        hint = "Defining a function without calling it does nothing, whatever its body would do."
     elif any(isinstance(node, RefRead) for node in nodes):
-        hint = "To make or to read a cell changes nothing that anybody could notice."
+        hint = "Creating or reading a reference has no side effect."
     elif has(value, Call):
-        hint = "Operators and constructors have no effect. Only calls of functions may have one."
+        hint = "Operators and constructors have no side effects. Only calls of functions may have one."
     else:
-        hint = "Nobody uses its variable. Do you go everywhere, into functions, branches and clauses too?"
-    return f"The `let` of {name} is left, which nobody needs.", hint
+        hint = "Its variable is never used. Do you visit functions, branches and clauses too?"
+    return f"The `let` of {name} is left, although it is dead.", hint
 
 
 TASK = PassTask("sweep", _goal)
@@ -220,16 +220,16 @@ def _shared(rng: random.Random, count: int) -> Iterator[IRModule]:
 
 EXERCISE = {
     "": Exercise(
-        "Dead code with effects",
+        "Dead code with side effects",
         "sweep(function)",
         properties(
             TASK.judge,
-            ("unused", "a `let` that nobody uses goes", _unused),
-            ("chains", "so does what only dead `let`s use, itself included", _chains),
-            ("writes", "writes stay, with all that they need", _writes),
-            ("calls", "calls of functions stay, other calls do not", _calls),
-            ("everywhere", "in functions, branches and clauses, in any program", _everywhere),
-            ("shared", "what is shared is looked at once", _shared),
+            ("unused", "an unused `let` is removed", _unused),
+            ("chains", "so is a `let` that only dead `let`s use, itself included", _chains),
+            ("writes", "writes stay, with everything that they need", _writes),
+            ("calls", "function calls stay, other unused calls do not", _calls),
+            ("everywhere", "the same in functions, branches and clauses, for every program", _everywhere),
+            ("shared", "shared expressions are visited once", _shared),
         ),
     ),
 }

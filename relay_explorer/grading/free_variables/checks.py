@@ -21,7 +21,7 @@ VIEW, CAPTION = "ir", "The expression is the body of this function"
 
 
 def _judge(answer: Anything, module: IRModule) -> Failure | None:
-    """How `answer` fails on the body of `@main`."""
+    """Return how `answer` fails on the body of `@main`."""
     expr = main_of(module).body
     right = set(free_vars(expr))
     before = snapshot(expr)
@@ -30,11 +30,11 @@ def _judge(answer: Anything, module: IRModule) -> Failure | None:
     if outcome.error is None:
         got, hint = _compared(expr, right, outcome.value)
         if not got and snapshot(expr) != before:
-            got = "the expression is changed"
-            hint = "The function only looks: it must leave the expression as it is."
+            got = "the expression has been changed"
+            hint = "The function must leave the expression as it is."
         if not got:
             return None
-    case = f"free_variables(body), where body is what stands in\n{text(module)}"
+    case = f"free_variables(body), the body in\n{text(module)}"
     if outcome.error is not None:
         hint = _crash_hint(outcome.error)
         more = {"program": module, "view": VIEW, "caption": CAPTION}
@@ -47,19 +47,19 @@ def _names(variables: Iterable[Var]) -> str:
 
 
 def _compared(expr: Expr, right: set[Var], value: Anything) -> tuple[str, str]:
-    """Describe the result, and the mistake that explains it; two empty strings where it is right."""
+    """Describe the result, and the mistake that explains it; two empty strings if it is right."""
     if not isinstance(value, (set, frozenset, list, tuple, dict)):
         return (
             f"{repr_of(value)}, a {type(value).__name__}",
-            "The function must return a set. Does every way through it end in a `return`?",
+            "The function must return a set. Does every path through it end in a `return`?",
         )
     wrong = next((v for v in value if not isinstance(v, Var)), None)
     if wrong is not None:
         what = wrong if isinstance(wrong, str) else f"a {type(wrong).__name__}"
         return (
-            f"a set that holds {repr_of(what, 100)}",
-            "The elements are variables, `relay.Var`: not their names, and nothing else. Functions of the "
-            "module, operators and constructors are no variables.",
+            f"a set that contains {repr_of(what, 100)}",
+            "The elements are variables, `relay.Var`, and neither names nor anything else. "
+            "Global functions, operators and constructors are not variables.",
         )
     got = set(value)
     if got == right:
@@ -71,24 +71,24 @@ def _compared(expr: Expr, right: set[Var], value: Anything) -> tuple[str, str]:
 
 
 def _missing_hint(expr: Expr, var: Var, got: set[Var]) -> str:
-    """Where the first use of a variable stands that was not found."""
+    """Describe where the first use of a missing variable is."""
     name = f"`%{var.name_hint}`"
     if expr is var:
         return f"The expression is the variable {name} itself: there it is free."
     if any(b.name_hint == var.name_hint for b in bound_vars(expr)) or any(
         g.name_hint == var.name_hint for g in got
     ):
-        return f"Two variables are called {name}. They are two objects: compare them themselves, not names."
+        return f"Two variables are called {name}. They are two objects: compare the objects, not their names."
     for node in post_order(expr):
         if isinstance(node, Let) and var in free_vars(node.value):
-            return f"{name} is used in the value of a `let`. The value is a part of the expression, too."
+            return f"{name} is used in the value of a `let`. The value is part of the expression, too."
         if var in children(node):
             return f"{name} is used in {_place(node, var)}. {_KINDS.get(type(node).__name__, '')}".strip()
-    return f"{name} is used and nothing binds it."
+    return f"{name} is used, and nothing binds it."
 
 
 _KINDS = {
-    "Call": "What is called is a part of the call, and so are all arguments.",
+    "Call": "The callee is part of the call, and so are all arguments.",
     "If": "An `if` has three parts: the condition and two branches.",
     "Match": "A `match` has its data, and a right-hand side in every clause.",
     "Let": "A `let` has two parts: the value, and the body, which is the result.",
@@ -98,12 +98,12 @@ _KINDS = {
 def _place(node: Expr, var: Var) -> str:
     kind = type(node).__name__
     if kind == "Call":
-        return "what a call calls" if getattr(node, "op", None) is var else "an argument of a call"
+        return "the callee of a call" if getattr(node, "op", None) is var else "an argument of a call"
     return f"a `{kind}`"
 
 
 def _extra_hint(expr: Expr, var: Var) -> str:
-    """Explain what binds a variable that the answer calls free."""
+    """Explain what binds a variable that the answer considers free."""
     name = f"`%{var.name_hint}`"
     for node in post_order(expr):
         if isinstance(node, Function) and var in node.params:
@@ -111,26 +111,29 @@ def _extra_hint(expr: Expr, var: Var) -> str:
         if isinstance(node, Let) and node.var is var:
             if var in free_vars(node.value):
                 return (
-                    f"{name} is bound by a `let` whose value is a function that calls itself: in Relay the "
-                    "variable of a `let` may be used in such a value, too."
+                    f"{name} is bound by a `let` whose value is a recursive function: in "
+                    "Relay, such a value may use the variable of its own `let`."
                 )
-            return f"{name} is bound by a `let`. It is free neither in its body, nor because it stands there."
+            return (
+                f"{name} is bound by a `let`, so it is not free in the body, and the binding "
+                "itself is not a use."
+            )
         if isinstance(node, Match):
             for clause in node.clauses:
                 if var in pattern_vars(clause.lhs):
                     deep = var not in [getattr(p, "var", None) for p in getattr(clause.lhs, "patterns", ())]
-                    where = " Patterns stand inside patterns." if deep else ""
+                    where = " Patterns may be nested." if deep else ""
                     return f"{name} is bound by the pattern of a clause.{where}"
-    return f"{name} does not occur in the expression at all: is something kept from an earlier call?"
+    return f"{name} does not occur in the expression at all: is it left from an earlier call?"
 
 
 def _crash_hint(error: BaseException) -> str:
     if isinstance(error, AttributeError):
-        return "Each kind of expression has fields of its own: ask with isinstance which it is."
+        return "Each kind of expression has its own fields: use isinstance to test which kind it is."
     return ""
 
 
-# -- what is tried
+# -- test cases
 
 
 _LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
@@ -176,7 +179,7 @@ def _matches(rng: random.Random, count: int) -> Iterator[IRModule]:
 
 
 def _names_alike(rng: random.Random, count: int) -> Iterator[IRModule]:
-    """Programs in which all variables have one name."""
+    """Yield programs in which all variables have the same name."""
     for module in [*_functions(rng, count // 3), *_lets(rng, count // 3), *_matches(rng, count // 3)]:
         yield _renamed(module)
 
@@ -189,7 +192,7 @@ def _renamed(module: IRModule) -> IRModule:
 
 
 def _shared(rng: random.Random, count: int) -> Iterator[IRModule]:
-    """Ladders: every rung uses the one before twice, so that there are 2ⁿ ways from the top to the ground."""
+    """Yield ladders: every rung uses the previous one twice, so there are 2ⁿ paths from top to bottom."""
     for rungs in (2, 8, 40):
         lines = "".join(f"  %{n} = add(%{n - 1}, %{n - 1});\n" for n in range(1, rungs))
         yield written(f"(%x: int32) {{\n  %0 = negative(%x);\n{lines}  negative(%{rungs - 1})\n}}")[0]
@@ -201,12 +204,12 @@ EXERCISE = {
         "free_variables(expr)",
         properties(
             _judge,
-            ("uses", "every variable that is used is found, wherever it stands", _plain),
-            ("functions", "a function binds its parameters, in its body", _functions),
+            ("uses", "every use of a variable is found, in any position", _plain),
+            ("functions", "a function binds its parameters in its body", _functions),
             ("lets", "a `let` binds its variable", _lets),
             ("matches", "a clause binds the variables of its pattern", _matches),
-            ("names", "variables of one name are told apart", _names_alike),
-            ("shared", "what is shared is looked at once", _shared),
+            ("names", "variables with the same name are distinguished", _names_alike),
+            ("shared", "shared expressions are visited once", _shared),
         ),
     ),
 }

@@ -1,4 +1,4 @@
-"""What the exercise `fusion_rule` gives to a learner: the data flow of a program, at one moment of fusion."""
+"""The data flow of a program at one moment of fusion, as the exercise `fusion_rule` gives it to a learner."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ...transform.fuse_ops.groups import Partition
 
 
 class Flow:
-    """The nodes of a program's data flow, which are numbers, and the kernels that they are in by now.
+    """The numbered nodes of a program's data flow, and the kernels that currently contain them.
 
     Patterns are the numbers of `relay.op.OpPattern`, from element-wise (0) to opaque (8).
     """
@@ -17,7 +17,7 @@ class Flow:
         self._partition = partition
 
     def uses(self, node: int) -> tuple[tuple[int, int], ...]:
-        """Who uses the node's value: pairs of a node and the pattern of its use."""
+        """Return the users of the node's value: pairs of a node and the pattern of its use."""
         return tuple((user.index, pattern) for user, pattern in self._graph.nodes[node].uses)
 
     def post_dominator(self, node: int) -> int:
@@ -27,7 +27,7 @@ class Flow:
         dominators = self._partition.dominators
         result = None if dominators is None else dominators.parent[node]
         if result is None:
-            raise ValueError(f"node {node} has no post-dominator: its uses never meet")
+            raise ValueError(f"node {node} has no post-dominator: its paths never meet")
         return result
 
     def pattern(self, node: int) -> int:
@@ -35,5 +35,7 @@ class Flow:
         return self._graph.nodes[node].pattern
 
     def kernel(self, node: int) -> int:
-        """Return the pattern of the kernel that the node is in by now; at first it is alone in it."""
+        """Return the pattern of the kernel that currently contains the node; at first it is the only one in
+        it.
+        """
         return self._partition.group_of(self._graph.nodes[node]).pattern

@@ -1,6 +1,7 @@
-"""The checks of the exercise `fusion_rule`: the ways to a post-dominator, and the rule of one step of fusion.
+"""The checks of the exercise `fusion_rule`: the paths to a post-dominator, and the rule for one step of
+fusion.
 
-The rule is asked each time that the real pass decides, and compared with what the pass does.
+The rule is called whenever the real pass makes a decision, and compared with what the pass does.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from ..check import CASE_SECONDS, Exercise, crashed
 from ..feedback import Failure
 from ..fragments import main_of, properties, text, written
 from . import Flow
-from .hints import Situation, hint, ways_hint
+from .hints import Situation, hint, paths_hint
 from .programs import PLAIN, Maker
 
-CAPTION = "How the real pass decides, step by step"
+CAPTION = "How the package's own pass decides, step by step"
 _LONGEST = 1500  # characters of a program that are shown
 _ALLOWED = (Call, Tuple, TupleGetItem, Constant, Var, Op)
 
 
 @dataclass(frozen=True)
 class Question:
-    """What the rule is asked, what it answers, and what the pass does, once that is known."""
+    """A question to the rule, its answer, and what the pass does, once that is known."""
 
     node: int
     target: int
@@ -44,19 +45,19 @@ class Question:
 
 
 class _DiffersError(Exception):
-    """The rule has answered otherwise than the pass."""
+    """The rule disagrees with the pass."""
 
 
 class Asking(Partition):
-    """The real partition, which asks a rule before each of its decisions, and stops at the first answer that
-    is not what it does then. The questions go into `asked`, one after the other.
+    """The real partition, which asks a rule before each of its decisions, and stops at the first answer
+    that differs from its own. The questions are collected in `questions`.
     """
 
     def __init__(
         self, graph: DataflowGraph, rule: Callable[[int, int, Flow], object], questions: list[Question]
     ) -> None:
         self.rule = rule
-        self.asked = questions
+        self.questions = questions
         super().__init__(graph, Limits(depth=len(graph.nodes)))
 
     def consider(self, node: FlowNode, phase: int, dominators: PostDominators) -> None:
@@ -66,11 +67,11 @@ class Asking(Partition):
             return
         flow = Flow(self.graph, self)
         situation = situation_of(flow, node.index, phase + 1)
-        self.asked.append(Question(node.index, at, phase + 1, situation))
+        self.questions.append(Question(node.index, at, phase + 1, situation))
         got = self.rule(node.index, phase + 1, flow)
         super().consider(node, phase, dominators)
         right = self._together(node.index, at)
-        self.asked[-1] = Question(node.index, at, phase + 1, situation, got, right)
+        self.questions[-1] = Question(node.index, at, phase + 1, situation, got, right)
         if got is not right:
             raise _DiffersError
 
@@ -78,7 +79,7 @@ class Asking(Partition):
         return self.groups[one].find() is self.groups[other].find()
 
 
-def ways_of(flow: Flow, node: int) -> tuple[set[int], int]:
+def paths_of(flow: Flow, node: int) -> tuple[set[int], int]:
     """Return the nodes between a node and its post-dominator, and the most opaque pattern of a use on the
     paths.
     """
@@ -95,8 +96,8 @@ def ways_of(flow: Flow, node: int) -> tuple[set[int], int]:
 
 
 def situation_of(flow: Flow, node: int, phase: int) -> Situation:
-    """All that the rule depends on."""
-    between, most = ways_of(flow, node)
+    """Return everything that the rule depends on."""
+    between, most = paths_of(flow, node)
     end = flow.post_dominator(node)
     return Situation(
         phase, flow.kernel(node), most, max((flow.kernel(n) for n in between), default=0), flow.kernel(end),
@@ -108,7 +109,7 @@ def situation_of(flow: Flow, node: int, phase: int) -> Situation:
 
 
 def _in_language(module: IRModule) -> bool:
-    """Whether it is a graph of operators; other programs come up while one is made smaller."""
+    """Return whether it is a graph of operators; shrinking may produce other programs."""
     body = main_of(module).body
     return all(
         isinstance(node, _ALLOWED) and (not isinstance(node, Call) or isinstance(node.op, Op))
@@ -136,13 +137,13 @@ def _wrong(case: str, question: Question, outcome: Outcome, module: IRModule) ->
     if isinstance(got, bool):
         hint_text = hint(question.situation, bool(question.right))
     else:
-        hint_text = "The function must return True or False. Does every way through it end in a `return`?"
+        hint_text = "The function must return True or False. Does every path through it end in a `return`?"
     shown = f"{got}" if got is None or isinstance(got, bool) else f"{repr_of(got)}, a {type(got).__name__}"
     return Failure(case, f"{question.right}", shown, hint_text, module, "fusion", CAPTION, outcome.printed)
 
 
-def _judge_ways(answer: Anything, module: IRModule) -> Failure | None:
-    """`ways` is asked of each node that has a post-dominator, before anything is fused."""
+def _judge_paths(answer: Anything, module: IRModule) -> Failure | None:
+    """Test `inspect_paths` on each node that has a post-dominator, before anything is fused."""
     if not _in_language(module):
         return None
     typed = infer_types(module)
@@ -154,21 +155,21 @@ def _judge_ways(answer: Anything, module: IRModule) -> Failure | None:
         end = dominators.parent[node.index]
         if end is None or isinstance(node.expr, (Var, Constant)):
             continue
-        right, most = ways_of(flow, node.index)
+        right, most = paths_of(flow, node.index)
         question = Question(node.index, end, 0, situation_of(flow, node.index, 1))
         outcome = limited(CASE_SECONDS, answer, node.index, flow)
-        case = _case("ways", question, typed)
+        case = _case("inspect_paths", question, typed)
         expected = f"{right or set()}, {most}".replace("set()", "{}")
         if outcome.error is not None:
             return crashed(case, outcome, expected, program=module, view="fusion", caption=CAPTION)
-        hint_text = ways_hint(outcome.value, (right, most), node.index, end)
+        hint_text = paths_hint(outcome.value, (right, most), node.index, end)
         if hint_text:
             got = repr_of(outcome.value, 300)
             return Failure(case, expected, got, hint_text, module, "fusion", CAPTION, outcome.printed)
     return None
 
 
-# -- what feedback says of a node
+# -- feedback
 
 
 def _case(function: str, question: Question, typed: IRModule) -> str:
@@ -177,17 +178,17 @@ def _case(function: str, question: Question, typed: IRModule) -> str:
     shown = text(typed)
     phase = f", phase={question.phase}" if question.phase else ""
     s = question.situation
-    near = sorted({question.node, question.target, *ways_of_nodes(graph, question.node, question.target)})
+    near = sorted({question.node, question.target, *nodes_between(graph, question.node, question.target)})
     nodes = "\n".join(f"  {n}: {_node(graph, n)}" for n in near[:12])
-    now = f"\nIts kernel is {_word(s.own)} by now, that of its post-dominator {_word(s.into)}."
+    now = f"\nIts kernel is currently {_word(s.own)}, that of its post-dominator {_word(s.into)}."
     return (
-        f"{function}({question.node}{phase}), whose post-dominator is {question.target}, in the program\n"
-        f"{shown if len(shown) < _LONGEST else shown[:_LONGEST] + '…'}\nNodes on the way:\n{nodes}"
-        f"{now if question.phase else ''}"
+        f"{function}({question.node}{phase}), whose post-dominator is {question.target}, in "
+        f"the program\n{shown if len(shown) < _LONGEST else shown[:_LONGEST] + '…'}\nNodes on "
+        f"the paths:\n{nodes}{now if question.phase else ''}"
     )
 
 
-def ways_of_nodes(graph: DataflowGraph, node: int, end: int) -> set[int]:
+def nodes_between(graph: DataflowGraph, node: int, end: int) -> set[int]:
     """Return the nodes between two."""
     result: set[int] = set()
     pending = [node]
@@ -220,7 +221,7 @@ def _word(pattern: int) -> str:
     return PATTERN_NAMES.get(pattern, str(pattern))
 
 
-# -- what is tried
+# -- test cases
 
 
 def _programs(
@@ -243,7 +244,7 @@ def _models(rng: random.Random, count: int) -> Iterator[IRModule]:
 
 
 def _rungs(rng: random.Random, count: int) -> Iterator[IRModule]:
-    """Many ways that meet at the end: whoever walks each of them does not come back."""
+    """Yield graphs with so many paths that walking each of them does not finish."""
     yield from _programs((), PLAIN)(rng, count)
     rungs = "".join(f"%{n} = tanh(%{n - 1}); %{n + 1} = add(%{n}, %{n - 1}); " for n in range(1, 61, 2))
     rungs += "%61 = add(%60, %0);"
@@ -256,19 +257,19 @@ _CHAIN = (f"({_X}) {{ exp(tanh(%x)) }}", f"({_X}, %b: Tensor[(4), float32]) {{ t
 _DIAMOND = f"({_X}) {{ %0 = exp(%x); add(tanh(%0), sqrt(%0)) }}"
 
 EXERCISE = {
-    "ways": Exercise(
-        "ways",
-        "ways(node, flow)",
+    "inspect_paths": Exercise(
+        "inspect_paths",
+        "inspect_paths(node, flow)",
         properties(
-            _judge_ways,
+            _judge_paths,
             (
-                "straight", "on a straight way, what is between", _programs(_CHAIN, ("chain",))
+                "straight", "the nodes on a single path are returned", _programs(_CHAIN, ("chain",))
             ),
             (
-                "branches", "on all ways, until they meet",
-                _programs((_DIAMOND,), (*PLAIN, "reduction", "dense", "moved")),
+                "branches", "all paths are followed, up to the node where they meet",
+                _programs((_DIAMOND,), (*PLAIN, "reduction", "dense", "transposed")),
             ),
-            ("crossing", "each node once, however many ways lead there", _rungs),
+            ("crossing", "each node is visited once, however many paths lead to it", _rungs),
         ),
     ),
     "may_fuse": Exercise(
@@ -277,11 +278,11 @@ EXERCISE = {
         properties(
             _judge_rule,
             (
-                "elementwise", "element-wise and broadcast work joins what comes next",
+                "elementwise", "element-wise and broadcast operators fuse with the operator that follows",
                 _programs((*_CHAIN, _DIAMOND), PLAIN),
             ),
             (
-                "reductions", "it joins a reduction too, which ends a kernel",
+                "reductions", "they also fuse into a reduction, which ends a kernel",
                 _programs(
                     (
                         f"({_X}) {{ sum(tanh(%x)) }}",
@@ -294,7 +295,7 @@ EXERCISE = {
                 ),
             ),
             (
-                "convolutions", "a convolution takes up element-wise work that follows",
+                "convolutions", "a convolution fuses with the element-wise operators that follow",
                 _programs(
                     (
                         f"({_W}) {{ tanh(nn.dense(%x, %w)) }}",
@@ -308,7 +309,7 @@ EXERCISE = {
                 ),
             ),
             (
-                "injective", "what moves elements waits for phase 2",
+                "injective", "injective operators wait for phase 2",
                 _programs(
                     (
                         f"({_W}) {{ tanh(transpose(%x)) }}",
@@ -316,22 +317,22 @@ EXERCISE = {
                         f"({_W}) {{ transpose(nn.dense(%x, %w)) }}",
                         f"({_W}) {{ add(nn.dense(%x, %w), transpose(%x)) }}",
                     ),
-                    (*PLAIN, "moved", "moved", "dense", "reduction", "opaque"),
+                    (*PLAIN, "transposed", "transposed", "dense", "reduction", "opaque"),
                 ),
             ),
             (
-                "tuples", "a tuple in a kernel is joined in phase 3",
+                "tuples", "inputs of a tuple fuse with its kernel in phase 3",
                 _programs(
                     (
                         f"({_X}) {{ concatenate((tanh(%x), exp(%x)), axis=0) }}",
                         f"({_X}) {{ (tanh(%x), exp(%x)) }}",
                         f"({_W}) {{ concatenate((nn.dense(%x, %w), exp(%x)), axis=0) }}",
                     ),
-                    (*PLAIN, "joined", "joined", "moved", "dense", "reduction"),
+                    (*PLAIN, "concatenated", "concatenated", "transposed", "dense", "reduction"),
                     several=True,
                 ),
             ),
-            ("models", "networks are fused as a whole", _models),
+            ("models", "whole networks are fused as the compiler fuses them", _models),
         ),
     ),
 }  # fmt: skip

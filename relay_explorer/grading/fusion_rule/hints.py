@@ -1,4 +1,4 @@
-"""What feedback says of a wrong answer to the exercise `fusion_rule`."""
+"""The hints for wrong answers to the exercise `fusion_rule`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ REDUCTION, OUT, TUPLE = OpPattern.COMM_REDUCE, OpPattern.OUT_ELEMWISE_FUSABLE, O
 
 
 class Situation(NamedTuple):
-    """What the rule depends on: the phase; the pattern of the node's kernel; the most opaque pattern of a use
-    on the ways; of the kernels between; of the post-dominator's kernel; of the post-dominator itself, and of
-    the nodes between themselves.
+    """The inputs of the rule: the phase; the pattern of the node's kernel; the most opaque pattern of a use
+    on the paths, of the kernels between, and of the post-dominator's kernel; the patterns of the
+    post-dominator itself and of the nodes between themselves.
     """
 
     phase: int
@@ -40,83 +40,97 @@ def allowed(s: Situation) -> bool:
 
 
 def hint(s: Situation, right: bool) -> str:
-    """Why the answer is `right`, where another one was given."""
+    """Explain why the answer is `right`, if another one was given."""
     hint_text = _yes(s) if right else _no(s)
     if s.phase < 3 and allowed(s._replace(into=s.end, between=s.nodes_between)) is not right:
-        # With the nodes' own patterns in place of their kernels', the rule gives the wrong answer, too.
+        # With the nodes' own patterns instead of their kernels', the rule gives the wrong answer, too.
         hint_text += (
-            " What counts is not a node's own pattern, but that of the kernel that it is in by now: ask "
-            "`flow.kernel`, for the post-dominator and for all nodes between."
+            " What counts is not a node's own pattern, but the pattern of the kernel that "
+            "currently contains it: use `flow.kernel`, for the post-dominator and for all "
+            "nodes between."
         )
     return hint_text
 
 
 def _yes(s: Situation) -> str:
     if s.phase == 3:
-        return "In phase 3, injective work and simpler joins a tuple that is in an injective kernel already."
+        return (
+            "In phase 3, an injective or simpler kernel fuses with a tuple that is already in an "
+            "injective kernel."
+        )
     if s.own == OUT:
         return (
-            "All that is done with its result on the way is element-wise, and everything between and at the "
-            "end is broadcast or simpler: it can be done before the result is stored."
+            "Every use of its result on the paths is element-wise, and everything between "
+            "and at the end is broadcast or simpler. These operators can be applied before "
+            "the result is stored."
         )
     if s.own <= BROADCAST:
         if s.into == REDUCTION:
             return (
-                "Element-wise and broadcast work joins a reduction: its elements are computed as they are "
-                "added."
+                "Element-wise and broadcast operators fuse into a reduction: their elements "
+                "are computed as they are accumulated."
             )
         if s.into == OUT:
             return (
-                "The post-dominator's kernel may have a convolution or the like in it already: element-wise "
-                "work that ends there can still join."
+                "The post-dominator's kernel may already contain a convolution or another "
+                "complex-out-fusable operator. Element-wise operators that end there can "
+                "still fuse with it."
             )
-        return "Element-wise and broadcast work joins wherever all on the way is injective or simpler."
-    return "In phase 2, injective work joins what is injective or simpler; so does a tuple."
+        return (
+            "Element-wise and broadcast operators fuse if every kernel on the paths is injective or simpler."
+        )
+    return "In phase 2, injective operators fuse with injective or simpler ones, and so do tuples."
 
 
 def _no(s: Situation) -> str:
     if s.own == OpPattern.OPAQUE:
-        return "Nothing is known of an opaque operator: it is fused with nothing."
+        return "Nothing is known about an opaque operator, so it is never fused."
     if s.phase == 3:
         if s.end != TUPLE:
-            return "Phase 3 is for post-dominators that are tuples, and for nothing else."
+            return "Phase 3 only considers post-dominators that are tuples."
         if s.own > INJECTIVE:
-            return "Only injective work and simpler is computed inside of a tuple's kernel."
+            return "Only injective and simpler operators are computed inside a tuple's kernel."
         if s.into == TUPLE:
             return (
-                "A tuple that is alone computes nothing: in phase 3 it must be in a kernel already, whose "
-                "pattern is injective or simpler."
+                "A tuple alone computes nothing. In phase 3 it must already be in a kernel, "
+                "whose pattern is injective or simpler."
             )
         return "In phase 3, everything between and the tuple's kernel must be injective or simpler."
     if s.end == TUPLE:
-        return "A tuple computes nothing: nothing joins one before phase 3."
+        return "A tuple computes nothing, so nothing fuses with one before phase 3."
     if s.own == REDUCTION:
-        return "A reduction ends a kernel: its result is known only when all has been read."
+        return "A reduction ends a kernel: its result is known only when all of its input has been read."
     if s.own == OUT:
         if s.most > ELEMWISE:
             return (
-                "After a convolution or the like, every use on the way must be element-wise: the number that "
-                "has just been computed is the only one at hand."
+                "After a convolution or another complex-out-fusable operator, every use on "
+                "the paths must be element-wise: the element that was just computed is the "
+                "only one available."
             )
-        return "After a convolution or the like, a kernel takes in nothing above broadcast."
+        return (
+            "After a convolution or another complex-out-fusable operator, a kernel includes "
+            "nothing more opaque than broadcast."
+        )
     if s.own <= BROADCAST:
         if s.most > REDUCTION:
             return (
-                "A use on the way needs all of the value before it begins: element-wise work joins along "
-                "injective uses and reductions only."
+                "A use on a path needs the whole value before it can begin. Element-wise "
+                "operators fuse along injective uses and reductions only."
             )
         if s.between > INJECTIVE:
-            return "A reduction may stand at the end of the way, not in its middle: look at what is between."
-        return "At the end of the way there may be nothing above out-fusable."
+            return "A reduction may stand at the end of a path, not inside it: look at the kernels between."
+        return "The pattern of the post-dominator's kernel may be at most complex-out-fusable."
     if s.phase == 1:
-        return "Injective work and tuples wait for phase 2: convolutions come first."
+        return "Injective operators and tuples wait for phase 2: convolutions come first."
     if s.between > INJECTIVE:
-        return "Of all ways to the post-dominator, one leads through something that is not injective."
-    return "Injective work joins only what is injective or simpler, not a reduction or a convolution."
+        return "One of the paths to the post-dominator contains a kernel that is not injective or simpler."
+    return (
+        "Injective operators only fuse with injective or simpler ones, not with a reduction or a convolution."
+    )
 
 
-def ways_hint(value: object, right: tuple[set[int], int], node: int, end: int) -> str:
-    """Explain what is wrong with an answer to `ways`; an empty string where nothing is."""
+def paths_hint(value: object, right: tuple[set[int], int], node: int, end: int) -> str:
+    """Explain what is wrong with an answer to `inspect_paths`; an empty string where nothing is."""
     if not isinstance(value, tuple) or len(value) != 2:
         return "Return a pair: the nodes between, and the most opaque pattern of a use. Is there a `return`?"
     between, most = value
@@ -126,13 +140,19 @@ def ways_hint(value: object, right: tuple[set[int], int], node: int, end: int) -
     if result == right[0] and most == right[1]:
         return ""
     if node in result:
-        return "The node itself is not between it and its post-dominator."
+        return "The node itself does not lie between it and its post-dominator."
     if end in result:
-        return "The post-dominator is where the ways end: it is not between."
+        return "The paths end at the post-dominator, so it is not one of the nodes between."
     if result - right[0]:
-        return "The walk goes too far: what comes after the post-dominator is no longer on the way."
+        return "The traversal goes too far: the nodes after the post-dominator are not on the paths."
     if right[0] - result:
-        return "Some nodes are missing: a node may have several uses, and each of them is a way."
+        return "Some nodes are missing: a node may have several uses, and each of them begins a path."
     if not isinstance(most, int) or most < right[1]:
-        return "Of all uses on all ways, those into the post-dominator included, the largest pattern counts."
-    return "Only the patterns of uses count here, the second of each pair; not what the nodes themselves are."
+        return (
+            "The result is the largest pattern of all uses on all paths, including the uses by "
+            "the post-dominator."
+        )
+    return (
+        "Only the patterns of uses count here, the second of each pair, and not the patterns of "
+        "the nodes themselves."
+    )

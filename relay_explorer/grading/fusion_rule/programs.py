@@ -1,6 +1,7 @@
-"""Random programs of operators that may be fused or not, for the exercise `fusion_rule`.
+"""Random programs of operators that may or may not be fused, for the exercise `fusion_rule`.
 
-Every value is a matrix whose extents are 1 or 4, so that any two broadcast; only what was joined is taller.
+Every value is a matrix whose extents are 1 or 4, so that any two broadcast; only concatenated values are
+taller.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Shape = tuple[int, int]
 
 
 class Maker:
-    """Makes one program, value by value. `kinds` are the steps that it may take, by the names of Maker's
+    """Generate one program, value by value. `kinds` are the steps that it may take, by the names of Maker's
     methods.
     """
 
@@ -34,7 +35,7 @@ class Maker:
         self.unused: dict[Expr, Shape] = {}
 
     def module(self, steps: int, several: bool = False) -> IRModule:
-        """Build a program of about so many operators; if `several`, it may return a tuple."""
+        """Build a program of about `steps` operators; if `several`, it may return a tuple."""
         for _ in range(steps):
             getattr(self, self.rng.choice(self.kinds))()
         left = [value for value, shape in self.unused.items() if shape[0] <= SIDE] or [self.values[-1][0]]
@@ -55,13 +56,13 @@ class Maker:
         return self.params[-1]
 
     def operand(self, tallest: int = 2 * SIDE) -> tuple[Expr, Shape]:
-        """One of the latest values."""
+        """Return one of the latest values."""
         fitting = [pair for pair in self.values if pair[1][0] <= tallest]
         value, shape = self.rng.choice(fitting[-RECENT:])
         self.unused.pop(value, None)
         return value, shape
 
-    def made(self, value: Expr, shape: Shape) -> None:
+    def add_value(self, value: Expr, shape: Shape) -> None:
         self.values.append((value, shape))
         self.unused[value] = shape
 
@@ -71,51 +72,51 @@ class Maker:
         """Apply an operator to the last value."""
         value, shape = self.values[-1]
         self.unused.pop(value, None)
-        self.made(call(self.rng.choice(UNARY), value), shape)
+        self.add_value(call(self.rng.choice(UNARY), value), shape)
 
     def unary(self) -> None:
         value, shape = self.operand()
-        self.made(call(self.rng.choice(UNARY), value), shape)
+        self.add_value(call(self.rng.choice(UNARY), value), shape)
 
     def binary(self) -> None:
         (a, left), (b, right) = self.operand(SIDE), self.operand(SIDE)
         shape = (max(left[0], right[0]), max(left[1], right[1]))
-        self.made(call(self.rng.choice(BINARY), a, b), shape)
+        self.add_value(call(self.rng.choice(BINARY), a, b), shape)
 
     def bias(self) -> None:
         value, shape = self.operand(SIDE)
-        self.made(call("add", value, self.param("b", (SIDE,))), (shape[0], SIDE))
+        self.add_value(call("add", value, self.param("b", (SIDE,))), (shape[0], SIDE))
 
     def reduction(self) -> None:
         value, shape = self.operand()
         axis = self.rng.randint(0, 1)
         remaining = (1, shape[1]) if axis == 0 else (shape[0], 1)
-        self.made(call(self.rng.choice(("sum", "max")), value, axis=[axis], keepdims=True), remaining)
+        self.add_value(call(self.rng.choice(("sum", "max")), value, axis=[axis], keepdims=True), remaining)
 
     def dense(self) -> None:
         value, (rows, columns) = self.operand(SIDE)
-        self.made(call("nn.dense", value, self.param("w", (SIDE, columns))), (rows, SIDE))
+        self.add_value(call("nn.dense", value, self.param("w", (SIDE, columns))), (rows, SIDE))
 
     def opaque(self) -> None:
         value, shape = self.operand(SIDE)
-        self.made(call("cumsum", value, axis=0), shape)
+        self.add_value(call("cumsum", value, axis=0), shape)
 
-    def moved(self) -> None:
+    def transposed(self) -> None:
         value, (rows, columns) = self.operand(SIDE)
-        self.made(call("transpose", value, axes=[1, 0]), (columns, rows))
+        self.add_value(call("transpose", value, axes=[1, 0]), (columns, rows))
 
-    def joined(self) -> None:
-        """Two values as one tall one, which is taken apart or added up later."""
+    def concatenated(self) -> None:
+        """Concatenate two values into a tall one, which is split or added up later."""
         a, (rows, columns) = self.operand(SIDE)
         same = [value for value, shape in self.values[-2 * RECENT :] if shape == (rows, columns)]
         b = self.rng.choice(same)
         self.unused.pop(b, None)
         tall = call("concatenate", Tuple([a, b]), axis=0)
         if self.rng.random() < 0.5:
-            self.made(call("sum", tall, axis=[0], keepdims=True), (1, columns))
+            self.add_value(call("sum", tall, axis=[0], keepdims=True), (1, columns))
         else:
             part = TupleGetItem(_halves(tall), self.rng.randint(0, 1))
-            self.made(part, (rows, columns))
+            self.add_value(part, (rows, columns))
 
 
 def _halves(value: Expr) -> Call:

@@ -19,16 +19,16 @@ from ..check import CASE_SECONDS, Exercise, crashed
 from ..feedback import Failure
 from ..fragments import fragments, has, main_of, properties, snapshot, text, written
 
-VIEW, CAPTION = "ir", "The smallest function that is rewritten wrongly"
+VIEW, CAPTION = "ir", "The smallest function that is rewritten incorrectly"
 ALPHA = 0.125
 RELU, LEAKY = "nn.relu", "nn.leaky_relu"
-# Operators of one tensor that gives its own type: any of them may be a ReLU in a program that is tried.
+# Operators that map a tensor to one of the same type: a test program may replace any of them with a ReLU.
 _ALIKE = ("exp", "tanh", "sigmoid", "negative", "abs", "sqrt", "floor")
 _LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 
 
 def leaky(function: Function, alpha: float) -> Function:
-    """Replace every ReLU of a function by a leaky one."""
+    """Replace every ReLU of a function with a leaky one."""
     op = Op.get(LEAKY)
     assert op.attrs_class is not None
     attrs = op.attrs_class(alpha=alpha)
@@ -50,9 +50,10 @@ def _judge(answer: Anything, module: IRModule) -> Failure | None:
     if outcome.error is None:
         got, hint = _compared(module, function, right, outcome.value)
         if snapshot(function) != before:
-            got = "the function that was given is changed"
+            got = "the original function has been changed"
             hint = (
-                "Expressions are never changed: others may share them. Make a new call; the mutator rebuilds."
+                "Expressions are immutable, because others may share them. Create a new "
+                "call; the mutator rebuilds the rest."
             )
         if not got:
             return None
@@ -86,7 +87,9 @@ def _compared(module: IRModule, function: Function, right: Function, value: Anyt
     try:
         differs = difference(right, value)
     except (AttributeError, TypeError) as error:
-        return _function_text(module, value), f"The result holds something that is no expression: {error}"
+        return _function_text(
+            module, value
+        ), f"The result contains something that is not an expression: {error}"
     if differs is None:
         return "", ""
     return _function_text(module, value), _hint(function, right, value, differs)
@@ -100,11 +103,16 @@ def _hint(function: Function, right: Function, got: Function, differs: str) -> s
     if left:
         return _left_hint(got)
     if len(new) > len(due):
-        return "A shared ReLU became several: what is shared must stay shared, or it is computed twice."
+        return (
+            "A shared ReLU became several. Shared expressions must stay shared, or they are computed twice."
+        )
     if len(new) < len(due):
-        return "A ReLU is gone: a call inside it was rewritten and then dropped, or taken from the old call."
+        return (
+            "A ReLU is gone: a call inside it was rewritten and then dropped, or the argument "
+            "was taken from the old call."
+        )
     if slopes - {ALPHA}:
-        return f"The slope must be the `alpha` that is given, {ALPHA}: `relay.nn.leaky_relu(x, alpha=alpha)`."
+        return f"The slope must be the argument `alpha`, {ALPHA}: `relay.nn.leaky_relu(x, alpha=alpha)`."
     if len(nodes) != len(expected) and len(
         {id(p) for p in function.params} & {id(p) for p in got.params}
     ) < len(function.params):
@@ -113,18 +121,19 @@ def _hint(function: Function, right: Function, got: Function, differs: str) -> s
 
 
 def _left_hint(got: Function) -> str:
-    """Where a ReLU stands that is still there."""
+    """Describe where a ReLU is left."""
     for node in post_order(got):
         for part in children(node):
             if not _calls(part, RELU):
                 continue
             if _calls(node, LEAKY):
                 return (
-                    "A ReLU of a ReLU: the argument of the call that you replace must be rewritten, too. "
-                    "`super().visit_call(call)` gives the call with its arguments rewritten."
+                    "A ReLU of a ReLU: the argument of the call that you replace must be "
+                    "rewritten, too. `super().visit_call(call)` returns the call with its "
+                    "arguments rewritten."
                 )
             if isinstance(node, Function) and node is not got:
-                return "A function inside the function has a body, too."
+                return "A nested function has a body, too."
             if isinstance(node, Let):
                 return f"A ReLU is left in the {'value' if node.value is part else 'body'} of a `let`."
             if isinstance(node, Call):
@@ -133,20 +142,22 @@ def _left_hint(got: Function) -> str:
                 )
             if not isinstance(node, Function):
                 return f"A ReLU is left in a `{type(node).__name__}`: its parts must be visited, too."
-    return "The body of the function is a ReLU that is left as it was."
+    return "The function's body is a ReLU that was not replaced."
 
 
 def _crash_hint(error: BaseException) -> str:
     if isinstance(error, AttributeError) and "name" in str(error):
-        return "Not all that is called is an operator: ask `isinstance(call.op, relay.Op)` before its name."
+        return (
+            "Not every callee is an operator: test `isinstance(call.op, relay.Op)` before you read its name."
+        )
     return ""
 
 
-# -- what is tried
+# -- test cases
 
 
 def _with_relus(rng: random.Random, module: IRModule) -> IRModule:
-    """Replace about half of the operators on one tensor by a ReLU."""
+    """Replace about half of the operators on one tensor with a ReLU."""
     relu = Op.get(RELU)
 
     def change(node: Expr) -> Expr | None:
@@ -154,7 +165,7 @@ def _with_relus(rng: random.Random, module: IRModule) -> IRModule:
         return Call(relu, node.args) if alike and rng.random() < 0.6 else None  # type: ignore[attr-defined]  # a call
 
     return IRModule(
-        {var: rewrite(f, change) for var, f in module.functions.items()},  # type: ignore[misc]  # functions stay so
+        {var: rewrite(f, change) for var, f in module.functions.items()},  # type: ignore[misc]  # functions stay functions
         module.type_definitions,
     )
 
@@ -162,7 +173,7 @@ def _with_relus(rng: random.Random, module: IRModule) -> IRModule:
 def _random(
     rng: random.Random, count: int, accept: Callable[[Expr], bool], least: int = 1
 ) -> Iterator[IRModule]:
-    """Random programs with at least so many ReLUs."""
+    """Yield random programs with at least `least` ReLUs."""
     for module in fragments(rng, 2 * count, accept):
         result = _with_relus(rng, module)
         if sum(_calls(n, RELU) for n in post_order(main_of(result))) >= least:
@@ -230,12 +241,12 @@ EXERCISE = {
         "use_leaky(function, alpha)",
         properties(
             _judge,
-            ("calls", "a ReLU becomes a leaky one", _calls_only),
-            ("nested", "also one inside another", _nested),
-            ("everywhere", "in `let`, functions and `match`, too", _everywhere),
-            ("shared", "what is shared stays shared", _shared),
+            ("calls", "a ReLU becomes a leaky ReLU", _calls_only),
+            ("nested", "so does a ReLU inside another one", _nested),
+            ("everywhere", "ReLUs in `let`, functions and `match` are found, too", _everywhere),
+            ("shared", "shared expressions stay shared", _shared),
             ("untouched", "nothing else changes", _untouched),
-            ("models", "networks are rewritten as a whole", _models),
+            ("models", "whole networks are rewritten", _models),
         ),
     ),
 }

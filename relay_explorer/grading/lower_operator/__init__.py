@@ -1,10 +1,10 @@
 """The exercise `lower_operator`: `smooth`, an operator that Relay does not have, from its declaration to
 machine code.
 
-    smooth(x: (*b, n), radius)  ->  (*b, n), the mean of the neighbours at most `radius` away, along the last
+    smooth(x: (*b, n), radius)  ->  (*b, n), the mean of the neighbors at most `radius` away
 
-What is right is computed here with NumPy. A lowering is tried as the compiler tries any: in a kernel, alone
-and with neighbours, compiled for this machine.
+The expected results are computed here with NumPy. A lowering is tested as the compiler uses any other: in a
+kernel, alone and with other operators, compiled for this machine.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ PATTERN = OpPattern.OUT_ELEMWISE_FUSABLE
 
 
 class SmoothAttrs(Attrs, key="exercises.SmoothAttrs"):
-    radius: int = attr(1, "How far a neighbour may be, in elements.")
+    radius: int = attr(1, "How far away a neighbor may be, in elements.")
 
 
 @dataclass(frozen=True)
 class Case:
-    """A call of `smooth`. `filling` says with what: "numbers", "ones", or "infinite", which has an infinity
-    and a NaN among them. `around`: whether other operators are in the same kernel.
+    """A call of `smooth`. `filling` chooses the input: "numbers", "ones", or "infinite", which contains an
+    infinity and a NaN. `around`: whether other operators are in the same kernel.
     """
 
     shape: tuple[int, ...]
@@ -49,10 +49,10 @@ class Case:
 
 
 def operator(relation: Anything = None, lowering: Anything = None, pattern: int = PATTERN) -> Op:
-    """Build the operator from an answer's parts, with right ones for the rest. It is not registered."""
+    """Build the operator from an answer's parts, with correct ones for the rest. It is not registered."""
     op = Op(
         NAME,
-        description="The mean of the neighbours, along the last axis.",
+        description="The mean of the neighbors, along the last axis.",
         formula=r"y_i = \\operatorname{mean}_{|j - i| \\le r} x_j",
         inputs=("x",),
         relation=Relation("Smooth", relation or right_relation, "{out} = {0}"),
@@ -80,17 +80,17 @@ def right_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, repo
     return True
 
 
-# -- what is right
+# -- expected results
 
 
 def smoothed(x: Anything, radius: int) -> Anything:
     """Compute `smooth` in NumPy."""
-    return meant(x, lambda at, n: [j for j in range(at - radius, at + radius + 1) if 0 <= j < n])
+    return mean_over(x, lambda at, n: [j for j in range(at - radius, at + radius + 1) if 0 <= j < n])
 
 
-def meant(x: Anything, chosen: Callable[[int, int], list[int]], count: int | None = None) -> Anything:
-    """For each place the mean of those along the last axis that `chosen(place, length)` gives, summed in
-    float64; divided by `count` where that is given.
+def mean_over(x: Anything, chosen: Callable[[int, int], list[int]], count: int | None = None) -> Anything:
+    """Compute, for each index, the mean of the elements along the last axis that `chosen(place, length)`
+    returns, summed in float64; divided by `count` if that is given.
     """
     import numpy as np
 
@@ -118,8 +118,8 @@ def numbers(case: Case) -> Anything:
     return result
 
 
-def surrounded(array: Anything, margin: int) -> Anything:
-    """Surround the array with NaN in memory, so that reads beyond its ends are detected."""
+def padded_with_nan(array: Anything, margin: int) -> Anything:
+    """Surround the array with NaN in memory, so that reads beyond its boundaries are detected."""
     import numpy as np
 
     from ...lower.runtime.arrays import ALIGNMENT, aligned
@@ -139,7 +139,7 @@ def around(x: Anything, middle: Anything) -> Anything:
     return np.maximum(middle + x, 0).astype(x.dtype)
 
 
-def wanted(case: Case) -> Anything:
+def expected_result(case: Case) -> Anything:
     """Return the expected result of a case's kernel."""
     import numpy as np
 
@@ -153,7 +153,7 @@ def wanted(case: Case) -> Anything:
 
 
 def kernel(case: Case, lowering: Anything) -> Anything:
-    """Return the kernel of a case, compiled when it first runs, unless one with the same loops has been."""
+    """Return the kernel of a case, compiled when it first runs, unless one with the same loops exists."""
     from ...lower.targets.target import Target
     from ...typing import infer_types
     from ..machine_code import RememberedKernel

@@ -13,7 +13,19 @@ from ..answer_values import integer, repr_of
 from ..budget import OutOfTimeError, limited
 from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
 from ..feedback import Failure
-from . import DTYPES, NAME, PATTERN, Case, SmoothAttrs, chain, kernel, kernels, numbers, surrounded, wanted
+from . import (
+    DTYPES,
+    NAME,
+    PATTERN,
+    Case,
+    SmoothAttrs,
+    chain,
+    expected_result,
+    kernel,
+    kernels,
+    numbers,
+    padded_with_nan,
+)
 from .hints import lowering_hint, pattern_hint, refused_hint, slow_hint
 
 COMPILE_SECONDS = 30.0
@@ -23,18 +35,18 @@ COMPILE_SECONDS = 30.0
 
 class _Reporter:
     def __init__(self) -> None:
-        self.said: list[tuple[Type, Type]] = []
+        self.assigned: list[tuple[Type, Type]] = []
 
     def assign(self, target: Type, value: Type) -> None:
-        self.said.append((target, value))
+        self.assigned.append((target, value))
 
 
-Asked = tuple[Type, int, str]  # the type of x, the radius, and what must come of it
+Question = tuple[Type, int, str]  # the type of x, the radius, and the expected outcome
 HOLDS, WAITS, REFUSES = "holds", "waits", "refuses"
 
 
-def _judge_relation(answer: Anything, question: Asked) -> Failure | None:
-    """How a relation fails on one question, or None."""
+def _judge_relation(answer: Anything, question: Question) -> Failure | None:
+    """Return how a relation fails on one question, or None."""
     inputs, radius, right = question
     out, reporter = IncompleteType(), _Reporter()
     case = f"types = [{_shown(inputs)}, not known yet], attrs.radius = {radius}"
@@ -46,13 +58,13 @@ def _judge_relation(answer: Anything, question: Asked) -> Failure | None:
     if isinstance(outcome.error, RelationError):
         if right == REFUSES:
             return None
-        hint = "It is never an error that a type is not known yet." if right == WAITS else ""
+        hint = "A type that is not known yet is never an error." if right == WAITS else ""
         return Failure(case, expected, f"a RelationError: {outcome.error}", hint, printed=outcome.printed)
     if outcome.error is not None:
         strange = right != HOLDS and isinstance(outcome.error, (AttributeError, TypeError))
         return crashed(case, outcome, expected, hint=_relation_hint(question, None, []) if strange else "")
-    message = [value for target, value in reporter.said if target is out]
-    got = f"{repr_of(outcome.value)}, and the result is {message[-1] if message else 'not said'}"
+    message = [value for target, value in reporter.assigned if target is out]
+    got = f"{repr_of(outcome.value)}, and the result is {message[-1] if message else 'not assigned'}"
     if right == HOLDS and outcome.value is True and message == [inputs]:
         return None
     if right == WAITS and outcome.value is False and not message:
@@ -66,26 +78,26 @@ def _shown(type_: Type) -> str:
     return "not known yet" if isinstance(type_, IncompleteType) else str(type_)
 
 
-def _relation_hint(question: Asked, value: Anything, message: Sequence[Type]) -> str:
+def _relation_hint(question: Question, value: Anything, message: Sequence[Type]) -> str:
     inputs, radius, right = question
     if right == REFUSES and radius < 0:
-        return "A negative radius leaves no neighbour at all: nothing divided by nothing."
+        return "A negative radius leaves no neighbors, and the mean of nothing is not defined."
     if right == REFUSES and isinstance(inputs, TupleType):
-        return "An argument may be a tuple. `tensor(type, 0)` refuses what is no tensor."
+        return "An argument may be a tuple. `tensor(type, 0)` refuses everything but a tensor."
     if right == REFUSES and isinstance(inputs, TensorType):
         return (
-            "A tensor without axes has no last one."
+            "A tensor without axes has no last axis."
             if not inputs.shape
-            else "The mean of integers is no integer: only float16, float32 and float64 are taken."
+            else ("The mean of integers is not an integer: accept only float16, float32 and float64.")
         )
     if right == WAITS:
-        return "While the type of x is an IncompleteType the relation waits: it returns False."
+        return "While the type of x is an IncompleteType, the relation waits: it returns False."
     if value is not True:
-        return "Return True when you have said what the result is."
-    return "Say what you learnt: reporter.assign(types[1], …)." if not message else ""
+        return "Return True after you have assigned the result."
+    return "Report what the relation infers: reporter.assign(types[1], …)." if not message else ""
 
 
-def _known(rng: random.Random, count: int) -> Iterator[Asked]:
+def _known(rng: random.Random, count: int) -> Iterator[Question]:
     yield TensorType.of((8,), "float32"), 1, HOLDS
     yield IncompleteType(), 1, WAITS
     for _ in range(count):
@@ -94,7 +106,7 @@ def _known(rng: random.Random, count: int) -> Iterator[Asked]:
         yield TensorType.of(tuple(shape), rng.choice(DTYPES)), rng.randint(0, 9), HOLDS
 
 
-def _refused(rng: random.Random, count: int) -> Iterator[Asked]:
+def _refused(rng: random.Random, count: int) -> Iterator[Question]:
     yield TensorType.of((), "float32"), 1, REFUSES
     yield TensorType.of((4,), "int32"), 1, REFUSES
     yield TensorType.of((4,), "float32"), -1, REFUSES
@@ -103,7 +115,7 @@ def _refused(rng: random.Random, count: int) -> Iterator[Asked]:
         yield TensorType.of((2, 3), dtype), rng.randint(0, 3), REFUSES
 
 
-def _relation(name: str, says: str, cases: Callable[[random.Random, int], Iterable[Asked]]) -> Property:
+def _relation(name: str, says: str, cases: Callable[[random.Random, int], Iterable[Question]]) -> Property:
     def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
         return next((f for question in cases(rng, count) if (f := _judge_relation(answer, question))), None)
 
@@ -114,7 +126,7 @@ def _relation(name: str, says: str, cases: Callable[[random.Random, int], Iterab
 
 
 class NoTensorsError(TypeError):
-    """A lowering gave something else than tensors; the message says what."""
+    """A lowering returned something other than tensors; the message says what."""
 
 
 def _tensors(inputs: Anything) -> Anything:
@@ -127,22 +139,24 @@ def _tensors(inputs: Anything) -> Anything:
 
 
 def _judge_lowering(answer: Anything, case: Case) -> Failure | None:
-    """How a lowering fails on one case, or None."""
+    """Return how a lowering fails on one case, or None."""
     import numpy as np
 
-    right = wanted(case)
+    right = expected_result(case)
     new: dict[str, Anything] = {}
 
     def run() -> Anything:
         new["kernel"] = kernel(case, lambda call: _tensors(answer(call)))
-        return new["kernel"](surrounded(numbers(case), case.radius))
+        return new["kernel"](padded_with_nan(numbers(case), case.radius))
 
     outcome = limited(COMPILE_SECONDS, run)
     expected = f"{_few(right)}"
     if outcome.error is not None:
-        cause = outcome.error.__cause__  # the compiler says which lowering failed, from what it raised
+        cause = (
+            outcome.error.__cause__
+        )  # the compiler says which lowering failed, and the error that it raised
         if isinstance(cause, NoTensorsError):
-            hint = "A lowering returns tensors, what te.compute gives, in a list: [te.compute(…)]."
+            hint = "A lowering returns a list of tensors, the results of te.compute: [te.compute(…)]."
             return Failure(str(case), "a list of tensors", f"{cause}", hint, printed=outcome.printed)
         if isinstance(outcome.error, RelayError):
             message = outcome.error.message
@@ -167,7 +181,7 @@ def _judge_lowering(answer: Anything, case: Case) -> Failure | None:
 
 
 def _tolerance(dtype: str) -> tuple[float, float]:
-    """Relative and absolute; a float64 that was computed in float32 is off by more."""
+    """Return the relative and absolute tolerance; a float64 computed in float32 is off by more."""
     return {"float16": (4e-3, 4e-3), "float32": (1e-5, 1e-5), "float64": (1e-11, 1e-11)}[dtype]
 
 
@@ -192,7 +206,7 @@ def _explorer(result: Anything) -> Anything:
 
 
 def _smaller(case: Case) -> Iterator[Case]:
-    """Simpler cases: fewer axes, fewer elements, a smaller radius."""
+    """Yield simpler cases: fewer axes, fewer elements, a smaller radius."""
     from dataclasses import replace
 
     if case.filling == "ones":
@@ -210,12 +224,12 @@ Cases = Callable[[random.Random], Iterator[Case]]
 
 
 def _lowering(name: str, says: str, cases: Cases) -> Property:
-    """Each compiles; there are few of them."""
+    """Generate the cases. Each is compiled, so there are few of them."""
 
     def test(answer: Anything, rng: random.Random, count: int) -> Failure | None:
         search: Search[Case] = Search(lambda case: _judge_lowering(answer, case), _smaller)
         chosen = list(cases(rng))
-        for _ in range(count // 100):  # more of the same, where an answer is graded
+        for _ in range(count // 100):  # more of the same, when an answer is graded
             chosen += cases(rng)
         return search(chosen)
 
@@ -294,25 +308,25 @@ EXERCISE = {
         "relation(types, num_inputs, attrs, reporter)",
         (
             _relation("types", "the result has the type of x, once that is known", _known),
-            _relation("refuses", "what has no mean along its last axis is refused", _refused),
+            _relation("refuses", "everything that has no mean along its last axis is refused", _refused),
         ),
     ),
     "lowering": Exercise(
         "The lowering of smooth",
         "lowering(call)",
         (
-            _lowering("ends", "the mean of the neighbours that there are, at the ends too", _ends),
-            _lowering("axes", "along the last of any number of axes", _axes),
-            _lowering("types", "in the element type of x", _wide),
-            _lowering("long", "sums of many numbers of float16", _long),
-            _lowering("infinite", "an infinity is seen by its neighbours alone", _infinite),
-            _lowering("around", "in a kernel with other operators", _around),
+            _lowering("ends", "the mean covers the neighbors that exist, at the boundaries too", _ends),
+            _lowering("axes", "it works along the last of any number of axes", _axes),
+            _lowering("types", "it works in the element type of x", _wide),
+            _lowering("long", "it accumulates many float16 values accurately", _long),
+            _lowering("infinite", "an infinity affects only its neighbors", _infinite),
+            _lowering("around", "the result is the same in a kernel with other operators", _around),
         ),
     ),
     "pattern": Exercise(
         "The pattern of smooth",
         "pattern(radius)",
-        (Property("kernels", "it is fused with what does not make it compute twice", _pattern),),
+        (Property("kernels", "it is fused wherever that does not compute anything twice", _pattern),),
     ),
 }
 assert NAME in {step for steps in CHAINS for step in steps}

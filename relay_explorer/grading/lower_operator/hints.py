@@ -1,34 +1,38 @@
-"""The usual mistakes in lowering `smooth`: what each would compute, and what is said of it."""
+"""The common mistakes in lowering `smooth`: the results that each would compute, and the hints."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any as Anything
 
-from . import Case, around, meant, numbers, smoothed
+from . import Case, around, mean_over, numbers, smoothed
 
-_ALL = "There are fewer neighbours at the ends: divide by as many as there are, not by 2 · radius + 1."
-_EDGE = "A place outside is left out. You read the last number inside instead, once for each place outside."
-_ROUND = "A place outside is left out. You go on at the other end: the axis is no circle."
+_ALL = "There are fewer neighbors near the boundaries: divide by their actual number, not by 2 · radius + 1."
+_EDGE = (
+    "Indices outside the axis do not count. Yours read the boundary element instead, once per outside index."
+)
+_ROUND = "Indices outside the axis do not count. Yours wrap around to the other end."
 _OUTSIDE = (
-    "Numbers before the first or behind the last are read, where anything may stand. Ask whether a place is "
-    "inside: `te.if_then_else(te.all(j >= 0, j < n), …, …)`."
+    "The formula reads before the first or after the last element, where memory may contain "
+    "anything. Test whether the index is inside: `te.if_then_else(te.all(j >= 0, j < n), …, "
+    "…)`."
 )
-_ITSELF = "This is x as it was. Each number is to be the mean of its neighbours."
+_ITSELF = "This is x, unchanged. Each element should become the mean of its neighbors."
 _SHORT = (
-    "One neighbour is missing, the last to the right: from −radius to +radius there are 2 · radius + 1 "
-    "places."
+    "The last neighbor to the right is missing: from −radius to +radius there are 2 · radius + 1 indices."
 )
-_LEFT = "All places that you read lie to one side. Subtract the radius from the index."
-_SUM = "This is the sum of the neighbours. Their mean is it divided by how many there are."
+_LEFT = "All indices that you read are on one side. Subtract the radius from the index."
+_SUM = "This is the sum of the neighbors. For the mean, divide it by their number."
 _ZERO = (
-    "Something outside the neighbours is read and multiplied by zero, and infinity times zero is no number. "
-    "Choose instead of multiplying: te.if_then_else(inside, …, …)."
+    "The formula reads an element outside the neighborhood and multiplies it by zero, but "
+    "infinity times zero is NaN. Select instead of multiplying: te.if_then_else(inside, …, "
+    "…)."
 )
 _NARROW = (
-    "A float16 has 11 bits: from 2048 on, adding 1 changes nothing. Sum up in float32, and convert the mean."
+    "A float16 has 11 significant bits: from 2048 on, adding 1 changes nothing. Accumulate "
+    "in float32, and convert the mean."
 )
-_SINGLE = "The result is right to the seventh digit: something is computed in float32. Use the type of x."
+_SINGLE = "The result is right to seven digits, so something is computed in float32. Use the type of x."
 
 
 def _clamped(radius: int) -> Callable[[int, int], list[int]]:
@@ -36,7 +40,7 @@ def _clamped(radius: int) -> Callable[[int, int], list[int]]:
 
 
 def _mistakes(radius: int) -> list[tuple[Callable[[Anything], Anything], str]]:
-    """Return what answers with usual mistakes compute, with their hints."""
+    """Return the results of answers with common mistakes, with their hints."""
     full = 2 * radius + 1
 
     def inside(first: int, last: int) -> Callable[[int, int], list[int]]:
@@ -44,19 +48,19 @@ def _mistakes(radius: int) -> list[tuple[Callable[[Anything], Anything], str]]:
 
     return [
         (lambda x: x, _ITSELF),
-        (lambda x: meant(x, inside(-radius, radius), full), _ALL),
-        (lambda x: meant(x, _clamped(radius)), _EDGE),
-        (lambda x: meant(x, lambda at, n: [j % n for j in range(at - radius, at + radius + 1)]), _ROUND),
-        (lambda x: meant(x, inside(-radius, radius - 1)), _SHORT),
-        (lambda x: meant(x, inside(-radius, radius - 1), full), _SHORT),
-        (lambda x: meant(x, inside(0, 2 * radius)), _LEFT),
-        (lambda x: meant(x, inside(0, 2 * radius), full), _LEFT),
-        (lambda x: meant(x, inside(-radius, radius), 1), _SUM),
+        (lambda x: mean_over(x, inside(-radius, radius), full), _ALL),
+        (lambda x: mean_over(x, _clamped(radius)), _EDGE),
+        (lambda x: mean_over(x, lambda at, n: [j % n for j in range(at - radius, at + radius + 1)]), _ROUND),
+        (lambda x: mean_over(x, inside(-radius, radius - 1)), _SHORT),
+        (lambda x: mean_over(x, inside(-radius, radius - 1), full), _SHORT),
+        (lambda x: mean_over(x, inside(0, 2 * radius)), _LEFT),
+        (lambda x: mean_over(x, inside(0, 2 * radius), full), _LEFT),
+        (lambda x: mean_over(x, inside(-radius, radius), 1), _SUM),
     ]
 
 
 def lowering_hint(case: Case, result: Anything, close: Callable[[Anything, Anything], bool]) -> str:
-    """Explain the result of a lowering by a usual mistake, if one explains it."""
+    """Explain the result of a lowering by a common mistake, if there is one."""
     import numpy as np
 
     x = numbers(case)
@@ -78,18 +82,22 @@ def lowering_hint(case: Case, result: Anything, close: Callable[[Anything, Anyth
     return ""
 
 
-# A part of what is said of an error, and what to do.
-_AXES = "x may have any number of axes: `lambda *i: …` gets all indices, and `*row, at = i` takes the last."
-_PYTHON = "An index is no number yet: te.if_then_else, tirx.min and tirx.max choose, Python's cannot."
-_ALONE = "A sum stands alone in its te.compute. Divide in a second one, which reads the first."
-_OWN = "Read call.inputs[0]: within a kernel it is whatever was computed before, and no placeholder of yours."
+# A part of the error's message, and what to do.
+_AXES = (
+    "x may have any number of axes: `lambda *i: …` receives all indices, and `*row, at = i` takes the last."
+)
+_PYTHON = (
+    "An index is a symbol, not a number: use te.if_then_else, tirx.min and tirx.max instead of Python's."
+)
+_ALONE = "A sum must be the whole formula of its te.compute. Divide in a second one, which reads the first."
+_OWN = "Read call.inputs[0]: within a kernel it is the result of the preceding operator, not a placeholder."
 _REFUSALS = (
     ("makes nothing", "Return a list of tensors: [te.compute(…)]."),
     (
         "the lowering of `smooth` makes",
-        "What te.compute gives must have the shape of x, all its axes, and its element type.",
+        "The result of te.compute must have the shape of x, with all its axes, and its element type.",
     ),
-    ("object is not iterable", "A lowering returns tensors: [te.compute(…)]."),
+    ("object is not iterable", "A lowering returns a list of tensors: [te.compute(…)]."),
     ("does not appear as a function argument", _OWN),
     ("positional argument", _AXES),
     ("dimension mismatch", _AXES),
@@ -102,27 +110,27 @@ _REFUSALS = (
     ("Reduce should be", _ALONE),
     (
         "IntImm can only take scalar",
-        "TVM turns no condition into a number here. te.if_then_else(inside, …, …) chooses.",
+        "TVM cannot convert a condition to a number here. Use te.if_then_else(inside, …, …).",
     ),
     (
         "dtype",
-        "Two numbers of different types meet. `.astype(…)` converts one, and te.const(0, dtype) makes a "
-        "number of a type.",
+        "Two values of different types meet. `.astype(…)` converts one, and te.const(0, "
+        "dtype) creates a constant of a type.",
     ),
     (
         "cannot compile the kernel",
-        "TVM made no code of it. Is every tensor that you read call.inputs[0], or computed from it?",
+        "TVM could not compile it. Is every tensor that you read call.inputs[0], or computed from it?",
     ),
 )
 
 
 def slow_hint(case: Case) -> str:
-    """Advise on a lowering that takes too long to compile, where the reason is known."""
+    """Advise on a lowering that takes too long to compile, if the reason is known."""
     if case.radius < 100:
         return ""
     return (
-        f"A term for each neighbour makes {2 * case.radius + 1:,} of them, and all are compiled. "
-        "A sum over te.reduce_axis is one term, however long the axis is."
+        f"One term per neighbor makes {2 * case.radius + 1:,} terms, all of which are "
+        "compiled. A sum over te.reduce_axis is a single term, however long the axis is."
     )
 
 
@@ -130,28 +138,30 @@ NAMES = ("ELEMWISE", "BROADCAST", "INJECTIVE")
 
 
 def refused_hint(message: str) -> str:
-    """Advise on an error; an empty string where its message suffices."""
+    """Advise on an error; an empty string if its message suffices."""
     return next((hint for part, hint in _REFUSALS if part in message), "")
 
 
 def pattern_hint(inputs: int, steps: Sequence[str]) -> str:
-    """Explain what a pattern promises that `smooth` does not satisfy, or what it leaves out."""
+    """Explain what a pattern promises that `smooth` does not satisfy, or which fusion it misses."""
     if inputs == 8:
         return (
-            "OPAQUE is fused with nothing. What is done to each number of the result can be done in the same "
-            "loops, once the number is there."
+            "OPAQUE is never fused. But an element-wise operator that follows can run in the "
+            "same loops, as soon as an element of the result is computed."
         )
     if inputs == 3:
         return (
-            "COMM_REDUCE takes in what stands before it, which is computed anew for each of the 5 places "
-            "that read it; and what is done to a reduction's result is not taken in."
+            "COMM_REDUCE fuses with the operator before it, which is then recomputed for "
+            "each of the 5 elements that read it. It does not fuse with the operators that "
+            "follow a reduction."
         )
     if steps[0] == "smooth" and steps[-1] in ("sum", "smooth"):
         return (
-            f"{NAMES[inputs]} says that a number of the result is cheap to compute where it is needed. Here "
-            "it is a sum with a loop of its own: whoever reads it several times adds it up each time."
+            f"{NAMES[inputs]} says that an element of the result is cheap to compute where it "
+            "is needed. Here it is a sum with a loop of its own: a consumer that reads it "
+            "several times recomputes it each time."
         )
     return (
-        f"{NAMES[inputs]} says that each number of x is needed once. Here 5 places read it, so what is fused "
-        "before it would be computed 5 times."
+        f"{NAMES[inputs]} says that each element of x is read once. Here it is read for 5 "
+        "elements of the result, so an operator fused before it would be computed 5 times."
     )

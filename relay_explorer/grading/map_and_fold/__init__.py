@@ -1,5 +1,5 @@
-"""The exercise of chapter 7: `@map` and a fold of trees, written in Relay. How an answer, a text, is read and
-run.
+"""The exercise of chapter 7: `@map` and a fold of trees, written in Relay. How an answer, a string, is
+parsed and run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TYPES = """
 type List[A] { Cons(A, List[A]), Nil }
 type Tree[A] { Rose(A, List[Tree[A]]) }
 """
-HOLE = "# Your code here."  # what stands in the place of a solution in a text
+HOLE = "# Your code here."  # the placeholder for a solution in a text
 MAP = """
 def @map[A, B](%f: fn (A) -> B, %xs: List[A]) -> List[B] {
   match (%xs) {
@@ -37,14 +37,14 @@ def @fold[A, B](%f: fn (A, List[B]) -> B, %tree: Tree[A]) -> B {
 
 
 class Rose(NamedTuple):
-    """A tree in Python: a number, and subtrees."""
+    """A tree in Python: an integer, and subtrees."""
 
     value: int
     children: tuple[Rose, ...] = ()
 
 
 class RefusedError(Exception):
-    """An answer that is no program to be tried; `hint` is what to do."""
+    """An answer that cannot be tested as a program; `hint` says what to do."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class RefusedError(Exception):
 
 
 class Task(NamedTuple):
-    """What is to be written: a name, a right definition, and what the text may use."""
+    """A function to write: its name, a correct definition, and the definitions that its text may use."""
 
     name: str
     right: str
@@ -71,7 +71,10 @@ def read(task: Task, answer: str) -> IRModule:
 
     inputs = parse(TYPES + task.given, "given")
     if any(line.strip().startswith("import") for line in answer.splitlines()):
-        raise RefusedError("an import", "Write it yourself: what you may use is there without an import.")
+        raise RefusedError(
+            "an import",
+            "Write it yourself: the definitions that you may use are available without an import.",
+        )
     try:
         module = parse(answer, "answer", inputs)
         if all(var.name_hint != task.name for var in module.functions):
@@ -84,16 +87,16 @@ def read(task: Task, answer: str) -> IRModule:
     if not structural_equal(own, expected):
         raise RefusedError(
             f"`@{task.name}` has the type {own}",
-            f"Its type must be {expected}: write the parameters, the result and the type parameters so.",
+            f"Its type must be {expected}: keep the parameters, the result type and the type parameters.",
         )
     return module
 
 
 def _hint(message: str, answer: str) -> str:
     if HOLE in answer:
-        return "It is not written yet: run the cell again after you have."
+        return "There is no answer yet: write it, then run the cell again."
     if "declared twice" in message:
-        return "`List` and `Tree` are there already: do not declare them."
+        return "`List` and `Tree` are already declared: do not declare them again."
     return ""
 
 

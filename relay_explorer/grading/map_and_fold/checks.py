@@ -1,4 +1,4 @@
-"""The checks of the exercise `map_and_fold`: programs in Relay, tried on random lists and trees."""
+"""The checks of the exercise `map_and_fold`: programs in Relay, run on random lists and trees."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
 from ..feedback import Failure
 from . import TASKS, RefusedError, Rose, Task, list_text, read, run, tree_text, with_main
 
-VIEW, CAPTION = "evaluation", "What your program does, step by step"
+VIEW, CAPTION = "evaluation", "Your program, step by step"
 LONG = 1_000  # elements of a list, levels of a tree
 
 
 class Step(NamedTuple):
-    """A function that is given to the answer: as it is written in Relay, and in Python."""
+    """A function that the answer is called with, in Relay and in Python."""
 
     text: str
     meaning: Callable[..., Anything]
@@ -52,7 +52,9 @@ FOLDED = (
 
 
 class Case(NamedTuple):
-    """What the answer is applied to: a function, and data. If `logged`, the calls are looked at, too."""
+    """The arguments of an answer: a function, and data. If `logged`, the order of the calls is compared,
+    too.
+    """
 
     step: Step
     data: Anything  # a list of numbers, or a Rose
@@ -64,7 +66,7 @@ def _program(task: Task, case: Case) -> str:
     data = tree_text(case.data) if task.name == "fold" else list_text([str(x) for x in case.data])
     if not case.logged:
         return f"@{task.name}({case.step.text}, {data})"
-    # Every call notes what it is called with: the list that comes out has the last call first.
+    # Every call logs its argument: the log has the last call first.
     params, _, body = case.step.text.removeprefix("fn ").partition(" {")
     noted = f"fn {params} {{ ref_write(%log, Cons(%x, ref_read(%log)));{body}"
     return f"let %log = ref(Nil); let %made = @{task.name}({noted}, {data}); (%made, ref_read(%log))"
@@ -120,8 +122,8 @@ def _judge(task: Task, answer: str, case: Case) -> Failure | None:
 
 
 def _stopped(shown: str, expected: str, outcome: Outcome, program: IRModule | None) -> Failure:
-    """Build the failure of a program that did not run to its end."""
-    endless = "Does every call of itself get something smaller? `%rest` is smaller than `%xs`; `%xs` is not."
+    """Build the failure of a program that did not finish."""
+    endless = "Is the argument of every recursive call smaller? The rest of a list is smaller than the list."
     if isinstance(outcome.error, RelayError):
         error = outcome.error
         hint = "The match has no clause for this value." if "match" in error.message else ""
@@ -140,39 +142,43 @@ def _hint(task: Task, case: Case, expected: Anything, got: Anything) -> str:
     if task.name == "fold":
         return _fold_hint(case, got)
     if got == expected[::-1]:
-        return "The order is turned round: who collects in front while walking ends up backwards."
+        return "The order is reversed: an accumulator that grows at the front ends up backwards."
     if got == list(case.data):
-        return "The elements come out as they went in: `%f` is never applied."
+        return "The elements are unchanged: `%f` is never applied."
     if isinstance(got, list) and len(got) < len(expected):
-        return "Elements are missing. What do you do with `%rest`, and what does the clause for `Nil` give?"
+        return (
+            "Elements are missing. What do you do with the rest of the list, and what does the "
+            "clause for `Nil` return?"
+        )
     if isinstance(got, list) and len(got) > len(expected):
-        return "There are more elements than went in: one `Cons` for each element, and `Nil` at the end."
-    return "Element by element, the result is `%f` of the element."
+        return "There are too many elements: write one `Cons` for each element, and `Nil` at the end."
+    return "Each element of the result is `%f` of the element of `%xs`."
 
 
 def _calls_hint(task: Task, calls: list[int], noted: list[int]) -> str:
     if len(noted) > len(calls):
-        return "`%f` is called more often than once for each element: keep what it gives in a `let`."
+        return "`%f` is called more than once per element: bind its result with a `let`."
     if task.name == "fold":
-        return "First the subtrees, from the first to the last, then `%f` with what they gave."
+        return "Fold the subtrees first, from the first to the last. Then call `%f` with their results."
     return (
-        "`%f` must be called from the first element to the last: bind `%f(%x)` with `let` before you go on."
+        "`%f` must be called from the first element to the last: bind `%f(%x)` with `let` "
+        "before the recursion."
     )
 
 
 def _fold_hint(case: Case, got: Anything) -> str:
     if got == case.step.meaning(case.data.value, []):
-        return "The subtrees are not looked at: fold each of them, and give `%f` the list of what comes out."
+        return "The subtrees are not folded: fold each of them, and pass the list of results to `%f`."
     if got == _folded(case.step, _mirrored(case.data), []):
         return "The subtrees come in the wrong order."
-    return "The result is `%f` of the number at the root and the list of what the folds of the subtrees give."
+    return "The result is `%f` of the value at the root and the list of the subtrees' results."
 
 
 def _mirrored(tree: Rose) -> Rose:
     return Rose(tree.value, tuple(_mirrored(child) for child in reversed(tree.children)))
 
 
-# -- what is tried
+# -- test cases
 
 
 def _lists(least: int, steps: Iterable[Step], logged: bool = False) -> Callable[..., Iterator[Case]]:
@@ -191,7 +197,7 @@ def _long_list(rng: random.Random, count: int) -> Iterator[Case]:
 
 
 def _tree(rng: random.Random, size: int) -> Rose:
-    """Build a random tree of so many numbers."""
+    """Build a random tree with that many nodes."""
     parts: list[int] = []
     left = size - 1
     while left > 0:
@@ -245,10 +251,17 @@ EXERCISE = {
         "map",
         "@map",
         (
-            _property("empty", "of an empty list it makes an empty list", _MAP, _lists(0, MAPPED[:2])),
-            _property("elements", "it applies `%f` to every element, in place", _MAP, _lists(1, MAPPED[:2])),
-            _property("types", "elements and results are of any types", _MAP, _lists(1, MAPPED[2:])),
-            _property("order", "`%f` is called once each, first to last", _MAP, _lists(1, MAPPED[:2], True)),
+            _property("empty", "an empty list gives an empty list", _MAP, _lists(0, MAPPED[:2])),
+            _property(
+                "elements",
+                "`%f` is applied to every element, and the order is kept",
+                _MAP,
+                _lists(1, MAPPED[:2]),
+            ),
+            _property("types", "elements and results may have any types", _MAP, _lists(1, MAPPED[2:])),
+            _property(
+                "order", "`%f` is called once per element, first to last", _MAP, _lists(1, MAPPED[:2], True)
+            ),
             _property("long", "a list may be long", _MAP, _long_list),
         ),
         text=True,
@@ -257,10 +270,14 @@ EXERCISE = {
         "fold",
         "@fold",
         (
-            _property("leaf", "a tree without subtrees is `%f` of it", _FOLD, _trees(1, FOLDED[:2])),
+            _property(
+                "leaf", "a tree without subtrees gives `%f` an empty list", _FOLD, _trees(1, FOLDED[:2])
+            ),
             _property("trees", "subtrees are folded first", _FOLD, _trees(2, FOLDED[:2])),
-            _property("types", "results are of any type", _FOLD, _trees(2, FOLDED[2:])),
-            _property("order", "each node once, subtrees first", _FOLD, _trees(2, FOLDED[:1], True)),
+            _property("types", "results may have any type", _FOLD, _trees(2, FOLDED[2:])),
+            _property(
+                "order", "each node is visited once, after its subtrees", _FOLD, _trees(2, FOLDED[:1], True)
+            ),
             _property("deep", "a tree may be deep", _FOLD, _deep_tree),
         ),
         text=True,

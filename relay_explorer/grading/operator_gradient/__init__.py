@@ -1,7 +1,8 @@
-"""The exercise of chapter 19: gradients of operators, functions of a call and of the derivative by its value.
+"""The exercise of chapter 19: gradient rules of operators, functions of a call and of the derivative with
+respect to its value.
 
-An answer is a rule for one of five operators. It is tried in whole programs, through the compiler's own
-reverse mode: each case has an operator of its own, a copy that has the rule for its gradient, so that nothing
+An answer is a rule for one of five operators. It is tested in whole programs, through the compiler's own
+reverse mode: each case has its own copy of the operator, whose gradient is the rule, so that nothing
 outside changes.
 """
 
@@ -28,7 +29,7 @@ _NAMES = {"softmax": "nn.softmax"}
 @dataclass(frozen=True)
 class Case:
     """A call of one of the five operators: the shapes of its arguments, its attributes, their element type,
-    and the seed of the numbers.
+    and the seed of the values.
     """
 
     part: str
@@ -39,13 +40,13 @@ class Case:
 
 
 def blend_operator() -> Op:
-    """Build the operator that Relay does not have: it interpolates from `a` to `b` by `t`, elementwise."""
+    """Build the operator that Relay does not have: it interpolates from `a` to `b` by `t`, element-wise."""
     from ...ops.numeric import checked
     from ...ops.relation import SAME_TYPE
 
     return Op(
         "blend",
-        description="From one tensor to another by as much as a third says.",
+        description="Interpolate between two tensors, by the weights in a third.",
         formula=r"y = a + t \cdot (b - a)",
         inputs=ARGUMENTS["blend"],
         relation=SAME_TYPE,
@@ -109,7 +110,7 @@ def example(part: str, rule: Callable[[Call, Expr], Anything]) -> IRModule:
 
 
 class Watched:
-    """A learner's rule, whose result is looked at before the compiler does."""
+    """A learner's rule, whose result is inspected before the compiler uses it."""
 
     def __init__(self, rule: Anything) -> None:
         self.rule = rule
@@ -121,22 +122,24 @@ class Watched:
         if isinstance(inputs, (Expr, TupleWrapper)) or not isinstance(inputs, (list, tuple)):
             what = "None" if inputs is None else f"a {type(inputs).__name__}"
             raise MisuseError(
-                f"the rule gave {what}, not a list",
-                "A rule gives a list of derivatives, " + expected + ". With one argument it is a list of one."
+                f"the rule returned {what}, not a list",
+                "A rule returns a list of derivatives, "
+                + expected
+                + ". With one argument it is a list of one."
                 if inputs is not None
-                else "Every path must return: a list of derivatives, " + expected + ".",
+                else "Every path must return a list of derivatives, " + expected + ".",
             )
         if len(inputs) != len(names):
             raise MisuseError(
-                f"the rule gave {len(inputs)} derivatives for {len(names)} arguments",
-                f"A rule gives a list of derivatives, {expected}, in their order.",
+                f"the rule returned {len(inputs)} derivatives for {len(names)} arguments",
+                f"A rule returns a list of derivatives, {expected}, in their order.",
             )
         for name, by in zip(names, inputs, strict=True):
             if by is not None and not isinstance(by, Expr):
                 raise MisuseError(
-                    f"the derivative by {name} is {repr_of(by, 100)}, a {type(by).__name__}",
-                    "A derivative is an expression of the program, nothing that is computed now: "
-                    "for a number write `relay.const(number, dtype)`.",
+                    f"the derivative with respect to {name} is {repr_of(by, 100)}, a {type(by).__name__}",
+                    "A derivative is an expression of the program, and not a number that "
+                    "Python computes: for a constant write `relay.const(number, dtype)`.",
                 )
         return list(inputs)
 

@@ -1,5 +1,5 @@
-"""The checks of the exercise `operator_gradient`: each rule inside the real reverse mode, against difference
-quotients.
+"""The checks of the exercise `operator_gradient`: each rule is applied by the real reverse mode, and
+compared with difference quotients.
 """
 
 from __future__ import annotations
@@ -27,16 +27,18 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Anything, Anything]
 
-VIEW, CAPTION = "gradient", "The smallest call for which the rule is wrong, and what it adds"
+VIEW, CAPTION = "gradient", "The smallest call for which the rule is wrong, and what the gradient adds"
 STEP = 1e-5
 _TENTHS = (*range(2, 10), *range(11, 20))
-MAX_SHOWN = 24  # numbers of a tensor that are written out
+MAX_SHOWN = 24  # elements of a tensor that are printed
 
 Cases = Callable[[random.Random, int], Iterable[Case]]
 
 
 def numbers(case: Case, shapes: Iterable[tuple[int, ...]]) -> list[Array]:
-    """Numbers with one decimal, none near zero or of the size 1: the arguments of a case, then `dy`."""
+    """Generate values with one decimal, none near zero or near 1 in size: the arguments of a case, then
+    `dy`.
+    """
     import numpy as np
 
     rng = random.Random(case.seed)
@@ -48,8 +50,8 @@ def numbers(case: Case, shapes: Iterable[tuple[int, ...]]) -> list[Array]:
 
 
 def derivatives(case: Case, rule: Anything) -> tuple[list[Type], list[Array]]:
-    """Differentiate a case in reverse mode with `rule`: return the types of the derivatives by the arguments,
-    and their values.
+    """Differentiate a case in reverse mode with `rule`: return the types and the values of the derivatives
+    with respect to the arguments.
     """
     from ...lower.executor import create_executor
     from ...transform.differentiation.gradient import gradient
@@ -112,39 +114,45 @@ def _judge(rule: Anything, case: Case) -> Failure | None:
     if isinstance(outcome.error, MisuseError):
         description, hint = str(outcome.error), outcome.error.hint
         return Failure(
-            _told(case), _types(case), description, hint, program(case, None), "ir", printed=outcome.printed
+            _describe(case),
+            _types(case),
+            description,
+            hint,
+            program(case, None),
+            "ir",
+            printed=outcome.printed,
         )
     if isinstance(outcome.error, RelayError):
         hint = type_hint(case, outcome.error)
-        got = f"a program that is not well typed:\n{outcome.error.message}"
+        got = f"an ill-typed program:\n{outcome.error.message}"
         return Failure(
-            _told(case), _types(case), got, hint, program(case, None), "ir", printed=outcome.printed
+            _describe(case), _types(case), got, hint, program(case, None), "ir", printed=outcome.printed
         )
     if outcome.error is not None:
-        return crashed(_told(case), outcome, _types(case), program=program(case, None), view="ir")
+        return crashed(_describe(case), outcome, _types(case), program=program(case, None), view="ir")
     types, result = outcome.value
     if not result:
         got = "\n".join(f"d{n}: {t}" for n, t in zip(ARGUMENTS[case.part], types, strict=True))
         hint = explained(case, types)
-        return Failure(_told(case), _types(case), got, hint, shown, VIEW, CAPTION, outcome.printed)
-    if case.dtype != "float64":  # its numbers are looked at in other cases, more exactly
+        return Failure(_describe(case), _types(case), got, hint, shown, VIEW, CAPTION, outcome.printed)
+    if case.dtype != "float64":  # its values are compared in other cases, more accurately
         return None
     right = quotients(case)
     if same(result, right):
         return None
     hint = explained(case, types, result, right)
     got = _written(case, result)
-    return Failure(_told(case), _written(case, right), got, hint, shown, VIEW, CAPTION, outcome.printed)
+    return Failure(_describe(case), _written(case, right), got, hint, shown, VIEW, CAPTION, outcome.printed)
 
 
 def _drawn(case: Case, rule: Anything) -> IRModule:
     return program(case, Watched(rule))
 
 
-# -- in words
+# -- descriptions
 
 
-def _told(case: Case) -> str:
+def _describe(case: Case) -> str:
     names = ARGUMENTS[case.part]
     attrs = "".join(f", {name}={value}" for name, value in case.attrs)
     lines = [f"y = {case.part}({', '.join(names)}{attrs}), where"]
@@ -160,7 +168,7 @@ def _result_shape(case: Case) -> tuple[int, ...]:
 
 
 def _types(case: Case) -> str:
-    """Write the expected types of the derivatives, where no values can be compared."""
+    """Write the expected types of the derivatives, if no values can be compared."""
     return "\n".join(
         f"d{name}: {TensorType.of(shape, case.dtype)}"
         for name, shape in zip(ARGUMENTS[case.part], case.shapes, strict=True)
@@ -179,7 +187,7 @@ def _array(value: Array) -> str:
     return np.array2string(value, precision=4, suppress_small=True, separator=", ").replace("\n", "")
 
 
-# -- what is tried
+# -- test cases
 
 
 def _shape(rng: random.Random, least: int = 1, most: int = 3) -> tuple[int, ...]:
@@ -204,7 +212,7 @@ def _same(rng: random.Random, count: int) -> Iterator[Case]:
     yield from _cases(rng, count, lambda r: Case("multiply", (_shape(r, 0),) * 2))
 
 
-def _stretched(rng: random.Random, count: int) -> Iterator[Case]:
+def _broadcast(rng: random.Random, count: int) -> Iterator[Case]:
     yield Case("multiply", ((2, 3), (3,)))
     yield Case("multiply", ((3,), (2, 3)))
     yield Case("multiply", ((2, 1), (2, 3)))
@@ -258,7 +266,7 @@ def _blend(rng: random.Random, count: int) -> Iterator[Case]:
 
 
 def _smaller(case: Case) -> Iterator[Case]:
-    """Shrink the call: 2 in place of 3 everywhere; where nothing is broadcast or summed, 1 in place of 2."""
+    """Shrink the call: replace 3 with 2 everywhere, and 2 with 1 if nothing is broadcast or summed."""
     plain = len(set(case.shapes)) == 1 and case.part not in ("mean", "softmax")
     for large, small in ((3, 2), *(((2, 1),) if plain else ())):
         shapes = tuple(tuple(small if n == large else n for n in shape) for shape in case.shapes)
@@ -279,21 +287,23 @@ def _part(title: str, *properties: Property) -> Exercise:
 
 
 EXERCISE = {
-    "sigmoid": _part("sigmoid", _property("slope", "the slope of each element, times what comes", _sigmoid)),
+    "sigmoid": _part("sigmoid", _property("slope", "the rule is right for any shape", _sigmoid)),
     "multiply": _part(
         "multiply",
-        _property("same", "two tensors of one shape", _same),
-        _property("broadcast", "tensors that are stretched to one shape", _stretched),
+        _property("same", "the rule is right for two tensors of the same shape", _same),
+        _property("broadcast", "it is right for tensors that are broadcast", _broadcast),
     ),
     "mean": _part(
         "mean",
-        _property("all", "the mean of all elements", _mean_of_all),
-        _property("axes", "the mean along some axes, with `keepdims` or without", _mean_along),
+        _property("all", "the rule is right for the mean over all elements", _mean_of_all),
+        _property("axes", "it is right for the mean over some axes, with `keepdims` or without", _mean_along),
     ),
     "softmax": _part(
         "softmax",
-        _property("last", "along the last axis", _softmax_last),
-        _property("axis", "along any axis", _softmax_any),
+        _property("last", "the rule is right along the last axis", _softmax_last),
+        _property("axis", "it is right along any axis", _softmax_any),
     ),
-    "blend": _part("blend", _property("three", "each of three arguments", _blend)),
+    "blend": _part(
+        "blend", _property("three", "the derivatives with respect to all three arguments are right", _blend)
+    ),
 }

@@ -1,5 +1,5 @@
-"""Which mistake explains a wrong gradient: what came of a rule is compared with what one with that mistake
-gives.
+"""The mistakes that explain a wrong gradient: the result of a rule is compared with that of a rule with
+each mistake.
 """
 
 from __future__ import annotations
@@ -21,85 +21,95 @@ if TYPE_CHECKING:
 Rule = Callable[[Call, Expr], Sequence[Expr | None]]
 
 AXES = (
-    "`grad` has the shape of the mean. Without `keepdims` the folded axes are missing in it: put them back "
-    "with `relay.expand_dims` before you stretch it."
+    "`grad` has the shape of the mean. Without `keepdims` the reduced axes are missing: "
+    "insert them with `relay.expand_dims` before you broadcast."
 )
-SUMS = "Sums that meet the elements again need `keepdims=True`."
+SUMS = "Sums that are combined with the elements again need `keepdims=True`."
 
 
 def type_hint(case: Case, error: RelayError) -> str:
-    """Why what a rule makes is not well typed."""
+    """Explain why the expressions of a rule are ill-typed."""
     text = str(error)
     if "float32" in text and "float64" in text:
         return (
-            "A constant has an element type, too, and `relay.const(1.0)` is float32. Take that of an "
-            "argument, `call.args[0].checked_type.dtype`, or write `relay.ones_like(…)`."
+            "A constant has an element type, too, and `relay.const(1.0)` is float32. Use the "
+            "type of an argument, `call.args[0].checked_type.dtype`, or write "
+            "`relay.ones_like(…)`."
         )
     if case.part == "mean":
         return AXES
     if case.part == "softmax":
         return SUMS
-    return "The shapes of what you combine do not fit: what is the shape of `grad`, and of each argument?"
+    return "The shapes that you combine do not match: what is the shape of `grad`, and of each argument?"
 
 
 def explained(
     case: Case, types: Sequence[Type], result: Sequence[Array] = (), right: Sequence[Array] = ()
 ) -> str:
-    """Explain the result of a case by a usual mistake; "" where none is known."""
+    """Explain the result of a case by a common mistake; "" if none is known."""
     if not result:
         return _of_another_type(case, types)
     from .checks import derivatives, quotients, same
 
     if same(list(result), quotients(case, ones=True)):
         return (
-            "This is the slope of the operator alone. The rule of a chain multiplies: `grad`, the derivative "
-            "by the operator's value, belongs into every derivative."
+            "This is the derivative of the operator alone. By the chain rule, every "
+            "derivative is multiplied by `grad`, the derivative with respect to the "
+            "operator's value."
         )
     for rule, hint in MISTAKES[case.part]:
         try:
             if same(derivatives(case, rule)[1], list(result)):
                 return hint
-        except RelayError:  # such a mistake is not possible here
+        except RelayError:  # this mistake is not possible here
             continue
     for name, by, expected in zip(ARGUMENTS[case.part], result, right, strict=True):
         if same([by], [expected]):
             continue
         if not by.any():
-            return f"The derivative by {name} is zero. None, or zeros, says that y does not move with {name}."
+            return (
+                f"The derivative with respect to {name} is zero. None, or zeros, means that y "
+                f"does not depend on {name}."
+            )
         if same([by], [-expected]):
-            return f"The derivative by {name} has the wrong sign."
+            return f"The derivative with respect to {name} has the wrong sign."
         if len(result) > 1:
-            return f"Only the derivative by {name} is asked here: does y rise or fall with it, and how fast?"
+            return (
+                f"Consider only the derivative with respect to {name}: does y rise or fall with "
+                "it, and how fast?"
+            )
     return ""
 
 
 def _of_another_type(case: Case, types: Sequence[Type]) -> str:
     for name, shape, type_ in zip(ARGUMENTS[case.part], case.shapes, types, strict=True):
         if not isinstance(type_, TensorType):
-            return f"The derivative by {name} must be a tensor."
+            return f"The derivative with respect to {name} must be a tensor."
         if type_.dtype != case.dtype:
             return (
-                f"The derivative by {name} must have its element type, {case.dtype}. A constant has one, "
-                "too: `relay.const(1.0, dtype)`."
+                f"The derivative with respect to {name} must have its element type, "
+                f"{case.dtype}. A constant has one, too: `relay.const(1.0, dtype)`."
             )
         if type_.shape == shape:
             continue
         if case.part == "multiply":
             return (
-                f"{name} was stretched from {shape} to {tuple(type_.shape)}: each of its numbers was used "
-                "several times. What comes back from these uses is added: `relay.collapse_sum_like(…, "
-                f"{name})`."
+                f"{name} was broadcast from {shape} to {tuple(type_.shape)}, so each of its "
+                "elements was used several times. The derivatives of these uses are summed: "
+                f"`relay.collapse_sum_like(…, {name})`."
             )
         if case.part == "mean":
             return (
-                "Every element of x got a share of the mean, and gets one of `grad` back: bring it to the "
-                "shape of x, `relay.broadcast_to_like(…, x)`."
+                "Every element of x contributes to a mean, so each receives its share of "
+                "`grad`: broadcast to the shape of x with `relay.broadcast_to_like(…, x)`."
             )
-        return SUMS if case.part == "softmax" else f"The derivative by {name} must have its shape."
+        return (
+            SUMS if case.part == "softmax" else f"The derivative with respect to {name} must have its shape."
+        )
     return ""
 
 
-# -- mistakes, as the rules that make them
+# -- rules with one mistake each
 
 
 def _one(like: Expr) -> Expr:
@@ -135,7 +145,7 @@ def _exchanged(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _share(divisor: Callable[[Call], int]) -> Rule:
-    """Give each element an equal share of the mean's gradient, divided by a number other than that of the
+    """Give each element an equal share of the mean's gradient, divided by a number other than the number of
     elements.
     """
 
@@ -198,40 +208,41 @@ MISTAKES: dict[str, tuple[tuple[Rule, str], ...]] = {
     "sigmoid": (
         (
             _argument_for_value,
-            "The formula y · (1 − y) is about the *value* of sigmoid, and `call.args[0]` is what went in. "
-            "As an expression, `call` is the value.",
+            "In the formula y · (1 − y), y is the *value* of sigmoid, while `call.args[0]` "
+            "is its input. Used as an expression, `call` is the value.",
         ),
-        (_without_value, "1 − y is one factor of the slope; y is the other."),
-        (_value_only, "exp is its own slope. Of sigmoid the slope is y · (1 − y)."),
+        (_without_value, "1 − y is one factor of the derivative; y is the other."),
+        (_value_only, "exp is its own derivative. The derivative of sigmoid is y · (1 − y)."),
     ),
     "multiply": (
-        (_exchanged, "The derivatives are exchanged: if a moves, y moves by b times as much."),
+        (_exchanged, "The derivatives are swapped: if a changes, y changes b times as much."),
     ),
     "mean": (
         (_share(lambda call: 1), "The mean divides by the number of elements, and so must its gradient."),
         (
             _share(lambda call: _elements(call.args[0])),
-            "Each mean is of the elements along the axes that it folds: divide by how many these are, not "
-            "by how many x has.",
+            "Each mean is taken over the elements along the reduced axes: divide by their "
+            "number, not by the number of elements of x.",
         ),
         (
             _share(lambda call: _elements(call)),
-            "Divide by how many elements each mean is of, not by how many means there are.",
+            "Divide by the number of elements in each mean, not by the number of means.",
         ),
         (_not_put_back, AXES),
     ),
     "softmax": (
         (
             _alone,
-            "Each number of a softmax depends on all along the axis, since they are divided by their sum. "
-            "So what came to the others goes back to each, too.",
+            "Each element of a softmax depends on all elements along the axis, because they "
+            "are divided by their sum. Each element's derivative therefore includes the "
+            "`grad` of the others, too.",
         ),
-        (_unweighted, "In the sum along the axis each `grad` is weighted by its y."),
-        (_unscaled, "At the end all is multiplied by y."),
+        (_unweighted, "In the sum along the axis, each `grad` is weighted by its y."),
+        (_unscaled, "At the end, everything is multiplied by y."),
         (_always_last, "The axis is an attribute: `call.attrs.axis`."),
     ),
     "blend": (
-        (_weights_exchanged, "t is how much of b there is, and 1 − t how much of a."),
-        (_without_rest, "y = a + t · (b − a) has a in two places, and both count."),
+        (_weights_exchanged, "t is the weight of b, and 1 − t the weight of a."),
+        (_without_rest, "In y = a + t · (b − a), a occurs twice, and both occurrences count."),
     ),
 }  # fmt: skip

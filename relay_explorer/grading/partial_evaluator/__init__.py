@@ -1,4 +1,6 @@
-"""The exercise of chapter 18: a partial evaluator for arithmetic and `if`. What the learner is given."""
+"""The exercise of chapter 18: a partial evaluator for arithmetic, `if` and functions. The function given to
+the learner.
+"""
 
 from __future__ import annotations
 

@@ -23,24 +23,24 @@ from .programs import ends, programs
 
 INPUTS = ((0, 0), (3, -2), (-4, 5))
 MAX_CALLS = 1_000
-SHARED = 30  # sums of a variable with itself, one after the other
+SHARED = 30  # additions of a variable to itself, one after the other
 
 
 class Functions(dict[str, Function]):
-    """Functions by name. Who asks for them without end is stopped at once, with little to be undone."""
+    """Functions by name. A lookup that never ends is stopped at once, with little to undo."""
 
     left = MAX_CALLS
 
     def __getitem__(self, name: str) -> Function:
         self.left -= 1
         if self.left < 0:
-            raise RecursionError(f"more than {MAX_CALLS:,} calls were done in place")
+            raise RecursionError(f"more than {MAX_CALLS:,} calls were unfolded")
         return super().__getitem__(name)
 
 
 @dataclass(frozen=True)
 class SpecializeTask(PassTask):
-    """A partial evaluator, which also takes the functions of the module by their names. With `frugal`, no
+    """A partial evaluator, which also receives the functions of the module by name. With `frugal`, no
     operator may run more often than before.
     """
 
@@ -66,8 +66,8 @@ class SpecializeTask(PassTask):
         other = next((name for name in operators(value) if name not in there), None)
         if other is not None:
             return (
-                f"{shown_text(result)}\nin which there is a call of {other}, and none in the program",
-                "What is not known stays as it is written: only what is known is computed.",
+                f"{shown_text(result)}\nwhich contains a call of {other}, unlike the program",
+                "Dynamic expressions stay as they are; only static ones are computed.",
             )
         for numbers in INPUTS:
             inputs = numbers[: len(function.params)]
@@ -75,10 +75,10 @@ class SpecializeTask(PassTask):
             of = f"of {', '.join(map(str, inputs))}" if inputs else ""
             if first is not None and not same(first, second):
                 return (
-                    f"{shown_text(result)}\nwhich {of} gives {repr_of(second)} in the place of "
-                    f"{repr_of(first)}",
-                    "What comes out means something else. A variable means what it was given where it was "
-                    "bound: in each call of a function its parameters mean something of their own.",
+                    f"{shown_text(result)}\nwhich {of} gives {repr_of(second)} instead of {repr_of(first)}",
+                    "The result has a different meaning. A variable has the value it was "
+                    "bound to: in each call of a function, its parameters have values of "
+                    "their own.",
                 )
             more = now - work
             if self.frugal and more:
@@ -86,8 +86,9 @@ class SpecializeTask(PassTask):
                 counts = f"{now[name]} times, and not {work[name]}"
                 return (
                     f"{shown_text(result)}\nin which {of} {name} is computed {counts}",
-                    "Nothing should be computed more often than before. What a variable stands for is "
-                    "evaluated once, and the same object stands wherever the variable did; or keep a `let`.",
+                    "Nothing may be computed more often than before. Evaluate what a "
+                    "variable stands for once, and use the same object for every use of the "
+                    "variable; or keep a `let`.",
                 )
         return "", ""
 
@@ -98,8 +99,8 @@ def _function(function: Expr) -> Function:
 
 
 def _ran(module: IRModule, numbers: tuple[int, ...]) -> tuple[Anything, Counter[str]]:
-    """Run `@main`: return its result, and how often each operator is computed; None and nothing where it
-    fails.
+    """Run `@main`: return its result, and how often each operator is computed; None and an empty count if
+    it fails.
     """
     import numpy
 
@@ -124,25 +125,27 @@ def _goal(before: Function, after: Function) -> tuple[str, str]:
     for node in post_order(after):
         if isinstance(node, If) and isinstance(known(node.cond), Constant):
             return (
-                "An `if` is left whose condition is known.",
-                "Evaluate the condition first. If that gives a constant, evaluate the branch that is taken, "
-                "and only that one.",
+                "An `if` with a static condition is left.",
+                "Evaluate the condition first. If the result is a constant, evaluate the "
+                "branch that is taken, and only that one.",
             )
         if not isinstance(node, Call):
             continue
         args = [known(arg) for arg in node.args]
         if isinstance(node.op, GlobalVar) and args and isinstance(args[0], Constant):
             return (
-                f"A call of @{node.op.name_hint} is left whose first argument is known.",
-                "Evaluate the body of the function in its place. There its parameters stand for the "
-                "arguments of this call: after these have been evaluated.",
+                f"A call of @{node.op.name_hint} with a static first argument is left.",
+                "Replace it with the evaluated body of the function. There, its parameters "
+                "stand for the arguments of this call, after these have been evaluated.",
             )
         constant = isinstance(node.op, Op) and all(isinstance(arg, Constant) for arg in args)
         if constant and evaluate(Call(node.op, args, node.attrs)) is not None:
-            hint = "First evaluate the arguments, then look at them: they may be constants now."
+            hint = "Evaluate the arguments first, then look at them: they may have become constants."
             if any(isinstance(arg, Var) for arg in node.args):
-                hint = "Note, at a `let` whose value is a constant, that its variable stands for it."
-            return f"A call of {operator_name(node)} on constants is left.", hint
+                hint = (
+                    "At a `let` whose value is a constant, record that its variable stands for the constant."
+                )
+            return f"A call of {operator_name(node)} with constant arguments is left.", hint
     return "", ""
 
 
@@ -227,11 +230,11 @@ EXERCISE = {
         (
             *properties(
                 TASK.judge,
-                ("arithmetic", "what is known is computed, through variables too", _arithmetic),
-                ("branches", "an `if` whose condition is known is decided, any other stays", _branches),
-                ("functions", "a call whose first argument is known is done in place", _functions),
-                ("recursion", "a recursion that counts down from a known number is unrolled", _recursion),
-                ("everything", "any program keeps its type and its meaning", _everything),
+                ("arithmetic", "static values are computed, through variables too", _arithmetic),
+                ("branches", "an `if` with a static condition is decided, any other stays", _branches),
+                ("functions", "a call with a static first argument is unfolded", _functions),
+                ("recursion", "a recursion that counts down from a static value is unrolled", _recursion),
+                ("everything", "every program keeps its type and its value", _everything),
             ),
             *properties(FRUGAL.judge, ("once", "nothing is computed more often than before", _once)),
         ),

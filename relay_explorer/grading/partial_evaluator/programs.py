@@ -1,5 +1,5 @@
-"""Random programs for the exercise `partial_evaluator`: whole numbers and truth values, `let`, `if`, and
-functions of the module. A function that calls itself counts its first parameter down, and ends below 1.
+"""Random programs for the exercise `partial_evaluator`: integers and Booleans, `let`, `if`, and functions
+of the module. A recursive function counts its first parameter down, and terminates below 1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _COMPARISONS = ("less", "less_equal", "greater", "equal")
 
 
 class Writer:
-    """Writes one program, with the choices of `rng`."""
+    """Generate one program, with the choices of `rng`."""
 
     def __init__(self, rng: random.Random, lets: bool, branches: bool, functions: tuple[str, ...]) -> None:
         self.rng = rng
@@ -41,7 +41,7 @@ class Writer:
         if kind < 0.75 and self.functions:
             name = rng.choice(self.functions)
             known = str(rng.randint(0, 4)) if rng.random() < 0.6 else self.operand(depth - 1, scope)
-            if name.startswith("@down") and not known.isdigit():  # counts down from something small
+            if name.startswith("@down") and not known.isdigit():  # counts down from a small number
                 known = f"minimum({known}, 3)"
             return f"{name}({known}, {self.operand(depth - 1, scope)})"
         if kind < 0.82:
@@ -52,7 +52,7 @@ class Writer:
         return f"{rng.choice(_ARITHMETIC)}({left}, {right})"
 
     def operand(self, depth: int, scope: list[str]) -> str:
-        """Generate an expression that may stand as an argument, where a `let` may not."""
+        """Generate an expression that may be an argument, where a `let` may not be."""
         lets, self.lets = self.lets, False
         result = self.number(depth, scope)
         self.lets = lets
@@ -65,7 +65,7 @@ class Writer:
 def programs(
     rng: random.Random, count: int, lets: bool = False, branches: bool = False, calls: int = 0
 ) -> Iterator[IRModule]:
-    """Random programs: with `calls` 1 some functions, with 2 recursive ones too."""
+    """Yield random programs: with `calls` 1 some functions, with 2 recursive ones too."""
     for number in range(count):
         depth = 1 + number % 4
         yield written(_program(rng, depth, lets, branches, calls))[0]
@@ -92,8 +92,9 @@ def _program(rng: random.Random, depth: int, lets: bool, branches: bool, calls: 
 
 
 def ends(module: IRModule) -> bool:
-    """Whether it is sure to end: functions call those before them, and themselves with less, below an `if`
-    that asks whether the first parameter is below 1; `@main` is called by none.
+    """Return whether it certainly terminates: functions call those before them, and themselves with a
+    smaller argument, below an `if` that tests whether the first parameter is below 1; `@main` is never
+    called.
     """
     before: set[GlobalVar] = set()
     for var, function in module.functions.items():
@@ -126,7 +127,7 @@ def _counts_down(function: Function, own: list[Call]) -> bool:
 
 
 def _is(expr: Expr, name: str, first: Var) -> bool:
-    """Whether it is `name(first, 1)`."""
+    """Return whether it is `name(first, 1)`."""
     if not isinstance(expr, Call) or not isinstance(expr.op, Op) or expr.op.name != name:
         return False
     left, right = expr.args

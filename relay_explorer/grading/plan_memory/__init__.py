@@ -1,4 +1,4 @@
-"""What the exercise `plan_memory` gives to a learner: the steps of a program, and what a right answer is."""
+"""The steps of a program, as the exercise `plan_memory` gives them to a learner, and the right answers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ...ir.lazy_dataclass import dataclass
 from ...ir.op import Op
 from ..answer_values import withheld
 
-Life = tuple[int, int]  # the steps that make a tensor and need it last
+Life = tuple[int, int]  # the step that computes a tensor, and the last one at which it is live
 
 
 class Step(NamedTuple):
-    """An operator that runs: its name, the tensors that it reads, and those that it makes, by number."""
+    """One operator's execution: its name, and the numbers of the tensors that it reads and computes."""
 
     name: str
     reads: tuple[int, ...]
@@ -26,8 +26,8 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """A program in one order: its steps, the tensors of its result, and the bytes of each tensor that a step
-    makes.
+    """A program in one order: its steps, the tensors of its result, and the size in bytes of each tensor
+    that a step computes.
     """
 
     steps: tuple[Step, ...]
@@ -37,7 +37,7 @@ class Work:
     @property
     @withheld
     def lives(self) -> dict[int, Life]:
-        """The steps that make each tensor and need it last; what is in the result is needed to the end."""
+        """Return the lifetime of each computed tensor; the program's results are live to the end."""
         result: dict[int, Life] = {}
         for number, step in enumerate(self.steps):
             for tensor in step.writes:
@@ -52,7 +52,7 @@ class Work:
 
 
 def work_of(function: Function, schedule: str = "program") -> Work:
-    """Return the steps of a function of operators, whose types are known. Raise a RelayError for any other
+    """Return the steps of a function of operators with known types. Raise a RelayError for any other
     function.
     """
     known = Liveness(function, schedule, views=False)
@@ -66,7 +66,9 @@ def work_of(function: Function, schedule: str = "program") -> Work:
     return Work(tuple(steps), known.code.result, {n: size for n, size in sizes.items() if n in result})
 
 
-Choose = Callable[[list[tuple[int, int]], int], int]  # of free (size, buffer), in order, for a need: a place
+Choose = Callable[
+    [list[tuple[int, int]], int], int
+]  # from the free (size, buffer) pairs, in order, and a size: an index
 
 
 @withheld
@@ -101,7 +103,7 @@ def best(free: list[tuple[int, int]], need: int) -> int:
 
 
 def total(plan: Mapping[int, int], sizes: Mapping[int, int]) -> int:
-    """Sum up the bytes of a plan's buffers: each is as large as its largest tensor."""
+    """Sum the bytes of a plan's buffers: each is as large as its largest tensor."""
     buffers: dict[int, int] = {}
     for tensor, buffer in plan.items():
         buffers[buffer] = max(buffers.get(buffer, 0), sizes[tensor])
@@ -109,7 +111,9 @@ def total(plan: Mapping[int, int], sizes: Mapping[int, int]) -> int:
 
 
 def clash(plan: Mapping[int, int], lives: Mapping[int, Life]) -> tuple[int, int] | None:
-    """Two tensors that share a buffer at one time, the one that is made first first; None where none do."""
+    """Find two tensors that share a buffer while both are live, the earlier one first; None if there are
+    none.
+    """
     by_buffer: dict[int, list[int]] = {}
     for tensor in sorted(plan, key=lambda t: (lives[t], t)):
         by_buffer.setdefault(plan[tensor], []).append(tensor)

@@ -1,5 +1,5 @@
-"""The checks of the exercise `plan_memory`: from when to when each tensor is needed, and in which buffer it
-is, so that none is overwritten and the buffers take no more than the rule's.
+"""The checks of the exercise `plan_memory`: the lifetime of each tensor, and a plan in which no tensor is
+overwritten and the buffers take no more memory than those of the greedy rule.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from ..fragments import main_of, smallest_failure, text, written
 from ..fusion_rule.programs import PLAIN, Maker
 from . import Life, Step, Work, best, clash, planned, total, work_of
 
-CAPTION = "Where the real plan puts each value, and how long"
+CAPTION = "Where the compiler's own plan puts each value, and how long it lives"
 _LONGEST = 1100  # characters of a program that are shown
 _MOST_STEPS = 24
 _ALLOWED = (Call, Tuple, TupleGetItem, Constant, Var, Op)
 
 
 class Judge(Protocol):
-    """Looks at what an answer makes of a program in an order."""
+    """Test an answer on a program in one order."""
 
     def __call__(self, answer: Anything, module: IRModule, schedule: str) -> Failure | None: ...
 
 
 def work(module: IRModule, schedule: str) -> tuple[IRModule, Work] | None:
-    """Return the typed program and its steps; None for one that is not a graph of operators, which shrinking
-    may produce.
+    """Return the typed program and its steps; None if it is not a graph of operators, which shrinking may
+    produce.
     """
     if not all(isinstance(node, _ALLOWED) for node in post_order(main_of(module).body)):
         return None
@@ -74,54 +74,57 @@ def _judge_lives(answer: Anything, module: IRModule, schedule: str) -> Failure |
     return Failure(case, _lives(right), got, hint_text, module, "memory", CAPTION, outcome.printed)
 
 
-_ELSEWHERE = "A step may also read what no step makes: a parameter or a constant. It is left out."
+_ELSEWHERE = (
+    "A step may also read a tensor that no step computes: a parameter or a constant. It is not "
+    "part of the result."
+)
 
 
 def lives_hint(value: object, right: dict[int, Life], task: Work) -> str:
-    """Explain what is wrong with an answer to `lifetimes`; an empty string where nothing is."""
+    """Explain what is wrong with an answer to `lifetimes`; an empty string if nothing is."""
     if not isinstance(value, dict) or not _are_pairs(value):
         return (
-            "Return a dictionary: for each tensor a pair, the step that makes it and the one that needs it "
-            "last."
+            "Return a dictionary: for each tensor a pair, the step that computes it and the "
+            "last step at which it is live."
         )
     extra = [t for t in value if t not in right]
     if extra:
         return (
-            f"No step makes {repr_of(extra[0], 60)}: it is a parameter or a constant, which has memory "
-            "of its own."
+            f"No step computes {repr_of(extra[0], 60)}: it is a parameter or a constant, "
+            "which has memory of its own."
         )
     missing = [t for t in right if t not in value]
     if missing:
         read = any(missing[0] in step.reads for step in task.steps)
         return (
             f"Tensor {missing[0]} is missing." if read else
-            f"Tensor {missing[0]} is read by no step, but a step writes it: it needs a place while that step "
-            "runs."
+            f"No step reads tensor {missing[0]}, but a step writes it, so it is live while "
+            "that step runs."
         )  # fmt: skip
     for tensor, (result, last) in right.items():
         own = tuple(map(integer, value[tensor]))
         if own == (result, last):
             continue
         if None in own:
-            return f"Steps are whole numbers; of tensor {tensor} one is not."
+            return f"Steps are integers; that of tensor {tensor} is not."
         if own[0] != result:
-            return f"Tensor {tensor} is made by step {result}. Steps are counted from 0."
+            return f"Tensor {tensor} is computed by step {result}. Steps count from 0."
         if tensor in task.result:
             return (
-                f"Tensor {tensor} is part of the result: whoever called reads it after the last step. Its "
-                f"last step is {last}, the number of steps."
+                f"Tensor {tensor} is part of the result: the caller reads it after the last "
+                f"step. Its last step is {last}, the number of steps."
             )
         if own[1] == result and last > result:
-            return f"Tensor {tensor} is read after the step that makes it."
+            return f"Tensor {tensor} is read after the step that computes it."
         reads = [n for n, step in enumerate(task.steps) if tensor in step.reads]
         if own[1] in reads:
-            return f"Several steps read tensor {tensor}: it is needed up to the last of them."
-        return f"Tensor {tensor} is needed last by step {last}, which is the last that reads it."
+            return f"Several steps read tensor {tensor}: it is live up to the last of them."
+        return f"The last step that reads tensor {tensor} is step {last}."
     return ""
 
 
 def _are_pairs(value: object) -> bool:
-    """Whether it is a dictionary of pairs."""
+    """Return whether it is a dictionary of pairs."""
     return isinstance(value, dict) and all(
         isinstance(life, (tuple, list)) and len(life) == 2 for life in value.values()
     )
@@ -135,7 +138,7 @@ def _judge_apart(answer: Anything, module: IRModule, schedule: str) -> Failure |
 
 
 def _judge_plan(answer: Anything, module: IRModule, schedule: str, sparing: bool = True) -> Failure | None:
-    """`sparing`: the buffers must not take more than the rule's."""
+    """Test a plan; if `sparing`, the buffers must not take more memory than the rule's."""
     result = work(module, schedule)
     if result is None:
         return None
@@ -143,7 +146,7 @@ def _judge_plan(answer: Anything, module: IRModule, schedule: str, sparing: bool
     right = planned(task)
     expected = f"at most {counted(total(right, task.sizes), 'byte')}, as with {_plan(right)}"
     case = _case("plan(lives, sizes)", typed, task)
-    # In no order that tells anything.
+    # In an order that has no meaning.
     inputs = {t: task.lives[t] for t in sorted(task.lives)}
     outcome = limited(CASE_SECONDS, answer, dict(inputs), dict(task.sizes))
     if outcome.error is not None:
@@ -156,48 +159,49 @@ def _judge_plan(answer: Anything, module: IRModule, schedule: str, sparing: bool
 
 
 def plan_hint(value: object, task: Work, sparing: bool = True) -> str:
-    """Explain what is wrong with an answer to `plan`; an empty string where nothing is."""
+    """Explain what is wrong with an answer to `plan`; an empty string if nothing is."""
     lives, sizes = task.lives, task.sizes
     if not isinstance(value, dict):
         return "Return a dictionary: for each tensor the number of its buffer."
     if any(integer(buffer) is None for buffer in value.values()):
-        return "A buffer is named by a whole number: 0, 1, 2 …"
+        return "The number of a buffer is an integer: 0, 1, 2 …"
     if missing := [t for t in lives if t not in value]:
-        return f"Each tensor of `lives` needs a buffer: {missing[0]} has none."
+        return f"Each tensor of `lives` needs a buffer, but {missing[0]} has none."
     if extra := [t for t in value if t not in lives]:
-        return f"{repr_of(extra[0], 60)} is no tensor of `lives`, and needs no buffer."
+        return f"{repr_of(extra[0], 60)} is not a tensor of `lives`, so it needs no buffer."
     pair = clash(value, lives)
     if pair is not None:
         first, second = pair
         when = lives[second][0]
         if lives[first][1] == when:
             return (
-                f"Step {when} makes tensor {second} and needs tensor {first}, which is in the same buffer: "
-                "what a step reads is there until it is over. A buffer is free only after its tensor's "
-                "last step."
+                f"Step {when} computes tensor {second} while it still needs tensor {first}, "
+                "which is in the same buffer: the arguments of a step are live until it "
+                "ends. A buffer is free only after its tensor's last step."
             )
-        return f"Tensors {first} and {second} are in one buffer, and both are needed at step {when}."
+        return f"Tensors {first} and {second} share a buffer, but both are live at step {when}."
     if not sparing or total(value, sizes) <= total(planned(task), sizes):
         return ""
     return _waste(value, task)
 
 
 def _waste(plan: dict[int, int], task: Work) -> str:
-    """Why a plan takes more than the rule's: the usual other rules, each tried."""
+    """Explain why a plan takes more memory than the rule's: try common other rules."""
     used = total(plan, task.sizes)
     for rule, hint_text in _OTHERS:
         if total(planned(task, rule), task.sizes) == used:
             return hint_text
     if len(set(plan.values())) == len(plan):
-        return "No buffer is used again. A buffer is free once its tensor's last step is over."
+        return "No buffer is reused. A buffer is free after its tensor's last step."
     if total(_by_number(task), task.sizes) == used:
         return (
-            "Go through the tensors in the order in which they are made, by `lives`; their numbers do not "
-            "tell."
+            "Visit the tensors in the order in which they are computed, by `lives`; their "
+            "numbers have no meaning."
         )
     return (
-        "The buffers take more than they need to. Go through the tensors in the order in which they are "
-        "made; of the free buffers, take the smallest that is large enough, or else the largest."
+        "The buffers take more memory than necessary. Visit the tensors in the order in "
+        "which they are computed; take the smallest free buffer that is large enough, or "
+        "else the largest free one."
     )
 
 
@@ -224,9 +228,9 @@ def _smallest_grows(free: list[tuple[int, int]], need: int) -> int:
 
 
 _FITS = "Of the free buffers that are large enough, take the smallest: a larger one may be needed next."
-_TOO_SMALL = "Where no free buffer is large enough"
+_TOO_SMALL = "If no free buffer is large enough"
 _OTHERS = (
-    (_never_grown, f"{_TOO_SMALL}, the largest of them grows: that takes less than a new one."),
+    (_never_grown, f"{_TOO_SMALL}, let the largest of them grow: that takes less memory than a new one."),
     (_smallest_grows, f"{_TOO_SMALL}, let the largest of them grow: it has the least to grow."),
     (_largest, _FITS), (_first, _FITS), (_latest, _FITS),
 )  # fmt: skip
@@ -254,7 +258,7 @@ def _by_number(task: Work) -> dict[int, int]:
     return plan
 
 
-# -- what feedback says
+# -- feedback
 
 
 def _case(call: str, typed: IRModule, task: Work) -> str:
@@ -262,7 +266,7 @@ def _case(call: str, typed: IRModule, task: Work) -> str:
     shown = text(typed)
     lines = [f"  {n}: {_step(step, task)}" for n, step in enumerate(task.steps[:_MOST_STEPS])]
     more = len(task.steps) - len(lines)
-    lines = lines or ["  none: it gives what it is given"]
+    lines = lines or ["  none: it returns its input"]
     return (
         f"{call}, for the program\n{shown if len(shown) < _LONGEST else shown[:_LONGEST] + '…'}\nIts steps:\n"
         + "\n".join(lines) + (f"\n  and {more} more" if more > 0 else "")
@@ -273,7 +277,7 @@ def _case(call: str, typed: IRModule, task: Work) -> str:
 def _step(step: Step, task: Work) -> str:
     reads = ", ".join(map(str, step.reads)) or "nothing"
     makes = ", ".join(f"{t} ({counted(task.sizes[t], 'byte')})" for t in step.writes)
-    return f"{step.name} reads {reads} and makes {makes}"
+    return f"{step.name} reads {reads} and computes {makes}"
 
 
 def _lives(lives: dict[int, Anything]) -> str:
@@ -294,7 +298,7 @@ def _short(text_: str) -> str:
     return text_ if len(text_) < 400 else text_[:400] + "…"
 
 
-# -- what is tried
+# -- test cases
 
 Cases = Callable[[random.Random, int], Iterable[tuple[IRModule, str]]]
 
@@ -302,7 +306,7 @@ Cases = Callable[[random.Random, int], Iterable[tuple[IRModule, str]]]
 def _programs(
     texts: Iterable[str], kinds: tuple[str, ...], several: bool = False, orders: Iterable[str] = ("program",)
 ) -> Cases:
-    """Programs that are written out, then random ones, in the given orders in turn."""
+    """Yield handwritten programs, then random ones, in each of the given orders."""
 
     def cases(rng: random.Random, count: int) -> Iterator[tuple[IRModule, str]]:
         names = list(orders)
@@ -354,7 +358,7 @@ _GROWING = (
     f"({_X}) {{ %0 = {_ROW}; %1 = tanh(%0); %2 = add(%1, %x); exp(%2) }}",
     f"({_X}) {{ %0 = sum(%x); %1 = tanh(%0); %2 = add(%1, {_ROW}); %3 = tanh(%2); add(%3, %x) }}",
 )
-_SIZES = (*PLAIN, "reduction", "reduction", "dense", "moved", "joined")
+_SIZES = (*PLAIN, "reduction", "reduction", "dense", "transposed", "concatenated")
 
 EXERCISE = {
     "lifetimes": Exercise(
@@ -363,13 +367,15 @@ EXERCISE = {
         _properties(
             _judge_lives,
             (
-                "straight", "from the step that makes it to the one that reads it",
+                "straight", "a tensor is live from the step that computes it to the step that reads it",
                 _programs(_CHAIN, ("chain",)),
             ),
-            ("branches", "up to the last of several", _programs((_DIAMOND,), (*PLAIN, "reduction", "dense"))),
             (
-                "ends", "what is returned is needed to the end, and what nobody reads while it is made",
-                _programs((_TWO,), (*PLAIN, "joined", "joined"), True),
+                "branches", "it is live up to the last of several steps that read it",
+                _programs((_DIAMOND,), (*PLAIN, "reduction", "dense"))),
+            (
+                "ends", "a result is live to the end, an unread tensor while it is computed",
+                _programs((_TWO,), (*PLAIN, "concatenated", "concatenated"), True),
             ),
         ),
     ),
@@ -379,22 +385,22 @@ EXERCISE = {
         _properties(
             _judge_apart,
             (
-                "apart", "what is needed at one time is in different buffers",
+                "apart", "tensors that are live at the same time have different buffers",
                 _programs((*_CHAIN[:2], _DIAMOND), (*PLAIN, "reduction"), True),
             ),
         )
         + _properties(
             _judge_plan,
-            ("again", "a free buffer is used again", _programs(_CHAIN, ("chain",))),
+            ("again", "a free buffer is reused", _programs(_CHAIN, ("chain",))),
             (
-                "little", "the buffers take no more than the rule's",
+                "little", "the buffers take no more memory than those of the greedy rule",
                 _programs((*_FITTING, *_GROWING), _SIZES, True),
             ),
             (
-                "orders", "in every order of the steps",
+                "orders", "the steps may come in any valid order",
                 _programs((_DIAMOND,), _SIZES, True, SCHEDULES),
             ),
-            ("networks", "a whole network", _networks),
+            ("networks", "whole networks", _networks),
         ),
     ),
 }  # fmt: skip

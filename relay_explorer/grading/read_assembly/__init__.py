@@ -1,4 +1,4 @@
-"""What the exercise `read_assembly` gives to a learner: kernels as assembly, and what there is to be read."""
+"""The kernels that the exercise `read_assembly` gives to a learner as assembly, and the right answers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _FUSED = re.compile(r"(vfmadd(?:132|213|231)[ps]s|fmla|fmadd)\b")
 
 
 class Reading(NamedTuple):
-    """What can be read off a kernel: the numbers of the lines that multiply and add in its innermost loop
-    (counted from 1), how many float32 numbers each of them computes, and in how many registers its sums are.
+    """The properties of a kernel: the line numbers, from 1, of the multiply-adds in its innermost loop, the
+    float32 values that each of them computes, and the number of registers that hold accumulators.
     """
 
     lines: tuple[int, ...]
     lanes: int
-    sums: int
+    accumulators: int
 
 
 def kernels() -> list[str]:
@@ -49,12 +49,12 @@ def _stored() -> dict[str, str]:
     return texts
 
 
-# -- the right answer
+# -- expected results
 
 
 @withheld
 def loops(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the loops, as their first line (the label) and their last (the last jump back to it), from 0."""
+    """Return the loops, each as its first line, the label, and its last, the last jump back to it; from 0."""
     labels = {m[1]: at for at, line in enumerate(lines) if (m := _LABEL.match(line.strip()))}
     result: dict[int, int] = {}
     for at, line in enumerate(lines):
@@ -66,13 +66,15 @@ def loops(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 @withheld
 def fused(line: str) -> bool:
-    """Whether a line multiplies and adds."""
+    """Return whether a line multiplies and adds."""
     return _FUSED.match(line.strip()) is not None
 
 
 @withheld
 def innermost(lines: Sequence[str]) -> tuple[int, int] | None:
-    """Of the loops with no other one inside, that with the most multiply-adds; None where none has any."""
+    """Return the loop with the most multiply-adds among those that contain no other; None if no loop has
+    any.
+    """
     all_ = loops(lines)
     inner = [loop for loop in all_ if not any(_inside(other, loop) for other in all_)]
     count = {(a, b): sum(map(fused, lines[a : b + 1])) for a, b in inner}
@@ -86,16 +88,16 @@ def _inside(other: tuple[int, int], loop: tuple[int, int]) -> bool:
 
 @withheld
 def reading(text: str) -> Reading:
-    """Read a kernel as the exercise asks."""
+    """Analyze a kernel as the exercise asks."""
     lines = text.splitlines()
     loop = innermost(lines)
     if loop is None:
         return Reading((), 0, 0)
     inside = range(loop[0], loop[1] + 1)
     mine = [at for at in inside if fused(lines[at])]
-    sums = {register for at in mine for register in written(lines[at])}
+    targets = {register for at in mine for register in written(lines[at])}
     others = {register for at in inside if at not in mine for register in written(lines[at])}
-    return Reading(tuple([at + 1 for at in mine]), lanes(lines[mine[0]]), len(sums - others))
+    return Reading(tuple([at + 1 for at in mine]), lanes(lines[mine[0]]), len(targets - others))
 
 
 @withheld

@@ -1,5 +1,5 @@
 """The checks of the exercise `read_assembly`: which lines of a kernel multiply and add, whether they are
-vectors, and where the sums are.
+vector instructions, and where the accumulators are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
 from ..feedback import Failure
 from . import fused, innermost, kernel, kernels, loops, numbered, reading, written
-from .generated import Shape, shapes, smaller, written_out
+from .generated import Shape, assembly_text, shapes, smaller
 
 MAX_LINES_SHOWN = 40  # lines of a kernel that are shown
 
@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
     @property
     def text(self) -> str:
-        return kernel(self.name) if self.shape is None else written_out(self.shape, self.seed)
+        return kernel(self.name) if self.shape is None else assembly_text(self.shape, self.seed)
 
 
 Hint = Callable[[Anything, str], str]
@@ -61,7 +61,7 @@ def _judged(function: str, part: str, hint: Hint) -> Callable[[Anything, Case], 
 
 
 def _shown(function: str, case: Case) -> str:
-    """Show the kernel with line numbers; of a long one, the part with its innermost loop."""
+    """Show the kernel with line numbers; of a long kernel, the part with its innermost loop."""
     lines = numbered(case.text).splitlines()
     named = f'kernel("{case.name}")' if case.shape is None else "text"
     if len(lines) > MAX_LINES_SHOWN:
@@ -80,27 +80,27 @@ def lines_hint(value: object, text: str) -> str:
     """Explain what is wrong with an answer to `multiply_adds`."""
     inputs = _numbers(value)
     if inputs is None:
-        return "Return a list of the numbers of lines, counted from 1."
+        return "Return a list of line numbers, counted from 1."
     lines, right = text.splitlines(), list(reading(text).lines)
     got = sorted(set(inputs))
     if [n + 1 for n in got] == right:
         return "Count the lines from 1, as an editor does."
     if inputs != got and got == right:
-        return "Give each line once, in the order in which they stand."
+        return "List each line once, in order."
     every = [at + 1 for at, line in enumerate(lines) if fused(line)]
     if not right:
         return "No loop of this kernel has a multiply-add: the list is empty."
     if got == every:
         return (
-            "These are the multiply-adds of the whole text. Some stand outside of the innermost loop: they "
-            "run once for each of its runs, not once a turn."
+            "These are the multiply-adds of the whole text. Some are outside the innermost "
+            "loop: they run once per execution of that loop, not once per iteration."
         )
     guesses = [_within(loop, lines) for loop in loops(lines)]
     if got in guesses:
         return (
-            "This loop has another one inside, or fewer multiply-adds than another one. A loop is a label "
-            "and a jump back to it; look for one that has no other in it, and of these for the one with the "
-            "most multiply-adds."
+            "This loop contains another one, or another loop has more multiply-adds. A loop "
+            "is a label and a jump back to it. Among the loops that contain no other, choose "
+            "the one with the most multiply-adds."
         )
     return _missed(got, right, lines)
 
@@ -121,9 +121,9 @@ def _missed(got: Sequence[int], right: Sequence[int], lines: Sequence[str]) -> s
         return f"Line {extra[0]} multiplies and adds, but is not in the innermost loop."
     name = lines[missing[0] - 1].split()[0]
     if name in ("fmla", "fmadd"):
-        why = "on ARM, vectors do it with fmla, single numbers with fmadd"
+        why = "on ARM, fmla is the vector instruction, fmadd the scalar one"
     elif name.endswith("ss"):
-        why = "ss instead of ps: it does so with a single number, and counts as well"
+        why = "ss instead of ps means a scalar, which counts as well"
     else:
         why = "132, 213 and 231 say which operands are multiplied: all three multiply and add"
     return f"Line {missing[0]}, `{name}`, multiplies and adds too ({why})."
@@ -136,9 +136,9 @@ def lanes_hint(value: object, text: str) -> str:
     """Explain what is wrong with an answer to `lanes`."""
     result = reading(text)
     if (value := integer(value)) is None:
-        return "Return a whole number."
+        return "Return an integer."
     if not result.lines:
-        return "There is no multiply-add in a loop of this kernel: 0."
+        return "No loop of this kernel has a multiply-add: 0."
     line = text.splitlines()[result.lines[0] - 1].strip()
     if value == 32 * result.lanes:
         return "This is the width in bits. A float32 has 32 of them."
@@ -146,62 +146,63 @@ def lanes_hint(value: object, text: str) -> str:
         return "This is the width in bytes. A float32 has four of them."
     if result.lanes == 1:
         return (
-            f"`{line.split()[0]}` computes a single number, whatever the width of the register: it is not "
-            "vectorized, 1."
+            f"`{line.split()[0]}` computes a single value, however wide the register is: it "
+            "is not vectorized, so the answer is 1."
         )
     if value == len(result.lines):
-        return "This is how many multiply-adds there are. How many numbers does one of them compute?"
+        return "This is the number of multiply-adds. How many values does one of them compute?"
     if re.match(r"fmla", line):
-        return f"`{line:.50}`: the letters behind the dot say how many numbers of which size, 4s or 2s."
+        return f"`{line:.50}`: the suffix after the dot gives the number of lanes and their size, 4s or 2s."
     if value == result.lanes * 2 or value * 2 == result.lanes or value in (4, 8, 16):
         return (
-            f"`{line:.50}`: an xmm register has 128 bits, a ymm register 256, a zmm register 512. The "
-            "instructions that are used decide, not the largest that the processor has."
+            f"`{line:.50}`: an xmm register has 128 bits, a ymm register 256, a zmm register "
+            "512. The instructions in the loop matter, not the widest that the processor has."
         )
-    return "Look at the registers of a multiply-add in the loop: how many float32 numbers fit one?"
+    return "Look at the registers of a multiply-add in the loop: how many float32 values fit in one?"
 
 
-# -- the sums
+# -- the accumulators
 
 
-def sums_hint(value: object, text: str) -> str:
-    """Explain what is wrong with an answer to `sums`."""
+def accumulators_hint(value: object, text: str) -> str:
+    """Explain what is wrong with an answer to `accumulators`."""
     result, lines = reading(text), text.splitlines()
     if (value := integer(value)) is None:
-        return "Return a whole number: how many registers hold sums."
+        return "Return an integer: the number of registers that hold accumulators."
     if not result.lines:
-        return "There is no multiply-add in a loop of this kernel: 0."
+        return "No loop of this kernel has a multiply-add: 0."
     loop = innermost(lines)
     assert loop is not None
     inside = lines[loop[0] : loop[1] + 1]
     mine = [line for line in inside if fused(line)]
     targets = {register for line in mine for register in written(line)}
-    if value == len(targets) and result.sums < len(targets):
+    if value == len(targets) and result.accumulators < len(targets):
         return (
-            "Something else in the loop writes such a register too: a load, say. Then no sum stays in it "
-            "from one turn to the next; it is in memory."
+            "Another instruction of the loop, such as a load, also writes this register. It "
+            "cannot hold a sum from one iteration to the next, so the accumulator is in "
+            "memory."
         )
     if value == len(mine):
         return (
-            "This is how many multiply-adds there are. Several may add to one register: count the registers "
-            "that are written."
+            "This is the number of multiply-adds. Several may add to the same register: "
+            "count the destination registers."
         )
     others = {register for line in inside if not fused(line) for register in written(line)}
     other_end = {_other_end(line.strip()) for line in mine}
     if value in (len(other_end), len(other_end - others)):
         return (
-            "Which operand is written? As it is printed here, x86 names it last, ARM first; the others are "
-            "only read."
+            "Which operand is the destination? In the syntax used here it is the last on x86 "
+            "and the first on ARM; the others are only read."
         )
     if value == len({r for line in lines if fused(line) for r in written(line)}):
         return "Only the innermost loop counts."
     if value == len({r for line in inside for r in written(line)}):
-        return "Loads write registers too. A sum is in one that multiply-adds write."
-    return "Count the registers that multiply-adds of the loop write, and nothing else in it does."
+        return "Loads write registers, too. Accumulators are in registers that multiply-adds write."
+    return "Count the registers that multiply-adds of the loop write, and no other instruction in it does."
 
 
 def _other_end(line: str) -> int:
-    """Return the register that stands at the end opposite to the destination; -1 for memory."""
+    """Return the register operand at the opposite end from the destination; -1 for memory."""
     operands = re.findall(r"\([^)]*\)|%[xyz]mm\d+|\b[vs]\d+", line.partition(" ")[2])
     match = re.search(r"\d+$", operands[0] if line.startswith("v") else operands[-1])
     return int(match[0]) if match else -1
@@ -236,7 +237,7 @@ def _property(name: str, says: str, judge: Anything, cases: Anything) -> Propert
 
 _LINES = _judged("multiply_adds", "lines", lines_hint)
 _LANES = _judged("lanes", "lanes", lanes_hint)
-_SUMS = _judged("sums", "sums", sums_hint)
+_ACCUMULATORS = _judged("accumulators", "accumulators", accumulators_hint)
 _AROUND = ("outer", "fill", "after", "skip")
 
 EXERCISE = {
@@ -244,28 +245,49 @@ EXERCISE = {
         "multiply_adds",
         "multiply_adds(text)",
         (
-            _property("loop", "in one loop, on x86 and on ARM", _LINES, _random()),
-            _property("innermost", "in the innermost loop only", _LINES, _random(*_AROUND)),
-            _property("kernels", "in kernels of this compiler", _LINES, _stored),
+            _property(
+                "loop", "the multiply-adds of a single loop are found, on x86 and on ARM", _LINES, _random()
+            ),
+            _property("innermost", "only those of the innermost loop are found", _LINES, _random(*_AROUND)),
+            _property(
+                "kernels", "the answer is right for kernels that this compiler generated", _LINES, _stored
+            ),
         ),
     ),
     "lanes": Exercise(
         "lanes",
         "lanes(text)",
         (
-            _property("widths", "of every width, 1 included", _LANES, _random(*_AROUND)),
-            _property("kernels", "in kernels of this compiler", _LANES, _stored),
+            _property(
+                "widths",
+                "the number of lanes is right for vectors of every width, and for scalars",
+                _LANES,
+                _random(*_AROUND),
+            ),
+            _property(
+                "kernels", "the answer is right for kernels that this compiler generated", _LANES, _stored
+            ),
         ),
     ),
-    "sums": Exercise(
-        "sums",
-        "sums(text)",
+    "accumulators": Exercise(
+        "accumulators",
+        "accumulators(text)",
         (
-            _property("registers", "each register once", _SUMS, _random(*_AROUND)),
             _property(
-                "memory", "what is loaded in every turn is in memory", _SUMS, _random("memory", *_AROUND)
+                "registers", "each register with an accumulator counts once", _ACCUMULATORS, _random(*_AROUND)
             ),
-            _property("kernels", "in kernels of this compiler", _SUMS, _stored),
+            _property(
+                "memory",
+                "a register that is loaded in every iteration does not count",
+                _ACCUMULATORS,
+                _random("memory", *_AROUND),
+            ),
+            _property(
+                "kernels",
+                "the answer is right for kernels that this compiler generated",
+                _ACCUMULATORS,
+                _stored,
+            ),
         ),
     ),
 }

@@ -1,5 +1,5 @@
-"""The exercise `schedule_matmul`: a product of two matrices as TVM's loops, which an answer schedules; what
-can be read off the loops that it leaves; and the machine code that they become.
+"""The exercise `schedule_matmul`: a matrix multiplication as TVM's loops, which an answer schedules; the
+properties of the resulting loops; and their machine code.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from ...lower.schedules import Scheduled
 from ...lower.targets.target import Target
 from ..machine_code import machine_code
 
-Shape = tuple[int, int, int]  # rows of A, columns of B, and what is summed
+Shape = tuple[int, int, int]  # rows of A, columns of B, and the reduction axis
 
 
 def registers(lanes: int) -> int:
-    """How many vector registers a processor has whose vectors hold so many float32: 32 with AVX-512 and on
-    ARM, 16 with AVX.
+    """Return the number of vector registers of a processor with that many float32 lanes: 32 with AVX-512
+    and on ARM, 16 with AVX.
     """
     return 16 if lanes == 8 else 32
 
@@ -31,7 +31,7 @@ def host() -> Target:
 
 @lru_cache(64)
 def product(shape: Shape) -> Composed:
-    """`nn.matmul` of two matrices of float32, as the compiler gives it to a schedule."""
+    """Build `nn.matmul` of two float32 matrices, as the compiler passes it to a schedule."""
     from ...ir.expr import Function
     from ...text import parse
 
@@ -44,7 +44,7 @@ def product(shape: Shape) -> Composed:
     return compose(main, host(), "matmul")
 
 
-def begun(shape: Shape) -> tuple[Any, Any]:
+def start_schedule(shape: Shape) -> tuple[Any, Any]:
     """Start a schedule of the product; return it with the product's block."""
     composed = product(shape)
     sch = tvm().s_tir.Schedule(composed.mod, error_render_level="fast")
@@ -54,10 +54,10 @@ def begun(shape: Shape) -> tuple[Any, Any]:
 
 
 def scheduled(shape: Shape, schedule: Callable[..., Any], lanes: int) -> Scheduled:
-    """Schedule the product by an answer, which changes `sch`, or returns a schedule. Its error is raised as a
-    StepError, with the steps before it.
+    """Schedule the product by an answer, which changes `sch` or returns a schedule. Its error is raised as
+    a StepError, with the steps before it.
     """
-    sch, block = begun(shape)
+    sch, block = start_schedule(shape)
     try:
         inputs = schedule(sch, block, lanes, registers(lanes))
     except Exception as error:
@@ -69,22 +69,22 @@ def scheduled(shape: Shape, schedule: Callable[..., Any], lanes: int) -> Schedul
 
 
 class StepError(Exception):
-    """The answer raised an error, its cause; `made` is what it had scheduled before."""
+    """The answer raised an error, its cause; `scheduled` is the schedule up to that point."""
 
     def __init__(self, scheduled_product: Scheduled) -> None:
         super().__init__("the schedule was not finished")
-        self.made = scheduled_product
+        self.scheduled = scheduled_product
 
 
 class NotAScheduleError(TypeError):
-    """The answer gave something else than a schedule."""
+    """The answer returned something other than a schedule."""
 
 
 # -- machine code
 
 
 def serial(scheduled_product: Scheduled) -> Scheduled:
-    """Restrict a schedule to one core: repeat all its steps but those that parallelize loops."""
+    """Restrict a schedule to one core: repeat all of its steps except those that parallelize loops."""
     trace = scheduled_product.trace
     remaining = [step for step in trace.insts if str(step.kind.name) != "Parallel"]
     sch = tvm().s_tir.Schedule(scheduled_product.composed.mod)

@@ -1,6 +1,4 @@
-"""The checks of the exercise `schedule_matmul`: what the schedule computes, what its loops are, how fast they
-run.
-"""
+"""The checks of the exercise `schedule_matmul`: the result of the schedule, its loops, and their speed."""
 
 from __future__ import annotations
 
@@ -19,7 +17,6 @@ from . import (
     NotAScheduleError,
     Shape,
     StepError,
-    begun,
     explorer,
     host,
     matrices,
@@ -27,14 +24,15 @@ from . import (
     runs,
     scheduled,
     serial,
+    start_schedule,
 )
-from .hints import refused_hint, told
-from .loops import Look, begins, cores, nested, product_of, statements, tile, vectors
+from .hints import refused_hint, short_message
+from .loops import Look, cores, initialization, nested, product_of, statements, tile, vectors
 from .speed import SHAPE, STEPS, Step, fastest
 
 COMPILE_SECONDS = 30.0
-MAX_COPIES = 2_048  # of a statement's numbers, unrolled and vectorized: more take very long to compile
-WIDTHS = (16, 8, 4)  # numbers in a vector: AVX-512, AVX, ARM
+MAX_COPIES = 2_048  # copies of a statement, unrolled and vectorized: more take very long to compile
+WIDTHS = (16, 8, 4)  # lanes of a vector: AVX-512, AVX, ARM
 SHORT = 4
 LOOKED_AT: Shape = (256, 256, 256)
 
@@ -50,7 +48,7 @@ def _case(shape: Shape, lanes: int) -> str:
 
 def _scheduled(answer: Answer, shape: Shape, lanes: int) -> tuple[Scheduled | None, Failure | None]:
     """Schedule the product by the answer; return the schedule or the failure."""
-    begun(shape)  # imports TVM, which takes its time, and must not be stopped halfway
+    start_schedule(shape)  # imports TVM, which takes a while and must not be stopped halfway
     outcome = limited(CASE_SECONDS, scheduled, shape, answer, lanes)
     if outcome.error is None:
         return outcome.value, None
@@ -59,7 +57,7 @@ def _scheduled(answer: Answer, shape: Shape, lanes: int) -> tuple[Scheduled | No
 
 def _unfinished(outcome: Outcome, shape: Shape, lanes: int) -> Failure:
     """Build the failure of an answer that raised an error, or returned anything but a schedule."""
-    case, expected, error = _case(shape, lanes), "a schedule of it", outcome.error
+    case, expected, error = _case(shape, lanes), "a schedule of the product", outcome.error
     if isinstance(error, NotAScheduleError):
         return Failure(
             case,
@@ -70,12 +68,12 @@ def _unfinished(outcome: Outcome, shape: Shape, lanes: int) -> Failure:
         )
     if not isinstance(error, StepError) or error.__cause__ is None:
         return crashed(case, outcome, expected)
-    cause, scheduled_product = error.__cause__, error.made
+    cause, scheduled_product = error.__cause__, error.scheduled
     hint = refused_hint(cause)
     if not hint and type(cause).__name__ != "ScheduleError":
         return crashed(case, outcome._replace(error=cause), expected)
     return Failure(
-        case, expected, f"a step that TVM refuses: {told(cause)}", hint, printed=outcome.printed,
+        case, expected, f"a step that TVM rejects: {short_message(cause)}", hint, printed=outcome.printed,
         trace=own_lines(cause), picture=_picture(scheduled_product, "The steps before it"),
     )  # fmt: skip
 
@@ -84,18 +82,18 @@ def _picture(scheduled_product: Scheduled, title: str = "Your schedule, step by 
     def draw() -> Any:
         try:
             return explorer(scheduled_product, title)
-        except RelayError:  # no machine code can be made of it
+        except RelayError:  # it cannot be compiled
             return explorer(serial(scheduled_product), f"{title}, without parallel loops")
 
     return draw
 
 
-# -- what it computes
+# -- results
 
 
 def _wrong(answer: Answer, shape: Shape, lanes: int | None = None) -> Failure | None:
-    """How the answer's machine code fails to give the product of two matrices, with vectors of this machine
-    or shorter ones.
+    """Return how the answer's machine code fails to compute the product of two matrices, with vectors of
+    this machine or shorter ones.
     """
     lanes = host().lanes() if lanes is None else lanes
     scheduled_product, failure = _scheduled(answer, shape, lanes)
@@ -106,16 +104,16 @@ def _wrong(answer: Answer, shape: Shape, lanes: int | None = None) -> Failure | 
     if copies > MAX_COPIES:
         return Failure(
             case, f"code with at most {MAX_COPIES:,} copies of a statement", f"{copies:,} copies",
-            "An unrolled or vectorized loop is written out turn by turn. Unroll only loops over a few "
-            "turns: split "
-            "them first.", picture=_picture(scheduled_product),
+            "An unrolled or vectorized loop is copied once per iteration. Unroll only short "
+            "loops: split them first.", picture=_picture(scheduled_product),
         )  # fmt: skip
     outcome = _ran(Loops(scheduled_product), shape)
     if outcome.error is not None:
         return Failure(
-            case, "machine code", f"loops of which TVM makes none: {told(outcome.error)}",
+            case, "machine code", f"loops that TVM cannot compile: {short_message(outcome.error)}",
             nested(scheduled_product)
-            or "TVM accepted every step, but cannot compile the result. Leave out some of the steps.",
+            or ("TVM accepted every step, but cannot compile the result. Leave out some of the "
+            "steps."),
             picture=_picture(scheduled_product),
         )  # fmt: skip
     return _compared(outcome.value, scheduled_product, shape, case)
@@ -124,7 +122,7 @@ def _wrong(answer: Answer, shape: Shape, lanes: int | None = None) -> Failure | 
 @lru_cache(64)
 def _ran(loops: Loops, shape: Shape) -> Outcome:
     """Compile and run; cached, because several properties need it."""
-    return limited(COMPILE_SECONDS, _computed, loops.made, shape)
+    return limited(COMPILE_SECONDS, _computed, loops.scheduled, shape)
 
 
 def _computed(scheduled_product: Scheduled, shape: Shape) -> Any:
@@ -149,10 +147,10 @@ def _compared(computed: Any, scheduled_product: Scheduled, shape: Shape, case: s
     empty = int(np.isnan(computed).sum())
     got = f"C[{row}, {column}] = {computed[row, column]:g}"
     hint = (
-        f"{empty} of the {computed.size} numbers of C are never written."
+        f"{empty} of the {computed.size} elements of C are never written."
         if empty
-        else "Steps change the order of the work, not what is computed. Which of yours changes a type, or "
-        "is called unsafe?"
+        else "A step may change the order of the work, but not the result. Which of yours changes "
+        "a type, or is called unsafe?"
     )
     return Failure(
         case, f"C[{row}, {column}] = {right[row, column]:g}", got, hint,
@@ -160,10 +158,10 @@ def _compared(computed: Any, scheduled_product: Scheduled, shape: Shape, case: s
     )  # fmt: skip
 
 
-Asked = tuple[Shape, int | None]  # a shape and, where they are not this machine's, the lanes of a vector
+Query = tuple[Shape, int | None]  # a shape and, if they are not this machine's, the lanes of a vector
 
 
-def _result(name: str, says: str, cases: Callable[[random.Random, int], Iterable[Asked]]) -> Property:
+def _result(name: str, says: str, cases: Callable[[random.Random, int], Iterable[Query]]) -> Property:
     def test(answer: Answer, rng: random.Random, count: int) -> Failure | None:
         for shape, lanes in cases(rng, count):
             failure = _wrong(answer, shape, lanes)
@@ -174,18 +172,18 @@ def _result(name: str, says: str, cases: Callable[[random.Random, int], Iterable
     return Property(name, says, test)
 
 
-def _even(rng: random.Random, count: int) -> Iterator[Asked]:
-    """Sizes that usual tiles divide."""
+def _even(rng: random.Random, count: int) -> Iterator[Query]:
+    """Yield sizes that common tiles divide."""
     yield (64, 64, 64), None
     yield (128, 256, 32), None
     for _ in range(min(3, count // 30)):
         yield (64 * rng.randint(1, 3), 64 * rng.randint(1, 4), 16 * rng.randint(1, 8)), None
 
 
-def _any(rng: random.Random, count: int) -> Iterator[Asked]:
-    """Sizes that they do not divide: some that are written out, or others at random. Where the columns are
-    not divided, every number of a tile is asked for whether it exists, and a large one takes many seconds to
-    compile: there vectors are short.
+def _any(rng: random.Random, count: int) -> Iterator[Query]:
+    """Yield sizes that they do not divide: some handwritten, or others at random. If the columns are not
+    divisible, each element of a tile needs a bounds check, and a large tile takes many seconds to
+    compile, so vectors are short there.
     """
     if count <= PROGRAMS:
         yield from (((1, 1, 1), None), ((65, 64, 33), None), ((64, 61, 33), SHORT), ((3, 100, 1), None))
@@ -193,7 +191,7 @@ def _any(rng: random.Random, count: int) -> Iterator[Asked]:
         yield (rng.randint(1, 70), rng.randint(1, 140), rng.randint(1, 40)), SHORT
 
 
-# -- what its loops are
+# -- loops
 
 
 def _loops(name: str, says: str, expected: str, look: Look) -> Property:
@@ -213,7 +211,7 @@ def _loops(name: str, says: str, expected: str, look: Look) -> Property:
     return Property(name, says, test)
 
 
-# -- how fast it is
+# -- speed
 
 
 def _speed(name: str, says: str, step: Step) -> Property:
@@ -236,38 +234,47 @@ def _speed(name: str, says: str, step: Step) -> Property:
 
 
 def _slow(scheduled_product: Scheduled) -> str:
-    """Explain what may make a right schedule slow."""
+    """Explain what may make a correct schedule slow."""
     lanes = host().lanes()
-    for look in (vectors, tile, begins):
+    for look in (vectors, tile, initialization):
         finding = look(scheduled_product, lanes, registers(lanes))
         if finding is not None:
             return finding.hint
     if product_of(scheduled_product).scope == "global":
         return (
-            'Are the sums kept in registers? `cache_write(product, 0, "local")` gives them a place of '
-            "their own, and `reverse_compute_at` copies a tile to C when it is done."
+            'Are the accumulators kept in registers? `cache_write(product, 0, "local")` '
+            "gives them a buffer of their own, and `reverse_compute_at` copies a tile to C "
+            "when it is complete."
         )
-    return "Are the loops of the tile unrolled, those of the zeros and of the copying vectorized too?"
+    return (
+        "Are the loops of the tile unrolled, and those of the initialization and of the copy vectorized, too?"
+    )
 
 
 EXERCISE = {
     "": Exercise(
-        "Scheduling a product of matrices",
+        "Scheduling a matrix multiplication",
         "schedule(sch, product, lanes, registers)",
         (
-            _result("result", "the product is right, for sizes that tiles divide", _even),
-            _result("sizes", "and for all others", _any),
+            _result("result", "the product is right for sizes that are multiples of the tile", _even),
+            _result("sizes", "it is right for all other sizes, too", _any),
             _loops(
                 "vectors",
-                "it multiplies and adds vectors",
-                "a vectorized loop over neighbouring columns",
+                "the loop multiplies and adds vectors",
+                "a vectorized loop over adjacent columns",
                 vectors,
             ),
             _loops(
-                "tile", "a tile of sums fits the registers", "a tile of sums within the loop over k", tile
+                "tile",
+                "a tile of accumulators fits the registers",
+                "a tile of accumulators inside the loop over k",
+                tile,
             ),
             _loops(
-                "zeros", "sums begin outside of the loop that adds", "zeros before the loops over k", begins
+                "zeros",
+                "accumulators are initialized outside the reduction loop",
+                "initialization before the loops over k",
+                initialization,
             ),
             _loops("cores", "the cores share the outermost loop", "a parallel outermost loop", cores),
             *(_speed(name, f"it is {step}", step) for name, step in STEPS.items()),

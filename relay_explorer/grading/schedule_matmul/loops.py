@@ -1,5 +1,5 @@
-"""What can be read off the loops that an answer to `schedule_matmul` leaves: how they run, what moves along
-them, and what of a tile is kept in registers.
+"""Analyze the loops of an answer to `schedule_matmul`: how they run, which axes they move, and which part
+of a tile stays in registers.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from ...ir.lazy_dataclass import dataclass
 from ...lower.require import tvm
 from ...lower.schedules import Scheduled
 
-SERIAL, PARALLEL, VECTORIZED, UNROLLED, BOUND = 0, 1, 2, 3, 4  # TVM's numbers of the kinds of loops
-SUMMED = 2  # and of the kind of an axis along which something is summed
-ROWS, COLUMNS = 0, 1  # the axes of the product's block; the third is summed
-LEAST_REUSE = 1.3  # multiply-adds for each load: a tile of 2 rows and 4 vectors has that
-LEAST_TURNS = 8  # to be shared among cores
+SERIAL, PARALLEL, VECTORIZED, UNROLLED, BOUND = 0, 1, 2, 3, 4  # TVM's codes of the kinds of loops
+SUMMED = 2  # and of a reduction axis
+ROWS, COLUMNS = 0, 1  # the axes of the product's block; the third is the reduction axis
+LEAST_REUSE = 1.3  # multiply-adds per load: as many as a tile of 2 rows and 4 vectors has
+LEAST_ITERATIONS = 8  # iterations to be distributed over the cores
 
 
 @dataclass(frozen=True)
-class Around:
-    """A loop around a statement: `moves` are the axes of the block that follow its variable, each with how
-    far one turn takes it (0: not a fixed way).
+class EnclosingLoop:
+    """A loop around a statement: `moves` are the axes of the block that follow its variable, each with the
+    distance that one iteration moves it (0: no fixed distance).
     """
 
     name: str
@@ -33,25 +33,25 @@ class Around:
 
 @dataclass(frozen=True)
 class Statement:
-    """A block with the loops around it, from the outermost. `summed` are the numbers of the axes that it sums
-    over; `begins` says whether what begins its sums stands in it; `guarded` whether it first asks if there is
-    anything to do.
+    """A block with the loops around it, from the outermost. `summed` are the indices of its reduction axes;
+    `initializes` says whether it initializes its accumulators; `guarded` whether it first checks that there
+    is anything to do.
     """
 
     name: str
-    loops: tuple[Around, ...]
+    loops: tuple[EnclosingLoop, ...]
     axes: int
     summed: frozenset[int]
-    begins: bool
+    initializes: bool
     guarded: bool
     scope: str
 
-    def is_sum(self, loop: Around) -> bool:
+    def is_sum(self, loop: EnclosingLoop) -> bool:
         return any(axis in self.summed for axis, _ in loop.moves)
 
     @property
-    def inner(self) -> tuple[Around, ...]:
-        """The loops within the innermost one that sums and is not written out: the tile."""
+    def inner(self) -> tuple[EnclosingLoop, ...]:
+        """Return the loops inside the innermost reduction loop that is not unrolled: the tile."""
         sums = [
             at
             for at, loop in enumerate(self.loops)
@@ -61,13 +61,13 @@ class Statement:
         return tuple([loop for loop in inside if not self.is_sum(loop)])
 
     @property
-    def turns(self) -> int:
-        """How often the statement runs."""
+    def executions(self) -> int:
+        """Return how often the statement runs."""
         return prod(max(1, loop.extent) for loop in self.loops)
 
     @property
     def copies(self) -> int:
-        """How often the statement stands in the code, a vector counted as its numbers."""
+        """Return how many copies of the statement the code has, counting each lane of a vector."""
         return prod(loop.extent for loop in self.loops if loop.kind in (VECTORIZED, UNROLLED))
 
 
@@ -97,7 +97,7 @@ def _statement(node: Any, loops: tuple[Any, ...]) -> Statement:
     block = node.block
     values = list(node.iter_values)
     around = [
-        Around(
+        EnclosingLoop(
             str(loop.loop_var.name),
             int(loop.extent) if hasattr(loop.extent, "value") else -1,
             int(loop.kind),
@@ -119,19 +119,19 @@ NOT_FIXED = 1 << 40
 
 
 def _step(value: Any, var: Any) -> int:
-    """How far one turn of a loop takes an axis; 0 where the axis does not follow the loop."""
+    """Return how far one iteration of a loop moves an axis; 0 if the axis does not follow the loop."""
     coefficients = list(tvm().sym.detect_linear_equation(value, [var]))
     if not coefficients or not hasattr(coefficients[0], "value"):
         return NOT_FIXED
     return int(coefficients[0].value)
 
 
-# -- what must be true of them
+# -- requirements
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is not as it should be: what is there, and what to do."""
+    """A defect of a schedule: what it is, and what to do about it."""
 
     got: str
     hint: str
@@ -139,7 +139,7 @@ class Finding:
 
 def product_of(scheduled: Scheduled) -> Statement:
     """Return the statement that multiplies and adds: of several, the one that runs most often."""
-    return max((s for s in statements(scheduled) if s.summed), key=lambda s: s.turns)
+    return max((s for s in statements(scheduled) if s.summed), key=lambda s: s.executions)
 
 
 def vectors(scheduled: Scheduled, lanes: int, registers: int) -> Finding | None:
@@ -155,63 +155,65 @@ def vectors(scheduled: Scheduled, lanes: int, registers: int) -> Finding | None:
     along = {axis for axis, _ in loop.moves}
     if along and along <= {ROWS}:
         return Finding(
-            f"{_loop(loop)} is vectorized, along which the rows change",
-            "Numbers below each other lie a whole row apart in memory: each is fetched by itself. Along "
-            "the columns they lie side by side.",
+            f"{_loop(loop)} is vectorized, but it runs along the rows",
+            "Elements of a column are a whole row apart in memory, so each is fetched "
+            "separately. Elements of a row are adjacent: vectorize along the columns.",
         )
     if any(step != 1 for axis, step in loop.moves if axis == COLUMNS):
         return Finding(
-            f"{_loop(loop)} is vectorized, and a turn takes it further than to the next column",
-            "Vectorize the innermost part of the split columns: its turns are neighbours in memory.",
+            f"{_loop(loop)} is vectorized, but an iteration moves further than to the next column",
+            "Vectorize the innermost part of the split columns: its iterations are adjacent in memory.",
         )
     if loop.extent % lanes:
         return Finding(
-            f"{_loop(loop)} is vectorized: {loop.extent} numbers, where a vector holds {lanes}",
-            "Split by `lanes`, which is not the same on every processor.",
+            f"{_loop(loop)} is vectorized: {loop.extent} elements, but a vector holds {lanes}",
+            "Split by `lanes`, which differs between processors.",
         )
     return None
 
 
 def tile(scheduled: Scheduled, lanes: int, registers: int) -> Finding | None:
-    """Within the innermost loop over k there is a tile of sums that fits the registers, and each number that
-    is loaded is used several times.
+    """Check that the innermost loop over k contains a tile of accumulators that fits the registers, and
+    that each loaded element is used several times.
     """
     statement = product_of(scheduled)
     inner = statement.inner
     if any(step == NOT_FIXED for loop in inner for _, step in loop.moves):
-        return None  # loops that were fused: nothing simple can be said of them
+        return None  # fused loops, which are hard to analyze
     rows = prod(loop.extent for loop in inner if _follows(loop, ROWS))
     columns = prod(loop.extent for loop in inner if _follows(loop, COLUMNS))
     wide = max(1, columns // lanes)
-    needs = f"{rows} × {wide} vectors of sums, {wide} of B and 1 of A: {rows * wide + wide + 1} registers"
+    needs = (
+        f"{rows} × {wide} vectors of accumulators, {wide} of B and 1 of A: {rows * wide + wide + 1} registers"
+    )
     if rows * wide == 1:
         return Finding(
-            "within the loop over k, one vector is added to",
-            "Each multiply-add waits for the one before, and loads as much as it computes. `reorder` loops "
-            "over a few rows and vectors of columns to the inside of k.",
+            "inside the loop over k, a single vector is accumulated",
+            "Each multiply-add waits for the previous one, and needs as many loads as it "
+            "does work. `reorder` loops over a few rows and vectors of columns to the inside "
+            "of k.",
         )
     if rows * wide + wide + 1 > registers:
         return Finding(
-            f"within the loop over k, {needs}, where the processor has {registers}",
-            "What does not fit goes to memory and back at every step of k. Make the tile smaller: "
-            "`registers` says how many there are.",
+            f"inside the loop over k, {needs}, but the processor has {registers}",
+            "Accumulators that do not fit are stored and reloaded in every iteration over k. "
+            "Make the tile smaller: `registers` is the number of registers.",
         )
     if rows * wide / (rows + wide) < LEAST_REUSE:
         return Finding(
-            f"within the loop over k, {needs}; {rows * wide} multiply-adds for {rows + wide} loads",
-            "The more square a tile is, and the larger, the more often is a number used that has been "
-            "loaded.",
+            f"inside the loop over k, {needs}; {rows * wide} multiply-adds for {rows + wide} loads",
+            "The larger and the more square a tile is, the more often each loaded element is used.",
         )
     return None
 
 
-def begins(scheduled: Scheduled, lanes: int, registers: int) -> Finding | None:
+def initialization(scheduled: Scheduled, lanes: int, registers: int) -> Finding | None:
     """Check that the accumulators are set to zero before the loop that adds to them."""
-    if any(s.summed and s.begins for s in statements(scheduled)):
+    if any(s.summed and s.initializes for s in statements(scheduled)):
         return Finding(
-            "in every turn of the loops over k it is asked whether this is the first",
-            "`decompose_reduction(product, loop)` puts the zeros before a loop: that over k, or the "
-            "outermost of those it was split into.",
+            "every iteration of the loops over k checks whether it is the first",
+            "`decompose_reduction(product, loop)` moves the initialization before a loop: "
+            "the one over k, or the outermost of those it was split into.",
         )
     return None
 
@@ -222,10 +224,13 @@ def nested(scheduled: Scheduled) -> str:
     """
     for statement in statements(scheduled):
         if any(loop.kind == BOUND for loop in statement.loops):
-            return "`bind` gives a loop to a GPU's threads. Here `parallel` shares one among the cores."
+            return (
+                "`bind` maps a loop to a GPU's threads. On a CPU, `parallel` distributes one over the cores."
+            )
         if sum(loop.kind == PARALLEL for loop in statement.loops) > 1:
             return (
-                "Cores cannot be shared out twice. `fuse` the two loops first, or share only the outer one."
+                "Only one loop can be distributed over the cores. `fuse` the two loops "
+                "first, or parallelize only the outer one."
             )
     return ""
 
@@ -236,19 +241,19 @@ def cores(scheduled: Scheduled, lanes: int, registers: int) -> Finding | None:
     loops = [loop for loop in statement.loops if loop.extent != 1]
     shared = [at for at, loop in enumerate(loops) if loop.kind == PARALLEL]
     if not shared:
-        return Finding("no loop is parallel", "Share the outermost loop among the cores: `parallel`.")
+        return Finding("no loop is parallel", "Distribute the outermost loop over the cores: `parallel`.")
     if shared[0] > 0:
         return Finding(
-            f"{_loop(loops[shared[0]])} is parallel, within {_loop(loops[0])}",
-            "The cores are woken and waited for once for each turn of the loops outside. Make the "
-            "outermost loop parallel.",
+            f"{_loop(loops[shared[0]])} is parallel, inside {_loop(loops[0])}",
+            "The cores are started and joined once per iteration of the outer loops. Make "
+            "the outermost loop parallel.",
         )
     if len(shared) > 1:
-        return Finding("two loops within each other are parallel", nested(scheduled))
-    if loops[0].extent < LEAST_TURNS:
+        return Finding("two nested loops are parallel", nested(scheduled))
+    if loops[0].extent < LEAST_ITERATIONS:
         return Finding(
-            f"{_loop(loops[0])} is parallel: {loops[0].extent} turns to be shared",
-            "With few turns some cores have nothing to do. Put another loop outside, or `fuse` two.",
+            f"{_loop(loops[0])} is parallel, but has only {loops[0].extent} iterations",
+            "With few iterations some cores are idle. Put another loop outside, or `fuse` two.",
         )
     return None
 
@@ -256,9 +261,9 @@ def cores(scheduled: Scheduled, lanes: int, registers: int) -> Finding | None:
 Look = Callable[[Scheduled, int, int], Finding | None]
 
 
-def _follows(loop: Around, axis: int) -> bool:
+def _follows(loop: EnclosingLoop, axis: int) -> bool:
     return any(moved == axis for moved, _ in loop.moves)
 
 
-def _loop(loop: Around) -> str:
+def _loop(loop: EnclosingLoop) -> str:
     return f"the loop `{loop.name}`"

@@ -1,9 +1,9 @@
-"""How fast an answer to `schedule_matmul` is, beside the loops as they were and beside the compiler's own
+"""Measure the speed of an answer to `schedule_matmul`, next to the original loops and the compiler's own
 schedule.
 
-All three run in turns, in one process and on one core, and of each the shortest run counts: whatever else the
-machine does only makes runs longer, and what it does for a while, it does to all three. What is required is a
-ratio, with room below what a right answer reaches.
+All three run in alternation, in one process and on one core, and the shortest run of each counts: other
+work on the machine only makes runs longer, and if it lasts, it slows all three. The requirement is a ratio,
+with a margin below what a correct answer reaches.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from . import Shape, host, matrices, product, runs, serial
 
 SHAPE: Shape = (256, 256, 256)
 ROUNDS = 4
-SECONDS = 0.1  # for the runs of one of them in a round; a slow one gets fewer
-RUNS = {"naive": 1, "ours": 30, "yours": 30}  # of each in a round
-TRIES = 3  # measurements of an answer that does not reach a step; the best counts
-FAR = 0.5  # of what is required: below that another try changes nothing
+SECONDS = 0.1  # for the runs of one kernel per repetition; a slow kernel gets fewer runs
+RUNS = {"naive": 1, "ours": 30, "yours": 30}  # of each kernel per repetition
+TRIES = 3  # measurements of an answer that misses a threshold; the best counts
+FAR = 0.5  # of the requirement: below that, measuring again changes nothing
 
 
 @dataclass(frozen=True)
 class Speed:
-    """The seconds of one run of each: the loops unscheduled, the compiler's schedule, and the answer's."""
+    """The seconds of one run: of the original loops, of the compiler's schedule, and of the answer's."""
 
     naive: float
     ours: float
@@ -37,26 +37,27 @@ class Speed:
 
     @property
     def to_naive(self) -> float:
-        """How many times as fast as the loops unscheduled."""
+        """Return the speed as a multiple of that of the original loops."""
         return self.naive / self.yours
 
     @property
     def to_ours(self) -> float:
-        """The part of the speed of the compiler's schedule."""
+        """Return the speed as a fraction of that of the compiler's own schedule."""
         return self.ours / self.yours
 
     def __str__(self) -> str:
         m, n, k = SHAPE
         rate = 2 * m * n * k / self.yours / 1e9
         return (
-            f"{self.to_naive:.0f} times as fast as unscheduled, {self.to_ours:.2f} of the speed of "
-            f"the compiler's own schedule ({rate:.0f} billion operations a second, on one core)"
+            f"{self.to_naive:.0f} times as fast as the original loops, {self.to_ours:.2f} of the "
+            f"speed of the compiler's own schedule ({rate:.0f} billion operations per second, "
+            "on one core)"
         )
 
 
 @dataclass(frozen=True)
 class Step:
-    """A speed to be reached: so many times that of the loops unscheduled, or a part of the compiler's."""
+    """A speed to reach: a multiple of that of the original loops, or a fraction of the compiler's."""
 
     to_naive: float = 0.0
     to_ours: float = 0.0
@@ -65,31 +66,31 @@ class Step:
         return speed.to_naive >= self.to_naive and speed.to_ours >= self.to_ours
 
     def is_far(self, speed: Speed) -> bool:
-        """Whether so much is missing that measuring again is of no use."""
+        """Return whether the speed is so low that measuring again is useless."""
         return speed.to_naive < FAR * self.to_naive or speed.to_ours < FAR * self.to_ours
 
     def __str__(self) -> str:
         if self.to_naive:
-            return f"at least {self.to_naive:g} times as fast as unscheduled"
+            return f"at least {self.to_naive:g} times as fast as the original loops"
         return f"at least {self.to_ours:g} of the speed of the compiler's own schedule"
 
 
 STEPS = {"faster": Step(to_naive=10), "half": Step(to_ours=0.5), "level": Step(to_ours=0.75)}
 
 
-_BEST: dict[Loops, Speed] = {}  # of each answer the best speed that was measured
+_BEST: dict[Loops, Speed] = {}  # for each answer, the best speed measured so far
 
 
 def fastest(step: Step, scheduled: Scheduled) -> Speed:
-    """Return the speed of an answer, measured unless it has reached the previous step."""
+    """Return the speed of an answer, measured unless it has reached the previous threshold."""
     loops = Loops(scheduled)
     _BEST[loops] = best(step, lambda: measured(scheduled), _BEST.get(loops))
     return _BEST[loops]
 
 
 def best(step: Step, measure: Callable[[], Speed], known_speed: Speed | None = None) -> Speed:
-    """Return a speed that reaches the step: the known one, or a measured one. If none of several attempts
-    reaches it, return the best; stop after one that is far from it.
+    """Return a speed that reaches the threshold: the known one, or a measured one. If none of several
+    attempts reaches it, return the best; stop after one that is far from it.
     """
     if known_speed is not None and step.reached(known_speed):
         return known_speed
@@ -130,8 +131,8 @@ def arrays() -> list[Any]:
 
 
 def timed(kernels: dict[str, Callable[..., Any]], args: list[Any]) -> dict[str, float]:
-    """Return the shortest run of each kernel, in seconds. One round shows whether an answer is far from every
-    step.
+    """Return the shortest run of each kernel, in seconds. One repetition shows whether an answer is far
+    from every threshold.
     """
     shortest = dict.fromkeys(kernels, float("inf"))
     for _ in range(ROUNDS):

@@ -21,7 +21,7 @@ from . import ShapeError
 from .programs import AXES, BINARY, UNARY, Maker, Shape, changed, forgetful
 
 _ALL = (*UNARY, *BINARY, *AXES, "nn.dense")
-CAPTION = "What the compiler says of it"
+CAPTION = "What the compiler infers"
 
 
 def right_answer(module: IRModule) -> Shape | None:
@@ -39,7 +39,7 @@ def right_answer(module: IRModule) -> Shape | None:
 
 def _judge(answer: Anything, module: IRModule) -> Failure | None:
     function = main_of(module)
-    if not _in_language(function):  # made while a program was made smaller
+    if not _in_language(function):  # made while shrinking a program
         return None
     right = right_answer(module)
     before = snapshot(function)
@@ -53,11 +53,11 @@ def _judge(answer: Anything, module: IRModule) -> Failure | None:
     elif outcome.error is None:
         got, hint = _compared(function, right, outcome.value)
         if not got and snapshot(function) != before:
-            got, hint = "the function is changed", "The analysis only looks."
+            got, hint = "the function has been changed", "The analysis must not change the function."
         if not got:
             return None
     case = f"shape_of(main), where main is\n{text(module)}"
-    expected = "a ShapeError: the shapes do not fit" if right is None else shown(right)
+    expected = "a ShapeError: the shapes do not match" if right is None else shown(right)
     if outcome.error is not None and not refused:
         hint = _crash_hint(outcome.error)
         return crashed(case, outcome, expected, program=module, view="types", caption=CAPTION, hint=hint)
@@ -65,7 +65,7 @@ def _judge(answer: Anything, module: IRModule) -> Failure | None:
 
 
 def _in_language(function: Function) -> bool:
-    """Whether the function is made of what the exercise names, and gives a tensor."""
+    """Return whether the function consists of what the exercise lists, and returns a tensor."""
     if isinstance(function.body, Tuple):
         return False
     tuples = {n for n in post_order(function) if isinstance(n, Tuple)}
@@ -88,15 +88,15 @@ def shown(shape: Iterable[object]) -> str:
 
 
 def _compared(function: Function, right: Shape | None, value: Anything) -> tuple[str, str]:
-    """Describe the result, and the mistake that explains it; two empty strings where it is right."""
+    """Describe the result, and the mistake that explains it; two empty strings if it is right."""
     if not isinstance(value, (tuple, list)):
         return (
             f"{repr_of(value)}, a {type(value).__name__}",
-            "The function must return a tuple. Does every way through it end in a `return`?",
+            "The function must return a tuple. Does every path through it end in a `return`?",
         )
     wrong = next((d for d in value if not isinstance(d, (int, Any)) or isinstance(d, bool)), None)
     if wrong is not None:
-        return repr_of(value), "A shape is a tuple of whole numbers and `relay.Any()`."
+        return repr_of(value), "A shape is a tuple of integers and `relay.Any()`."
     got = tuple(value)
     if right is None:
         return shown(got), _accepted_hint(function)
@@ -121,62 +121,67 @@ def _unknown(function: Function) -> bool:
 def _accepted_hint(function: Function) -> str:
     """Explain what is wrong with an ill-typed program that was accepted."""
     hints = {
-        "nn.dense": "`nn.dense` multiplies rows of the data and of the weight: they must be equally long.",
-        "concatenate": "All axes but the one along which tensors are joined must agree.",
+        "nn.dense": (
+            "`nn.dense` multiplies rows of the data by rows of the weight: they must have the same length."
+        ),
+        "concatenate": "Concatenated tensors must agree in all axes but the one they are concatenated along.",
         "add": "Aligned at the last axis, two dimensions must be equal, or one of them 1.",
         "reshape": "A reshape keeps the number of elements.",
     }
     for name in _operators(function):
         hint = hints.get("add" if name in BINARY else name)
         if hint:
-            return f"{hint} Raise a ShapeError where it is not so."
-    return "Raise a ShapeError where the shapes do not fit."
+            return f"{hint} Otherwise, raise a ShapeError."
+    return "Raise a ShapeError if the shapes do not match."
 
 
 def _refused_hint(function: Function) -> str:
     if _unknown(function):
-        return "A dimension that is not known, `relay.Any()`, may be anything: it is no reason to refuse."
-    return "These shapes fit."
+        return "A dynamic dimension, `relay.Any()`, may be any number: it is never a mismatch."
+    return "These shapes match."
 
 
 def _wrong_hint(function: Function, got: Shape, right: Shape) -> str:
     names = set(_operators(function))
     if _unknown(function) and any(isinstance(a, Any) != isinstance(b, Any) for a, b in zip(got, right)):
         return (
-            "In broadcasting, a dimension that is not known and a number over 1 give the number; with 1 it "
-            "is not known. A sum of dimensions of which one is not known is not known."
+            "If a dynamic dimension broadcasts with a number larger than 1, the result is "
+            "that number; with 1 it is dynamic. A sum of dimensions is dynamic if any of "
+            "them is."
         )
     for name, hint in (
         (
             "transpose",
-            "Axis `i` of the result is axis `axes[i]` of the data; without axes, all are reversed.",
+            "Axis `i` of the result is axis `axes[i]` of the data; without `axes`, the axes are reversed.",
         ),
         (
             "sum",
-            "An axis that is summed over is left out, or becomes 1 with `keepdims`. Axes may be negative.",
+            "An axis that is summed over is removed, or becomes 1 with `keepdims`. Axes may be negative.",
         ),
         ("concatenate", "Along `axis`, the dimensions add up. The axis may be negative."),
-        ("nn.dense", "The weight is (units, in): the last axis becomes the weight's first."),
+        ("nn.dense", "The weight is (units, in): the last axis of the result is the weight's first."),
     ):
         if name in names:
             return hint
     if names & set(BINARY):
         return (
-            "Broadcasting: align the shapes at the last axis; the result has as many axes as the longer one, "
-            "and of two dimensions the one that is not 1."
+            "Broadcasting: align the shapes at the last axis. The result has as many axes as "
+            "the longer shape, and of two dimensions the one that is not 1."
         )
-    return "What does each part of the expression give? Follow it from the inside out."
+    return "What is the shape of each subexpression? Follow the expression from the inside out."
 
 
 def _crash_hint(error: BaseException) -> str:
     if isinstance(error, (RelayError,)):
-        return "Raise a ShapeError, from relay_explorer.grading.shape_analysis, where shapes do not fit."
+        return "Raise a ShapeError, from relay_explorer.grading.shape_analysis, if shapes do not match."
     if isinstance(error, TypeError) and "Any" in str(error):
-        return "A dimension may be `relay.Any()`, which is no number: ask before you reckon with it."
+        return (
+            "A dimension may be `relay.Any()`, which is not a number: test for it before you compute with it."
+        )
     return ""
 
 
-# -- what is tried
+# -- test cases
 
 
 def _programs(
@@ -214,7 +219,7 @@ EXERCISE = {
             _judge,
             (
                 "broadcast",
-                "operators of one element at a time broadcast",
+                "element-wise operators broadcast",
                 _programs(
                     (
                         f"({_params('(2, 3)')}) {{ %a }}",
@@ -227,12 +232,12 @@ EXERCISE = {
             ),
             (
                 "dense",
-                "`nn.dense` gives a row of units for every row",
+                "`nn.dense` computes one row of units per row of data",
                 _programs((f"({_params('(2, 3)', '(4, 3)')}) {{ nn.dense(%a, %b) }}",), ("tanh", "nn.dense")),
             ),
             (
                 "axes",
-                "axes are exchanged, summed over, joined along",
+                "axes can be transposed, summed over, concatenated along",
                 _programs(
                     (
                         f"({_params('(2, 3)')}) {{ transpose(%a) }}",
@@ -244,10 +249,10 @@ EXERCISE = {
                     ("tanh", *AXES, *AXES),
                 ),
             ),
-            ("lets", "a variable has the shape of its value; shared parts are looked at once", _shared),
+            ("lets", "a variable has the shape of its value; shared expressions are visited once", _shared),
             (
                 "refuse",
-                "shapes that do not fit are a ShapeError",
+                "shapes that do not match raise a ShapeError",
                 _programs(
                     (
                         f"({_params('(2, 3)', '(2)')}) {{ add(%a, %b) }}",
@@ -259,8 +264,8 @@ EXERCISE = {
                 ),
             ),
             (
-                "unknown",
-                "a dimension may be unknown",
+                "dynamic",
+                "dimensions may be dynamic",
                 _programs(
                     (
                         f"({_params('(?, 3)', '(1)')}) {{ add(%a, %b) }}",

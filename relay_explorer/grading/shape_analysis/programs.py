@@ -22,7 +22,7 @@ def call(name: str, *args: Expr, **attrs: object) -> Call:
 
 
 class Maker:
-    """Makes one program: an expression for a shape that was chosen first."""
+    """Generate one program: an expression for a shape that was chosen first."""
 
     def __init__(self, rng: random.Random, operators: tuple[str, ...], lets: bool = False) -> None:
         self.rng = rng
@@ -60,7 +60,7 @@ class Maker:
         return self.of(self.rng.choice(self.operators), shape, depth - 1)
 
     def of(self, name: str, shape: Shape, depth: int) -> Expr:
-        """Build a call of an operator that returns the shape; of another operator where it cannot."""
+        """Build a call of an operator that returns the shape; if it cannot, call another operator."""
         rng, rank = self.rng, len(shape)
         if name in BINARY:
             start = rng.choice([0, 0, rank // 2])
@@ -84,7 +84,7 @@ class Maker:
         return call(rng.choice(UNARY), self.expr(shape, depth))
 
     def _summed(self, shape: Shape, depth: int) -> Expr:
-        """Build a sum over one axis, or over all for a scalar."""
+        """Build a sum over one axis, or over all axes for a scalar."""
         rng, rank = self.rng, len(shape)
         if not rank:
             return call("sum", self.expr((2, rng.randint(1, 4)), depth), axis=None)
@@ -116,7 +116,7 @@ def with_shapes(body: Expr, shapes: dict[Var, Shape]) -> IRModule:
 
 
 def changed(rng: random.Random, module: IRModule, dim: Dim | None) -> IRModule:
-    """Replace one dimension of a parameter, at random, by `dim`; by a random number where it is None."""
+    """Replace one dimension of a parameter, at random, by `dim`; by a random number if it is None."""
     main = module["main"]
     assert isinstance(main, Function)
     shapes: dict[Var, Shape] = {}

@@ -1,4 +1,4 @@
-"""The checks of the exercise `type_relation`: what is tried, and which mistake explains what came of it."""
+"""The checks of the exercise `type_relation`: the test programs, and the mistakes that explain an outcome."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _DTYPES = ("float32", "float64", "float16")
 
 
 def _judge(rule: Anything, case: Case, look: str = "types") -> Failure | None:
-    """How `rule` fails on `case`, or None. `look` says what counts: "types", what comes out; "refusal", only
-    whether the program is refused; "message", also how.
+    """Return how `rule` fails on `case`, or None. `look` says what is compared: "types", the inferred
+    types; "refusal", only whether the program is refused; "message", also the message.
     """
     right = answer(case)
     tried = Tried(case, rule)
@@ -53,7 +53,7 @@ def _judge(rule: Anything, case: Case, look: str = "types") -> Failure | None:
 
 
 def _broken(case: Case, description: str) -> IRModule:
-    """Build the program of `case` for the explorer, where the relation itself cannot run again."""
+    """Build the program of `case` for the explorer, in which the relation itself cannot run again."""
 
     def refuse(types: Anything, num_inputs: int, attrs: Anything, reporter: Anything) -> bool:
         raise RelationError(description)
@@ -63,37 +63,35 @@ def _broken(case: Case, description: str) -> IRModule:
 
 def _expected(right: Holds | Refusal | Waits) -> str:
     if isinstance(right, Holds):
-        return f"result: {right.out}\ncentres: {right.centres}"
+        return f"result: {right.out}\ncenters: {right.centers}"
     if isinstance(right, Refusal):
         return f"a RelationError: {right.says}"
-    return "no result: the program does not say enough, so the relation must wait"
+    return "no result: the program does not determine the types, so the relation must wait"
 
 
 def _compared(case: Case, right: Holds | Refusal | Waits, tried: Tried) -> tuple[str, str]:
-    """Describe the outcome of the case, and the mistake that explains it; two empty strings where it is
-    right.
-    """
+    """Describe the outcome of a case, and the mistake that explains it; two empty strings if it is right."""
     if tried.refusal is None:
-        got = f"result: {tried.out}\ncentres: {tried.centres_type}"
+        got = f"result: {tried.out}\ncenters: {tried.centers_type}"
         if not isinstance(right, Holds):
             return got, _accepted_hint(case, right)
-        if tried.out == right.out and tried.centres_type == right.centres:
+        if tried.out == right.out and tried.centers_type == right.centers:
             return "", ""
-        return got, _wrong_type_hint(case, right, tried.out, tried.centres_type)
+        return got, _wrong_type_hint(case, right, tried.out, tried.centers_type)
     message = tried.refusal.message
     if isinstance(right, Holds):
-        return f"the compiler refuses the program: {message}", _refused_hint(case, right, tried)
+        return f"the compiler rejects the program: {message}", _refused_hint(case, right, tried)
     if isinstance(right, Waits) and tried.refused_by_rule:
         return (
-            f"the compiler refuses the program: {message}",
-            "Not to know enough is no error. Return False, and the relation is asked again when "
-            "more is known.",
+            f"the compiler rejects the program: {message}",
+            "Knowing too little is not an error. Return False, and the relation runs again "
+            "when more is known.",
         )
     if isinstance(right, Refusal) and not tried.refused_by_rule:
         return (
-            f"only that {message}",
-            "The relation waits here, though all it needs is known and wrong. It should raise a "
-            "RelationError.",
+            f"only this: {message}",
+            "The relation waits here, although everything that it needs is known. It "
+            "should raise a RelationError.",
         )
     return "", ""
 
@@ -106,9 +104,9 @@ def _message(right: Refusal, tried: Tried) -> tuple[str, str]:
     if refused is None:
         assert tried.refusal is not None
         return (
-            f"a refusal, but not by a RelationError of yours: {tried.refusal.message}",
-            "The two types were unified and did not fit. Compare them first, and raise a "
-            "RelationError that says why.",
+            f"a rejection, but not by a RelationError of yours: {tried.refusal.message}",
+            "Unification failed because the two types differ. Compare them first, and raise "
+            "a RelationError that says why.",
         )
     if not isinstance(refused.message, str) or not refused.message.strip():
         return (
@@ -130,26 +128,26 @@ def _message(right: Refusal, tried: Tried) -> tuple[str, str]:
     return "", ""
 
 
-# -- which mistake it is
+# -- hints
 
 
 def _crash_hint(error: BaseException, case: Case, right: Holds | Refusal | Waits) -> str:
     """Explain an exception that is not a RelationError."""
     if "IncompleteType" in str(error) or "InferenceVariable" in str(error):
-        return "A type that is not known yet has no shape. Look first: isinstance(points, IncompleteType)."
+        return "A type that is not known yet has no shape. Test first: isinstance(points, IncompleteType)."
     if isinstance(error, AttributeError) and "Tuple" in str(error):
-        return "An argument may be something else than a tensor. Look first: isinstance(points, TensorType)."
+        return "An argument may be something other than a tensor. Test first: isinstance(points, TensorType)."
     if isinstance(right, Refusal):
         if isinstance(error, (ValueError, TypeError, AssertionError)) and "axes, and has" not in right.says:
             return (
-                "A relation refuses by raising RelationError; other exceptions look like a fault of "
-                "the compiler."
+                "A relation rejects a call by raising a RelationError; other exceptions look "
+                "like a bug in the compiler."
             )
         return "Check that there are enough axes before you look at them, and raise a RelationError if not."
     if isinstance(error, TypeError) and "'Any'" in str(error):
         return (
-            "A dimension may be `?`, which is no number: compare with == or same_dim, and never with "
-            "< or max."
+            "A dimension may be `?`, which is not a number: compare with == or same_dim, and "
+            "never with < or max."
         )
     return ""
 
@@ -157,98 +155,106 @@ def _crash_hint(error: BaseException, case: Case, right: Holds | Refusal | Waits
 def _accepted_hint(case: Case, right: Refusal | Waits) -> str:
     """Explain why an ill-typed program is accepted."""
     if isinstance(right, Waits):
-        return "Nothing tells what the centres are, yet the relation answered. It has to wait: return False."
+        return (
+            "Nothing determines the type of the centers, yet the relation answered. It has to "
+            "wait: return False."
+        )
     if "coordinates" in right.says:
-        return "The last axes of the two arguments must be equal. Nothing compares them."
+        return "The last axes of the two arguments must be equal, but nothing compares them."
     if "element types" in right.says:
-        return "Compare the dtypes, too."
+        return "Compare the element types, too."
     if "count=" in right.says:
-        return "Where both `count` and the centres are known, they must agree."
+        return "If both `count` and the centers are known, they must agree."
     if "broadcast" in right.says:
         return "Two batch axes must be equal, or one of them 1."
-    return "Raise a RelationError where an argument is no tensor, or has too few axes."
+    return "Raise a RelationError if an argument is not a tensor, or has too few axes."
 
 
 def _refused_hint(case: Case, right: Holds, tried: Tried) -> str:
-    """Explain why a well-typed program is refused."""
+    """Explain why a well-typed program is rejected."""
     assert tried.refusal is not None
     if not tried.refused_by_rule:
         if tried.rule.half_done:
             return (
-                "The relation assigned a type and then returned False. What it learns itself "
-                "does not make it be "
-                "asked again: go on, and work out the result in the same run."
+                "The relation assigned a type and then returned False. What it infers itself "
+                "does not make it run again: go on, and compute the result in the same run."
             )
-        if case.centres is None:
-            return "`count` and the points tell what the centres are: assign the type of the centres as well."
-        if not tried.rule.told and not case.late:
-            return "Did the relation return False though all was known, or True without assigning the result?"
+        if case.centers is None:
+            return "`count` and the points determine the type of the centers: assign it as well."
+        if not tried.rule.assigned and not case.late:
+            return (
+                "Did the relation return False although everything was known, or True without "
+                "assigning the result?"
+            )
         return (
-            "The relation answered True before it had assigned the result. It is not asked again then: "
-            "return False while something is missing."
+            "The relation returned True before it had assigned the result, so it is not run "
+            "again. Return False while something is missing."
         )
     if tried.rule.impatient:
         return (
-            "An argument's type was not known yet when the relation refused. That is no error: return False, "
-            "and it is asked again."
+            "An argument's type was not known yet when the relation raised its error. Return "
+            "False instead, and the relation runs again."
         )
     if tried.rule.guessed:
         return (
-            "Nothing told what the centres are, yet the relation assigned their type. It has to "
-            "wait: return False."
+            "Nothing determines the type of the centers, yet the relation assigned it. It "
+            "has to wait: return False."
         )
     if _has_unknown(case):
-        return "`?` may turn out to be any number when the program runs: it disagrees with nothing."
+        return "`?` may be any number at run time, so it never disagrees."
     if (
         isinstance(case.points, tuple)
-        and isinstance(case.centres, tuple)
-        and len(case.points) != len(case.centres)
+        and isinstance(case.centers, tuple)
+        and len(case.points) != len(case.centers)
     ):
         return (
             "One argument may have more batch axes than the other. Align them at the last one, as NumPy does."
         )
     if case.count is not None:
-        return "`count` is the number of centres, the last axis but one of the second argument."
+        return "`count` is the number of centers, the second-to-last axis of the second argument."
     return ""
 
 
 def _has_unknown(case: Case) -> bool:
-    return any(isinstance(d, Any) for s in (case.points, case.centres) if isinstance(s, tuple) for d in s)
+    return any(isinstance(d, Any) for s in (case.points, case.centers) if isinstance(s, tuple) for d in s)
 
 
-def _wrong_type_hint(case: Case, right: Holds, out: Type | None, centres: Type | None) -> str:
+def _wrong_type_hint(case: Case, right: Holds, out: Type | None, centers: Type | None) -> str:
     """Explain a wrong type."""
     if not isinstance(out, TensorType):
         return "The result is a tensor. Did the relation assign its type to `types[-1]`?"
     if out == right.out:
         return (
-            "The result is right, the centres are not: without a type of their own they are (count, "
-            "coordinates)."
+            "The result is right, but the centers are not: if they have no type of their "
+            "own, it is (count, coordinates)."
         )
     if out.dtype != right.out.dtype and out.shape == right.out.shape:
         return "The result has the element type of the arguments, whatever that is."
     want, have = right.out.shape, out.shape
     if have == (*want[:-2], want[-1], want[-2]):
-        return "One row for every point, one column for every centre: the last two axes are exchanged."
+        return "One row per point, one column per center: the last two axes are swapped."
     if have[-2:] != want[-2:]:
         if have[-2:-1] == want[-2:-1] and isinstance(case.points, tuple) and have[-1:] == case.points[-1:]:
-            return "The coordinates do not appear in the result. Its last axis is the number of centres."
-        return "The last two axes of the result are the number of points and the number of centres."
+            return "The coordinates do not appear in the result. Its last axis is the number of centers."
+        return "The last two axes of the result are the number of points and the number of centers."
     if _has_unknown(case):
-        return "Where `?` meets a number over 1, the number wins; where it meets 1, the result is `?`."
-    batches = [s[:-2] for s in (case.points, case.centres) if isinstance(s, tuple)]
+        return (
+            "If `?` meets a number larger than 1, the result is that number; if it meets 1, the "
+            "result is `?`."
+        )
+    batches = [s[:-2] for s in (case.points, case.centers) if isinstance(s, tuple)]
     if have[:-2] in batches:
         return "The batch axes of both arguments count: they broadcast, aligned at the last one."
     if len(batches) == 2 and len(batches[0]) != len(batches[1]):
         return "One argument has more batch axes than the other. Align them at the last one, as NumPy does."
-    return "Work out the batch axes alone: everything before the last two axes of each argument."
+    return "Compute the batch axes alone: everything before the last two axes of each argument."
 
 
-# -- what is tried
+# -- test cases
 
 
 def _dims(rng: random.Random, largest: int) -> tuple[int, int, int]:
-    """Points, centres and coordinates, all different, so that none can be taken for another."""
+    """Generate numbers of points, centers and coordinates, all different, so that none can be confused."""
     n, k, d = rng.sample(range(2, max(largest, 6)), 3)
     return n, k, d
 
@@ -276,7 +282,7 @@ def _batches(rng: random.Random, count: int) -> Iterator[Case]:
 
 def _late(rng: random.Random, count: int) -> Iterator[Case]:
     for case, late in zip(_batches(rng, count), ["pc", "p", "c"] * count):
-        # With `count`, centres that are not known yet are taken to be a matrix: rule 4.
+        # With `count`, centers of unknown type are assumed to be a matrix: rule 4.
         yield replace(case, late=late, count=None if "c" in late else case.count)
     yield Case((4, 3), None)
     yield Case(None, (5, 3))
@@ -292,33 +298,33 @@ def _backward(rng: random.Random, count: int) -> Iterator[Case]:
 
 def _any(rng: random.Random, count: int) -> Iterator[Case]:
     for case in _batches(rng, count):
-        points, centres = [
+        points, centers = [
             tuple(UNKNOWN if rng.random() < 0.35 else d for d in shape)
-            for shape in (case.points, case.centres)
+            for shape in (case.points, case.centers)
             if isinstance(shape, tuple)
         ]
-        result = replace(case, points=points, centres=centres)
+        result = replace(case, points=points, centers=centers)
         yield result
         if rng.random() < 0.3:
-            yield replace(result, centres=None, count=7)
+            yield replace(result, centers=None, count=7)
 
 
 def _bad(rng: random.Random, count: int) -> Iterator[Case]:
-    """Programs that are wrong in one place each, and some that are right."""
+    """Yield programs that are each wrong in one place, and some that are right."""
     for number in range(count):
         n, k, d = _dims(rng, 6 + number)
         good = Case((n, d), (k, d))
         yield [
-            replace(good, centres=(k, n)),
+            replace(good, centers=(k, n)),
             replace(good, count=k + 1),
             Case((4, n, d), (5, k, d)),
             Case((4, 6, n, d), (6, 4, k, d)),
             replace(good, dtypes=("float32", "float64")),
             replace(good, points=(d,)),
-            replace(good, centres=(d,)),
+            replace(good, centers=(d,)),
             replace(good, points=()),
             replace(good, points="tuple"),
-            replace(good, centres="tuple"),
+            replace(good, centers="tuple"),
             Case((1, 6, n, d), (4, 1, k, d), k),
         ][number % 11]
 
@@ -328,7 +334,7 @@ def _disagreeing(rng: random.Random, count: int) -> Iterator[Case]:
 
 
 def _smaller(case: Case) -> Iterator[Case]:
-    """Simpler cases that should come to the same: a type, a refusal or waiting."""
+    """Yield simpler cases that should have the same outcome: a type, a rejection or waiting."""
     kind = type(answer(case))
     return (simpler for simpler in _simpler(case) if type(answer(simpler)) is kind)
 
@@ -339,11 +345,11 @@ def _simpler(case: Case) -> Iterator[Case]:
         for letter in case.late:
             if letter != case.late:
                 yield replace(case, late=letter)
-    if case.count is not None and case.centres is not None:
+    if case.count is not None and case.centers is not None:
         yield replace(case, count=None)
     if case.dtypes[0] == case.dtypes[1] != "float32":
         yield replace(case, dtypes=("float32", "float32"))
-    for field in ("points", "centres"):
+    for field in ("points", "centers"):
         shape = getattr(case, field)
         if isinstance(shape, tuple):
             for axis in range(len(shape) - 2):
@@ -352,21 +358,21 @@ def _simpler(case: Case) -> Iterator[Case]:
 
 
 def _plainer(case: Case) -> Iterator[Case]:
-    """Smaller numbers, the same where they were the same, and no `?`."""
+    """Yield smaller numbers, equal where they were equal, and no `?`."""
     dims = sorted(
-        {d for s in (case.points, case.centres) if isinstance(s, tuple) for d in s if isinstance(d, int)}
+        {d for s in (case.points, case.centers) if isinstance(s, tuple) for d in s if isinstance(d, int)}
     )
     names: dict[Dim, Dim] = {d: d for d in dims}
     free = iter(n for n in range(2, 12))
     for dim in dims:
         if dim > 1:
             names[dim] = next(free)
-    small = replace(case, points=_named(case.points, names), centres=_named(case.centres, names))
+    small = replace(case, points=_named(case.points, names), centers=_named(case.centers, names))
     if case.count is not None:
         small = replace(small, count=names.get(case.count, 7))  # type: ignore[arg-type]  # ints stay ints
     if small != case:
         yield small
-    for field in ("points", "centres"):
+    for field in ("points", "centers"):
         shape = getattr(case, field)
         for axis, dim in enumerate(shape if isinstance(shape, tuple) else ()):
             if isinstance(dim, Any):
@@ -374,7 +380,7 @@ def _plainer(case: Case) -> Iterator[Case]:
 
 
 def _with(case: Case, field: str, shape: tuple[Dim, ...]) -> Case:
-    return replace(case, points=shape) if field == "points" else replace(case, centres=shape)
+    return replace(case, points=shape) if field == "points" else replace(case, centers=shape)
 
 
 def _named(shape: tuple[Dim, ...] | str | None, names: dict[Dim, Dim]) -> tuple[Dim, ...] | str | None:
@@ -394,14 +400,19 @@ EXERCISE = {
         "The type relation of distances",
         "relation(types, num_inputs, attrs, reporter)",
         (
-            _property("forward", "two known matrices give the type of the result", _forward),
+            _property("forward", "two known matrices determine the type of the result", _forward),
             _property("broadcast", "batch axes broadcast", _batches),
-            _property("waits", "it waits while a type is not known, and answers when it is", _late),
-            _property("backward", "count gives the centres their type", _backward),
-            _property("any", "a dimension may be `?`", _any),
-            _property("refuses", "wrong programs are refused, and no others", _bad, "refusal"),
             _property(
-                "message", "the refusal says what disagrees, and which arguments", _disagreeing, "message"
+                "waits", "it waits for types that are not known yet, and finishes when they are", _late
+            ),
+            _property("backward", "`count` determines the type of the centers", _backward),
+            _property("any", "a dimension may be `?`", _any),
+            _property("refuses", "ill-typed programs are rejected, and only those", _bad, "refusal"),
+            _property(
+                "message",
+                "the error says what disagrees, and which arguments are to blame",
+                _disagreeing,
+                "message",
             ),
         ),
     )

@@ -1,7 +1,7 @@
-"""The exercise of chapter 12: unification. What the learner is given, and what is right.
+"""The exercise of chapter 12: unification. The classes given to the learner, and the right answers.
 
-Terms are Relay's types: tensors, tuples, functions, and variables. What is known of variables is kept in
-`Classes`, a union-find structure.
+Terms are Relay's types: tensors, tuples, functions, and type variables. `Classes`, a union-find structure,
+stores what is known about variables.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from ...ir.types import FuncType, IncompleteType, TensorType, TupleType, Type
 
-MAX_DEPTH = 60  # levels of a resolved type; random terms have a tenth of that, and infinite ones all of it
+MAX_DEPTH = (
+    60  # levels of a resolved type; random terms have a tenth of that, and infinite ones have them all
+)
 
 
 class Variable(IncompleteType):
-    """A type still to be found. Identity is the object; the name is for people."""
+    """A type that is not known yet. Variables are compared by identity; the name is only for display."""
 
     __slots__ = ("name_hint",)
 
@@ -35,10 +37,10 @@ class MismatchError(Exception):
 
 
 class Classes:
-    """Which variables are equal, and what is known of them: a union-find structure.
+    """A union-find structure of type variables, and of the known types of its classes.
 
-    Variables that were found equal form a class. A class has a representative, one of its variables, and
-    may have a known type.
+    Variables that are equal form a class. A class has a representative, one of its variables, and may have
+    a known type.
     """
 
     def __init__(self) -> None:
@@ -58,29 +60,30 @@ class Classes:
 
     def learn(self, variable: Variable, type_: Type) -> None:
         """Set the type of the variable's class to `type_`, a tensor, tuple or function. Raise a ValueError
-        where it is known already.
+        if it is already known.
         """
         _only_variables("learn", variable)
         if isinstance(type_, Variable):
             raise TypeError(
-                f"learn takes what is no variable; merge({variable}, {type_}) makes two variables equal"
+                f"learn cannot take a variable as a type; merge({variable}, {type_}) makes "
+                "two variables equal"
             )
         if not isinstance(type_, Type):
             raise TypeError(f"learn takes a type, not {type_!r:.200}")
         root = self.find(variable)
         if root in self._known:
-            raise ValueError(f"{variable} is known already, to be {self._known[root]}")
+            raise ValueError(f"{variable} is already known to be {self._known[root]}")
         self._known[root] = type_
 
     def merge(self, left: Variable, right: Variable) -> None:
-        """Merge the classes of two variables. Raise a ValueError where both types are known already."""
+        """Merge the classes of two variables. Raise a ValueError if both types are already known."""
         _only_variables("merge", left, right)
         a, b = self.find(left), self.find(right)
         if a is b:
             return
         if a in self._known and b in self._known:
             raise ValueError(
-                f"{left} and {right} are both known already, to be {self._known[a]} and {self._known[b]}"
+                f"{left} and {right} are both already known, as {self._known[a]} and {self._known[b]}"
             )
         if a in self._known:
             a, b = b, a
@@ -100,10 +103,10 @@ class Classes:
 def _only_variables(what: str, *inputs: object) -> None:
     for value in inputs:
         if not isinstance(value, Variable):
-            raise TypeError(f"{what} takes variables, and {value!r:.200} is none")
+            raise TypeError(f"{what} takes variables, but {value!r:.200} is not one")
 
 
-# -- what is right
+# -- expected results
 
 
 def parts(type_: Type) -> tuple[Type, ...]:
@@ -116,7 +119,7 @@ def parts(type_: Type) -> tuple[Type, ...]:
 
 
 def rebuilt(type_: Type, new: Sequence[Type]) -> Type:
-    """`type_` made of other parts."""
+    """Rebuild `type_` from other parts."""
     if isinstance(type_, TupleType):
         return TupleType(new)
     if isinstance(type_, FuncType):
@@ -129,7 +132,7 @@ class InfiniteTypeError(Exception):
 
 
 def resolved(type_: Type, classes: Classes, depth: int = 0) -> Type:
-    """`type_` with all that is known put in; representatives stand for what is not."""
+    """Resolve `type_`: replace known variables with their types, and others with their representatives."""
     if depth > MAX_DEPTH:
         raise InfiniteTypeError
     if isinstance(type_, Variable):
@@ -151,7 +154,9 @@ def variables(*types: Type) -> list[Variable]:
 
 
 def same_up_to_names(left: Sequence[Type], right: Sequence[Type]) -> bool:
-    """Whether the types are equal once the variables of one list are renamed, each to one of the other's."""
+    """Return whether the types are equal after renaming the variables of one list, one-to-one, to those of
+    the other.
+    """
     there: dict[Type, Type] = {}
     back: dict[Type, Type] = {}
     pending = list(zip(left, right))
@@ -174,7 +179,7 @@ def _same_top(a: Type, b: Type) -> bool:
 
 
 def disagree(a: Type, b: Type) -> bool:
-    """Whether two resolved types disagree here, and not only in their parts."""
+    """Return whether two resolved types disagree at the top, and not only in their parts."""
     if isinstance(a, Variable) or isinstance(b, Variable):
         pair = (a, b) if isinstance(a, Variable) else (b, a)
         return pair[0] is not pair[1] and pair[0] in variables(pair[1])
@@ -182,7 +187,7 @@ def disagree(a: Type, b: Type) -> bool:
 
 
 def subterms(type_: Type) -> Iterator[Type]:
-    """`type_` and everything in it."""
+    """Yield `type_` and everything in it."""
     yield type_
     for part in parts(type_):
         yield from subterms(part)

@@ -30,7 +30,7 @@ CAPTION = "The same types, unified by the compiler"
 
 
 class Run:
-    """What a learner's `unify` made of equations: the classes, and how it failed, if it did."""
+    """The result of a learner's `unify` on equations: the classes, and how it failed, if it did."""
 
     def __init__(self, unify: Anything, equations: Equations) -> None:
         self.classes = Classes()
@@ -53,17 +53,17 @@ class Run:
                 return
 
     def types(self, *expected: Type) -> list[Type]:
-        """Types with all that it found put in."""
+        """Return types with all known variables replaced."""
         return [resolved(t, self.classes) for t in expected]
 
 
 def story(equations: Equations) -> str:
-    """Equations as the calls that a learner would write."""
+    """Write equations as the calls of a learner."""
     return "\n".join(f"unify({a}, {b}, classes)" for a, b in equations)
 
 
 def _judge(unify: Anything, equations: Equations, names: bool = False) -> Failure | None:
-    """How `unify` fails on `equations`. With `names`, the types in its MismatchError are looked at as
+    """Return how `unify` fails on `equations`. With `names`, compare the types in its MismatchError as
     well.
     """
     right = solve(equations)
@@ -86,12 +86,12 @@ def _expected(right: Right) -> str:
     if right.failed is not None:
         call = "" if right.failed == 0 else f" from call {right.failed + 1}"
         return f"a MismatchError{call}: {_disagreement(right)}"
-    return _shown(right.types) or "no error: the two are equal"
+    return _shown(right.types) or "no error: the two can be made equal"
 
 
 def _disagreement(right: Right) -> str:
     if right.infinite:
-        return f"{right.left} would have to contain itself, being equal to {right.right}"
+        return f"{right.left} would have to contain itself, since it equals {right.right}"
     return f"{right.left} and {right.right} cannot be equal"
 
 
@@ -100,13 +100,13 @@ def _shown(types: dict[Variable, Type]) -> str:
 
 
 def _compared(unify: Anything, equations: Equations, right: Right, run: Run) -> tuple[str, str]:
-    """Describe the outcome of the equations, and the mistake that explains it; two empty strings where it is
+    """Describe the outcome of the equations, and the mistake that explains it; two empty strings if it is
     right.
     """
     if run.mutated:
         return (
-            "the types that were given are changed",
-            "Types are never changed. What you learn goes into `classes`.",
+            "the original types have been changed",
+            "Types are immutable. Store what you learn in `classes`.",
         )
     if run.mismatch is not None:
         if right.failed == run.failed:
@@ -120,18 +120,18 @@ def _compared(unify: Anything, equations: Equations, right: Right, run: Run) -> 
         result = run.types(*expected)
         sides = [run.types(a, b) for a, b in equations]
     except InfiniteTypeError:
-        return "a type that contains itself", "Where nothing is infinite, a class came to contain itself."
+        return "a type that contains itself", "No type here is infinite, but a class now contains itself."
     got = _shown(dict(zip(expected, result)))
     if not all(a == b for a, b in sides):
         a, b = next(s for s in sides if s[0] != s[1])
-        return f"{got}\nso the two sides are {a} and {b}", _unequal_hint(unify, equations, a, b)
+        return f"{got}\nwhich makes the two sides {a} and {b}", _unequal_hint(unify, equations, a, b)
     if not same_up_to_names(result, list(right.types.values())):
-        return got, "The two are equal so, but it says more than needed: learn only what must be."
+        return got, "This makes the two equal, but learns more than required."
     return "", ""
 
 
 def _names(equations: Equations, run: Run) -> tuple[str, str]:
-    """Whether the MismatchError names the innermost parts that disagree."""
+    """Return whether the MismatchError names the innermost parts that disagree."""
     mismatch = run.mismatch
     assert mismatch is not None
     assert run.failed is not None
@@ -141,62 +141,60 @@ def _names(equations: Equations, run: Run) -> tuple[str, str]:
     try:
         left, right, *sides = run.types(mismatch.left, mismatch.right, *equations[run.failed])
     except InfiniteTypeError:
-        return got, "The class was changed before it was checked: call `occurs` first, then `learn`."
+        return got, "The class was changed before the check: call `occurs` first, then `learn`."
     inside = [list(subterms(side)) for side in sides]
     if not disagree(left, right):
         return (
             got,
-            "Name the innermost parts that disagree: of ((a, b), c) and ((a, d), c) these are b and d.",
+            "Name the innermost parts that disagree: for ((a, b), c) and ((a, d), c) these are b and d.",
         )
     if not any(left in mine and right in others for mine, others in (inside, inside[::-1])):
-        return got, "Name parts of the two types that were given, one of each."
+        return got, "Name parts of the two types that you received, one of each."
     return "", ""
 
 
-# -- which mistake it is
+# -- hints
 
 
 def _crash_hint(error: BaseException) -> str:
-    if isinstance(error, ValueError) and "known already" in str(error):
+    if isinstance(error, ValueError) and "already" in str(error):
         return (
-            "Look at what is known before you learn or merge: where classes.known(v) is a type, "
-            "unify that type."
+            "Look at known types before you learn or merge: if classes.known(v) is a type, unify that type."
         )
     if isinstance(error, RecursionError):
         return (
-            "Does every call work on smaller types? A class that came to contain itself has no end, too: "
-            "call `occurs` before `learn`."
+            "Does every recursive call receive smaller types? A class that contains itself "
+            "also leads to endless recursion: call `occurs` before `learn`."
         )
-    if isinstance(error, TypeError) and "takes what is no variable" in str(error):
-        return "Two variables are merged. Look whether both sides are variables before you learn anything."
+    if isinstance(error, TypeError) and "learn cannot take a variable" in str(error):
+        return "Both sides are variables. Test for that case before you call `learn`."
     return ""
 
 
 def _accepted_hint(unify: Anything, equations: Equations, right: Right, run: Run) -> str:
     """Explain why unsatisfiable equations are accepted."""
     if run.said_false:
-        return "What `unify` returns is not looked at: raise MismatchError(left, right)."
+        return "The return value of `unify` is ignored: raise MismatchError(left, right)."
     if right.infinite:
         return (
-            "A variable cannot be equal to a type that it is a part of. Before `learn`, ask "
-            "`occurs`, which must "
-            "look through what is known as well."
+            "A variable cannot be equal to a type that contains it. Call `occurs` before "
+            "`learn`; it must also look inside known types."
         )
     left, other = right.left, right.right
     assert left is not None
     assert other is not None
     if (left, other) not in equations and Run(unify, ((left, other),)).mismatch is not None:
         return (
-            f"{left} and {other} alone are refused. Here they are parts: every part of one must "
-            "be unified with "
-            "its counterpart in the other, a function's result with the other's."
+            f"{left} and {other} alone are rejected. Here they are parts: every part of one "
+            "type must be unified with its counterpart in the other, including a function's "
+            "result."
         )
     if type(left) is not type(other):
-        return "A tensor, a tuple and a function are three things: first compare what kinds they are."
+        return "Tensors, tuples and functions are different kinds of types: compare the kinds first."
     if isinstance(left, TensorType):
-        return "Two tensors are equal if shape and element type are: compare them with ==."
+        return "Two tensors are equal if their shapes and element types are: compare them with ==."
     if len(parts(left)) != len(parts(other)):
-        return "Compare the numbers of parts first: zip stops silently at the end of the shorter list."
+        return "Compare the numbers of parts first: `zip` silently stops at the end of the shorter list."
     return "Every part of one must be unified with its counterpart in the other."
 
 
@@ -208,29 +206,35 @@ def _mismatch_hint(unify: Anything, equations: Equations, run: Run) -> str:
     if len(pair) == 2 and all(isinstance(t, Variable) for t in pair):
         left, right = pair
         if run.classes.find(left) is run.classes.find(right):  # type: ignore[arg-type]  # variables, both
-            return "A variable is equal to itself. Ask whether the two are one class before you ask `occurs`."
+            return (
+                "A variable is equal to itself. Test whether the two are in the same class "
+                "before you call `occurs`."
+            )
     if any(isinstance(t, Variable) and run.classes.known(t) is not None for t in pair):
-        return "One of these is a variable that is known. Put what is known in its place first."
+        return "One of these is a variable with a known type. Replace it with that type first."
     if _works_mirrored(unify, equations):
-        return "With its two arguments exchanged it works: a variable may stand on either side."
+        return "It works with the two arguments swapped: a variable may stand on either side."
     if any(isinstance(t, Variable) for t in pair):
-        return "A variable of which nothing is known yet can be equal to any type that does not contain it."
+        return "A variable without a known type can be equal to any type that does not contain it."
     return ""
 
 
 def _unequal_hint(unify: Anything, equations: Equations, a: Type, b: Type) -> str:
     """Explain why two sides are not equal afterwards."""
     if _works_mirrored(unify, equations):
-        return "With its two arguments exchanged it works: a variable may stand on either side."
+        return "It works with the two arguments swapped: a variable may stand on either side."
     while type(a) is type(b) and len(parts(a)) == len(parts(b)) > 0:
         pairs = list(zip(parts(a), parts(b)))
         at = next(n for n, (x, y) in enumerate(pairs) if x != y)
         if at == len(pairs) - 1 and not isinstance(a, TupleType):
-            return "A function's result is a part of it, too."
+            return "A function's result is part of it, too."
         a, b = pairs[at]
     if isinstance(a, Variable) and isinstance(b, Variable):
         return "Two variables that must be equal become one class: merge them."
-    return "Every part of one must be unified with its counterpart in the other, and what is learnt kept."
+    return (
+        "Every part of one must be unified with its counterpart in the other, and what was "
+        "learned must be kept."
+    )
 
 
 def _works_mirrored(unify: Anything, equations: Equations) -> bool:
@@ -244,7 +248,7 @@ def _works_mirrored(unify: Anything, equations: Equations) -> bool:
         return False
 
 
-# -- what is tried
+# -- test cases
 
 
 def _plain(rng: random.Random, count: int) -> Iterator[Equations]:
@@ -281,7 +285,7 @@ def _endless(rng: random.Random, count: int) -> Iterator[Equations]:
     for number in range(count):
         equations = endless(rng, 1 + number % 4)
         yield equations
-        if len(equations) > 1:  # without one of them nothing is infinite
+        if len(equations) > 1:  # without one of them no type is infinite
             yield equations[1:]
 
 
@@ -305,7 +309,7 @@ def _conflicts(rng: random.Random, count: int) -> Iterator[Equations]:
 
 
 def _smaller(equations: Equations) -> Iterator[Equations]:
-    """Simpler equations, of an infinite type only where these are."""
+    """Yield simpler equations; if the type is infinite, it stays so."""
     infinite = solve(equations).infinite
     return (simpler for simpler in simpler_equations(equations) if solve(simpler).infinite == infinite)
 
@@ -325,11 +329,11 @@ EXERCISE = HELPERS | {
         "unify",
         "unify(left, right, classes)",
         (
-            _property("plain", "types without variables are equal, or refused", _plain),
-            _property("variables", "a variable on either side is learnt or merged", _variables),
-            _property("known", "what is known already counts", _known),
-            _property("occurs", "no variable is made a part of itself", _endless),
-            _property("general", "it learns all that must be, and no more", _general),
+            _property("plain", "types without variables are accepted if they are equal", _plain),
+            _property("variables", "a variable on either side gets a type or is merged", _variables),
+            _property("known", "known types are taken into account", _known),
+            _property("occurs", "no variable becomes part of itself", _endless),
+            _property("general", "it learns everything required, and nothing more", _general),
             _property("names", "the MismatchError names the parts that disagree", _conflicts, True),
         ),
     ),

@@ -1,4 +1,6 @@
-"""What unification must come to, according to the compiler's own solver, and the program that shows it."""
+"""The expected result of unification, according to the compiler's own solver, and the program that shows
+it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ Equation = tuple[Type, Type]
 
 
 class Right(NamedTuple):
-    """The right outcome of equations: each variable's type, or the number of the equation that cannot hold
+    """The right outcome of equations: each variable's type, or the index of the equation that cannot hold
     and the two innermost types that disagree in it.
     """
 
@@ -25,12 +27,12 @@ class Right(NamedTuple):
 
     @property
     def infinite(self) -> bool:
-        """Whether the conflict is a type that would have to contain itself."""
+        """Return whether the conflict is a type that would have to contain itself."""
         return isinstance(self.left, IncompleteType)
 
 
 def solve(equations: Sequence[Equation]) -> Right:
-    """Unifies the two sides of every equation, in order, as inference does."""
+    """Unify the two sides of every equation, in order, as inference does."""
     from ...typing.solver import MismatchError, Solver
     from ...typing.variables import InferenceVariable, resolve
 
@@ -68,7 +70,7 @@ def solve(equations: Sequence[Equation]) -> Right:
 def drawn(equations: Sequence[Equation], *also: Type) -> IRModule:
     """Build a program whose inference unifies the equations, in order: each is the two branches of an `if`.
 
-    A variable that stays unknown would be refused for want of knowledge, so it is drawn as a number.
+    A variable that stays undetermined would be an error, so it is drawn as a scalar type.
     """
     right = solve(equations)
     holes: dict[Type, Type] = {}

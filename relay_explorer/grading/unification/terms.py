@@ -1,4 +1,4 @@
-"""Random terms, equations and known classes for the exercise `unification`, and simpler ones."""
+"""Random terms, equations and known classes for the exercise `unification`, and how to simplify them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAMES = "abcdefghijklmnopqrstuvwxyz"
 
 
 def fresh(count: int) -> list[Variable]:
-    """`count` variables with names of their own."""
+    """Create `count` variables with different names."""
     return [Variable(_NAMES[n] if n < 26 else f"v{n}") for n in range(count)]
 
 
@@ -36,8 +36,8 @@ def term(rng: random.Random, depth: int, pool: list[Variable], share: float = 0.
 def abstracted(
     rng: random.Random, type_: Type, names: dict[Type, Variable], pool: Iterator[Variable]
 ) -> Type:
-    """`type_` with some of its parts replaced by variables, equal ones by the same: it stays unifiable with
-    `type_`, and with whatever else was made of it with the same `names`.
+    """Replace some parts of `type_` with variables, equal parts with the same one. The result can be
+    unified with `type_`, and with every other result for the same `names`.
     """
     if rng.random() < 0.25:
         if type_ not in names:
@@ -47,7 +47,7 @@ def abstracted(
 
 
 def unifiable(rng: random.Random, depth: int) -> Equation:
-    """Two terms that can be made equal."""
+    """Generate two terms that can be made equal."""
     pool = fresh(60)
     whole = term(rng, depth, pool[-3:], 0.2)
     rest = iter(pool)
@@ -57,9 +57,7 @@ def unifiable(rng: random.Random, depth: int) -> Equation:
 
 
 def changed(rng: random.Random, type_: Type) -> Type:
-    """`type_` with one thing in it different: an element type, a shape, a number of parts, tuple for
-    function.
-    """
+    """Change one thing in `type_`: an element type, a shape, the number of parts, or tuple to function."""
     inside = parts(type_)
     if inside and rng.random() < 0.7:
         at = rng.randrange(len(inside))
@@ -107,7 +105,7 @@ def steps_to_know(rng: random.Random, pool: list[Variable]) -> Steps:
 
 
 def simpler_steps(steps: Steps) -> Iterator[Steps]:
-    """Fewer steps, and steps that tell less."""
+    """Yield fewer steps, and steps that determine less."""
     for at in range(len(steps)):
         yield (*steps[:at], *steps[at + 1 :])
     for at, (variable, is_) in enumerate(steps):
@@ -129,8 +127,8 @@ def _cyclic(classes: Classes, variable: Variable, type_: Type) -> bool:
 
 
 def endless(rng: random.Random, length: int) -> Equations:
-    """Equations that only an infinite type would satisfy: each variable is made of the next, the last of the
-    first.
+    """Generate equations that only an infinite type would satisfy: each variable contains the next, the
+    last one the first.
     """
     pool = fresh(length)
     result: list[Equation] = []
@@ -147,7 +145,7 @@ def endless(rng: random.Random, length: int) -> Equations:
 
 
 def simpler_terms(type_: Type) -> Iterator[Type]:
-    """Terms that are like `type_`, and smaller."""
+    """Yield terms that are similar to `type_`, and smaller."""
     if isinstance(type_, Variable):
         return
     if type_ != PLAIN[0]:
@@ -164,7 +162,7 @@ def simpler_terms(type_: Type) -> Iterator[Type]:
 
 
 def simpler_equations(equations: Equations) -> Iterator[Equations]:
-    """Fewer equations, equations between parts, and simpler sides."""
+    """Yield fewer equations, equations between parts, and simpler sides."""
     for at in range(len(equations)):
         if len(equations) > 1:
             yield (*equations[:at], *equations[at + 1 :])
@@ -184,7 +182,7 @@ def simpler_equations(equations: Equations) -> Iterator[Equations]:
 
 
 def _without_one(a: Type, b: Type) -> Iterator[Equation]:
-    """Both sides without their n-th part."""
+    """Remove the n-th part of both sides."""
     keep = 0 if isinstance(a, TupleType) else 1
     for at in range(min(len(parts(a)), len(parts(b))) - keep):
         yield (
@@ -207,7 +205,7 @@ def copied(type_: Type) -> Type:
 
 
 def snapshot(type_: Type) -> list[object]:
-    """Return the contents of a term, object by object: a term that was changed has others."""
+    """Return the contents of a term, object by object: after a change they differ."""
     result: list[object] = []
     for part in subterms(type_):
         result.append((id(part), *map(id, parts(part))))

@@ -1,5 +1,5 @@
-"""What the exercise `vm_instruction` gives to a learner: an instruction of which the meaning is missing, and
-what a pass over bytecode needs.
+"""The instruction that the exercise `vm_instruction` lets a learner define, and what a pass over bytecode
+needs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..answer_values import withheld
 
 @dataclass(frozen=True, slots=True)
 class GetPath(Instruction):
-    """A field of a field, and so on: `path` is the way into `source`, field by field, from the outside in."""
+    """Follow a path of fields into the value of `source`, and write the last field to `to`."""
 
     mnemonic: ClassVar[str] = "get_path"
     to: Register
@@ -42,7 +42,7 @@ Meaning = Callable[[GetPath, list[Any]], object]
 
 
 class Extended(Machine):
-    """The machine, which also runs `get_path`, as `meaning` says."""
+    """The machine, which also executes `get_path`, as `meaning` defines it."""
 
     def __init__(self, program: VMProgram, meaning: Meaning) -> None:
         self.meaning = meaning
@@ -63,9 +63,9 @@ def follow(instruction: GetPath, registers: list[Any]) -> None:
     registers[instruction.to] = value
 
 
-def needed(code: Sequence[Instruction]) -> list[set[int]]:
-    """For each instruction, and for the end of the code: the registers whose values are still to be read when
-    it begins. All jumps go forward, so one sweep from the end tells.
+def live_registers(code: Sequence[Instruction]) -> list[set[int]]:
+    """Compute the live registers before each instruction and at the end of the code: those whose values are
+    still to be read. All jumps go forward, so a single backward sweep suffices.
     """
     result: list[set[int]] = [set() for _ in range(len(code) + 1)]
     for number in range(len(code) - 1, -1, -1):
@@ -77,34 +77,36 @@ def needed(code: Sequence[Instruction]) -> list[set[int]]:
     return result
 
 
-def jumped_to(code: Sequence[Instruction]) -> set[int]:
-    """Return the numbers of the instructions that are jump targets."""
+def jump_targets(code: Sequence[Instruction]) -> set[int]:
+    """Return the indices of the instructions that are jump targets."""
     return {target for instruction in code for target in targets(instruction)}
 
 
-def retargeted(instruction: Instruction, places: Mapping[int, int] | Sequence[int]) -> Instruction:
-    """Redirect the jumps of an instruction: `places[n]` is the new position of instruction `n`."""
+def retarget(instruction: Instruction, positions: Mapping[int, int] | Sequence[int]) -> Instruction:
+    """Redirect the jumps of an instruction: `positions[n]` is the new index of instruction `n`."""
     match instruction:
         case Goto():
-            return Goto(places[instruction.target])
+            return Goto(positions[instruction.target])
         case If():
-            return replace(instruction, otherwise=places[instruction.otherwise])
+            return replace(instruction, otherwise=positions[instruction.otherwise])
         case Switch():
-            cases = tuple([(name, places[target]) for name, target in instruction.cases])
+            cases = tuple([(name, positions[target]) for name, target in instruction.cases])
             otherwise = instruction.otherwise
-            return replace(instruction, cases=cases, otherwise=places[otherwise] if otherwise >= 0 else -1)
+            return replace(instruction, cases=cases, otherwise=positions[otherwise] if otherwise >= 0 else -1)
     return instruction
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How code is combined; the fields that are not True leave out what a right answer minds or does."""
+    """The rules for combining code; each field that is not True leaves out something that a correct answer
+    does.
+    """
 
-    middle: bool = True  # the value in the middle may be needed later
-    entries: bool = True  # an instruction that is jumped to stays
-    jumps: bool = True  # jumps go to where the instructions stand now
-    runs: bool = True  # more than two
-    same: bool = True  # also where the middle register is another than the last
+    middle: bool = True  # the intermediate value may be needed later
+    entries: bool = True  # a jump target stays
+    jumps: bool = True  # jumps lead to the new indices
+    runs: bool = True  # chains of more than two
+    same: bool = True  # also if the intermediate register differs from the last one
 
 
 @withheld
@@ -112,9 +114,9 @@ def combined(code: Sequence[Instruction], rules: Rules = Rules()) -> list[Instru
     """Combine each chain of `get_field`, each of which reads the result of the previous one, into one
     `get_path`.
     """
-    entries, later = jumped_to(code), needed(code)
+    entries, later = jump_targets(code), live_registers(code)
     result: list[Instruction] = []
-    places: list[int] = []
+    positions: list[int] = []
     for number, instruction in enumerate(code):
         last = result[-1] if result else None
         joins = (
@@ -131,8 +133,8 @@ def combined(code: Sequence[Instruction], rules: Rules = Rules()) -> list[Instru
             result[-1] = GetPath(instruction.to, last.source, (*path, instruction.index))
         else:
             result.append(instruction)
-        places.append(len(result) - 1)
-    return [retargeted(instruction, places) for instruction in result] if rules.jumps else result
+        positions.append(len(result) - 1)
+    return [retarget(instruction, positions) for instruction in result] if rules.jumps else result
 
 
 def changed(program: VMProgram, change: Callable[[list[Instruction]], Sequence[Instruction]]) -> VMProgram:

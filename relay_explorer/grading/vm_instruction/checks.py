@@ -1,5 +1,5 @@
-"""The checks of the exercise `vm_instruction`: what a new instruction does, and code that uses it: it means
-the same, and is as short as it can be.
+"""The checks of the exercise `vm_instruction`: what a new instruction does, and code that uses it, which
+must have the same meaning and be as short as possible.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from ..feedback import Failure
 from . import Extended, GetPath, Rules, changed, combined, follow
 from .programs import Sample, Tree, sample, trees
 
-RUNS = 6  # trees that each program is run on
+RUNS = 6  # trees on which each program is run
 _LONGEST = 900  # characters of a program or of code that are shown
 
 
-# -- what the instruction does
+# -- the instruction
 
 
 class Look(NamedTuple):
-    """Registers, and an instruction that looks into one of them."""
+    """Registers, and an instruction that reads one of them."""
 
     instruction: GetPath
     registers: tuple[Value, ...]
 
     def smaller(self) -> Iterator[Look]:
-        """Without a register that is not looked at; with a shorter way."""
+        """Yield simpler cases: without an unused register; with a shorter path."""
         it = self.instruction
         last = len(self.registers) - 1
         if last not in (it.to, it.source):
@@ -65,7 +65,7 @@ def _judge_run(answer: Anything, look: Look) -> Failure | None:
         if "'GetPath'" in str(outcome.error):
             hint_text = "An instruction has `to`, `source` and `path`."
         elif "not tuple" in str(outcome.error):
-            hint_text = "`path` has several numbers: take one field, of what that gives another, and so on."
+            hint_text = "`path` has several indices: read one field, then a field of the result, and so on."
         wrong = isinstance(outcome.error, (TypeError, AttributeError))
         return replace(failure, hint=failure.hint or (hint_text if wrong else ""))
     hint_text = _run_hint(it, inputs, after, right, outcome.value)
@@ -82,21 +82,21 @@ def _differ(value: Value, right: Sequence[Value], number: int) -> bool:
 def _run_hint(
     it: GetPath, inputs: list[Value], after: list[Value], right: list[Value], returned: object
 ) -> str:
-    """Explain what is wrong with the registers; an empty string where nothing is."""
+    """Explain what is wrong with the registers; an empty string if nothing is."""
     if len(after) != len(right):
-        return "A function has as many registers as before: none is added or removed."
+        return "A function keeps its number of registers: do not add or remove any."
     if all(one is other for one, other in zip(after, right)):
         return ""
     others = [n for n in range(len(right)) if n != it.to and after[n] is not right[n]]
     if others:
-        return f"Only the register `to` is written. Here r{others[0]} has changed, too."
+        return f"Only the register `to` may be written, but r{others[0]} has changed, too."
     if returned is right[it.to] and after[it.to] is inputs[it.to]:
-        return "The value is returned, but no register has it: put it into `registers[instruction.to]`."
+        return "The value is returned, but no register contains it: store it in `registers[instruction.to]`."
     if after[it.to] is inputs[it.to]:
         return "The register `to` has not changed."
     for path, hint_text in (
-        (it.path[:1], "That is the first field on the way. Go on from it, to the end of `path`."),
-        (it.path[::-1], "`path` goes from the outside in: its first number is a field of `source` itself."),
+        (it.path[:1], "That is the first field on the path. Continue from it to the end of `path`."),
+        (it.path[::-1], "`path` goes from the outside in: its first index is a field of `source` itself."),
     ):
         registers = list(inputs)
         try:
@@ -105,7 +105,7 @@ def _run_hint(
             continue
         if registers[it.to] is after[it.to]:
             return hint_text
-    return "Start with the register `source`, and take one field after another."
+    return "Start with the register `source`, and read one field after another."
 
 
 def _looks(kinds: tuple[str, ...], itself: bool = False) -> Callable[[random.Random, int], Iterator[Look]]:
@@ -123,7 +123,7 @@ def _looks(kinds: tuple[str, ...], itself: bool = False) -> Callable[[random.Ran
 
 
 def _nested(rng: random.Random, depth: int, kinds: tuple[str, ...]) -> Value:
-    """Generate a value nested to this depth, of tuples, or constructed."""
+    """Generate a value nested to this depth, of tuples or constructed values."""
     if depth == 0:
         return _number(rng.randint(0, 99))
     parts = [_nested(rng, depth - 1, kinds) for _ in range(2)]
@@ -138,14 +138,14 @@ def _number(value: int) -> Value:
     return np.array(value, "int32")
 
 
-# -- code that uses it
+# -- the code
 
 
 def _judge_combine(answer: Anything, case: Sample) -> Failure | None:
     program = _compiled(case)
     result: dict[str, list[Instruction]] = {}
     for name, function in program.functions.items():
-        description = _told(name, function.code, case)
+        description = _describe(name, function.code, case)
         right = combined(function.code)
         outcome = limited(CASE_SECONDS, answer, list(function.code))
         expected = _code(right)
@@ -169,44 +169,45 @@ def _judge_combine(answer: Anything, case: Sample) -> Failure | None:
 
 
 def _odd(instruction: Instruction) -> str:
-    """Explain what is wrong with an answer's instruction that cannot even be printed."""
+    """Explain what is wrong with an instruction that cannot even be printed."""
     registers: tuple[object, ...] = ()
     match instruction:
         case GetPath(to, source, path):
             if not isinstance(path, tuple) or not path or any(integer(index) is None for index in path):
-                return "A path is a tuple of numbers of fields: `(*path, index)` is one longer than `path`."
+                return "A path is a tuple of field indices: `(*path, index)` is one longer than `path`."
             registers = (to, source)
         case GetField(to, source, index):
             registers = (to, source, index)
     if any(integer(number) is None for number in registers):
         return (
-            "An instruction has numbers in it: `GetPath(to, source, path)`, with the registers `to` and "
-            "`source`."
+            "An instruction contains numbers: `GetPath(to, source, path)`, with the register "
+            "numbers `to` and `source`."
         )
     return ""
 
 
 def code_hint(before: list[Instruction], after: list[Instruction]) -> str:
-    """Explain the code by a usual mistake; an empty string where it is right, or none explains it."""
+    """Explain the code by a common mistake; an empty string if it is right, or no mistake explains it."""
     if after == combined(before):
         return ""
     if after == before:
         return (
-            "No two instructions were combined. The register in the middle may be another than the last one, "
-            "if its value is not needed any more."
+            "No instructions were combined. The intermediate register may differ from the "
+            "last one, if its value is dead afterwards."
         )
     for number, instruction in enumerate(after):
         for target in targets(instruction):
             if not number < target < len(after):
                 return (
-                    f"Instruction {number} jumps to {target}, and the code has {len(after)} instructions "
-                    "now. What comes after a combined pair has another number: `retargeted` puts the new "
-                    "ones in."
+                    f"Instruction {number} jumps to {target}, but the code now has "
+                    f"{len(after)} instructions. Those after a combined pair have new "
+                    "indices: update the jumps with `retarget`."
                 )
     if any(isinstance(i, GetPath) and len(i.path) == 1 for i in after):
         return (
-            "A `get_path` of one step does what `get_field` does. Two instructions become one when the path "
-            "of one goes on with the index of the other: `(*path, index)`."
+            "A `get_path` of one field does the same as `get_field`. Combine two "
+            "instructions by extending the path of one with the index of the other: `(*path, "
+            "index)`."
         )
     for rules, hint_text in _MISTAKES:
         if after == combined(before, rules):
@@ -215,25 +216,26 @@ def code_hint(before: list[Instruction], after: list[Instruction]) -> str:
 
 
 _LATER = (
-    "The value in the middle is still needed: another instruction reads that register later. Look at what is "
-    "`needed` when the instruction after the pair begins."
+    "The intermediate value is still live: another instruction reads that register later. "
+    "Look at `live_registers` for the instruction after the pair."
 )
 _ENTRY = (
-    "An instruction that is jumped to cannot be combined with the one before it: whoever jumps there has "
-    "found the value in the middle somewhere else, or goes past its first part."
+    "A jump target cannot be combined with the instruction before it: a jump arrives there "
+    "with an intermediate value from elsewhere, or skips the first part."
 )
 _NUMBERS = (
-    "What comes after a combined pair has another number, and jumps still lead to the old ones: `retargeted` "
-    "puts the new ones in."
+    "Instructions after a combined pair have new indices, but jumps still lead to the old "
+    "ones: update them with `retarget`."
 )
 _MISTAKES = (
     (Rules(jumps=False), _NUMBERS), (Rules(middle=False), _LATER), (Rules(entries=False), _ENTRY),
     (Rules(middle=False, entries=False), _LATER), (Rules(jumps=False, middle=False), _LATER),
-    (Rules(runs=False), "Two became one, but a third goes on where they end: a path may have any length."),
+    (Rules(runs=False), "Two instructions were combined, but a third continues where they end: a path may "
+     "have any length."),
     (
         Rules(same=False),
-        "More can be combined: also where the register in the middle is another than the last one, if its "
-        "value is not needed any more.",
+        "More can be combined: the intermediate register may differ from the last one, if "
+        "its value is dead afterwards.",
     ),
 )  # fmt: skip
 
@@ -241,9 +243,11 @@ _MISTAKES = (
 def _judge_runs(
     program: VMProgram, replacement: dict[str, list[Instruction]], case: Sample
 ) -> Failure | None:
-    """Check that the code of all functions together computes the same, and is no longer than necessary."""
+    """Check that the code of all functions together computes the same result, and is no longer than
+    necessary.
+    """
     main = program.functions["main"]
-    description = _told("main", main.code, case)
+    description = _describe("main", main.code, case)
     right = combined(main.code)
     new = _put(changed(program, combined), replacement)
     inputs = list(_arguments(case))
@@ -258,21 +262,23 @@ def _judge_runs(
             expected = f"{_code(right)}\nwhich gives {target} for {show(args[0])}"
             got = f"{_code(replacement['main'])}\nwhich gives {got:.300}"
             hint = (
-                "The new code means something else. Compare the first instruction that differs: which "
-                "register has another value then?"
+                "The new code has a different meaning. Compare the first instruction that "
+                "differs: which register has another value there?"
             )
             return Failure(description, expected, got, hint, picture=_picture(new, case, args))
     for name, code in replacement.items():
         fewest = len(combined(program.functions[name].code))
         if len(code) > fewest:
             got = _code(replacement["main"])
-            hint = f"More can be combined: {len(code)} instructions of `@{name}` are left, and {fewest} do."
+            hint = (
+                f"More can be combined: {len(code)} instructions of `@{name}` are left, but {fewest} suffice."
+            )
             return Failure(description, _code(right), got, hint, picture=_picture(new, case))
     return None
 
 
 def _put(program: VMProgram, result: dict[str, list[Instruction]]) -> VMProgram:
-    """Replace the program's code by the answer's, where there is one."""
+    """Replace the program's code with the answer's, where there is one."""
     functions = {
         name: replace(f, code=tuple(result.get(name, f.code))) for name, f in program.functions.items()
     }
@@ -280,7 +286,7 @@ def _put(program: VMProgram, result: dict[str, list[Instruction]]) -> VMProgram:
 
 
 def _results(program: VMProgram, inputs: Sequence[Sequence[Value]], into: list[str]) -> None:
-    """Run a program for each of the arguments."""
+    """Run a program on each of the arguments."""
     machine = Extended(program, follow)
     for args in inputs:
         into.append(show(machine.call("main", list(args))))
@@ -291,7 +297,7 @@ def _results(program: VMProgram, inputs: Sequence[Sequence[Value]], into: list[s
 
 @cache
 def _compiled(case: Sample) -> VMProgram:
-    return compile_module(infer_types(case.module()))  # no passes: nobody waits for them
+    return compile_module(infer_types(case.module()))  # no passes: they would only take time
 
 
 @cache
@@ -331,7 +337,7 @@ def _picture(program: VMProgram, case: Sample, args: Sequence[Value] | None = No
     return draw
 
 
-def _told(name: str, code: Sequence[Instruction], case: Sample) -> str:
+def _describe(name: str, code: Sequence[Instruction], case: Sample) -> str:
     return f"combine(code), for the code of `@{name}`:\n{_code(code)}\nof the program\n{_text(case)}"
 
 
@@ -349,7 +355,7 @@ def _cut(text: str) -> str:
     return text if len(text) < _LONGEST else text[:_LONGEST] + "…"
 
 
-# -- what is tried
+# -- test cases
 
 
 def _programs(*kinds: str) -> Callable[[random.Random, int], Iterator[Sample]]:
@@ -380,8 +386,8 @@ EXERCISE = {
         "run(instruction, registers)",
         _properties(
             _judge_run,
-            ("tuples", "it finds a field of a field of a tuple", _looks(("tuple",))),
-            ("data", "it looks into constructed values, too", _looks(("tuple", "data"))),
+            ("tuples", "`run` follows a path through nested tuples", _looks(("tuple",))),
+            ("data", "it follows a path through constructed values, too", _looks(("tuple", "data"))),
             ("registers", "it writes one register, and no other", _looks(("tuple", "data"), itself=True)),
         ),
     ),
@@ -391,9 +397,9 @@ EXERCISE = {
         _properties(
             _judge_combine,
             ("straight", "a field of a field is one instruction", _programs()),
-            ("shared", "what is needed later is still there", _programs("shared")),
-            ("jumps", "jumps lead where they did", _programs("match", "shared")),
-            ("entries", "what is jumped to begins there", _programs("match", "choice", "shared")),
+            ("shared", "values that are needed later are still computed", _programs("shared")),
+            ("jumps", "jumps have the same targets as before", _programs("match", "shared")),
+            ("entries", "a jump target is not absorbed into a path", _programs("match", "choice", "shared")),
         ),
     ),
 }  # fmt: skip

@@ -1,5 +1,5 @@
-"""Random programs that look into values, for the exercise `vm_instruction`: matches with patterns inside
-patterns, and fields of fields.
+"""Random programs that read nested values, for the exercise `vm_instruction`: matches with nested patterns,
+and fields of fields.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _FOUR = f"({_PAIR}, {_PAIR})"
 
 
 class Clause(NamedTuple):
-    """A pattern, and the fields of fields of `%p` that are added to what it binds."""
+    """A pattern, and the nested fields of `%p` that are added to the values that it binds."""
 
     pattern: Pattern
     fields: tuple[Path, ...]
 
 
 class Sample(NamedTuple):
-    """A program: its clauses, what is added where none fits, whether a field is chosen by an `if`, and fields
-    of a part of `%p` that has a name.
+    """A program: its clauses, what is added if none matches, whether an `if` chooses a field, and fields of
+    a named part of `%p`.
     """
 
     clauses: tuple[Clause, ...]
@@ -64,7 +64,7 @@ class Sample(NamedTuple):
         return parse(self.text(), "case")
 
     def smaller(self) -> Iterator[Sample]:
-        """Simpler ones, the simplest first."""
+        """Yield simpler samples, the simplest first."""
         for at in range(len(self.clauses)):
             yield self._replace(clauses=self.clauses[:at] + self.clauses[at + 1 :])
         if self.choice:
@@ -145,7 +145,7 @@ Tree = tuple["Tree", "Tree"] | int
 
 
 def trees(rng: random.Random, count: int) -> list[Tree]:
-    """Items to be looked into: numbers, and pairs of items."""
+    """Generate items to read: integers, and pairs of items."""
 
     def tree(depth: int) -> Tree:
         return (tree(depth - 1), tree(depth - 1)) if depth and rng.random() < 0.75 else rng.randint(1, 50)

@@ -1,5 +1,5 @@
-"""The checks of the exercise `warp_access`: pieces of memory that a warp fetches, turns that it waits for a
-bank of shared memory, and how long the rows of a tile should be.
+"""The checks of the exercise `warp_access`: the memory sectors that a warp fetches, the cycles that
+a shared-memory access takes, and how long the rows of a tile should be.
 """
 
 from __future__ import annotations
@@ -15,108 +15,107 @@ from ..answer_values import integer, repr_of
 from ..budget import limited
 from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
 from ..feedback import Failure
-from . import BANKS, PIECE, WARP, WORD, Place, best_length, block_access, pieces, strided, turns, worst
+from . import BANKS, SECTOR, WARP, WORD, Place, best_length, block_access, cycles, sectors, strided, worst
 
 
 class Access(NamedTuple):
-    """What the threads of a warp touch: their addresses, of elements of `size` bytes."""
+    """One access of a warp: the addresses of its threads, of elements of `size` bytes."""
 
     addresses: tuple[int, ...]
     size: int = 4
 
 
 class Tile(NamedTuple):
-    """A tile in shared memory, so many columns wide, and the accesses to it."""
+    """A tile in shared memory, that many columns wide, and the accesses to it."""
 
     columns: int
     accesses: tuple[tuple[Place, ...], ...]
 
 
-# -- pieces
+# -- sectors
 
 
-def _judge_pieces(answer: Anything, case: Access) -> Failure | None:
-    right = pieces(case.addresses, case.size)
+def _judge_sectors(answer: Anything, case: Access) -> Failure | None:
+    right = sectors(case.addresses, case.size)
     description = f"transactions({_list(case.addresses)}, {case.size})"
     outcome = limited(CASE_SECONDS, answer, list(case.addresses), case.size)
     if outcome.error is not None:
         return crashed(description, outcome, str(right))
     if integer(outcome.value) == right:
         return None
-    hint = pieces_hint(outcome.value, case)
+    hint = sectors_hint(outcome.value, case)
     return Failure(description, str(right), repr_of(outcome.value), hint, printed=outcome.printed)
 
 
-def pieces_hint(value: object, case: Access) -> str:
+def sectors_hint(value: object, case: Access) -> str:
     """Explain what is wrong with an answer to `transactions`."""
     addresses, size = case
     if (value := integer(value)) is None:
-        return "Return how many pieces there are, a whole number."
+        return "Return the number of sectors, an integer."
     if not addresses:
-        return "No thread takes part, so nothing is fetched."
+        return "No thread is active, so nothing is fetched."
     low, high = min(addresses), max(addresses)
-    more = value > pieces(addresses, size)
+    more = value > sectors(addresses, size)
     guesses = [
-        (len({a // (PIECE * WORD) for a in addresses}), _BYTES),
-        (len({a // size // PIECE for a in addresses}), _BYTES),
-        ((high - low) // PIECE + 1 if more else None, _BETWEEN),
-        (len({(a - low) // PIECE for a in addresses}), _BEGIN),
+        (len({a // (SECTOR * WORD) for a in addresses}), _BYTES),
+        (len({a // size // SECTOR for a in addresses}), _BYTES),
+        ((high - low) // SECTOR + 1 if more else None, _BETWEEN),
+        (len({(a - low) // SECTOR for a in addresses}), _BEGIN),
         (len({a // size // 8 for a in addresses}), _EIGHT),
-        (-(-len(set(addresses)) * size // PIECE), _TOUCHED),
+        (-(-len(set(addresses)) * size // SECTOR), _TOUCHED),
         (len(set(addresses)), _SHARED),
         (len(addresses), _SHARED),
     ]
-    last = "For each address ask which piece it is in, and count the different ones."
+    last = "For each address compute its sector, and count the different ones."
     return next((hint for guess, hint in guesses if guess == value), last)
 
 
-_BYTES = "Addresses are bytes, and a piece has 32 of these, not 32 elements."
-_BETWEEN = (
-    "Between the lowest and the highest address there may be pieces that nobody touches: they are not "
-    "fetched."
-)
-_BEGIN = "Pieces begin at multiples of 32 bytes, wherever a warp begins to read."
-_EIGHT = "A piece has as many elements as fit 32 bytes: eight, if they have four bytes each."
-_TOUCHED = "Count the pieces that are touched: the bytes that are wanted may lie in more of them."
-_SHARED = "Threads whose addresses lie in one piece share it."
+_BYTES = "Addresses are in bytes, and a sector has 32 bytes, not 32 elements."
+_BETWEEN = "Sectors between the lowest and the highest address that no thread touches are not fetched."
+_BEGIN = "Sectors begin at multiples of 32 bytes, wherever a warp begins to read."
+_EIGHT = "A sector has as many elements as fit in 32 bytes: eight elements of four bytes."
+_TOUCHED = "Count the sectors that are touched: the bytes that are accessed may lie in more of them."
+_SHARED = "Threads whose addresses lie in the same sector share it."
 
 
 # -- banks
 
 
-def _judge_turns(answer: Anything, case: Access) -> Failure | None:
-    right = turns(case.addresses)
+def _judge_cycles(answer: Anything, case: Access) -> Failure | None:
+    right = cycles(case.addresses)
     description = f"conflicts({_list(case.addresses)})"
     outcome = limited(CASE_SECONDS, answer, list(case.addresses))
     if outcome.error is not None:
-        return crashed(description, outcome, str(right), hint="" if case.addresses else turns_hint(0, ()))
+        return crashed(description, outcome, str(right), hint="" if case.addresses else cycles_hint(0, ()))
     if integer(outcome.value) == right:
         return None
-    hint = turns_hint(outcome.value, case.addresses)
+    hint = cycles_hint(outcome.value, case.addresses)
     return Failure(description, str(right), repr_of(outcome.value), hint, printed=outcome.printed)
 
 
-def turns_hint(value: object, addresses: Sequence[int]) -> str:
+def cycles_hint(value: object, addresses: Sequence[int]) -> str:
     """Explain what is wrong with an answer to `conflicts`."""
     if (value := integer(value)) is None:
-        return "Return how often the busiest bank is asked, a whole number."
+        return "Return the number of cycles of the busiest bank, an integer."
     if not addresses:
-        return "No thread takes part, so no bank is asked: 0."
+        return "No thread is active, so no bank is accessed: 0."
     words = [a // WORD for a in addresses]
     busiest = _most(word % BANKS for word in set(words))
     guesses = [
         (_most(word % BANKS for word in words), _SAME_WORD),
         (_most(a % BANKS for a in set(addresses)), _WORDS),
-        (busiest - 1, "Count all turns, the first one too: without a conflict it is 1."),
+        (busiest - 1, "Count all cycles, including the first: without a conflict the answer is 1."),
         (len({word % BANKS for word in words}), _ASKED),
     ]
-    last = "For each bank count the different words that are wanted of it; the most counts."
+    last = (
+        "For each bank, count the different words that threads access in it; the largest count is the answer."
+    )
     return next((hint for guess, hint in guesses if guess == value), last)
 
 
-_SAME_WORD = "Threads that want the same word of a bank are served together. Count different words."
-_WORDS = "Addresses are bytes; a bank gives words of four of them."
-_ASKED = "That is how many banks are asked. Wanted is how often one is."
+_SAME_WORD = "A bank serves all threads that access the same word together. Count different words."
+_WORDS = "Addresses are in bytes; a bank serves words of four bytes."
+_ASKED = "That is the number of banks that are accessed. How many words does the busiest of them serve?"
 
 
 def _most(keys: Iterable[int]) -> int:
@@ -131,7 +130,7 @@ def _judge_rows(answer: Anything, case: Tile) -> Failure | None:
     most = worst(right, case.accesses)
     shown = "\n".join(f"  {_list(places)}" for places in case.accesses)
     description = f"row_length({case.columns}, accesses), with the accesses\n{shown}"
-    expected = f"{right}: at most {counted(most, 'turn')}"
+    expected = f"{right}: at most {counted(most, 'cycle')}"
     outcome = limited(CASE_SECONDS, answer, case.columns, [list(places) for places in case.accesses])
     if outcome.error is not None:
         return crashed(description, outcome, expected)
@@ -141,7 +140,7 @@ def _judge_rows(answer: Anything, case: Tile) -> Failure | None:
         return None
     got = repr_of(value)
     if length is not None and length >= case.columns:
-        got += f": {counted(worst(length, case.accesses), 'turn')}"
+        got += f": {counted(worst(length, case.accesses), 'cycle')}"
     return Failure(description, expected, got, rows_hint(value, case), printed=outcome.printed)
 
 
@@ -149,19 +148,19 @@ def rows_hint(value: object, case: Tile) -> str:
     """Explain what is wrong with an answer to `row_length`."""
     columns, accesses = case
     if (value := integer(value)) is None:
-        return "Return the length of a row in words, a whole number."
+        return "Return the length of a row in words, an integer."
     if value < columns:
-        return f"The tile has {columns} columns: in shorter rows they would lie upon each other."
+        return f"The tile has {columns} columns: in shorter rows, columns would overlap."
     right = best_length(columns, accesses)
     if worst(value, accesses) == worst(right, accesses):
-        return "A shorter row does as well, and takes less memory."
+        return "A shorter row is just as fast, and takes less memory."
     if value == columns + 1:
-        return "One word more is right for columns of a whole warp. Try the lengths, and count."
+        return "One extra word is right for columns as long as a warp. Try all lengths, and count."
     if len(accesses) > 1 and any(value == best_length(columns, [one]) for one in accesses):
-        return "That is best for one of the accesses. The worst of them counts."
+        return "That is best for one of the accesses. The slowest of them counts."
     if value >= columns + BANKS:
-        return "Banks come again after 32 words: what a longer row does, a shorter one does too."
-    return "Try all lengths from the tile's own on: banks come again after 32 words."
+        return "The pattern of banks repeats after 32 words, so a shorter row does the same as a longer one."
+    return "Try all lengths from the number of columns on: the pattern of banks repeats after 32 words."
 
 
 def _list(values: Sequence[Anything]) -> str:
@@ -169,7 +168,7 @@ def _list(values: Sequence[Anything]) -> str:
     return f"[{shown}]"
 
 
-# -- what is tried
+# -- test cases
 
 _KERNEL = (  # the transpose of chapter 23, a tile of 16 rows and 8 columns: written, and read
     block_access(lambda x, y: (2 * y + (x >> 3), x & 7), 16),
@@ -178,7 +177,7 @@ _KERNEL = (  # the transpose of chapter 23, a tile of 16 rows and 8 columns: wri
 
 
 def _plain(rng: random.Random, count: int) -> Iterator[Access]:
-    """Side by side, and with strides."""
+    """Yield contiguous and strided accesses."""
     for step in (1, 2, 3, 8, 9, 32, 0):
         yield Access(tuple(strided(WARP, step)))
     for _ in range(count):
@@ -186,7 +185,7 @@ def _plain(rng: random.Random, count: int) -> Iterator[Access]:
 
 
 def _shifted(rng: random.Random, count: int) -> Iterator[Access]:
-    """Iterate over accesses that begin anywhere, of elements of other sizes, or by a part of the threads."""
+    """Yield accesses with any start address and element size, and partial warps."""
     yield Access(())
     yield Access(tuple(strided(WARP, 1, 1)))
     for _ in range(count):
@@ -196,7 +195,7 @@ def _shifted(rng: random.Random, count: int) -> Iterator[Access]:
 
 
 def _scattered(rng: random.Random, count: int) -> Iterator[Access]:
-    """In any order: gathers, several rows, the same element for several threads."""
+    """Yield addresses in any order: gathers, several rows, the same element for several threads."""
     for _ in range(count):
         kind, size = rng.randrange(3), rng.choice((2, 4, 8))
         if kind == 0:
@@ -212,23 +211,23 @@ def _scattered(rng: random.Random, count: int) -> Iterator[Access]:
 def _words(*kinds: Callable[[random.Random, int], Iterator[Access]]) -> Callable[..., Iterator[Access]]:
     """Generate the same accesses as words of four bytes."""
 
-    def made(rng: random.Random, count: int) -> Iterator[Access]:
+    def generate(rng: random.Random, count: int) -> Iterator[Access]:
         for cases in kinds:
             for case in cases(rng, count // len(kinds)):
                 yield Access(tuple([a // case.size * WORD for a in case.addresses]))
 
-    return made
+    return generate
 
 
 def _repeated(rng: random.Random, count: int) -> Iterator[Access]:
-    """Where several threads want the same word."""
+    """Yield accesses in which several threads read the same word."""
     for _ in range(count):
         each, step = rng.choice((2, 4, 8, 32)), rng.choice((1, 8, 16, 32))
         yield Access(tuple([WORD * step * (t // each) for t in range(WARP)]))
 
 
 def _columns(rng: random.Random, count: int) -> Iterator[Tile]:
-    """Read down a column."""
+    """Yield reads down a column."""
     for columns in (32, 16, 8, 33):
         yield Tile(columns, (tuple((t, 0) for t in range(WARP)),))
     for _ in range(count):
@@ -236,7 +235,7 @@ def _columns(rng: random.Random, count: int) -> Iterator[Tile]:
 
 
 def _tiles(rng: random.Random, count: int) -> Iterator[Tile]:
-    """Written in one way and read in another."""
+    """Yield tiles that are written in one pattern and read in another."""
     yield Tile(8, tuple(map(tuple, _KERNEL)))
     for _ in range(count):
         columns = rng.choice((8, 16, 20, 32, 48, 64))
@@ -253,7 +252,7 @@ def _blocked(rng: random.Random, columns: int) -> list[Place]:
 
 
 def _fewer(case: Access) -> Iterator[Access]:
-    """Of fewer threads."""
+    """Yield accesses of fewer threads."""
     threads = case.addresses
     for parts in (2, 4, 8):
         for at in range(0, len(threads), max(1, len(threads) // parts)):
@@ -263,7 +262,7 @@ def _fewer(case: Access) -> Iterator[Access]:
 
 
 def _simpler(case: Tile) -> Iterator[Tile]:
-    """With fewer accesses."""
+    """Yield tiles with fewer accesses."""
     if len(case.accesses) > 1:
         for at in range(len(case.accesses)):
             yield Tile(case.columns, case.accesses[:at] + case.accesses[at + 1 :])
@@ -308,20 +307,27 @@ EXERCISE = {
         "transactions",
         "transactions(addresses, size)",
         _properties(
-            _judge_pieces, _fewer,
-            ("strides", "side by side, or apart", _plain),
-            ("anywhere", "from any place, of elements of any size, by a part of the threads", _shifted),
-            ("scattered", "in any order", _scattered),
+            _judge_sectors, _fewer,
+            ("strides", "the number of sectors is right for contiguous and for strided accesses", _plain),
+            (
+                "anywhere",
+                "it is right for any start address and element size, and if some threads are inactive",
+                _shifted,
+            ),
+            ("scattered", "it is right for addresses in any order", _scattered),
         ),
     ),
     "conflicts": Exercise(
         "conflicts",
         "conflicts(addresses)",
         _properties(
-            _judge_turns, _fewer,
-            ("strides", "different words of one bank take turns", _words(_plain)),
-            ("together", "who wants the same word is served together", _repeated),
-            ("scattered", "in any order, by a part of the threads", _words(_shifted, _scattered)),
+            _judge_cycles, _fewer,
+            ("strides", "different words of a bank cause a conflict", _words(_plain)),
+            ("together", "threads that read the same word are served together", _repeated),
+            (
+                "scattered", "it is right for addresses in any order, and if some threads are inactive",
+                _words(_shifted, _scattered),
+            ),
         ),
     ),
     "row_length": Exercise(
@@ -329,8 +335,8 @@ EXERCISE = {
         "row_length(columns, accesses)",
         _properties(
             _judge_rows, _simpler,
-            ("columns", "a column is read in as few turns as can be", _columns),
-            ("tiles", "the worst of several accesses counts, and no row is longer than it must be", _tiles),
+            ("columns", "a column is read in as few cycles as possible", _columns),
+            ("tiles", "the slowest of several accesses counts, and no row is longer than necessary", _tiles),
         ),
     ),
 }  # fmt: skip
