@@ -11,7 +11,10 @@ _COMPILER = (
     "whole programs are compiled, by relay.build, relay.vm.compile and relay.create_executor; "
     "single kernels are TVM's own: real_tvm('tvm')"
 )
-_TUNING = "there is no code generator, so nothing is tuned; see the installed TVM's meta_schedule"
+_TUNING = (
+    "relay_explorer.build(..., search=True) measures several tilings of each kernel; "
+    "TVM's own tuner is real_tvm('tvm.s_tir.meta_schedule')"
+)
 _IMPORTERS = (
     "there are no importers yet: write the program in Relay's text (relay.parse), "
     "build it with relay's operators, or take one of relay_explorer.models"
@@ -35,18 +38,18 @@ REMEDIES = {
     "tvm.driver": "tvmc is part of the installed TVM: relay_explorer.compat.real_tvm('tvm.driver')",
     "tvm.relay.backend.te_compiler": _COMPILER,
     "tvm.relay.frontend": _IMPORTERS,
-    "tvm.relay.quantize": "quantization is not here; relay_explorer shows programs as they are",
+    "tvm.relay.quantize": "relay_explorer does not quantize programs yet",
     "tvm.relay.collage": _COMPILER,
-    "tvm.contrib.download": "nothing is downloaded here: fetch the file first",
-    "tvm.contrib.relay_viz.DotPlotter": "leave the plotter out: RelayVisualizer(mod) draws by itself",
-    "tvm.contrib.relay_viz.TermPlotter": "leave the plotter out; print(mod) is the program as text",
-    "tvm.contrib.relay_viz.interface": "leave plotter and parser out: RelayVisualizer(mod) draws by itself",
+    "tvm.contrib.download": "relay_explorer downloads nothing: fetch the file first",
+    "tvm.contrib.relay_viz.DotPlotter": "omit the plotter: RelayVisualizer(mod) draws without it",
+    "tvm.contrib.relay_viz.TermPlotter": "omit the plotter; print(mod) is the program as text",
+    "tvm.contrib.relay_viz.interface": "omit plotter and parser: RelayVisualizer(mod) draws without them",
     "tvm.te.compute": _TENSORS,
     "tvm.te.placeholder": _TENSORS,
-    "tvm.topi": "operators have NumPy meanings here: call them through relay and relay.create_executor",
+    "tvm.topi": "NumPy evaluates operators: call them through relay and relay.create_executor",
     "tvm.relax": "Relax is TVM's own: real_tvm('tvm.relax')",
     "tvm.script": "TVMScript is TVM's own: real_tvm('tvm.script')",
-    "tvm._ffi": "there is no C++ behind this package: nothing is registered with it",
+    "tvm._ffi": "relay_explorer is written in Python: there are no C++ functions to register or to call",
 }
 
 

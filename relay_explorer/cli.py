@@ -248,7 +248,7 @@ def _arguments(module: IRModule, texts: Sequence[str]) -> list[object]:
 
     params = module["main"].params
     if len(texts) != len(params):
-        raise RelayError(f"`@main` has {counted(len(params), 'parameter')}, and {len(texts)} --arg are given")
+        raise RelayError(f"`@main` expects {counted(len(params), 'argument')}, got {len(texts)} --arg")
     return [argument(param, text, module) for param, text in zip(params, texts)]
 
 

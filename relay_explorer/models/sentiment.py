@@ -136,7 +136,7 @@ def parse(text: str) -> Tree:
         elif token in WORDS:
             part = token
         else:
-            raise RelayError(f"{token!r:.40} is no word of the vocabulary", help=[", ".join(WORDS)])
+            raise RelayError(f"{token!r:.40} is not a word of the vocabulary", help=[", ".join(WORDS)])
         open_pairs[-1].append(part)
     if len(open_pairs) != 1 or len(open_pairs[0]) != 1:
         raise RelayError("a sentence is a word, or a pair of two in parentheses: `(not bad)`")

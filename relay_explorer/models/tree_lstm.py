@@ -137,7 +137,7 @@ def _vector(part: Any, place: _Place, vectors: Mapping[str, Any] | None, word: C
             else f"of shape {vector.shape}"
         )
         raise RelayError(
-            f"a word{_where(place)} must be a vector of {size} numbers, and is {actual}",
+            f"a word{_where(place)} must be a vector of {size} elements, but is {actual}",
             help=["a sentence is a word, or a pair of two phrases: `((a, b), c)`"],
         )
     return vector.reshape(1, size)
@@ -147,7 +147,7 @@ def _no_pair(part: tuple[Any, ...] | list[Any], place: _Place) -> RelayError:
     if len(part) == 2:
         return RelayError(f"a phrase{_where(place)} contains itself, so it has no end")
     return RelayError(
-        f"a phrase has two halves, and this one{_where(place)} has {len(part)}",
+        f"a phrase has two halves, but this one{_where(place)} has {len(part)}",
         help=["pair neighbours: `(a, b, c)` is `((a, b), c)` or `(a, (b, c))`"] if part else [],
     )
 

@@ -24,7 +24,7 @@ class Interner:
         index = self._indices.get(text)
         if index is None:
             index = self._indices[text] = len(self.strings)
-            # Half a surrogate pair is no character: no encoder would take it.
+            # Half a surrogate pair is not a character: no encoder would take it.
             self.strings.append(text if text.isascii() else text.encode("utf-8", "replace").decode())
         return index
 
@@ -50,7 +50,7 @@ def writer(record: Record) -> Write:
 
 
 def _spread_writer(record: Record) -> Write:
-    """Of a member of a union whose last field is spread: `["m", 3, 4]`."""
+    """Of a member of a union whose last field is unpacked: `["m", 3, 4]`."""
     heads = [type_writer(field.type) for field in record.fields[:-1]]
     tail = type_writer(record.fields[-1].type)
 

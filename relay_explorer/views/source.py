@@ -13,6 +13,7 @@ from ..ir.module import IRModule
 from ..ir.show import counted
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.walk import post_order
+from ..transform.fuse_ops.groups import Fusion
 from ..typing.infer import Inference
 
 LARGEST = 30_000  # expressions; a larger program is refused at once, instead of filling the reader's memory
@@ -50,7 +51,7 @@ class Source:
         count = sum(len(post_order(function)) for function in module.functions.values())
         if count > LARGEST:
             raise RelayError(
-                f"the program has {count:,} expressions, and an explorer shows at most {LARGEST:,}",
+                f"the program has {count:,} expressions, but an explorer shows at most {LARGEST:,}",
                 help=['explore a part of it: explore(module["f"]) shows one function'],
             )
         return module
@@ -62,7 +63,7 @@ class Source:
         if not args and isinstance(main, Function) and main.params:
             names = ", ".join(f"%{p.name_hint}" for p in main.params[:8])
             raise RelayError(
-                f"`@main` takes {counted(len(main.params), 'argument')}, and is given 0",
+                f"`@main` expects {counted(len(main.params), 'argument')}, got 0",
                 main.span,
                 help=[
                     f"they are {names}{' …' if len(main.params) > 8 else ''}: explore(…, args=[…])",
@@ -89,7 +90,7 @@ def _module(x: object) -> IRModule:
         return x
     if isinstance(x, Inference):
         return x.source
-    if isinstance(x, Evaluation):
+    if isinstance(x, (Evaluation, Fusion)):
         return x.module
     if isinstance(x, TupleWrapper):
         x = x.astuple()

@@ -18,7 +18,7 @@ import { createTransport } from "./transport.js";
 export const NARROW = 620;
 
 /**
- * An explorer of `view` in `root`. A subclass makes its parts in `build()`, takes up a state in `restore(state)` and tells it
+ * An explorer of `view` in `root`. A subclass makes its parts in `build()`, restores a state in `restore(state)` and tells it
  * in `token()`; one that steps has `steps`, `marks` and `go(step)`. `begin()` is called once the fields are there.
  * @template {BaseView} [V=any]
  */

@@ -344,7 +344,7 @@ export function createRows({
     return Math.min(WIDEST, Math.ceil(longest * MONO) + 24);
   }
 
-  // Until the window has a height, nobody knows what is in it: what was asked for till then is asked again.
+  // Until the window has a height, its contents are unknown: what was requested until then is requested again.
   const sizes = new ResizeObserver(() => {
     look();
     if (measured || !scroller.clientHeight) return;

@@ -42,6 +42,49 @@ export function sentenceText(say) {
   return flat(parts(template, args)).replace(/\s*\n\s*/g, " ");
 }
 
+/** @typedef {{ page: string, terms: Record<string, string> }} Terms the book's glossary: its page, and an anchor for each form */
+
+/** The glossary that the book's pages load, or null elsewhere. */
+const glossary = () => /** @type {{ relayTerms?: Terms }} */ (globalThis).relayTerms ?? null;
+/** @type {RegExp | null} */
+let termPattern = null;
+
+/** @param {Terms} terms */
+function patternOf(terms) {
+  const forms = Object.keys(terms.terms).sort((a, b) => b.length - a.length);
+  const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  // What stands before is a group, since the oldest browsers cannot look behind.
+  return new RegExp(`(^|[^\\w-])(${escaped.join("|")})(?=(?:e?s)?(?![\\w-]))`, "gi");
+}
+
+/**
+ * A text with the first use of each glossary term as a link; `linked` are the anchors that are linked already.
+ * @param {string} text
+ * @param {Set<string>} linked
+ * @returns {Child[]}
+ */
+function withTerms(text, linked) {
+  const terms = glossary();
+  if (!terms) return [text];
+  termPattern ??= patternOf(terms);
+  /** @type {Child[]} */
+  const out = [];
+  let from = 0;
+  for (const match of text.matchAll(termPattern)) {
+    const [, before, term] = match;
+    const anchor = terms.terms[term] ?? terms.terms[term.toLowerCase()];
+    if (!anchor || linked.has(anchor)) continue;
+    linked.add(anchor);
+    const start = match.index + before.length;
+    if (start > from) out.push(text.slice(from, start));
+    const root = document.documentElement.dataset.content_root ?? "";
+    out.push(h("a", { class: "term", href: `${root}${terms.page}#${anchor}` }, term));
+    from = start + term.length;
+  }
+  if (from < text.length) out.push(text.slice(from));
+  return out;
+}
+
 /**
  * The sentence as nodes; `code(text)` may return its own element for an argument.
  * @param {readonly string[] | null | undefined} say
@@ -49,10 +92,14 @@ export function sentenceText(say) {
  */
 export function sentence(say, code = (value) => h("code", null, value)) {
   const [template = "", ...args] = say ?? [];
+  /** @type {Set<string>} */
+  const linked = new Set();
   /** @type {(list: Part[]) => Child[]} */
   const draw = (list) =>
-    list.map((p) =>
-      typeof p === "string" ? p : p.strong ? h("strong", null, draw(p.strong)) : code(p.code),
+    list.flatMap((p) =>
+      typeof p === "string"
+        ? withTerms(p, linked)
+        : [p.strong ? h("strong", null, draw(p.strong)) : code(p.code)],
     );
   const [first, ...rest] = template.split("\n");
   const nodes = draw(parts(first, args));

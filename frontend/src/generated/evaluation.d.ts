@@ -38,8 +38,8 @@ export interface ObjectBox {
 }
 
 /**
- * An activation: whose, its rows, who waits for it and where, whose place it took, and from when to when it
- * lives.
+ * An activation: whose, its rows, which activation waits for it and where, whose place it took, and from when to
+ * when it lives.
  */
 export interface FrameBox {
   name: string;

@@ -58,8 +58,8 @@ export interface MachineObject {
 }
 
 /**
- * An activation: of which function, who waits for it and at which instruction, whose place it took, and from
- * when to when it lives.
+ * An activation: of which function, which activation waits for it and at which instruction, whose place it took,
+ * and from when to when it lives.
  */
 export interface MachineFrame {
   function: number;

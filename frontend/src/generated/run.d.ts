@@ -24,7 +24,7 @@ export interface RunView extends common.BaseView {
 
 /**
  * What ran the program: its name, what the kernels were made for, threads, and the most that it can do, in
- * operations and bytes a second.
+ * operations and bytes per second.
  */
 export interface Machine {
   name: string;

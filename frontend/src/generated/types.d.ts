@@ -109,7 +109,7 @@ export interface Popped {
   relation: number;
 }
 
-/** One of two types that disagree, and how it came about. */
+/** One of two types that disagree, and how it was derived. */
 export interface Side {
   type: string;
   chain: ChainLink[];

@@ -317,7 +317,7 @@ void seen(Address at, std::size_t size, bool writes, bool aligned, bool atomic, 
     fail(whom() + (writes ? " writes " : " reads ") + std::to_string(size) + " bytes " + where);
   }
   if (aligned && at % size) {
-    fail(whom() + (writes ? " writes " : " reads ") + std::to_string(size) + " bytes at an address that is no multiple of it");
+    fail(whom() + (writes ? " writes " : " reads ") + std::to_string(size) + " bytes at an address that is not a multiple of it");
   }
   touch(*memory, at, size, writes, atomic);
   if (settings.counts) count_access(*memory, at, size, writes, place);

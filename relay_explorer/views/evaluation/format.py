@@ -94,8 +94,8 @@ class ObjectBox(NamedTuple):
 
 
 class FrameBox(NamedTuple):
-    """An activation: whose, its rows, who waits for it and where, whose place it took, and from when to when
-    it lives.
+    """An activation: whose, its rows, which activation waits for it and where, whose place it took, and from
+    when to when it lives.
     """
 
     name: str

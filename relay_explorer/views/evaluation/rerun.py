@@ -53,7 +53,7 @@ class Rerun:
                 f"{limit!r:.40} is not a valid number of steps", help=[f"from 1 to {MAX_STEPS:,}"]
             )
         if not isinstance(texts, (list, tuple)) or len(texts) != len(self.params):
-            raise RelayError(f"the function takes {len(self.params)} arguments")
+            raise RelayError(f"the function expects {len(self.params)} arguments")
         old = zip(self.params, texts, self.texts, self.evaluation.args)
         module = self.evaluation.module
         args = [

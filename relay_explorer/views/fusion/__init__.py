@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from ...transform.fuse_ops.groups import Fusion
 from ..registry import declare
 from ..source import Source
 from .format import FusionView
 
 
-@declare("fusion", "kernels being formed", accepts=("Inference", "Evaluation"))
+@declare(
+    "fusion",
+    "kernels being formed",
+    accepts=("Inference", "Evaluation", "Fusion"),
+    default_for=("Fusion",),
+)
 def build(source: Source) -> FusionView:
-    """Build the view of a program's operators being grouped."""
+    """Build the view of a program's operators being grouped, by `FuseOps` or as a `Fusion` says."""
     from .view import fusion_view
 
-    return fusion_view(source.module, title=source.title)
+    own = source.given.partition if isinstance(source.given, Fusion) else None
+    return fusion_view(source.module, title=source.title, own=own)

@@ -5,7 +5,7 @@ it does under other limits, answered beforehand by the same pass.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ...analysis.cost import call_cost, nbytes
@@ -40,7 +40,9 @@ from .tally import Tally
 MAX_REFUSED = 4_000  # decisions that are shown, besides those that merge
 MAX_FUNCTIONS = 12
 _ASKED = (Call, Tuple, TupleGetItem)
-MAX_SUPPOSED = 3  # operators whose pattern is supposed to be another
+MAX_SUPPOSED = 3  # operators whose pattern is supposed to be another; the data hold one more run for each
+MAX_SUPPOSED_IF_LARGE = 1
+LARGE = 200  # nodes of a function; a larger one is not asked for smaller kernels either
 
 
 class _Scenario(NamedTuple):
@@ -51,9 +53,15 @@ class _Scenario(NamedTuple):
     patterns: Mapping[str, int]
 
 
-def fusion_view(module: IRModule, limits: Limits | None = None, title: str = "") -> FusionView:
+Partitioning = Callable[[Function, DataflowGraph], Partition]
+
+
+def fusion_view(
+    module: IRModule, limits: Limits | None = None, title: str = "", own: Partitioning | None = None
+) -> FusionView:
     """Build the view of the fusion of a module's functions that compute something, `@main` first. Types are
-    inferred; functions are fused as they are, so passes that should come before must have run before.
+    inferred; functions are fused as they are, so passes that should come before must have run before. `own`
+    groups the operators instead of the pass; the view then has no variants but the one without fusion.
     """
     typed = infer_types(module)
     functions = {var.name_hint: f for var, f in typed.functions.items() if isinstance(f, Function)}
@@ -63,7 +71,7 @@ def fusion_view(module: IRModule, limits: Limits | None = None, title: str = "")
     regrouping = Regrouping(program, effects(typed))
     names = sorted(functions, key=lambda name: name != "main")
     busy = [name for name in names if any(map(_computes, post_order(functions[name])))] or names
-    builders = [_Builder(program, regrouping, functions[name]) for name in busy[:MAX_FUNCTIONS]]
+    builders = [_Builder(program, regrouping, functions[name], own) for name in busy[:MAX_FUNCTIONS]]
     fused = [b.fused(f"@{name}", limits or Limits()) for name, b in zip(busy, builders)]
 
     def number(expr: Expr) -> int:
@@ -79,8 +87,11 @@ def fusion_view(module: IRModule, limits: Limits | None = None, title: str = "")
 
 
 class _Builder:
-    def __init__(self, program: ProgramRows, regrouping: Regrouping, function: Function) -> None:
+    def __init__(
+        self, program: ProgramRows, regrouping: Regrouping, function: Function, own: Partitioning | None
+    ) -> None:
         self.function = function
+        self.own = own
         self.program = program
         self.regrouping = regrouping
         self.graph = DataflowGraph(function)
@@ -138,13 +149,17 @@ class _Builder:
     def _what_if(self, limits: Limits, requested: Variant) -> list[_Scenario]:
         """Other limits and other patterns: no fusion, small kernels, an operator that stands in the way."""
         scenarios = [_Scenario("no fusion", limits._replace(level=0), {})]
+        if self.own is not None:
+            return scenarios
         largest = max((len(k.nodes) for k in requested.kernels), default=1)
-        for depth in (2, 4):
+        large = len(self.graph.nodes) > LARGE
+        for depth in () if large else (2, 4):
             if depth < largest:
                 scenarios.append(_Scenario(f"at most {depth} in a kernel", limits._replace(depth=depth), {}))
         blamed = Counter(self._blamed(step) for step in requested.steps if step.mark == FusionMark.REFUSED)
         blamed.pop("", None)
-        for name, _ in blamed.most_common(MAX_SUPPOSED):
+        supposed = MAX_SUPPOSED_IF_LARGE if large else MAX_SUPPOSED
+        for name, _ in blamed.most_common(supposed):
             pattern = Op.get(name).pattern
             other = OpPattern.INJECTIVE if pattern > OpPattern.INJECTIVE else OpPattern.OPAQUE
             scenarios.append(_Scenario(f"{short(name)} were {say.WORDS[other]}", limits, {name: other}))
@@ -161,7 +176,10 @@ class _Builder:
     def _variant(self, scenario: _Scenario, requested: bool = False) -> Variant:
         graph = DataflowGraph(self.function, scenario.patterns) if scenario.patterns else self.graph
         with Recorder(Decision) as recorder:
-            partition = Partition(graph, scenario.limits)
+            if requested and self.own is not None:
+                partition = self.own(self.function, graph)
+            else:
+                partition = Partition(graph, scenario.limits)
         dominators = partition.dominators
         steps = self._steps(partition, recorder.events)
         kernels = self._kernels(partition)
@@ -176,11 +194,16 @@ class _Builder:
             if node.pattern != self.base[n]
         ]
         return Variant(
-            scenario.name if not requested else f"level {scenario.limits.level}",
+            self._variant_name(scenario, requested),
             _told(launches, traffic), tuple(changed),
             tuple(-1 if p is None else p for p in parents),
             tuple(steps), tuple(kernels), launches, traffic, self._order(kernels),
         )  # fmt: skip
+
+    def _variant_name(self, scenario: _Scenario, requested: bool) -> str:
+        if not requested:
+            return scenario.name
+        return f"level {scenario.limits.level}" if self.own is None else "your fuser"
 
     def _order(self, kernels: Sequence[Kernel]) -> tuple[int, ...]:
         """Order the rows so that those of each kernel stand together."""

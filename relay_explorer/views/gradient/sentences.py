@@ -1,4 +1,6 @@
-"""What the gradient explorer says: at each place of the way back, what came, what goes on, and the rule."""
+"""What the gradient explorer says: at each step of the backward pass, what came, what goes on, and the
+rule.
+"""
 
 from __future__ import annotations
 

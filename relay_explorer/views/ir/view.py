@@ -34,7 +34,7 @@ from ..words import counted
 from .blocks import Groups
 from .format import Edge, Family, IRView, Node, Scope, Totals
 
-NAMES = (Op, Constructor)  # what a call names, and is no value of its own there
+NAMES = (Op, Constructor)  # what a call names, and is not a value of its own there
 MAX_TYPE_LENGTH = 4_000  # characters; a longer type is cut
 
 

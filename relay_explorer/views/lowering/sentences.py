@@ -178,14 +178,14 @@ def _lines(code: Code) -> int:
 
 def compiled_why(codes: Sequence[Code]) -> Sentence:
     if codes[0].name == "CUDA C":
-        text = "Each line has the colour of the block whose result it stores or helps to compute."
+        text = "Each line has the color of the block whose result it stores or helps to compute."
         link = " PTX is linked to the lines of CUDA C by the compiler's own table." if len(codes) > 1 else ""
         return (text + link,)
     code = codes[-1]
     if not code.others:
         return ()
     return (
-        "LLVM's line table gives each instruction the colour of its block; those without a colour count "
+        "LLVM's line table gives each instruction the color of its block; those without a color count "
         f"iterations and compute addresses. Not shown: {count(code.others)} instructions that "
         "check arguments "
         "and divide the work among cores.",

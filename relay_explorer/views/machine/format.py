@@ -109,8 +109,8 @@ class MachineObject(NamedTuple):
 
 
 class MachineFrame(NamedTuple):
-    """An activation: of which function, who waits for it and at which instruction, whose place it took, and
-    from when to when it lives.
+    """An activation: of which function, which activation waits for it and at which instruction, whose place
+    it took, and from when to when it lives.
     """
 
     function: Annotated[int, Index("functions")]

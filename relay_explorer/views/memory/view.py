@@ -241,7 +241,7 @@ def _packed(plan: StoragePlan, lives: Sequence[Life]) -> int | None:
 
 
 class _Told(NamedTuple):
-    """A plan on its way into the view."""
+    """A plan that is being written into the view."""
 
     builder: _Builder
     plan: StoragePlan

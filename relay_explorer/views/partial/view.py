@@ -78,7 +78,7 @@ class _Builder:
         self.residual = ResidualRows(run)
         if len(self.residual.rows) > MAX_ROWS:
             raise RelayError(
-                f"the residual program has {count(len(self.residual.rows))} rows, and an explorer shows "
+                f"the residual program has {count(len(self.residual.rows))} rows, but an explorer shows "
                 f"at most {MAX_ROWS:,}",
                 help=["the option relay.PartialEvaluate.max_bindings of the context bounds it"],
             )

@@ -53,7 +53,7 @@ class RewriteStep(NamedTuple):
     """A rewrite inside a pass: what its rule says, the rule's name, its file in the package ("" for one of a
     reader's own) and line; the items of the stage before that it is about and those of this stage that it led
     to; what it found and what it made, in a line each ("": nothing), and `how` they belong together where it
-    is no rewrite but a decision.
+    is not a rewrite but a decision.
     """
 
     rule: str

@@ -59,7 +59,7 @@ class Level(NamedTuple):
 @as_object
 class Machine(NamedTuple):
     """What ran the program: its name, what the kernels were made for, threads, and the most that it can do,
-    in operations and bytes a second.
+    in operations and bytes per second.
     """
 
     name: str

@@ -40,7 +40,7 @@ def run_view(
     """
     if len(measured.launches) > LAUNCHES:
         raise RelayError(
-            f"the run calls kernels {len(measured.launches):,} times, and a page shows at most {LAUNCHES:,}",
+            f"the run calls kernels {len(measured.launches):,} times, but a page shows at most {LAUNCHES:,}",
             help=["measure it with a shorter list or a smaller tree: explore(…, measure=True, args=[…])"],
         )
     times = [sum(launch.ns for launch in measured.calls(n)) for n in range(len(measured.kernels))]

@@ -144,7 +144,7 @@ class ChainLink(NamedTuple):
 
 @as_object
 class Side(NamedTuple):
-    """One of two types that disagree, and how it came about."""
+    """One of two types that disagree, and how it was derived."""
 
     type: str
     chain: tuple[ChainLink, ...]

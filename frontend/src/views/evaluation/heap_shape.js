@@ -20,7 +20,7 @@ export const leaf = (get, id) => get(id).parts.length === 0;
 /** The part that goes on a chain, or undefined. */
 const restOf = (get, id) => get(id).parts.find((part) => part.role === ROLE.rest && part.id >= 0);
 
-/** The roots that no other root reaches, in their order, and for everything that they reach who holds it first. */
+/** The roots that no other root reaches, in their order, and for everything that they reach which of them holds it first. */
 export function reach(get, roots) {
   const inner = new Set();
   for (const root of roots) {
@@ -42,7 +42,7 @@ export function reach(get, roots) {
     const open = [root];
     while (open.length && holder.size < SEARCHED) {
       const id = open.pop();
-      // The rest of a chain belongs to the chain, whoever else holds it later.
+      // The rest of a chain belongs to the chain, even if another root holds it later.
       const parts = partsOf(get, id).filter((part) => !holder.has(part.id));
       for (const part of parts) if (!holder.has(part.id)) holder.set(part.id, id);
       open.push(...new Set(parts.map((part) => part.id).reverse()));
