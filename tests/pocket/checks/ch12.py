@@ -1,0 +1,69 @@
+"""Chapter 12: the solver; the milestone of part III: the same types as the package, in the real networks."""
+
+from __future__ import annotations
+
+import time
+
+from pocket import bridge, ir
+from pocket.scopes import post_order
+from pocket.solver import Solver, infer_types
+from pocket.types import FuncType, TensorType
+
+from relay_explorer import models, relay
+from tests.pocket.programs import programs
+
+unifier = Solver(None)
+a, b, c = unifier.fresh(), unifier.fresh(), unifier.fresh()
+number = TensorType(())
+unifier.unify(FuncType((a, b)), c)
+unifier.unify(c, FuncType((number, a)))
+assert unifier.resolve(b) == number
+for left, right in [(c, number), (unifier.fresh(), None)]:
+    try:
+        unifier.unify(left, right or FuncType((left, number)))
+    except TypeError:
+        continue
+    raise AssertionError("unified what cannot be equal")
+
+for name in ("mlp", "lenet", "lstm", "tree_lstm", "resnet50"):
+    typed = relay.transform.InferType()(models.load(name))
+    converter = bridge.FromRelay()
+    program = converter.module(typed)
+    start = time.perf_counter()
+    types = infer_types(program)
+    assert time.perf_counter() - start < 2, name
+    matches = [expr for expr in types if isinstance(expr, ir.Match)]
+    patterns = [clause.pattern for match in matches for clause in match.clauses]
+    inside = {part for pattern in patterns for part in post_order(pattern)}
+    count = len([expr for expr in types if expr in inside - set(converter.memo.values())])
+    for expr, mine in converter.memo.items():
+        if mine in types and not isinstance(mine, ir.Constructor):
+            assert types[mine] == converter.type(expr.checked_type), name
+            count += 1
+    assert count == len([expr for expr in types if not isinstance(expr, (ir.Clause, ir.Constructor))]), name
+
+for number_, generated in enumerate(programs()):
+    converter = bridge.FromRelay()
+    types = infer_types(converter.module(generated.module))
+    for expr, type_ in generated.types.items():
+        mine = converter.memo.get(expr)
+        if mine in types:
+            assert types[mine] == converter.type(type_), f"random program {number_}"
+
+WRONG = [
+    "def @main(%x: Tensor[(1, 784), float32], %w: Tensor[(784, 256), float32]) { nn.dense(%x, %w) }",
+    "def @main(%x: int32) { %x.0 }",
+    "def @main(%x: int32) { if (%x) { 1 } else { 2 } }",
+    "def @main(%x: bool) { if (%x) { 1 } else { 2f } }",
+    "def @main(%x) { exp(%x) }",
+    "def @main(%x: int32) { %x(1) }",
+    "def @main(%f) { %f(%f) }",
+]
+for text in WRONG:
+    try:
+        infer_types(bridge.from_relay(relay.parse(text)))
+    except TypeError as error:
+        notes = error.__notes__
+    else:
+        notes = []
+    assert notes, text
