@@ -42,7 +42,7 @@ def _legend(c: Canvas) -> None:
     c.text(LEFT + 54, HEIGHT - 41, "the relation reads this class", size=13.5)
     c.line((LEFT + 8, HEIGHT - 20), (LEFT + 44, HEIGHT - 20), edge="run", width=2, dashed=True)
     c.head(LEFT, HEIGHT - 20, pi, "run")
-    c.text(LEFT + 54, HEIGHT - 15, "and says something of this one, its output", size=13.5)
+    c.text(LEFT + 54, HEIGHT - 15, "and determines this one, its output", size=13.5)
 
 
 def draw(c: Canvas) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 from xml.sax.saxutils import escape, quoteattr
 
 from figures.style import MONO, SANS, palette
@@ -131,6 +132,38 @@ class Canvas:
             self.text(x, y + i * size * leading, line, size=size, **how)  # type: ignore[arg-type]
 
 
+class Sheet(Protocol):
+    """What a file says of its picture besides the shapes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def width(self) -> float: ...
+
+    @property
+    def height(self) -> float: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    def svg(self, theme: str) -> str: ...
+
+
+def document(sheet: Sheet, parts: Iterable[str]) -> str:
+    """Return the SVG file of a picture. The background is transparent: the page's own shows through."""
+    width, height = number(sheet.width), number(sheet.height)
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    label = f'role="img" aria-label={quoteattr(sheet.title)}'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {label} font-family="{SANS}">'
+    words = " ".join(sheet.description.split())
+    about = f"<title>{escape(sheet.title)}</title>\n<desc>{escape(words)}</desc>"
+    return "\n".join([head, about, *parts, "</svg>", ""])
+
+
 @dataclass(frozen=True)
 class Figure:
     """A printed figure: `title` names it, `description` says in words what it shows."""
@@ -143,13 +176,7 @@ class Figure:
     draw: Callable[[Canvas], None]
 
     def svg(self, theme: str) -> str:
-        """The whole file. The background is transparent: the page's own shows through."""
+        """Return the whole file."""
         canvas = Canvas(self.width, self.height, theme)
         self.draw(canvas)
-        width, height = number(self.width), number(self.height)
-        size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-        label = f'role="img" aria-label={quoteattr(self.title)}'
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {label} font-family="{SANS}">'
-        words = " ".join(self.description.split())
-        about = f"<title>{escape(self.title)}</title>\n<desc>{escape(words)}</desc>"
-        return "\n".join([head, about, *canvas.parts, "</svg>", ""])
+        return document(self, canvas.parts)

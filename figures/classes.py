@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import hypot
 
 from figures.canvas import Canvas, Figure
+from figures.graph import Arrow, Box, draw_layout, lay_out
 from figures.record import Moment, before_solving, moments, owner, variables
 
 WIDTH, HEIGHT = 480, 496
 PANEL_W, PANEL_H = 226, 200
-RADIUS, BELOW = 15, 62
+RADIUS = 15
 
 
 def _panels() -> Iterator[tuple[str, Moment]]:
@@ -20,22 +20,30 @@ def _panels() -> Iterator[tuple[str, Moment]]:
             yield f"`{operator}` has run", Moment(dict(state.parent), dict(state.known), set(state.functions))
 
 
-def _variable(c: Canvas, x: float, y: float, number: int, known: bool) -> None:
-    c.circle(x, y, RADIUS, fill="known-bg" if known else "none", edge="known" if known else "unknown")
-    c.text(x, y + 5, variables()[number][0], size=15, anchor="middle", colour="known" if known else "ink")
-
-
-def _tree(c: Canvas, x: float, y: float, members: list[int], known: str | None) -> None:
-    top, *rest = members
-    if known is not None:
-        c.text(x, y - 22, known.rsplit(" ", 1)[0], size=12.5, mono=True, anchor="middle", colour="known")
-    for i, number in enumerate(rest):
-        below = x + (i - (len(rest) - 1) / 2) * 42
-        dx, dy = (x - below) / hypot(x - below, BELOW), -BELOW / hypot(x - below, BELOW)
-        start = (below + dx * (RADIUS + 1), y + BELOW + dy * (RADIUS + 1))
-        c.line(start, (x - dx * (RADIUS + 2), y - dy * (RADIUS + 2)), edge="soft", arrow=True)
-        _variable(c, below, y + BELOW, number, known is not None)
-    _variable(c, x, y, top, known is not None)
+def _forest(c: Canvas, x: float, y: float, state: Moment) -> None:
+    """Draw the classes of a moment side by side: the root above, with its type if that is known."""
+    boxes: dict[str, Box] = {}
+    arrows: list[Arrow] = []
+    for root, *members in state.classes():
+        known = root in state.known
+        for number in (root, *members):
+            hue, fill = ("known", "known-bg") if known else ("unknown", "")
+            boxes[str(number)] = Box(
+                variables()[number][0], hue, width=2 * RADIUS, height=2 * RADIUS, circle=True, fill=fill,
+                ink="known" if known else "", mono=False, size=15,
+            )  # fmt: skip
+        arrows += [Arrow(str(number), str(root), edge="soft") for number in members]
+    # With BT, a root without members would stand in the row of the members.
+    alone = any(len(members) == 1 for members in state.classes())
+    rows = [[str(root) for root, *_ in state.classes()]] if alone else []
+    layout = lay_out(boxes, arrows, direction="BT", apart=18, ranks_apart=34, rows=rows)
+    layout = layout.moved(x + (PANEL_W - layout.width) / 2, y)
+    draw_layout(c, boxes, arrows, layout)
+    for root, *_ in state.classes():
+        if root in state.known:
+            top_x, top_y = layout.centers[str(root)]
+            type_ = state.known[root].rsplit(" ", 1)[0]
+            c.text(top_x, top_y - 22, type_, size=12.5, mono=True, anchor="middle", colour="known")
 
 
 def draw(c: Canvas) -> None:
@@ -43,18 +51,11 @@ def draw(c: Canvas) -> None:
         x, y = 8 + (i % 2) * (PANEL_W + 12), 8 + (i // 2) * (PANEL_H + 12)
         c.box(x, y, PANEL_W, PANEL_H, edge="line", radius=10)
         c.text(x + 14, y + 25, f"{i}  {words}", size=14, bold=True)
-        classes = state.classes()
-        shares = [max(1, len(members) - 1) for members in classes]
-        unit, at = (PANEL_W - 16) / sum(shares), x + 8.0
-        for members, share in zip(classes, shares, strict=True):
-            _tree(c, at + unit * share / 2, y + 86, members, state.known.get(members[0]))
-            at += unit * share
+        _forest(c, x, y + 70, state)
     tensors = [number for members in before_solving().classes() for number in members]
     words = "   ".join(f"{variables()[n][0]} {owner(n)}" for n in sorted(tensors))
     c.text(10, HEIGHT - 44, words, size=13, mono=True)
-    c.text(
-        10, HEIGHT - 18, "An arrow leads to the root of the class. What the root knows, all know.", size=13
-    )
+    c.text(10, HEIGHT - 18, "Arrows lead to the root of a class, which stores the type of all.", size=13)
 
 
 FIGURE = Figure(

@@ -6,12 +6,14 @@ import json
 import math
 from pathlib import Path
 
-from figures.canvas import Canvas, Figure
+from matplotlib.axes import Axes
+
+from figures.chart import Chart, bars, say
 
 DATA = Path(__file__).parents[1] / "benchmarks" / "executors.json"
-WIDTH, LEFT, RIGHT = 480, 112, 62
-BAR, GAP, HEAD, TOP = 16, 5, 26, 30
-NAMES = {"interpreter": "interpreter", "vm": "machine", "graph": "graph", "aot": "ahead of time"}
+WIDTH, LEFT, RIGHT = 480, 118, 62
+BAR, GAP, HEAD, TOP, BELOW = 16, 5, 26, 30, 6
+NAMES = {"interpreter": "interpreter", "vm": "virtual machine", "graph": "graph", "aot": "ahead of time"}
 HUES = {"interpreter": "hue-teal", "vm": "hue-blue", "graph": "hue-orange", "aot": "hue-purple"}
 
 
@@ -27,29 +29,32 @@ def _steps() -> dict[str, dict[str, float]]:
 STEPS = _steps()
 _ALL = [micro for found in STEPS.values() for micro in found.values()]
 LOWEST, MOST = 10 ** math.floor(math.log10(min(_ALL))), 10 ** math.ceil(math.log10(max(_ALL)))
-HEIGHT = TOP + sum(HEAD + len(found) * (BAR + GAP) for found in STEPS.values()) + 6
+HEIGHT = TOP + sum(HEAD + len(found) * (BAR + GAP) for found in STEPS.values()) + BELOW
 
 
-def _x(micro: float) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * math.log(micro / LOWEST) / math.log(MOST / LOWEST)
-
-
-def draw(c: Canvas) -> None:
-    mark = LOWEST
-    while mark <= MOST * 1.01:
-        c.line((_x(mark), TOP - 6), (_x(mark), HEIGHT - 6), edge="line", width=1)
-        c.text(_x(mark), TOP - 12, f"{mark:g} µs", size=12, colour="soft", anchor="middle")
-        mark *= 10
-    y = float(TOP)
+def draw(axes: Axes, colours: dict[str, str]) -> None:
+    axes.set_xscale("log")
+    axes.set_xlim(LOWEST, MOST)
+    axes.set_ylim(HEIGHT - TOP - BELOW, 0)
+    axes.minorticks_off()
+    marks = [LOWEST * 10**power for power in range(round(math.log10(MOST / LOWEST)) + 1)]
+    axes.set_xticks(marks, [f"{mark:g} µs" for mark in marks])
+    axes.xaxis.tick_top()
+    axes.tick_params(top=False)
+    axes.grid(axis="x")
+    y, ticks, names = 0.0, [], []
     for name, found in STEPS.items():
-        c.text(4, y + 15, name, size=14, bold=True)
+        say(axes, name, (LOWEST, y + 15), (4 - LEFT, 0), size=14, weight="bold")
         y += HEAD
         for executor, micro in found.items():
-            c.text(LEFT - 8, y + 12.5, NAMES[executor], size=12.5, colour="soft", anchor="end")
-            hue = HUES[executor]
-            c.box(LEFT, y, max(_x(micro) - LEFT, 2), BAR, fill=f"{hue}-fill", edge=hue, width=1, radius=2)
-            c.text(_x(micro) + 6, y + 12.5, f"{micro:.2g} µs" if micro < 10 else f"{micro:.0f} µs", size=12.5)
+            middle = y + BAR / 2
+            bars(axes, colours, [middle], [LOWEST], [micro], HUES[executor], BAR)
+            words = f"{micro:.2g} µs" if micro < 10 else f"{micro:.0f} µs"
+            say(axes, words, (micro, middle), (6, -4.5), size=12.5)
+            ticks.append(middle)
+            names.append(NAMES[executor])
             y += BAR + GAP
+    axes.set_yticks(ticks, names, size=12.5)
 
 
 def _words() -> str:
@@ -59,8 +64,8 @@ def _words() -> str:
     )
 
 
-FIGURE = Figure(
+FIGURE = Chart(
     "dispatch", WIDTH, HEIGHT, "What a step costs under each executor",
     f"Bars, on a logarithmic scale: the time of a step of three programs of very small kernels. {_words()}.",
-    draw,
+    (LEFT, TOP, RIGHT, BELOW), draw,
 )  # fmt: skip

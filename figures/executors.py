@@ -1,5 +1,5 @@
-"""One small program as each of the four executors holds it. The bytecode is the compiler's own, without some
-of its details; the C is shortened.
+"""One small program in the form that each of the four executors runs. The bytecode is the compiler's own,
+without some of its details; the C is shortened.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 from functools import cache
 
 from figures.canvas import Canvas, Figure
+from figures.graph import Arrow, Box, draw_graph
 from relay_explorer.execute.vm import compile_program
 from relay_explorer.execute.vm.text import instruction_text
 from relay_explorer.text import parse
@@ -49,41 +50,22 @@ def _panel(c: Canvas, place: int, name: str, foot: tuple[str, str], edge: str) -
     return x, y + 36
 
 
-def _node(c: Canvas, x: float, y: float, text: str, edge: str = "edge") -> None:
-    half = 4 + 3.8 * len(text)
-    c.box(x - half, y - 11, 2 * half, 22, fill="paper", edge=edge, radius=6)
-    c.text(x, y + 4, text, size=SIZE, mono=True, anchor="middle")
-
-
 def _interpreter(c: Canvas) -> None:
     x, y = _panel(
         c, 0, "Interpreter", ("walks the program, and decides", "everything while it runs"), "hue-teal"
     )
-    places = {
-        "match": (114, 14),
-        "%state": (48, 62),
-        "@read": (150, 54),
-        "%rest": (92, 98),
-        "tanh": (180, 94),
-        "+": (180, 132),
-    }
-    for one, other in (
-        ("match", "%state"),
-        ("match", "@read"),
-        ("@read", "%rest"),
-        ("@read", "tanh"),
-        ("tanh", "+"),
-    ):
-        (x0, y0), (x1, y1) = places[one], places[other]
-        c.line((x + x0, y + y0 + 11), (x + x1, y + y1 - 12), edge="edge")
-    for name, (dx, dy) in places.items():
-        _node(c, x + dx, y + dy, name, "hue-teal" if name in ("match", "@read", "tanh") else "edge")
-    c.path(
-        f"M{x + 74} {y + 8}C{x + 40} {y + 20} {x + 96} {y + 44} {x + 112} {y + 52}",
-        edge="hue-teal",
-        dashed=True,
-    )
-    c.head(x + 116, y + 54, 0.4, "hue-teal")
+    names = ("match", "%state", "@read", "%rest", "tanh", "+")
+    boxes = {
+        name.strip("%"): Box(
+            name, "hue-teal" if name in ("match", "@read", "tanh") else "edge",
+            width=8 + 7.6 * len(name), height=22, radius=6, size=SIZE,
+        )
+        for name in names
+    }  # fmt: skip
+    uses = (("match", "state"), ("match", "@read"), ("@read", "rest"), ("@read", "tanh"), ("tanh", "+"))
+    arrows = [Arrow(one, other, edge="edge", head=False) for one, other in uses]
+    arrows.append(Arrow("@read", "match", edge="hue-teal", dashed=True, constrain=False))
+    draw_graph(c, boxes, arrows, x + PANEL / 2, y, apart=14, ranks_apart=16)
 
 
 def _graph(c: Canvas) -> None:
@@ -91,7 +73,7 @@ def _graph(c: Canvas) -> None:
         c,
         1,
         "Graph executor",
-        ("a list of kernels and a plan of", "memory: for so many words only"),
+        ("a list of kernels and a plan of", "memory: for three words only"),
         "hue-orange",
     )
     kernels = ("zeros", "add·tanh", "add·tanh", "add·tanh")
@@ -154,11 +136,11 @@ def draw(c: Canvas) -> None:
 
 FIGURE = Figure(
     "executors", WIDTH, HEIGHT, "One program under four executors",
-    """A function that reads a list: for Nil it gives the state, for Cons it calls itself with the rest and
-    tanh of the sum. The interpreter holds it as a tree of expressions and walks it. The graph executor holds
-    a list of kernels, zeros and three times add and tanh, with two buffers of memory that take turns: it is
-    right for three words only. The virtual machine holds eight instructions, from a switch over a get_field
-    and an invoke_packed to a tail_invoke. Ahead of time it is C with the same steps, and a goto where the
-    function called itself.""",
+    """A function that reads a list: for Nil it returns the state, for Cons it calls itself with the rest and
+    tanh of the sum. The interpreter walks it as a tree of expressions. The graph executor has
+    a list of kernels, zeros and three times add and tanh, with two buffers that are used alternately: it is
+    right for three words only. The virtual machine has eight instructions, from a switch over a get_field
+    and an invoke_packed to a tail_invoke. Ahead of time, it becomes C with the same steps, and a
+    goto where the function called itself.""",
     draw,
 )  # fmt: skip

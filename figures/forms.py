@@ -1,10 +1,11 @@
-"""The three forms of a program: text and Python calls lead to the objects, and printing leads back."""
+"""The three forms of a program: parsing and building make the objects, printing makes text of them."""
 
 from __future__ import annotations
 
 from figures.canvas import Canvas, Figure
+from figures.graph import Arrow, Box, draw_graph
 
-WIDTH, HEIGHT = 480, 372
+WIDTH, HEIGHT = 480, 358
 TEXT = ("fn (%a: float32) {", "  %0 = exp(%a);", "  add(%0, %0)", "}")
 CALLS = ('a = relay.var("a", …)', "p = relay.exp(a)", "relay.Function(", "    [a], p + p)")
 
@@ -16,16 +17,20 @@ def _written(c: Canvas, x: float, name: str, lines: tuple[str, ...], hue: str) -
         c.text(x + 14, 60 + 20 * i, line, size=13, mono=True)
 
 
-def _node(c: Canvas, x: float, y: float, kind: str, what: str) -> None:
-    c.box(x - 62, y - 19, 124, 38, fill="paper", edge="known")
-    c.text(x, y - 2, kind, size=12, colour="soft", anchor="middle")
-    c.text(x, y + 13, what, size=13, mono=True, anchor="middle")
+OBJECTS = {
+    "function": ("Function", "[a], …"),
+    "add": ("Call", "add"),
+    "exp": ("Call", "exp"),
+    "a": ("Var", "a"),
+}
+BOXES = {name: Box("", width=84, height=42) for name in OBJECTS}
+READS = [Arrow("function", "add"), Arrow("add", "exp"), Arrow("add", "exp"), Arrow("exp", "a")]
 
 
 def draw(c: Canvas) -> None:
     _written(c, 8, "Text", TEXT, "hue-blue")
     _written(c, 250, "Python calls", CALLS, "hue-orange")
-    c.box(8, 206, 464, 158, fill="known-bg", edge="known", width=2)
+    c.box(8, 206, 464, 144, fill="known-bg", edge="known", width=2)
     c.text(22, 231, "Objects in memory", size=15, bold=True, colour="known")
     c.line((90, 140), (90, 202), edge="ink", arrow=True)
     c.text(80, 176, "parse", size=14, anchor="end")
@@ -33,17 +38,13 @@ def draw(c: Canvas) -> None:
     c.text(160, 176, "print", size=14)
     c.line((361, 140), (361, 202), edge="ink", arrow=True)
     c.text(371, 176, "build", size=14)
-    _node(c, 82, 312, "Function", "[a], …")
-    _node(c, 232, 312, "Call", "add")
-    _node(c, 402, 312, "Call", "exp")
-    _node(c, 402, 238, "Var", "a")
-    c.line((144, 312), (168, 312), edge="known", arrow=True)
-    for bend, tilt in ((-14, 0.5), (14, -0.5)):
-        y = 312 + bend / 2
-        c.path(f"M294 {y:g}Q316 {y + bend:g} 334 {y:g}", edge="known")
-        c.head(338, y - bend / 7, tilt, "known")
-    c.line((402, 293), (402, 259), edge="known", arrow=True)
-    c.text(316, 350, "one exp, two uses", size=13, colour="soft", anchor="middle")
+    layout = draw_graph(c, BOXES, READS, WIDTH / 2, 264, direction="LR", ranks_apart=32)
+    for name, (x, y) in layout.centers.items():
+        kind, what = OBJECTS[name]
+        c.text(x, y - 4, kind, size=13, colour="soft", anchor="middle")
+        c.text(x, y + 14, what, size=13, mono=True, anchor="middle")
+    middle = (layout.centers["add"][0] + layout.centers["exp"][0]) / 2
+    c.text(middle, 332, "one exp, two uses", size=13, colour="soft", anchor="middle")
 
 
 FIGURE = Figure(
@@ -51,6 +52,6 @@ FIGURE = Figure(
     """Text and Python calls, side by side, describe one small program: exp of a, added to itself.
     Parsing the text and running the Python calls both lead to objects in memory: a function, whose body
     is a call of add, both of whose arguments are one and the same call of exp, whose argument is the
-    variable a. Printing leads from the objects back to the text.""",
+    variable a. Printing leads from the objects to the text.""",
     draw,
 )  # fmt: skip

@@ -6,8 +6,8 @@ from figures.canvas import Canvas, Figure
 
 WIDTH, HEIGHT = 480, 462
 LEFT = (
-    ("Python", "loops, `if`, recursion", "run by the host language", "hue-blue"),
-    ("graph", "calls of operators", "what an optimizer sees", "hue-orange"),
+    ("Python", "loops, `if`, recursion", "the host language runs it", "hue-blue"),
+    ("graph", "calls of operators", "what the optimizer sees", "hue-orange"),
     ("C++, CUDA", "one kernel for each", "operator × type × chip", "hue-purple"),
 )
 RIGHT = ("loops, `if`, recursion", "functions, data", "calls of operators", "types with shapes")
@@ -28,27 +28,27 @@ def draw(c: Canvas) -> None:
     c.box(254, 40, 216, 194, fill="known-bg", edge="known", width=2)
     c.text(268, 66, "one program", size=15, bold=True, colour="known")
     c.lines(268, 94, RIGHT, size=13.5, leading=1.7)
-    c.text(268, 219, "all of it seen by every pass", size=13, colour="soft")
+    c.text(268, 219, "every pass sees all of it", size=13, colour="soft")
     c.line((362, 237), (362, 256), edge="soft", arrow=True)
-    c.box(254, 260, 216, 84, edge="edge", dashed=True)
-    c.text(268, 286, "TVM", size=15, bold=True)
-    c.text(268, 308, "kernels generated,", size=13)
-    c.text(268, 328, "for the type and the chip", size=13, colour="soft")
+    c.box(254, 260, 216, 84, fill="hue-purple-fill", edge="hue-purple")
+    c.text(268, 286, "TVM", size=15, bold=True, colour="hue-purple")
+    c.text(268, 308, "generates kernels", size=13)
+    c.text(268, 328, "for each type and chip", size=13, colour="soft")
     c.lines(
         10,
         386,
         (
-            "Three languages, two seams.",
-            "A technique that crosses",
-            "a seam is written anew",
-            "on each side.",
+            "Three languages, two boundaries.",
+            "An optimization that crosses",
+            "one has to be written",
+            "again on each side.",
         ),
         size=13,
     )
     c.lines(
         254,
         386,
-        ("One language.", "A technique is a function", "from program to program,", "written once."),
+        ("One language.", "An optimization is a function", "from program to program,", "written once."),
         size=13,
     )
 

@@ -4,10 +4,12 @@ pass.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 from figures.canvas import Canvas, Figure
+from figures.graph import Arrow, Box, Layout, draw_arrow, lay_out
 from relay_explorer.analysis.dataflow_graph import DataflowGraph
 from relay_explorer.ir.expr import Call, Function
 from relay_explorer.ir.op import Op
@@ -17,19 +19,15 @@ from relay_explorer.typing import infer_types
 from relay_explorer.views.fusion.sentences import PATTERNS
 
 WIDTH, HEIGHT = 480, 408
-PANEL, STEP, TOP, SIDE = 150, 52, 66, 38
-PLACES = {
-    "conv2d": (0, 0), "relu": (-1, 1), "exp": (-1, 2), "tanh": (1, 1.5), "add": (0, 3), "mean": (0, 4),
-    "sqrt": (0, 5),
-}  # fmt: skip
+PANEL = 150
 HUES = ("hue-blue", "hue-orange", "hue-purple")
 PROGRAM = """
 def @main(%x: Tensor[(1, 16, 32, 32), float32], %w: Tensor[(32, 16, 3, 3), float32]) {
   %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1]);
   %1 = nn.relu(%0);
-  %2 = tanh(%0);
-  %3 = exp(%1);
-  %4 = add(%3, %2);
+  %2 = exp(%1);
+  %3 = tanh(%0);
+  %4 = add(%2, %3);
   %5 = mean(%4, axis=[1]);
   sqrt(%5)
 }
@@ -37,7 +35,7 @@ def @main(%x: Tensor[(1, 16, 32, 32), float32], %w: Tensor[(32, 16, 3, 3), float
 
 
 class Run(NamedTuple):
-    """What the pass found: each operator's pattern, who uses whom, where its uses meet, and the kernels."""
+    """What the pass computes: each operator's pattern, its users, where its uses meet, and the kernels."""
 
     letters: dict[str, str]
     uses: list[tuple[str, str]]
@@ -71,9 +69,28 @@ def run() -> Run:
     )
 
 
-def _at(name: str, middle: float) -> tuple[float, float]:
-    column, row = PLACES[name]
-    return middle + SIDE * column, TOP + STEP * row
+def _boxes(hues: dict[str, str], letters: dict[str, str]) -> dict[str, Box]:
+    return {
+        name: Box(name, hues.get(name, "known"), width=54, mark=letters.get(name, ""))
+        for name in run().letters
+    }
+
+
+@cache
+def _layout() -> tuple[list[tuple[str, str]], Layout]:
+    """Lay out the uses and the post-dominators together, so that all panels agree; return the edges too.
+
+    The arrow to the one post-dominator that is not a user leads through a gap between the branches.
+    """
+    result = run()
+    ((start, end),) = set(result.meetings) - set(result.uses)
+    arrows = [Arrow(*use) for use in result.uses]
+    arrows += [Arrow(start, "gap", head=False, weight=20), Arrow("gap", end, weight=20)]
+    boxes = _boxes({}, {}) | {"gap": Box("", width=2)}
+    layout = lay_out(boxes, arrows, apart=7, ranks_apart=24, rows=[("exp", "gap", "tanh")])
+    *curves, above, below = layout.curves
+    past = [*above, below[0], *below]
+    return [*result.uses, (start, end)], replace(layout, curves=[*curves, past])
 
 
 def _panel(c: Canvas, number: int, name: str, foot: str) -> float:
@@ -84,53 +101,45 @@ def _panel(c: Canvas, number: int, name: str, foot: str) -> float:
     return x + PANEL / 2
 
 
-def _arrows(c: Canvas, middle: float, pairs: list[tuple[str, str]], edge: str) -> None:
-    for start, end in pairs:
-        (x, y), (to, below) = _at(start, middle), _at(end, middle)
-        lean = 0 if x == to else (12 if to > x else -12)
-        c.line((x + lean, y + 14), (to - lean, below - 15), edge=edge, arrow=True)
-
-
-def _nodes(c: Canvas, middle: float, hues: dict[str, str], letters: dict[str, str]) -> None:
-    for name in PLACES:
-        x, y = _at(name, middle)
-        hue = hues.get(name, "known")
-        c.box(x - 29, y - 14, 58, 28, fill="paper", edge=hue)
-        c.text(x, y + 4.5, name, size=12.5, mono=True, anchor="middle")
-        if letters:
-            c.circle(x + 29, y - 13, 8.5, fill="paper", edge=hue)
-            c.text(x + 29, y - 8.8, letters[name], size=12, bold=True, anchor="middle")
+def _graph(c: Canvas, layout: Layout, boxes: dict[str, Box], pairs: list[tuple[str, str]], edge: str) -> None:
+    """Draw the boxes, and those of the layout's arrows that are among the pairs."""
+    edges, _ = _layout()
+    for (start, end), curve in zip(edges, layout.curves, strict=True):
+        if (start, end) in pairs:
+            draw_arrow(c, Arrow(start, end, edge), curve)
+    for name, box in boxes.items():
+        box.draw(c, *layout.centers[name])
 
 
 def draw(c: Canvas) -> None:
-    found = run()
-    middle = _panel(c, 0, "Data flow", "who uses what")
-    _arrows(c, middle, found.uses, "known")
-    _nodes(c, middle, {}, found.letters)
+    result = run()
+    _, layout = _layout()
+    layout = layout.moved(-layout.width / 2, 54)
+    middle = _panel(c, 0, "Data flow", "values and their uses")
+    _graph(c, layout.moved(middle, 0), _boxes({}, result.letters), result.uses, "known")
 
-    middle = _panel(c, 1, "Meetings", "post-dominators")
-    _arrows(c, middle, found.meetings, "hue-teal")
-    _nodes(c, middle, {}, {})
+    middle = _panel(c, 1, "Post-dominators", "where all paths meet")
+    _graph(c, layout.moved(middle, 0), _boxes({}, {}), result.meetings, "hue-teal")
 
-    middle = _panel(c, 2, "Kernels", f"{len(found.kernels)} launches")
+    middle = _panel(c, 2, "Kernels", f"{len(result.kernels)} launches")
+    layout = layout.moved(middle, 0)
     hues: dict[str, str] = {}
-    for hue, kernel in zip(HUES, found.kernels, strict=True):
-        places = [_at(name, middle) for name in kernel]
-        left, right = min(x for x, _ in places) - 34, max(x for x, _ in places) + 34
-        top, bottom = min(y for _, y in places) - 20, max(y for _, y in places) + 20
+    for hue, kernel in zip(HUES, result.kernels, strict=True):
+        places = [layout.centers[name] for name in kernel]
+        left, right = min(x for x, _ in places) - 33, max(x for x, _ in places) + 33
+        top, bottom = min(y for _, y in places) - 19, max(y for _, y in places) + 19
         c.box(left, top, right - left, bottom - top, fill=f"{hue}-fill", edge=hue, dashed=True, radius=12)
         hues |= dict.fromkeys(kernel, hue)
-    _arrows(c, middle, found.uses, "ink")
-    _nodes(c, middle, hues, {})
+    _graph(c, layout, _boxes(hues, {}), result.uses, "ink")
 
 
 FIGURE = Figure(
     "fusion", WIDTH, HEIGHT, "Operator fusion: data flow, post-dominators, kernels",
-    """One program in three panels. Data flow: conv2d, marked C, is used by relu and tanh, both marked E; relu
-    by exp, also E; exp and tanh by add, marked B; add by mean, marked R; mean by sqrt, marked E. Meetings: an
-    arrow leads from each operator to its immediate post-dominator. From conv2d it leads to add, past both
-    branches; from relu to exp, from exp and tanh to add, from add to mean, from mean to sqrt. Kernels: a
-    dashed line is around conv2d, relu, exp, tanh and add together, one around mean, and one around
-    sqrt.""",
+    """One program in three panels. Data flow: conv2d, marked C, is used by relu and tanh, both marked
+    E; relu by exp, also E; exp and tanh by add, marked B; add by mean, marked R; mean by sqrt, marked
+    E. Post-dominators: an arrow leads from each operator to its immediate post-dominator. From conv2d
+    it leads to add, past both branches; from relu to exp, from exp and tanh to add, from add to mean,
+    from mean to sqrt. Kernels: a dashed line is around conv2d, relu, exp, tanh and add together, one
+    around mean, and one around sqrt.""",
     draw,
 )  # fmt: skip

@@ -1,68 +1,33 @@
-"""All figures."""
+"""All figures: those of every file of this folder, in the order of the files' names."""
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 
-from figures import (
-    bipartite,
-    classes,
-    closed,
-    directions,
-    dispatch,
-    executors,
-    folds,
-    forms,
-    frameworks,
-    fusion,
-    goals,
-    gradient,
-    inference,
-    layers,
-    layers_of_passes,
-    layouts,
-    many_targets,
-    noise,
-    numbering,
-    one_nest,
-    partial,
-    passes,
-    scales,
-    schedule_steps,
-    sharing,
-    stack,
-    threads_of_a_gpu,
-    three_ways,
-    tile_space,
-    tiles_of_a_product,
-    type_tree,
-    waiting,
-)
-from figures.canvas import Figure
+from figures.canvas import Sheet
 
 FOLDER = Path(__file__).parent / "svg"
-FIGURES = (
-    goals.FIGURE, frameworks.FIGURE, stack.FIGURE, three_ways.FIGURE, inference.FIGURE,
-    bipartite.FIGURE, classes.FIGURE,
-    forms.FIGURE, directions.FIGURE, type_tree.FIGURE, waiting.FIGURE, folds.FIGURE, sharing.FIGURE,
-    closed.FIGURE, passes.FIGURE, numbering.FIGURE, fusion.FIGURE, layouts.FIGURE, scales.FIGURE,
-    layers_of_passes.FIGURE,
-    gradient.FIGURE,
-    layers.FIGURE,
-    partial.FIGURE,
-    executors.FIGURE,
-    many_targets.FIGURE,
-    dispatch.FIGURE,
-    tile_space.FIGURE,
-    noise.FIGURE,
-    one_nest.FIGURE,
-    tiles_of_a_product.FIGURE,
-    schedule_steps.FIGURE,
-    threads_of_a_gpu.FIGURE,
-)  # fmt: skip
 
 
-def render(figures: Iterable[Figure]) -> dict[str, str]:
+def _figures() -> tuple[Sheet, ...]:
+    """Collect each file's `FIGURE`, or its `FIGURES` where one script draws a series."""
+    collected: list[Sheet] = []
+    for file in sorted(pkgutil.iter_modules([str(Path(__file__).parent)]), key=lambda file: file.name):
+        if file.name in {"__main__", "gallery"}:
+            continue
+        module = import_module(f"figures.{file.name}")
+        if hasattr(module, "FIGURE"):
+            collected.append(module.FIGURE)
+        collected += getattr(module, "FIGURES", ())
+    return tuple(collected)
+
+
+FIGURES = _figures()
+
+
+def render(figures: Iterable[Sheet]) -> dict[str, str]:
     """File name to file, in both themes."""
     return {f"{f.name}.{theme}.svg": f.svg(theme) for f in figures for theme in ("light", "dark")}

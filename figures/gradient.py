@@ -1,5 +1,5 @@
-"""A layer, forward and back: beside each operator what its rule adds, and what is kept in between; drawn
-from a run of the differentiation.
+"""A layer's forward and backward pass: beside each operator what its rule adds, and what is stored in
+between; drawn from a run of the differentiation.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def _operator(tokens: str) -> str:
 
 
 def added(value: int) -> str:
-    """The operators that the way back adds beside a value, with how often."""
+    """Return the operators that the backward pass adds beside a value, with counts."""
     texts = ["".join(t.text for t in line.tokens) for line in run().lines if line.value == value]
     counts = Counter(filter(None, map(_operator, texts)))
     return ", ".join(name if times == 1 else f"{name} ×{times}" for name, times in counts.items())
 
 
 def kept() -> list[tuple[int, int, Kept]]:
-    """For each use of a computed value on the way back: the value, beside which other it is used, how."""
+    """Return each use of a computed value in the backward pass: the value, beside which other, and how."""
     view = run()
     uses = {(use.value, line.value, use.how) for line in view.lines for use in line.uses}
     return sorted((v, at, how) for v, at, how in uses if not view.values[v].given)
@@ -63,7 +63,7 @@ def draw(c: Canvas) -> None:
     c.box(8, 8, LEFT_WIDE + 24, HEIGHT - 16, fill="panel", edge="edge")
     c.box(RIGHT - 12, 8, RIGHT_WIDE + 24, HEIGHT - 16, fill="panel", edge="edge")
     c.text(LEFT + LEFT_WIDE / 2, 34, "Forward ↓", size=15, bold=True, anchor="middle")
-    c.text(RIGHT + RIGHT_WIDE / 2, 34, "The way back ↑", size=15, bold=True, anchor="middle")
+    c.text(RIGHT + RIGHT_WIDE / 2, 34, "Backward ↑", size=15, bold=True, anchor="middle")
     for place, value in enumerate(rows):
         made, at = view.values[value], y[value]
         c.box(LEFT, at, LEFT_WIDE, TALL, fill="paper", edge="known")
@@ -81,21 +81,21 @@ def draw(c: Canvas) -> None:
         start, end = (LEFT + LEFT_WIDE, y[value] + TALL / 2), (RIGHT - 2, y[at] + TALL / 2)
         numbers = how == Kept.NUMBERS
         c.line(start, end, edge="run" if numbers else "soft", dashed=True, arrow=True)
-        told = counted(view.values[value].bytes, "byte") if numbers else "shape"
+        label = counted(view.values[value].bytes, "byte") if numbers else "shape"
         x, up = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
         aside = 0 if value == at else 14  # over a line that falls, to its right
-        c.text(x + aside, up - 8, told, size=12.5, anchor="middle")
+        c.text(x + aside, up - 8, label, size=12.5, anchor="middle")
     c.text(LEFT + LEFT_WIDE / 2, HEIGHT - 20, "the result: %loss", size=13, colour="soft", anchor="middle")
-    c.text(RIGHT + RIGHT_WIDE / 2, HEIGHT - 20, "begins with 1", size=13, colour="soft", anchor="middle")
+    c.text(RIGHT + RIGHT_WIDE / 2, HEIGHT - 20, "starts with 1", size=13, colour="soft", anchor="middle")
 
 
 FIGURE = Figure(
-    "gradient", WIDTH, HEIGHT, "A layer and the way back through it",
-    """Two columns, row beside row. Forward, downwards: dense, bias_add, tanh, subtract, multiply, sum. The
-    way back, upwards: beside sum stand ones, two of expand_dims and broadcast_to_like; beside multiply two
-    of multiply; beside subtract add and negative; beside tanh two of multiply and subtract; beside bias_add
-    sum; beside dense three of transpose and two of dense. Dashed arrows go from left to right: from tanh to
-    its own rule, 12 bytes; from subtract to the rule of multiply, 12 bytes; from multiply to the rule of
-    sum, of which only the shape is used.""",
+    "gradient", WIDTH, HEIGHT, "A layer and its backward pass",
+    """Two columns, row beside row. Forward, downward: dense, bias_add, tanh, subtract, multiply, sum. The
+    backward pass, upward: beside sum stand ones, two of expand_dims and broadcast_to_like; beside
+    multiply two of multiply; beside subtract add and negative; beside tanh two of multiply and subtract;
+    beside bias_add sum; beside dense three of transpose and two of dense. Dashed arrows go from left to
+    right: from tanh to its own rule, 12 bytes; from subtract to the rule of multiply, 12 bytes; from
+    multiply to the rule of sum, of which only the shape is used.""",
     draw,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The inference algorithm of section 3.2: generate, solve, annotate, and the ways out of the loop."""
+"""The inference algorithm of section 3.2: generate, solve, annotate, and how the solver's loop ends."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def _phase(c: Canvas, y: float, h: float, number: str, name: str) -> None:
     c.text(56, y + 31, name, size=17, bold=True)
 
 
-def _ways_out(c: Canvas, y: float) -> None:
+def _outcomes(c: Canvas, y: float) -> None:
     for x, name, what, fill, edge in (
-        (26, "it holds", ("done: tick it,", "leave the queue"), "known-bg", "known"),
-        (176, "too early", ("to the end of the", "queue, to wait"), "partial-bg", "partial"),
-        (326, "it cannot hold", ("refuse, and say", "what led here"), "bad-bg", "bad"),
+        (26, "solved", ("remove it from", "the queue"), "known-bg", "known"),
+        (176, "too early", ("move it to the end", "of the queue"), "partial-bg", "partial"),
+        (326, "cannot hold", ("type error: show", "what led here"), "bad-bg", "bad"),
     ):
         c.box(x, y, 130, 74, fill=fill, edge=edge)
         c.text(x + 65, y + 23, name, size=14, bold=True, colour=edge, anchor="middle")
@@ -29,8 +29,8 @@ def _ways_out(c: Canvas, y: float) -> None:
 def draw(c: Canvas) -> None:
     _phase(c, 8, 116, "1", "Generate")
     c.text(26, 64, "Walk the program once.", size=14)
-    c.text(26, 86, "Every expression gets a type, or a variable: α, β, γ …", size=13.5)
-    c.text(26, 108, "Every operator call gets a relation, put in the queue.", size=13.5)
+    c.text(26, 86, "Give every expression a type or a variable: α, β, γ …", size=13.5)
+    c.text(26, 108, "Put a relation into the queue for every operator call.", size=13.5)
     c.line((240, 126), (240, 146), edge="soft", arrow=True)
     _phase(c, 150, 372, "2", "Solve")
     for i, (name, tone) in enumerate((("add", "run"), ("exp", "queued"), ("tanh", "queued"))):
@@ -40,17 +40,17 @@ def draw(c: Canvas) -> None:
     c.line((185, 196), (185, 214), edge="run", arrow=True)
     c.box(26, 218, 428, 62, fill="run-bg", edge="run")
     c.text(40, 243, "Run the relation at the front.", size=14.5, bold=True)
-    c.text(40, 265, "It reads the types it can see, and says what follows.", size=13.5)
-    _ways_out(c, 306)
+    c.text(40, 265, "It reads the types known so far, and derives others.", size=13.5)
+    _outcomes(c, 306)
     c.box(26, 396, 428, 60, fill="queued-bg", edge="queued")
-    c.text(40, 420, "Whenever a variable becomes known:", size=14, bold=True)
-    c.text(40, 442, "the relations that read its class move to the front.", size=13.5)
+    c.text(40, 420, "Whenever a variable gets its type:", size=14, bold=True)
+    c.text(40, 442, "move the relations that read its class to the front.", size=13.5)
     c.lines(
         26,
         481,
         (
-            "Queue empty: go on. If all that is left has waited, and nothing",
-            "changed since: refuse. The program says too little.",
+            "Queue empty: go on. If every relation left is too early, and",
+            "nothing changed: type error. The program says too little.",
         ),
         size=13.5,
     )
@@ -62,10 +62,10 @@ def draw(c: Canvas) -> None:
 FIGURE = Figure(
     "inference", WIDTH, HEIGHT, "Type inference: generate, solve, annotate",
     """Three phases. Generate: walk the program once; every expression gets a type or a type variable,
-    every operator call a relation in the queue. Solve: run the relation at the front; if it holds it
-    leaves the queue, if it is too early it goes to the end to wait, if it cannot hold the program is
-    refused; whenever a variable becomes known, the relations that read its class move to the front;
-    when all that is left has waited and nothing changed since, the program is refused as well.
+    every operator call a relation in the queue. Solve: run the relation at the front; if it is
+    solved it leaves the queue, if it is too early it goes to the end, if it cannot hold there is a type
+    error; whenever a variable gets its type, the relations that read its class move to the front; when
+    every relation left is too early and nothing changed, there is a type error as well.
     Annotate: write every type into a copy of the program.""",
     draw,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What each layer of passes is worth: the measured table of `benchmarks/layers_of_passes.py`, drawn."""
+"""What each group of passes is worth: the measured table of `benchmarks/layers_of_passes.py`, drawn."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import json
 import math
 from pathlib import Path
 
-from figures.canvas import Canvas, Figure
+from matplotlib.axes import Axes
+
+from figures.chart import Chart, bars, say
 
 DATA = Path(__file__).parents[1] / "benchmarks" / "layers_of_passes.json"
 WIDTH, LEFT, RIGHT = 480, 168, 44
-BAR, GAP, HEAD, TOP = 14, 4, 24, 30
+BAR, GAP, HEAD, TOP, BELOW = 14, 4, 24, 30, 8
 LOWEST = 0.5
 
 
 def _speeds() -> tuple[list[str], dict[str, list[float]]]:
-    """The names of the layers; for each network, and for all, the speed with each against none."""
+    """Return the names of the layers and, per network and in the mean, the speedup with each over none."""
     data = json.loads(DATA.read_text("utf-8"))
     speeds = {name: [times[0] / t for t in times] for name, times in data["seconds"].items()}
     means = [math.prod(each) ** (1 / len(speeds)) for each in zip(*speeds.values())]
@@ -24,30 +26,32 @@ def _speeds() -> tuple[list[str], dict[str, list[float]]]:
 
 LAYERS, SPEEDS = _speeds()
 GROUP = HEAD + len(LAYERS) * (BAR + GAP)
-HEIGHT = TOP + len(SPEEDS) * GROUP + 8
+HEIGHT = TOP + len(SPEEDS) * GROUP + BELOW
 MOST = 2 ** math.ceil(math.log2(max(max(each) for each in SPEEDS.values())))
 
 
-def _x(speed: float) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * math.log(speed / LOWEST) / math.log(MOST / LOWEST)
-
-
-def _draw(c: Canvas) -> None:
-    mark = LOWEST
-    while mark <= MOST:
-        c.line((_x(mark), TOP - 4), (_x(mark), HEIGHT - 6), edge="edge" if mark == 1 else "line", width=1)
-        c.text(_x(mark), TOP - 10, f"{mark:g}×", size=12, colour="soft", anchor="middle")
-        mark *= 2
+def draw(axes: Axes, colours: dict[str, str]) -> None:
+    axes.set_xscale("log")
+    axes.set_xlim(LOWEST, MOST)
+    axes.set_ylim(HEIGHT - TOP - BELOW, 0)
+    axes.minorticks_off()
+    marks = [LOWEST * 2**power for power in range(round(math.log2(MOST / LOWEST)) + 1)]
+    axes.set_xticks(marks, [f"{mark:g}×" for mark in marks])
+    axes.xaxis.tick_top()
+    axes.tick_params(top=False)
+    axes.grid(axis="x")
+    axes.axvline(1, color=colours["edge"], linewidth=1, zorder=0.6)
+    ticks = []
     for number, (name, speeds) in enumerate(SPEEDS.items()):
-        y = TOP + number * GROUP
-        c.text(4, y + 15, name, size=14, bold=True)
-        for index, (layer, speed) in enumerate(zip(LAYERS, speeds)):
-            top = y + HEAD + index * (BAR + GAP)
-            start, end = sorted((_x(1), _x(speed)))
-            c.text(LEFT - 8, top + 11, layer, size=12, colour="soft", anchor="end")
-            hue = "hue-blue" if index else "hue-grey"
-            c.box(start, top, max(end - start, 2), BAR, fill=f"{hue}-fill", edge=hue, width=1, radius=2)
-            c.text(max(end, _x(1)) + 5, top + 11.5, f"{speed:.2f}", size=12)
+        y = number * GROUP
+        say(axes, name, (LOWEST, y + 15), (4 - LEFT, 0), size=14, weight="bold")
+        for index, speed in enumerate(speeds):
+            middle = y + HEAD + index * (BAR + GAP) + BAR / 2
+            start, end = sorted((1, speed))
+            bars(axes, colours, [middle], [start], [end], "hue-blue" if index else "hue-grey", BAR)
+            say(axes, f"{speed:.2f}", (end, middle), (5, -4.5), size=12)
+            ticks.append(middle)
+    axes.set_yticks(ticks, LAYERS * len(SPEEDS))
 
 
 def _words() -> str:
@@ -57,8 +61,8 @@ def _words() -> str:
     )
 
 
-FIGURE = Figure(
-    "layers_of_passes", WIDTH, HEIGHT, "What each layer of passes is worth",
-    f"Bars: the speed of compiled networks against that without passes, on a logarithmic scale. {_words()}.",
-    _draw,
+FIGURE = Chart(
+    "layers_of_passes", WIDTH, HEIGHT, "What each group of passes is worth",
+    f"Bars: the speedup of compiled networks over those without passes, on a logarithmic scale. {_words()}.",
+    (LEFT, TOP, RIGHT, BELOW), draw,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A picture with channels, and the order in which three layouts write it into memory."""
+"""An image with channels, and the order of its elements in memory in three layouts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS, STEP = 166, 50
 
 @cache
 def order(layout: str) -> tuple[int, ...]:
-    """The numbers of a picture whose NCHW is 0, 1, 2 …, as a layout writes them."""
+    """Return the elements of an image whose NCHW is 0, 1, 2 …, in the order of a layout."""
     changed = "%0" if layout == "NCHW" else f'layout_transform(%0, src_layout="NCHW", dst_layout="{layout}")'
     count = f'arange(0, {CHANNELS * PIXELS}, 1, dtype="int32")'
     module = parse(f"def @main() {{ %0 = reshape({count}, newshape=[1, 4, 2, 2]); {changed} }}")
@@ -26,7 +26,7 @@ def order(layout: str) -> tuple[int, ...]:
 
 
 def _cell(c: Canvas, x: float, y: float, number: int) -> None:
-    """A number in the colour of its channel; those of the first pixel have a thick frame."""
+    """Draw an element in the colour of its channel, with a thick frame if it is in the first pixel."""
     hue, first = HUES[number // PIXELS], number % PIXELS == 0
     c.box(
         x,
@@ -42,7 +42,7 @@ def _cell(c: Canvas, x: float, y: float, number: int) -> None:
 
 
 def draw(c: Canvas) -> None:
-    c.text(8, 40, "the picture", size=14.5, bold=True)
+    c.text(8, 40, "the image", size=14.5, bold=True)
     c.lines(8, 62, ["four channels", "of two by two"], size=12.5, colour="soft")
     for channel in range(CHANNELS):
         x = 128 + 88 * channel
@@ -56,17 +56,15 @@ def draw(c: Canvas) -> None:
         c.text(8, y + 6, layout, size=13.5, mono=True)
         for place, number in enumerate(order(layout)):
             _cell(c, LEFT + CELL * place, y - CELL / 2, number)
-    c.text(
-        WIDTH / 2, HEIGHT - 8, "In a thick frame: the channels of the first pixel.", size=13, anchor="middle"
-    )
+    c.text(WIDTH / 2, HEIGHT - 8, "Thick frame: the channels of the first pixel", size=13, anchor="middle")
 
 
 FIGURE = Figure(
-    "layouts", WIDTH, HEIGHT, "Three layouts of a picture",
-    """A picture has four channels of two by two pixels: channel 0 holds the numbers 0 to 3, channel 1 holds 4
-    to 7, and so on. Below are three rows of memory. NCHW: 0 to 15 in order, so that the numbers 0, 4, 8 and
-    12 of the first pixel are four places apart. NHWC: 0, 4, 8, 12, then 1, 5, 9, 13, so that the first
-    pixel's numbers stand side by side. NCHW2c: 0, 4, 1, 5, 2, 6, 3, 7, then 8, 12, 9, 13 and so on: the first
-    pixel's numbers stand in two pairs.""",
+    "layouts", WIDTH, HEIGHT, "Three layouts of an image",
+    """An image has four channels of two by two pixels: channel 0 holds the elements 0 to 3, channel 1 holds
+    4 to 7, and so on. Below are three rows of memory. NCHW: 0 to 15 in order, so the elements 0, 4, 8 and 12
+    of the first pixel are four apart. NHWC: 0, 4, 8, 12, then 1, 5, 9, 13, so the first pixel's elements are
+    adjacent. NCHW2c: 0, 4, 1, 5, 2, 6, 3, 7, then 8, 12, 9, 13 and so on: the first pixel's elements stand in
+    two pairs.""",
     draw,
 )  # fmt: skip

@@ -20,13 +20,12 @@ NAMES = {
 
 
 class Shown(NamedTuple):
-    """A target: its lines, and what they do at once."""
+    """A target: its lines, and how many elements an instruction computes."""
 
     name: str
     hue: str
     lines: list[str]
-    once: str
-    counts: str
+    width: str
 
 
 def _shown(name: str, data: dict[str, Any]) -> Shown:
@@ -36,9 +35,8 @@ def _shown(name: str, data: dict[str, Any]) -> Shown:
     loads = [line for line in loop[: adds[0]] if line.startswith(("v", "ld"))][-2:]
     lines = [*loads, *[loop[n] for n in adds[:2]], "…", loop[-1]]
     threads, lanes = data["threads"], data["lanes"]
-    once = f"{lanes} numbers" if threads == 1 else f"{threads} threads"
-    each = "each instruction" if threads == 1 else "1 number each"
-    return Shown(NAMES[name][0], NAMES[name][1], lines, once, each)
+    width = f"{lanes} lanes per instruction" if threads == 1 else f"{threads} threads, 1 element each"
+    return Shown(NAMES[name][0], NAMES[name][1], lines, width)
 
 
 def _targets() -> list[Shown]:
@@ -58,7 +56,7 @@ def draw(c: Canvas) -> None:
         c.line((TRUNK, top + ROW / 2), (LEFT - 1, top + ROW / 2), edge="known", arrow=True)
         c.box(LEFT, top, WIDTH - LEFT - 8, ROW, fill="paper", edge=one.hue)
         c.text(LEFT + 12, top + 21, one.name, size=14, bold=True)
-        c.text(WIDTH - 20, top + 21, f"{one.once}, {one.counts}", size=12.5, colour="soft", anchor="end")
+        c.text(WIDTH - 20, top + 21, one.width, size=12.5, colour="soft", anchor="end")
         for place, line in enumerate(one.lines):
             y, is_add = top + 38 + 16 * place, 2 <= place <= 3
             if is_add:
@@ -71,8 +69,8 @@ HEIGHT = HEAD + 10 + len(NAMES) * (ROW + GAP)
 FIGURE = Figure(
     "many_targets", WIDTH, HEIGHT, "One program, many targets",
     """A dense layer with bias and ReLU in Relay, and below it lines of the innermost loop of its kernel for
-    three processors: for x86-64 a broadcast, a load and vfmadd231ps on registers of 16 numbers; for a
-    Raspberry Pi 4 ld1r, ldr and fmla on registers of 4 numbers; for an NVIDIA GPU loads from shared memory
-    and fma.rn.f32 on single numbers, in each of many threads.""",
+    three processors: for x86-64 a broadcast, a load and vfmadd231ps on registers of 16 lanes; for a
+    Raspberry Pi 4 ld1r, ldr and fmla on registers of 4 lanes; for an NVIDIA GPU loads from shared memory
+    and fma.rn.f32 on single elements, in each of many threads.""",
     draw,
 )  # fmt: skip

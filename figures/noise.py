@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from figures.canvas import Canvas, Figure
+from matplotlib.axes import Axes
+
+from figures.chart import Chart, say
 from figures.tuning_data import measured
 
 WIDTH, HEIGHT = 480, 250
@@ -14,44 +16,30 @@ BEST = min(RUNS)
 CUT = 1.3  # times the best; longer runs are drawn at the edge
 
 
-def _x(number: int) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * number / len(RUNS)
+def draw(axes: Axes, colours: dict[str, str]) -> None:
+    axes.set_xlim(0, len(RUNS))
+    axes.set_ylim(0.98, CUT)
+    marks = (1.0, 1.1, 1.2, 1.3)
+    axes.set_yticks(marks, [f"{mark:.1f}×" for mark in marks])
+    axes.set_xticks([])
+    axes.grid(axis="y")
+    say(axes, "time, relative to the shortest", (0, CUT), (-42, 12), size=12.5, color=colours["soft"])
+    axes.set_xlabel(f"{len(RUNS)} runs, one after the other", loc="right", labelpad=10)
+    times = [min(micro / BEST, CUT) for micro in RUNS]
+    axes.plot(times, "o", color=colours["hue-blue"], markersize=2.4, markeredgewidth=0)
+    shortest = list(accumulate(times, min))
+    steps = [run for run in range(len(times)) if run == 0 or shortest[run] != shortest[run - 1]]
+    ends = [*steps, len(times)]
+    axes.plot(
+        ends, [shortest[min(end, len(times) - 1)] for end in ends],
+        drawstyle="steps-post", color=colours["hue-orange"], linewidth=2,
+    )  # fmt: skip
 
 
-def _y(micro: float) -> float:
-    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (micro / BEST - 0.98) / (CUT - 0.98)
-
-
-def draw(c: Canvas) -> None:
-    for part in (1.0, 1.1, 1.2, 1.3):
-        c.line((LEFT, _y(BEST * part)), (WIDTH - RIGHT, _y(BEST * part)), edge="line", width=1)
-        c.text(LEFT - 7, _y(BEST * part) + 4, f"{part:.1f}×", size=12, colour="soft", anchor="end")
-    c.text(4, 14, "time, against the shortest", size=12.5, colour="soft")
-    c.text(
-        WIDTH - RIGHT,
-        HEIGHT - 10,
-        f"{len(RUNS)} runs, one after the other",
-        size=12.5,
-        colour="soft",
-        anchor="end",
-    )
-    for number, micro in enumerate(RUNS):
-        y = max(_y(micro), TOP)
-        c.box(_x(number) - 1.2, y - 1.2, 2.4, 2.4, fill="hue-blue", edge="none", radius=1.2)
-    steps: list[tuple[float, float]] = []
-    for number, least in enumerate(accumulate(RUNS, min)):
-        y = max(_y(least), TOP)
-        if steps and abs(steps[-1][1] - y) > 0.05:
-            steps += [(_x(number), steps[-1][1]), (_x(number), y)]
-        elif not steps:
-            steps.append((_x(number), y))
-    c.line(*steps, (_x(len(RUNS)), steps[-1][1]), edge="hue-orange", width=2)
-
-
-FIGURE = Figure(
+FIGURE = Chart(
     "noise", WIDTH, HEIGHT, "One kernel, run again and again",
     f"""A dot for the time of each of {len(RUNS)} runs of one kernel, against the shortest of them, and a line
     for the shortest so far. Most runs are within a tenth of the shortest, some take much longer, none is much
     shorter; the line comes down in a few steps and stays.""",
-    draw,
+    (LEFT, TOP, RIGHT, BOTTOM), draw,
 )  # fmt: skip

@@ -1,10 +1,11 @@
-"""Value numbering: a program with twins, the table that finds them, and what is left; drawn from a run."""
+"""Value numbering: a program with repeated calls, the table that finds them, and the result."""
 
 from __future__ import annotations
 
 from functools import cache
 
 from figures.canvas import Canvas, Figure
+from figures.graph import Arrow, Box, draw_graph
 from relay_explorer.ir.expr import Call, Expr, Function
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.walk import post_order
@@ -13,14 +14,12 @@ from relay_explorer.text import parse
 WIDTH, HEIGHT = 480, 300
 HUES = {"exp": "hue-blue", "tanh": "hue-orange", "add": "hue-purple"}
 PROGRAM = "def @main(%x: float32) { add(tanh(exp(%x)), tanh(exp(%x))) }"
-TOP, STEP = 66, 58
+LABELS = {"exp": 1, "tanh": 2, "add": 3}
 
 
 @cache
 def table() -> tuple[tuple[str, tuple[str, ...], int, bool], ...]:
-    """For each call, in order: its operator, what its arguments are, the number that it gets, whether that is
-    new.
-    """
+    """For each call, in order: its operator, its arguments, its value number, and whether that is new."""
     main = parse(PROGRAM)["main"]
     assert isinstance(main, Function)
     numbers: dict[Expr, int] = {}
@@ -36,54 +35,40 @@ def table() -> tuple[tuple[str, tuple[str, ...], int, bool], ...]:
     return tuple(rows)
 
 
-def _node(c: Canvas, x: float, y: float, name: str, number: int) -> None:
-    hue = HUES[name]
-    c.box(x - 26, y - 14, 52, 28, fill=f"{hue}-fill", edge=hue)
-    c.text(x, y + 4.5, name, size=13, mono=True, anchor="middle")
-    c.circle(x + 27, y - 13, 9, fill="paper", edge=hue)
-    c.text(x + 27, y - 8.6, str(number), size=12, bold=True, anchor="middle")
-
-
-def _graph(c: Canvas, middle: float, lean: float) -> None:
-    """The program with each thing twice (`lean` to the sides), or once."""
-    levels = (("exp", 1), ("tanh", 2))
-    c.text(middle, TOP - 2, "x", size=14, mono=True, anchor="middle")
-    end = TOP + STEP * 3
-    for side in (-1, 1):
-        x, bent = middle + side * lean, side * (8 if lean == 0 else 0)
-        c.line((middle + side * 5 * bool(lean), TOP + 5), (x, TOP + STEP - 15), edge="known", arrow=True)
-        c.line((x, TOP + STEP + 14), (x, TOP + 2 * STEP - 15), edge="known", arrow=True)
-        c.line((x + bent, TOP + 2 * STEP + 14), (middle + side * 8, end - 15), edge="known", arrow=True)
-        for level, (name, number) in enumerate(levels, 1):
-            _node(c, x, TOP + STEP * level, name, number)
-    _node(c, middle, end, "add", 3)
+def _graph(c: Canvas, middle: float, *edges: tuple[str, str]) -> None:
+    """Draw a graph; a prime tells two calls of one operator apart."""
+    nodes = {"x": Box("x", "none", width=20, height=20)}
+    for name in ("exp", "exp'", "tanh", "tanh'", "add"):
+        if any(name in edge for edge in edges):
+            operator = name.rstrip("'")
+            nodes[name] = Box(operator, HUES[operator], True, width=52, mark=str(LABELS[operator]))
+    draw_graph(c, nodes, [Arrow(*edge) for edge in edges], middle, 52, ranks_apart=32)
 
 
 def draw(c: Canvas) -> None:
     for x, wide, name in ((7, 142, "written"), (157, 182, "looked up"), (347, 126, "shared")):
         c.box(x, 8, wide, 254, fill="panel", edge="edge")
         c.text(x + wide / 2, 32, name, size=15, bold=True, anchor="middle")
-    _graph(c, 76, 33)
+    chain = (("x", "exp"), ("exp", "tanh"), ("tanh", "add"))
+    _graph(c, 78, *chain, ("x", "exp'"), ("exp'", "tanh'"), ("tanh'", "add"))
     for row, (name, args, number, new) in enumerate(table()):
         y = 72 + 38 * row
         hue = HUES[name]
         c.box(169, y - 17, 158, 28, fill=f"{hue}-fill" if new else "paper", edge=hue, dashed=not new)
         c.text(179, y + 2.5, f"{name} {' '.join(args)}", size=13, mono=True)
-        c.text(
-            318, y + 2.5, f"is {number}" if new else f"is there: {number}", size=12.5, anchor="end", bold=new
-        )
-    _graph(c, 408, 0)
+        c.text(318, y + 2.5, f"new: {number}" if new else f"seen: {number}", size=13, anchor="end", bold=new)
+    _graph(c, 410, *chain, ("tanh", "add"))
     c.text(
-        WIDTH / 2, HEIGHT - 14, "A computation is its operator and the numbers of its arguments.",
+        WIDTH / 2, HEIGHT - 14, "The key of a call: its operator and the value numbers of its arguments.",
         size=13, anchor="middle",
     )  # fmt: skip
 
 
 FIGURE = Figure(
-    "numbering", WIDTH, HEIGHT, "Value numbering finds what is written twice",
-    """Three panels. Written: exp of x twice, tanh of each, and the sum of the two, five operators. Looked up,
-    one row for each operator, parts first: exp of x is 1; tanh of 1 is 2; exp of x is there: 1; tanh of 1 is
-    there: 2; add of 2 and 2 is 3. Shared: exp of x, marked 1, tanh of it, marked 2, and add, marked 3, which
-    uses 2 twice.""",
+    "numbering", WIDTH, HEIGHT, "Value numbering finds repeated computations",
+    """Three panels. Written: exp of x twice, tanh of each, and the sum of the two, five calls. Looked up, one
+    row for each call, operands first: exp of x is new and gets 1; tanh of 1 is new and gets 2; exp of x was
+    seen, 1; tanh of 1 was seen, 2; add of 2 and 2 is new and gets 3. Shared: exp of x, marked 1, tanh of it,
+    marked 2, and add, marked 3, which uses 2 twice.""",
     draw,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Inlining and moving: the loops of a gate as they follow from its formulas, and two steps of a schedule."""
+"""Inlining and moving: the loops of a gate as they follow from its formulas, and two primitives later."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def @main(%x: Tensor[(4, 64), float32], %w: Tensor[(32, 64), float32], %b: Tenso
 # The operators: what a block of theirs says, and their colour.
 SAYS = {"nn_dense": ("+ x · w", "blue"), "add": ("+ b", "orange"), "sigmoid": ("sigmoid", "purple")}
 TITLES = (
-    ("three nests", "as the formulas say"),
+    ("three nests", "from the formulas"),
     ("two nests", "`+ b` is inlined"),
-    ("one nest", "`x · w` is moved in"),
+    ("one nest", "`x · w` inside, too"),
 )
 
 
@@ -93,7 +93,7 @@ def draw(c: Canvas) -> None:
             c.line((x - 14, 10), (x - 14, HEIGHT - 14), edge="edge", dashed=True)
         end = _column(c, x, parts, inlined=number > 0)
         if number == 2:
-            c.lines(x, end + 14, ["the sum is one", "number, in a register"], size=12.5, colour="soft")
+            c.lines(x, end + 14, ["one accumulator,", "in a register"], size=13, colour="soft")
 
 
 FIGURE = Figure(
@@ -101,8 +101,8 @@ FIGURE = Figure(
     """The loops of a gate in three columns. First, formula by formula: loops over i below 4, j below 32 and
     k below 64 add x times w into an array of 4 by 32; loops over i and j add b, into a second such array;
     loops over i and j apply the sigmoid. Second, the bias is inlined: the loops of the product, the array,
-    and loops over i and j that add b and apply the sigmoid. Third, the product has moved in: loops over i and
-    j, within them the loop over k, and after it, still within i and j, the sum with b and the sigmoid; there
-    is no array any more.""",
+    and loops over i and j that add b and apply the sigmoid. Third, the product is computed inside them: loops
+    over i and j, within them the loop over k, and after it, still within i and j, the sum with b and the
+    sigmoid; there is no array any more.""",
     draw,
 )  # fmt: skip

@@ -1,5 +1,5 @@
-"""Partial evaluation: the calls that are done beforehand, and the lines that each leaves; drawn from a
-recorded run of the pass on the program of chapter 18.
+"""Partial evaluation: the static calls, and the lines that each of them leaves; drawn from a recorded run
+of the pass on the program of chapter 18.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from functools import cache
 from typing import NamedTuple
 
 from figures.canvas import Canvas, Figure
+from figures.graph import Arrow, Box, draw_graph
 from relay_explorer.text import parse
 from relay_explorer.views.partial.format import PartialMark, PartialView
 from relay_explorer.views.partial.view import partial_view
 
 WIDTH, HEIGHT = 480, 366
-LEFT, LINE, TOP, WIDE = 286, 31, 82, 88
+LEFT, LINE, TOP = 286, 31, 82
 HUES = ("hue-grey", "hue-blue", "hue-teal", "hue-orange", "hue-orange", "hue-orange")
-PLACES = ((142, 80), (142, 150), (96, 228), (60, 306), (160, 306), (222, 228))
 PROGRAM = """
 type Phrase { Word(Tensor[(1, 4), float32]), Pair(Phrase, Phrase) }
 def @encode(%phrase: Phrase, %w: Tensor[(4, 8), float32]) -> Tensor[(1, 4), float32] {
@@ -35,9 +35,7 @@ def @main(%not: Tensor[(1, 4), float32], %bad: Tensor[(1, 4), float32],
 
 
 class Run(NamedTuple):
-    """Of each call the constructor that it was given and the one that called it; of each line that remains
-    the operator and the call that left it.
-    """
+    """Each call's argument and caller; each residual line's operator and the call that left it."""
 
     given: list[str]
     callers: list[int]
@@ -65,24 +63,21 @@ def run() -> Run:
 def draw(c: Canvas) -> None:
     found = run()
     c.box(7, 8, LEFT - 15, HEIGHT - 16, fill="panel", edge="edge")
-    c.text((LEFT - 1) / 2, 32, "Done beforehand", size=15, bold=True, anchor="middle")
-    c.text((LEFT - 1) / 2, 50, "the calls, and the tree", size=12.5, colour="soft", anchor="middle")
+    c.text((LEFT - 1) / 2, 32, "Static", size=15, bold=True, anchor="middle")
+    c.text((LEFT - 1) / 2, 50, "calls and tree, at compile time", size=12.5, colour="soft", anchor="middle")
     c.box(LEFT, 8, WIDTH - LEFT - 7, HEIGHT - 16, fill="panel", edge="edge")
     middle = (LEFT + WIDTH - 7) / 2
-    c.text(middle, 32, "What remains", size=15, bold=True, anchor="middle")
-    c.text(middle, 50, "line by line", size=12.5, colour="soft", anchor="middle")
-    for number, caller in enumerate(found.callers):
-        if caller >= 0:
-            (x, y), (to, below) = PLACES[caller], PLACES[number]
-            c.line((x + (to - x) * 0.22, y + 19), (to, below - 21), edge="edge", arrow=True)
-    for number, (x, y) in enumerate(PLACES):
-        hue, name = HUES[number], "@encode" if number else "@main"
-        given = found.given[number] if number else "three words"
-        c.box(x - WIDE / 2, y - 19, WIDE, 38, fill=f"{hue}-fill", edge=hue, radius=9)
-        c.text(x, y - 3, name, size=12.5, mono=bool(number), bold=True, anchor="middle")
-        c.text(x, y + 12, given, size=11.5, mono=bool(number), anchor="middle")
-        if number:
-            _tag(c, x + WIDE / 2 - 4, y - 19, number)
+    c.text(middle, 32, "Residual program", size=15, bold=True, anchor="middle")
+    c.text(middle, 50, "the lines that stay", size=12.5, colour="soft", anchor="middle")
+    calls = {}
+    for number, hue in enumerate(HUES):
+        label = f"@encode\n{found.given[number]}" if number else "@main\nthree words"
+        mark = str(number) if number else ""
+        calls[str(number)] = Box(label, hue, True, width=88, height=40, mark=mark, radius=9, bold=True)
+    arrows = [
+        Arrow(str(caller), str(n), edge="soft") for n, caller in enumerate(found.callers) if caller >= 0
+    ]
+    draw_graph(c, calls, arrows, (LEFT - 1) / 2, 64, apart=6, ranks_apart=38, centered=True)
     for row, (number, text) in enumerate(found.lines):
         y = TOP + LINE * row
         c.box(
@@ -98,11 +93,11 @@ def _tag(c: Canvas, x: float, y: float, number: int) -> None:
 
 
 FIGURE = Figure(
-    "partial", WIDTH, HEIGHT, "Partial evaluation: calls done beforehand, and the lines that they leave",
-    """Two panels. Done beforehand: a tree of calls. main, for three words, calls encode on a Pair, number 1;
-    that calls encode on a Pair, number 2, and on the Word film, number 5; number 2 calls encode on the Words
-    not and bad, numbers 3 and 4. What remains: nine lines, each with the number of the call that left it.
-    Number 3: tanh of not. Number 4: tanh of bad. Number 2: concatenate, dense, tanh. Number 5: tanh of film.
-    Number 1: concatenate, dense, tanh.""",
+    "partial", WIDTH, HEIGHT, "Partial evaluation: static calls, and the lines that they leave",
+    """Two panels. Static, at compile time: a tree of calls. main, for three words, calls encode on a Pair,
+    number 1; that calls encode on a Pair, number 2, and on the Word film, number 5; number 2 calls encode on
+    the Words not and bad, numbers 3 and 4. Residual program: nine lines, each with the number of the call
+    that left it. Number 3: tanh of not. Number 4: tanh of bad. Number 2: concatenate, dense, tanh. Number 5:
+    tanh of film. Number 1: concatenate, dense, tanh.""",
     draw,
 )  # fmt: skip

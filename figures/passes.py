@@ -9,7 +9,7 @@ from figures.canvas import Canvas, Figure
 WIDTH, HEIGHT = 480, 322
 MIDDLE, LEFT, RIGHT = 136, 84, 396
 STEPS = (("A", 0, True), ("B", 4, False), ("C", 1, True))
-CONTRACT = ("types: the same", "values: the same, or nearly", "the module that went in: untouched")
+CONTRACT = ("types: the same", "values: the same, or nearly", "the module that went in: unchanged")
 
 
 def _module(c: Canvas, x: float, name: str) -> None:
@@ -53,11 +53,11 @@ def draw(c: Canvas) -> None:
 
 FIGURE = Figure(
     "passes", WIDTH, HEIGHT, "A pipeline of passes, its context and its contract",
-    """A module goes into a dashed box named Sequential, a pass too, and a module comes out. Inside are three
-    passes in a row: A of level 0, B of level 4 and C of level 1. Above, the context: level 3, with what is
-    required and disabled, options and instruments. It leads to each of the passes. B is above its level; the
-    way goes around it, and it is skipped. Below, a bracket from the module that goes in to the one that comes
-    out, the contract: types are the same, values are the same or nearly, and the module that went in is
-    untouched.""",
+    """A module goes into a dashed box named Sequential, a pass too, and a module comes out. Inside are
+    three passes in a row: A of level 0, B of level 4 and C of level 1. Above, the context: level 3,
+    with what is required and disabled, options and instruments. A line leads from it to each pass. B is
+    above that level, so an arrow leads around it: it is skipped. Below, a bracket from the module that
+    goes in to the one that comes out, the contract: types are the same, values are the same or nearly,
+    and the module that went in is unchanged.""",
     draw,
 )  # fmt: skip

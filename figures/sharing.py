@@ -1,23 +1,20 @@
-"""One computation as a graph, with `let`, and written out."""
+"""One computation as a graph, with `let`, and as a tree."""
 
 from __future__ import annotations
 
 from figures.canvas import Canvas, Figure
+from figures.graph import Arrow, Box, draw_graph
 
 WIDTH, HEIGHT = 480, 262
-PANEL, TOP, STEP = 150, 70, 66
+PANEL, TOP = 150, 56
 
 
-def _node(c: Canvas, x: float, level: int, name: str, hue: str = "known") -> None:
-    y = TOP + STEP * level
-    half = 38 if len(name) > 4 else 25
-    c.box(x - half, y - 17, 2 * half, 34, fill="paper", edge=hue)
-    c.text(x, y + 5, name, size=13, mono=True, anchor="middle")
-
-
-def _arrow(c: Canvas, x: float, level: int, to: float) -> None:
-    y = TOP + STEP * level
-    c.line((x, y + 17), (to, y + STEP - 19), edge="known", arrow=True)
+def _graph(c: Canvas, x: float, *edges: tuple[str, str]) -> None:
+    """Draw a graph whose nodes are named after their labels; a prime tells two of one label apart."""
+    labels = {"multiply": "multiply", "exp": "exp", "x": "%x"}
+    names = dict.fromkeys(name for edge in edges for name in edge)
+    nodes = {name: Box(labels[name.rstrip("'")], width=76 if name == "multiply" else 50) for name in names}
+    draw_graph(c, nodes, [Arrow(*edge) for edge in edges], x, TOP, ranks_apart=38)
 
 
 def _panel(c: Canvas, number: int, name: str, foot: str) -> float:
@@ -29,32 +26,23 @@ def _panel(c: Canvas, number: int, name: str, foot: str) -> float:
 
 
 def draw(c: Canvas) -> None:
-    x = _panel(c, 0, "As a graph", "`exp` is run once")
-    for level, name in enumerate(("multiply", "exp", "%x")):
-        _node(c, x, level, name)
-    for side in (-14, 14):
-        c.line((x + side, TOP + 17), (x + side, TOP + STEP - 19), edge="known", arrow=True)
-    _arrow(c, x, 1, x)
+    x = _panel(c, 0, "As a graph", "`exp` runs once")
+    _graph(c, x, ("multiply", "exp"), ("multiply", "exp"), ("exp", "x"))
 
-    x = _panel(c, 1, "With `let`", "`exp` is run once")
+    x = _panel(c, 1, "With `let`", "`exp` runs once")
     left = x - PANEL / 2 + 9
     for line, text in enumerate(("let %a = exp(%x);", "multiply(%a, %a)")):
-        c.text(left, TOP + 50 + 24 * line, text, size=12.5, mono=True)
+        c.text(left, TOP + 64 + 24 * line, text, size=12.5, mono=True)
 
-    x = _panel(c, 2, "Written out", "`exp` is run twice")
-    _node(c, x, 0, "multiply")
-    for side in (-34, 34):
-        _arrow(c, x + side / 2, 0, x + side)
-        _node(c, x + side, 1, "exp")
-        _arrow(c, x + side, 1, x + side)
-        _node(c, x + side, 2, "%x")
+    x = _panel(c, 2, "As a tree", "`exp` runs twice")
+    _graph(c, x, ("multiply", "exp"), ("multiply", "exp'"), ("exp", "x"), ("exp'", "x'"))
 
 
 FIGURE = Figure(
-    "sharing", WIDTH, HEIGHT, "Three ways to write one computation",
+    "sharing", WIDTH, HEIGHT, "Three forms of one computation",
     """The product of exp of x with itself, in three panels. As a graph: multiply has two arrows to one and
-    the same node exp, which has an arrow to x; exp is run once. With let: the text says let a be exp of x,
-    and then multiply a by a; exp is run once. Written out: multiply has one arrow to each of two nodes exp,
-    each of which has an arrow to an x of its own; exp is run twice.""",
+    the same node exp, which has an arrow to x; exp runs once. With let: the text says let a be exp of x,
+    and then multiply a by a; exp runs once. As a tree: multiply has one arrow to each of two nodes exp,
+    each of which has an arrow to an x of its own; exp runs twice.""",
     draw,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The compiler stack: from a model to a chip, and which floors of it stand."""
+"""The compiler stack: from a model to a chip, and which levels of it this edition covers."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from figures.canvas import Canvas, Figure
 WIDTH, HEIGHT = 480, 608
 LEFT, RIGHT = 14, 466
 
-# Each floor: what it is called, what it does, where it is told, whether it stands.
-FLOORS = (
+# Each level: its name, what it does, where the book explains it, whether this edition has it.
+LEVELS = (
     ("Relay module", "functions, `let`, `if`, `match`, tensors", "chapter 4", True),
-    ("Type inference", "every shape found before anything runs", "chapters 10 to 12", True),
-    ("Passes", "fold, fuse, quantize: program to program", "Part IV", True),
-    ("Operators as loops", "TVM: one kernel for each group of operators", "Part V", True),
+    ("Type inference", "finds every shape before anything runs", "chapters 10 to 12", True),
+    ("Passes", "fold, fuse, differentiate: program to program", "Part IV", True),
+    ("Operators as loops", "one kernel for each group of operators", "Part V", True),
 )
 CHIPS = ("CPU", "GPU", "ARM")
 
 
-def _floor(c: Canvas, y: float, name: str, what: str, where: str, stands: bool) -> None:
+def _level(c: Canvas, y: float, name: str, what: str, where: str, covered: bool) -> None:
     c.box(
         LEFT,
         y,
         RIGHT - LEFT,
         74,
-        fill="known-bg" if stands else "none",
-        edge="known" if stands else "edge",
-        dashed=not stands,
+        fill="known-bg" if covered else "none",
+        edge="known" if covered else "edge",
+        dashed=not covered,
     )
-    c.text(LEFT + 16, y + 30, ("✓ " if stands else "") + name, size=17, bold=True)
+    c.text(LEFT + 16, y + 30, ("✓ " if covered else "") + name, size=17, bold=True)
     c.text(RIGHT - 14, y + 30, where, size=13, colour="soft", anchor="end")
     c.text(LEFT + 16, y + 55, what, size=13.5, colour="soft")
 
@@ -35,41 +35,41 @@ def _floor(c: Canvas, y: float, name: str, what: str, where: str, stands: bool) 
 def _row(c: Canvas, y: float, cells: tuple[tuple[str, bool], ...]) -> None:
     gap = 10
     width = (RIGHT - LEFT - gap * (len(cells) - 1)) / len(cells)
-    for i, (name, stands) in enumerate(cells):
+    for i, (name, covered) in enumerate(cells):
         x = LEFT + i * (width + gap)
         c.box(
             x,
             y,
             width,
             38,
-            fill="known-bg" if stands else "none",
-            edge="known" if stands else "edge",
-            dashed=not stands,
+            fill="known-bg" if covered else "none",
+            edge="known" if covered else "edge",
+            dashed=not covered,
         )
-        c.text(x + width / 2, y + 24, ("✓ " if stands else "") + name, size=14, anchor="middle")
+        c.text(x + width / 2, y + 24, ("✓ " if covered else "") + name, size=14, anchor="middle")
 
 
 def draw(c: Canvas) -> None:
     c.text(LEFT, 22, "A model", size=14, bold=True, colour="soft")
     _row(c, 34, (("text", True), ("Python", True), ("ONNX", False), ("PyTorch", False)))
     y = 72.0
-    for floor in FLOORS:
+    for level in LEVELS:
         c.line((WIDTH / 2, y + 3), (WIDTH / 2, y + 27), edge="soft", arrow=True)
-        _floor(c, y + 30, *floor)
+        _level(c, y + 30, *level)
         y += 104
     c.line((WIDTH / 2, y + 3), (WIDTH / 2, y + 27), edge="soft", arrow=True)
     _row(c, y + 30, tuple((chip, True) for chip in CHIPS))
     c.box(LEFT, HEIGHT - 26, 18, 18, fill="known-bg", edge="known", radius=4)
     c.text(LEFT + 27, HEIGHT - 12, "✓ in this edition", size=13.5)
     c.box(236, HEIGHT - 26, 18, 18, edge="edge", dashed=True, radius=4)
-    c.text(263, HEIGHT - 12, "planned, not built yet", size=13.5)
+    c.text(263, HEIGHT - 12, "planned", size=13.5)
 
 
 FIGURE = Figure(
     "stack", WIDTH, HEIGHT, "The compiler stack",
     """From top to bottom: a model comes as text or from Python (both in this edition), later also from
-    ONNX and PyTorch. It becomes a Relay module, whose types are inferred, and which passes make into
-    another one. Operators are turned into loops by TVM, and these into code for CPU, GPU and ARM: all in
-    this edition.""",
+    ONNX and PyTorch. It becomes a Relay module. Type inference finds its shapes, and passes rewrite it.
+    Groups of operators become loops, and loops become code for CPU, GPU and ARM. All of this is in this
+    edition.""",
     draw,
 )  # fmt: skip

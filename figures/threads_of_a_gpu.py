@@ -24,9 +24,9 @@ def _loops(c: Canvas) -> None:
         c.text(x + 4, y, text, size=12.5, mono=True)
         if how:
             c.text(x + 4, y + 19, how, size=12, mono=True, colour="soft")
-    c.lines(8, 316, ["a turn of the first loop:", "a block"], size=13)
-    c.lines(8, 356, ["a turn of the second:", "a thread, 32 to a warp"], size=13)
-    c.lines(8, 396, ["the third is run by each"], size=13)
+    c.lines(8, 316, ["first loop: an iteration", "is a block"], size=13)
+    c.lines(8, 356, ["second: it is a thread,", "32 to a warp"], size=13)
+    c.lines(8, 396, ["third: in each thread"], size=13)
 
 
 def _warp(c: Canvas, x: float, y: float) -> None:
@@ -63,14 +63,16 @@ def draw(c: Canvas) -> None:
         c.line((middle, 362), (middle, 336), edge="soft", arrow=True)
     c.box(LEFT, 366, RIGHT - LEFT, 44, edge="soft", radius=8, width=1.8)
     c.text((LEFT + RIGHT) / 2, 385, "global memory", size=13.5, anchor="middle", bold=True)
-    c.text((LEFT + RIGHT) / 2, 402, "read in pieces of 32 bytes", size=12.5, anchor="middle", colour="soft")
+    c.text(
+        (LEFT + RIGHT) / 2, 402, "accessed in sectors of 32 bytes", size=12.5, anchor="middle", colour="soft"
+    )
 
 
 FIGURE = Figure(
     "threads_of_a_gpu", WIDTH, HEIGHT, "Loops, and where they run on a GPU",
     """Left, three loops within each other: over 6 blocks, marked blockIdx.x; over 64 threads, marked
     threadIdx.x; and a serial one over k, with a sum in it. Right, a GPU with two multiprocessors. Each holds
-    three blocks; a block has two warps of 32 threads and a piece of shared memory of its own. Below both is
-    global memory, which is read in pieces of 32 bytes.""",
+    three blocks; a block has two warps of 32 threads and shared memory of its own. Below both is
+    global memory, which is accessed in sectors of 32 bytes.""",
     draw,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The same loop in three manners, as time lines: what is done once, what at each input."""
+"""The same loop in three ways, as time lines: what happens once, and what for each input."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _lane(c: Canvas, y: float, name: str, who: str, bars: Sequence[Bar], notes: 
         c.line((x, y + 9), (x, y + 53), edge="edge", width=1, dashed=True)
     for x0, x1, words, hue in bars:
         c.box(x0, y + 14, x1 - x0 - 4, 34, fill=f"{hue}-fill", edge=hue, radius=6)
-        c.text((x0 + x1 - 4) / 2, y + 36, words, size=12.5, anchor="middle")
+        c.text((x0 + x1 - 4) / 2, y + 36, words, size=13, anchor="middle")
     c.lines(ONCE, y + 70, notes, size=13, colour="soft")
 
 
@@ -29,7 +29,7 @@ def draw(c: Canvas) -> None:
         c, 58, "Define-and-run", "TensorFlow 1, Theano",
         [(ONCE, 118, "build graph", "hue-blue"), (118, FIRST - 10, "optimize", "hue-orange"),
          (FIRST, SECOND - 10, "run", "hue-teal"), (SECOND, END, "run", "hue-teal")],
-        ("A loop needs a special node: the graph has to hold", "its own `while`. Running needs no Python."),
+        ("A loop needs a special node: the graph contains its", "own `while`. Running needs no Python."),
     )  # fmt: skip
     steps = [
         (x + i * 23, x + i * 23 + 25, op, "hue-teal") for x in (FIRST, SECOND) for i, op in enumerate("<×<×<")
@@ -42,11 +42,12 @@ def draw(c: Canvas) -> None:
     )  # fmt: skip
     _lane(
         c, 356, "Relay", "this book",
-        [(ONCE, 78, "parse", "hue-blue"), (78, 138, "types", "hue-olive"),
-         (138, FIRST - 10, "passes", "hue-orange"),
+        [(ONCE, 56, "parse", "hue-blue"), (56, 100, "types", "hue-olive"),
+         (100, 154, "passes", "hue-orange"), (154, FIRST - 8, "compile", "hue-purple"),
          (FIRST, SECOND - 10, "run", "hue-teal"), (SECOND, END, "run", "hue-teal")],
-        ("The loop is a function that calls itself: ordinary", "program text, known whole before any input.",
-         "Here it is run by an interpreter."),
+        ("The loop is a function that calls itself: ordinary",
+         "program text, known completely before any input.",
+         "The compiler sees both branches."),
     )  # fmt: skip
 
 
@@ -54,7 +55,7 @@ FIGURE = Figure(
     "three_ways", WIDTH, HEIGHT, "Define-and-run, define-by-run, Relay",
     """Three time lines with the columns before any input, first input, second input. Define-and-run builds
     and optimizes a graph before any input, then runs it for each. Define-by-run does nothing
-    beforehand; at each input Python carries out one operator after the other. Relay reads a program and
-    finds its types before any input, rewrites it by passes, and then runs it for each.""",
+    beforehand; at each input Python carries out one operator after the other. Relay parses a program,
+    infers its types, rewrites it by passes and compiles it before any input, and then runs it for each.""",
     draw,
 )  # fmt: skip

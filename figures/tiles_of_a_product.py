@@ -1,4 +1,4 @@
-"""Where the pieces of a product of matrices stay while they are used: registers, caches, memory."""
+"""Where the parts of a product of matrices stay while they are used: registers, caches, memory."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ PANEL, ROWS = 34, 18  # the widths of a panel of b and of a strip of a
 # What is kept where: place, how much it holds, what is kept, and its colour.
 PLACES = (
     ("registers", "16 vectors", "a tile of `c`", "purple"),
-    ("first cache", "32 KB", "some rows of `a`", "orange"),
-    ("second cache", "256 KB and more", "a panel of `b`", "blue"),
+    ("L1 cache", "32 KB", "some rows of `a`", "orange"),
+    ("L2 cache", "256 KB and more", "a panel of `b`", "blue"),
     ("memory", "gigabytes", "all of them", ""),
 )
 
@@ -56,16 +56,16 @@ def draw(c: Canvas) -> None:
     c.text(right - 20, TOP + SIDE / 2, "k", size=14, anchor="end", mono=True)
     c.line((LEFT + 10, below - 10), (LEFT + SIDE - 8, below - 10), edge="ink", arrow=True)
     c.text(LEFT + SIDE / 2, below - 17, "k", size=14, anchor="middle", mono=True)
-    c.text(right + SIDE, below + SIDE + 24, "6 rows, 2 vectors: 12 sums", size=12.5, anchor="end")
+    c.text(right + SIDE, below + SIDE + 24, "6 rows × 2 vectors: 12 accumulators", size=12.5, anchor="end")
 
 
 FIGURE = Figure(
-    "tiles_of_a_product", WIDTH, HEIGHT, "Where the pieces of a product stay",
-    """Left, four places for numbers, the fastest and smallest on top: registers, with 16 vectors, hold a tile
-    of c; the first cache, with 32 kilobytes, some rows of a; the second cache, with 256 kilobytes and more, a
+    "tiles_of_a_product", WIDTH, HEIGHT, "Where the parts of a product stay",
+    """Left, the memory hierarchy, the fastest and smallest level on top: registers, with 16 vectors, hold a
+    tile of c; the L1 cache, with 32 kilobytes, some rows of a; the L2 cache, with 256 kilobytes and more, a
     panel of b; memory holds all of them. Right, the matrices a, b and c as squares, b above c and a left of
-    it, with these pieces in the colours of their places: a panel of b, a few columns wide, over all of k; a
+    it, with these parts in the colours of their levels: a panel of b, a few columns wide, over all of k; a
     strip of a, six rows high, over all of k; and where the two meet in c a tile of six rows and two vectors,
-    which is twelve sums.""",
+    which is twelve accumulators.""",
     draw,
 )  # fmt: skip

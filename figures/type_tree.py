@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from figures.canvas import Canvas, Figure
+from figures.graph import Arrow, Box, draw_arrow, lay_out
 from relay_explorer.relay import FuncType, RefType, TensorType, TupleType, Type
 
 WIDTH, HEIGHT = 480, 306
-TOP, LEVEL, LEAF = 92, 92, 118
+TOP, LEAF = 70, 118
 NUMBER = TensorType((), "int32")
 TYPE = FuncType(
     [TensorType((1, 784), "float32"), RefType(NUMBER)],
@@ -38,31 +39,36 @@ def _node(c: Canvas, x: float, y: float, type_: Type) -> None:
         c.text(x, y + 5, kind, size=14, bold=True, anchor="middle")
 
 
-def _tree(c: Canvas, type_: Type, level: int, columns: Iterator[int]) -> float:
-    """Draws a type below what holds it, and gives its place from the left."""
-    y = TOP + LEVEL * level
-    below = [(name, _tree(c, part, level + 1, columns)) for name, part in parts(type_)]
-    x = sum(at for _, at in below) / len(below) if below else 4 + LEAF * (next(columns) + 0.5)
-    for (name, at), (_, part) in zip(below, parts(type_), strict=True):
-        half = 22 if isinstance(part, TensorType) else 18
-        c.line((x, y + 18), (at, y + LEVEL - half - 2), edge="edge", arrow=True)
-        left = at < x - 40
-        c.text(
-            (x + at) / 2 + (-12 if left else 12),
-            y + LEVEL / 2,
-            name,
-            size=12.5,
-            anchor="end" if left else "start",
-            colour="soft",
-        )
-    _node(c, x, y, type_)
-    return x
+def _walk(type_: Type, key: str = "t") -> Iterator[tuple[str, Type, str, str]]:
+    """Yield each part of a type: its key, the part, the key of what contains it, and its role there."""
+    for index, (role, part) in enumerate(parts(type_)):
+        yield f"{key}{index}", part, key, role
+        yield from _walk(part, f"{key}{index}")
 
 
 def draw(c: Canvas) -> None:
     c.text(8, 22, f"fn ({', '.join(map(str, TYPE.arg_types))})", size=13.5, mono=True)
     c.text(8, 43, f"  -> {TYPE.ret_type}", size=13.5, mono=True)
-    _tree(c, TYPE, 0, iter(range(4)))
+    edges = list(_walk(TYPE))
+    types: dict[str, Type] = {"t": TYPE}
+    types |= {key: part for key, part, _, _ in edges}
+    boxes = {
+        key: Box("", width=LEAF - 8, height=44)
+        if isinstance(part, TensorType)
+        else Box("", width=96, height=36)
+        for key, part in types.items()
+    }
+    arrows = [Arrow(start, key, edge="edge") for key, _, start, _ in edges]
+    layout = lay_out(boxes, arrows, apart=8, ranks_apart=52)
+    layout = layout.moved((WIDTH - layout.width) / 2, TOP)
+    for arrow, curve, (_, _, _, role) in zip(arrows, layout.curves, edges, strict=True):
+        draw_arrow(c, arrow, curve)
+        (x0, y0), (x1, y1) = layout.centers[arrow.start], layout.centers[arrow.end]
+        left = x1 < x0 - 40
+        x, y = x0 + 0.6 * (x1 - x0) + (-14 if left else 10), y0 + 0.62 * (y1 - y0)
+        c.text(x, y, role, size=12.5, anchor="end" if left else "start", colour="soft")
+    for key, part in types.items():
+        _node(c, *layout.centers[key], part)
 
 
 FIGURE = Figure(

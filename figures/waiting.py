@@ -1,4 +1,4 @@
-"""Who waits: the activations of two recursions over time, as the interpreter recorded them."""
+"""Stack frames of two recursions over time, as the interpreter recorded them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from relay_explorer.text import parse
 
 WIDTH, HEIGHT = 480, 344
 LEFT, UNIT, ROW = 12, 20.6, 34
-WAITS = "def @main(%n: int32) -> int32 { if (%n == 0) { 0 } else { %n + @main(%n - 1) } }"
-GOES = """
+STACKED = "def @main(%n: int32) -> int32 { if (%n == 0) { 0 } else { %n + @main(%n - 1) } }"
+TAIL = """
 def @main(%n: int32, %total: int32) -> int32 {
   if (%n == 0) { %total } else { @main(%n - 1, %total + %n) }
 }
@@ -18,20 +18,20 @@ def @main(%n: int32, %total: int32) -> int32 {
 
 
 def depth(activation: Activation) -> int:
-    """How many wait below it. (The place of a tail call is that of its caller.)"""
+    """Count the frames below it on the stack. (A tail call reuses the frame of its caller.)"""
     return 0 if activation.caller is None else 1 + depth(activation.caller)
 
 
 def runs(evaluation: Evaluation, activation: Activation) -> list[tuple[int, int]]:
-    """The stretches of steps in which it is the one that goes on: first and last step of each."""
-    found: list[tuple[int, int]] = []
+    """Return the intervals of steps in which it runs: the first and the last step of each."""
+    intervals: list[tuple[int, int]] = []
     for number, step in enumerate(evaluation.steps):
         if step.activation is activation:
-            if found and found[-1][1] == number - 1:
-                found[-1] = (found[-1][0], number)
+            if intervals and intervals[-1][1] == number - 1:
+                intervals[-1] = (intervals[-1][0], number)
             else:
-                found.append((number, number))
-    return found
+                intervals.append((number, number))
+    return intervals
 
 
 def _panel(c: Canvas, y: float, title: str, evaluation: Evaluation) -> None:
@@ -58,15 +58,15 @@ def _panel(c: Canvas, y: float, title: str, evaluation: Evaluation) -> None:
 
 
 def draw(c: Canvas) -> None:
-    _panel(c, 24, "`%n + @main(%n - 1)`: the sum is left for later", record(parse(WAITS), 3))
-    _panel(c, 242, "`@main(%n - 1, %total + %n)`: nothing is left to do", record(parse(GOES), 3, 0))
+    _panel(c, 24, "`%n + @main(%n - 1)`: the addition follows the call", record(parse(STACKED), 3))
+    _panel(c, 242, "`@main(%n - 1, %total + %n)`: a tail call", record(parse(TAIL), 3, 0))
 
 
 FIGURE = Figure(
-    "waiting", WIDTH, HEIGHT, "Who waits, in two recursions",
-    """Two recursions over time, each activation a bar. Above, the sum is made after the call: the activation
-    for n = 3 waits for that for n = 2, which waits for that for n = 1, which waits for that for n = 0; then
-    each goes on, in the opposite order. The stack is four high. Below, the sum goes along as a parameter:
-    each activation takes the place of the one before, and the stack stays at one.""",
+    "waiting", WIDTH, HEIGHT, "Stack frames of two recursions",
+    """Two recursions over time, each stack frame a bar. Above, the addition follows the call: the frame for
+    n = 3 waits for that of n = 2, which waits for that of n = 1, which waits for that of n = 0; then each
+    continues, in the opposite order. The stack is four frames high. Below, the total is passed along as a
+    parameter: each call replaces the frame of the one before, and the stack stays at one frame.""",
     draw,
 )  # fmt: skip

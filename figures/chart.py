@@ -1,0 +1,167 @@
+"""Charts of measurements: matplotlib draws the axes, and its SVG is rewritten to the form of all figures."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure as Plot
+
+from figures.canvas import document, number
+from figures.style import MONO, palette
+
+SVG = "{http://www.w3.org/2000/svg}"
+XLINK = "{http://www.w3.org/1999/xlink}"
+PAINT = (
+    "fill", "fill-opacity", "opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",
+    "stroke-linecap", "stroke-linejoin",
+)  # fmt: skip
+
+
+def look(colours: dict[str, str]) -> dict[str, object]:
+    """Return matplotlib's settings: a transparent sheet, a faint grid, no frame, and text as text."""
+    sides = ("left", "right", "top", "bottom")
+    axes = {f"axes.spines.{side}": False for side in sides}
+    ticks = {
+        f"{axis}tick.{name}": value
+        for axis in "xy"
+        for name, value in {"labelsize": 12, "labelcolor": colours["soft"], "major.pad": 6}.items()
+    }
+    return {
+        **axes, **ticks,
+        "axes.axisbelow": True, "axes.edgecolor": colours["edge"], "axes.facecolor": "none",
+        "axes.labelcolor": colours["soft"], "axes.labelsize": 12.5,
+        "figure.dpi": 72, "figure.facecolor": "none", "font.size": 13, "grid.color": colours["line"],
+        "grid.linewidth": 1, "lines.linewidth": 1.5, "lines.solid_capstyle": "round", "path.simplify": False,
+        "savefig.dpi": 72, "svg.fonttype": "none", "svg.hashsalt": "relay_explorer",
+        "text.color": colours["ink"], "text.parse_math": False, "xtick.bottom": False, "ytick.left": False,
+    }  # fmt: skip
+
+
+def bars(
+    axes: Axes,
+    colours: dict[str, str],
+    y: list[float],
+    start: list[float],
+    end: list[float],
+    hue: str,
+    size: float,
+) -> None:
+    """Draw horizontal bars that are `size` high, centered at `y`."""
+    widths = [right - left for left, right in zip(start, end)]
+    fill, edge = colours[f"{hue}-fill"], colours[hue]
+    axes.barh(y, widths, left=start, height=size, color=fill, edgecolor=edge, linewidth=1.2)
+
+
+def say(
+    axes: Axes, text: str, at: tuple[float, float], by: tuple[float, float] = (0, 0), **how: object
+) -> None:
+    """Write `text` at a point of the data, moved `by` units to the right and upwards."""
+    axes.annotate(text, at, by, textcoords="offset points", **how)  # type: ignore[arg-type]
+
+
+def _paint(*nodes: ElementTree.Element) -> dict[str, str]:
+    """Return the style of a shape as attributes; that of an earlier node prevails."""
+    found: dict[str, str] = {}
+    for node in reversed(nodes):
+        for declaration in filter(None, node.get("style", "").split(";")):
+            name, value = declaration.split(":")
+            found[name.strip()] = value.strip()
+    return found
+
+
+def _attributes(found: dict[str, str]) -> str:
+    def short(value: str) -> str:
+        return re.sub(r"\d+\.\d+", lambda digits: number(float(digits[0])), value)
+
+    kept = {name: found[name] for name in PAINT if name in found}
+    return "".join(
+        f' {name}="{value if value.startswith("#") else short(value)}"' for name, value in kept.items()
+    )
+
+
+def _path(d: str, x: float = 0, y: float = 0) -> str:
+    """Shorten a path of absolute coordinates, moved by (x, y)."""
+    steps = []
+    for command, rest in re.findall(r"([MLCQz])([^MLCQz]*)", d):
+        values = [float(value) for value in rest.split()]
+        moved = (number(value + (y if place % 2 else x)) for place, value in enumerate(values))
+        steps.append(command.upper() + " ".join(moved))
+    return "".join(steps)
+
+
+def _shape(path: ElementTree.Element, place: ElementTree.Element | None = None) -> str | None:
+    """Write a path, or a marker at its place; a marker that is matplotlib's circle becomes a circle."""
+    found = _paint(path) if place is None else _paint(path, place)
+    if found.get("fill") == "none" and "stroke" not in found:
+        return None
+    d, paint = path.attrib["d"], _attributes(found)
+    if place is None:
+        return f'<path d="{_path(d)}"{paint}/>'
+    x, y = float(place.attrib["x"]), float(place.attrib["y"])
+    if re.sub(r"[^MLCz]", "", d) == "MCCCCCCCCz":
+        radius = float(d.split()[2])
+        return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}"{paint}/>'
+    return f'<path d="{_path(d, x, y)}"{paint}/>'
+
+
+def _text(node: ElementTree.Element) -> str:
+    found = _paint(node)
+    size = number(float(found["font-size"].removesuffix("px")))
+    place = f'x="{number(float(node.attrib["x"]))}" y="{number(float(node.attrib["y"]))}" font-size="{size}"'
+    anchor = found.get("text-anchor", "start")
+    align = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    weight = ' font-weight="650"' if found.get("font-weight", "400") in {"bold", "700"} else ""
+    family = f' font-family="{MONO}"' if "monospace" in found["font-family"] else ""
+    fill = found.get("fill", "#000000")
+    return f'<text {place} fill="{fill}"{align}{weight}{family}>{escape(node.text or "")}</text>'
+
+
+def _flat(root: ElementTree.Element) -> Iterator[str]:
+    """Yield the shapes and texts of matplotlib's SVG, markers in their places, without groups and clips."""
+    markers = {path.attrib["id"]: path for path in root.iter(f"{SVG}path") if "id" in path.attrib}
+    for node in root.iter():
+        part = None
+        if node.tag == f"{SVG}path" and "id" not in node.attrib:
+            part = _shape(node)
+        elif node.tag == f"{SVG}use":
+            part = _shape(markers[node.attrib[f"{XLINK}href"].removeprefix("#")], node)
+        elif node.tag == f"{SVG}text":
+            part = _text(node)
+        if part is not None:
+            yield part
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A printed chart, the counterpart of `Figure`. A unit of the sheet is one of matplotlib's points."""
+
+    name: str
+    width: float
+    height: float
+    title: str
+    description: str
+    margins: tuple[float, float, float, float]  # of the axes: left, top, right, bottom
+    draw: Callable[[Axes, dict[str, str]], None]
+
+    def svg(self, theme: str) -> str:
+        """Return the whole file; `draw` gets the axes and the colours of the theme."""
+        colours = palette(theme)
+        left, top, right, bottom = self.margins
+        width, height = self.width - left - right, self.height - top - bottom
+        # "default" first, so that a matplotlibrc on this machine changes nothing.
+        with style.context(["default", look(colours)]):
+            plot = Plot(figsize=(self.width / 72, self.height / 72))
+            FigureCanvasSVG(plot)
+            place = (left / self.width, bottom / self.height, width / self.width, height / self.height)
+            self.draw(plot.add_axes(place), colours)
+            file = io.StringIO()
+            plot.savefig(file, format="svg", metadata={"Date": None})
+        return document(self, _flat(ElementTree.fromstring(file.getvalue())))
