@@ -15,14 +15,14 @@ from relay_explorer import _project
 ROMAN = ["", "I", "II", "III", "IV", "V", "VI", "VII"]
 COVER = "book/index"
 
-_CHAPTER = re.compile(r"book/ch(\d\d)_\w+")
+_CHAPTER = re.compile(r"book/ch0?([1-9]\d?[a-z]?)_\w+")
 _PART = re.compile(r"book/part(\d)_\w+")
 
 
-def chapter_of(page: str) -> int | None:
-    """The chapter number of a page called `book/chNN_slug`."""
+def chapter_of(page: str) -> str | None:
+    """Return the label of the chapter on a page `book/chNN_slug`: `4`, or `17b` where a letter follows."""
     found = _CHAPTER.fullmatch(page)
-    return int(found[1]) if found else None
+    return found[1] if found else None
 
 
 def part_of(page: str) -> int | None:
@@ -60,14 +60,18 @@ def _sections(env: BuildEnvironment, page: str) -> list[dict[str, str]]:
     return links
 
 
+def promises_of(source: str) -> list[str]:
+    """Return the lines under "What you will be able to do", in order; a question names them by number."""
+    section = re.search(r"^## What you will be able to do\n((?:(?!## ).*\n)*)", source, re.MULTILINE)
+    return re.findall(r"^[*-] (.+(?:\n {2}\S.*)*)", section[1], re.MULTILINE) if section else []
+
+
 def goal_of(source: str) -> str:
     """The first thing that a chapter promises, for its card on the cover and on its part's page."""
-    found = re.search(
-        r"^## What you will be able to do\n(?:.*\n)*?[*-] (.+(?:\n {2}\S.*)*)", source, re.MULTILINE
-    )
-    if not found:
+    promises = promises_of(source)
+    if not promises:
         return ""
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(found[1].split()))
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(promises[0].split()))
     return re.sub(r"[*_`]", "", text).rstrip(" .;,") + "."
 
 
@@ -91,7 +95,7 @@ def contents(app: Sphinx, page: str) -> dict[str, Any]:
             continue
         chapters = [
             {
-                **entry(name, str(chapter_of(name))),
+                **entry(name, chapter_of(name) or ""),
                 "goal": goal_of(Path(env.doc2path(name)).read_text("utf-8")),
             }
             for name in env.toctree_includes.get(top, [])
@@ -100,8 +104,24 @@ def contents(app: Sphinx, page: str) -> dict[str, Any]:
     return {"front": front, "parts": parts, "back": back, "sections": _sections(env, page)}
 
 
+LEVELS = {
+    "1": ("●○○", "easy"),
+    "2": ("●●○", "needs thought"),
+    "3": ("●●●", "hard; may wait for a second reading"),
+}
+
+
+def level_mark(env: BuildEnvironment, page: str) -> str:
+    """The mark of how hard a chapter is: its front matter says `level: 1`, 2 or 3."""
+    level = LEVELS.get(str(env.metadata.get(page, {}).get("level", "")))
+    if level is None:
+        return ""
+    mark, words = level
+    return f' · <span class="level" title="{words}" role="img" aria-label="Difficulty: {words}">{mark}</span>'
+
+
 def eyebrow(page: str, nav: dict[str, Any]) -> str:
-    """The label above the title: `Part III · Typing, chapter 12`, or `Part III`."""
+    """The label above the title: `Part III · Typing · Chapter 12`, or `Part III`."""
     number = part_of(page)
     if number:
         return f"Part {ROMAN[number]}"
@@ -120,7 +140,9 @@ def _furnish(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
         # MyST-NB's label would hide from a screen reader what the summary says.
         context["body"] = context["body"].replace(' aria-label="Toggle hidden content"', "")
     if label and "body" in context:
-        context["body"] = context["body"].replace("<h1>", f'<p class="eyebrow">{label}</p>\n<h1>', 1)
+        context["body"] = context["body"].replace(
+            "<h1>", f'<p class="eyebrow">{label}{level_mark(app.env, page)}</p>\n<h1>', 1
+        )
     if page in app.env.found_docs and Path(app.env.doc2path(page)).with_suffix(".ipynb").is_file():
         context["colab"] = _project.colab_address(f"{page}.ipynb")
     order = [target for top in nav["parts"] for target in top["chapters"]]

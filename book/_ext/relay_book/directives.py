@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +14,36 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from relay_explorer import _project
 
+from .chapters import chapter_of, promises_of
+
 ROOT = Path(__file__).parents[3]
+
+
+def promise_numbers(argument: str | None) -> list[int]:
+    """Parse `:checks: 1, 3`, the numbers of the promises that a question checks."""
+    numbers = [part.strip() for part in (argument or "").split(",")]
+    if not all(number.isdecimal() for number in numbers):
+        raise ValueError("it names promises of the page by number, such as 1, 3")
+    return [int(number) for number in numbers]
+
+
+class Question(SphinxDirective):
+    """A directive whose option `:checks:` names the promises of the page that it checks."""
+
+    has_content = True
+    option_spec: ClassVar[dict[str, Any]] = {"checks": promise_numbers}
+
+    def run(self) -> list[nodes.Node]:
+        self.assert_has_content()
+        count = len(promises_of(Path(self.env.doc2path(self.env.docname)).read_text("utf-8")))
+        wrong = [number for number in self.options.get("checks", []) if not 1 <= number <= count]
+        if wrong:
+            raise self.error(f":checks: names promise {wrong[0]}, but the page has {count} promises")
+        return [self.block()]
+
+    def block(self) -> nodes.Node:
+        """Return the question as a node."""
+        raise NotImplementedError
 
 
 class details(nodes.General, nodes.Element):  # noqa: N801 - docutils names a node's visitor after its class
@@ -27,31 +58,26 @@ def _leave_details(self: Any, node: details) -> None:
     self.body.append("</details>\n")
 
 
-class Answer(SphinxDirective):
+class Answer(Question):
     """`{answer} [label]`: hidden until the reader asks for it, with and without JavaScript."""
 
-    has_content = True
     optional_arguments = 1
     final_argument_whitespace = True
 
-    def run(self) -> list[nodes.Node]:
-        self.assert_has_content()
+    def block(self) -> nodes.Node:
         block = details(summary=self.arguments[0] if self.arguments else "Answer")
         self.state.nested_parse(self.content, self.content_offset, block)
-        return [block]
+        return block
 
 
-class Predict(SphinxDirective):
+class Predict(Question):
     """`{predict}`: a question to answer before running what follows; may hold its `{answer}`."""
 
-    has_content = True
-
-    def run(self) -> list[nodes.Node]:
-        self.assert_has_content()
+    def block(self) -> nodes.Node:
         block = nodes.container(classes=["predict"])
         block += nodes.paragraph("", "Predict", classes=["predict-label"])
         self.state.nested_parse(self.content, self.content_offset, block)
-        return [block]
+        return block
 
 
 class Diagram(SphinxDirective):
@@ -83,14 +109,29 @@ class Diagram(SphinxDirective):
         return [figure]
 
 
-class Exercise(SphinxDirective):
-    """`{exercise} exercises/.../name.ipynb`: what to do, and the link that opens the notebook in Colab."""
-
-    has_content = True
-    required_arguments = 1
+class Here(SphinxDirective):
+    """`{here}`: the picture of the whole stack, with the chapter's place in it marked (`figures/here.py`)."""
 
     def run(self) -> list[nodes.Node]:
-        self.assert_has_content()
+        label = chapter_of(self.env.docname)
+        figure = nodes.figure(classes=["diagram", "here"])
+        for theme in ("light", "dark"):
+            path = ROOT / "figures" / "svg" / f"here_{label}.{theme}.svg"
+            if not path.is_file():
+                raise self.error(f"figures/here.py does not say where chapter {label or '?'} stands")
+            found = re.search(r"<desc>(.*?)</desc>", path.read_text("utf-8"))
+            assert found is not None, f"{path.name} has no description"
+            uri = f"/{path.relative_to(self.env.srcdir).as_posix()}"
+            figure += nodes.image(uri=uri, alt=html.unescape(found[1]), classes=[f"only-{theme}"])
+        return [figure]
+
+
+class Exercise(Question):
+    """`{exercise} exercises/.../name.ipynb`: what to do, and the link that opens the notebook in Colab."""
+
+    required_arguments = 1
+
+    def block(self) -> nodes.Node:
         path = self.arguments[0]
         if not (ROOT / path).is_file():
             raise self.error(f"no notebook {path}; `make exercises` generates them")
@@ -103,7 +144,7 @@ class Exercise(SphinxDirective):
         ):
             links += nodes.reference("", label, refuri=uri, classes=["button"])
         block += links
-        return [block]
+        return block
 
 
 class Repository(SphinxRole):
@@ -125,5 +166,6 @@ def setup(app: Sphinx) -> None:
     app.add_directive("answer", Answer)
     app.add_directive("predict", Predict)
     app.add_directive("diagram", Diagram)
+    app.add_directive("here", Here)
     app.add_directive("exercise", Exercise)
     app.add_role("repo", Repository())

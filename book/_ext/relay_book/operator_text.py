@@ -1,6 +1,6 @@
 """The operator reference as MyST Markdown, written from the operators' declarations.
 
-Everything that an operator declares is text of somebody's, and is escaped: it shows as it was written.
+Everything that an operator declares may come from outside, and is escaped: it shows as it was written.
 """
 
 from __future__ import annotations
@@ -191,6 +191,11 @@ def _attribute(field: Field) -> list[str]:
     return [code(field.name), plain(KIND_WORDS.get(field.kind, field.kind)), default, prose(field.doc)]
 
 
+def _without_verb(sentence: str) -> str:
+    """Return what follows the first word: "Computes …" and "Compute …" say the same."""
+    return sentence.rstrip(".").partition(" ")[2]
+
+
 def entry(op: Op, call: Call, known: dict[str, Callable[..., Any]]) -> list[str]:
     """The entry of one operator: a heading with its anchor, and all that it declares."""
     inputs = op.inputs or ("fields",)
@@ -201,8 +206,8 @@ def entry(op: Op, call: Call, known: dict[str, Callable[..., Any]]) -> list[str]
     lines += ["```{math}", op.formula, "```", ""]
     lines += fenced(_signature(name, known[name]), "python")
     note = inspect.getdoc(known[name]) or ""
-    said = " ".join(note.split()).rstrip(".") if note else ""
-    if said and said != op.description.rstrip("."):
+    said = " ".join(note.split()).rstrip(".")
+    if said and _without_verb(said) != _without_verb(op.description):
         lines += [prose(said) + ".", ""]
     arguments = "any number of tensors, or a tuple" if op.inputs is None else ", ".join(map(code, inputs))
     facts = f"Inputs: {arguments or 'none'}. Level {op.level}. Pattern: {PATTERN_NAMES[op.pattern]}."
