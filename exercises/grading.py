@@ -1,6 +1,6 @@
-"""Grading a folder of submissions with nbgrader, in a course that is made for it and thrown away.
+"""Grade a folder of submissions with nbgrader, in a temporary course.
 
-Students' code is run as it is, by this user and without a sandbox.
+Students' code is executed unchanged, by this user and without a sandbox.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ COLUMNS = (
 
 
 def submitted(folder: Path) -> Iterator[Submission]:
-    """The submissions in a folder. They lie in `STUDENT/EXERCISE.ipynb` or, as
-    nbgrader has it, in `STUDENT/EXERCISE/EXERCISE.ipynb`.
+    """Yield the submissions in a folder: `STUDENT/EXERCISE.ipynb` or, as in nbgrader,
+    `STUDENT/EXERCISE/EXERCISE.ipynb`.
     """
     for student in sorted(path for path in folder.iterdir() if path.is_dir()):
         for name in notebooks.names():
@@ -47,15 +47,17 @@ def submitted(folder: Path) -> Iterator[Submission]:
 
 
 def strays(folder: Path, found: list[Submission]) -> list[Path]:
-    """Notebooks in a folder that are no submissions, for their names or places; hidden ones left out."""
+    """Return the notebooks in a folder that are not submissions, because of their names or places; hidden
+    ones are left out.
+    """
     known = {path for _, _, path in found}
     others = [path.relative_to(folder) for path in folder.rglob("*.ipynb") if path not in known]
     return sorted(path for path in others if not any(part.startswith(".") for part in path.parts))
 
 
 def grade_folder(folder: Path, out: Path, graded: Path | None = None) -> int:
-    """Grades every submission in `folder`, and writes the points to the table `out` (nbgrader's form).
-    `graded` is a folder for the graded notebooks. Gives 1 where some notebook was not graded, else 0.
+    """Grade every submission in `folder`, and write the points to the table `out` (in nbgrader's form).
+    `graded` is a folder for the graded notebooks. Return 1 if some notebook was not graded, else 0.
     """
     found = list(submitted(folder)) if folder.is_dir() else []
     unknown = strays(folder, found) if folder.is_dir() else []
@@ -88,8 +90,8 @@ def grade_folder(folder: Path, out: Path, graded: Path | None = None) -> int:
 
 
 def limits() -> Callable[[Any], int]:
-    """How many seconds a cell of a notebook may take that is begun now. Where two have been stopped one after
-    the other, the kernel does not listen, and the rest gets little.
+    """Return the time limit, in seconds, of a cell that begins now. After two consecutive cells had to be
+    stopped, the kernel no longer responds, and the remaining cells get little time.
     """
     start = before = time.monotonic()
     given, stopped = NOTEBOOK_SECONDS, 0
@@ -117,14 +119,14 @@ def _config(root: Path) -> Any:
 
 
 def _ids(found: list[Submission]) -> dict[str, str]:
-    """What students are called in the course: their own names may have commas, stars and brackets in them,
-    which mean something to nbgrader.
+    """Name the students within the course: their own names may contain commas, stars and brackets, which
+    have a meaning for nbgrader.
     """
     return {name: f"s{number}" for number, name in enumerate(dict.fromkeys(who for who, _, _ in found))}
 
 
 def _grade(root: Path, found: list[Submission]) -> dict[tuple[str, str], str]:
-    """Has nbgrader grade the submissions; gives those that it could not, and why."""
+    """Let nbgrader grade the submissions; return those that it could not grade, with the reasons."""
     from nbgrader.apps import NbGraderAPI
 
     for name in {name for _, name, _ in found}:
@@ -152,9 +154,10 @@ def _grade(root: Path, found: list[Submission]) -> dict[tuple[str, str], str]:
 
 
 def _repaired(path: Path, place: Path, name: str) -> list[str]:
-    """Copies a submission. Graded cells that were deleted, or whose metadata a tool has dropped, are put back
-    at the end, and named; of a cell that was copied, only the first stays what it was, since nbgrader refuses
-    a notebook that has it twice. What is no notebook is copied as it is: nbgrader says why.
+    """Copy a submission. Graded cells that were deleted, or that lost their metadata in a tool, are added
+    again at the end and reported; of a duplicated cell only the first keeps its metadata, since nbgrader
+    refuses duplicates. A file that is not a notebook is copied unchanged, and nbgrader reports the
+    reason.
     """
     read: Any = nbformat.read
     try:
@@ -177,7 +180,7 @@ def _repaired(path: Path, place: Path, name: str) -> list[str]:
 
 
 def _reason(result: dict[str, Any]) -> str:
-    """The error behind a failure of nbgrader's, which itself only says that there was one."""
+    """Return the error behind a failure of nbgrader's, whose own message only says that it failed."""
     told = f"{result.get('log') or ''}\n{result.get('error') or ''}"
     errors = re.findall(r"^\s*(?:\w+\.)*(\w*(?:Error|Exception)\b.*)$", told, re.MULTILINE)
     own = [error for error in errors if not error.startswith("NbGraderException")]
@@ -190,7 +193,7 @@ def _expect(result: dict[str, Any], name: str) -> None:
 
 
 def _export(root: Path, out: Path, found: list[Submission], failed: set[tuple[str, str]]) -> None:
-    """Writes the table: a line for each submission, without points where it could not be graded."""
+    """Write the table: a row for each submission, without points if it could not be graded."""
     from nbgrader.api import Gradebook
 
     ids = _ids(found)
@@ -210,7 +213,7 @@ def _export(root: Path, out: Path, found: list[Submission], failed: set[tuple[st
 
 
 def _copy(root: Path, graded: Path, found: list[Submission]) -> None:
-    """Copies the graded notebooks to the folders of those who handed them in."""
+    """Copy the graded notebooks to the folders of the students who submitted them."""
     ids = _ids(found)
     for student, name, _ in found:
         made = root / "autograded" / ids[student] / name

@@ -1,8 +1,9 @@
-"""From `exercises/NAME.md` to three notebooks: nbgrader's source, what learners receive, and the solution.
+"""Make three notebooks from `exercises/NAME.md`: nbgrader's source, the learners' version, and the
+solution.
 
-A cell of an exercise says in its options what it is: `answer` (the name of an answer, with the solution
-between `### BEGIN SOLUTION` and `### END SOLUTION`), or `graded` (the name of what is tested) with `points`,
-and hidden tests between `### BEGIN HIDDEN TESTS` and `### END HIDDEN TESTS`. All other cells are free.
+A cell's options say what it is: `answer` (the name of an answer, with the solution between `### BEGIN
+SOLUTION` and `### END SOLUTION`), or `graded` (the name of what is tested) with `points`, and hidden tests
+between `### BEGIN HIDDEN TESTS` and `### END HIDDEN TESTS`. All other cells are free.
 """
 
 from __future__ import annotations
@@ -27,24 +28,24 @@ _MARKER = re.compile(r"^[ \t]*(?://[ \t]*)?### (BEGIN|END) (SOLUTION|HIDDEN TEST
 
 
 def names() -> list[str]:
-    """The exercises, in the order of the alphabet."""
+    """Return the names of the exercises in alphabetical order."""
     return sorted(path.stem for path in HERE.glob("*.md") if path.stem != "README")
 
 
 def path_of(kind: str, name: str) -> Path:
-    """Where the notebook of that kind (one of KINDS) lies."""
+    """Return the path of a notebook of one of KINDS."""
     return HERE / kind / name / f"{name}.ipynb"
 
 
 def extra_of(written: NotebookNode) -> str:
-    """What the exercise needs of the package beside its core: `extra: notebook,compile` in the front matter,
-    where it needs TVM.
+    """Return the package extra that the exercise needs: `extra: notebook,compile` in the front matter if it
+    needs TVM.
     """
     return str(written.metadata.get("extra", "notebook"))
 
 
 def source(name: str) -> NotebookNode:
-    """nbgrader's source notebook: everything in it, and its metadata on every cell."""
+    """Build nbgrader's source notebook: everything in it, with nbgrader's metadata on every cell."""
     written = jupytext.reads((HERE / f"{name}.md").read_text("utf-8"), fmt="md:myst")
     cells = [nbformat.v4.new_code_cell(_project.install_cell(extra_of(written)))]
     cells[0].metadata["nbgrader"] = _nbgrader("install", locked=True)
@@ -69,7 +70,7 @@ def source(name: str) -> NotebookNode:
 
 
 def _metadata(name: str, cell: NotebookNode) -> dict[str, Any]:
-    """What the options of a cell mean to nbgrader."""
+    """Return the metadata that the options of a cell mean to nbgrader."""
     given = {key: value for key, value in cell.metadata.items() if key != "tags"}
     answer, graded = given.pop("answer", None), given.pop("graded", None)
     points = given.pop("points", None)
@@ -90,7 +91,7 @@ def _nbgrader(grade_id: str, **fields: Any) -> dict[str, Any]:
 
 
 def release(made: NotebookNode) -> NotebookNode:
-    """What learners receive: nbgrader's own steps for an assignment, without solutions and hidden tests."""
+    """Build the learners' version by nbgrader's own steps, without solutions and hidden tests."""
     from nbgrader.preprocessors import (
         ClearHiddenTests,
         ClearOutput,
@@ -115,7 +116,7 @@ def release(made: NotebookNode) -> NotebookNode:
 
 
 def solution(made: NotebookNode) -> NotebookNode:
-    """The notebook with solutions and all tests, as plain cells."""
+    """Build the notebook with solutions and all tests, as plain cells."""
     notebook = copy.deepcopy(made)
     for cell in notebook.cells:
         cell.metadata.pop("nbgrader", None)
@@ -124,19 +125,19 @@ def solution(made: NotebookNode) -> NotebookNode:
 
 
 def text(notebook: NotebookNode) -> str:
-    """A notebook as it is written to its file."""
+    """Return the text of a notebook's file."""
     return str(nbformat.writes(notebook, version=nbformat.NO_CONVERT)) + "\n"
 
 
 def generated(name: str) -> Iterator[tuple[Path, str]]:
-    """The three notebooks of an exercise: their paths and their texts."""
+    """Yield the three notebooks of an exercise: their paths and their texts."""
     made = source(name)
     for kind, notebook in zip(KINDS, (made, release(made), solution(made))):
         yield path_of(kind, name), text(notebook)
 
 
 def write_all() -> list[Path]:
-    """Writes every notebook, and gives the paths of those that changed."""
+    """Write every notebook, and return the paths of those that changed."""
     changed = []
     for name in names():
         for path, content in generated(name):
