@@ -1,3 +1,3 @@
-"""Measurements, each a ratio against what a user would pick instead. `make bench` runs all of them."""
+"""Measurements, each a ratio to what a user would otherwise choose. `make bench` runs all of them."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs every benchmark, or those that are named: `python -m benchmarks inference`."""
+"""Run every benchmark, or the named ones: `python -m benchmarks inference`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Import, builders, inference, passes, building and compiled networks, beside an earlier commit.
+"""Compare imports, builders, inference, passes, building and compiled networks with an earlier commit.
 
 python -m benchmarks.before TREE
 
-TREE is a checkout of the earlier commit. Each commit runs in a process of its own, and the two take turns, so
-that other programs on the machine slow both down.
+TREE is a checkout of the earlier commit. The two commits run in separate processes, which alternate, so that
+other programs on the machine slow both down.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 7
-LEAST = 0.1  # seconds of a measurement: what is shorter is repeated
+LEAST = 0.1  # seconds of a measurement; a shorter run is repeated
 IMPORTS = ("import relay_explorer", "from relay_explorer import relay")
-BUILDING = "building ResNet-18, without its kernels"  # other processes compile these
+BUILDING = "building ResNet-18, without compiling kernels"  # other processes compile these
 BUILD = """
 import time
 from relay_explorer import build, models
@@ -43,7 +43,7 @@ Run = Callable[[], object]
 
 
 def cases() -> dict[str, tuple[Run, float]]:
-    """Return what is timed, and how many times a run does it; both commits run this."""
+    """Return what is timed, and how often a run does it; both commits run this code."""
     from relay_explorer import models, relay, transform
     from relay_explorer.ir import Call, Expr, IRModule
     from relay_explorer.typing import infer_types
@@ -88,7 +88,9 @@ def cases() -> dict[str, tuple[Run, float]]:
     ]  # fmt: skip
 
     def compiled(name: str) -> Run:
-        """Return a run of a network that is compiled, its weights as constants, when it first runs."""
+        """Return a function that runs a compiled network with constant weights; it compiles the network on
+        its first call.
+        """
         import numpy as np
 
         from relay_explorer import build
@@ -128,7 +130,7 @@ def cases() -> dict[str, tuple[Run, float]]:
 
 
 def serve() -> None:
-    """Run the case that each line of the input names; answer with the time of its fastest run."""
+    """Run the case that each line of the input names; print the time of its fastest run."""
     known = cases()
     print(json.dumps(list(known)), flush=True)
     for line in sys.stdin:
@@ -146,7 +148,7 @@ def serve() -> None:
 
 
 class Tree:
-    """A checkout, whose cases run in a process of its own."""
+    """A checkout, whose cases run in their own process."""
 
     def __init__(self, path: Path, bytecode: str) -> None:
         self.environment = {**os.environ, "PYTHONPATH": str(path), "PYTHONPYCACHEPREFIX": bytecode}
@@ -163,7 +165,7 @@ class Tree:
         return json.loads(self.server.stdout.readline())
 
     def seconds(self, name: str) -> float:
-        """Return the time of a case; of an import or of building, in a process of its own."""
+        """Return the time of a case; an import or a build is timed in its own process."""
         if name in IMPORTS:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             self._python(name)
@@ -187,7 +189,7 @@ class Tree:
 
 
 def shown(seconds: float) -> str:
-    """Format a time in the unit that fits it."""
+    """Format a time in a suitable unit."""
     return f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.2f} µs"
 
 
@@ -217,7 +219,7 @@ def main() -> None:
                     best[key][name] = min(best[key][name], *times)
     before, now = best["before"], best["now"]
     rows = [(n, shown(before[n]), shown(now[n]), f"{now[n] / before[n]:.2f}×") for n in names]
-    headings = ["what", "18d4abe", "now", "now / 18d4abe"]
+    headings = ["measurement", "18d4abe", "now", "now / 18d4abe"]
     if options.only:
         print(table(headings, rows))
     else:

@@ -1,5 +1,5 @@
-"""How long it takes until a network can run: built cold (nothing cached) and warm, against `torch.compile`
-and ONNX Runtime.
+"""Measure how long it takes until a network can run, built cold (nothing cached) and warm, for the package,
+`torch.compile` and ONNX Runtime.
 
 python -m benchmarks.building [model …]        (needs torch, onnx, onnxruntime: requirements-bench.txt)
 """
@@ -26,7 +26,9 @@ CACHES = {"ours": "RELAY_EXPLORER_CACHE", "compile": "TORCHINDUCTOR_CACHE_DIR"}
 
 
 def measure(name: str, program: str) -> dict[str, float]:
-    """Seconds from the program in Python to its first result, libraries imported before; and our kernels."""
+    """Return the seconds from the program in Python to its first result, with the libraries already imported,
+    and the number of our kernels.
+    """
     from relay_explorer import models
     from relay_explorer.typing import infer_types
 
@@ -53,7 +55,7 @@ def imported(program: str) -> Any:
 
 
 def once(name: str, program: str, cache: str) -> float:
-    """Return the seconds in a process of its own whose cache is in a folder."""
+    """Return the seconds of a build in its own process, with its kernel cache in the folder `cache`."""
     env = {**os.environ, "TVM_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
     if program in CACHES:
         env[CACHES[program]] = cache
@@ -63,18 +65,18 @@ def once(name: str, program: str, cache: str) -> float:
 
 
 def row(name: str) -> list[str]:
-    found = [name]
+    cells = [name]
     for program in PROGRAMS:
         with tempfile.TemporaryDirectory() as cache:
             cold = once(name, program, cache)
             warm = once(name, program, cache)
-            found.append(f"{cold:.1f}")
-            found.append(f"{warm:.1f}")
+            cells.append(f"{cold:.1f}")
+            cells.append(f"{warm:.1f}")
             if program == "ours":
                 files = [p for p in Path(cache).rglob("*") if p.is_file()]
-                found.append(f"{sum(p.stat().st_size for p in files) / 1e6:.1f}")
-    print(*found, file=sys.stderr, flush=True)
-    return found
+                cells.append(f"{sum(p.stat().st_size for p in files) / 1e6:.1f}")
+    print(*cells, file=sys.stderr, flush=True)
+    return cells
 
 
 def main() -> None:
@@ -83,8 +85,8 @@ def main() -> None:
         return
     names = [name for name in sys.argv[1:] if name in MODELS] or list(MODELS)
     headings = [
-        "network", "ours cold, s", "warm", "cache, MB", "torch.compile cold, s", "warm",
-        "ONNX Runtime first, s", "again",
+        "network", "ours, cold, s", "warm", "cache, MB", "torch.compile, cold, s", "warm",
+        "ONNX Runtime, first, s", "again",
     ]  # fmt: skip
     report("building.md", table(headings, [row(name) for name in names]))
 

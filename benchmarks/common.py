@@ -1,4 +1,4 @@
-"""What the benchmarks share: timing that takes turns, the machine's name, tables."""
+"""What the benchmarks share: alternating timing, the machine's name, tables."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 
 def alternate(cases: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """Seconds of each case in each round; cases take turns, so that a slow moment of the machine falls on all
-    of them.
+    """Return the seconds of each case in each iteration. The cases alternate, so that a slow phase of the
+    machine affects all of them.
     """
     for run in cases.values():
         run()  # warm up: imports, caches

@@ -1,9 +1,9 @@
-"""The same programs on every target, under every executor: the paper's promise of portability, tried.
+"""Run the same programs on every target under every executor, to test the paper's promise of portability.
 
 python -m benchmarks.everywhere        (needs apache-tvm, g++, gcc for AArch64, and qemu; no GPU)
 
-Nothing is timed. Each answer is compared with the interpreter's, wherever it was computed: by this processor,
-by an ARM processor that qemu emulates, by a GPU in software. Writes the table, and
+Nothing is timed. Each result is compared with the interpreter's, wherever it was computed: on this processor,
+on an ARM processor that QEMU emulates, or on an emulated GPU. Writes the table, and
 `relay_explorer/lower/profiling/measured/everywhere.json`, which chapter 25 shows.
 """
 
@@ -39,7 +39,7 @@ TARGETS: dict[str, object] = {
 SENTENCE, NAME = "((the film) (is (not bad)))", "Satoshi"
 TYPES = {"float32": 0x220, "int32": 0x020}  # of tensors, in C
 
-# Reads the argument piece by piece, and puts it together on a stack.
+# Reads the argument in postfix order, and builds it on a stack.
 MAIN = """
 #include "program.h"
 #include <stdio.h>
@@ -82,7 +82,7 @@ TREE = """case 'w': top[-1] = program_Word(m, top[-1]); break;
 
 
 class Program(NamedTuple):
-    """A program with its weights and an argument: as a value, and as what a program in C reads."""
+    """A program with its weights and an argument: as a value, and in the form that a program in C reads."""
 
     module: IRModule
     params: dict[str, Any]
@@ -107,13 +107,13 @@ def tensor(array: Any) -> bytes:
 
 
 def lenet() -> Program:
-    """Return a network: kernels in a static order."""
+    """Return a network whose kernels have a static order."""
     module, picture = models.load("lenet"), numbers(1, 1, 28, 28)
     return Program(module, weights(module), picture, tensor(picture))
 
 
 def letters() -> Program:
-    """Return a character RNN with an LSTM cell: a fold over a list, by a closure."""
+    """Return a character RNN with an LSTM cell, written as a fold of a closure over a list."""
     module = char_rnn(cell="lstm")
     indices = [np.array(number, "int32") for number in encode(NAME)]
     encoded = b"".join(map(tensor, indices)) + b"n" + b"c" * len(indices)
@@ -121,7 +121,7 @@ def letters() -> Program:
 
 
 def tree() -> Program:
-    """Return the TreeLSTM that is trained for sentiment analysis: two recursive functions."""
+    """Return the TreeLSTM that is trained for sentiment analysis, written as two recursive functions."""
     module, sentence, vectors = sentiment.module(), sentiment.parse(SENTENCE), sentiment.vectors()
 
     def pieces(part: Any) -> bytes:
@@ -137,7 +137,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {"LeNet": lenet, "character RNN": l
 
 
 def under_qemu(exe: Any, program: Program) -> Any:
-    """Run a program for ARM under QEMU, linked with C code that passes the argument; return its answer."""
+    """Run a program for ARM under QEMU, linked with C code that passes the argument; return its result."""
     with tempfile.TemporaryDirectory() as place:
         main, program_file = Path(place) / "main.c", Path(place) / "made"
         main.write_text(MAIN.replace("PIECES", program.pieces), "utf-8")
@@ -146,8 +146,8 @@ def under_qemu(exe: Any, program: Program) -> Any:
     return np.frombuffer(done.stdout, "float32")
 
 
-def tried(program: Program, target: object, executor: str, expected: Any) -> dict[str, Any]:
-    """Run one program on one target under one executor; return how it ran, and how far the answer is from the
+def run_on(program: Program, target: object, executor: str, expected: Any) -> dict[str, Any]:
+    """Run one program on one target under one executor; return how it ran and how far the result is from the
     expected one, or why it cannot run.
     """
     try:
@@ -160,14 +160,14 @@ def tried(program: Program, target: object, executor: str, expected: Any) -> dic
         how, answer = "emulated", exe(program.value)
     elif executor == "aot":
         how, answer = "qemu", under_qemu(exe, program)
-    else:  # would need Python on the board
+    else:  # it would need Python on the board
         return {"how": "compiled"}
     answer = np.asarray(getattr(answer, "numpy", lambda: answer)())
     return {"how": how, "apart": float(f"{abs(answer.reshape(-1) - expected).max():.0e}")}
 
 
-def found() -> list[dict[str, Any]]:
-    """Every program on every target; the interpreter compiles nothing, and so is asked only once."""
+def results() -> list[dict[str, Any]]:
+    """Run every program on every target; the interpreter compiles nothing, so it runs only once."""
     rows = []
     programs = {name: make() for name, make in PROGRAMS.items()}
     for name, one in programs.items():
@@ -176,7 +176,7 @@ def found() -> list[dict[str, Any]]:
         for where, target in TARGETS.items():
             for executor in EXECUTORS[0 if target == "cpu" else 1 :]:
                 with emulated_gpu():
-                    result = tried(one, target, executor, expected)
+                    result = run_on(one, target, executor, expected)
                 rows.append({"program": name, "target": where, "executor": executor, **result})
     return rows
 
@@ -187,7 +187,7 @@ def cell(row: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    rows = found()
+    rows = results()
     processor = platform.machine()
     DATA.write_text(json.dumps({"processor": processor, "rows": rows}, indent=1) + "\n", "utf-8")
     lines = []

@@ -1,9 +1,9 @@
-"""What it costs to run a whole program, beside its kernels: one program under each of the four executors.
+"""Measure what it costs to run a whole program in addition to its kernels, under each of the four executors.
 
 python -m benchmarks.executors        (needs apache-tvm and a C compiler)
 
-The kernels are the smallest that still do something, vectors of SIZE numbers, so that nearly all of the time
-is that of whoever calls them. Writes the table, and `executors.json`, from which `make figures` draws.
+The kernels are as small as useful kernels can be, vectors of SIZE elements, so nearly all of the time is
+spent calling them. Writes the table, and `executors.json`, from which `make figures` draws.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def @main(%words: List, %state: Tensor[(1, 16), float32], %w: Tensor[(16, 16), f
 
 
 class Case(NamedTuple):
-    """A program with its arguments, and how many kernel calls its run makes (at the least)."""
+    """A program with its arguments, and the minimum number of kernel calls in a run."""
 
     module: IRModule
     args: tuple[Any, ...]
@@ -63,7 +63,7 @@ def chain() -> Case:
 
 
 def words() -> Case:
-    """Return the same layers, for a list of dynamic length."""
+    """Return the same layers for a list of dynamic length."""
     module = relay.parse(LIST)
     word_list = make_list(module, [numbers(1, SIZE) for _ in range(CALLS)])
     args = (word_list, numbers(1, SIZE), numbers(SIZE, SIZE))
@@ -83,7 +83,7 @@ def tree() -> Case:
 
 
 def _copied(sentence: Any) -> Any:
-    """Copy the tree without sharing: every node is an object of its own."""
+    """Copy the tree without sharing, so that every node is a separate object."""
     return tuple([_copied(part) for part in sentence]) if isinstance(sentence, tuple) else sentence
 
 
@@ -95,8 +95,8 @@ CASES = {"a chain of 256 layers": chain, "a list of 256 words": words, "a tree o
 
 
 def measured(case: Case) -> dict[str, float]:
-    """Return the minimum seconds of a run under each executor, measured in alternation; the arguments are
-    passed before.
+    """Return the minimum seconds of a run under each executor, measured in alternation; passing the arguments
+    is not timed.
     """
     programs = {name: relay_explorer.build(case.module, executor=name, quiet=True) for name in case.executors}
     expected = _array(programs["interpreter"](*case.args))
@@ -124,7 +124,7 @@ def main() -> None:
         for name, times in seconds.items()
     ]
     report("executors.md", table(["program", "steps", *EXECUTORS], rows))
-    whole = {
+    measurement = {
         "machine": machine(),
         "steps": {name: case.calls for name, case in cases.items()},
         "seconds": {
@@ -132,7 +132,7 @@ def main() -> None:
             for name, times in seconds.items()
         },
     }
-    DATA.write_text(json.dumps(whole, indent=1) + "\n")
+    DATA.write_text(json.dumps(measurement, indent=1) + "\n")
 
 
 def _told(seconds: float | None) -> str:

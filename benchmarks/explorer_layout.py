@@ -1,4 +1,4 @@
-"""The explorer's layout, first paint and panning, beside Netron's, for the same graphs in the same run.
+"""Compare the explorer's layout, first paint and panning with Netron's, for the same graphs in the same run.
 
 python -m benchmarks.explorer_layout                    prints the table and writes it to explorer_layout.md
 python -m benchmarks.explorer_layout --only 100 1,000   prints it for these graphs only
@@ -38,7 +38,7 @@ GRAPHS = {
     "100": "ofSize(100)",
     "1,000": "ofSize(1000)",
     "10,000": "ofSize(10000)",
-    "10,000, joined at random": "scattered(10000)",
+    "10,000, random edges": "scattered(10000)",
 }
 
 FRAMES = """() => {
@@ -76,7 +76,7 @@ class Site(SimpleHTTPRequestHandler):
         return None
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing: the table is the output."""
+        """Print nothing, because the table is the output."""
 
 
 @contextmanager
@@ -110,8 +110,8 @@ def resnet50() -> str:
 
 
 def write_onnx(view: dict[str, Any], path: Path) -> None:
-    """Write the calls of a view as an ONNX graph: what computes something is a node, the rest are inputs and
-    weights.
+    """Write the calls of a view as an ONNX graph: operators are nodes, everything else is an input or a
+    weight.
     """
     import onnx
     from onnx import TensorProto, helper
@@ -136,7 +136,7 @@ def write_onnx(view: dict[str, Any], path: Path) -> None:
         else:
             inputs.append(helper.make_tensor_value_info(f"v{number}", TensorProto.FLOAT, [1]))
     output = helper.make_tensor_value_info(f"v{len(nodes) - 1}", TensorProto.FLOAT, [1])
-    # Weights are values inside nodes in Netron, as they are left out of the drawing here.
+    # Netron shows weights inside nodes, and the explorer's drawing omits them.
     first, rest = inputs[:1], inputs[1:]
     weights = [helper.make_tensor(value.name, TensorProto.FLOAT, [1], [0.0]) for value in rest]
     graph = helper.make_graph(onnx_nodes, view["title"], first, [output], weights)
@@ -149,7 +149,9 @@ def write_onnx(view: dict[str, Any], path: Path) -> None:
 
 
 def pan(page: Page, x: float, y: float) -> tuple[float, float]:
-    """Drags to and fro; returns frames a second and the time of the 95th of 100 frames, in milliseconds."""
+    """Drag the mouse back and forth; return the frames per second and the 95th percentile of the frame times,
+    in milliseconds.
+    """
     page.mouse.move(x, y)
     page.mouse.down()
     page.evaluate(FRAMES)
@@ -185,7 +187,7 @@ LAYOUT = """async (whole) => {
 
 
 def measure_ours(browser: Browser, origin: str) -> dict[str, float]:
-    """One graph in the explorer."""
+    """Measure one graph in the explorer."""
     page = browser.new_page(viewport=SIZE)
     page.goto(f"{origin}/#rx-bench:fold=none")
     page.wait_for_function("performance.getEntriesByName('relay-explorer-graph').length > 0", timeout=120_000)
@@ -210,8 +212,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-# Netron takes `eval` away, which Playwright needs; it is drawn once its page leaves the welcome state with
-# nodes in place.
+# Netron removes `eval`, which Playwright needs. The drawing is complete when its page has left the welcome
+# state and contains nodes.
 NETRON_PAGE = """{
   const kept = window.eval;
   Object.defineProperty(window, "eval", { get: () => kept, set: () => {} });
@@ -267,16 +269,24 @@ def row(name: str, ours: dict[str, float], theirs: dict[str, float] | None) -> l
         f"{ours['paint']:.2f} s",
         pace(ours["fps"], ours["slow"]),
         pace(ours["fps_far"], ours["slow_far"]),
-        f"{theirs['paint']:.2f} s" if theirs else "none: the page crashed or took over 3 minutes",
+        f"{theirs['paint']:.2f} s" if theirs else "failed: the page crashed or took more than 3 minutes",
         pace(theirs["fps"], theirs["slow"]) if theirs else "–",
     ]
 
 
-HEADINGS = ["graph", "layout", "first paint", "pan", "pan, all in view", "Netron: first paint", "Netron: pan"]
+HEADINGS = [
+    "graph",
+    "layout",
+    "first paint",
+    "pan",
+    "pan, whole graph in view",
+    "Netron: first paint",
+    "Netron: pan",
+]
 
 
 def main(only: list[str] | None = None) -> None:
-    """Measures; a part (`only`) is printed and not written."""
+    """Measure all graphs and write the page; with `only`, print the named graphs and write nothing."""
     rows, load = [], os.getloadavg()[0]
     with sync_playwright() as playwright, site() as origin, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)

@@ -1,4 +1,4 @@
-"""The fusion explorer on long programs: its time must grow as the program does.
+"""Time the fusion explorer on long programs: its time must grow linearly with the program.
 
 python -m benchmarks.fusion_view [--before TREE]
 
@@ -21,7 +21,7 @@ MAX_BEFORE = 2_000  # calls: the earlier commit takes minutes for more
 
 
 def chain(calls: int) -> list[str]:
-    """Element-wise operators, reductions and products, one after the other."""
+    """Return a sequence of element-wise operators, reductions and products."""
     kinds = ("exp(%{0})", "add(%{0}, %x)", "nn.dense(%{0}, %w, units=8)", "tanh(%{0})", "nn.softmax(%{0})")
     return [kinds[k % len(kinds)].format(k - 1 if k else "x") for k in range(calls)]
 
@@ -36,16 +36,14 @@ def ladder(calls: int) -> list[str]:
 
 
 def opaque_ladder(calls: int) -> list[str]:
-    """Return the same with an operator in the middle that fuses with nothing, and that every refusal
-    names.
-    """
+    """Return the same with an operator in the middle that fuses with nothing, named by every rejection."""
     half = calls // 2
     up = [f"exp(%{k - 1 if k else 'x'})" for k in range(half)]
     return [*up, f"nn.softmax(%{half - 1})", *(f"add(%{half + k}, %{half - 1 - k})" for k in range(half))]
 
 
 def branches(calls: int) -> list[str]:
-    """One value that all other calls use, and the sum of them."""
+    """Return one value that all other calls use, and the sum of the results."""
     half = calls // 2
     return [
         "exp(%x)", *["tanh(%0)"] * half, *(f"add(%{half + k if k else 0}, %{k + 1})" for k in range(half))
@@ -53,7 +51,7 @@ def branches(calls: int) -> list[str]:
 
 
 PROGRAMS: dict[str, Callable[[int], list[str]]] = {
-    "chain": chain, "ladder": ladder, "ladder, opaque in its middle": opaque_ladder, "branches": branches,
+    "chain": chain, "ladder": ladder, "ladder, opaque in the middle": opaque_ladder, "branches": branches,
 }  # fmt: skip
 
 
@@ -64,7 +62,7 @@ def text(values: list[str]) -> str:
 
 
 def seconds(name: str, calls: int) -> float:
-    """Processor time of the explorer's data, from the parsed program."""
+    """Return the processor time of building the explorer's data from the parsed program."""
     from relay_explorer import explore, relay
 
     module = relay.parse(text(PROGRAMS[name](calls)))
@@ -75,7 +73,7 @@ def seconds(name: str, calls: int) -> float:
 
 
 def measured(tree: Path, name: str, calls: int) -> float:
-    """Measure the same in a process of its own, on a checkout."""
+    """Measure the same in a separate process, on a checkout."""
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     command = [sys.executable, str(Path(__file__).resolve()), "--one", name, str(calls)]
     return float(subprocess.run(command, env=environment, cwd=tree, check=True, capture_output=True).stdout)

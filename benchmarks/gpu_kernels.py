@@ -1,11 +1,11 @@
-"""What the kernels of chapter 23 take of a GPU, as NVIDIA's compiler says, and the PTX of one of them; and
-what convolutions ask of its memory, counted by the GPU in software. No hardware is measured.
+"""Report the GPU resources of chapter 23's kernels, according to NVIDIA's compiler, and the PTX of one of
+them; count the memory transactions of convolutions on the emulated GPU. No hardware is measured.
 
 python -m benchmarks.gpu_kernels        (needs nvcc and a C++ compiler; no GPU)
 
-The kernels are those of the chapter: its cells are run as they stand in the page. The chapter quotes what is
-kept in `gpu_kernels.json`. Convolutions are counted three times: with each result in the hands of one thread,
-which reads for itself (TVM's rule for anything), with the rule of TVM's that takes them, and with our tiles.
+The kernels are those of the chapter, whose cells this script executes. The chapter quotes `gpu_kernels.json`.
+Each convolution is counted three times: with one result per thread, which loads its own operands (TVM's
+fallback rule), with the first of TVM's rules that accepts it, and with our tiles.
 """
 
 from __future__ import annotations
@@ -29,13 +29,18 @@ from relay_explorer.typing import infer_types
 
 PAGE = Path(__file__).parents[1] / "book" / "ch23_gpu.md"
 DATA = Path(__file__).with_suffix(".json")
-KERNELS = {"shift": "a sum and a ReLU", "turn": "the transpose", "total": "the sum", "layer": "the layer"}
+KERNELS = {
+    "shift": "a sum and a ReLU",
+    "transposed": "the transpose",
+    "total": "the sum",
+    "layer": "the layer",
+}
 MOVES = re.compile(r"\b(?:ld|st)\.(?:global|shared)|\bbar\.sync")
 # Data, weight, attributes.
 CONVOLUTIONS = {
     "3 × 3, 16 to 32 channels": ("1, 16, 28, 28", "32, 16, 3, 3", "padding=[1, 1, 1, 1]"),
     "3 × 3 with a stride of 2": ("1, 16, 28, 28", "32, 16, 3, 3", "padding=[1, 1, 1, 1], strides=[2, 2]"),
-    "7 × 7 of a picture": ("1, 3, 32, 32", "16, 3, 7, 7", "padding=[3, 3, 3, 3], strides=[2, 2]"),
+    "7 × 7 of an image": ("1, 3, 32, 32", "16, 3, 7, 7", "padding=[3, 3, 3, 3], strides=[2, 2]"),
     "1 × 1, 64 to 64 channels": ("1, 64, 14, 14", "64, 64, 1, 1", ""),
     "depthwise 3 × 3": ("1, 32, 28, 28", "32, 1, 3, 3", "padding=[1, 1, 1, 1], groups=32"),
     "3 × 3 in 4 groups": ("1, 32, 14, 14", "32, 8, 3, 3", "padding=[1, 1, 1, 1], groups=4"),
@@ -43,9 +48,9 @@ CONVOLUTIONS = {
 OTHERS = ("Matmul", "GEMV", "Reduction", "GeneralReduction", "Fallback")  # TVM's rules, in order
 
 
-def pieces(function: Any, target: Target, choice: dict[str, str] | None) -> int | None:
-    """Pieces of 32 bytes of global memory that a convolution's kernel reads and writes; None where the rule
-    does not take it.
+def sectors_of(function: Any, target: Target, choice: dict[str, str] | None) -> int | None:
+    """Count the 32-byte sectors of global memory that a convolution's kernel reads and writes; None where the
+    rule does not accept it.
     """
     with emulated_gpu(counts=True) as gpu, target.tvm:
         kernel = scheduled(function, "k", target, choice)
@@ -63,24 +68,24 @@ def pieces(function: Any, target: Target, choice: dict[str, str] | None) -> int 
 
 
 def counted(target: Target) -> dict[str, list[int]]:
-    """Count the 32-byte sectors that each convolution moves: with one result per thread, by the first rule
-    of TVM that accepts it, and in tiles.
+    """Count the 32-byte sectors that each convolution moves: with one result per thread, with the first of
+    TVM's rules that accepts it, and with tiles.
     """
     sectors = {}
     for name, (data, weight, attrs) in CONVOLUTIONS.items():
         text = f"""def @main(%x: Tensor[({data}), float32], %w: Tensor[({weight}), float32]) {{
           nn.relu(nn.conv2d(%x, %w, {attrs})) }}"""
         function = infer_types(relay.parse(text))["main"]
-        by_rule = {rule: pieces(function, target, {"rule": rule}) for rule in OTHERS}
+        by_rule = {rule: sectors_of(function, target, {"rule": rule}) for rule in OTHERS}
         first = next(rule for rule in OTHERS if by_rule[rule] is not None)
-        ours = pieces(function, target, None)
+        ours = sectors_of(function, target, None)
         sectors[name] = [by_rule["Fallback"] or 0, by_rule[first] or 0, ours or 0]
         print(name, first, sectors[name], flush=True)
     return sectors
 
 
 def names_of_the_page() -> dict[str, Any]:
-    """Run the cells of the chapter up to the last of the kernels, and return the names that they define."""
+    """Run the cells of the chapter up to the last kernel, and return the names that they define."""
     cell = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
     names: dict[str, Any] = {}
     for code in cell.findall(PAGE.read_text("utf-8")):
@@ -94,9 +99,11 @@ def main() -> None:
     page = names_of_the_page()
     target = Target.of(page["A100"])
     shift = page["tvm"].compile(page["sch"].mod, target=target.tvm).mod.imports[0].inspect_source()
-    sources = {"shift": shift} | {name: page[name].source("cuda") for name in ("turn", "total", "layer")}
+    sources = {"shift": shift} | {
+        name: page[name].source("cuda") for name in ("transposed", "total", "layer")
+    }
     usages = {name: usage(source, target)[0] for name, source in sources.items()}
-    ptx = page["turn"].source("ptx").splitlines()
+    ptx = page["transposed"].source("ptx").splitlines()
     convolutions = counted(target)
     results = {
         "target": str(target),
@@ -104,7 +111,7 @@ def main() -> None:
             name: {"threads": u.threads, "registers": u.registers, "shared": u.shared}
             for name, u in usages.items()
         },
-        "pieces": convolutions,
+        "sectors": convolutions,
         "ptx": [re.sub(r"\s+", " ", line.strip()) for line in ptx if MOVES.search(line)],
     }
     DATA.write_text(json.dumps(results, indent=1) + "\n")
@@ -118,7 +125,14 @@ def main() -> None:
         (name, f"{naive:,}", f"{other:,}", f"{ours:,}", f"{naive / ours:.1f}", f"{other / ours:.1f}")
         for name, (naive, other, ours) in convolutions.items()
     ]
-    columns = ["convolution and ReLU", "a result per thread", "TVM's rule", "tiles", "1st : 3rd", "2nd : 3rd"]
+    columns = [
+        "convolution and ReLU",
+        "one result per thread",
+        "TVM's rule",
+        "tiles",
+        "first / tiles",
+        "second / tiles",
+    ]
     remark = (
         "Sectors of 32 bytes read from and written to global memory, counted by the emulated GPU; "
         "nothing was timed."

@@ -1,4 +1,4 @@
-"""How long `import relay_explorer` takes in a fresh process, beside `import numpy` and `import torch`; and
+"""Time `import relay_explorer` in a fresh process, along with `import numpy` and `import torch`, and list
 what it loads.
 
 python -m benchmarks.import_time
@@ -27,11 +27,11 @@ def run(statement: str) -> None:
 
 
 def loaded() -> list[str]:
-    """Which of the heavy packages the import loads."""
+    """Return which of the heavy packages the import loads."""
     code = f"import sys, relay_explorer; print([m for m in {HEAVY!r} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    found: list[str] = eval(out.stdout)
-    return found
+    modules: list[str] = eval(out.stdout)
+    return modules
 
 
 def main() -> None:
@@ -41,7 +41,7 @@ def main() -> None:
         (name, f"{median(seconds) * 1e3:.0f} ms", f"{(median(seconds) - empty) * 1e3:.0f} ms")
         for name, seconds in times.items()
     ]
-    text = table(["import", "process, median of 9", "without starting Python"], rows)
+    text = table(["import", "process, median of 9", "minus Python's startup"], rows)
     report(
         "import_time.md",
         text,

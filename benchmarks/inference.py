@@ -1,5 +1,5 @@
-"""Type inference of ResNet-50 against PyTorch's FakeTensorProp on the same network, in one run; and inference
-time against program size.
+"""Compare type inference of ResNet-50 with PyTorch's FakeTensorProp on the same network, and time inference
+against program size.
 
 python -m benchmarks.inference        (needs torch: pip install -r requirements-bench.txt)
 """
@@ -53,7 +53,7 @@ def against_torch() -> tuple[str, int]:
         (name, f"{median(s) * 1e3:.1f} ms", f"{min(s) * 1e3:.1f} ms", f"{base / median(s):.1f}×")
         for name, s in times.items()
     ]
-    return table(["ResNet-50", "median of 15", "best", "times faster"], rows), len(graph.graph.nodes)
+    return table(["ResNet-50", "median of 15", "best", "speedup"], rows), len(graph.graph.nodes)
 
 
 def against_size() -> str:
@@ -76,7 +76,9 @@ def against_size() -> str:
                 f"{min(times['recorded']) / calls * 1e6:.1f} µs",
             )
         )
-    return table(["calls", "inference, best of 7", "a call", "against 100 calls", "a call, recording"], rows)
+    return table(
+        ["calls", "inference, best of 7", "per call", "relative to 100 calls", "per call, recording"], rows
+    )
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The interpreter against PyTorch eager on two models that are programs, and where its time goes.
+"""Compare the interpreter with PyTorch eager on two models with control flow, and break down its time.
 
 python -m benchmarks.interpreter        (needs torch: pip install -r requirements-bench.txt)
 """
@@ -42,7 +42,7 @@ class Case(NamedTuple):
 
 
 def weights_of(module: IRModule) -> dict[str, np.ndarray]:
-    """Random weights, by the names of the parameters of `@main`."""
+    """Return random weights by the names of the parameters of `@main`."""
     rng = np.random.default_rng(0)
     types = {p.name_hint: p.type_annotation for p in module["main"].params}
     return {
@@ -80,7 +80,9 @@ def char_rnn() -> Case:
 
 
 class Trace(Recorder[EvaluationEvent]):
-    """Keeps what a run asked for, so that each part can be done again on its own."""
+    """Record the operator calls, matches and function calls of a run, so that each can be repeated
+    separately.
+    """
 
     def __init__(self) -> None:
         super().__init__(EvaluationEvent)
@@ -114,7 +116,7 @@ def repeat(action: Callable[..., object], arguments: Iterable[tuple[Any, ...]]) 
 
 
 def parts(case: Case) -> tuple[list[tuple[str, str, float]], float]:
-    """Return the parts of one run: a part's name, how often, its seconds; and the seconds of the whole
+    """Return the parts of one run (the part's name, its count, its seconds), and the seconds of the whole
     call.
     """
     outer, plain = relay.create_executor(mod=case.module).evaluate(), Interpreter(case.module)
@@ -140,20 +142,20 @@ def parts(case: Case) -> tuple[list[tuple[str, str, float]], float]:
     rest = least["inside"] - least["operators"] - least["choices"] - least["calls"]
     rows = [
         ("NumPy's kernels", f"{len(kernels):,} operators", least["kernels"]),
-        ("dispatch to them", "", least["operators"] - least["kernels"]),
+        ("dispatch", "", least["operators"] - least["kernels"]),
         ("matching and branches", f"{len(trace.choices):,}", least["choices"]),
-        ("frames of calls", f"{len(trace.calls):,}", least["calls"]),
+        ("call frames", f"{len(trace.calls):,}", least["calls"]),
         ("stepping, tuples, values", f"{sum(trace.instructions.values()):,} instructions", rest),
-        ("arguments checked, results wrapped", "1", least["whole"] - least["inside"]),
+        ("checking arguments, wrapping results", "1", least["whole"] - least["inside"]),
     ]
     return rows, least["whole"]
 
 
 def compare(name: str, case: Case) -> list[str]:
     ours = relay.create_executor(mod=case.module).evaluate()
-    found = ours(case.argument, **case.weights).numpy()
+    result = ours(case.argument, **case.weights).numpy()
     with torch.inference_mode():
-        np.testing.assert_allclose(found, case.theirs().numpy(), rtol=1e-3)
+        np.testing.assert_allclose(result, case.theirs().numpy(), rtol=1e-3)
         times = alternate(
             {"theirs": case.theirs, "ours": lambda: ours(case.argument, **case.weights)}, rounds=ROUNDS
         )
@@ -166,11 +168,13 @@ def main() -> None:
     torch.set_num_threads(1)
     cases = {f"TreeLSTM, {LEAVES} leaves": tree_lstm(), f"character RNN, {STEPS} steps": char_rnn()}
     rows = [compare(name, case) for name, case in cases.items()]
-    text = table(["model", f"PyTorch eager, median of {ROUNDS}", "interpreter", "against eager"], rows)
+    text = table(
+        ["model", f"PyTorch eager, median of {ROUNDS}", "interpreter", "time relative to eager"], rows
+    )
     for name, case in cases.items():
-        found, whole = parts(case)
-        lines = [(part, count, f"{s * 1e3:.2f} ms", f"{s / whole:.0%}") for part, count, s in found]
-        text += "\n\n" + table([f"{name}: where", "how many", f"best of {ROUNDS}", "share"], lines)
+        measured, whole = parts(case)
+        lines = [(part, count, f"{s * 1e3:.2f} ms", f"{s / whole:.0%}") for part, count, s in measured]
+        text += "\n\n" + table([f"{name}: part", "count", f"best of {ROUNDS}", "share"], lines)
     tail = f"\nPyTorch {torch.__version__} and NumPy {np.__version__}, one thread. "
     report("interpreter.md", text, f"{tail}Load average at the start: {load:.1f}.\n")
 

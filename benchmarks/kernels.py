@@ -1,5 +1,5 @@
-"""The kernels of compiled networks, one by one, against the same layers in PyTorch, and against what the
-processor can do at most.
+"""Compare the kernels of compiled networks with the same layers in PyTorch, and with the peak performance of
+the processor.
 
 python -m benchmarks.kernels [model …]        (needs torch: pip install -r requirements-bench.txt)
 """
@@ -42,8 +42,8 @@ CONVOLUTIONS = (
 
 
 def best(cases: dict[str, Callable[[], object]], seconds: float = SECONDS) -> dict[str, float]:
-    """Return the minimum time of each case, measured in alternation: other work on the machine only makes
-    runs longer.
+    """Return the minimum time of each case, measured in alternation: other work on the machine can only
+    lengthen a run.
     """
     fastest = dict.fromkeys(cases, float("inf"))
     end = time.perf_counter() + seconds
@@ -56,7 +56,7 @@ def best(cases: dict[str, Callable[[], object]], seconds: float = SECONDS) -> di
 
 
 def kernels_of(name: str, target: Target) -> Counter[Function]:
-    """Return the kernels of a model for `target`, with constant weights, and how often each is called."""
+    """Return the kernels of a model for `target`, with constant weights, and the number of calls of each."""
     module = infer_types(models.load(name))
     params = {
         p.name_hint: np.ones(as_tensor_type(p).concrete_shape, "float32") for p in module["main"].params[1:]
@@ -74,7 +74,7 @@ def kernels_of(name: str, target: Target) -> Counter[Function]:
 
 
 def compiled(function: Function, target: Target) -> tuple[str, Callable[[], object]]:
-    """Return the schedule of a kernel, and a function that runs it on arrays of its own."""
+    """Return the schedule of a kernel, and a function that runs it on its own arrays."""
     kernel = scheduled(function, "kernel", target)
     run = generated(kernel)["kernel"]
     tensors = [*kernel.composed.inputs, *kernel.composed.outputs]
@@ -83,8 +83,8 @@ def compiled(function: Function, target: Target) -> tuple[str, Callable[[], obje
 
 
 def layer(function: Function) -> tuple[str, Callable[[], object]] | None:
-    """Return PyTorch's computation of a convolution or dense layer with what follows it; None for other
-    kernels.
+    """Return PyTorch's computation of a convolution or dense layer with the operators fused into it; None for
+    other kernels.
     """
     calls = [n for n in post_order(function.body) if isinstance(n, Call) and isinstance(n.op, Op)]
     names = [call.op.name for call in calls]  # type: ignore[attr-defined]  # an operator
@@ -126,12 +126,12 @@ def layer(function: Function) -> tuple[str, Callable[[], object]] | None:
 
 
 def sizes(shape: Shape) -> tuple[int, ...]:
-    """Return the shape as integers; a layout is computed with dimensions of any kind."""
+    """Return the shape as integers; the dimensions of a computed layout may be of another type."""
     return TensorType(shape).concrete_shape
 
 
 def flops(function: Function) -> int:
-    """Of the layer as it is written, also where fewer products are made."""
+    """Return the operations of the layer as written, even where an algorithm needs fewer multiplications."""
     total = 0
     for node in post_order(function.body):
         if not isinstance(node, Call) or not isinstance(node.op, Op):
@@ -175,7 +175,7 @@ def main() -> None:
     most = limits(target).flops
     rows = [row for name in names for row in rows_of(name, target, most)]
     headings = [
-        "model", "layer", "calls", "schedule", "ms", "PyTorch, ms", "faster", "at the peak, ms", "GFLOP/s",
+        "model", "layer", "calls", "schedule", "ms", "PyTorch, ms", "speedup", "at the peak, ms", "GFLOP/s",
     ]  # fmt: skip
     text = table(headings, rows)
     load = os.getloadavg()[0]

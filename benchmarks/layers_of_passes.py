@@ -1,4 +1,4 @@
-"""The effect of the passes, layered one after the other, on the time of networks: the figure of the paper's
+"""Measure how the passes, added group by group, change the time of networks: the figure of the paper's
 evaluation, from our own runs.
 
 python -m benchmarks.layers_of_passes [model …]        (needs apache-tvm: it is in requirements.txt)
@@ -29,12 +29,12 @@ from relay_explorer.typing import infer_types
 
 MODELS = ("dqn", "mobilenet", "resnet18", "vgg16")
 DATA = Path(__file__).with_suffix(".json")
-SECONDS = 8.0  # of runs of one network, all layers in turns
+SECONDS = 8.0  # of runs of one network, all groups of passes together
 OF_LEVEL_3 = ("EliminateCommonSubexpr", "FoldScaleAxis", "CanonicalizeCast", "CanonicalizeOps")
 
 
 class Layer(NamedTuple):
-    """One more layer of passes: what it adds, the level, and what of that level is left out."""
+    """One more group of passes: what it adds, the level, and which passes of that level are disabled."""
 
     adds: str
     level: int
@@ -44,9 +44,9 @@ class Layer(NamedTuple):
 LAYERS = (
     Layer("none", 0),
     Layer("+ fusion", 1),
-    Layer("+ constants folded", 2),
+    Layer("+ constant folding", 2),
     Layer("+ layouts", 3, OF_LEVEL_3),
-    Layer("+ scales folded, sharing", 3),
+    Layer("+ scale folding, CSE", 3),
 )
 
 
@@ -65,7 +65,7 @@ def built(name: str, layer: Layer, target: str) -> Executable:
 
 
 def measured(name: str, target: str) -> list[float]:
-    """Best seconds of a run of the network with each layer, in turns."""
+    """Return the minimum seconds of a run with each group of passes, measured in alternation."""
     programs = [built(name, layer, target) for layer in LAYERS]
     shape = as_tensor_type(infer_types(models.load(name))["main"].params[0]).concrete_shape
     x = np.random.default_rng(1).normal(size=shape).astype("float32")
@@ -83,7 +83,7 @@ def measured(name: str, target: str) -> list[float]:
 
 
 def targets() -> list[str]:
-    """Return the CPU, and the GPU if there is one that can be used."""
+    """Return the CPU, and the GPU if there is a usable one."""
     from relay_explorer.lower.require import tvm
     from relay_explorer.lower.targets.device import lacks
     from relay_explorer.lower.targets.target import Target
@@ -104,7 +104,7 @@ def tabled(times: dict[str, list[float]]) -> str:
     ]
     means = [math.prod(s[k] for s in speeds.values()) ** (1 / len(speeds)) for k in range(len(LAYERS))]
     rows.append(("geometric mean", "", *(f"{mean:.2f}×" for mean in means[1:]), ""))
-    return table(["network", "no passes", *(layer.adds for layer in LAYERS[1:]), "with all"], rows)
+    return table(["network", "no passes", *(layer.adds for layer in LAYERS[1:]), "all passes"], rows)
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
-"""Whole networks, compiled, against PyTorch eager, torch.compile and ONNX Runtime, on one and two threads.
-Batch 1, float32.
+"""Compare compiled networks with PyTorch eager, torch.compile and ONNX Runtime, on one and two threads, at
+batch 1 in float32.
 
 python -m benchmarks.networks [model …]        (needs torch, onnx, onnxruntime: requirements-bench.txt)
 """
@@ -25,11 +25,11 @@ from relay_explorer.ir.narrow import as_tensor_type
 MODELS = ("dqn", "mobilenet", "resnet18", "resnet50", "vgg16")
 PROGRAMS = ("ours", "eager", "compile", "onnx")
 SECONDS = 3.0  # of runs of one program in one process
-ROUNDS = 2  # processes of each program, in turns
+ROUNDS = 2  # processes of each program, in alternation
 
 
 def weights_of(module: Any) -> dict[str, np.ndarray]:
-    """Random weights whose values stay of one size from layer to layer, by name."""
+    """Return random weights by name, scaled so that values keep their magnitude from layer to layer."""
     random = np.random.default_rng(0)
     weights = {}
     for p in module["main"].params[1:]:
@@ -44,9 +44,9 @@ def weights_of(module: Any) -> dict[str, np.ndarray]:
 
 
 def measure(name: str, program: str, threads: int, expected: str) -> dict[str, float]:
-    """Best milliseconds of one program, in a process that runs nothing else: idle threads of one library spin
-    for a while, on the cores that another one's would need. `expected` is the file of the outputs to agree
-    with, which the first program writes.
+    """Return the minimum milliseconds of one program, in a process that runs nothing else, because the idle
+    threads of one library spin for a while on the cores that another one needs. `expected` is the file of the
+    expected outputs, which the first program writes.
     """
     from relay_explorer import models
     from relay_explorer.typing import infer_types
@@ -103,7 +103,7 @@ def prepare(program: str, module: Any, weights: Any, data: np.ndarray, threads: 
 
 
 def best_of(name: str, threads: int) -> dict[str, dict[str, float]]:
-    """Each program's shortest time, its processes in turns; a program that fails is not in it."""
+    """Return each program's minimum time, from alternating processes; a program that fails is left out."""
     env = {**os.environ, "TVM_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
     best: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -132,7 +132,7 @@ def best_of(name: str, threads: int) -> dict[str, dict[str, float]]:
 
 
 def work(module: Any) -> dict[str, float]:
-    """Return the arithmetic and the bytes of the weights, and the peak performance of this machine."""
+    """Return the number of operations, the bytes of the weights, and the peak performance of this machine."""
     from relay_explorer.analysis.cost import nbytes, total_cost
     from relay_explorer.lower.profiling.peak import limits
     from relay_explorer.lower.targets.target import Target
@@ -147,9 +147,7 @@ def work(module: Any) -> dict[str, float]:
 
 
 def tabled(threads: int, results: dict[str, dict[str, dict[str, float]]]) -> str:
-    """Format the table for a number of threads. The limits are the highest that any of the processes
-    measured.
-    """
+    """Format the table for a number of threads. The limits are the highest that any process measured."""
     peak = max(got["ours"]["peak"] for got in results.values())
     bandwidth = max(got["ours"]["bandwidth"] for got in results.values())
     rows: list[list[str]] = []
@@ -168,8 +166,9 @@ def tabled(threads: int, results: dict[str, dict[str, dict[str, float]]]) -> str
     means = [math.prod(r[k] for r in ratios) ** (1 / len(ratios)) for k in (0, 1)]
     rows.append(["geometric mean", *[""] * 4, *[f"{mean:.2f}×" for mean in means], *[""] * 4])
     headings = [
-        "network", "ours, ms", "PyTorch eager", "torch.compile", "ONNX Runtime", "against eager",
-        "against ONNX Runtime", "GFLOP", "at the peak, ms", "weights, MB", "from memory, ms",
+        "network", "ours, ms", "PyTorch eager", "torch.compile", "ONNX Runtime", "speedup over eager",
+        "speedup over ONNX Runtime", "GFLOP", "arithmetic at the peak, ms",
+        "weights, MB", "reading weights, ms",
     ]  # fmt: skip
     title = "One thread" if threads == 1 else f"{threads} threads"
     most = f"{peak / 1e9:.0f} GFLOP/s and {bandwidth / 1e9:.1f} GB/s at most"

@@ -1,4 +1,4 @@
-"""Single operators, compiled, against PyTorch eager, on one thread.
+"""Compare single compiled operators with PyTorch eager, on one thread.
 
 python -m benchmarks.operators [part of a name …]        (needs torch: pip install -r requirements-bench.txt)
 """
@@ -24,8 +24,8 @@ from relay_explorer.ir.expr import Function
 from relay_explorer.lower.runtime.executable import GraphExecutable
 from relay_explorer.relay import const, var
 
-SECONDS = 0.4  # of runs of each operator, ours and PyTorch's in turns
-ERROR = 1e-3  # relative to the greatest element
+SECONDS = 0.4  # of runs of each operator, ours and PyTorch's together
+ERROR = 1e-3  # relative to the largest element
 
 
 def built(case: Case) -> GraphExecutable:
@@ -85,11 +85,11 @@ def main() -> None:
         for group, speedups in ratios.items()
     ]
     means.append(["all", len(every), f"{mean(every):.2f}×", f"{min(every):.2f}×"])
-    summary = table(["group", "operators", "geometric mean", "least"], means)
+    summary = table(["group", "operators", "geometric mean", "minimum"], means)
     if filters:
         print(summary)
         return
-    headings = ["group", "operator", "schedules", "ours, µs", "PyTorch, µs", "speed against PyTorch"]
+    headings = ["group", "operator", "schedules", "ours, µs", "PyTorch, µs", "speedup over PyTorch"]
     report("operators.md", f"{summary}\n\n{table(headings, lines)}", "Threads: 1.\n")
 
 

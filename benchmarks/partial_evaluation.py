@@ -1,5 +1,5 @@
-"""Partial evaluation of a TreeLSTM whose sentence is known, against the sentence's length; and what recording
-it costs.
+"""Time partial evaluation of a TreeLSTM with a static sentence against the sentence's length, and the cost of
+recording it.
 
 python -m benchmarks.partial_evaluation
 """
@@ -22,7 +22,7 @@ WORDS = (4, 16, 64, 256)
 
 
 def sentence(words: int) -> IRModule:
-    """Return the model, reading sentences of so many dynamic words, paired in the middle."""
+    """Return the model applied to a sentence of that many dynamic words, paired as a balanced tree."""
     lstm = models.load("tree_lstm")
     weights = lstm["main"].params[1:]
 
@@ -40,8 +40,8 @@ def sentence(words: int) -> IRModule:
 
 
 def evaluate(module: IRModule) -> int:
-    """Run the pass on `@main` alone, whose normal form was computed beforehand; return how many lines
-    remain.
+    """Run the pass on `@main` alone, whose normal form was computed beforehand; return the number of residual
+    lines.
     """
     main = module.get_global_var("main")
     evaluator = Evaluator(module, MAX_BINDINGS)
@@ -78,11 +78,11 @@ def main() -> None:
         )  # fmt: skip
     headings = [
         "words",
-        "remaining lines",
+        "residual lines",
         "evaluation, best of 9",
         "per line",
         f"recording {LIMIT:,} events",
-        "all",
+        "recording all",
     ]
     report("partial_evaluation.md", table(headings, rows))
 

@@ -1,5 +1,5 @@
-"""All passes of level 3 against the time that TVM's Relax needs to legalize and fuse the same networks, in
-one run; every pass against program size; and what recording the single rewrites costs.
+"""Compare all passes of level 3 with TVM's Relax legalizing and fusing the same networks, time every pass
+against program size, and measure the cost of recording each rewrite.
 
 python -m benchmarks.passes        (needs torch and apache-tvm: pip install -r requirements-bench.txt)
 """
@@ -40,7 +40,7 @@ EACH: tuple[passes.Pass, ...] = (
 
 def network(calls: int) -> IRModule:
     """Return a convolutional network of about `calls` operator calls: blocks of a convolution with its bias,
-    a normalization, a rectifier and a residual connection.
+    a normalization, a ReLU and a residual connection.
     """
     data = relay.var("data", shape=(1, 8, 8, 8))
     params: list[Var] = [data]
@@ -59,7 +59,7 @@ def network(calls: int) -> IRModule:
 
 
 def best(run: Run, rounds: int = 3) -> float:
-    """Processor seconds of the fastest of `rounds` runs: other programs on the machine do not count."""
+    """Return the processor seconds of the fastest of `rounds` runs, which exclude other programs."""
     times = []
     for _ in range(rounds):
         gc.collect()
@@ -110,7 +110,7 @@ def against_relax() -> str:
                 f"{min(times['O3']) * 1e3:.0f} ms",
             )
         )
-    headings = ["network", "Relax, median of 9", "O3, median of 9", "times faster", "Relax, best", "O3, best"]
+    headings = ["network", "Relax, median of 9", "O3, median of 9", "speedup", "Relax, best", "O3, best"]
     return table(headings, rows)
 
 
@@ -132,10 +132,10 @@ def against_size() -> str:
             )
         )
     headings = [
-        "pass", *(f"{calls:,} calls" for calls in SIZES), "last against first",
-        f"recording, {SIZES[-2]:,} calls, against none",
+        "pass", *(f"{calls:,} calls" for calls in SIZES), "last / first",
+        f"recording / not, {SIZES[-2]:,} calls",
     ]  # fmt: skip
-    return "Microseconds a call of the program, processor time, best of 3:\n\n" + table(headings, rows)
+    return "Microseconds per call in the program, processor time, best of 3:\n\n" + table(headings, rows)
 
 
 def observed(step: passes.Pass, module: IRModule) -> None:

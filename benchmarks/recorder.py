@@ -1,8 +1,8 @@
-"""What the recorder costs: nothing where it is off, and how much where it is on.
+"""Measure the cost of the recorder: nothing when it is off, and how much when it is on.
 
 python -m benchmarks.recorder [--before TREE]
 
-TREE is a checkout of an earlier commit; its times are taken in the same run, in turns with those of this one.
+TREE is a checkout of an earlier commit; its runs alternate with those of this one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from relay_explorer.models.tree_lstm import phrase
 from relay_explorer.typing import infer_types
 
 ROUNDS = 25
-LEAST = 0.04  # seconds of a measurement: what is shorter is repeated
+LEAST = 0.04  # seconds of a measurement; a shorter run is repeated
 ROOT = Path(__file__).parents[1]
 Case = tuple[Callable[[], object], Callable[[], AbstractContextManager[Any]]]  # what is timed, and a recorder
 
@@ -44,7 +44,7 @@ def arguments(module: IRModule, first: Any) -> list[Any]:
 
 
 def cases() -> dict[str, Case]:
-    """Return what is timed, by its name. It also runs on the earlier commit, which has no such recorder."""
+    """Return what is timed, by name. This also runs on the earlier commit, which has no such recorder."""
     network = models.load("resnet18")
     typed = infer_types(network)
     letters = models.load("char_rnn")
@@ -95,7 +95,7 @@ def cases() -> dict[str, Case]:
         "virtual machine, character RNN of 64 letters": (
             lambda: machine.call("main", run), recorder("machine")
         ),
-        "partial evaluation, a power of 300": (lambda: partial(power), recorder("partial")),
+        "partial evaluation, power with exponent 300": (lambda: partial(power), recorder("partial")),
         "fusion, ResNet-18": (lambda: fuse(typed), recorder("fusion")),
         "all passes of level 3, ResNet-18": (
             lambda: relay_explorer.transform.optimize(network, level=3), recorder("rewrites")
@@ -104,7 +104,7 @@ def cases() -> dict[str, Case]:
 
 
 def once(action: Callable[[], object], recorder: Callable[[], AbstractContextManager[Any]]) -> float:
-    """Seconds of processor time."""
+    """Return the processor seconds of one run."""
     with recorder():
         start = time.process_time()
         action()
@@ -112,7 +112,7 @@ def once(action: Callable[[], object], recorder: Callable[[], AbstractContextMan
 
 
 def serve() -> None:
-    """Run what is asked for, a case and whether with its recorder, one line each; answer with the seconds."""
+    """Run the case that each line of the input names, with or without its recorder; print the seconds."""
     available = cases()
     print(json.dumps(list(available)), flush=True)
     for line in sys.stdin:
@@ -127,7 +127,7 @@ def serve() -> None:
 
 
 class Tree:
-    """A checkout, whose cases run in a process of its own."""
+    """A checkout, whose cases run in their own process."""
 
     def __init__(self, path: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": str(path), "OPENBLAS_NUM_THREADS": "1"}
@@ -154,7 +154,7 @@ class Tree:
 
 
 def measure(name: str, now: Tree, before: Tree | None, rounds: int) -> list[str]:
-    """One row: the best times, and the median of the paired ratios."""
+    """Return one row: the minimum times, and the medians of the paired ratios."""
     from benchmarks.common import median
 
     runs: dict[str, Callable[[], float]] = {
@@ -191,9 +191,9 @@ def main() -> None:
     now = Tree(ROOT)
     before = Tree(options.before.resolve()) if options.before is not None else None
     rows = [measure(name, now, before, options.rounds) for name in now.cases]
-    headings = ["what", f"recorder off, best of {options.rounds}"]
+    headings = ["algorithm", f"recorder off, best of {options.rounds}"]
     if before is not None:
-        headings += ["the commit before", "off / before, median of pairs"]
+        headings += ["the earlier commit", "off / earlier, median of pairs"]
         before.close()
     now.close()
     text = table([*headings, "on / off, median of pairs"], rows)

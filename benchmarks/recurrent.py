@@ -1,5 +1,5 @@
-"""Recurrent networks and trees, compiled, against PyTorch and ONNX Runtime, on one and two threads. Batch 1,
-float32.
+"""Compare compiled recurrent networks and trees with PyTorch and ONNX Runtime, on one and two threads, at
+batch 1 in float32.
 
 python -m benchmarks.recurrent        (needs torch, onnx, onnxruntime: requirements-bench.txt)
 """
@@ -33,13 +33,13 @@ from benchmarks.recurrent_models import (
 
 OURS = ("aot", "graph", "vm")
 PROGRAMS = ("eager", *OURS, "layer", "onnx", "compile")
-ROUNDS = {"vm": 1, "compile": 1}  # processes of each program, in turns; others take two
+ROUNDS = {"vm": 1, "compile": 1}  # processes of each program; two where nothing else is said
 SECONDS = 0.6  # of runs of one network in one process
-MAX_LENGTH = 150  # seconds of a process; what it has not measured by then is left out
+MAX_LENGTH = 150  # seconds of a process; networks not measured by then are left out
 
 
 def prepared(name: str, program: str, threads: int) -> Callable[[], Any] | None:
-    """Return the function that is timed: Python's values in, an array or a list out; None where the program
+    """Return the function that is timed, from Python's values to an array or a list; None where the program
     cannot run the network.
     """
     if program in OURS:
@@ -66,7 +66,7 @@ def prepared(name: str, program: str, threads: int) -> Callable[[], Any] | None:
 
 def measure(program: str, threads: int, folder: Path, names: list[str]) -> None:
     """Print the minimum microseconds of each network, as one JSON line each. The first program that runs a
-    network writes its result into the folder, and the others' must agree with it.
+    network writes its result into the folder, and the results of the others must agree with it.
     """
     for name in names:
         try:
@@ -80,7 +80,7 @@ def measure(program: str, threads: int, folder: Path, names: list[str]) -> None:
             print(f"{name}: {str(problem)[:200]}", file=sys.stderr)
             continue
         expected = folder / f"{name}.npy"
-        if expected.exists():  # 1e-3: sums are taken in another order, and states are carried on
+        if expected.exists():  # 1e-3: the order of summation differs, and errors accumulate in the state
             np.testing.assert_allclose(got.ravel(), np.load(expected).ravel(), rtol=1e-3, atol=1e-5)
         else:
             np.save(expected, got)
@@ -93,7 +93,7 @@ def measure(program: str, threads: int, folder: Path, names: list[str]) -> None:
 
 
 def best_times(threads: int, names: list[str]) -> dict[tuple[str, str], float]:
-    """Each network's shortest microseconds in each program, by both names."""
+    """Return each network's minimum microseconds in each program, by both names."""
     env = {**os.environ, "TVM_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
     fastest: dict[tuple[str, str], float] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -120,16 +120,18 @@ def _output(command: list[str], env: dict[str, str], program: str) -> str:
     return done.stdout
 
 
-def rows_of(found: dict[tuple[str, str], float], names: list[str]) -> list[tuple[str, ...]]:
+def rows_of(best_of: dict[tuple[str, str], float], names: list[str]) -> list[tuple[str, ...]]:
     rows = []
     for name in names:
-        best = min(found[name, program] for program in OURS if (name, program) in found)
-        chosen = next(program for program in OURS if found.get((name, program)) == best)
-        against = [found[name, "eager"] / best]
-        others = [found[name, p] for p in ("eager", "layer", "onnx", "compile") if (name, p) in found]
+        best = min(best_of[name, program] for program in OURS if (name, program) in best_of)
+        chosen = next(program for program in OURS if best_of.get((name, program)) == best)
+        against = [best_of[name, "eager"] / best]
+        others = [best_of[name, p] for p in ("eager", "layer", "onnx", "compile") if (name, p) in best_of]
         against.append(min(others) / best)
-        times = [f"{found[name, p]:.0f}" if (name, p) in found else "–" for p in (*OURS, "eager", "layer")]
-        times += [f"{found[name, p]:.0f}" if (name, p) in found else "–" for p in ("compile", "onnx")]
+        times = [
+            f"{best_of[name, p]:.0f}" if (name, p) in best_of else "–" for p in (*OURS, "eager", "layer")
+        ]
+        times += [f"{best_of[name, p]:.0f}" if (name, p) in best_of else "–" for p in ("compile", "onnx")]
         rows.append((name, *times, chosen, f"{against[0]:.1f}×", f"{against[1]:.1f}×"))
     return rows
 
@@ -144,8 +146,8 @@ def main() -> None:
     names = [name for name in sys.argv[1:] if name in NETWORKS] or list(NETWORKS)
     headings = [
         "network", "ahead of time, µs", "graph, unrolled", "virtual machine", "PyTorch eager",
-        "PyTorch's layer", "torch.compile", "ONNX Runtime", "ours", "against eager",
-        "against the fastest other",
+        "PyTorch's layer", "torch.compile", "ONNX Runtime", "ours", "speedup over eager",
+        "speedup over the fastest other",
     ]  # fmt: skip
     text = []
     for threads in (1, 2):

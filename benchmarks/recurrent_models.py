@@ -1,5 +1,5 @@
 """The recurrent networks of benchmarks/recurrent.py in Relay: loops over a list of vectors, and the same
-steps written out one after the other.
+steps unrolled.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def @main(%inputs: Tensor[({steps}, {inputs}), float32], {weights}) {{
 
 
 def sequence(name: str, unrolled: bool) -> IRModule:
-    """Return a cell over a sequence of vectors, to the last state: over a list, or unrolled STEPS times."""
+    """Return a cell applied to a sequence of vectors, to the last state: over a list, or unrolled STEPS
+    times.
+    """
     cell = CELLS[name]
     parts = {k: getattr(cell, k).format(hidden=HIDDEN) for k in ("state", "first", "shown", "step")}
     sizes = {"inputs": INPUTS, "hidden": HIDDEN, "gates": cell.gates * HIDDEN, "steps": STEPS}
@@ -75,12 +77,12 @@ def module(name: str, unrolled: bool = False) -> IRModule:
 
 
 def inputs_of(name: str) -> int:
-    """How many of the parameters are no weights."""
+    """Return the number of parameters that are inputs rather than weights."""
     return 2 if name == "char_rnn_writer" else 1
 
 
 def weights_of(name: str) -> dict[str, np.ndarray]:
-    """Random weights by name, such that states neither vanish nor grow."""
+    """Return random weights by name, scaled so that states neither vanish nor explode."""
     weights = {}
     numbers = np.random.default_rng(0)
     for param in module(name)["main"].params[inputs_of(name) :]:
@@ -139,7 +141,7 @@ def _list(mod: IRModule, items: list[Any]) -> Any:
 
 
 def as_array(result: Any) -> np.ndarray:
-    """Return a result of any program as one array; of a list of letters, their indices."""
+    """Return a result of any program as one array; for a list of letters, their indices."""
     if hasattr(result, "constructor"):
         letters = []
         while result.fields:

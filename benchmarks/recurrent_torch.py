@@ -1,4 +1,4 @@
-"""The networks of benchmarks/recurrent.py in PyTorch, as one writes them there, and in ONNX."""
+"""The networks of benchmarks/recurrent.py as idiomatic PyTorch, and in ONNX."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAYER = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
 class Loop(nn.Module):
-    """A cell over a sequence (steps, inputs), called in a loop of Python's."""
+    """A cell applied to a sequence (steps, inputs) in a Python loop."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class Loop(nn.Module):
 
 
 class Layer(nn.Module):
-    """The whole loop as one operator of PyTorch's."""
+    """The whole loop as one operator of PyTorch."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -46,8 +46,8 @@ class Layer(nn.Module):
 
 
 def prepared(name: str, program: str) -> Callable[[], Any] | None:
-    """Return the function that is timed; None where the network cannot be written so. `program` is "eager",
-    "layer" or "compile".
+    """Return the function that is timed; None where the network cannot be expressed this way. `program` is
+    "eager", "layer" or "compile".
     """
     torch.set_grad_enabled(False)
     weights = {key: torch.from_numpy(value) for key, value in weights_of(name).items()}
@@ -92,11 +92,11 @@ def onnx_session(name: str, threads: int) -> Callable[[], Any] | None:
     return lambda: session.run(None, feed)[0].reshape(1, -1)
 
 
-ONNX_GATES = {"rnn": (0,), "gru": (1, 0, 2), "lstm": (0, 3, 1, 2)}  # ONNX has the gates in another order
+ONNX_GATES = {"rnn": (0,), "gru": (1, 0, 2), "lstm": (0, 3, 1, 2)}  # ONNX orders the gates differently
 
 
 def _layer(name: str) -> bytes:
-    """ONNX's operator RNN, GRU or LSTM over the whole sequence."""
+    """Build ONNX's operator RNN, GRU or LSTM over the whole sequence."""
     weights = weights_of(name)
 
     def ordered(value: np.ndarray) -> np.ndarray:

@@ -1,9 +1,9 @@
-"""A run of a model, kernel by kernel: the measurement that the book's lowering explorers show.
+"""Measure a run of a model, kernel by kernel, for the book's lowering explorers.
 
     python -m benchmarks.run_of_a_model [resnet18 mobilenet …]
 
-Writes `relay_explorer/lower/profiling/measured/MODEL.json`, with the machine's name in it. Run it where
-nothing else runs.
+Writes `relay_explorer/lower/profiling/measured/MODEL.json`, which includes the machine's name. Run it on an
+otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def measured(name: str) -> measurement.Measurement:
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name in [name for name in sys.argv[1:] if name in models.names()] or measurement.STORED:
-        found = measured(name)
-        found.save(FOLDER / f"{name}.json")
-        print(f"{name}: {found.ns / 1e6:.2f} ms, {len(found.launches)} launches")
-        print(f"{found.machine}: {found.limits}")
+        run = measured(name)
+        run.save(FOLDER / f"{name}.json")
+        print(f"{name}: {run.ns / 1e6:.2f} ms, {len(run.launches)} launches")
+        print(f"{run.machine}: {run.limits}")
 
 
 if __name__ == "__main__":

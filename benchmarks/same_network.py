@@ -1,5 +1,5 @@
-"""A Relay network, with its weights, as the same network in PyTorch and in ONNX: operator for operator, a
-bias in the layer that it belongs to, as one writes networks there.
+"""Convert a Relay network with its weights to PyTorch and to ONNX, operator for operator; a bias becomes part
+of its layer, as usual there.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ LAYERS = ("nn.conv2d", "nn.dense")
 
 
 class Step:
-    """One layer: the operator, its attributes, the names of what it takes and makes."""
+    """One layer: the operator, its attributes, and the names of its inputs and its output."""
 
     def __init__(self, op: str, attrs: dict[str, Any], inputs: list[str], name: str) -> None:
         self.op, self.attrs, self.inputs, self.name = op, attrs, inputs, name
 
 
 def steps(module: IRModule) -> list[Step]:
-    """Return the network as a list of layers; a bias that is added to a layer is its third input."""
+    """Return the network as a list of layers; a bias that is added to a layer becomes its third input."""
     layers: list[Step] = []
     names: dict[Expr, str] = {}
     for node in post_order(module["main"].body):
         if isinstance(node, Var):
             names[node] = node.name_hint
-        elif isinstance(node, TupleGetItem):  # of a normalization: only its first result is used
+        elif isinstance(node, TupleGetItem):  # a normalization, of which only the first result is used
             names[node] = names[node.tuple_value]
         elif isinstance(node, Call) and isinstance(node.op, Op):
             inputs = [names[arg] for arg in node.args]
@@ -53,7 +53,7 @@ def steps(module: IRModule) -> list[Step]:
 
 
 def as_torch(module: IRModule, weights: Weights) -> nn.Module:
-    """Build a PyTorch module of one input: traced code without a loop or a branch."""
+    """Build a PyTorch module with one input, as traced code without a loop or a branch."""
     root = nn.Module()
     for name, value in weights.items():
         root.register_buffer(name, torch.from_numpy(value))

@@ -1,12 +1,12 @@
-"""A product of matrices after each step of its schedule: the steps are those of chapter 22, whose cells are
-run here as they stand in the page.
+"""Time a matrix product after each step of its schedule. The steps are those of chapter 22, whose cells this
+script executes.
 
 python -m benchmarks.schedule_steps [--page]
 
-Each is compiled for this machine, with a tile for its registers, and the shortest of several runs counts;
-the peak and the bandwidth are measured in the same process (`relay_explorer.lower.profiling.peak`). The
-measurement is kept in `schedule_steps.json`, from which the chapter's figure is drawn; `--page` writes the
-page of it again. Beside what a step was worth stands what the lowering explorer estimates.
+Each step is compiled for this machine, with a tile that fits its registers, and the shortest of several runs
+counts. The peak and the bandwidth are measured in the same process (`relay_explorer.lower.profiling.peak`).
+The measurement is stored in `schedule_steps.json`, from which the chapter's figure is drawn; `--page` writes
+its page again. The page also has the gain that the lowering explorer estimates for each step.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from relay_explorer.lower.targets.target import Target
 PAGE = Path(__file__).parents[1] / "book" / "ch22_cpu.md"
 DATA = Path(__file__).with_suffix(".json")
 SIZE = 768
-SECONDS, LEAST = 1.5, 3  # for which each step is run, and how often at least
+SECONDS, LEAST = 1.5, 3  # of runs of each step, and the minimum number of runs
 TILES = {8: (6, 2), 16: (8, 2)}  # rows and vectors, by lanes: 16 registers and 32; for others 4 × 2
 
 
@@ -88,7 +88,15 @@ def page(measurement: dict[str, Any]) -> None:
                 f"{cycles[at - 1] / cycles[at]:.2f}×" if at else "",
             )
         )
-    head = ["step", "a run", "against the first", "GFLOP/s", "of the peak", "this step", "estimated"]
+    head = [
+        "step",
+        "time per run",
+        "speedup over the first",
+        "GFLOP/s",
+        "fraction of the peak",
+        "gain of this step",
+        "estimated gain",
+    ]
     rows, vectors, lanes = measurement["tile"]
     most = Limits(measurement["flops"], measurement["bandwidth"], measurement["threads"])
     tail = (
@@ -100,7 +108,7 @@ def page(measurement: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    if "--page" in sys.argv:  # what was measured before
+    if "--page" in sys.argv:  # the stored measurement
         return page(json.loads(DATA.read_text("utf-8")))
     target = Target.of("cpu")
     rows, vectors = TILES.get(target.lanes(), (4, 2))

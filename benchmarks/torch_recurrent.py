@@ -1,5 +1,5 @@
-"""The TreeLSTM and the character RNN of `relay_explorer.models` in PyTorch eager, as one writes them there:
-the recursion and the loop are Python's.
+"""The TreeLSTM and the character RNN of `relay_explorer.models` as idiomatic PyTorch eager code: the
+recursion and the loop are Python's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ State = tuple[torch.Tensor, torch.Tensor]
 
 
 class TreeLSTM:
-    """A sentence of nested pairs, words as (1, inputs), to probabilities (1, moods)."""
+    """Map a sentence of nested pairs, with words as (1, inputs), to probabilities (1, moods)."""
 
     def __init__(self, weights: Weights) -> None:
         self.w = weights
@@ -37,7 +37,7 @@ class TreeLSTM:
 
 
 class CharRNN:
-    """A list of letters' numbers to probabilities (1, languages)."""
+    """Map a list of letters' indices to probabilities (1, languages)."""
 
     def __init__(self, weights: Weights) -> None:
         self.w = weights
@@ -52,7 +52,7 @@ class CharRNN:
 
 
 class CharRNNWriter:
-    """A first letter's number and a count to the numbers of so many letters that follow."""
+    """Map the index of a first letter and a count to the indices of that many following letters."""
 
     def __init__(self, weights: Weights) -> None:
         self.w = weights

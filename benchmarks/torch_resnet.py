@@ -7,7 +7,7 @@ from torch import nn
 
 
 class Bottleneck(nn.Module):
-    """1 × 1, 3 × 3 (which takes the stride), 1 × 1 convolutions beside a shortcut."""
+    """1 × 1, 3 × 3 (with the stride) and 1 × 1 convolutions, in parallel with a shortcut."""
 
     def __init__(self, inputs: int, width: int, stride: int) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class Bottleneck(nn.Module):
 
 
 class ResNet50(nn.Module):
-    """(1, 3, 224, 224) to (1, 1000)."""
+    """ResNet-50, from (1, 3, 224, 224) to (1, 1000)."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -9,7 +9,7 @@ from torch import nn
 
 
 class Layer(nn.Module):
-    """Self-attention and two dense layers, each with its sum and normalization after it."""
+    """Self-attention and two dense layers, each followed by the residual sum and normalization."""
 
     def __init__(self, width: int, heads: int, hidden: int) -> None:
         super().__init__()
@@ -19,7 +19,7 @@ class Layer(nn.Module):
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
 
     def split(self, data: torch.Tensor) -> torch.Tensor:
-        """(tokens, width) to (heads, tokens, size)."""
+        """Reshape (tokens, width) to (heads, tokens, size)."""
         return data.reshape(data.shape[0], self.heads, self.size).permute(1, 0, 2)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -34,7 +34,7 @@ class Layer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """(tokens, width) to (tokens, width)."""
+    """The encoder, from (tokens, width) to (tokens, width)."""
 
     def __init__(self, layers: int = 12, width: int = 768, heads: int = 12, hidden: int = 3072) -> None:
         super().__init__()

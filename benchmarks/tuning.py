@@ -1,5 +1,5 @@
-"""What there is to tune, and what a search finds: every tile of one layer, the candidates of a whole network,
-and how one measurement differs from the next.
+"""Measure what there is to tune and what a search finds: every tile of one layer, the candidates of a whole
+network, and the noise of repeated measurements.
 
 python -m benchmarks.tuning        (needs apache-tvm and a C compiler; takes about two minutes)
 
@@ -87,7 +87,7 @@ def network() -> tuple[IRModule, dict[str, Any]]:
 
 
 def search() -> list[dict[str, Any]]:
-    """Return the candidates of each kernel of the network that has a choice, with their times."""
+    """Return the candidates, with their times, of each kernel of the network that has a choice."""
     module, params = network()
     built = relay_explorer.build(module, params=params, search=True, quiet=True)
     results = []
@@ -108,7 +108,7 @@ def _short(seconds: float) -> float:
 def main() -> None:
     kernel = layer()
     target = Target.of("cpu")
-    whole: dict[str, Any] = {
+    measurement: dict[str, Any] = {
         "machine": machine(),
         "target": str(target),
         "lanes": target.lanes(),
@@ -118,9 +118,9 @@ def main() -> None:
         "network": NETWORK,
         "search": search(),
     }
-    DATA.write_text(json.dumps(whole) + "\n")
+    DATA.write_text(json.dumps(measurement) + "\n")
     rows = []
-    for one in whole["search"]:
+    for one in measurement["search"]:
         first, best = one["tried"][0], min(one["tried"], key=lambda c: c["seconds"])
         rows.append(
             (
@@ -129,7 +129,9 @@ def main() -> None:
                 ", ".join(f"{k} {v}" for k, v in best["choice"].items()),
             )
         )  # fmt: skip
-    report("tuning.md", table(["schedule", "calls", "tried", "first", "best", "gain", "the best"], rows))
+    report(
+        "tuning.md", table(["schedule", "calls", "tried", "first", "best", "gain", "fastest candidate"], rows)
+    )
 
 
 if __name__ == "__main__":
