@@ -18,22 +18,24 @@ WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 # Threads that wait for work give the processor to the other processes. (Alone on a machine, waiting busily is faster.)
 export TVM_THREAD_POOL_SPIN_COUNT := 0
 export OMP_WAIT_POLICY := PASSIVE
-PIP := -m pip install --quiet --disable-pip-version-check
+PIP := tools/install_packages.py
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-11s %s\n", $$1, $$2 }'
 
 book: $(BOOK_READY)  ## execute and build the book, and open it (BOOK_OPEN=0: do not open)
+	@tools/install_system.sh --optional $(NATIVE)
 	@$(BIN)/python tools/build_book.py --open
 
 html: $(BOOK_READY)
+	@tools/install_system.sh --optional $(NATIVE)
 	@$(BIN)/python tools/build_book.py
 
 # Programs are compiled ahead of time for this machine and for ARM, and the latter run under qemu; a GPU is emulated.
 NATIVE := cc=gcc g++=g++ objcopy=binutils "aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross" qemu-aarch64=qemu-user
 
 # Building the book runs its pages, and test_environments_notebooks.py runs notebooks and solutions with Colab's versions: once is enough.
-IN_COLAB := --ignore tests/notebooks --deselect tests/exercises/test_notebooks.py::test_the_solution_runs
+IN_COLAB := --ignore tests/notebooks --deselect tests/exercises/test_notebooks.py::test_solution_notebook_runs
 
 # The environments and the programs are got beside each other: that is mostly downloading and unpacking. (git first: apt-get runs once at a time.)
 test:  ## run everything: style, types, unit, Colab's versions, front end, notebooks, book, browser
@@ -56,8 +58,8 @@ test-fast: $(READY)  ## run what needs neither a browser nor the built book nor 
 # Views are data, the same in every version; the chapters' notebooks, which run here too, show all of them.
 # `make test` runs it in two parts beside each other: COLAB_PART="notebook" and COLAB_PART="not notebook".
 COLAB_PART := not slow
-ANSWERS := a_usual_mistake or mistakes_in or the_solution_passes or another_way
-ONCE := property fuzz transform dataflow_pattern lower emulated text typing ir analysis views book
+ANSWERS := common_mistake or solution_passes
+ONCE := property fuzz transform dataflow_pattern lower emulated text typing ir analysis views book pocket
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13
 	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book and $(COLAB_PART)" -k "not ($(ANSWERS))" \
 	  --ignore tests/machinery --ignore tests/browser $(addprefix --ignore tests/,$(ONCE)) \
@@ -85,7 +87,7 @@ views:  ## derive the front end's types, decoder and list of views from the view
 frontend: views $(NODE_READY)  ## bundle the explorers' front end (needs node)
 	@cd frontend && npm run --silent build
 
-figures: $(BOOK_READY)  ## draw the printed figures
+figures: $(READY)  ## draw the printed figures
 	@tools/install_system.sh
 	@$(BIN)/python -m figures
 

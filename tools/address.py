@@ -13,7 +13,7 @@ from relay_explorer import _project
 
 ROOT = Path(__file__).parents[1]
 
-# In a Markdown file, what stands between these two lines is derived.
+# In a Markdown file, the text between these two lines is derived.
 _BLOCK = re.compile(r"(<!-- derived: (?P<name>\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -59,8 +59,8 @@ def blocks() -> dict[str, str]:
 
 
 def derived(text: str) -> str:
-    """Return a Markdown file's text with its derived parts written anew."""
-    return _BLOCK.sub(lambda found: found[1] + blocks()[found["name"]] + found[3], text)
+    """Return a Markdown file's text with its derived parts regenerated."""
+    return _BLOCK.sub(lambda match: match[1] + blocks()[match["name"]] + match[3], text)
 
 
 def main() -> int:

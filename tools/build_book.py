@@ -4,54 +4,103 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
+import time
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "_build" / "html"
 LOG = ROOT / "_build" / "book.log"
+MAX_JOBS = 4  # pages that are executed in parallel, each in its own kernel
 
-# The package cannot be run with -m, and its console script need not be on the path.
-_MAIN = "from jupyter_book.cli.main import main; main()"
+# Jupyter Book's command line has no option for parallel reading, but its function has. (The package cannot
+# be run with -m, and its console script need not be on the path.)
+_MAIN = """
+import functools, sys
+import jupyter_book.sphinx as book
+book.build_sphinx = functools.partial(book.build_sphinx, jobs=int(sys.argv.pop()))
+from jupyter_book.cli.main import main
+main()
+"""
 _COMMAND = ["-c", _MAIN, "build", ".", "-W", "-n", "--keep-going"]
+PAGE = "executing and reading "  # what the book's extension prints when it starts a page
 
 
-def build(root: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """Run Jupyter Book; its output goes to `_build/book.log` too, for the tests to show."""
-    done = subprocess.run(
-        [sys.executable, *_COMMAND],
-        cwd=root,
-        env={**os.environ, "NO_COLOR": "1", "PYTHONPATH": str(root), "RELAY_EXPLORER_QUIET": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+def pages(root: Path = ROOT) -> int:
+    """Return how many pages the table of contents lists."""
+    contents = (root / "_toc.yml").read_text("utf-8")
+    return len(re.findall(r"^(?:root:| *- file:)", contents, re.MULTILINE))
+
+
+def build(root: Path = ROOT, report: Callable[[str], None] = lambda line: None) -> tuple[int, str]:
+    """Run Jupyter Book; return its exit status and its output, which is also written to `_build/book.log`.
+
+    `report` is called with a line for each page as it starts, and for each later phase.
+    """
     log = root / "_build" / "book.log"
     log.parent.mkdir(exist_ok=True)
-    log.write_text(done.stdout, "utf-8")
-    return done
+    command = [sys.executable, *_COMMAND, str(min(os.cpu_count() or 1, MAX_JOBS))]
+    environment = {
+        **os.environ,
+        "NO_COLOR": "1",
+        "PYTHONPATH": f"{root}{os.pathsep}{root / 'book'}",
+        "RELAY_EXPLORER_QUIET": "1",
+    }
+    total, begun, phase = pages(root), 0, ""
+    with (
+        log.open("w", encoding="utf-8") as record,
+        subprocess.Popen(
+            command,
+            cwd=root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+        ) as process,
+    ):
+        assert process.stdout is not None
+        for line in process.stdout:
+            record.write(line)
+            if line.startswith(PAGE):
+                begun += 1
+                report(f"page {begun} of {total}: {line.removeprefix(PAGE).strip()}")
+            elif (match := re.match(r"(copying images|writing output|dumping search index)", line)) and match[
+                1
+            ] != phase:
+                phase = match[1]
+                report(phase)
+    return process.returncode, log.read_text("utf-8")
 
 
 def has_display() -> bool:
-    """Whether there is somewhere to open a browser."""
+    """Return whether there is a display on which a browser can open."""
     return sys.platform in {"darwin", "win32"} or bool(
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     )
 
 
 def main() -> int:
-    """Build, and say where the book is."""
+    """Build, and print where the book is."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--open", action="store_true", help="open the book when there is a display")
     arguments = parser.parse_args()
-    done = build()
-    if done.returncode:
-        print(done.stdout)
-        print(f"The book did not build; the whole log is in {LOG.relative_to(ROOT)}.", file=sys.stderr)
-        return done.returncode
+    start = time.monotonic()
+
+    def report(line: str) -> None:
+        print(f"{time.monotonic() - start:4.0f} s  {line}", flush=True)
+
+    report(f"executing and building {pages()} pages; what has not changed since the last build is kept")
+    status, output = build(report=report)
+    if status:
+        print(output)
+        print(f"The book did not build; the complete log is in {LOG.relative_to(ROOT)}.", file=sys.stderr)
+        return status
+    report("done")
     page = (SITE / "index.html").as_uri()
     print(f"The book: {page}")
     if arguments.open and os.environ.get("BOOK_OPEN", "1") != "0" and has_display():

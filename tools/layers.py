@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Layer(NamedTuple):
-    """A folder or module of the package, what it holds, and the band of the drawing that it belongs to."""
+    """A folder or module of the package, its contents, and its band in the drawing."""
 
     name: str
     holds: str
@@ -32,7 +32,7 @@ LAYERS = (
     Layer("lower", "Relay to TVM: codegen, schedules, cache", "The compiler"),
     Layer("frontends", "importers of models", "The compiler"),
     Layer("relax", "TVM's present graph language", "The compiler"),
-    Layer("_missing", "errors for names that are not here", "What people use"),
+    Layer("_missing", "errors for names that do not exist", "What people use"),
     Layer("relay", "the façade that `tvm.relay` was", "What people use"),
     Layer("models", "the programs that the book uses", "What people use"),
     Layer("testing", "random programs, shrinking, equality", "What people use"),
@@ -40,14 +40,14 @@ LAYERS = (
     Layer("widgets", "pages and notebook widgets", "What people use"),
     Layer("explorer", "`explore`", "What people use"),
     Layer("grading", "checks of the exercises", "What people use"),
-    Layer("compat", "the rest of what `tvm` was", "What people use"),
+    Layer("compat", "the rest of the interface of `tvm`", "What people use"),
     Layer("cli", "the command `relay-explorer`", "What people use"),
 )
 
-# The rooms and modules of `lower/`, in the order of its pipeline.
+# The subfolders and modules of `lower/`, in the order of its pipeline.
 ROOMS = (
-    "tvm_types",  # what of TVM is used, as types
-    "threads",  # how many processors there are
+    "tvm_types",  # types of the parts of TVM that are used
+    "threads",  # the number of processors
     "require",  # TVM, imported in versions that are known to work
     "targets",  # processors, GPUs and boards; toolchains
     "passes",  # program transformations that only compiled code needs
@@ -56,14 +56,14 @@ ROOMS = (
     "cache",  # compiled kernels on disk
     "compose",  # the tensor expressions of a primitive function
     "schedules",  # how the loops of a kernel are tiled, vectorized and run in parallel
-    "codegen",  # from a primitive function to a library
+    "codegen",  # compiles a primitive function to a library
     "runtime",  # kernels, their memory, and executables
     "kernels",  # the kernels of a program, compiled or cached
     "profiling",  # timed runs and recorded measurements
     "saving",  # the file formats of executables
-    "link",  # from kernels and a program to an executable
+    "link",  # combines kernels and a program into an executable
     "build",  # the pipeline: prepare, lower, link
-    "evaluate",  # expressions, by what was built
+    "evaluate",  # evaluates expressions by what was built
     "executor",  # `relay.create_executor`
     "inspect",  # traces, operation counts and a cost model of compiled kernels
 )

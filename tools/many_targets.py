@@ -1,4 +1,4 @@
-"""Writes `figures/many_targets.json`: one layer as instructions of three processors.
+"""Write `figures/many_targets.json`: one layer as instructions of three processors.
 
 python tools/many_targets.py        (needs apache-tvm; the GPU's part also nvcc)
 
@@ -27,7 +27,7 @@ X86 = {"kind": "llvm", "mtriple": "x86_64-linux-gnu", "mcpu": "skylake-avx512"}
 
 
 class Kind(NamedTuple):
-    """A target; the level to show; what a multiply-add is called there, and where a comment begins."""
+    """A target, the level to show, the name of its multiply-add instruction, and the start of a comment."""
 
     target: object
     level: str
@@ -83,8 +83,8 @@ def innermost(code: list[str], kind: Kind) -> list[str]:
 
 def main() -> None:
     results = {name: lines_of(kind) for name, kind in TARGETS.items()}
-    whole = {"program": PROGRAM.strip().splitlines(), "targets": results}
-    DATA.write_text(json.dumps(whole, indent=1) + "\n", "utf-8")
+    data = {"program": PROGRAM.strip().splitlines(), "targets": results}
+    DATA.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
     for name, one in results.items():
         print(name, one["target"], one["multiply_adds"], "multiply-adds in", len(one["loop"]), "lines")
 

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tools.plain_markdown import MarkupError, Translator
 
 ROOT = Path(__file__).parents[1]
-# What a page's code says if it compiles: it needs TVM.
+# Code that compiles, and therefore needs TVM, contains one of these.
 COMPILES = re.compile(
     r"relay_explorer\.(build\(|lower\b)|view=\"(lowering|machine)\"|^import tvm$", re.MULTILINE
 )
@@ -69,7 +69,7 @@ def _cell(kind: str, source: str, tags: list[str], number: int) -> dict[str, Any
     lines = source.split("\n")
     cell: dict[str, Any] = {
         "cell_type": kind,
-        # An identifier that an edit elsewhere in the page leaves alone.
+        # An identifier that does not change when another part of the page is edited.
         "id": hashlib.sha256(f"{number}:{source}".encode()).hexdigest()[:12],
         "metadata": {"tags": tags} if tags else {},
         "source": [f"{line}\n" for line in lines[:-1]] + [lines[-1]],
@@ -80,7 +80,7 @@ def _cell(kind: str, source: str, tags: list[str], number: int) -> dict[str, Any
 
 
 def main() -> int:
-    """Write every pair, and remove notebooks whose page is gone."""
+    """Write every notebook, and remove notebooks whose page no longer exists."""
     pages = list(executable_pages())
     failed = False
     for page in pages:

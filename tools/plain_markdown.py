@@ -1,4 +1,4 @@
-"""Says the book's MyST Markdown in the plain Markdown that Colab and Jupyter show.
+"""Convert the book's MyST Markdown to the plain Markdown that Colab and Jupyter show.
 
 Only the directives and roles that CONTRIBUTING lists are known; any other is an error, so that nothing
 reaches a reader as raw markup.
@@ -15,7 +15,7 @@ from relay_explorer import _project
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<marks>`{3,}|~{3,}|:{3,})(?P<rest>.*)$")
 _DIRECTIVE = re.compile(r"^\{(?P<name>[\w-]+)\}\s*(?P<argument>.*)$")
-# A role, a code span or a link, whichever begins first: code may hold what looks like the others.
+# A role, a code span or a link, whichever begins first: code may contain text that looks like the others.
 _INLINE = re.compile(
     r"\{(?P<role>[a-zA-Z][\w:-]*)\}`(?P<content>[^`]*)`"
     r"|(`+)[^`]+\3"
@@ -41,13 +41,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Translator:
-    """Translates the text of one page: `page` is its path relative to `root`, the repository."""
+    """Convert the text of one page; `page` is its path relative to `root`, the repository."""
 
     page: Path
     root: Path
 
     def translate(self, text: str) -> str:
-        """Translate the whole text of a Markdown cell."""
+        """Convert the whole text of a Markdown cell."""
         return "\n".join(self._lines(text.split("\n"))).strip("\n")
 
     def _lines(self, lines: list[str]) -> list[str]:
@@ -55,7 +55,7 @@ class Translator:
         prose: list[str] = []
 
         def flush() -> None:
-            # Prose goes through as a whole, since a link may run over the end of a line.
+            # Prose is converted as a whole, because a link may span lines.
             if prose:
                 out.extend(self._inline("\n".join(prose)).split("\n"))
                 prose.clear()
@@ -86,6 +86,7 @@ class Translator:
             "answer": self._answer,
             "predict": self._predict,
             "diagram": self._diagram,
+            "here": self._here,
             "exercise": self._exercise,
             "code-block": lambda b: [f"```{b.argument}", *b.body, "```"],
             "math": lambda b: ["$$", *b.body, "$$"],
@@ -121,12 +122,20 @@ class Translator:
         caption = " ".join(self._lines(list(block.body))).strip()
         return [f"![{block.options.get('alt', '')}]({address})", *(["", f"*{caption}*"] if caption else [])]
 
+    def _here(self, block: Block) -> list[str]:
+        match = re.match(r"ch(\d\d)([b-z]?)_", self.page.name)
+        if not match:
+            raise MarkupError(f"{self.page}: {{here}} stands in chapters only")
+        return self._diagram(
+            Block("diagram", f"here_{int(match[1])}{match[2]}", {"alt": "The compiler stack: you are here"})
+        )
+
     def _exercise(self, block: Block) -> list[str]:
         link = f"[Open the exercise in Colab]({_project.colab_address(block.argument)})"
         return [*_trimmed(self._lines(list(block.body))), "", link]
 
     def _inline(self, text: str) -> str:
-        """Roles and links; a code span that stands outside of them stays as it is."""
+        """Convert roles and links; a code span outside of them stays unchanged."""
         return _INLINE.sub(self._piece, text)
 
     def _piece(self, match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Derive what the front end and others know of a view's data from its dataclasses: `make views`.
+"""Generate the schema, the decoder's table and the types of a view's data from its dataclasses: `make views`.
 
 Written into `frontend/src/generated/`: the table that `core/decode.js` turns a page's JSON into objects by,
 TypeScript declarations of these objects, a JSON schema of the JSON, and the list of the views that can be
@@ -33,7 +33,7 @@ NOTE = "Derived from the dataclasses of relay_explorer/views by `make views`."
 
 
 def kinds() -> dict[str, Record]:
-    """By its kind, the description of every view's data."""
+    """Return the description of every view's data, by kind."""
     for package in pkgutil.iter_modules(views.__path__):
         if package.ispkg:
             for name in ("", ".format"):
@@ -135,7 +135,7 @@ def _size(size: Size | None) -> list[Any]:
 
 
 def declarations() -> Iterator[tuple[str, str]]:
-    """For every view, the name and the text of a file of TypeScript declarations."""
+    """Return the name and the text of a TypeScript declaration file for every view."""
     by_owner: dict[str, list[Record]] = {}
     for root in (describe(Row), *kinds().values()):
         for record in records(root):
@@ -346,7 +346,7 @@ def _json(type_: Type) -> dict[str, Any]:
 
 
 def _elements(type_: Type) -> dict[str, Any]:
-    """Return the schema of a list's elements: of a flat list, any field of its records."""
+    """Return the schema of a list's elements; for a flat list, that of any field of its records."""
     assert type_.of is not None
     if type_.flat and type_.of.record is not None:
         return {"anyOf": [_json(field.type) for field in type_.of.record.fields]}
@@ -357,7 +357,7 @@ def _elements(type_: Type) -> dict[str, Any]:
 
 
 def registry() -> str:
-    """Return the JavaScript module that names all drawings: `src/views/KIND/view.js` exports `mountKind`."""
+    """Return the JavaScript module that registers all views: `src/views/KIND/view.js` exports `mountKind`."""
     names = sorted(path.parent.name for path in DRAWINGS.glob("*/view.js"))
     imports = [f'import {{ mount{n.capitalize()} }} from "../views/{n}/view.js";' for n in names]
     pairs = "\n".join(f'  ["{n}", mount{n.capitalize()}],' for n in names)
@@ -367,7 +367,7 @@ def registry() -> str:
 
 
 def files() -> dict[str, str]:
-    """All that is derived, by name."""
+    """Return all generated files, by name."""
     compact = json.dumps(table(), separators=(",", ":"), ensure_ascii=False)
     return {
         "schema.js": f"// {NOTE}\n/** @type {{{SCHEMA_TYPE}}} */\nexport const SCHEMA = {compact};\n",
@@ -386,7 +386,7 @@ def stale() -> list[str]:
 
 
 def main() -> int:
-    """Write the files, or with --check name those that are stale."""
+    """Write the files, or with --check list those that are out of date."""
     if "--check" in sys.argv[1:]:
         print("\n".join(f"stale: frontend/src/generated/{name}" for name in stale()))
         return bool(stale())
