@@ -71,12 +71,14 @@ def test_what_is_in_the_cache_can_be_looked_at() -> None:
 
 @pytest.mark.parametrize(("size", "line", "ways"), [(1000, 64, 8), (4096, 64, 1), (0, 64, 8), (64.0, 8, 2)])
 def test_a_cache_must_be_made_of_sets(size: int, line: int, ways: int) -> None:
-    with pytest.raises(RelayError, match="there is no cache of"):
+    with pytest.raises(RelayError, match=r"a cache of .* cannot have"):
         Cache(size, line, ways)
 
 
 def test_a_tile_must_have_sides_and_a_line_whole_numbers() -> None:
-    with raises(snapshot("RelayError: error: a tile of 0 × 4 is none: its sides are at least 1")):
+    with raises(snapshot("RelayError: error: a tile of 0 × 4 is empty: its sides must be at least 1")):
         Product(4, 4, 4).misses((0, 4), Cache(4096))
-    with raises(snapshot("RelayError: error: a line of 4 bytes holds no whole number of 8 bytes each")):
+    with raises(
+        snapshot("RelayError: error: a line of 4 bytes does not hold a whole number of elements of 8 bytes")
+    ):
         Product(4, 4, 4, 8).misses((4, 4), Cache(64, 4, 2))

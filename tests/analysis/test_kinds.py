@@ -54,21 +54,21 @@ def test_calls_of_declared_types() -> None:
 @pytest.mark.parametrize(
     ("type_", "message"),
     [
-        (relay.TupleType([SHAPE]), "a field of a tuple must be of kind Type, and `s` is of kind ShapeVar"),
-        (relay.RefType(RELATION), "what a reference holds must be of kind Type, and .* of kind Constraint"),
+        (relay.TupleType([SHAPE]), "a field of a tuple must be of kind Type, but `s` is of kind ShapeVar"),
+        (relay.RefType(RELATION), "what a reference holds must be of kind Type, but .* of kind Constraint"),
         (relay.TypeRelation(lambda *_: True, [SHAPE], 0), "an argument of a type relation must be"),
         (relay.FuncType([SHAPE], TENSOR), "a parameter of a function must be of kind Type"),
-        (relay.FuncType([], BOX), "the result of a function must be of kind Type, and `Box` is .* AdtHandle"),
+        (relay.FuncType([], BOX), "the result of a function must be of kind Type, but `Box` is .* AdtHandle"),
         (relay.FuncType([], relay.TupleType([SHAPE])), "a field of a tuple must be"),
         (relay.FuncType([], TENSOR, [], [T]), "a constraint of a function type must be of kind Constraint"),  # type: ignore[list-item]  # of a wrong kind
-        (relay.TypeCall(T, []), "only a declared type takes arguments, and `t` is none"),
+        (relay.TypeCall(T, []), "only a declared type takes type arguments, and `t` is not one"),
         (relay.TypeCall(relay.GlobalTypeVar("v", TypeKind.Type), []), "what is called must be of kind AdtH"),
         (relay.GlobalTypeVar("Nowhere")(), "the module does not declare the type `Nowhere`"),
-        (BOX(), "the type `Box` takes 1 type argument, and is given 0"),
+        (BOX(), "the type `Box` expects 1 type argument, got 0"),
         (BOX(SHAPE), "an argument of `Box` must be of kind Type"),
         (
             relay.TypeData(BOX, [SHAPE], []),
-            "a type parameter of `Box` must be of kind Type, and `s` is of kind ShapeVar",
+            "a type parameter of `Box` must be of kind Type, but `s` is of kind ShapeVar",
         ),
         (
             relay.TypeData(BOX, [], [relay.Constructor("W", [], relay.GlobalTypeVar("Bag"))]),

@@ -389,7 +389,7 @@ ONE = "Tensor[(2), float32]"
     ("params", "body", "this"),
     [
         (f"%f: fn ({ONE}) -> {ONE}", "%f", f"a value of type `fn ({ONE}) -> {ONE}`"),
-        (f"%x: {ONE}", "let %g = fn (%a) { tanh(%a) }; %g(%x)", "a call of a function that is no kernel"),
+        (f"%x: {ONE}", "let %g = fn (%a) { tanh(%a) }; %g(%x)", "a call of a function that is not a kernel"),
         (f"%x: {ONE}", "@other(%x)", "a call of `@other`, another function of the module"),
         (f"%x: {ONE}", "let %r = ref(%x); ref_read(%r)", "a reference"),
         (f"%x: {ONE}", "match (%x) { %y => { %y } }", "a `match`"),
@@ -400,7 +400,7 @@ def test_what_is_refused(params: str, body: str, this: str) -> None:
     module = infer_types(parse(f"def @other(%x: {ONE}) {{ tanh(%x) }} def @main({params}) {{ {body} }}"))
     with pytest.raises(RelayError) as caught:
         plan_memory(module["main"])
-    expected = f"memory is planned for operators, kernels, tuples, `let` and `if`, and this is {this}"
+    expected = f"memory is planned for operators, kernels, tuples, `let` and `if`, but this is {this}"
     assert caught.value.message == expected
     assert caught.value.span is not None
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib
 import io
 import re
+import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,9 +34,38 @@ def executed(page: str) -> tuple[dict[str, Any], tuple[str, ...], tuple[object, 
     """Return the names that a page's cells define, the text that each cell prints, and its displayed
     value.
     """
+    with own_pocket():
+        return _executed(page)
+
+
+@contextlib.contextmanager
+def own_pocket() -> Iterator[None]:
+    """Import the reader's compiler anew, because a page's cells redefine parts of it."""
+
+    def remove() -> dict[str, Any]:
+        names = [name for name in sys.modules if name.partition(".")[0] == "pocket"]
+        return {name: sys.modules.pop(name) for name in names}
+
+    before = remove()
+    try:
+        yield
+    finally:
+        remove()
+        sys.modules.update(before)
+
+
+def _executed(page: str) -> tuple[dict[str, Any], tuple[str, ...], tuple[object, ...]]:
     names: dict[str, Any] = {}
-    printed, shown = [], []
+    printed: list[str] = []
+    shown: list[object] = []
     for cell in cells(page):
+        if cell.startswith("%%pocket "):
+            magic, _, code = cell.partition("\n")
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                importlib.import_module("pocket").run(magic.split()[1], code, names)
+            printed.append(out.getvalue())
+            shown.append(None)
+            continue
         tree = ast.parse(cell)
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -70,3 +102,14 @@ def shown(page: str) -> list[str]:
     """
     values = [value for value in executed(page)[2] if value is not None]
     return [getattr(value, "name", type(value).__name__) for value in values]
+
+
+def table(page: str, start: str) -> dict[str, list[float]]:
+    """Parse the table that a cell prints: the numbers of each row, by the row's name."""
+    lines = output(page, start).splitlines()
+    match = [re.match(r"\s*(.*?)((?:\s+[\d.,]+)+)$", line) for line in lines]
+    return {
+        f"{number}:{m[1].strip()}": [float(n.replace(",", "")) for n in m[2].split()]
+        for number, m in enumerate(match)
+        if m
+    }

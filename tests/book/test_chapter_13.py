@@ -27,7 +27,9 @@ def test_the_problem_is_refused_for_its_second_call() -> None:
     printed = output(PAGE, "from relay_explorer import relay\n\ndef infer")
     assert printed.startswith("swap.relay:4:21: error: the first argument of `%swap` must be")
     assert "but `(%n, %n)` is `(int32, int32)`" in printed
-    assert "must be `Tensor[(8, 300), float32]`" in output(PAGE, "import numpy")
+    refused = output(PAGE, "import numpy")
+    assert "must be `Tensor[(8, 300), float32]`" in refused
+    assert "note: the first argument is a value from Python of type `Tensor[(32, 300), float32]`" in refused
 
 
 @pytest.mark.parametrize(
@@ -72,6 +74,10 @@ def test_choices_are_the_type_arguments() -> None:
     ]  # fmt: skip
 
 
+def test_the_readers_solver_agrees() -> None:
+    assert output(PAGE, "from pocket import bridge") == "True\n"
+
+
 def test_refusals() -> None:
     double = output(PAGE, show("def @double"))
     assert double.startswith(
@@ -80,10 +86,14 @@ def test_refusals() -> None:
     assert "does not say enough" in output(PAGE, show("def @main() { @length(Nil) }"))
     assert output(PAGE, show("def @main() {\n  let %none")).startswith("well typed")
     kinds = output(PAGE, "for wrong in")
-    assert "takes 1 type argument, and is given 0" in kinds
-    assert "takes 1 type argument, and is given 2" in kinds
+    assert "expects 1 type argument, got 0" in kinds
+    assert "expects 1 type argument, got 2" in kinds
     assert "`n` is of kind ShapeVar" in output(PAGE, "size = relay.TypeVar")
     assert "matches `Option[_]`, but the matched value is `A`" in output(PAGE, show("def @both"))
+
+
+def test_answer_the_case_that_is_missing() -> None:
+    assert "does not say what to do with `Cons(None, _)`" in output(PAGE, show("def @main(%xs: List[Option"))
 
 
 def test_what_the_clauses_leave() -> None:
@@ -122,10 +132,10 @@ def test_an_addition_with_two_rows_runs_with_one_row_or_two(rows: int, runs: boo
             call(x, two)
 
 
-def test_fitting_is_not_passed_along() -> None:
+def test_consistency_is_not_transitive() -> None:
     assert output(PAGE, "FORGET").startswith("well typed")
     late = output(PAGE, "two, three")
-    assert late.startswith("forget.relay:4:3: error: `add` went wrong")
+    assert late.startswith("forget.relay:4:3: error: `add` failed")
     direct = names(PAGE)["FORGET"].replace("@forget(%two)", "%two")
     with pytest.raises(relay.TypeInferenceError, match="do not broadcast"):
         names(PAGE)["infer"](direct)
@@ -137,7 +147,7 @@ def test_answers() -> None:
     assert composed[1].count("'(") == 3
     assert "`%cell` must be a reference that matches" in output(PAGE, show("def @main(%n: int32, %x"))
     rows = output(PAGE, 'typed = infer("""\ndef @main(%x: Tensor[(?, 3), float32], %y')
-    assert rows.startswith("Tensor[(?, 3), float32]\nrows.relay:3:3: error: `add` went wrong")
+    assert rows.startswith("Tensor[(?, 3), float32]\nrows.relay:3:3: error: `add` failed")
     assert output(PAGE, show("type Nest")) == "well typed: fn () -> int32\n"
     depth = relay.create_executor(
         mod=relay.parse("""
@@ -149,6 +159,26 @@ def @main() { @depth(Deeper(Deeper(Flat(((1, 2), (3, 4)))))) }
 """)
     ).evaluate()()
     assert depth.numpy() == 2
+
+
+def test_the_first_of_the_first_chooses_its_types_twice() -> None:
+    assert output(PAGE, 'typed = infer("""\ndef @first').splitlines() == [
+        "@first[(int32, bool), float32]",
+        "@first[int32, bool]",
+    ]
+
+
+def test_a_caller_keeps_what_a_type_parameter_connects() -> None:
+    printed = output(PAGE, 'typed = infer("""\ndef @keep')
+    assert printed == "(Tensor[(2, 3), float32], Tensor[(?, 3), float32])\n"
+
+
+def test_who_notices_a_wrong_size() -> None:
+    assert output(PAGE, "def who_notices").splitlines() == [
+        "the compiler",
+        "an operator, when it runs",
+        "neither: (5, 300)",
+    ]
 
 
 def test_a_promise_that_nobody_keeps() -> None:

@@ -12,7 +12,7 @@ from relay_explorer.text import parse
 from relay_explorer.transform.fuse_ops.groups import MAX_FUSED
 from relay_explorer.views import picture
 from relay_explorer.views.pipeline.format import PipelineView, Stage
-from tests.book.chapters import cells, explorers, names, output, shown, source
+from tests.book.chapters import explorers, names, output, shown, source
 
 PAGE = "ch14_passes"
 
@@ -140,7 +140,9 @@ def test_the_sweep_leaves_its_input_alone() -> None:
 
 def test_the_readers_own_pass_is_followed() -> None:
     text = output(PAGE, "from relay_explorer.ir.recorder import Recorder")
-    assert text == "Unused.visit_let: A `let` that nobody uses is its body.\n  found %seen\n"
+    assert text == (
+        "RemoveUnused.visit_let: Replace a `let` whose variable is unused by its body.\n  rewrote %seen\n"
+    )
 
 
 def test_random_programs_break_the_sweep_and_never_try_the_roots() -> None:
@@ -168,11 +170,20 @@ def test_the_smallest_program_writes_in_a_let_that_nobody_uses() -> None:
     assert page["broken"](relay.transform.DeadCodeElimination(), page["least"]) is None
 
 
-def test_our_sequence_is_a_sequential() -> None:
-    assert output(PAGE, "def sequence") == "True\n"
-    body = re.search(r"^(def sequence.*?)\n\n", "\n".join(cells(PAGE)), re.M | re.S)
-    assert body is not None
-    assert len(body[1].splitlines()) == 8
+def test_the_readers_pipeline_gives_what_the_packages_gives() -> None:
+    assert output(PAGE, "from relay_explorer.ir import structural_equal") == "True\n"
+    printed = output(PAGE, "from pocket import bridge, ir")
+    assert re.findall(r"^-- (.*)$", printed, re.M) == ["no_ones", "one_relu", "no_roots"]
+    assert "sqrt" not in printed.rpartition("-- ")[2]
+
+
+def test_the_readers_pass_manager_names_the_pass_that_breaks_types() -> None:
+    lines = output(PAGE, "@function_pass\ndef no_reshape").splitlines()
+    assert lines == [
+        "Tensor[(2, 2), float32] does not fit Tensor[(3, 4), float32]",
+        "in nn.dense(%x, %w)",
+        "after the pass no_reshape",
+    ]
 
 
 def test_levels() -> None:
@@ -184,14 +195,23 @@ def test_levels() -> None:
     levels = names(PAGE)["levels"]
     assert {"FastMath", "CombineParallelConv2D"} <= set(levels[4])
     assert "InferType" in levels[0]
+    listed = re.findall(r"\w+", output(PAGE, "from textwrap import fill"))
+    assert {"ToTree", "CombineSharedDense"} <= set(listed)
+    assert not {"FunctionPass", "TypedPass"} & set(listed), "only passes are listed"
+
+
+def test_the_levels_are_those_of_tvm() -> None:
+    """TVM 0.14 registers LazyGradientInit with 2 (lazy_gradient_init.cc)."""
+    assert relay.transform.LazyGradientInit.opt_level == 2
+    assert "have the same level there" in source(PAGE)
 
 
 def test_the_watch_names_the_culprit_and_nobody_else() -> None:
     printed = output(PAGE, "class Watch")
     assert printed.count("became") == 1
     assert printed.startswith("NoRoots: ")
-    without, given = output(PAGE, "with T.PassContext(disabled").splitlines()
-    assert without == given
+    without, expected = output(PAGE, "with T.PassContext(disabled").splitlines()
+    assert without == expected
 
 
 def test_the_file_that_is_left_behind_is_the_program() -> None:
@@ -211,11 +231,11 @@ def test_the_forms() -> None:
     assert named.startswith("“A-normal”:")
     assert [form.count("let ") for form in (graph, block, named)] == [0, 1, 5]
     assert re.search(r"let %\w+ = exp\(%x\);\n  if", block)
-    assert re.findall(r"\d+", output(PAGE, "def kernels")) == ["9", "9"]
+    assert re.findall(r"\d+", output(PAGE, "def primitives")) == ["9", "9", "18"]
 
 
 def test_an_option_reaches_its_pass() -> None:
-    matches = [int(n) for n in re.findall(r"(\d+) kernels", output(PAGE, "for most in"))]
+    matches = [int(n) for n in re.findall(r"(\d+) kernels", output(PAGE, "for limit in"))]
     assert matches[0] == 18 > matches[1] > matches[2] == names(PAGE)["kernels"](names(PAGE)["lenet"])
     assert MAX_FUSED == 256
 
@@ -226,7 +246,12 @@ def test_an_option_reaches_its_pass() -> None:
 @pytest.mark.parametrize(
     ("start", "expected"),
     [
-        ("named = ", "18 kernels after ToANormalForm; 9 when it is a graph again\n"),
+        (
+            "named = ",
+            "18 kernels after ToANormalForm; 9 when it is a graph again\n"
+            "18 when it becomes a graph after fusion\n",
+        ),
+        ("positive = ", "exp:\ntanh:\n"),
         (
             "both = ",
             "InferType SimplifyInference FoldConstant FoldConstant FuseOps\n"
@@ -234,13 +259,17 @@ def test_an_option_reaches_its_pass() -> None:
             "FuseOps\nInferType SimplifyInference FuseOps\n",
         ),
         (
-            "for there, back in",
+            "for do, undo in",
             "ToANormalForm ToGraphNormalForm True\nFuseOps DefuseOps True\n",
         ),
     ],
 )
 def test_answers(start: str, expected: str) -> None:
     assert output(PAGE, start) == expected
+
+
+def test_the_faulty_pass_of_your_own_manager_is_named() -> None:
+    assert "after the pass no_reshape" in output(PAGE, "try:\n    sequential(no_reshape, one_relu)")
 
 
 def test_what_is_left_depends_on_the_order() -> None:

@@ -30,7 +30,7 @@ def say(explorer: str, step: int) -> str:
 
 def test_it_shows_nothing_but_explorers() -> None:
     assert shown(PAGE) == [
-        "ch16-diamond", "ch16-block", "ch16-simpler", "ch16-resnet", "ch16-memory",
+        "ch16-diamond", "ch16-block", "ch16-simpler", "ch16-resnet", "ch16-yours", "ch16-memory",
     ]  # fmt: skip
 
 
@@ -66,12 +66,10 @@ def test_examples_have_the_patterns_of_the_table() -> None:
 
 
 def test_an_argument_that_is_not_stretched_is_used_element_wise() -> None:
-    assert "6 add     B  used by 7 R" in output(
-        PAGE, "from relay_explorer.analysis.dataflow_graph import DataflowGraph"
-    )
-    assert "4 exp     E  used by 6 E" in output(
-        PAGE, "from relay_explorer.analysis.dataflow_graph import DataflowGraph"
-    )
+    printed = output(PAGE, "from pocket import bridge, ir")
+    assert "13 add     B  meets at 14, used by 14 R\n" in printed
+    assert "10 exp     E  meets at 13, used by 13 E\n" in printed
+    assert " 8 conv2d  C  meets at 13, used by 9 E, 12 E\n" in printed
 
 
 # -- watch it
@@ -134,23 +132,40 @@ def test_resnet_has_twenty_small_kernels_and_poolings_that_stay_alone() -> None:
     assert refused
 
 
+def test_the_diamond_is_written_as_the_explorer_prints_it() -> None:
+    """Readers compare the page's `%2` with the explorer's."""
+    program = re.search(r"^diamond = relay.parse.*?^}", "\n".join(cells(PAGE)), re.M | re.S)
+    assert program is not None
+    written = re.findall(r"^  (%\d = [\w.]+)\(", program[0], re.M)
+    printed = re.findall(r"^  (%\d = [\w.]+)\(", names(PAGE)["diamond"].astext(), re.M)
+    assert written == printed
+    assert len(written) == 6
+
+
 # -- build it
 
 
 def test_the_definition_of_post_dominators_gives_what_the_tree_gives() -> None:
-    lines = output(PAGE, "from relay_explorer.analysis.dataflow_graph import PostDominators").splitlines()
+    lines = output(PAGE, "from relay_explorer.analysis.dataflow_graph import (").splitlines()
     assert len(lines) == 4
     assert all(line.endswith("the same: True") for line in lines)
 
 
-def test_our_kernels_are_those_of_the_explorer() -> None:
-    printed = output(PAGE, "def between").splitlines()
-    assert [set(line.split()) for line in printed] == [
-        {"conv2d", "relu", "exp", "tanh", "add"}, {"mean"}, {"sqrt"},
-    ]  # fmt: skip
-    shown = [set(k.name.split("·")) for k in view("ch16-diamond").variants[0].kernels]
-    assert sorted(map(sorted, shown)) == sorted(sorted(line.split()) for line in printed)
-    assert "conv2d\n" in output(PAGE, "def only_users")
+def test_the_readers_kernels_are_those_of_the_explorer() -> None:
+    yours, alone = output(PAGE, "def kernels_of").split("OnlyUsers\n")
+    printed = [sorted(line.split()) for line in yours.splitlines()[1:]]
+    assert printed == [["add", "conv2d", "exp", "relu", "tanh"], ["mean"], ["sqrt"]]
+    kernels = [sorted(k.name.split("·")) for k in view("ch16-diamond").variants[0].kernels]
+    assert sorted(kernels) == sorted(printed)
+    assert alone.splitlines()[0].strip() == "conv2d"
+
+
+def test_the_readers_fuser_makes_the_same_decisions_about_the_diamond() -> None:
+    yours, packages = (view(name).variants[0] for name in ("ch16-yours", "ch16-diamond"))
+    assert [(s.mark, s.target, {*s.merged}) for s in yours.steps] == [
+        (s.mark, s.target, {*s.merged}) for s in packages.steps
+    ]
+    assert len(yours.steps) > 3
 
 
 def test_the_other_order_puts_transpose_beside_the_convolution() -> None:
@@ -162,11 +177,12 @@ def test_the_other_order_puts_transpose_beside_the_convolution() -> None:
 def test_what_is_missing_in_ours_is_two_values_for_each_normalization() -> None:
     rows = {
         name: [int(n) for n in numbers]
-        for name, *numbers in map(str.split, output(PAGE, "def calls").splitlines()[1:])
+        for name, *numbers in map(str.split, output(PAGE, "for name in relay.op").splitlines()[1:])
     }
     assert [name for name, row in rows.items() if row[2] == row[3]] == [
-        "diamond", "squeezenet", "transformer", "lstm",
+        "diamond", "squeezenet", "transformer",
     ]  # fmt: skip
+    assert rows["lstm"][2] - rows["lstm"][3] == 1
     normalizations = [
         call
         for call in relay.analysis.costs(relay.transform.InferType()(models.load("resnet18")))
@@ -177,12 +193,12 @@ def test_what_is_missing_in_ours_is_two_values_for_each_normalization() -> None:
 
 
 def test_the_function_of_a_kernel() -> None:
-    printed = output(PAGE, "fused = ")
-    assert "Primitive=1" in printed
-    assert printed.count(" = ") == 4
-    assert output(PAGE, "import numpy as np") == "(1, 32, 32) the same: True\n"
-    lines = output(PAGE, "for call in calls(first").splitlines()
+    printed = output(PAGE, "import numpy as np")
+    assert printed.count("Primitive=1") == 3
+    assert printed.endswith("(1, 32, 32) the same: True\n")
+    lines = output(PAGE, "first = kernels(diamond)").splitlines()
     text = names(PAGE)["diamond"].source.text.splitlines()
+    assert len(lines) == 5
     for line in lines:
         number, name = re.fullmatch(r"line (\d+): (.*)", line).groups()  # type: ignore[union-attr]
         assert f"{name}(" in text[int(number) - 1]
@@ -199,6 +215,9 @@ def test_what_fusion_is_worth() -> None:
     for name in ("squeezenet", "vgg16"):
         assert pairs[name][0] == pairs[name][1]
     assert pairs["transformer"][1][1] > pairs["transformer"][0][1]
+    (operators, _, apart, _), (_, kernels, _, after) = pairs["mobilenet"]
+    assert (operators, kernels, round(apart), round(after)) == (86, 58, 139, 58)
+    assert "58 launches instead of 86, and 58 MB per image instead of 139" in source(PAGE)
     assert pairs["transformer"][1][3] > pairs["transformer"][0][3]
 
 
@@ -251,6 +270,7 @@ def test_what_is_known_is_folded() -> None:
 @pytest.mark.parametrize(
     ("start", "kernels"),
     [
+        ("BIG = ", ["19.3 MB apart, 6.4 fused", "25.7 MB apart, 6.4 fused"]),
         ('show("nn.relu(nn.conv2d', ["nn.relu", "nn.conv2d nn.relu"]),
         ('show("%0 = nn.conv2d(%x, %w); (nn', ["nn.conv2d", "nn.relu"]),
         ('show("tanh(sum', ["nn.relu sum", "tanh"]),
@@ -282,3 +302,20 @@ def test_limits() -> None:
     assert [row.splitlines() for row in rows] == [
         ["2", "nn.dense add"], ["?", "nn.dense", "add"], ["n", "nn.dense add"],
     ]  # fmt: skip
+
+
+def test_answer_what_the_real_fuser_knows() -> None:
+    _, *rows = output(PAGE, "print(f\"{'':12} {'operators':>9} {'one user':>9} {'yours'").splitlines()
+    assert [row.split()[-2:] for row in rows] == [["2", "1"], ["3", "1"]]
+
+
+def test_answer_patterns() -> None:
+    rows = output(PAGE, 'for name in ("topk"').splitlines()
+    assert dict(row.split() for row in rows) == {
+        "topk": "OPAQUE",
+        "sigmoid": "ELEMWISE",
+        "argmax": "COMM_REDUCE",
+        "nn.batch_matmul": "OUT_ELEMWISE_FUSABLE",
+        "where": "BROADCAST",
+        "strided_slice": "INJECTIVE",
+    }

@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from figures.static_dynamic import calls
 from relay_explorer import relay
 from relay_explorer.execute import record
 from relay_explorer.ir import Let, Match, Tuple
@@ -100,16 +101,16 @@ def test_both_branches_begin_with_the_same_store() -> None:
 def test_ours_and_the_real_pass_mean_the_same() -> None:
     assert output(PAGE, "import numpy as np") == "True\n"
     assert "the same: True" in output(PAGE, "specialize = T.Sequential")
-    ours = names(PAGE)["ours"]["main"]
+    page = names(PAGE)
+    ours = page["to_relay"](page["ours"])["main"]
     result: list[relay.Expr] = []
     relay.analysis.post_order_visit(ours, result.append)
     assert not any(isinstance(expr, Match) for expr in result)
     lines = [expr for expr in result if isinstance(expr, Let)]
-    assert len(lines) == 16
     assert sum(isinstance(line.value, Tuple) for line in lines) == 2
-    assert "let %v4 = Pair(" in output(PAGE, "class Evaluator")
-    body = next(cell for cell in cells(PAGE) if cell.startswith("class Evaluator"))
-    assert len(body.splitlines()) < 52, "fewer than fifty lines, and two to run them"
+    printed = output(PAGE, "from pocket.bridge import")
+    assert "let %x4 = Pair(" in printed
+    assert printed.endswith("16 lines, 11 without dead code\n")
 
 
 def test_words_go_into_the_kernel_of_the_concatenation() -> None:
@@ -126,27 +127,52 @@ def test_the_treelstm_becomes_a_graph() -> None:
     )
     assert before > after
     assert f"{after} kernels" in printed
+    assert "after:  97 operators" in printed
+    assert "yours:  97 operators, the same: True" in printed
     assert "the same: True" in output(PAGE, "from relay_explorer.execute")
     params = names(PAGE)["lstm"]["main"].params[1:5]
     weights = sum(math.prod(p.type_annotation.concrete_shape) for p in params)
     assert weights / 32 == pytest.approx(10_000, rel=0.05)
 
 
-def test_one_pass_does_what_separate_ones_do_not() -> None:
-    assert "@scale" not in output(PAGE, "chained = relay.parse")
-    assert output(PAGE, "once = T.Sequential").count("@scale(") == 2
-    assert "@scale(3" in output(PAGE, "once = T.Sequential")
+def test_separate_passes_do_the_same_but_for_recursion() -> None:
+    (ours,) = re.findall(r"  (.+) /\* ty", output(PAGE, "chained = relay.parse"))
+    theirs, recursion = re.findall(r"  (.+) /\* ty", output(PAGE, "def mark(module, name)"))
+    assert ours == theirs == "multiply(%x, 4f)"
+    assert recursion == "@power(%x, 3)"
+    power = names(PAGE)["specialize"](names(PAGE)["power"])
+    assert "@power" not in power["main"].astext()
+
+
+def test_the_drawing_of_the_power_is_its_residual_program() -> None:
+    lines = [line for n, _, line in calls() if n]
+    assert lines == ["%2 = %x * %1", "%1 = %x * %0", "%0 = %x * 1f"]
+    residual = names(PAGE)["operators"](names(PAGE)["specialize"](names(PAGE)["power"])["main"])
+    assert residual == ["multiply"] * 3
 
 
 def test_predictions_come_out_as_their_answers_say() -> None:
-    pick, cell, up, choice = [printed for code, printed in zip(cells(PAGE), executed(PAGE)[1], strict=True)
-                              if code.startswith("remains(")]  # fmt: skip
+    printed = zip(cells(PAGE), executed(PAGE)[1], strict=True)
+    answers = [text for code, text in printed if code.startswith("remains(")]
+    pick, cell, unknown, up, choice = answers
     assert "exp(%x)" in pick
     assert "fn (%y" not in pick
     assert cell.count("ref_write") == 2
     assert "ref_read" not in cell
+    read = "let %b = ref_read(%r)"
+    assert [line for line in unknown.splitlines() if "ref_read" in line] == [f"  {read};"]
+    assert unknown.index("%g()") < unknown.index(read) < unknown.index("ref_write")
+    assert "(%x, %b, %x1)" in unknown
     assert up.count("@up(%x, 1)") == 1
     assert "add(1f, %0)" in choice
+
+
+def test_half_a_tree_is_evaluated_as_far_as_it_is_known() -> None:
+    package, ours = output(PAGE, "half = ").split("fn (")[1:]
+    assert re.findall(r"@encode\((%\w+)", package) == ["%rest"]
+    assert re.findall(r"@encode\((%\w+)", ours) == ["%left", "%right"]
+    assert "match" not in package
+    assert "match (%rest)" in ours
 
 
 def test_growth_is_as_the_text_says() -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 
 import pytest
 
+from figures.backprop_numbers import backward, forward
+from figures.stored_values import lifetimes
 from relay_explorer.ir.declaration import Gradient
 from relay_explorer.ir.op import Op
 from relay_explorer.views.gradient.format import GradientView, Kept
 from relay_explorer.views.pipeline.format import Fate
-from tests.book.chapters import explorers, output, shown, source
+from tests.book.chapters import explorers, names, output, shown, source
 
 PAGE = "ch19_gradients"
 
@@ -50,7 +54,7 @@ def test_steps_say_what_the_text_says_of_them(step: int, words: str) -> None:
 
 def test_no_step_is_right_and_the_smallest_is_worst() -> None:
     slopes = [float(n) for n in re.findall(r"slope +(-?[\d.]+)", output(PAGE, "import numpy as np"))]
-    exact = float(output(PAGE, "theirs =").split()[-1])
+    exact = float(re.findall(r"first weight: (\S+)", output(PAGE, "ours = to_relay"))[0])
     errors = [abs(slope - exact) for slope in slopes]
     assert min(errors) > 1e-6
     assert errors[0] > 0.1
@@ -75,6 +79,13 @@ def test_rules_of_the_table_are_those_of_the_package() -> None:
 def test_the_layer_keeps_what_the_figure_marks() -> None:
     kept = {v.name: v.kept for v in view("ch19-layer").values if not v.given and v.kept}
     assert kept == {"%y": Kept.NUMBERS, "%e": Kept.NUMBERS, "%q": Kept.SHAPE}
+    assert {name: back for name, _, _, back in lifetimes() if back} == {"%y": 10, "%e": 8}
+
+
+def test_the_example_by_hand() -> None:
+    assert forward() == {"x": 3, "w": 2, "t": 5, "h": 6, "e": 1, "q": 1}
+    assert backward() == {"q": 1, "e": 2, "h": 2, "t": -2, "x": 4, "w": 6}
+    assert output(PAGE, "from pocket import ir") == "by hand: 1.0 [4.0, 6.0, -2.0]\n"
 
 
 def test_lenet_takes_twice_the_arithmetic_back() -> None:
@@ -89,28 +100,28 @@ def test_lenet_takes_twice_the_arithmetic_back() -> None:
 
 
 def test_both_transformations_agree() -> None:
-    printed = output(PAGE, "theirs =")
+    printed = output(PAGE, "ours = to_relay")
     assert printed.count("True") == 4
     assert "False" not in printed
 
 
 def test_derivatives_agree_with_difference_quotients_and_a_hasty_rule_does_not() -> None:
-    offs = [float(n) for n in re.findall(r"off by (\S+)", output(PAGE, "def wider"))]
-    assert len(offs) == 7
+    offs = [float(n) for n in re.findall(r"error ([\de.-]+)", output(PAGE, "def in_float64"))]
+    assert len(offs) == 8
     assert max(offs) < 1e-8
-    assert float(output(PAGE, "def hasty").split()[-1]) > 0.1
+    assert float(output(PAGE, "right = RULES").split()[-1]) > 0.1
 
 
-def test_other_passes_simplify_the_way_back() -> None:
-    counts = [int(n) for n in re.findall(r"(\d+) operators", output(PAGE, "P = relay.transform"))]
+def test_other_passes_simplify_the_backward_pass() -> None:
+    counts = [int(n) for n in re.findall(r"(\d+) operators", output(PAGE, 'print("the layer  '))]
     assert counts[1] - counts[2] == 1
-    assert "broadcast_to_like" in output(PAGE, "P = relay.transform").splitlines()[3]
-    assert "broadcast_to(" in output(PAGE, "P = relay.transform").splitlines()[4]
-    (left,) = re.findall(r"(\d+) operators", output(PAGE, "derived = simplified"))
+    assert "broadcast_to_like" in output(PAGE, 'print("the layer  ').splitlines()[3]
+    assert "broadcast_to(" in output(PAGE, 'print("the layer  ').splitlines()[4]
+    (left,) = re.findall(r"(\d+) operators", output(PAGE, "derived = simplify"))
     assert int(left) < counts[2]
 
 
-def test_the_pipeline_shows_where_the_way_back_came_from() -> None:
+def test_the_pipeline_shows_where_the_backward_pass_came_from() -> None:
     shown = explorers(PAGE)["ch19-pipeline"].view
     fates = [[mark for _, _, mark in stage.align if mark != Fate.KEPT] for stage in shown.stages[1:]]
     assert fates[0].count(Fate.REMOVED) == 1  # the result row
@@ -131,14 +142,18 @@ def test_derivatives_of_derivatives() -> None:
 
 def test_a_recursion_is_refused_and_then_followed() -> None:
     assert "not through a call of a function" in output(PAGE, "power =")
-    assert re.findall(r"slope ([\d.]+)", output(PAGE, "def with_cells")) == ["0.0", "1.0", "12.0", "192.0"]
+    assert re.findall(r"slope ([\d.]+)", output(PAGE, "def higher_order")) == ["0.0", "1.0", "12.0", "192.0"]
 
 
 def test_partial_evaluation_leaves_neither_cells_nor_closures() -> None:
     assert "ref(" in output(PAGE, "shortest =")
     left = output(PAGE, "cube =")
     assert not re.search(r"ref|fn \(\)|@|if ", left)
-    assert re.findall(r"(\d+) operators", output(PAGE, "print(cost(straight")) == ["13", "4"]
+    assert re.findall(r"(\d+) operators", left) == ["13", "4"]
+    printed = output(PAGE, "POWER =").splitlines()
+    assert [line.split()[0] for line in printed] == ["none", "references", "references", "none"]
+    for line in printed:
+        assert line.split(maxsplit=1)[1] + "\n" in source(PAGE)
     assert output(PAGE, "lazy =").splitlines()[0].split() == ["Raw", "One", "Zero"]
 
 
@@ -150,20 +165,50 @@ def test_the_tree_lstm_learns_its_sentences() -> None:
     assert "@pair_grad" in output(PAGE, "from relay_explorer.models.tree_lstm")
 
 
+def test_the_readers_compiler_learns_digits() -> None:
+    """The milestone of part IV."""
+    assert output(PAGE, "from pocket.cse import") == "26 kernels\n"
+    printed = output(PAGE, "from sklearn.datasets import")
+    share, says, label = re.findall(r"(\d+)% of|says (\d)|label is (\d)", printed)
+    assert int(share[0]) >= 88
+    assert says[1] == label[2]
+
+
+def test_the_solution_is_a_right_rule() -> None:
+    solution = re.search(r"```\{code-block\} python\n(RULES.*?)^```$", source(PAGE), re.DOTALL | re.MULTILINE)
+    assert solution is not None
+    page = dict(names(PAGE))
+    assert "sqrt" not in page["RULES"]
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(solution[1], PAGE, "exec", dont_inherit=True), page)
+    del page["RULES"]["sqrt"]
+    assert float(printed.getvalue()) < 1e-8
+
+
 # -- predictions, limits
 
 
 def test_predictions() -> None:
     assert output(PAGE, 'for op in ("exp"').splitlines() == ["['%a', '%b']", "[]", "['%a']"]
-    matches = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, 'both_ways("%x * %x + %x"'))]
+    matches = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, 'derivatives_at("%x * %x + %x"'))]
     assert matches == [7, 108, 2]
-    corner = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, 'both_ways("nn.relu'))]
+    corner = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, 'derivatives_at("nn.relu'))]
     assert corner == [0, 1, 1, 0, 0, 0]
-    branch = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, "both_ways(\n"))]
+    branch = [float(n) for n in re.findall(r": ([-\d.]+)", output(PAGE, "derivatives_at(\n"))]
     assert branch == [2, 5]
+
+
+def test_closures_add_up_the_slope_of_a_square() -> None:
+    assert output(PAGE, "_, by = program(any_power)") == "derivative: 4.0\n"
 
 
 def test_memory_for_one_example() -> None:
     rows = output(PAGE, 'for name in ("lenet", "resnet18", "lstm")').splitlines()
     assert len(rows) == 3
     assert all(2 <= float(row.split()[-4]) <= 2.5 for row in rows), rows
+
+
+def test_a_gradient_without_sums_is_well_typed_and_wrong() -> None:
+    errors = [float(line.split()[-1]) for line in output(PAGE, "from unittest import mock").splitlines()]
+    assert max(errors[:3]) < 1e-6
+    assert errors[3] > 0.1

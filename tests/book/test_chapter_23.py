@@ -8,7 +8,7 @@ import re
 import pytest
 
 from relay_explorer.views.lowering.format import LoweringView
-from tests.book.chapters import BOOK, explorers, output, shown, source
+from tests.book.chapters import BOOK, cells, executed, explorers, names, output, shown, source
 
 PAGE = "ch23_gpu"
 
@@ -24,8 +24,8 @@ def test_it_shows_nothing_but_explorers() -> None:
 
 
 def test_nearly_all_would_be_idle() -> None:
-    pieces, threads = re.findall(r"[\d,]+(?=\]?$)", output(PAGE, "import numpy"), re.MULTILINE)
-    assert int(pieces) < 0.05 * int(threads.replace(",", ""))
+    tasks, threads = re.findall(r"[\d,]+(?=\]?$)", output(PAGE, "import numpy"), re.MULTILINE)
+    assert int(tasks) < 0.05 * int(threads.replace(",", ""))
     assert threads == "221,184"
 
 
@@ -70,11 +70,11 @@ def test_what_is_said_of_the_loops() -> None:
 
 def test_threads_one_after_another_are_right() -> None:
     assert output(PAGE, "import re\n\ndef one_by_one") == "True\nTrue\n"
-    assert output(PAGE, "given = numbers(256, 256)") == "True\n"
+    assert output(PAGE, "inputs = sample(256, 256)") == "True\n"
 
 
 def test_the_code_that_is_read_line_by_line() -> None:
-    shift, turn = output(PAGE, "import textwrap"), output(PAGE, 'code = turn.source("cuda")')
+    shift, turn = output(PAGE, "import textwrap"), output(PAGE, 'code = transposed.source("cuda")')
     assert (
         len(re.findall(r"^\S|^  \S", shift, re.MULTILINE)) == 4
     )  # statements; what is folded stands further in
@@ -85,10 +85,10 @@ def test_the_code_that_is_read_line_by_line() -> None:
     assert "__launch_bounds__(128)" in turn
 
 
-def test_pieces_and_banks() -> None:
-    assert re.findall(r"\d+", output(PAGE, "def transactions").replace("32:", "")) == ["4", "8", "32", "1"]
-    assert re.findall(r"(\d) pieces", output(PAGE, "def places")) == ["4", "4"]
-    assert re.findall(r"(\d+) turns", output(PAGE, "from collections")) == ["4", "2", "16"]
+def test_sectors_and_banks() -> None:
+    assert re.findall(r"\d+", output(PAGE, "def sectors")) == ["4", "8", "32", "1"]
+    assert re.findall(r"(\d) sectors", output(PAGE, "def elements")) == ["4", "4"]
+    assert re.findall(r"(\d+)-way", output(PAGE, "from collections")) == ["4", "2", "16"]
 
 
 def test_a_sum_by_shuffles() -> None:
@@ -110,7 +110,7 @@ def test_what_the_compiler_said() -> None:
     data = json.loads((BOOK.parent / "benchmarks" / "gpu_kernels.json").read_text("utf-8"))
     taken = [(u["threads"], u["registers"], u["shared"]) for u in data["kernels"].values()]
     rows = re.findall(
-        r"^\| (?:a|the) [^|]* \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$", source(PAGE), re.MULTILINE
+        r"^\| (?:an|the) [^|]* \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$", source(PAGE), re.MULTILINE
     )
     assert [tuple(int(n.replace(",", "")) for n in row) for row in rows] == taken
     in_code = re.findall(r'^    "[^"]+": \((\d+), (\d+), (\d+)\),$', source(PAGE), re.MULTILINE)
@@ -119,7 +119,7 @@ def test_what_the_compiler_said() -> None:
 
 
 def test_what_convolutions_ask_of_memory() -> None:
-    data = json.loads((BOOK.parent / "benchmarks" / "gpu_kernels.json").read_text("utf-8"))["pieces"]
+    data = json.loads((BOOK.parent / "benchmarks" / "gpu_kernels.json").read_text("utf-8"))["sectors"]
     rows = re.findall(
         r"^\| ([^|]* × [^|]*) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$", source(PAGE), re.MULTILINE
     )
@@ -139,10 +139,10 @@ def test_occupancy() -> None:
     ("start", "expected"),
     [
         ('print("block', "block 25, thread 5\n"),
-        ('print("stride', "stride 4:      16\nfrom place 1:  5\n"),
+        ('print("stride', "stride 4:        16\nfrom element 1:  5\n"),
         (
             "for length in",
-            "32 words: 32 turns\n33 words: 1 turns\n34 words: 2 turns\n48 words: 16 turns\n",
+            "32 words: 32-way\n33 words: 1-way\n34 words: 2-way\n48 words: 16-way\n",
         ),
         ("for registers in", "64 registers: 4 blocks, 50%\n65 registers: 3 blocks, 38%\n"),
     ],
@@ -151,9 +151,42 @@ def test_answers(start: str, expected: str) -> None:
     assert output(PAGE, start) == expected
 
 
+def test_a_missing_barrier() -> None:
+    serial, emulated = output(PAGE, "def without_barrier").splitlines()
+    assert serial == "one after another: True"
+    assert re.match(r"emulated: \w", emulated)
+
+
+def test_the_drawings_show_what_the_cells_count() -> None:
+    from figures import banks, coalescing, warp_sum
+
+    assert [len(coalescing.touched(stride)) for _, stride in coalescing.PATTERNS] == [4, 8, 32]
+    assert [max(map(banks.banks(n).count, banks.banks(n))) for n in (32, 33)] == [16, 1]
+    held = re.findall(r"holds (\d+)", output(PAGE, "def shuffle_down"))
+    assert list(map(str, warp_sum.sums()[1:])) == held
+
+
 # -- where it breaks
 
 
 def test_little_work() -> None:
     (part,) = re.findall(r"([\d.]+)% of an A100", output(PAGE, "word = on"))
     assert float(part) < 10
+
+
+def test_answer_parts_of_the_kernel_that_depend_on_the_sizes() -> None:
+    (code,) = [out for cell, out in zip(cells(PAGE), executed(PAGE)[1], strict=True) if "wider" in cell]
+    assert "__launch_bounds__(128)" in code
+    assert "blockIdx.x) * 128" in code
+    assert re.search(r"%\s+100\)", code)
+    assert "max(" in code
+    assert "4096" not in code
+
+
+def test_answer_three_limits() -> None:
+    *rows, _ = output(PAGE, "for uses in").splitlines()
+    assert [int(row.split()[3]) for row in rows] == [2, 6, 32]
+    limits = names(PAGE)["LIMITS"][80]
+    assert limits.threads == 2 * 1024
+    assert 6 * (24_576 + limits.reserved) < limits.shared < 7 * (24_576 + limits.reserved)
+    assert limits.blocks == 32

@@ -8,9 +8,8 @@ import re
 from relay_explorer import relay
 from relay_explorer.execute import record
 from relay_explorer.ir.equal import structural_equal
-from relay_explorer.ir.module import IRModule
 from relay_explorer.views.sharing.format import SharingView
-from tests.book.chapters import CELL, explorers, names, output, source
+from tests.book.chapters import cells, explorers, names, output, source
 
 PAGE = "ch05_sharing"
 
@@ -42,6 +41,29 @@ def test_pasting_runs_the_dense_layer_five_times() -> None:
     assert lines[1].split() == ["nn.dense", "1", "5"]
 
 
+def test_pasting_multiplies_in_an_unrolled_sentence() -> None:
+    lines = output(PAGE, "left, right, weight").splitlines()
+    assert [[int(n) for n in re.findall(r"\d+", line)] for line in lines] == [
+        [2, 1, 5], [4, 3, 65], [8, 7, 785],
+    ]  # fmt: skip
+
+
+def test_pasting_does_not_cross_a_call() -> None:
+    """The cell as a function, called once a phrase: five times the dense layers, at any depth."""
+    cell = str(names(PAGE)["cell"]).replace("@main", "@cell")
+    module = relay.parse(cell + """
+def @main(%n: int32, %x: Tensor[(1, 4), float32], %w: Tensor[(20, 8), float32])
+    -> Tensor[(1, 4), float32] {
+  if (%n == 0) { %x } else { @cell(@main(%n - 1, %x, %w), @main(%n - 1, %x, %w), %w) }
+}
+""")  # fmt: skip
+    tree = relay.transform.ToTree()(module)
+    for levels, phrases in ((1, 1), (2, 3), (3, 7)):
+        arguments = levels, *names(PAGE)["state"][1:]
+        counts = [record(version, *arguments).operators()["nn.dense"] for version in (module, tree)]
+        assert counts == [phrases, 5 * phrases]
+
+
 def test_the_cell_has_one_dense_layer_or_five() -> None:
     result = view("ch05-cell")
     assert runs(result, "nn.dense(") == [[1], [1], [1] * 5]
@@ -70,17 +92,17 @@ def test_the_value_before_the_function_is_computed_once() -> None:
 
 
 def test_what_the_learner_builds_is_what_the_passes_give() -> None:
-    graph, result = names(PAGE)["graph"], names(PAGE)
-    module = IRModule.from_expr(graph)
-    theirs = relay.transform.ToANormalForm()(module)["main"]
-    assert structural_equal(result["with_let"](graph), theirs)
-    assert structural_equal(result["as_graph"](theirs), graph)
+    page = names(PAGE)
+    assert output(PAGE, "def agrees") == "[True, True, True]\n"
+    assert structural_equal(page["as_graph"](page["named"]), page["graph"])
+    assert "let %x2 = 1.0f;" in output(PAGE, "from relay_explorer.compat import tvm")
 
 
 def test_scopes() -> None:
-    result = {line.split(maxsplit=1)[0]: line.split(maxsplit=1)[1]
-             for line in output(PAGE, "for expr, scope in scopes").splitlines()}  # fmt: skip
-    assert (result["exp"], result["sqrt"], result["add"]) == ("before the if", "then", "else")
+    lines = dict(line.split(" depth ") for line in output(PAGE, "body = bridge").splitlines())
+    depths = {name.strip(): int(depth) for name, depth in lines.items()}
+    assert (depths["exp"], depths["sqrt"], depths["add"], depths["less"]) == (0, 1, 1, 0)
+    assert output(PAGE, "let_f = ") == "['e']\n"
 
 
 def test_the_order_is_a_factor_of_nearly_four() -> None:
@@ -96,24 +118,43 @@ def test_predictions() -> None:
     assert "one object: False" in output(PAGE, "twice = relay.parse")
     assert "let %u = ref_write(%cell, 7);" in output(PAGE, "cells = relay.parse")
     assert output(PAGE, "inside = relay").splitlines()[-1] == "1 and now 2"
+    inner = output(PAGE, "one_branch = ").split("if (%c) {")[1].split("} else {")[0]
+    assert "exp(" in inner
+    assert "sqrt(" in inner
 
 
 def test_the_folded_solution() -> None:
-    """Tuples named too, and the most that the cell needs in either order."""
-    result = dict(names(PAGE))
-    code = next(match[2] for match in CELL.finditer(source(PAGE)) if match[2].startswith("def with_let"))
-    tuples = r"```\{code-block\} python\n(            case relay\.Tuple\(\).*?)```"
-    extra = re.search(tuples, source(PAGE), re.DOTALL)
-    assert extra is not None
-    exec(code.replace("            case _:\n", extra[1] + "            case _:\n", 1), result)
-    cell = result["cell"]
-    normal = relay.transform.ToANormalForm()(relay.transform.ToGraphNormalForm()(cell))
-    named = result["with_let"](cell["main"])
-    assert structural_equal(named, normal["main"])
-    typed = relay.transform.InferType()(IRModule.from_expr(named))["main"]
-    assert result["most"](typed, size_with_tuples) == 160
+    """Constants left in place: the cell alone agrees; and its peak in either order."""
+    page = dict(names(PAGE))
+    atoms = next(cell for cell in cells(PAGE) if "\nATOMS = " in cell).split("\n", 1)[1]
+    changed = atoms.replace("ATOMS = (", "ATOMS = (ir.Constant, ")
+    assert changed != atoms
+    exec(changed, page)
+    exec(next(cell for cell in cells(PAGE) if cell.startswith("def agrees")).split("\nprint")[0], page)
+    assert [page["agrees"](page[name]) for name in ("small", "cell", "branches")] == [False, True, False]
+    size = re.search(r"```\{code-block\} python\n(def size.*?)```", source(PAGE), re.DOTALL)
+    assert size is not None
+    exec(size[1], page)
+    text = re.search(r'cell = relay\.parse\("""(.*?)"""', source(PAGE), re.DOTALL)
+    assert text is not None
+    swapped = relay.parse(text[1].replace("tanh(%2 + %3)", "tanh(%3 + %2)"))
+    assert not structural_equal(swapped, page["cell"])
+    peaks = []
+    for module in (page["cell"], swapped):
+        normal = relay.transform.ToANormalForm()(relay.transform.ToGraphNormalForm()(module))
+        peaks.append(page["peak"](relay.transform.InferType()(normal)["main"], page["size"]))
+    assert set(peaks) == {160}
 
 
-def size_with_tuples(var: relay.Var) -> int:
-    fields = getattr(var.checked_type, "fields", [var.checked_type])
-    return sum(4 * int(f.shape[0] * f.shape[1]) for f in fields)
+def test_a_use_near_the_end_keeps_a_vector_alive() -> None:
+    assert output(PAGE, "for title, function in").splitlines() == [
+        "sums late: v0 is live from line 0 to line 4",
+        "sums early: v0 is live from line 0 to line 1",
+        "more bytes: 4000",
+    ]
+
+
+def test_the_small_program_in_its_other_forms() -> None:
+    named, tree = output(PAGE, "unnamed = ").split("def ")[1:]
+    assert [named.count("exp"), named.count("let")] == [1, 3]
+    assert tree.count("exp") == 2

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from figures import forms
+from figures import forms, post_order, printing_steps, program_anatomy
 from relay_explorer import relay
 from relay_explorer.compat import tvm
 from relay_explorer.ir import TupleType
@@ -55,15 +55,22 @@ class TestPhone:
     def test_one_type_for_all_sentences(self) -> None:
         assert str(names(self.page)["typed"]["main"].checked_type).startswith("fn (Tree, ")
 
-    def test_numbers_of_weights_agree_with_the_explorer(self) -> None:
+    def test_counts_of_weights_agree_with_the_explorer(self) -> None:
         total = relay.analysis.total_cost(names(self.page)["typed"]).parameters
         assert names(self.page)["total"] == total == 300 * 300 + 750 * 300 + 5 * 150
 
     def test_a_change_in_one_place_is_noticed_in_another(self) -> None:
         printed = output(self.page, "changed = ")
-        assert "sentiment.relay" in printed
-        assert "(1, 300)" in printed
-        assert "(1, 200)" in printed
+        error, note = re.findall(r"^sentiment.relay:(.*)$", printed, re.MULTILINE)
+        assert "error: the first argument of `@word`" in error
+        assert "(1, 300)" in error
+        assert "(1, 200)" in error
+        assert note.startswith("3:3: note: `%x` is a field of the constructor `Word`, which is declared with")
+
+    def test_answer_one_type_and_one_chip_more(self) -> None:
+        """With four types and four chips there are 16 variants of each operator instead of nine."""
+        new = 7 * len(names(self.page)["operators"])
+        assert output(self.page, "wider = ").splitlines()[0] == f"{new} new kernels by hand"
 
     def test_answer_seven_moods_take_one_change(self) -> None:
         typed = self.change(("%v: Tensor[(5, 150)", "%v: Tensor[(7, 150)"))
@@ -101,7 +108,7 @@ class TestDefineAndRun:
         assert output(self.page, "def capped") == "multiply 4 400\n"
 
     def test_answer_the_replayed_trace_is_wrong(self) -> None:
-        assert output(self.page, "def replay") == "6 products, so 320\n"
+        assert output(self.page, "def replay") == "6 multiplications, so 320\n"
         assert names(self.page)["double"](5) == 160
 
     def test_answer_the_branches_must_agree_before_any_input(self) -> None:
@@ -161,7 +168,32 @@ class TestTenMinutes:
         levels = re.findall(r"(\w+)\s+(\d+) lines", output(self.page, "kernel = max"))
         assert [name for name, _ in levels] == ["relay", "te", "tir", "scheduled", "llvm", "asm"]
         assert int(levels[-1][1]) > 1000
-        assert output(self.page, "adds = ").count("ymm") == 9
+        printed = output(self.page, "import re\n")
+        assert printed.startswith("2599 lines, 980 instructions,\n50 of them multiply and add")
+        assert printed.count("ymm") == 9
+
+    def test_instructions_of_the_kernel_are_those_of_the_explorer_and_the_others(self) -> None:
+        code = explorers(self.page)["ch03-kernel"].view.steps[-1]
+        sentence, reason = code.say[0], code.why[0]
+        assert "**199 instructions**" in sentence
+        assert "781 instructions that check arguments and divide the work among cores" in reason
+        assert len(names(self.page)["instructions"]) == 980 == 199 + 781
+
+    def test_going_deeper_memory(self) -> None:
+        assert output(self.page, "from math import prod").splitlines() == [
+            "86,120 bytes if all results stay in memory",
+            "37,632 bytes at most if each is freed after its last use",
+        ]
+
+    def test_answer_every_result_is_read_once_by_the_next_line(self) -> None:
+        body = str(names(self.page)["typed"]).split(") -> ")[1]
+        lines = [line for line in body.splitlines() if "nn." in line]
+        reads = [re.findall(r"%\d+", line.partition("(")[2]) for line in lines]
+        assert reads == [[], *([f"%{n}"] for n in range(len(lines) - 1))]
+
+    def test_answer_instructions_of_the_three_operators(self) -> None:
+        printed = output(self.page, "for mnemonic in")
+        assert printed == "vfmadd 50\nvaddps 10\nvmaxps 10\n"
 
     def test_answer_products_of_a_layer(self) -> None:
         assert output(self.page, "products = ").splitlines() == [
@@ -231,7 +263,7 @@ class TestFirstProgram:
 
     def test_text_and_python_give_one_program(self) -> None:
         assert tvm.ir.structural_equal(names(self.page)["built"], names(self.page)["digits"])
-        assert [value for value in executed(self.page)[2] if isinstance(value, bool)] == [True, True]
+        assert [value for value in executed(self.page)[2] if isinstance(value, bool)] == [True] * 3
 
     def test_every_program_on_the_page_is_well_typed(self) -> None:
         for name in ("main", "scale", "program"):
@@ -258,7 +290,7 @@ class TestFirstProgram:
             if kind.__module__.startswith("relay_explorer.") and kind.__module__ != "relay_explorer.ir.node"
         ]  # without the twin of `Expr` that its constructors use
         assert len(kinds) == 15
-        assert "one of fifteen kinds of thing" in source(self.page)
+        assert "is one of fifteen kinds" in source(self.page)
 
     def test_the_figure_shows_one_program_in_two_forms(self) -> None:
         a = relay.var("a", shape=(), dtype="float32")
@@ -269,19 +301,45 @@ class TestFirstProgram:
         assert names(self.page)["operators"](names(self.page)["program"]) == {"add": 10, "exp": 1}
 
     def test_answer_a_transposed_weight_is_refused_with_the_way_out(self) -> None:
-        assert "relay.transpose" in output(self.page, "def show")
+        assert "relay.transpose" in output(self.page, "def check")
 
     def test_answer_an_unknown_operator_is_found_when_reading(self) -> None:
         assert "did you mean `nn.relu`" in output(self.page, "try:\n    relay.parse")
 
     def test_answer_two_parameters_of_one_name_are_kept_apart(self) -> None:
-        assert "subtract(%x, %x1)" in output(self.page, "one, two")
+        assert "subtract(%x, %x1)" in output(self.page, "one, two = (relay")
+
+    def test_the_readers_printer_keeps_two_parameters_of_one_name_apart(self) -> None:
+        assert "subtract(%x, %x1)" in output(self.page, "one, two = Var")
+        with pytest.raises(relay.ParseError, match="two parameters are called `%x`"):
+            relay.parse("def @main(%x: int32, %x: int32) { subtract(%x, %x) }")
+
+    def test_the_readers_printer_names_a_shared_call_in_each_branch(self) -> None:
+        n = names(self.page)
+        c, a = n["Var"]("c", "bool"), n["Var"]("a", "float32")
+        p = n["call"]("exp", a)
+        choice = n["If"](c, n["call"]("add", p, p), n["call"]("multiply", p, p))
+        assert n["show"](n["Function"]((c, a), choice)).count("= exp(%a);") == 2
+
+    def test_the_figures_show_what_is_visited_and_written(self) -> None:
+        visited: list[relay.Expr] = []
+        relay.analysis.post_order_visit(names(self.page)["digits"]["main"], visited.append)
+        variables = [f"%{node.name_hint}" for node in visited if isinstance(node, relay.Var)]
+        calls = [as_a(relay.op.Op, node.op).name for node in visited if isinstance(node, relay.Call)]
+        assert variables == ["%x", *(f"%{name}" for name, _ in post_order.WEIGHTS.values())]
+        assert calls == list(post_order.CALLS)
+        relay.parse("\n".join(program_anatomy.TEXT))
+        n = names(self.page)
+        p = n["call"]("exp", n["Var"]("a"))
+        assert n["show"](n["call"]("add", p, p)) == "\n".join(printing_steps.STEPS[-1][-1])
 
     def test_answer_of_the_exercise(self) -> None:
-        result: dict[str, Any] = {"relay": relay, "tvm": tvm}
+        result: dict[str, Any] = dict(names(self.page))
         exec(as_a(re.Match, SOLUTION.search(source(self.page)))[1], result)
         assert tvm.ir.structural_equal(result["text"], result["built"])
+        assert tvm.ir.structural_equal(result["text"], relay.parse(result["show"](result["own"])))
         assert names(self.page)["operators"](result["text"]["main"])["exp"] == 1
+        assert result["counts"] == {"exp": 1, "sum": 1, "divide": 1}
 
     def test_the_chain_grows_from_three_calls_to_five(self) -> None:
         def depth(body: relay.Expr) -> int:
@@ -304,4 +362,4 @@ def test_the_glossary_links_to_chapters_and_is_in_order() -> None:
         assert terms == sorted(terms, key=str.casefold)
     entries = re.findall(r"^: .*$", text, re.MULTILINE)
     assert len(entries) > 30
-    assert [entry for entry in entries if not re.search(r"\]\(ch\d\d_\w+\)$", entry)] == []
+    assert [entry for entry in entries if not re.search(r"\]\(ch\d\d[a-z]?_\w+\)$", entry)] == []

@@ -6,8 +6,11 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib import rc_context
+from matplotlib.axes import Axes
 
 from figures.canvas import Canvas
+from figures.chart import Chart, say
 from figures.gallery import FIGURES, FOLDER, render
 from figures.style import palette
 from tests.browser.pages import ARGUMENTS, CHROMIUM
@@ -81,6 +84,26 @@ def test_a_sheet_escapes_what_is_written_on_it() -> None:
     sheet.text(0, 0, "a < b & `</text><script>`")
     assert "<script>" not in sheet.parts[0]
     assert "a &lt; b &amp; <tspan" in sheet.parts[0]
+
+
+def test_a_chart_does_not_depend_on_the_settings_of_matplotlib() -> None:
+    (chart,) = [figure for figure in FIGURES if figure.name == "roofline"]
+    with rc_context({"font.size": 30, "lines.linewidth": 9, "axes.grid": True, "svg.fonttype": "path"}):
+        assert chart.svg("light") == DRAWINGS["roofline.light.svg"]
+
+
+def test_a_chart_keeps_markers_and_text_at_their_places() -> None:
+    def draw(axes: Axes, colours: dict[str, str]) -> None:
+        axes.set_xlim(0, 10)
+        axes.set_ylim(0, 10)
+        axes.set_axis_off()
+        axes.plot([5], [2], "o", color=colours["hue-blue"], markersize=6, markeredgewidth=0)
+        say(axes, "a < b, $5", (5, 2), (10, 0))
+
+    svg = Chart("dot", 200, 100, "A dot", "One dot.", (0, 0, 0, 0), draw).svg("light")
+    assert '<circle cx="100" cy="80" r="3"' in svg
+    assert '<text x="110" y="80"' in svg
+    assert ">a &lt; b, $5</text>" in svg
 
 
 @pytest.mark.browser

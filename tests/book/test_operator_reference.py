@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from docutils.core import publish_parts
+from docutils.parsers.rst import directives, roles
 from myst_parser.parsers.docutils_ import Parser
 from relay_book import operator_text
 from relay_book.operators import TABLES, is_reference
@@ -105,7 +106,12 @@ def nasty() -> Iterator[Op]:
     Op.unregister("nasty<b>op")
 
 
-def test_what_an_operator_declares_shows_as_it_was_written(nasty: Op) -> None:
+def test_what_an_operator_declares_shows_as_it_was_written(
+    nasty: Op, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Sphinx, where a test has loaded it, registers directives that need its environment.
+    monkeypatch.setattr(directives, "_directives", {})
+    monkeypatch.setattr(roles, "_roles", {})
     x = var("x", shape=(2,))
     call = Call(nasty, [x], NastyAttrs())
 

@@ -122,7 +122,7 @@ def test_some_answers() -> None:
     assert "the match does not say what to do with `Green`" in output(
         EXPRESSIONS, 'refused("""\n    type Colour'
     )
-    assert "went wrong: operands could not be broadcast" in output(EXPRESSIONS, "module = relay.parse")
+    assert "failed: operands could not be broadcast" in output(EXPRESSIONS, "module = relay.parse")
     assert output(TYPES, "def result") == "Tensor[(?, 4), float32]\nTensor[(2 * n, 4), float32]\n"
 
 

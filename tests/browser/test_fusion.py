@@ -36,7 +36,9 @@ def test_the_first_frame_is_a_refusal_that_tells_the_story(open_view: Opener) ->
     page = open_view(view_of("diamond"))
     assert page.locator(".count").inner_text() == "3 / 6"
     assert "Can %4 add be fused into the kernel of %5 mean? No." in say(page)
-    expect(page.locator(".say > small")).to_contain_text("rule: an out-fusable operator is fused only along")
+    expect(page.locator(".say > small")).to_contain_text(
+        "rule: a complex-out-fusable operator is fused only along"
+    )
     assert kernels(page) == [
         "conv2d·relu·exp·tanh·add",
         "in conv2d·relu·exp·tanh·add 1 launch for 5, 140 kB",

@@ -126,6 +126,8 @@ def test_on_a_phone_columns_and_panes_are_tabs(open_view: Opener, axe_core: str)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator(".c-life").first.is_visible()
     page.get_by_role("tab", name="Where").click()
+    # The rows are drawn anew in a later frame.
+    expect(page.locator(".memory-grid .cell.c-place", has_text="b0").first).to_be_visible()
     assert places(page)[0].startswith("b0")
     page.get_by_role("tab", name="Arena").click()
     expect(page.locator("svg.arena")).to_be_visible()

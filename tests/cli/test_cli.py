@@ -124,7 +124,7 @@ def test_a_run_and_its_arguments(here: Path, capsys: Output) -> None:
     assert main(arguments) == 0
     assert "scale-evaluation.html: @main returns (3, 4): " in capsys.readouterr().out
     assert main(arguments[:-2]) == 1
-    assert "`@main` has 2 parameters, and 1 --arg are given" in capsys.readouterr().err
+    assert "`@main` expects 2 arguments, got 1 --arg" in capsys.readouterr().err
     assert main([*arguments[:-1], "(3"]) == 1
     assert "%p:1:" in capsys.readouterr().err
     assert main(["explore", "lenet", "--view", "sharing", "--json"]) == 0

@@ -84,7 +84,7 @@ def test_every_shortening_of_parameters_is_refused() -> None:
     for length in range(len(written)):
         with pytest.raises(ValueError, match="the parameters end too early"):
             tvm.relay.load_param_dict(written[:length])
-    with pytest.raises(ValueError, match=r"this is no file of parameters: it begins with 0x0"):
+    with pytest.raises(ValueError, match=r"this is not a file of parameters: it begins with 0x0"):
         tvm.relay.load_param_dict(bytes(100))
 
 
@@ -125,8 +125,8 @@ def test_json_of_expressions_types_and_data() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "this is no JSON that save_json wrote"),
-        ("[" * 100_000, "this is no JSON that save_json wrote"),
+        ("{", "this is not JSON that save_json wrote"),
+        ("[" * 100_000, "this is not JSON that save_json wrote"),
         ('{"nodes": [], "root": 1}', "this JSON was written by TVM, as a graph of its own objects"),
         ('{"relay_explorer": 1, "kind": "list"}', "this JSON of save_json is damaged: KeyError('items')"),
     ],

@@ -24,7 +24,9 @@ def test_the_graph_executor_copies_arrays_into_the_parameters_type(dtype: str) -
 
 @pytest.mark.filterwarnings("ignore:the executor")
 def test_others_do_not_nor_does_it_for_arrays_of_its_own() -> None:
-    message = r"must be `Tensor\[\(2\), float32\]`, but `%argument_0` is `Tensor\[\(2\), int32\]`"
+    message = (
+        r"must be `Tensor\[\(2\), float32\]`, but the first value from Python is `Tensor\[\(2\), int32\]`"
+    )
     for kind in ("debug", "vm"):
         with pytest.raises(RelayError, match=message):
             relay.create_executor(kind).evaluate(ADD_ONE)(np.array([0, 1], "int32"))
@@ -34,7 +36,7 @@ def test_others_do_not_nor_does_it_for_arrays_of_its_own() -> None:
 
 @pytest.mark.filterwarnings("ignore:the executor")
 def test_a_shape_that_does_not_fit_is_still_refused() -> None:
-    with pytest.raises(RelayError, match=r"but `%argument_0` is `Tensor\[\(3\), float32\]`"):
+    with pytest.raises(RelayError, match=r"but the first value from Python is `Tensor\[\(3\), float32\]`"):
         relay.create_executor("graph").evaluate(ADD_ONE)(np.zeros(3))
 
 

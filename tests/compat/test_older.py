@@ -81,5 +81,5 @@ def test_initial_values_of_ones_own() -> None:
 
 def test_files_that_import_quantization_can_be_read() -> None:
     annotate = tvm.relay.quantize._annotate
-    with pytest.raises(RelayError, match="attach_simulated_quantize: quantization is not here"):
+    with pytest.raises(RelayError, match="attach_simulated_quantize: relay_explorer does not quantize"):
         annotate.attach_simulated_quantize(relay.const(1.0), annotate.QAnnotateKind.INPUT)

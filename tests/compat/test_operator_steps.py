@@ -97,7 +97,7 @@ def test_what_a_relation_raises_goes_through(halve: Any) -> None:
 def test_a_relation_that_gives_no_type_is_refused_in_words(halve: Any) -> None:
     halve.set_num_inputs(1)
     halve.add_type_rel("Halve", lambda types, attrs: 7)
-    with pytest.raises(TypeInferenceError, match="the relation `Halve` returned 7, which is no type"):
+    with pytest.raises(TypeInferenceError, match="the relation `Halve` returned 7, which is not a type"):
         typed(relay.var("x", shape=(8,)))
 
 
@@ -112,7 +112,7 @@ def test_without_a_relation_the_help_says_how_to_give_one(halve: Any) -> None:
 
 def test_a_name_is_taken_once(halve: Any) -> None:
     for name in ("test.halve", "exp"):
-        with pytest.raises(RelayError, match=f"the operator `{name}` is registered already"):
+        with pytest.raises(RelayError, match=f"the operator `{name}` is already registered"):
             register(name)
 
 
@@ -121,7 +121,7 @@ def test_properties_yield_to_a_higher_level(halve: Any) -> None:
     register_op_attr("test.halve", "cost", 2, level=11)
     register_op_attr("test.halve", "cost", 3, level=9)
     assert halve.get_attr("cost") == 2
-    with pytest.raises(RelayError, match=r"`cost` of `test.halve` is set already, with plevel=11"):
+    with pytest.raises(RelayError, match=r"`cost` of `test.halve` is already set, with plevel=11"):
         halve.set_attr("cost", 4, 11)
     halve.reset_attr("cost")
     assert not halve.has_attr("cost")

@@ -24,7 +24,7 @@ def test_the_solver_piece_by_piece() -> None:
     assert solver("Frobnicate") is None
     with pytest.raises(tvm._ffi.base.TVMError, match="cannot be one type"):
         unify(b, relay.TupleType([]))
-    with pytest.raises(tvm.error.TVMError, match="is no type relation"):
+    with pytest.raises(tvm.error.TVMError, match="is not a type relation"):
         add(relay.TypeRelation(None, [a, b], 1, None))  # type: ignore[arg-type]
 
 

@@ -73,7 +73,7 @@ def test_beyond_the_end() -> None:
 
 def test_a_vector_at_an_address_that_it_cannot_have() -> None:
     text = refused("if (t == 0) { *(float2 *)y = *(float2 *)(x + 1); }")
-    assert "reads 8 bytes at an address that is no multiple of it" in text
+    assert "reads 8 bytes at an address that is not a multiple of it" in text
 
 
 def test_two_threads_that_write_one_number() -> None:

@@ -74,7 +74,7 @@ def test_the_part_that_is_wrong_is_named() -> None:
     tree = made(NODE, made(LEAF, PAIR), made(NODE, made(LEAF, np.ones(3, "float32")), made(LEAF, PAIR)))
     assert refusal("main", tree) == (
         "trees.relay:4:11: error: a part of the argument `%t` must be `Tensor[(2), float32]`, "
-        "and is `Tensor[(3), float32]`\n"
+        "but is `Tensor[(3), float32]`\n"
         "   4 | def @main(%t: T) -> int32 { 1 }\n"
         "     |           ^^^^^\n"
         "note: it is field 0 of `Leaf`, in field 0 of `Node`, in field 1 of `Node`"
@@ -88,7 +88,7 @@ def test_the_part_that_is_wrong_is_named() -> None:
             "main",
             numbers(1),
             snapshot("""\
-trees.relay:4:11: error: the argument `%t` must be `T`, and is `Cons`, of the type `List`
+trees.relay:4:11: error: the argument `%t` must be `T`, but is `Cons`, of the type `List`
    4 | def @main(%t: T) -> int32 { 1 }
      |           ^^^^^\
 """),
@@ -97,7 +97,7 @@ trees.relay:4:11: error: the argument `%t` must be `T`, and is `Cons`, of the ty
             "main",
             (1, 2),
             snapshot("""\
-trees.relay:4:11: error: the argument `%t` must be `T`, and is a tuple of 2 fields
+trees.relay:4:11: error: the argument `%t` must be `T`, but is a tuple of 2 fields
    4 | def @main(%t: T) -> int32 { 1 }
      |           ^^^^^\
 """),
@@ -106,7 +106,7 @@ trees.relay:4:11: error: the argument `%t` must be `T`, and is a tuple of 2 fiel
             "main",
             made(NODE, 1.0, made(LEAF, PAIR)),
             snapshot("""\
-trees.relay:4:11: error: a part of the argument `%t` must be `T`, and is `float32`
+trees.relay:4:11: error: a part of the argument `%t` must be `T`, but is `float32`
    4 | def @main(%t: T) -> int32 { 1 }
      |           ^^^^^
 note: it is field 0 of `Node`\
@@ -116,7 +116,7 @@ note: it is field 0 of `Node`\
             "both",
             made(LEAF, PAIR),
             snapshot(
-                "trees.relay:6:11: error: the argument `%p` must be `(T, int32)`, and is `Leaf`, of the "
+                "trees.relay:6:11: error: the argument `%p` must be `(T, int32)`, but is `Leaf`, of the "
                 "type `T`\n"
                 "   6 | def @both(%p: (T, int32)) -> int32 { %p.1 }\n"
                 "     |           ^^^^^^^^^^^^^^"
@@ -126,7 +126,7 @@ note: it is field 0 of `Node`\
             "nested",
             make_list(MODULE, [(1, make_list(MODULE, [2]))]),
             snapshot("""\
-trees.relay:7:13: error: a part of the argument `%l` must be `float32`, and is `int32`
+trees.relay:7:13: error: a part of the argument `%l` must be `float32`, but is `int32`
    7 | def @nested(%l: List[(int32, List[float32])]) -> int32 { 1 }
      |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 note: it is field 0 of `Cons`, in field 1 of a tuple, in field 0 of `Cons`\
@@ -136,7 +136,7 @@ note: it is field 0 of `Cons`, in field 1 of a tuple, in field 0 of `Cons`\
             "cell",
             made(LEAF, PAIR),
             snapshot(
-                "trees.relay:9:11: error: the argument `%r` must be `ref(T)`, and is `Leaf`, of the type "
+                "trees.relay:9:11: error: the argument `%r` must be `ref(T)`, but is `Leaf`, of the type "
                 "`T`\n"
                 "   9 | def @cell(%r: Ref[T]) -> int32 { 1 }\n"
                 "     |           ^^^^^^^^^^"
@@ -146,7 +146,7 @@ note: it is field 0 of `Cons`, in field 1 of a tuple, in field 0 of `Cons`\
             "cell",
             relay.backend.interpreter.RefValue(1),
             snapshot("""\
-trees.relay:9:11: error: a part of the argument `%r` must be `T`, and is `int32`
+trees.relay:9:11: error: a part of the argument `%r` must be `T`, but is `int32`
    9 | def @cell(%r: Ref[T]) -> int32 { 1 }
      |           ^^^^^^^^^^
 note: it is the content of a cell\
@@ -156,7 +156,7 @@ note: it is the content of a cell\
             "apply",
             make_list(MODULE, [1]),
             snapshot(
-                "trees.relay:11:12: error: a part of the argument `%l` must be `fn (int32) -> int32`, and "
+                "trees.relay:11:12: error: a part of the argument `%l` must be `fn (int32) -> int32`, but "
                 "is `int32`\n"
                 "  11 | def @apply(%l: List[fn (int32) -> int32]) -> int32 { 1 }\n"
                 "     |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
@@ -168,7 +168,7 @@ note: it is the content of a cell\
             make_list(MODULE, [np.ones((2, 3), "float32")]),
             snapshot(
                 "trees.relay:12:11: error: a part of the argument `%l` must be `Tensor[(?, 2), float32]`, "
-                "and is `Tensor[(2, 3), float32]`\n"
+                "but is `Tensor[(2, 3), float32]`\n"
                 "  12 | def @open(%l: List[Tensor[(?, 2), float32]]) -> int32 { 1 }\n"
                 "     |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
                 "note: it is field 0 of `Cons`"
@@ -178,7 +178,7 @@ note: it is the content of a cell\
             "generic",
             made(LEAF, PAIR),
             snapshot(
-                "trees.relay:8:17: error: the argument `%l` must be `List[A]`, and is `Leaf`, of the type "
+                "trees.relay:8:17: error: the argument `%l` must be `List[A]`, but is `Leaf`, of the type "
                 "`T`\n"
                 "   8 | def @generic[A](%l: List[A]) -> int32 { 1 }\n"
                 "     |                 ^^^^^^^^^^^"
@@ -195,7 +195,7 @@ def test_nothing(name: str) -> None:
     """A tree that was never made."""
     assert refusal(name, None) == snapshot(
         "error: a NoneType cannot be an argument of a Relay function\n"
-        "help: nothing is no value: an empty list is the constructor `Nil`, a missing value one of its own"
+        "help: None is not a value: an empty list is `Nil`, and an optional value needs a constructor"
     )
 
 
@@ -204,14 +204,13 @@ def test_a_node_without_its_halves() -> None:
         with pytest.raises(RelayError) as caught:
             made(NODE, *fields)
         assert str(caught.value) == (
-            f"error: `Node` takes 2 fields, and is given {len(fields)}\nhelp: it is declared `Node(T, T)`"
+            f"error: `Node` expects 2 fields, got {len(fields)}\nhelp: it is declared `Node(T, T)`"
         )
     with raises(
         snapshot(
             "RelayError:\n"
             "error: a NoneType cannot be an argument of a Relay function\n"
-            "help: nothing is no value: an empty list is the constructor `Nil`, a missing value one of "
-            "its own"
+            "help: None is not a value: an empty list is `Nil`, and an optional value needs a constructor"
         )
     ):
         made(NODE, None, None)
@@ -244,7 +243,7 @@ def test_a_cell_that_leads_back_to_itself() -> None:
     assert repr(cell).count("Linked") == 100
     cell.value = 1
     assert refusal("linked", made(LINKED, cell)) == snapshot("""\
-trees.relay:10:13: error: a part of the argument `%c` must be `Cell`, and is `int32`
+trees.relay:10:13: error: a part of the argument `%c` must be `Cell`, but is `int32`
   10 | def @linked(%c: Cell) -> int32 { 1 }
      |             ^^^^^^^^
 note: it is the content of a cell, in field 0 of `Linked`\

@@ -69,7 +69,7 @@ help: its parameters are `%x`, `%y`\
         (
             {},
             snapshot("""\
-error: the called value takes 2 arguments, and is given 1
+error: the called value expects 2 arguments, got 1
 help: its type is fn (Tensor[(2), float32], Tensor[(2), float32]) -> (_, _)\
 """),
         ),
@@ -91,10 +91,10 @@ def test_types_are_checked_before_anything_runs() -> None:
     with raises(
         snapshot(
             "TypeInferenceError:\n"
-            "error: the first argument of `fn (…)` must be `Tensor[(2), float32]`, but `%argument_0` is "
-            "`Tensor[(3), float32]`\n"
+            "error: the first argument of `fn (…)` must be `Tensor[(2), float32]`, but the first value "
+            "from Python is `Tensor[(3), float32]`\n"
             "note: `fn (…)` has type `fn (Tensor[(2), float32], Tensor[(2), float32]) -> (_, _)`\n"
-            "note: `%argument_0` is annotated `Tensor[(3), float32]`"
+            "note: the first argument is a value from Python of type `Tensor[(3), float32]`"
         )
     ):
         function(floats(1, 2, 3), floats(1, 2))
@@ -124,10 +124,10 @@ def test_an_open_size_takes_any() -> None:
     with raises(
         snapshot(
             "TypeInferenceError:\n"
-            "error: the first argument of `fn (…)` must be `Tensor[(?, 2), float32]`, but `%argument_0` "
-            "is `Tensor[(1, 3), float32]`\n"
+            "error: the first argument of `fn (…)` must be `Tensor[(?, 2), float32]`, but the first "
+            "value from Python is `Tensor[(1, 3), float32]`\n"
             "note: `fn (…)` has type `fn (Tensor[(?, 2), float32]) -> _`\n"
-            "note: `%argument_0` is annotated `Tensor[(1, 3), float32]`"
+            "note: the first argument is a value from Python of type `Tensor[(1, 3), float32]`"
         )
     ):
         total(np.ones((1, 3), "float32"))
@@ -217,7 +217,7 @@ def test_functions_come_out_and_go_in(lists: Any) -> None:
     with raises(
         snapshot("""\
 ExecutionError:
-from_string:3:14: error: the function takes 1 argument, and is given 2
+from_string:3:14: error: the function expects 1 argument, got 2
    3 |             (fn (%y: int32) { add(%x, %y) }, negative, 5)
      |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\
 """)

@@ -199,7 +199,7 @@ def test_an_operator_that_goes_wrong_says_where_and_with_what() -> None:
     with pytest.raises(ExecutionError) as caught:
         interpreter.call("main", [np.zeros(2, "float32"), np.ones((20, 3), "float32")])
     assert str(caught.value) == snapshot(
-        "shapes.relay:3:3: error: `add` went wrong: "
+        "shapes.relay:3:3: error: `add` failed: "
         "operands could not be broadcast together with shapes (2,) (20,3)\n"
         "   3 |   add(%0, %y)\n"
         "     |   ^^^^^^^^^^^\n"
@@ -215,7 +215,7 @@ def test_a_constant_cannot_be_written_through() -> None:
 
 
 def test_a_function_that_is_given_too_little() -> None:
-    with pytest.raises(ExecutionError, match="takes 2 arguments, and is given 1"):
+    with pytest.raises(ExecutionError, match="expects 2 arguments, got 1"):
         run("def @main(%x: int32, %y: int32) { add(%x, %y) }", whole(1))
 
 

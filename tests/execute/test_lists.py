@@ -40,7 +40,7 @@ def test_what_is_no_list() -> None:
     tree = relay.backend.interpreter.ConstructorValue(
         as_constructor(rose).tag, [1, make_list(MODULE, [])], as_constructor(rose)
     )
-    with pytest.raises(RelayError, match=r"Rose\(1, Nil\) is no list\nhelp: a list is"):
+    with pytest.raises(RelayError, match=r"Rose\(1, Nil\) is not a list\nhelp: a list is"):
         list_items(tree)
     with pytest.raises(ModuleError, match="List"):
         make_list(relay.IRModule(), [1])

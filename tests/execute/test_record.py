@@ -162,7 +162,7 @@ def test_a_wrong_shape_at_run_time() -> None:
     run = record(parse(text), np.ones(3, "float32"), np.ones(2, "float32"))
     assert isinstance(run.steps[-1], Failed)
     assert run.error is not None
-    assert "`add` went wrong" in run.error.message
+    assert "`add` failed" in run.error.message
 
 
 def test_arguments_are_checked_as_an_executor_does() -> None:

@@ -245,5 +245,5 @@ def test_the_executor() -> None:
     assert run.evaluate(x + x, {x: np.ones(2, "float32")}).numpy().tolist() == [2, 2]
     with pytest.raises(RelayError, match=r"the program has no function `@f`\nhelp: it has `@main`"):
         Machine(compile_program(relay.Function([x], x))).call("f", [])
-    with pytest.raises(ExecutionError, match="the function takes 1 argument, and is given 0"):
+    with pytest.raises(ExecutionError, match="the function expects 1 argument, got 0"):
         Machine(compile_program(relay.Function([x], x))).call("main", [])

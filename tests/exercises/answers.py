@@ -1,7 +1,8 @@
-"""Answers to the exercises: the solutions, and wrong ones made from them by changing their text."""
+"""Answers to the exercises: the solutions, and wrong answers derived from them by editing their text."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -12,11 +13,15 @@ from exercises import notebooks
 @cache
 def _cells(exercise: str) -> tuple[str, ...]:
     """Return the code of a solution that is not graded: imports and answers, without checks and
-    experiments.
+    experiments. Both end where the notebook invites experiments.
     """
-    cells = notebooks.solution(notebooks.source(exercise)).cells
-    code = [cell.source for cell in cells if cell.cell_type == "code"]
-    asks = ("check(", "grade(", "register(", "# Try")
+    code = []
+    for cell in notebooks.solution(notebooks.source(exercise)).cells:
+        if cell.cell_type == "code":
+            code.append(cell.source)
+        elif re.search("^## (Try it yourself|What is graded)$", cell.source, re.MULTILINE):
+            break
+    asks = ("check(", "grade(", "register(")
     return tuple(text for text in code[1:] if not any(line.startswith(asks) for line in text.splitlines()))
 
 
@@ -34,6 +39,6 @@ def answers(exercise: str, *changes: tuple[str, str]) -> dict[str, Any]:
 
 
 def answer(exercise: str, name: str, *changes: tuple[str, str]) -> Callable[..., Any]:
-    """One of the solution's functions, after changes."""
+    """Return one function of the solution, after changes."""
     result: Callable[..., Any] = answers(exercise, *changes)[name]
     return result

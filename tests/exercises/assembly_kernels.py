@@ -1,7 +1,7 @@
-"""The kernels whose assembly the exercise `read_assembly` gives to learners, made by this compiler.
+"""The kernels whose assembly the exercise `read_assembly` shows to learners, compiled by this package.
 
 `python -m tests.exercises.assembly_kernels` writes them into `grading/read_assembly_kernels.json`, so that
-neither learners nor grading need TVM. What LLVM makes of a kernel may change; the file stays.
+neither learners nor grading need TVM. LLVM's output may change between versions; the file does not.
 """
 
 from __future__ import annotations
@@ -36,12 +36,14 @@ def text_of(name: str, target: object) -> str:
         result = kernel(SCHEDULED[name], target).scheduled
     else:
         result = kernel(PRODUCT, target).scheduled
-        result = replace(result, mod=result.composed.mod)  # the loops as they follow from the expression
+        result = replace(
+            result, mod=result.composed.mod
+        )  # the default loops of the expression, without a schedule
     lines = traced(result).lines
     return "\n".join(line.text if line.purpose < 0 else f"\t{line.text}" for line in lines) + "\n"
 
 
-KEPT = (
+KERNELS = (
     "layer-avx2", "product-neon", "relu-avx2", "product-avx512", "naive-neon", "softmax-avx2",
     "layer-avx512", "product-avx2", "naive-avx2", "relu-neon",
 )  # fmt: skip
@@ -49,7 +51,7 @@ KEPT = (
 
 def main() -> None:
     result = {}
-    for full in KEPT:
+    for full in KERNELS:
         name, _, where = full.partition("-")
         result[full] = text_of(name, TARGETS[where])
     FILE.write_text(json.dumps(result, indent=0) + "\n", "utf-8")

@@ -1,4 +1,4 @@
-"""Notebooks as learners hand them in: the released one, with answers written into it."""
+"""Notebooks as learners submit them: the released notebook with answers filled in."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def submission(exercise: str, *changes: tuple[str, str]) -> NotebookNode:
     """
     released: NotebookNode = nbformat.read(notebooks.path_of("release", exercise), as_version=4)
     solved = notebooks.solution(notebooks.source(exercise))
-    left = dict(changes)
-    for cell, right in zip(released.cells, solved.cells, strict=True):
+    remaining = dict(changes)
+    for cell, solved_cell in zip(released.cells, solved.cells, strict=True):
         if cell.metadata.get("nbgrader", {}).get("solution"):
-            cell.source = right.source
-            for old in [old for old in left if old in cell.source]:
-                cell.source = cell.source.replace(old, left.pop(old))
-    assert not left, f"not in the solution: {left}"
+            cell.source = solved_cell.source
+            for old in [old for old in remaining if old in cell.source]:
+                cell.source = cell.source.replace(old, remaining.pop(old))
+    assert not remaining, f"not in the solution: {remaining}"
     return released

@@ -1,4 +1,4 @@
-"""The exercise `a_normal_form`: right answers pass, and every usual mistake is told by its name."""
+"""The checks of the exercise `a_normal_form`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from relay_explorer.grading import check
 from relay_explorer.ir.narrow import as_let
 from relay_explorer.transform.normal_forms.to_a_normal_form import to_a_normal_form
 from tests.exercises.answers import answer
-from tests.exercises.mistakes import Mistake, tried
+from tests.exercises.mistakes import Mistake, check_mistake
 
 
-def test_the_solution_passes() -> None:
+def test_solution_passes() -> None:
     feedback = check("a_normal_form", answer("a_normal_form", "a_normal_form"), seed=1, programs=15)
     assert feedback.passed, str(feedback)
 
 
-def test_the_packages_own_pass_is_right() -> None:
-    """It names constants and results too, which is more than is asked."""
+def test_accepts_package_pass() -> None:
+    """The pass also binds constants and results, which the exercise does not require."""
 
-    def own(function: relay.Function) -> relay.Function:
+    def package_pass(function: relay.Function) -> relay.Function:
         result = to_a_normal_form(function)
         assert isinstance(result, relay.Function)
         return result
 
-    feedback = check("a_normal_form", own, seed=2, programs=12)
+    feedback = check("a_normal_form", package_pass, seed=2, programs=12)
     assert feedback.passed, str(feedback)
 
 
 MEMO = "        if expr not in names:\n"
-HOME = "names[expr] = line(blocks.home(expr), relay.var"
+NAME_IN_SCOPE = "names[expr] = bind_new(blocks.home(expr), relay.var"
 SIMPLE = "simple = isinstance(value, (*NAMES, relay.Let)) or value in names"
 BIND = "                bind(expr)\n"
 RESULT = "                names[expr] = named(expr.body)\n"
 OPENED = "        opened = blocks.opened(expr)\n"
-# Where a line goes if what an `if` opens is no block.
-BEFORE = """place = blocks.home(expr)
+# Puts a binding outside the `if` instead of into the branch's scope.
+BEFORE = """scope = blocks.home(expr)
                 for owner in ifs:
-                    if place in blocks.opened(owner).values():
-                        place = blocks.home(owner)
-                names[expr] = line(place, relay.var"""
+                    if scope in blocks.opened(owner).values():
+                        scope = blocks.home(owner)
+                names[expr] = bind_new(scope, relay.var"""
 IFS = """    ifs = []
     relay.analysis.post_order_visit(
         function, lambda e: ifs.append(e) if isinstance(e, relay.If) else None
@@ -48,37 +48,41 @@ IFS = """    ifs = []
     names = {}"""
 FIRST = "enumerate(children(expr)):\n            result"
 WRONG = {
-    "nothing": Mistake([("return operation(function)", "return function")], "arguments", "a line of its own"),
-    "no function": Mistake(
+    "returns the input": Mistake(
+        [("return operation(function)", "return function")], "arguments", "Bind it to a variable"
+    ),
+    "returns the body": Mistake(
         [("return operation(function)", "return operation(function).body")], "arguments", "not its body"
     ),
-    "a line for each use": Mistake(
+    "duplicates shared bindings": Mistake(
         [(MEMO, "        if expr not in names or not isinstance(expr, relay.Let):\n")],
         "shared",
-        "What is shared gets one line",
+        "A shared expression gets one binding",
     ),
-    "backwards": Mistake([("in reversed(lines", "in (lines")], "arguments", "used before it is introduced"),
-    "arguments from behind": Mistake(
+    "reverses the bindings": Mistake(
+        [("in reversed(bindings", "in (bindings")], "arguments", "used before it is introduced"
+    ),
+    "evaluates arguments right to left": Mistake(
         [
             (FIRST, "reversed(list(enumerate(children(expr)))):\n            result"),
             ("return rebuild(expr, parts)", "return rebuild(expr, parts[::-1])"),
         ],
         "lets",
-        "effects in another order",
+        "side effects in another order",
     ),
-    "lets in lets": Mistake(
+    "nests lets in let values": Mistake(
         [(SIMPLE, "simple = isinstance(value, NAMES) or value in names")], "lets", "The value of %"
     ),
-    "the result first": Mistake(
-        [(BIND + RESULT, RESULT + BIND)], "lets", "its line stands in the wrong place"
+    "binds a let after its body": Mistake(
+        [(BIND + RESULT, RESULT + BIND)], "lets", "its binding is in the wrong block"
     ),
-    "drops what is not used": Mistake(
+    "drops unused bindings": Mistake(
         [(BIND, BIND.replace("bind", "if expr.var in relay.analysis.free_vars(expr.body): bind"))],
         "lets",
-        "also what nobody uses",
+        "even one that is never used",
     ),
-    "no blocks": Mistake([(OPENED, "        opened = {}\n")], "arguments", "nothing introduces it"),
-    "all in one block": Mistake(
+    "ignores scopes": Mistake([(OPENED, "        opened = {}\n")], "arguments", "nothing introduces it"),
+    "uses a single scope": Mistake(
         [
             (
                 "    blocks = Blocks(function)\n",
@@ -87,35 +91,35 @@ WRONG = {
             )
         ],
         "functions",
-        "its line stands in the wrong place",
+        "its binding is in the wrong block",
     ),
-    "branches before the if": Mistake(
+    "hoists branches out of the if": Mistake(
         [
             (OPENED, "        opened = {} if isinstance(expr, relay.If) else blocks.opened(expr)\n"),
-            (HOME, BEFORE),
+            (NAME_IN_SCOPE, BEFORE),
             ("    names = {}", IFS),
         ],
         "functions",
-        "means something else",
+        "has a different meaning",
         endless=True,
     ),
-    "functions are names": Mistake(
+    "treats functions as atoms": Mistake(
         [("if isinstance(expr, NAMES):", "if isinstance(expr, (*NAMES, relay.Function)):")],
         "functions",
-        "into functions, branches and clauses",
+        "functions, branches and clauses",
     ),
-    "recursion by another name": Mistake(
+    "renames recursive functions": Mistake(
         [(SIMPLE, "simple = True")], "functions", "`%f` is used before it is introduced"
     ),
 }
 
 
-def test_what_one_branch_needs_stays_in_it() -> None:
-    """Also where no value would tell."""
-    right = answer("a_normal_form", "a_normal_form")
+def test_rejects_hoisting_out_of_a_branch() -> None:
+    """Also where the hoisting does not change the value."""
+    solution = answer("a_normal_form", "a_normal_form")
 
-    def early(function: relay.Function) -> relay.Function:
-        output: relay.Function = right(function)
+    def hoisting(function: relay.Function) -> relay.Function:
+        output: relay.Function = solution(function)
         result: list[relay.Expr] = []
         relay.analysis.post_order_visit(output, result.append)
         ifs = [e for e in result if isinstance(e, relay.If) and isinstance(e.false_branch, relay.Let)]
@@ -136,12 +140,12 @@ def test_what_one_branch_needs_stays_in_it() -> None:
         body = relay.Let(inner.var, inner.value, lifted.body)
         return relay.Function(lifted.params, body)
 
-    feedback = check("a_normal_form", early, "branches")
+    feedback = check("a_normal_form", hoisting, "branches")
     assert feedback.failure is not None
-    assert "In a run, " in feedback.failure.hint, str(feedback)
-    assert "What only one branch or one clause needs stands in it" in feedback.failure.hint
+    assert "At run time, " in feedback.failure.hint, str(feedback)
+    assert "A value that only one branch or clause needs is computed in it" in feedback.failure.hint
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
-    tried("a_normal_form", "a_normal_form", "a_normal_form", WRONG[name])
+def test_hints_at_common_mistake(name: str) -> None:
+    check_mistake("a_normal_form", "a_normal_form", "a_normal_form", WRONG[name])

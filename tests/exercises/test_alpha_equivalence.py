@@ -1,4 +1,4 @@
-"""The exercise `alpha_equivalence`: right answers pass, and every usual mistake is told by its name."""
+"""The checks of the exercise `alpha_equivalence`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from relay_explorer import relay
 from relay_explorer.grading import check
 from relay_explorer.grading.alpha_equivalence import binders, parts, same_label
 from tests.exercises.answers import answer
-from tests.exercises.mistakes import Mistake, tried
+from tests.exercises.mistakes import Mistake, check_mistake
 
 
-def test_the_solution_passes() -> None:
+def test_solution_passes() -> None:
     right = answer("alpha_equivalence", "alpha_equal")
     feedback = check("alpha_equivalence", right, seed=1, programs=30)
     assert feedback.passed, str(feedback)
 
 
-def test_another_way_of_writing_it_passes() -> None:
-    """A number for each binder, in a table that grows on the way down."""
+def test_alternative_solution_passes() -> None:
+    """Number the binders, in a table that is extended while descending."""
 
     def numbered(left, right):  # type: ignore[no-untyped-def]
         observed: dict[Any, Any] = {}
@@ -45,56 +45,64 @@ def test_another_way_of_writing_it_passes() -> None:
 
 
 VARIABLES = (
-    "            if a in there or b in back:\n"
-    "                return there.get(a) is b and back.get(b) is a\n"
+    "            if a in to_right or b in to_left:\n"
+    "                return to_right.get(a) is b and to_left.get(b) is a\n"
     "            return a is b\n"
 )
 LABEL = "        if not same_label(a, b):\n            return False\n"
-BIND = "            there[one], back[other] = other, one\n"
+BIND = "            to_right[one], to_left[other] = other, one\n"
 WRONG = {
-    "names": Mistake(
-        [(VARIABLES, "            return a.name_hint == b.name_hint\n")], "renamed", "never compare names"
+    "compares names": Mistake(
+        [(VARIABLES, "            return a.name_hint == b.name_hint\n")], "renamed", "Never compare names"
     ),
-    "objects": Mistake([(VARIABLES, "            return a is b\n")], "renamed", "never compare names"),
-    "variables are variables": Mistake(
-        [(VARIABLES, "            return True\n")], "variables", "Every variable of the left stands for one"
+    "compares objects": Mistake(
+        [(VARIABLES, "            return a is b\n")], "renamed", "Never compare names"
     ),
-    "one way": Mistake(
+    "accepts any two variables": Mistake(
+        [(VARIABLES, "            return True\n")], "variables", "Variables correspond one-to-one"
+    ),
+    "maps left to right only": Mistake(
         [
             (
                 VARIABLES,
-                "            return there.get(a, a) is b\n",
+                "            return to_right.get(a, a) is b\n",
             )
         ],
         "free",
         "the same object",
     ),
-    "the other way": Mistake(
-        [(VARIABLES, "            return back.get(b, b) is a\n")], "free", "the same object"
+    "maps right to left only": Mistake(
+        [(VARIABLES, "            return to_left.get(b, b) is a\n")], "free", "the same object"
     ),
-    "no free variables": Mistake(
+    "rejects free variables": Mistake(
         [("            return a is b\n", "            return False\n")],
         "renamed",
-        "a variable that nothing binds",
+        "so is every free variable",
     ),
-    "free ones by name": Mistake(
+    "compares free variables by name": Mistake(
         [("            return a is b\n", "            return a.name_hint == b.name_hint\n")],
         "free",
         "the same object",
     ),
-    "a table without free ones": Mistake(
-        [(VARIABLES, "            return there[a] is b\n")], "renamed", "it is in no table"
+    "has no entry for free variables": Mistake(
+        [(VARIABLES, "            return to_right[a] is b\n")], "renamed", "no binder has recorded it"
     ),
-    "labels": Mistake([(LABEL, "")], "different", "numbers of parts"),
-    "kinds only": Mistake([("not same_label(a, b)", "type(a) is not type(b)")], "different", ""),
-    "no result": Mistake(
+    "ignores labels": Mistake([(LABEL, "")], "different", "numbers of parts"),
+    "compares node classes only": Mistake(
+        [("not same_label(a, b)", "type(a) is not type(b)")], "different", ""
+    ),
+    "returns nothing": Mistake(
         [("    return equal(left, right)\n", "    equal(left, right)\n")], "renamed", "end in a `return`"
     ),
-    "first part": Mistake(
-        [("zip(parts(a), parts(b)))", "list(zip(parts(a), parts(b)))[:1])")], "different", "in all parts"
+    "compares the first child only": Mistake(
+        [("zip(parts(a), parts(b)))", "list(zip(parts(a), parts(b)))[:1])")],
+        "different",
+        "in all of their parts",
     ),
-    "any part": Mistake([("return all(", "return not parts(a) or any(")], "different", "in all parts"),
-    "patterns": Mistake(
+    "accepts one equal child": Mistake(
+        [("return all(", "return not parts(a) or any(")], "different", "in all of their parts"
+    ),
+    "ignores pattern variables": Mistake(
         [
             (
                 "zip(binders(a), binders(b)):",
@@ -104,16 +112,16 @@ WRONG = {
         "matches",
         "",
     ),
-    "every path": Mistake([("        compared.add((a, b))\n", "")], "shared", "", endless=True),
+    "has no memo": Mistake([("        compared.add((a, b))\n", "")], "shared", "", endless=True),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
-    tried("alpha_equivalence", "alpha_equal", "alpha_equivalence", WRONG[name])
+def test_hints_at_common_mistake(name: str) -> None:
+    check_mistake("alpha_equivalence", "alpha_equal", "alpha_equivalence", WRONG[name])
 
 
-def test_the_smallest_pair_is_found() -> None:
+def test_finds_smallest_pair() -> None:
     wrong = answer("alpha_equivalence", "alpha_equal", (VARIABLES, "            return a is b\n"))
     failure = check("alpha_equivalence", wrong, "renamed", seed=2).failure
     assert failure is not None

@@ -1,4 +1,4 @@
-"""The exercise `common_subexpressions`: right answers pass, and every usual mistake is told by its name."""
+"""The checks of `common_subexpressions`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from relay_explorer.grading import check
 from relay_explorer.ir import IRModule
 from relay_explorer.transform import EliminateCommonSubexpr
 from tests.exercises.answers import answer
-from tests.exercises.mistakes import Mistake, tried
+from tests.exercises.mistakes import Mistake, check_mistake
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_the_solution_passes(seed: int) -> None:
-    right = answer("common_subexpressions", "share_calls")
-    feedback = check("common_subexpressions", right, seed=seed, programs=30)
+def test_solution_passes(seed: int) -> None:
+    solution = answer("common_subexpressions", "share_calls")
+    feedback = check("common_subexpressions", solution, seed=seed, programs=30)
     assert feedback.passed, str(feedback)
 
 
-def test_the_packages_own_pass_is_right() -> None:
-    def own(function: relay.Function) -> relay.Function:
+def test_accepts_package_pass() -> None:
+    def package_pass(function: relay.Function) -> relay.Function:
         result = EliminateCommonSubexpr()(IRModule.from_expr(function))["main"]
         assert isinstance(result, relay.Function)
         return result
 
     for name in ("twice", "attributes", "constants", "projections", "shared"):  # these declare no types
-        feedback = check("common_subexpressions", own, name)
+        feedback = check("common_subexpressions", package_pass, name)
         assert feedback.passed, str(feedback)
 
 
 KEY = "(call.op, attrs, tuple(same(arg) for arg in call.args))"
 SUPER = "            call = super().visit_call(call)\n"
-ASK = "            if not isinstance(call.op, relay.Op):\n                return call\n"
+SKIP_OTHER_CALLS = "            if not isinstance(call.op, relay.Op):\n                return call\n"
 WRONG = {
-    "nothing": Mistake(
-        [("return Share().visit(function)", "return function")], "twice", "are one computation"
+    "returns the input": Mistake(
+        [("return Share().visit(function)", "return function")], "twice", "are the same computation"
     ),
-    "no result": Mistake(
+    "returns nothing": Mistake(
         [("return Share().visit(function)", "Share().visit(function)")], "twice", "must return a function"
     ),
-    "no attributes": Mistake([(KEY, KEY.replace("attrs, ", ""))], "attributes", ""),
-    "in any order": Mistake(
-        [(KEY, KEY.replace("tuple(", "frozenset("))], "attributes", "means something else"
+    "ignores attributes": Mistake([(KEY, KEY.replace("attrs, ", ""))], "attributes", ""),
+    "ignores the order of arguments": Mistake(
+        [(KEY, KEY.replace("tuple(", "frozenset("))], "attributes", "has a different meaning"
     ),
-    "no arguments": Mistake([(KEY, "(call.op, attrs)")], "attributes", ""),
-    "before the arguments": Mistake(
+    "ignores arguments": Mistake([(KEY, "(call.op, attrs)")], "attributes", ""),
+    "looks up a call before its arguments": Mistake(
         [
             (SUPER, ""),
             (
@@ -54,26 +54,28 @@ WRONG = {
             ),
         ],
         "chains",
-        "Look at a call after its arguments",
+        "Visit a call after its arguments",
     ),
-    "constants as objects": Mistake(
+    "compares constants by identity": Mistake(
         [("            return arg.data.dtype, arg.data.item()\n", "            return arg\n")],
         "constants",
-        "two that hold the same number",
+        "two constants with the same value",
     ),
-    "numbers of any type": Mistake([("arg.data.dtype, arg.data.item()", "arg.data.item()")], "constants", ""),
-    "no projections": Mistake(
+    "ignores the element type of constants": Mistake(
+        [("arg.data.dtype, arg.data.item()", "arg.data.item()")], "constants", ""
+    ),
+    "ignores projections": Mistake(
         [("(projection.tuple_value, projection.index), projection", "projection, projection")],
         "projections",
-        "A projection is a computation too",
+        "A projection is a computation, too",
     ),
-    "any projection": Mistake(
+    "ignores the index of a projection": Mistake(
         [("(projection.tuple_value, projection.index)", "projection.tuple_value")], "projections", ""
     ),
-    "functions too": Mistake(
-        [(ASK, ""), ("(call.op, attrs,", "(call.op, attrs, call.op,")], "everything", ""
+    "shares calls of functions": Mistake(
+        [(SKIP_OTHER_CALLS, ""), ("(call.op, attrs,", "(call.op, attrs, call.op,")], "everything", ""
     ),
-    "references too": Mistake(
+    "shares reads of references": Mistake(
         [
             (
                 "        def visit_tuple_getitem",
@@ -82,9 +84,9 @@ WRONG = {
             )
         ],
         "everything",
-        "means something else",
+        "has a different meaning",
     ),
-    "every path": Mistake(
+    "has no memo": Mistake(
         [
             (
                 "        def visit_call",
@@ -100,5 +102,5 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
-    tried("common_subexpressions", "share_calls", "common_subexpressions", WRONG[name])
+def test_hints_at_common_mistake(name: str) -> None:
+    check_mistake("common_subexpressions", "share_calls", "common_subexpressions", WRONG[name])

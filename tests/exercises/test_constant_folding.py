@@ -1,4 +1,4 @@
-"""The exercise `constant_folding`: right answers pass, and every usual mistake is told by its name."""
+"""The checks of the exercise `constant_folding`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -9,42 +9,48 @@ from relay_explorer.grading import check
 from relay_explorer.ir import IRModule
 from relay_explorer.transform import FoldConstant
 from tests.exercises.answers import answer
-from tests.exercises.mistakes import Mistake, tried
+from tests.exercises.mistakes import Mistake, check_mistake
 
 
-def test_the_solution_passes() -> None:
+def test_solution_passes() -> None:
     feedback = check("constant_folding", answer("constant_folding", "fold_constants"), seed=1, programs=25)
     assert feedback.passed, str(feedback)
 
 
-def test_the_packages_own_pass_computes_calls() -> None:
-    """On programs without functions of the module, which it needs to infer types."""
+def test_accepts_package_pass_on_calls() -> None:
+    """On programs that call no global function, because the pass needs the module to infer types."""
 
-    def own(function: relay.Function) -> relay.Function:
+    def package_pass(function: relay.Function) -> relay.Function:
         module = FoldConstant()(IRModule.from_expr(function))
         result = module["main"]
         assert isinstance(result, relay.Function)
         return result
 
-    feedback = check("constant_folding", own, "shared")
+    feedback = check("constant_folding", package_pass, "shared")
     assert feedback.passed, str(feedback)
 
 
 CALL = "            call = super().visit_call(call)\n"
 EVALUATE = "return evaluate(call) or call"
 WRONG = {
-    "nothing": Mistake(
-        [("return Fold().visit(function)", "return function")], "calls", "on constants is left"
+    "returns the input": Mistake(
+        [("return Fold().visit(function)", "return function")], "calls", "with constant arguments is left"
     ),
-    "no result": Mistake(
+    "returns nothing": Mistake(
         [("return Fold().visit(function)", "Fold().visit(function)")], "calls", "must return a function"
     ),
-    "the body": Mistake([("visit(function)", "visit(function.body)")], "calls", "not its body"),
-    "outside in": Mistake([(CALL, "")], "chains", "First rewrite the arguments"),
-    "without arguments": Mistake([("if call.args and constant and", "if constant and")], "calls", ""),
-    "None": Mistake([(EVALUATE, "return evaluate(call)")], "chains", "", programs=60),
-    "variables": Mistake([("return known.get(var, var)", "return var")], "lets", ""),
-    "let after body": Mistake(
+    "returns the body": Mistake([("visit(function)", "visit(function.body)")], "calls", "not its body"),
+    "does not fold arguments first": Mistake([(CALL, "")], "chains", "Rewrite the arguments first"),
+    "folds calls without arguments": Mistake(
+        [("if call.args and constant and", "if constant and")], "calls", ""
+    ),
+    "replaces other calls with None": Mistake(
+        [(EVALUATE, "return evaluate(call)")], "chains", "", programs=60
+    ),
+    "does not propagate constants through variables": Mistake(
+        [("return known.get(var, var)", "return var")], "lets", ""
+    ),
+    "visits the body before the value": Mistake(
         [
             (
                 "                known[let.var] = value\n                return self.visit(let.body)\n",
@@ -60,12 +66,12 @@ WRONG = {
         "lets",
         "",
     ),
-    "the wrong branch": Mistake(
+    "takes the wrong branch": Mistake(
         [("if condition.data.item() else", "if not condition.data.item() else")],
         "branches",
-        "means something else",
+        "has a different meaning",
     ),
-    "no branches": Mistake(
+    "keeps both branches of a constant condition": Mistake(
         [
             (
                 "            if isinstance(condition, relay.Constant):\n"
@@ -75,9 +81,9 @@ WRONG = {
             )
         ],
         "branches",
-        "whose condition is known",
+        "with a constant condition",
     ),
-    "both branches": Mistake(
+    "takes the true branch of a dynamic condition": Mistake(
         [
             (
                 "return relay.If(condition, self.visit(i.true_branch), self.visit(i.false_branch))",
@@ -87,18 +93,18 @@ WRONG = {
         "branches",
         "",
     ),
-    "in place": Mistake(
+    "modifies the call": Mistake(
         [(EVALUATE, "call.args = (evaluate(call) or call,)[:1]; return call.args[0]")], "calls", ""
     ),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
-    tried("constant_folding", "fold_constants", "constant_folding", WRONG[name])
+def test_hints_at_common_mistake(name: str) -> None:
+    check_mistake("constant_folding", "fold_constants", "constant_folding", WRONG[name])
 
 
-def test_the_program_is_shown_before_and_after() -> None:
+def test_shows_program_before_and_after() -> None:
     wrong = answer("constant_folding", "fold_constants", (CALL, ""))
     feedback = check("constant_folding", wrong, "chains")
     assert feedback.picture is not None

@@ -1,4 +1,4 @@
-"""The exercise `count_operators`: right answers pass, and every usual mistake is told by its name."""
+"""The checks of the exercise `count_operators`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from relay_explorer import relay
 from relay_explorer.grading import check
 from relay_explorer.ir.walk import post_order
 from tests.exercises.answers import answer
-from tests.exercises.mistakes import Mistake, tried
+from tests.exercises.mistakes import Mistake, check_mistake
 
 FUNCTIONS = {"operators": "count_operators", "parameters": "count_parameters"}
 
 
 @pytest.mark.parametrize("part", FUNCTIONS)
-def test_the_solution_passes(part: str) -> None:
+def test_solution_passes(part: str) -> None:
     right = answer("count_operators", FUNCTIONS[part])
     feedback = check(f"count_operators.{part}", right, seed=1, programs=40)
     assert feedback.passed, str(feedback)
 
 
-def test_a_counter_of_the_walk_passes() -> None:
-    def counted(function):  # type: ignore[no-untyped-def]
+def test_accepts_counter_of_post_order() -> None:
+    def count(function):  # type: ignore[no-untyped-def]
         calls = [n for n in post_order(function) if isinstance(n, relay.Call)]
         return Counter(n.op.name for n in calls if isinstance(n.op, relay.Op))
 
-    assert check("count_operators.operators", counted, programs=30).passed
+    assert check("count_operators.operators", count, programs=30).passed
 
 
-ASKED = (
+COUNT_OPERATOR = (
     "            if isinstance(call.op, relay.Op):\n"
     "                counts[call.op.name] = counts.get(call.op.name, 0) + 1"
 )
-NO_ASKING = (
+COUNT_CALLEE = (
     "            name = getattr(call.op, 'name', None) or call.op.name_hint\n"
     "            counts[name] = counts.get(name, 0) + 1"
 )
 WRONG_OPERATORS = {
-    "arguments": Mistake(
+    "skips arguments": Mistake(
         [("            super().visit_call(call)\n", "")], "calls", "`super().visit_call(call)` visits"
     ),
-    "everything that is called": Mistake([(ASKED, NO_ASKING)], "calls", "ask whether `call.op` is a"),
+    "counts every callee": Mistake([(COUNT_OPERATOR, COUNT_CALLEE)], "calls", "test whether `call.op` is a"),
     "operators as keys": Mistake(
         [("counts[call.op.name] =", "counts[call.op] =")], "calls", "The keys are the names"
     ),
-    "no repetition": Mistake([("counts.get(call.op.name, 0) + 1", "1")], "calls", ""),
-    "no result": Mistake([("    return counts\n", "    counts\n")], "calls", "end in a `return`"),
-    "every path": Mistake(
+    "counts each operator once": Mistake([("counts.get(call.op.name, 0) + 1", "1")], "calls", ""),
+    "returns nothing": Mistake([("    return counts\n", "    counts\n")], "calls", "end in a `return`"),
+    "has no memo": Mistake(
         [
             (
                 "    Count().visit(function)",
@@ -57,9 +57,9 @@ WRONG_OPERATORS = {
             )
         ],
         "shared",
-        "a shared expression is one node",
+        "a shared expression is one object",
     ),
-    "no inner functions": Mistake(
+    "skips nested functions": Mistake(
         [
             (
                 "    Count().visit(function)",
@@ -67,9 +67,9 @@ WRONG_OPERATORS = {
             )
         ],
         "everywhere",
-        "A function inside the function has a body",
+        "A nested function has a body",
     ),
-    "no values of let": Mistake(
+    "skips let values": Mistake(
         [
             (
                 "    Count().visit(function)",
@@ -79,7 +79,7 @@ WRONG_OPERATORS = {
         "everywhere",
         "in the value of a `let`",
     ),
-    "only the data of a match": Mistake(
+    "skips match clauses": Mistake(
         [
             (
                 "    Count().visit(function)",
@@ -87,50 +87,51 @@ WRONG_OPERATORS = {
             )
         ],
         "everywhere",
-        "stands in a `Match`",
+        "is in a `Match`",
     ),
 }
 TUPLES = (
-    "    if isinstance(type, relay.TupleType):\n        return sum(numbers(field) for field in type.fields)\n"
+    "    if isinstance(type, relay.TupleType):\n"
+    "        return sum(elements(field) for field in type.fields)\n"
 )
 WRONG_PARAMETERS = {
-    "inputs": Mistake([(" if p.name_hint not in inputs", "")], "tensors", "named in `inputs`"),
-    "scalars": Mistake(
+    "counts inputs": Mistake([(" if p.name_hint not in inputs", "")], "tensors", "named in `inputs`"),
+    "counts a scalar as 0": Mistake(
         [("return prod(type.shape)", "return prod(type.shape) if type.shape else 0")],
         "tensors",
         "the empty product is 1",
     ),
-    "sums": Mistake(
+    "adds the dimensions": Mistake(
         [("return prod(type.shape)", "return sum(type.shape)")], "tensors", "Multiply the dimensions"
     ),
-    "no tuples": Mistake([(TUPLES, "")], "tuples", "A parameter may be a tuple"),
-    "flat tuples": Mistake(
+    "ignores tuples": Mistake([(TUPLES, "")], "tuples", "A parameter may be a tuple"),
+    "ignores nested tuples": Mistake(
         [
             (
-                "sum(numbers(field) for field in type.fields)",
+                "sum(elements(field) for field in type.fields)",
                 "sum(prod(f.shape) for f in type.fields if hasattr(f, 'shape'))",
             )
         ],
         "tuples",
-        "a field may be a tuple again",
+        "may be a tuple again",
     ),
-    "no constants": Mistake(
-        [("total += prod(constant.data.shape)", "pass")], "constants", "are learnt numbers, too"
+    "ignores constants": Mistake(
+        [("total += prod(constant.data.shape)", "pass")], "constants", "are learned, too"
     ),
-    "inner parameters": Mistake(
+    "counts parameters of nested functions": Mistake(
         [
             (
                 "        def visit_constant",
                 "        def visit_function(self, f):\n            nonlocal total\n"
                 "            super().visit_function(f)\n            if f is not function:\n"
-                "                total += sum(numbers(p.type_annotation) for p in f.params)\n\n"
+                "                total += sum(elements(p.type_annotation) for p in f.params)\n\n"
                 "        def visit_constant",
             )
         ],
         "inner",
-        "only those of the function that is given",
+        "only those of the function itself",
     ),
-    "a float": Mistake(
+    "returns a float": Mistake(
         [("    return total\n", "    return float(total)\n")], "tensors", "must return an `int`"
     ),
 }
@@ -142,12 +143,12 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
+def test_hints_at_common_mistake(name: str) -> None:
     part, mistake = WRONG[name]
-    tried("count_operators", FUNCTIONS[part], f"count_operators.{part}", mistake)
+    check_mistake("count_operators", FUNCTIONS[part], f"count_operators.{part}", mistake)
 
 
-def test_the_smallest_program_is_found() -> None:
+def test_finds_smallest_program() -> None:
     wrong = answer("count_operators", "count_operators", ("            super().visit_call(call)\n", ""))
     failure = check("count_operators.operators", wrong).failure
     assert failure is not None

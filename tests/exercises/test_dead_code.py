@@ -1,4 +1,4 @@
-"""The exercise `dead_code`: right answers pass, and every usual mistake is told by its name."""
+"""The checks of the exercise `dead_code`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from relay_explorer import relay
 from relay_explorer.grading import check
 from relay_explorer.ir import children, rebuild
 from tests.exercises.answers import answer
-from tests.exercises.mistakes import Mistake, tried
+from tests.exercises.mistakes import Mistake, check_mistake
 
 
-def test_the_solution_passes() -> None:
+def test_solution_passes() -> None:
     feedback = check("dead_code", answer("dead_code", "sweep"), seed=1, programs=20)
     assert feedback.passed, str(feedback)
 
 
-def test_another_way_is_right() -> None:
-    """From the leaves to the root: a `let` goes if its variable is not free in what is left of its body."""
+def test_alternative_solution_passes() -> None:
+    """Bottom-up: remove a `let` if its variable is not free in its rewritten body."""
 
     def sweep(function: relay.Function) -> relay.Function:
         order: list[relay.Expr] = []
@@ -29,7 +29,7 @@ def test_another_way_is_right() -> None:
             if isinstance(expr, relay.Let):
                 var, value, body = parts
                 used = var in relay.analysis.free_vars(body)
-                if not used and not _acts(value):
+                if not used and not _has_side_effects(value):
                     memo[expr] = body
         result = memo[function]
         assert isinstance(result, relay.Function)
@@ -39,25 +39,29 @@ def test_another_way_is_right() -> None:
     assert feedback.passed, str(feedback)
 
 
-def _acts(expr: relay.Expr) -> bool:
+def _has_side_effects(expr: relay.Expr) -> bool:
     if isinstance(expr, relay.Function):
         return False
     if isinstance(expr, relay.Call) and not isinstance(expr.op, (relay.Op, relay.Constructor)):
         return True
-    return isinstance(expr, relay.RefWrite) or any(map(_acts, children(expr)))
+    return isinstance(expr, relay.RefWrite) or any(map(_has_side_effects, children(expr)))
 
 
-CALLED = "not isinstance(expr.op, (relay.Op, relay.Constructor))"
-INSIDE = "() if isinstance(expr, relay.Function) else children(expr)"
+CALLS_FUNCTION = "not isinstance(expr.op, (relay.Op, relay.Constructor))"
+PARTS = "() if isinstance(expr, relay.Function) else children(expr)"
 FOLLOW = "                pending.append(values[expr])\n"
 WRONG = {
-    "nothing": Mistake([("return Sweep().visit(function)", "return function")], "unused", "Nobody uses"),
-    "the body": Mistake(
+    "returns the input": Mistake(
+        [("return Sweep().visit(function)", "return function")], "unused", "Its variable is never used"
+    ),
+    "returns the body": Mistake(
         [("Sweep().visit(function)", "Sweep().visit(function.body)")], "unused", "not its body"
     ),
-    "outermost only": Mistake([("return self.visit(let.body)", "return let.body")], "unused", "Nobody uses"),
-    "every let": Mistake([("if let.var not in needed:", "if True:")], "unused", ""),
-    "counts uses": Mistake(
+    "stops at the outermost let": Mistake(
+        [("return self.visit(let.body)", "return let.body")], "unused", "Its variable is never used"
+    ),
+    "drops every let": Mistake([("if let.var not in needed:", "if True:")], "unused", ""),
+    "counts uses in dead code": Mistake(
         [
             (
                 "    needed = set()\n",
@@ -69,33 +73,41 @@ WRONG = {
             ("    pending = [function]\n", "    pending = []\n"),
         ],
         "chains",
-        "only by what is not needed either",
+        "only by dead code",
     ),
-    "no writes": Mistake([(" or isinstance(expr, relay.RefWrite)", "")], "writes", "There is a write in it"),
-    "writes at the top only": Mistake(
+    "drops writes": Mistake(
+        [(" or isinstance(expr, relay.RefWrite)", "")], "writes", "Its value writes to a reference"
+    ),
+    "ignores nested writes": Mistake(
         [
             (" or any(part in acts for part in parts)", ""),
         ],
         "writes",
         "Look into all parts of the value",
     ),
-    "not what they need": Mistake(
+    "does not follow the uses of a kept value": Mistake(
         [("                pending.append(expr.var)", "                needed.add(expr.var)")],
         "writes",
         "",
     ),
-    "reading too": Mistake(
+    "keeps reads": Mistake(
         [("isinstance(expr, relay.RefWrite)", "isinstance(expr, (relay.RefRead, relay.RefWrite))")],
         "writes",
-        "To make or to read a cell",
+        "Creating or reading a reference",
     ),
-    "no calls": Mistake([("called or isinstance", "isinstance")], "calls", "it may never come to an end"),
-    "every call": Mistake([(f" and {CALLED}", "")], "unused", "Operators and constructors have no effect"),
-    "constructors too": Mistake(
+    "drops calls of functions": Mistake(
+        [("called or isinstance", "isinstance")], "calls", "or not terminate"
+    ),
+    "keeps every call": Mistake(
+        [(f" and {CALLS_FUNCTION}", "")], "unused", "Operators and constructors have no side effects"
+    ),
+    "keeps constructors": Mistake(
         [("(relay.Op, relay.Constructor)", "relay.Op")], "unused", "Operators and constructors"
     ),
-    "written down is called": Mistake([(INSIDE, "children(expr)")], "chains", "written down and not called"),
-    "not into functions": Mistake(
+    "treats a function literal as a call": Mistake(
+        [(PARTS, "children(expr)")], "chains", "without calling it"
+    ),
+    "skips nested functions": Mistake(
         [
             (
                 "    class Sweep(relay.ExprMutator):\n",
@@ -104,12 +116,12 @@ WRONG = {
             )
         ],
         "unused",
-        "into functions, branches and clauses",
+        "functions, branches and clauses",
     ),
-    "in place": Mistake(
+    "modifies the let": Mistake(
         [("return self.visit(let.body)", "let.body = self.visit(let.body); return let.body")], "unused", ""
     ),
-    "every path": Mistake(
+    "has no memo": Mistake(
         [
             (
                 "        def visit_let",
@@ -125,11 +137,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
-    tried("dead_code", "sweep", "dead_code", WRONG[name])
+def test_hints_at_common_mistake(name: str) -> None:
+    check_mistake("dead_code", "sweep", "dead_code", WRONG[name])
 
 
-def test_the_program_is_shown_before_and_after() -> None:
+def test_shows_program_before_and_after() -> None:
     wrong = answer("dead_code", "sweep", (" or isinstance(expr, relay.RefWrite)", ""))
     feedback = check("dead_code", wrong, "writes")
     assert feedback.picture is not None

@@ -1,4 +1,4 @@
-"""The exercise `free_variables`: right answers pass, and every usual mistake is told by its name."""
+"""The checks of the exercise `free_variables`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from relay_explorer import relay
 from relay_explorer.grading import check
 from relay_explorer.ir.adt import pattern_vars
 from tests.exercises.answers import answer
-from tests.exercises.mistakes import Mistake, tried
+from tests.exercises.mistakes import Mistake, check_mistake
 
 
-def test_the_solution_passes() -> None:
+def test_solution_passes() -> None:
     feedback = check("free_variables", answer("free_variables", "free_variables"), seed=1, programs=40)
     assert feedback.passed, str(feedback)
 
 
 def by_scope(expr: Any, memo: Any = None) -> Any:
-    """Another right way: what the parts use, less what is bound right here."""
+    """Compute the free variables of the parts, minus those that this expression binds."""
     memo = {} if memo is None else memo
     if expr not in memo:
         memo[expr] = _by_scope(expr, memo)
@@ -46,21 +46,21 @@ def _by_scope(expr: Any, memo: Any) -> Any:
     return set[Any]().union(*(by_scope(p, memo) for p in parts if isinstance(p, relay.Expr)))
 
 
-def test_another_way_of_writing_it_passes() -> None:
+def test_alternative_solution_passes() -> None:
     feedback = check("free_variables", lambda expr: by_scope(expr), programs=40)
     assert feedback.passed, str(feedback)
 
 
 RETURN = "return used - bound"
 WRONG = {
-    "not bound by functions": Mistake(
+    "ignores parameters": Mistake(
         [("bound.update(function.params)", "pass")], "functions", "is a parameter of a function"
     ),
-    "not bound by let": Mistake([("bound.add(let.var)", "pass")], "lets", "is bound by a `let`"),
-    "not bound by patterns": Mistake(
+    "ignores let bindings": Mistake([("bound.add(let.var)", "pass")], "lets", "is bound by a `let`"),
+    "ignores pattern bindings": Mistake(
         [("bound.update(pattern_vars(clause.lhs))", "pass")], "matches", "by the pattern of a clause"
     ),
-    "not bound by deep patterns": Mistake(
+    "ignores nested patterns": Mistake(
         [
             (
                 "bound.update(pattern_vars(clause.lhs))",
@@ -69,13 +69,13 @@ WRONG = {
             )
         ],
         "matches",
-        "Patterns stand inside patterns",
+        "Patterns may be nested",
     ),
-    "the value of a let": Mistake(
+    "skips let values": Mistake(
         [("super().visit_let(let)", "self.visit(let.body)")], "lets", "is used in the value of a `let`"
     ),
-    "the body of a let": Mistake([("super().visit_let(let)", "self.visit(let.value)")], "lets", "is used in"),
-    "recursion": Mistake(
+    "skips let bodies": Mistake([("super().visit_let(let)", "self.visit(let.value)")], "lets", "is used in"),
+    "does not bind a let in its value": Mistake(
         [
             (
                 "super().visit_let(let)\n            bound.add(let.var)",
@@ -84,17 +84,19 @@ WRONG = {
             )
         ],
         "lets",
-        "calls itself",
+        "recursive function",
     ),
-    "names": Mistake(
+    "compares names": Mistake(
         [(RETURN, "return {v for v in used if v.name_hint not in {b.name_hint for b in bound}}")],
         "functions",
-        "compare them themselves, not names",
+        "compare the objects, not their names",
     ),
-    "strings": Mistake([(RETURN, "return {v.name_hint for v in used - bound}")], "uses", "not their names"),
-    "nothing": Mistake([(RETURN, "used - bound")], "uses", "end in a `return`"),
-    "all": Mistake([(RETURN, "return used")], "functions", "the function binds it"),
-    "no calls": Mistake(
+    "returns names": Mistake(
+        [(RETURN, "return {v.name_hint for v in used - bound}")], "uses", "neither names"
+    ),
+    "returns nothing": Mistake([(RETURN, "used - bound")], "uses", "end in a `return`"),
+    "subtracts no bound variables": Mistake([(RETURN, "return used")], "functions", "the function binds it"),
+    "skips calls": Mistake(
         [
             (
                 "        def visit_var",
@@ -102,9 +104,9 @@ WRONG = {
             )
         ],
         "uses",
-        "What is called is a part of the call",
+        "The callee is part of the call",
     ),
-    "no callee": Mistake(
+    "skips callees": Mistake(
         [
             (
                 "        def visit_var",
@@ -113,9 +115,9 @@ WRONG = {
             )
         ],
         "uses",
-        "What is called is a part of the call",
+        "The callee is part of the call",
     ),
-    "an if without its condition": Mistake(
+    "skips conditions": Mistake(
         [
             (
                 "        def visit_var",
@@ -126,7 +128,7 @@ WRONG = {
         "uses",
         "the condition and two branches",
     ),
-    "every path": Mistake(
+    "has no memo": Mistake(
         [
             (
                 "            used.add(var)",
@@ -139,20 +141,20 @@ WRONG = {
         "",
         endless=True,
     ),
-    "changes": Mistake(
+    "modifies the tuple": Mistake(
         [(RETURN, "if isinstance(expr, relay.Tuple):\n        expr.fields = ()\n    return used - bound")],
         "uses",
-        "is never changed",
+        "immutable",
     ),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
-    tried("free_variables", "free_variables", "free_variables", WRONG[name])
+def test_hints_at_common_mistake(name: str) -> None:
+    check_mistake("free_variables", "free_variables", "free_variables", WRONG[name])
 
 
-def test_the_smallest_program_is_found() -> None:
+def test_finds_smallest_program() -> None:
     wrong = answer("free_variables", "free_variables", ("bound.update(function.params)", "pass"))
     failure = check("free_variables", wrong, "functions", seed=3).failure
     assert failure is not None

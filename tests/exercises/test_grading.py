@@ -1,4 +1,4 @@
-"""Grading a folder of submissions, and the folder of the exercises as a course of nbgrader's."""
+"""Grading a folder of submissions, and the exercises' folder as an nbgrader course."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from exercises import notebooks
 from exercises.grading import CELL_SECONDS, GRADED_SECONDS, LITTLE, NOTEBOOK_SECONDS, grade_folder, limits
 from tests.exercises.submissions import submission
 
-WORDS = ("{address // 32 for address in addresses}", "{address // 128 for address in addresses}")
+COUNT_ELEMENTS = ("{address // 32 for address in addresses}", "{address // 128 for address in addresses}")
 
 
-def hand_in(folder: Path, student: str, content: NotebookNode | str, file: str = "warp_access.ipynb") -> None:
+def submit(folder: Path, student: str, content: NotebookNode | str, file: str = "warp_access.ipynb") -> None:
     path = folder / student / file
     path.parent.mkdir(parents=True, exist_ok=True)
     text = content if isinstance(content, str) else nbformat.writes(content, nbformat.NO_CONVERT)
     path.write_text(text, "utf-8")
 
 
-@pytest.mark.slow  # needs nbgrader, which Colab's environment has not
+@pytest.mark.slow  # needs nbgrader, which Colab's environment lacks
 @pytest.mark.filterwarnings("ignore")  # nbgrader's own
-def test_a_folder_of_submissions_is_graded(
+def test_grades_folder_of_submissions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, table, graded = tmp_path / "submissions", tmp_path / "new" / "grades.csv", tmp_path / "graded"
     copied = submission("warp_access")
     copied.cells += [copy.deepcopy(cell) for cell in copied.cells if "def conflicts" in cell.source]
-    hand_in(folder, "Lovelace, Ada [1]", copied)
-    deleted = submission("warp_access", WORDS)
+    submit(folder, "Lovelace, Ada [1]", copied)
+    deleted = submission("warp_access", COUNT_ELEMENTS)
     deleted.cells = [cell for cell in deleted.cells if 'grade("warp_access.row_length"' not in cell.source]
-    hand_in(folder, "eve", deleted, "warp_access/warp_access.ipynb")
-    hand_in(folder, "eve", "{}", "Copy of warp_access.ipynb")
-    hand_in(folder, "eve", "{}", ".ipynb_checkpoints/warp_access-checkpoint.ipynb")
-    hand_in(folder, "mallory", "{ not a notebook")
+    submit(folder, "eve", deleted, "warp_access/warp_access.ipynb")
+    submit(folder, "eve", "{}", "Copy of warp_access.ipynb")
+    submit(folder, "eve", "{}", ".ipynb_checkpoints/warp_access-checkpoint.ipynb")
+    submit(folder, "mallory", "{ not a notebook")
 
-    given = ["exercises", "grade", str(folder), "-o", str(table), "--graded", str(graded)]
-    monkeypatch.setattr(sys, "argv", given)
-    monkeypatch.setenv("PATH", os.environ["PATH"])  # which it adds to
+    arguments = ["exercises", "grade", str(folder), "-o", str(table), "--graded", str(graded)]
+    monkeypatch.setattr(sys, "argv", arguments)
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # the command extends it
     assert command.main() == 1  # one could not be read
     message = capsys.readouterr()
     assert "2 of 3 submissions graded" in message.out
@@ -62,15 +62,15 @@ def test_a_folder_of_submissions_is_graded(
         ("eve", "warp_access"): "7.0",
         ("mallory", "warp_access"): "",
     }
-    done = nbformat.read(graded / "eve" / "warp_access" / "warp_access.ipynb", as_version=4)
+    executed = nbformat.read(graded / "eve" / "warp_access" / "warp_access.ipynb", as_version=4)
     text = [
-        out.evalue for cell in done.cells for out in cell.get("outputs", []) if out.output_type == "error"
+        out.evalue for cell in executed.cells for out in cell.get("outputs", []) if out.output_type == "error"
     ]
     assert len(text) == 3
     assert "transactions: strides does not hold" in text[0]
 
 
-def test_an_empty_folder_is_said_plainly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reports_empty_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert grade_folder(tmp_path, tmp_path / "grades.csv") == 1
     assert capsys.readouterr().err == (
         f"No submissions in {tmp_path}: expected STUDENT/EXERCISE.ipynb, with EXERCISE one of "
@@ -78,7 +78,7 @@ def test_an_empty_folder_is_said_plainly(tmp_path: Path, capsys: pytest.CaptureF
     )
 
 
-def test_a_notebook_takes_a_limited_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_time_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     plain, graded = nbformat.v4.new_code_cell(), nbformat.v4.new_code_cell()
@@ -91,20 +91,21 @@ def test_a_notebook_takes_a_limited_time(monkeypatch: pytest.MonkeyPatch) -> Non
     now = NOTEBOOK_SECONDS + 5.0
     assert (seconds(plain), seconds(graded)) == (LITTLE, LITTLE)
 
-    seconds, given = limits(), []  # of a kernel that does not listen: each cell takes all that it is given
+    # A kernel that does not respond uses all the time that each cell is allowed.
+    seconds, allowed = limits(), []
     for cell in (plain, plain, graded, graded, plain):
-        given.append(seconds(cell))
-        now += given[-1]
-    assert given == [CELL_SECONDS, CELL_SECONDS, LITTLE, LITTLE, LITTLE]
+        allowed.append(seconds(cell))
+        now += allowed[-1]
+    assert allowed == [CELL_SECONDS, CELL_SECONDS, LITTLE, LITTLE, LITTLE]
     now -= 1
-    assert seconds(plain) == CELL_SECONDS  # it does again
+    assert seconds(plain) == CELL_SECONDS  # it responds again
 
 
 @pytest.mark.slow  # needs nbgrader
 @pytest.mark.filterwarnings("ignore")  # nbgrader's own
-def test_nbgrader_releases_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder is a course of nbgrader's, too: what it makes of the source is what is committed. Of one
-    answer that is a text, and one of functions.
+def test_nbgrader_generates_committed_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """nbgrader generates the committed release from the source, for an answer that is a text and for one of
+    functions.
     """
     from nbgrader.apps import NbGraderAPI
     from traitlets.config.loader import PyFileConfigLoader
@@ -119,8 +120,8 @@ def test_nbgrader_releases_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         source = tmp_path / "source" / name / f"{name}.ipynb"
         source.parent.mkdir(parents=True)
         source.write_text(notebooks.path_of("source", name).read_text("utf-8"), "utf-8")
-        done = course.generate_assignment(name)
-        assert done["success"], done
+        executed = course.generate_assignment(name)
+        assert executed["success"], executed
         result = nbformat.read(tmp_path / "release" / name / f"{name}.ipynb", as_version=4)
         committed = nbformat.read(notebooks.path_of("release", name), as_version=4)
         assert [cell.source for cell in result.cells] == [cell.source for cell in committed.cells]

@@ -1,4 +1,4 @@
-"""The exercise `leaky_relu`: right answers pass, and every usual mistake is told by its name."""
+"""The checks of the exercise `leaky_relu`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from relay_explorer import relay
 from relay_explorer.grading import check
 from relay_explorer.ir.walk import rewrite
 from tests.exercises.answers import answer
-from tests.exercises.mistakes import Mistake, tried
+from tests.exercises.mistakes import Mistake, check_mistake
 
 
-def test_the_solution_passes() -> None:
+def test_solution_passes() -> None:
     feedback = check("leaky_relu", answer("leaky_relu", "use_leaky"), seed=1, programs=30)
     assert feedback.passed, str(feedback)
 
 
-def test_another_way_of_writing_it_passes() -> None:
+def test_alternative_solution_passes() -> None:
     def bottom_up(function, alpha):  # type: ignore[no-untyped-def]
         relu = relay.op.get("nn.relu")
 
@@ -33,10 +33,10 @@ def test_another_way_of_writing_it_passes() -> None:
 
 SUPER = "call = super().visit_call(call)"
 NEW = "return relay.nn.leaky_relu(call.args[0], alpha=alpha)"
-ASK = 'isinstance(call.op, relay.Op) and call.op.name == "nn.relu"'
+IS_RELU = 'isinstance(call.op, relay.Op) and call.op.name == "nn.relu"'
 VISIT = "return UseLeaky().visit(function)"
 WRONG = {
-    "inner ones": Mistake(
+    "does not visit a ReLU's argument": Mistake(
         [
             (SUPER, "old = call"),
             ("            return call\n", "            return super().visit_call(old)\n"),
@@ -44,23 +44,27 @@ WRONG = {
         "nested",
         "A ReLU of a ReLU",
     ),
-    "the arguments of others": Mistake(
+    "visits only a ReLU's argument": Mistake(
         [(SUPER, ""), (NEW, "return relay.nn.leaky_relu(self.visit(call.args[0]), alpha=alpha)")],
         "calls",
         "every call's arguments must be visited",
     ),
-    "the old argument": Mistake(
+    "uses the unrewritten argument": Mistake(
         [(SUPER, "old, call = call, super().visit_call(call)"), ("(call.args[0]", "(old.args[0]")],
         "nested",
         "",
     ),
-    "the default slope": Mistake([(", alpha=alpha)", ")")], "calls", "must be the `alpha` that is given"),
-    "all operators": Mistake([(ASK, "len(call.args) == 1")], "calls", ""),
-    "other names": Mistake([(' == "nn.relu"', '.endswith("relu")')], "untouched", "something else did"),
-    "no asking": Mistake([("isinstance(call.op, relay.Op) and ", "")], "everywhere", "before its name"),
-    "the body": Mistake([(VISIT, "return UseLeaky().visit(function.body)")], "calls", "not its body"),
-    "nothing": Mistake([(VISIT, "UseLeaky().visit(function)")], "calls", "must return a function"),
-    "unshared": Mistake(
+    "uses the default slope": Mistake([(", alpha=alpha)", ")")], "calls", "must be the argument `alpha`"),
+    "replaces every unary operator": Mistake([(IS_RELU, "len(call.args) == 1")], "calls", ""),
+    "matches operators by suffix": Mistake(
+        [(' == "nn.relu"', '.endswith("relu")')], "untouched", "something else did"
+    ),
+    "reads the name of any callee": Mistake(
+        [("isinstance(call.op, relay.Op) and ", "")], "everywhere", "before you read its name"
+    ),
+    "returns the body": Mistake([(VISIT, "return UseLeaky().visit(function.body)")], "calls", "not its body"),
+    "returns nothing": Mistake([(VISIT, "UseLeaky().visit(function)")], "calls", "must return a function"),
+    "duplicates shared calls": Mistake(
         [
             (
                 "        def visit_call",
@@ -72,7 +76,7 @@ WRONG = {
         "everywhere",
         "A shared ReLU became several",
     ),
-    "let values": Mistake(
+    "skips let values": Mistake(
         [
             (
                 "        def visit_call",
@@ -83,7 +87,7 @@ WRONG = {
         "everywhere",
         "in the value of a `let`",
     ),
-    "inner functions": Mistake(
+    "skips nested functions": Mistake(
         [
             (
                 "        def visit_call",
@@ -92,9 +96,9 @@ WRONG = {
             )
         ],
         "everywhere",
-        "A function inside the function has a body",
+        "A nested function has a body",
     ),
-    "clauses": Mistake(
+    "skips match clauses": Mistake(
         [
             (
                 "        def visit_call",
@@ -104,7 +108,7 @@ WRONG = {
         "everywhere",
         "in a `Match`",
     ),
-    "new parameters": Mistake(
+    "renames the parameters": Mistake(
         [
             (
                 VISIT,
@@ -116,20 +120,20 @@ WRONG = {
         "calls",
         "The parameters must stay the same variables",
     ),
-    "in place": Mistake(
+    "modifies the call": Mistake(
         [(SUPER, ""), (NEW, "call.op = relay.op.get('nn.leaky_relu'); return call")],
         "calls",
-        "is never changed",
+        "immutable",
     ),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
-    tried("leaky_relu", "use_leaky", "leaky_relu", WRONG[name])
+def test_hints_at_common_mistake(name: str) -> None:
+    check_mistake("leaky_relu", "use_leaky", "leaky_relu", WRONG[name])
 
 
-def test_the_smallest_program_is_found() -> None:
+def test_finds_smallest_program() -> None:
     wrong = answer("leaky_relu", "use_leaky", (SUPER, ""))
     failure = check("leaky_relu", wrong, "nested", seed=5).failure
     assert failure is not None

@@ -1,4 +1,4 @@
-"""The exercises' notebooks: what is committed, what learners receive, and what comes of running it."""
+"""The exercises' notebooks: the committed files, the learners' version, and the results of running them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_exercise_has_checks() -> None:
     assert sorted(EXERCISES) == NAMES
 
 
-@pytest.mark.slow  # needs nbgrader, which Colab's environment has not
+@pytest.mark.slow  # needs nbgrader, which Colab's environment lacks
 @pytest.mark.parametrize("name", NAMES)
 def test_committed_notebooks_are_generated(name: str) -> None:
     for path, content in notebooks.generated(name):
@@ -40,7 +40,7 @@ def test_committed_notebooks_are_generated(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", notebooks.KINDS)
-def test_committed_notebooks_are_clean(name: str, kind: str) -> None:
+def test_committed_notebooks_have_no_outputs(name: str, kind: str) -> None:
     notebook = read(kind, name)
     nbformat.validate(notebook)
     uses_tvm = "extra: notebook,compile\n" in (notebooks.HERE / f"{name}.md").read_text("utf-8")
@@ -51,7 +51,7 @@ def test_committed_notebooks_are_clean(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_points_add_up(name: str) -> None:
+def test_points_add_up_to_10(name: str) -> None:
     graded = [
         cell.metadata["nbgrader"] for cell in read("release", name).cells if "nbgrader" in cell.metadata
     ]
@@ -76,14 +76,14 @@ def test_learners_receive_no_solution_and_no_hidden_test(name: str) -> None:
             assert notebooks.STUB.splitlines()[1] in released
 
 
-def test_a_misspelt_option_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rejects_misspelt_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "broken.md").write_text("```{code-cell} python\n:graded: forward\nx = 1\n```\n", "utf-8")
     monkeypatch.setattr(notebooks, "HERE", tmp_path)
     with pytest.raises(ValueError, match=r"^broken\.md: a cell has `answer`, or `graded` and `points`"):
         notebooks.source("broken")
 
 
-# -- running them
+# -- running the notebooks
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def client() -> Iterator[Any]:
 
 
 def errors(notebook: NotebookNode) -> dict[str, str]:
-    """By the name of a graded cell, or its text: the error that it ended in."""
+    """Return the errors by the name of the graded cell, or by the text of another cell."""
     result = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -105,42 +105,45 @@ def errors(notebook: NotebookNode) -> dict[str, str]:
 
 def feedback(notebook: NotebookNode) -> list[str]:
     """Return the HTML of all feedback that checks display."""
-    shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    html = [str(output.get("data", {}).get("text/html", "")) for output in shown]
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    html = [str(output.get("data", {}).get("text/html", "")) for output in outputs]
     return [text for text in html if "rx-feedback" in text]
 
 
 @pytest.mark.notebook
 @pytest.mark.parametrize("name", NAMES)
-def test_the_solution_runs(client: Any, name: str, tmp_path: Path) -> None:
-    """With hidden tests: full marks. `check` tries few programs: the graded cells try the same, and all."""
+def test_solution_notebook_runs(client: Any, name: str, tmp_path: Path) -> None:
+    """Get full marks, with hidden tests. `check` runs few programs, because the graded cells run them all."""
     notebook = read("source", name)
     for cell in notebook.cells:
         cell.source = re.sub(r"^(check\(.*)\)$", r"\1, programs=5)", cell.source, flags=re.MULTILINE)
-    done = run(client, notebook, tmp_path)
-    assert errors(done) == {}
-    assert feedback(done)
-    assert all('data-state="fails"' not in text for text in feedback(done))
+    executed = run(client, notebook, tmp_path)
+    assert errors(executed) == {}
+    assert feedback(executed)
+    assert all('data-state="fails"' not in text for text in feedback(executed))
+    printed = "".join(str(out.get("text", "")) for cell in executed.cells for out in cell.get("outputs", []))
+    assert not re.search(r"does not work here yet|not written yet|\bwrong\b", printed), printed
 
 
 @pytest.mark.notebook
-def test_a_wrong_answer_is_shown(client: Any, tmp_path: Path) -> None:
-    done = run(client, submission("unification", NO_OCCURS), tmp_path)
-    assert set(errors(done)) == {"unify-occurs", "unify-names"}
-    assert errors(done)["unify-occurs"].startswith("WrongAnswerError: unify: occurs does not hold")
-    wrong = [text for text in feedback(done) if 'data-state="fails"' in text]
-    # `check`, and the two graded cells; each with the program, drawn.
+def test_shows_wrong_answer(client: Any, tmp_path: Path) -> None:
+    executed = run(client, submission("unification", NO_OCCURS), tmp_path)
+    assert set(errors(executed)) == {"unify-occurs", "unify-names"}
+    assert errors(executed)["unify-occurs"].startswith("WrongAnswerError: unify: occurs does not hold")
+    wrong = [text for text in feedback(executed) if 'data-state="fails"' in text]
+    # `check` and the two graded cells, each with a picture of the program.
     assert len(wrong) == 3
     assert all("relay-explorer" in text and "application/json" in text for text in wrong)
 
 
 @pytest.mark.notebook
-def test_an_unanswered_notebook_runs_to_its_end(client: Any, tmp_path: Path) -> None:
-    done = run(client, read("release", "type_relation"), tmp_path)
-    assert "It is not written yet" in feedback(done)[0]
+@pytest.mark.parametrize("name", NAMES)
+def test_unanswered_notebook_runs_to_its_end(client: Any, name: str, tmp_path: Path) -> None:
+    executed = run(client, read("release", name), tmp_path)
+    assert any("There is no answer yet" in text for text in feedback(executed))
     graded = {
         cell.metadata.nbgrader.grade_id
-        for cell in done.cells
+        for cell in executed.cells
         if cell.metadata.get("nbgrader", {}).get("grade")
     }
-    assert graded <= set(errors(done))
+    assert set(errors(executed)) == graded

@@ -1,4 +1,4 @@
-"""The exercise `operator_gradient`: right rules pass, and every usual mistake is told by its name."""
+"""The checks of the exercise `operator_gradient`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.ops.relation import IDENTITY
 from relay_explorer.transform.gradients import declared_rule
 from tests.exercises.answers import answer
-from tests.exercises.mistakes import Mistake, tried
+from tests.exercises.mistakes import Mistake, check_mistake
 
 EXERCISE = "operator_gradient"
 SIGMOID = "return [grad * call * (relay.ones_like(call) - call)]"
@@ -32,20 +32,20 @@ BLEND = "return [grad * (relay.ones_like(t) - t), grad * t, grad * (b - a)]"
 
 @pytest.mark.parametrize("part", ARGUMENTS)
 @pytest.mark.parametrize("seed", range(2))
-def test_the_solution_passes(part: str, seed: int) -> None:
+def test_solution_passes(part: str, seed: int) -> None:
     feedback = check(f"{EXERCISE}.{part}", answer(EXERCISE, f"{part}_rule"), seed=seed, programs=60)
     assert feedback.passed, str(feedback)
 
 
 @pytest.mark.parametrize("part", ["sigmoid", "multiply", "mean", "softmax"])
-def test_the_packages_own_rule_passes(part: str) -> None:
-    """It is written in another way, and gives tuples and None where a list is meant, too."""
+def test_accepts_package_rule(part: str) -> None:
+    """Package rules may also return tuples and None."""
     op = Op.get({"softmax": "nn.softmax"}.get(part, part))
     assert check(f"{EXERCISE}.{part}", op.get_attr("FPrimalGradient")).passed
 
 
 WRONG = {
-    "of what went in": (
+    "uses the argument instead of the value": (
         "sigmoid",
         Mistake(
             [
@@ -55,56 +55,65 @@ WRONG = {
                 )
             ],
             "slope",
-            "about the *value* of sigmoid",
+            "the *value* of sigmoid",
         ),
     ),
-    "half of the slope": ("sigmoid", Mistake([("grad * call * ", "grad * ")], "slope", "y is the other")),
-    "as exp": (
+    "omits one factor of the slope": (
         "sigmoid",
-        Mistake([(" * (relay.ones_like(call) - call)", "")], "slope", "exp is its own slope"),
+        Mistake([("grad * call * ", "grad * ")], "slope", "y is the other"),
     ),
-    "without what comes": (
+    "uses the derivative of exp": (
+        "sigmoid",
+        Mistake([(" * (relay.ones_like(call) - call)", "")], "slope", "exp is its own derivative"),
+    ),
+    "ignores the incoming gradient": (
         "sigmoid",
         Mistake([("return [grad * call", "return [call")], "slope", "`grad`, the derivative"),
     ),
-    "not a list": (
+    "returns an expression without a list": (
         "sigmoid",
         Mistake([(SIGMOID, SIGMOID.replace("[", "(").replace("]", ")"))], "slope", "a list of one"),
     ),
-    "no return": ("sigmoid", Mistake([(SIGMOID, SIGMOID.removeprefix("return "))], "slope", "must return")),
-    "a number": ("sigmoid", Mistake([(SIGMOID, "return [0.25]")], "slope", "nothing that is computed now")),
-    "a constant of float32": (
+    "returns nothing": (
+        "sigmoid",
+        Mistake([(SIGMOID, SIGMOID.removeprefix("return "))], "slope", "must return"),
+    ),
+    "returns a Python number": (
+        "sigmoid",
+        Mistake([(SIGMOID, "return [0.25]")], "slope", "not a number that Python computes"),
+    ),
+    "uses a float32 constant": (
         "sigmoid",
         Mistake([("relay.ones_like(call)", "relay.const(1.0)")], "slope", "`relay.const(1.0)` is float32"),
     ),
-    "nothing": (
+    "returns None for a used argument": (
         "sigmoid",
-        Mistake([(SIGMOID, "return [None]")], "slope", "says that y does not move with x"),
+        Mistake([(SIGMOID, "return [None]")], "slope", "means that y does not depend on x"),
     ),
-    "the wrong sign": (
+    "negates the slope": (
         "sigmoid",
         Mistake(
             [("(relay.ones_like(call) - call)", "(call - relay.ones_like(call))")], "slope", "the wrong sign"
         ),
     ),
-    "exchanged": (
+    "exchanges the arguments": (
         "multiply",
         Mistake(
             [("(grad * b, a)", "(grad * a, a)"), ("(grad * a, b)", "(grad * b, b)")],
             "same",
-            "if a moves, y moves by b times as much",
+            "if a changes, y changes b times as much",
         ),
     ),
-    "not summed": (
+    "does not sum broadcast axes": (
         "multiply",
         Mistake([(MULTIPLY, "return [grad * b, grad * a]")], "broadcast", "`relay.collapse_sum_like(…, b)`"),
     ),
-    "one for two": (
+    "returns one gradient for two arguments": (
         "multiply",
         Mistake([(MULTIPLY, "return [grad * b]")], "same", "one for each argument: a, b"),
     ),
-    "not divided": ("mean", Mistake([(SHARE, "share = grad")], "all", "The mean divides")),
-    "divided by all": (
+    "does not divide the mean": ("mean", Mistake([(SHARE, "share = grad")], "all", "The mean divides")),
+    "divides by the size of x": (
         "mean",
         Mistake(
             [
@@ -112,59 +121,71 @@ WRONG = {
                 ("(x,) = call.args", "(x,) = call.args; import numpy as np"),
             ],
             "axes",
-            "not by how many x has",
+            "not by the number of elements of x",
         ),
     ),
-    "not stretched": ("mean", Mistake([(MEAN, "return [share]")], "all", "`relay.broadcast_to_like(…, x)`")),
-    "axes not put back": (
+    "does not broadcast the gradient": (
+        "mean",
+        Mistake([(MEAN, "return [share]")], "all", "`relay.broadcast_to_like(…, x)`"),
+    ),
+    "does not restore reduced axes": (
         "mean",
         Mistake([("if not call.attrs.keepdims:", "if False:")], "axes", "`relay.expand_dims`"),
     ),
-    "each by itself": (
+    "ignores the other softmax outputs": (
         "softmax",
         Mistake(
             [(SOFTMAX, "return [grad * call * (relay.ones_like(call) - call)]")],
             "last",
-            "So what came to the others",
+            "therefore includes the `grad` of the others",
         ),
     ),
-    "not weighted": (
+    "does not weight the sum": (
         "softmax",
         Mistake([("relay.sum(grad * call", "relay.sum(grad")], "last", "weighted by its y"),
     ),
-    "not multiplied": ("softmax", Mistake([(SOFTMAX, "return [grad - total]")], "last", "At the end")),
-    "always the last axis": (
+    "does not multiply by the value": (
+        "softmax",
+        Mistake([(SOFTMAX, "return [grad - total]")], "last", "At the end"),
+    ),
+    "ignores the axis attribute": (
         "softmax",
         Mistake([("axis=[call.attrs.axis]", "axis=[-1]")], "axis", "The axis is an attribute"),
     ),
-    "the axis gone": ("softmax", Mistake([(", keepdims=True", "")], "last", "need `keepdims=True`")),
-    "how much of which": (
+    "drops the reduced axis": ("softmax", Mistake([(", keepdims=True", "")], "last", "need `keepdims=True`")),
+    "exchanges the weights of a blend": (
         "blend",
         Mistake(
             [(BLEND, "return [grad * t, grad * (relay.ones_like(t) - t), grad * (b - a)]")],
             "three",
-            "how much of b",
+            "the weight of b",
         ),
     ),
-    "a once": ("blend", Mistake([("grad * (relay.ones_like(t) - t)", "grad")], "three", "in two places")),
-    "backwards": (
+    "ignores the second occurrence of a": (
         "blend",
-        Mistake([("grad * (b - a)", "grad * (a - b)")], "three", "by t has the wrong sign"),
+        Mistake([("grad * (relay.ones_like(t) - t)", "grad")], "three", "a occurs twice"),
     ),
-    "t does not matter": ("blend", Mistake([("grad * (b - a)", "None")], "three", "by t is zero")),
+    "negates the gradient of t": (
+        "blend",
+        Mistake([("grad * (b - a)", "grad * (a - b)")], "three", "with respect to t has the wrong sign"),
+    ),
+    "returns None for t": (
+        "blend",
+        Mistake([("grad * (b - a)", "None")], "three", "with respect to t is zero"),
+    ),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
+def test_hints_at_common_mistake(name: str) -> None:
     part, mistake = WRONG[name]
-    feedback = tried(EXERCISE, f"{part}_rule", f"{EXERCISE}.{part}", mistake)
+    feedback = check_mistake(EXERCISE, f"{part}_rule", f"{EXERCISE}.{part}", mistake)
     assert feedback.picture is not None
     assert feedback.failure is not None
     assert len(feedback.failure.case.splitlines()) <= 5
 
 
-def test_numbers_are_shown_beside_difference_quotients() -> None:
+def test_reports_difference_quotients() -> None:
     wrong = answer(EXERCISE, "sigmoid_rule", ("grad * call * ", "grad * "))
     feedback = check(f"{EXERCISE}.sigmoid", wrong)
     assert feedback.failure is not None
@@ -176,7 +197,7 @@ def test_numbers_are_shown_beside_difference_quotients() -> None:
     assert feedback.failure.got == f"dx = [{-1.1 * (1 - y):.4f}]"
 
 
-def test_the_rule_is_drawn_as_it_was_asked() -> None:
+def test_draws_rule_of_failing_case() -> None:
     feedback = check(
         f"{EXERCISE}.softmax", answer(EXERCISE, "softmax_rule", (SOFTMAX, "return [grad - total]"))
     )
@@ -191,7 +212,7 @@ def test_the_rule_is_drawn_as_it_was_asked() -> None:
     )
 
 
-def test_the_operators_themselves_are_left_as_they_are() -> None:
+def test_keeps_declared_rules() -> None:
     def broken(call: Any, grad: Any) -> Any:
         raise ValueError("not today")
 
@@ -204,15 +225,15 @@ def test_the_operators_themselves_are_left_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("part", ARGUMENTS)
-def test_an_example_can_be_stepped_through(part: str) -> None:
-    shown = explore(example(part, answer(EXERCISE, f"{part}_rule")), view="gradient")
-    assert shown.view.kind == "gradient"
+def test_example_opens_in_gradient_explorer(part: str) -> None:
+    explorer = explore(example(part, answer(EXERCISE, f"{part}_rule")), view="gradient")
+    assert explorer.view.kind == "gradient"
     with pytest.raises(ValueError, match="there is no part 'tanh'"):
         example("tanh", lambda call, grad: [grad])
 
 
-def test_a_rule_of_a_mistake_differs_from_a_right_one() -> None:
-    """Otherwise its hint would be given for something else."""
+def test_rules_of_mistakes_differ_from_solution() -> None:
+    """Otherwise a hint would be shown for a right answer."""
     cases = {
         "sigmoid": Case("sigmoid", ((3,),)),
         "multiply": Case("multiply", ((2, 3), (2, 3))),
@@ -221,15 +242,15 @@ def test_a_rule_of_a_mistake_differs_from_a_right_one() -> None:
         "blend": Case("blend", ((3,),) * 3),
     }
     for part, mistakes in MISTAKES.items():
-        right = quotients(cases[part])
-        assert same(derivatives(cases[part], answer(EXERCISE, f"{part}_rule"))[1], right)
+        expected = quotients(cases[part])
+        assert same(derivatives(cases[part], answer(EXERCISE, f"{part}_rule"))[1], expected)
         for rule, hint in mistakes:
-            with contextlib.suppress(RelayError):  # one that does not even fit
-                assert not same(derivatives(cases[part], Watched(rule))[1], right), hint
+            with contextlib.suppress(RelayError):  # a rule may also have a wrong shape
+                assert not same(derivatives(cases[part], Watched(rule))[1], expected), hint
 
 
-def test_a_rule_for_an_operator_of_ones_own_trains() -> None:
-    """What the exercise asks for is what the compiler takes: by `set_attr`, for a registered operator."""
+def test_rule_of_registered_operator_is_used() -> None:
+    """A rule of the exercise's form, set by `set_attr`, differentiates a registered operator."""
     relay.op.register("thrice", "Three times as much.")
     try:
         op = relay.op.get("thrice")

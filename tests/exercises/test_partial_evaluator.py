@@ -1,4 +1,4 @@
-"""The exercise `partial_evaluator`: right answers pass, and every usual mistake is told by its name."""
+"""The checks of the exercise `partial_evaluator`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from relay_explorer.ir import GlobalVar, IRModule
 from relay_explorer.text import parse
 from relay_explorer.transform import DeadCodeElimination, PartialEvaluate, Sequential
 from tests.exercises.answers import answer
-from tests.exercises.mistakes import Mistake, tried
+from tests.exercises.mistakes import Mistake, check_mistake
 
 Functions = dict[str, relay.Function]
 VISIT_LET = (
-    "            self.given[let.var] = self.visit(let.value)\n            return self.visit(let.body)\n"
+    "            self.values[let.var] = self.visit(let.value)\n            return self.visit(let.body)\n"
 )
 
 
-def test_the_solution_passes() -> None:
+def test_solution_passes() -> None:
     feedback = check(
         "partial_evaluator", answer("partial_evaluator", "partial_evaluate"), seed=1, programs=15
     )
     assert feedback.passed, str(feedback)
 
 
-def test_lets_may_stay() -> None:
-    """Each with a variable of its own: a function's body may come to stand in several places."""
-    keeps = answer(
+def test_accepts_answer_that_keeps_lets() -> None:
+    """Each copy gets a new variable, because a function's body may be unfolded in several places."""
+    keeping_lets = answer(
         "partial_evaluator", "partial_evaluate",
         (
             VISIT_LET,
             "            value = self.visit(let.value)\n"
             "            if isinstance(value, relay.Constant):\n"
-            "                self.given[let.var] = value\n"
+            "                self.values[let.var] = value\n"
             "                return self.visit(let.body)\n"
-            "            self.given[let.var] = relay.Var(let.var.name_hint)\n"
-            "            return relay.Let(self.given[let.var], value, self.visit(let.body))\n",
+            "            self.values[let.var] = relay.Var(let.var.name_hint)\n"
+            "            return relay.Let(self.values[let.var], value, self.visit(let.body))\n",
         ),
     )  # fmt: skip
-    feedback = check("partial_evaluator", keeps, programs=10)
+    feedback = check("partial_evaluator", keeping_lets, programs=10)
     assert feedback.passed, str(feedback)
 
 
-def test_the_packages_own_pass_is_a_right_answer() -> None:
-    def own(function: relay.Function, functions: Functions) -> relay.Function:
+def test_accepts_package_pass() -> None:
+    def package_pass(function: relay.Function, functions: Functions) -> relay.Function:
         calls: list[relay.Expr] = []
         for each in (function, *functions.values()):
             relay.analysis.post_order_visit(each, calls.append)
@@ -60,77 +60,77 @@ def test_the_packages_own_pass_is_a_right_answer() -> None:
         return result
 
     for part in ("functions", "recursion"):
-        feedback = check("partial_evaluator", own, part, programs=15)
+        feedback = check("partial_evaluator", package_pass, part, programs=15)
         assert feedback.passed, str(feedback)
 
 
 VISIT_LET = (
-    "            self.given[let.var] = self.visit(let.value)\n            return self.visit(let.body)\n"
+    "            self.values[let.var] = self.visit(let.value)\n            return self.visit(let.body)\n"
 )
 CALLEE = "return Evaluate(zip(callee.params, args)).visit(callee.body)"
 WRONG = {
-    "nothing": Mistake(
+    "returns the input": Mistake(
         [("body = Evaluate().visit(function.body)", "body = function.body")],
-        "arithmetic", "First evaluate the arguments",
+        "arithmetic", "Evaluate the arguments first",
     ),
-    "the body": Mistake(
+    "returns the body": Mistake(
         [("return relay.Function(function.params, body, function.ret_type)", "return body")],
         "arithmetic", "not its body",
     ),
-    "other parameters": Mistake(
+    "drops the parameters": Mistake(
         [("relay.Function(function.params, body", "relay.Function(function.params[:0], body")],
         "arithmetic", "",
     ),
-    "outside in": Mistake(
+    "does not evaluate arguments first": Mistake(
         [("args = [self.visit(arg) for arg in call.args]", "args = list(call.args)")], "arithmetic", "",
     ),
-    "variables": Mistake(
+    "does not propagate constants through variables": Mistake(
         [(VISIT_LET, "            return relay.Let(let.var, self.visit(let.value), self.visit(let.body))\n")],
-        "arithmetic", "its variable stands for it",
+        "arithmetic", "its variable stands for the constant",
     ),
-    "the wrong branch": Mistake(
+    "takes the wrong branch": Mistake(
         [("if condition.data.item() else", "if not condition.data.item() else")],
-        "branches", "means something else",
+        "branches", "has a different meaning",
     ),
-    "both branches": Mistake(
+    "takes the true branch of a dynamic condition": Mistake(
         [("            return relay.If(condition, self.visit(i.true_branch), self.visit(i.false_branch))\n",
           "            return self.visit(i.true_branch)\n")],
-        "branches", "means something else",
+        "branches", "has a different meaning",
     ),
-    "an unknown choice is left alone": Mistake(
+    "does not visit the branches of a dynamic condition": Mistake(
         [("relay.If(condition, self.visit(i.true_branch), self.visit(i.false_branch))",
           "relay.If(condition, i.true_branch, i.false_branch)")],
         "branches", "",
     ),
-    "no calls": Mistake(
+    "never unfolds calls": Mistake(
         [("                if isinstance(args[0], relay.Constant):\n", "                if False:\n")],
-        "functions", "Evaluate the body of the function in its place",
+        "functions", "Replace it with the evaluated body",
     ),
-    "one visitor for all": Mistake(
-        [(CALLEE, "self.given.update(zip(callee.params, args)); return self.visit(callee.body)")],
+    "shares one environment between calls": Mistake(
+        [(CALLEE, "self.values.update(zip(callee.params, args)); return self.visit(callee.body)")],
         "functions", "",
     ),
-    "arguments as they are written": Mistake(
+    "passes unevaluated arguments": Mistake(
         [(CALLEE, "return Evaluate(zip(callee.params, call.args)).visit(callee.body)")], "functions", "",
     ),
-    "every call": Mistake(
+    "unfolds every call": Mistake(
         [("                if isinstance(args[0], relay.Constant):\n", "                if True:\n")],
-        "recursion", "On what does it call itself here?",
+        "recursion", "What does it call itself on here?",
     ),
-    "twice": Mistake(
+    "duplicates argument expressions": Mistake(
         [("            new = relay.Call(call.op, args, call.attrs)\n",
           "            args = [relay.Call(a.op, a.args) if isinstance(a, relay.Call) else a for a in args]\n"
           "            new = relay.Call(call.op, args, call.attrs)\n")],
         "once", "more often than before",
     ),
-    "another operator": Mistake(
+    "replaces operators": Mistake(
         [("            return (constant and evaluate(new)) or new\n",
           "            if call.op.name == 'negative' and not constant:\n"
           "                return relay.subtract(relay.const(0), args[0])\n"
           "            return (constant and evaluate(new)) or new\n")],
-        "arithmetic", "stays as it is written",
+        "arithmetic", "stay as they are",
     ),
-    "in place": Mistake(
+    "modifies the call": Mistake(
         [("            new = relay.Call(call.op, args, call.attrs)\n",
           "            call.args = tuple(args); new = call\n")],
         "arithmetic", "",
@@ -139,13 +139,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
-    feedback = tried("partial_evaluator", "partial_evaluate", "partial_evaluator", WRONG[name])
+def test_hints_at_common_mistake(name: str) -> None:
+    feedback = check_mistake("partial_evaluator", "partial_evaluate", "partial_evaluator", WRONG[name])
     assert feedback.failure is not None
     assert len(feedback.failure.case.splitlines()) <= 24, "the program is small"
 
 
-def test_programs_end_and_what_may_not_is_not_tried() -> None:
+def test_generated_programs_terminate() -> None:
     rng = random.Random(0)
     result = list(programs(rng, 60, lets=True, branches=True, calls=2))
     assert all(map(ends, result))

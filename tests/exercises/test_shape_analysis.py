@@ -1,4 +1,4 @@
-"""The exercise `shape_analysis`: right answers pass, and every usual mistake is told by its name."""
+"""The checks of the exercise `shape_analysis`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from relay_explorer.grading import check
 from relay_explorer.grading.shape_analysis.checks import right_answer
 from relay_explorer.grading.shape_analysis.programs import AXES, BINARY, UNARY, Maker, changed, forgetful
 from tests.exercises.answers import answer
-from tests.exercises.mistakes import Mistake, tried
+from tests.exercises.mistakes import Mistake, check_mistake
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_the_solution_passes(seed: int) -> None:
+def test_solution_passes(seed: int) -> None:
     feedback = check("shape_analysis", answer("shape_analysis", "shape_of"), seed=seed, programs=60)
     assert feedback.passed, str(feedback)
 
 
 WRONG = {
-    "no broadcasting": Mistake(
+    "does not broadcast": Mistake(
         [("return broadcast(*args)", "return args[0]")], "broadcast", "align the shapes at the last axis"
     ),
-    "aligned at the front": Mistake(
+    "aligns at the first axis": Mistake(
         [
             (
                 "zip((1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right)",
@@ -33,20 +33,20 @@ WRONG = {
         "broadcast",
         "",
     ),
-    "no ones": Mistake(
+    "does not stretch axes of length 1": Mistake(
         [("return b if a == 1 else a if b == 1 else agree(a, b)", "return agree(a, b)")],
         "broadcast",
-        "These shapes fit",
+        "These shapes match",
     ),
-    "dense as a product": Mistake(
+    "treats dense as a matrix product": Mistake(
         [("(*batch, one), (units, other) = args", "(*batch, one), (other, units) = args")], "dense", ""
     ),
-    "dense of a matrix": Mistake(
+    "handles only matrices in dense": Mistake(
         [("(*batch, one), (units, other) = args", "(batch, one), (units, other) = args; batch = [batch]")],
         "dense",
         "",
     ),
-    "the inverse permutation": Mistake(
+    "applies the inverse permutation": Mistake(
         [
             (
                 "return tuple(data[axis] for axis in axes)",
@@ -56,21 +56,23 @@ WRONG = {
         "axes",
         "Axis `i` of the result is axis `axes[i]`",
     ),
-    "no axes": Mistake(
+    "ignores the default axes": Mistake(
         [("range(len(data))[::-1] if attrs.axes is None else attrs.axes", "attrs.axes")], "axes", ""
     ),
-    "keepdims": Mistake([(" or attrs.keepdims]", "]")], "axes", "becomes 1 with `keepdims`"),
-    "negative axes": Mistake(
+    "ignores keepdims": Mistake([(" or attrs.keepdims]", "]")], "axes", "becomes 1 with `keepdims`"),
+    "rejects negative axes": Mistake(
         [("[axis % len(data) for axis in attrs.axis]", "attrs.axis")], "axes", "Axes may be negative"
     ),
-    "joined along a negative axis": Mistake([("    axis %= len(first)\n", "")], "axes", ""),
-    "no let": Mistake([("            shapes[expr.var] = shape(expr.value)\n", "")], "lets", ""),
-    "no memory": Mistake(
+    "rejects a negative axis of concatenate": Mistake([("    axis %= len(first)\n", "")], "axes", ""),
+    "does not record let values": Mistake(
+        [("            shapes[expr.var] = shape(expr.value)\n", "")], "lets", ""
+    ),
+    "has no memo": Mistake(
         [
             (
-                "        if expr not in shapes:\n            shapes[expr] = found(expr)\n"
+                "        if expr not in shapes:\n            shapes[expr] = compute(expr)\n"
                 "        return shapes[expr]",
-                "        return shapes[expr] if expr in shapes else found(expr)",
+                "        return shapes[expr] if expr in shapes else compute(expr)",
             )
         ],
         "lets",
@@ -80,35 +82,35 @@ WRONG = {
     "accepts everything": Mistake(
         [('    raise ShapeError(f"{a} is not {b}")', "    return a")],
         "refuse",
-        "Raise a ShapeError where it is not so",
+        "Otherwise, raise a ShapeError",
     ),
-    "another error": Mistake(
+    "raises another error": Mistake(
         [('    raise ShapeError(f"{a} is not {b}")', '    raise ValueError("no")')], "refuse", ""
     ),
-    "unknown with a number": Mistake(
+    "loses static dimensions": Mistake(
         [
             (
-                "return relay.Any() if isinstance(known, relay.Any) or known == 1 else known",
+                "return relay.Any() if isinstance(static, relay.Any) or static == 1 else static",
                 "return relay.Any()",
             )
         ],
-        "unknown",
-        "give the number",
+        "dynamic",
+        "the result is that number",
     ),
-    "unknown with one": Mistake(
-        [("return relay.Any() if isinstance(known, relay.Any) or known == 1 else known", "return known")],
-        "unknown",
-        "with 1 it is not known",
+    "treats dynamic with 1 as static": Mistake(
+        [("return relay.Any() if isinstance(static, relay.Any) or static == 1 else static", "return static")],
+        "dynamic",
+        "with 1 it is dynamic",
     ),
-    "unknown is different": Mistake(
+    "treats dynamic dimensions as different": Mistake(
         [
             ("    if isinstance(a, relay.Any) or a == b:", "    if a == b:"),
             ("    if isinstance(b, relay.Any):\n        return a\n    raise", "    raise"),
         ],
-        "unknown",
-        "no reason to refuse",
+        "dynamic",
+        "never a mismatch",
     ),
-    "a type": Mistake(
+    "returns a string": Mistake(
         [("    return shape(function.body)", "    return str(shape(function.body))")],
         "broadcast",
         "must return a tuple",
@@ -117,12 +119,12 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
-    tried("shape_analysis", "shape_of", "shape_analysis", WRONG[name])
+def test_hints_at_common_mistake(name: str) -> None:
+    check_mistake("shape_analysis", "shape_of", "shape_analysis", WRONG[name])
 
 
-def test_the_programs_are_what_they_should_be() -> None:
-    """Programs that are made for a shape are well typed; changed ones often are not; some have unknowns."""
+def test_generated_programs_are_valid_or_refused() -> None:
+    """Generated programs are well typed, mutated ones often are not, and some are dynamic."""
     rng = random.Random(1)
     result = [Maker(rng, (*UNARY, *BINARY, *AXES, "nn.dense"), lets=True).module(3) for _ in range(60)]
     assert all(right_answer(module) is not None for module in result)

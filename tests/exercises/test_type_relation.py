@@ -1,4 +1,4 @@
-"""The exercise `type_relation`: right answers pass, and every usual mistake is told by its name."""
+"""The checks of the exercise `type_relation`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from relay_explorer.grading import check, grade
 from relay_explorer.grading.feedback import FAILED, PASSED, WrongAnswerError
 from relay_explorer.grading.type_relation import Case, Holds, Refusal, Waits, program, register
-from relay_explorer.grading.type_relation import answer as right
+from relay_explorer.grading.type_relation import answer as oracle
 from relay_explorer.ir import (
     Any,
     IncompleteType,
@@ -32,14 +32,14 @@ def distances(*changes: tuple[str, str]) -> object:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_the_solution_passes(seed: int) -> None:
+def test_solution_passes(seed: int) -> None:
     feedback = check("type_relation", distances(), seed=seed, programs=60)
     assert feedback.passed, str(feedback)
     assert {line.state for line in feedback.lines} == {PASSED}
 
 
-def by_cases(types, num_inputs, attrs, reporter):  # type: ignore[no-untyped-def]
-    """Answer correctly in another way: the batch axes by hand, and the types in two runs."""
+def case_analysis(types, num_inputs, attrs, reporter):  # type: ignore[no-untyped-def]
+    """Solve the exercise differently: batch axes by hand, and the types in two runs."""
     shapes = [t.shape if isinstance(t, TensorType) else None for t in types[:2]]
     if any(not isinstance(t, (TensorType, IncompleteType)) for t in types[:2]):
         raise RelationError(
@@ -67,8 +67,8 @@ def by_cases(types, num_inputs, attrs, reporter):  # type: ignore[no-untyped-def
     return True
 
 
-def test_another_way_of_writing_it_passes() -> None:
-    feedback = check("type_relation", by_cases, programs=60)
+def test_alternative_solution_passes() -> None:
+    feedback = check("type_relation", case_analysis, programs=60)
     assert feedback.passed, str(feedback)
 
 
@@ -76,7 +76,7 @@ WRONG = {
     "exchanges rows and columns": (
         [("(*both, n, k)", "(*both, k, n)")],
         "forward",
-        "last two axes are exchanged",
+        "last two axes are swapped",
     ),
     "keeps the coordinates": ([("(*both, n, k)", "(*both, n, d)")], "forward", "coordinates do not appear"),
     "fixes the element type": (
@@ -97,9 +97,9 @@ WRONG = {
             )
         ],
         "forward",
-        "The answer is True or False",
+        "The return value is True or False",
     ),
-    "writes into the list": (
+    "modifies the list of types": (
         [
             (
                 "reporter.assign(out, TensorType((*both, n, k), points.dtype))",
@@ -107,20 +107,24 @@ WRONG = {
             )
         ],
         "forward",
-        "may not put types into the list",
+        "may not modify the list of types",
     ),
     "never assigns the result": (
         [("reporter.assign(out, TensorType((*both, n, k), points.dtype))", "pass")],
         "forward",
         "without assigning the result",
     ),
-    "changes a type": (
+    "modifies a type": (
         [("*batch, n, d = points.shape", "*batch, n, d = points.shape; points.shape = (*batch, d, n)")],
         "forward",
-        "is never changed",
+        "immutable",
     ),
-    "never ends": ([("*batch, n, d = points.shape", "while True: pass")], "forward", "never ends"),
-    "calls itself": (
+    "does not terminate": (
+        [("*batch, n, d = points.shape", "while True: pass")],
+        "forward",
+        "does not terminate",
+    ),
+    "recurses without end": (
         [("*batch, n, d = points.shape", "return distances(types, num_inputs, attrs, reporter)")],
         "forward",
         "something smaller",
@@ -140,18 +144,18 @@ WRONG = {
         "broadcast",
         "Align them at the last one",
     ),
-    "takes an unknown type for an error": ([NOTHING], "waits", "That is no error: return False"),
-    "looks into an unknown type": (
+    "refuses an incomplete type": ([NOTHING], "waits", "Return False instead"),
+    "reads the shape of an incomplete type": (
         [NOTHING, ('points = tensor(points, 0, "points")', "")],
         "waits",
         "A type that is not known yet has no shape",
     ),
-    "answers too early": (
+    "returns True before assigning": (
         [(NOTHING[0], NOTHING[0].replace("False", "True"))],
         "waits",
-        "answered True before it had assigned the result",
+        "returned True before it had assigned the result",
     ),
-    "guesses": (
+    "guesses the number of centers": (
         [
             (
                 "return False\n        known = TensorType((attrs.count, d)",
@@ -164,12 +168,12 @@ WRONG = {
     "does not reason backwards": (
         [("if attrs.count is None:", "if True:")],
         "backward",
-        "what the centres are",
+        "the type of the centers",
     ),
-    "waits for itself": (
-        [("reporter.assign(centres, known)", "reporter.assign(centres, known); return False")],
+    "returns False after assigning the centers": (
+        [("reporter.assign(centers, known)", "reporter.assign(centers, known); return False")],
         "backward",
-        "work out the result in the same run",
+        "compute the result in the same run",
     ),
     "assigns a shape": (
         [
@@ -181,23 +185,23 @@ WRONG = {
         "forward",
         "takes two types",
     ),
-    "keeps what it learns backwards": (
-        [("reporter.assign(centres, known)", "pass")],
+    "does not assign the centers": (
+        [("reporter.assign(centers, known)", "pass")],
         "backward",
-        "assign the type of the centres as well",
+        "assign it as well",
     ),
-    "exchanges the centres' axes": (
+    "exchanges the axes of the centers": (
         [("known = TensorType((attrs.count, d)", "known = TensorType((d, attrs.count)")],
         "backward",
-        "`count` is the number of centres",
+        "`count` is the number of centers",
     ),
-    "compares `?` as a number": ([("not same_dim(d, e)", "d != e")], "any", "disagrees with nothing"),
-    "does not compare coordinates": ([("not same_dim(d, e)", "False")], "refuses", "Nothing compares them"),
+    "compares `?` as a number": ([("not same_dim(d, e)", "d != e")], "any", "never disagrees"),
+    "does not compare coordinates": ([("not same_dim(d, e)", "False")], "refuses", "nothing compares them"),
     "does not compare counts": ([("not same_dim(k, attrs.count)", "False")], "refuses", "they must agree"),
     "does not compare dtypes": (
-        [("points.dtype != centres.dtype", "False")],
+        [("points.dtype != centers.dtype", "False")],
         "refuses",
-        "Compare the dtypes",
+        "Compare the element types",
     ),
     "does not count axes": (
         [("len(points.shape) < 2", "False")],
@@ -207,23 +211,23 @@ WRONG = {
     "raises another error": (
         [
             ('raise RelationError(f"a point', 'raise ValueError(f"a point'),
-            (', and a centre {e}", culprits=(0, 1))', ', and a centre {e}")'),
+            (', and a center {e}", culprits=(0, 1))', ', and a center {e}")'),
         ],
         "refuses",
-        "by raising RelationError",
+        "by raising a RelationError",
     ),
-    "does not say whose fault it is": (
-        [('and a centre {e}", culprits=(0, 1))', 'and a centre {e}")')],
+    "names no culprits": (
+        [('and a center {e}", culprits=(0, 1))', 'and a center {e}")')],
         "message",
         "culprits=(0, 1)",
     ),
-    "blames a number": (
-        [('and a centre {e}", culprits=(0, 1))', 'and a centre {e}", culprits=1)')],
+    "passes one culprit without a tuple": (
+        [('and a center {e}", culprits=(0, 1))', 'and a center {e}", culprits=1)')],
         "refuses",
-        "a tuple of argument numbers",
+        "a tuple of argument indices",
     ),
-    "does not name the numbers": (
-        [("a point has {d} coordinates, and a centre {e}", "the coordinates differ")],
+    "does not report the dimensions": (
+        [("a point has {d} coordinates, and a center {e}", "the coordinates differ")],
         "message",
         "the two numbers that disagree",
     ),
@@ -231,18 +235,18 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
-    changes, fails, hint = WRONG[name]
+def test_hints_at_common_mistake(name: str) -> None:
+    changes, failed_property, hint = WRONG[name]
     feedback = check("type_relation", distances(*changes))
-    assert feedback.failed == fails, str(feedback)
+    assert feedback.failed == failed_property, str(feedback)
     assert feedback.failure is not None
     assert hint in feedback.failure.hint, str(feedback)
     assert feedback.picture is not None
-    # The smallest program that shows it fits a glance.
+    # The reported program is small.
     assert len(feedback.failure.case.splitlines()) <= 7
 
 
-def test_an_answer_that_refuses_everything_has_no_points() -> None:
+def test_refusing_everything_earns_no_points() -> None:
     def refuse(types: object, num_inputs: int, attrs: object, reporter: object) -> bool:
         raise RelationError("something is wrong")
 
@@ -251,21 +255,21 @@ def test_an_answer_that_refuses_everything_has_no_points() -> None:
     assert not any(results.values())
 
 
-def test_the_smallest_program_is_found() -> None:
+def test_finds_smallest_program() -> None:
     feedback = check("type_relation", distances(("(*both, n, k)", "(*both, k, n)")), "broadcast")
     assert feedback.failure is not None
     assert feedback.failure.case == (
-        "def @main(%points: Tensor[(2, 4), float32], %centres: Tensor[(3, 4), float32]) {\n"
-        "  distances(%points, %centres)\n}"
+        "def @main(%points: Tensor[(2, 4), float32], %centers: Tensor[(3, 4), float32]) {\n"
+        "  distances(%points, %centers)\n}"
     )
 
 
-def test_a_graded_cell_raises_the_feedback() -> None:
+def test_grade_raises_feedback() -> None:
     wrong = distances(("(*both, n, k)", "(*both, k, n)"))
     with pytest.raises(WrongAnswerError) as raised:
         grade("type_relation", wrong, "forward")
     assert raised.value.feedback.lines[0].state == FAILED
-    assert "last two axes are exchanged" in str(raised.value)
+    assert "last two axes are swapped" in str(raised.value)
     assert raised.value._render_traceback_() == [
         "WrongAnswerError: The type relation of distances: forward does not hold (0 of 1 do so far)"
     ]
@@ -289,7 +293,7 @@ def unregistered() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("unregistered")
-def test_the_operator_can_be_used_in_programs() -> None:
+def test_registered_operator_types_programs() -> None:
     register(distances())
     main = infer_types(parse(PROGRAM))["main"]
     assert str(main.checked_type) == (
@@ -303,17 +307,17 @@ def unwritten(types: object, num_inputs: int, attrs: object, reporter: object) -
 
 @pytest.mark.usefixtures("unregistered")
 @pytest.mark.parametrize(
-    ("rule", "says"),
+    ("rule", "message"),
     [
         (unwritten, "`distances`: the relation raised NotImplementedError: "),
         (lambda types, num_inputs, attrs, reporter: None, "`distances`: the relation returned None"),
     ],
 )
-def test_a_broken_relation_refuses_the_program(rule: Callable[..., object], says: str) -> None:
+def test_broken_relation_is_a_type_error(rule: Callable[..., object], message: str) -> None:
     register(rule)
     with pytest.raises(TypeInferenceError) as raised:
         infer_types(parse(PROGRAM))
-    assert raised.value.message == says
+    assert raised.value.message == message
 
 
 # -- the oracle itself
@@ -334,8 +338,8 @@ N = Any()
         (Case((4, 3), (N, 3), 5), (4, 5)),
     ],
 )
-def test_what_is_right(case: Case, expected: tuple[object, ...]) -> None:
-    result = right(case)
+def test_oracle_infers_shapes(case: Case, expected: tuple[object, ...]) -> None:
+    result = oracle(case)
     assert isinstance(result, Holds)
     assert result.out.shape == expected
 
@@ -352,14 +356,12 @@ def test_what_is_right(case: Case, expected: tuple[object, ...]) -> None:
         (Case(None, (5, 3)), Waits),
     ],
 )
-def test_what_is_wrong_or_unknown(case: Case, kind: type) -> None:
-    assert isinstance(right(case), kind)
+def test_oracle_refuses_or_waits(case: Case, kind: type) -> None:
+    assert isinstance(oracle(case), kind)
 
 
-def test_the_oracle_agrees_with_dense_where_they_are_the_same() -> None:
-    """Without batches of centres `distances` and `nn.dense` have one rule: a check of two oracles by each
-    other.
-    """
+def test_oracle_agrees_with_dense() -> None:
+    """Without batches of centers, `distances` and `nn.dense` have the same type relation."""
     from relay_explorer.ir import Call, Function, IRModule
 
     for case in (Case((2, 7, 4, 3), (5, 3)), Case((4, 3), None, 9), Case((N, 4, 3), (5, N))):
@@ -367,6 +369,6 @@ def test_the_oracle_agrees_with_dense_where_they_are_the_same() -> None:
         main = module["main"]
         call = Call(Op.get("nn.dense"), main.params, Op.get("nn.dense").attrs_class(units=case.count))  # type: ignore[misc]  # it has attributes
         typed = infer_types(IRModule.from_expr(Function(main.params, call)))["main"]
-        result = right(case)
+        result = oracle(case)
         assert isinstance(result, Holds)
         assert typed.body.checked_type == result.out

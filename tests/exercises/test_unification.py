@@ -1,4 +1,4 @@
-"""The exercise `unification`: right answers pass, and every usual mistake is told by its name."""
+"""The checks of the exercise `unification`: solutions pass, and each common mistake gets its hint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ F32 = TensorType((), "float32")
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("seed", range(2))
-def test_the_solution_passes(part: str, seed: int) -> None:
+def test_solution_passes(part: str, seed: int) -> None:
     feedback = check(f"unification.{part}", answer("unification", part), seed=seed, programs=60)
     assert feedback.passed, str(feedback)
 
@@ -26,10 +26,10 @@ OCCURS = answer("unification", "occurs")
 
 
 def iterative(left, right, classes):  # type: ignore[no-untyped-def]
-    """Answer correctly in another way: with an explicit worklist, and substitution by hand."""
-    todo = [(right, left)]
-    while todo:
-        a, b = todo.pop()
+    """Solve the exercise differently: with an explicit worklist, and substitution by hand."""
+    worklist = [(right, left)]
+    while worklist:
+        a, b = worklist.pop()
         pair = []
         for type_ in (a, b):
             known = classes.known(type_) if isinstance(type_, Variable) else None
@@ -50,10 +50,10 @@ def iterative(left, right, classes):  # type: ignore[no-untyped-def]
             lists = [[*t.fields] if isinstance(t, TupleType) else [*t.arg_types, t.ret_type] for t in (a, b)]
             if len(lists[0]) != len(lists[1]):
                 raise MismatchError(a, b)
-            todo += zip(*lists)
+            worklist += zip(*lists)
 
 
-def test_another_way_of_writing_it_passes() -> None:
+def test_alternative_solution_passes() -> None:
     feedback = check("unification.unify", iterative, programs=60)
     assert feedback.passed, str(feedback)
 
@@ -64,19 +64,23 @@ FUNCTIONS = (
     "resolve(type.ret_type, classes))\n"
 )
 WRONG_RESOLVE = {
-    "one step only": ([("else resolve(known, classes)", "else known")], "inside", "resolve that, too"),
-    "no representative": (
+    "resolves one level only": (
+        [("else resolve(known, classes)", "else known")],
+        "inside",
+        "resolve it, too",
+    ),
+    "returns the variable itself": (
         [("return classes.find(type) if", "return type if")],
         "variables",
         "representative",
     ),
-    "function results": (
+    "does not resolve function results": (
         [("resolve(type.ret_type, classes))", "type.ret_type)")],
         "inside",
         "A function has parts, too",
     ),
-    "no functions": ([(FUNCTIONS, "")], "inside", "A function has parts, too"),
-    "a list, not a type": (
+    "does not resolve functions": ([(FUNCTIONS, "")], "inside", "A function has parts, too"),
+    "returns a list": (
         [
             (
                 "return TupleType([resolve(field, classes) for field in type.fields])",
@@ -86,7 +90,7 @@ WRONG_RESOLVE = {
         "variables",
         "must return a type",
     ),
-    "changes the type": (
+    "modifies the type": (
         [
             (
                 "return TupleType([resolve(field, classes) for field in type.fields])",
@@ -94,62 +98,62 @@ WRONG_RESOLVE = {
             )
         ],
         "variables",
-        "is never changed",
+        "immutable",
     ),
-    "forgets a case": (
+    "returns nothing for tensors": (
         [("    return type\n\n\ndef", "    return type.dtype and None\n\n\ndef")],
         "variables",
         "must return a type",
     ),
-    "no kinds": (
+    "does not test the kind of type": (
         [("if isinstance(type, TupleType):\n        return TupleType", "if True:\n        return TupleType")],
         "variables",
-        "ask which it is",
+        "test which kind it is",
     ),
 }
 WRONG_OCCURS = {
-    "the same object": (
+    "compares objects": (
         [("classes.find(type) is classes.find(variable)", "type is variable")],
         "known",
         "compare representatives",
     ),
-    "not through what is known": (
+    "does not look inside known types": (
         [("return known is not None and occurs(variable, known, classes)", "return False")],
         "known",
-        "look through variables that are known",
+        "look inside the types of known variables",
     ),
-    "not in results": (
+    "skips function results": (
         [("in (*type.arg_types, type.ret_type)", "in type.arg_types")],
         "direct",
         "Look into every part",
     ),
-    "not itself": (
+    "ignores the variable itself": (
         [("return True\n        known", "return False\n        known")],
         "direct",
-        "there it occurs",
+        "so it occurs in it",
     ),
-    "always": (
+    "always returns True": (
         [("return False\n", "return True\n")],
         "direct",
         "Nothing in the type is of the variable's class",
     ),
-    "no answer": ([("    return False\n", "    pass\n")], "direct", "must return True or False"),
+    "returns nothing": ([("    return False\n", "    pass\n")], "direct", "must return True or False"),
 }
 TENSORS = "elif left != right:\n        raise MismatchError(left, right)"
 LENGTHS = "    if len(left_parts) != len(right_parts):\n        raise MismatchError(left, right)\n"
 RIGHT_VARIABLE = "    elif isinstance(right, Variable):\n        unify(right, left, classes)\n"
 WRONG_UNIFY = {
-    "no occurs check": (
+    "omits the occurs check": (
         [("if occurs(left, right, classes):", "if False:")],
         "occurs",
-        "Before `learn`, ask `occurs`",
+        "Call `occurs` before `learn`",
     ),
-    "a shallow occurs check": (
+    "checks occurrences in one level only": (
         [("return known is not None and occurs(variable, known, classes)", "return False")],
         "occurs",
-        "look through what is known",
+        "look inside known types",
     ),
-    "forgets what is known": (
+    "ignores known types": (
         [
             (
                 "    if isinstance(left, Variable) and classes.known(left) is not None:\n        "
@@ -158,20 +162,20 @@ WRONG_UNIFY = {
             )
         ],
         "variables",
-        "Look at what is known before you learn",
+        "Look at known types before you learn",
     ),
-    "variables on the left only": (
+    "handles variables on the left only": (
         [(RIGHT_VARIABLE, "")],
         "variables",
-        "With its two arguments exchanged it works",
+        "It works with the two arguments swapped",
     ),
-    "no lengths": ([(LENGTHS, "")], "plain", "zip stops silently"),
-    "no results": (
+    "does not compare lengths": ([(LENGTHS, "")], "plain", "`zip` silently stops"),
+    "skips function results": (
         [("        unify(left.ret_type, right.ret_type, classes)\n", "")],
         "plain",
         "must be unified with its counterpart",
     ),
-    "returns False": ([(TENSORS, "elif left != right:\n        return False")], "plain", "is not looked at"),
+    "returns False": ([(TENSORS, "elif left != right:\n        return False")], "plain", "is ignored"),
     "compares element types": (
         [
             (TENSORS, "elif left.dtype != right.dtype:\n        raise MismatchError(left, right)"),
@@ -182,7 +186,7 @@ WRONG_UNIFY = {
             ),
         ],
         "plain",
-        "Two tensors are equal if shape and element type are",
+        "Two tensors are equal if their shapes and element types are",
     ),
     "confuses kinds": (
         [
@@ -193,9 +197,9 @@ WRONG_UNIFY = {
             )
         ],
         "plain",
-        "A tensor, a tuple and a function are three things",
+        "Tensors, tuples and functions are different kinds",
     ),
-    "occurs before the same": (
+    "runs the occurs check on equal variables": (
         [
             (
                 "if isinstance(left, Variable) and isinstance(right, Variable):\n        "
@@ -212,14 +216,14 @@ WRONG_UNIFY = {
     "learns a variable": (
         [("        classes.merge(left, right)\n", "        classes.learn(left, right)\n")],
         "variables",
-        "Two variables are merged",
+        "Both sides are variables",
     ),
     "ignores two variables": (
         [("        classes.merge(left, right)\n", "        pass\n")],
         "variables",
         "merge them",
     ),
-    "learns too much": (
+    "learns an unrelated type": (
         [
             (
                 "        classes.merge(left, right)\n",
@@ -227,14 +231,14 @@ WRONG_UNIFY = {
             )
         ],
         "variables",
-        "it says more than needed",
+        "learns more than required",
     ),
-    "never ends": (
+    "does not terminate": (
         [(RIGHT_VARIABLE, RIGHT_VARIABLE.replace("right, left", "left, right"))],
         "variables",
-        "Does every call work on smaller types?",
+        "receive smaller types?",
     ),
-    "names the whole": (
+    "reports the outermost types": (
         [
             (
                 "    for one, other in zip(left_parts, right_parts):\n        unify(one, other, classes)",
@@ -246,12 +250,12 @@ WRONG_UNIFY = {
         "names",
         "innermost parts that disagree",
     ),
-    "names nothing": (
+    "reports strings": (
         [(TENSORS, "elif left != right:\n        raise MismatchError('left', 'right')")],
         "names",
         "takes the two types that disagree",
     ),
-    "changes what it is given": (
+    "modifies an argument": (
         [
             (
                 "        unify_all(left, right, left.fields, right.fields, classes)\n",
@@ -260,7 +264,7 @@ WRONG_UNIFY = {
             )
         ],
         "plain",
-        "is never changed",
+        "immutable",
     ),
 }
 WRONG = {
@@ -271,27 +275,27 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_usual_mistake_is_named(name: str) -> None:
-    part, changes, fails, hint = WRONG[name]
+def test_hints_at_common_mistake(name: str) -> None:
+    part, changes, failed_property, hint = WRONG[name]
     feedback = check(f"unification.{part}", answer("unification", part, *changes))
-    assert feedback.failed == fails, str(feedback)
+    assert feedback.failed == failed_property, str(feedback)
     assert feedback.failure is not None
     assert hint in feedback.failure.hint, str(feedback)
     assert feedback.picture is not None
     assert len(feedback.failure.case) <= 200
 
 
-def test_the_smallest_equation_is_found() -> None:
+def test_finds_smallest_equation() -> None:
     wrong = answer("unification", "unify", ("if occurs(left, right, classes):", "if False:"))
     failure = check("unification.unify", wrong).failure
     assert failure is not None
     assert failure.case == "unify(a, fn (a) -> float32, classes)"
     assert failure.expected == (
-        "a MismatchError: a would have to contain itself, being equal to fn (a) -> float32"
+        "a MismatchError: a would have to contain itself, since it equals fn (a) -> float32"
     )
 
 
-def test_an_answer_that_refuses_everything_has_few_points() -> None:
+def test_refusing_everything_earns_few_points() -> None:
     def refuse(left: object, right: object, classes: object) -> None:
         raise MismatchError(left, right)  # type: ignore[arg-type]
 
@@ -299,10 +303,10 @@ def test_an_answer_that_refuses_everything_has_few_points() -> None:
     assert [name for name in names if check("unification.unify", refuse, name).passed] == []
 
 
-# -- what the learner is given
+# -- the provided classes
 
 
-def test_classes() -> None:
+def test_merged_classes_share_their_type() -> None:
     a, b, c = map(Variable, "abc")
     classes = Classes()
     classes.merge(a, b)
@@ -315,25 +319,25 @@ def test_classes() -> None:
     assert repr(classes) == "<Classes: a = b = c = (c,)>"
 
 
-def test_classes_say_what_is_wrong() -> None:
+def test_classes_report_misuse() -> None:
     a, b = map(Variable, "ab")
     classes = Classes()
     classes.learn(a, F32)
     classes.learn(b, F32)
-    with pytest.raises(ValueError, match=r"^a is known already, to be float32$"):
+    with pytest.raises(ValueError, match=r"^a is already known to be float32$"):
         classes.learn(a, F32)
-    with pytest.raises(ValueError, match=r"^a and b are both known already, to be float32 and float32$"):
+    with pytest.raises(ValueError, match=r"^a and b are both already known, as float32 and float32$"):
         classes.merge(a, b)
     with pytest.raises(TypeError, match=r"merge\(a, b\) makes two variables equal$"):
         classes.learn(a, b)
-    with pytest.raises(TypeError, match=r"^merge takes variables, and float32 is none$"):
+    with pytest.raises(TypeError, match=r"^merge takes variables, but float32 is not one$"):
         classes.merge(a, F32)  # type: ignore[arg-type]
 
 
 # -- the oracle itself
 
 
-def test_same_up_to_names() -> None:
+def test_compares_types_up_to_renaming() -> None:
     a, b, c = map(Variable, "abc")
     assert same_up_to_names([TupleType([a, b, a])], [TupleType([b, c, b])])
     assert not same_up_to_names([TupleType([a, a])], [TupleType([b, c])])
@@ -341,7 +345,7 @@ def test_same_up_to_names() -> None:
     assert not same_up_to_names([a], [F32])
 
 
-def test_the_drawn_program_comes_to_the_same() -> None:
+def test_drawn_program_has_same_solution() -> None:
     a, b = map(Variable, "ab")
     equal = [(TupleType([a, b]), TupleType([F32, a]))]
     assert solve(equal).types == {a: F32, b: F32}

@@ -1,4 +1,4 @@
-"""What `make test-gpu` runs is no part of `make test`. Without a GPU the tests of `test_device.py` fail, and
+"""What `make test-gpu` runs is not part of `make test`. Without a GPU the tests of `test_device.py` fail, and
 without nvcc those of `test_source.py`.
 """
 

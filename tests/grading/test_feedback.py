@@ -14,7 +14,7 @@ from relay_explorer.grading.feedback import FAILED, PASSED, WAITING, Failure, Fe
 from relay_explorer.ir import RelationError
 from relay_explorer.text import parse
 
-NASTY = "<script>alert(1)</script> & \"quoted\" 'single' <img src=x onerror=alert(2)>"
+HOSTILE = "<script>alert(1)</script> & \"quoted\" 'single' <img src=x onerror=alert(2)>"
 LINES = [
     Line("one", "this holds", PASSED),
     Line("two", "`that` does not", FAILED),
@@ -22,7 +22,7 @@ LINES = [
 ]
 
 
-def test_text() -> None:
+def test_formats_feedback_as_text() -> None:
     failure = Failure("f(1)\nf(2)", "1", "2", "Count `f`.", printed="hello\n", trace="line 3 of f: return 2")
     assert str(Feedback("Counting", LINES, failure, None)) == snapshot(
         "Counting: two does not hold (1 of 3 do so far)\n"
@@ -38,36 +38,39 @@ def test_text() -> None:
     )
 
 
-def test_passed() -> None:
+def test_formats_passed_feedback() -> None:
     feedback = Feedback("Counting", [LINES[0]], None, None)
     assert feedback
     assert feedback.failed is None
-    assert str(feedback) == snapshot("Counting: everything that was checked holds\n  ✓ one: this holds")
+    assert str(feedback) == snapshot("""\
+Counting: all checked properties hold
+  ✓ one: this holds\
+""")
 
 
-def test_a_learners_text_is_escaped() -> None:
-    failure = Failure(NASTY, NASTY, NASTY, NASTY, printed=NASTY, trace=NASTY)
-    html = Feedback(NASTY, [Line(NASTY, NASTY, FAILED)], failure, None)._repr_html_()
+def test_escapes_text_of_learner() -> None:
+    failure = Failure(HOSTILE, HOSTILE, HOSTILE, HOSTILE, printed=HOSTILE, trace=HOSTILE)
+    html = Feedback(HOSTILE, [Line(HOSTILE, HOSTILE, FAILED)], failure, None)._repr_html_()
     for raw in ("<script>alert", "<img", 'src="'):
         assert raw not in html
     assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 10
     assert html.count("<style>") == 1
 
 
-def test_code_in_sentences_is_marked() -> None:
+def test_marks_code_in_sentences() -> None:
     html = Feedback("Counting", LINES, Failure("f", "1", "2", "Count `f<1>`."), None)._repr_html_()
     assert "<code>that</code> does not" in html
     assert "<p>Count <code>f&lt;1&gt;</code>.</p>" in html
 
 
-def test_what_an_answer_prints_and_raises_is_escaped() -> None:
+def test_escapes_output_and_errors_of_answer() -> None:
     def relation(types: object, num_inputs: int, attrs: object, reporter: object) -> bool:
-        print(NASTY)
-        raise KeyError(NASTY)
+        print(HOSTILE)
+        raise KeyError(HOSTILE)
 
     feedback = check("type_relation", relation)
     assert feedback.failure is not None
-    assert NASTY in feedback.failure.printed
+    assert HOSTILE in feedback.failure.printed
     bundle = feedback._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
     head = bundle["text/html"].partition('<div class="relay-explorer"')[0]
@@ -75,7 +78,7 @@ def test_what_an_answer_prints_and_raises_is_escaped() -> None:
     assert "<img" not in head
 
 
-def test_what_an_answer_says_when_it_refuses_reaches_the_explorer_escaped() -> None:
+def test_escapes_relation_error_in_explorer() -> None:
     def relation(types: object, num_inputs: int, attrs: object, reporter: object) -> bool:
         raise RelationError("</script><script>alert(1)</script>")
 
@@ -85,23 +88,23 @@ def test_what_an_answer_says_when_it_refuses_reaches_the_explorer_escaped() -> N
 
 
 @pytest.mark.parametrize("answer", [None, 3, "distances", [len]])
-def test_what_is_no_function_is_said_plainly(answer: object) -> None:
+def test_hints_at_answer_that_is_not_a_function(answer: object) -> None:
     feedback = check("type_relation", answer)
     assert feedback.failed == "forward"
     assert feedback.failure is not None
     assert "without parentheses" in feedback.failure.hint
 
 
-def test_a_function_of_other_arguments() -> None:
+def test_reports_wrong_parameters() -> None:
     feedback = check("type_relation", lambda: True)
     assert feedback.failure is not None
     assert feedback.failure.expected == snapshot("a function, `relation(types, num_inputs, attrs, reporter)`")
     assert feedback.failure.got == snapshot(
-        "`<lambda>()`, which cannot be called so: too many positional arguments"
+        "`<lambda>()`, which cannot be called with these arguments: too many positional arguments"
     )
 
 
-def test_unknown_names_are_said_plainly() -> None:
+def test_lists_names_after_unknown_name() -> None:
     with raises(
         snapshot(
             "ValueError: there is no exercise 'fusion': there are 'free_variables', "
@@ -124,12 +127,12 @@ def test_unknown_names_are_said_plainly() -> None:
         check("unification.occurs", len, "unify")
 
 
-def test_one_property_alone() -> None:
+def test_checks_single_property() -> None:
     feedback = check("unification.occurs", lambda variable, type, classes: True, "known")
     assert [line.name for line in feedback.lines] == ["known"]
 
 
-def test_grade_raises_what_check_says() -> None:
+def test_grade_raises_feedback_of_check() -> None:
     def always(variable: object, type: object, classes: object) -> bool:
         return True
 
@@ -138,7 +141,7 @@ def test_grade_raises_what_check_says() -> None:
     assert str(raised.value) == str(check("unification.occurs", always))
 
 
-def test_every_property_has_a_name_and_a_sentence() -> None:
+def test_properties_have_names_and_sentences() -> None:
     for name in ("type_relation", "unification.resolve", "unification.occurs", "unification.unify"):
         result = exercise(name)
         names = [prop.name for prop in result.properties]
@@ -146,7 +149,7 @@ def test_every_property_has_a_name_and_a_sentence() -> None:
         assert all(prop.says and prop.says[-1] != "." for prop in result.properties)
 
 
-def test_the_search_ends_on_the_smallest_case() -> None:
+def test_search_shrinks_to_smallest_case() -> None:
     def judge(number: int) -> Failure | None:
         return Failure(str(number), "", "too large") if number >= 10 else None
 
@@ -162,7 +165,7 @@ def test_the_search_ends_on_the_smallest_case() -> None:
     assert search(range(10)) is None
 
 
-def test_the_program_is_drawn() -> None:
+def test_draws_failing_program() -> None:
     program = parse("def @main(%x: float32) { exp(%x) }")
     from relay_explorer.grading.check import _drawn
 

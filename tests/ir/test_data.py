@@ -139,7 +139,7 @@ def test_a_function_that_a_module_does_not_have() -> None:
 
 def test_a_module_defines_a_name_once() -> None:
     module = IRModule.from_expr(var("x", shape=()))
-    with pytest.raises(ModuleError, match="defines `@main` already"):
+    with pytest.raises(ModuleError, match="already defines `@main`"):
         module.add_function(GlobalVar("main"), Function([], const(1)))
 
 

@@ -46,7 +46,7 @@ def test_many_turns() -> None:
 
 
 def test_a_body_that_forgets_a_variable() -> None:
-    with raises(snapshot("RelayError: error: the loop has 2 variables, and its body returns 1 values")):
+    with raises(snapshot("RelayError: error: the loop has 2 variables, but its body returns 1 values")):
         while_loop(lambda a, b: a, [relay.var("a", "bool"), relay.var("b", "bool")], lambda a, b: [a])
 
 

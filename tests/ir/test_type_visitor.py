@@ -68,5 +68,5 @@ def test_a_mutated_type_is_another() -> None:
 
 
 def test_something_that_is_no_type() -> None:
-    with pytest.raises(TypeError, match="Names cannot visit a int: it is no Relay type"):
+    with pytest.raises(TypeError, match="Names cannot visit a int: it is not a Relay type"):
         Names().visit(5)  # type: ignore[arg-type]  # the point

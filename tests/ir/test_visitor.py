@@ -162,7 +162,7 @@ def test_rewrite_needs_no_stack() -> None:
 
 
 def test_something_that_is_no_expression() -> None:
-    with raises(snapshot("TypeError: ExprVisitor cannot visit a int: it is no Relay expression")):
+    with raises(snapshot("TypeError: ExprVisitor cannot visit a int: it is not a Relay expression")):
         ExprVisitor().visit(5)  # type: ignore[arg-type]  # the point
 
 

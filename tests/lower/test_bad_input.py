@@ -36,11 +36,11 @@ def test_a_wrong_argument_is_named(executor: str) -> None:
     x, n = relay.var("x", shape=(2, 3)), relay.var("n", shape=(), dtype="int8")
     exe = build(relay.Tuple([relay.nn.relu(x), n + n]), x, n, executor=executor)
     for args, text in (
-        ((X,), "the program takes 2 arguments, and is given 1\nhelp: they are `%x: Tensor[(2, 3), float32]`"),
-        ((X.T, 1), "%x` must be `Tensor[(2, 3), float32]`, and is `Tensor[(3, 2), float32]`\nhelp: give it"),
-        ((X > 1, 1), "and is `Tensor[(2, 3), bool]`\nhelp: convert it: .astype"),
-        ((X, 1000), "the argument `%n` must be `int8`, and is `int64`"),
-        ((X, 2.5), "the argument `%n` must be `int8`, and is `float32`"),
+        ((X,), "the program expects 2 arguments, got 1\nhelp: they are `%x: Tensor[(2, 3), float32]`"),
+        ((X.T, 1), "%x` must be `Tensor[(2, 3), float32]`, but is `Tensor[(3, 2), float32]`\nhelp: give it"),
+        ((X > 1, 1), "but is `Tensor[(2, 3), bool]`\nhelp: convert it: .astype"),
+        ((X, 1000), "the argument `%n` must be `int8`, but is `int64`"),
+        ((X, 2.5), "the argument `%n` must be `int8`, but is `float32`"),
         ((X, 1 << 99), "an argument is an integer of 100 bits"),
         ((torch.ones(2, 3, requires_grad=True), 1), "`%x`, a Tensor, cannot be read by DLPack\nhelp: Can't"),
         ((None, 1), "a NoneType cannot be an argument"),
@@ -87,7 +87,7 @@ def test_a_tensor_that_no_memory_holds(executor: str) -> None:
     y = relay.var("y", shape=())
     exe = build(relay.annotation.stop_fusion(relay.broadcast_to(y, (10**5, 10**8))), y, executor=executor)
     with pytest.raises(
-        RelayError, match=r"cannot be allocated|is not enough|larger than the memory|no memory"
+        RelayError, match=r"cannot be allocated|out of memory|larger than the memory|no memory"
     ):
         exe(1.0)
     with pytest.raises(RelayError, match="memory"):
@@ -192,7 +192,7 @@ def test_sizes_that_do_not_go_together(executor: str) -> None:
         (dense, np.ones((2, 3), float_), np.ones((4, 1), float_)),
     ]
     for run, *values in wrong:
-        with pytest.raises(RelayError, match=r"inconsistent sizes|could not be broadcast|went wrong"):
+        with pytest.raises(RelayError, match=r"inconsistent sizes|could not be broadcast|failed"):
             run(*values)
 
 

@@ -93,20 +93,20 @@ def test_large_arguments_are_read_where_they_are() -> None:
 @pytest.mark.parametrize(
     ("args", "named", "message"),
     [
-        ((X,), {}, "the program takes 2 arguments, and is given 1\nhelp: they are `%x: Tensor[(2, 3), "),
+        ((X,), {}, "the program expects 2 arguments, got 1\nhelp: they are `%x: Tensor[(2, 3), "),
         ((), {"x": X}, "the parameter `%w` is not given"),
         ((X,), {"x": X}, "the parameter `%x` is given by position and by name"),
         ((X,), {"v": X}, "the function has no parameter `%v`\nhelp: its parameters are `%x`, `%w`"),
         (
-            (X.T, W), {}, "the argument `%x` must be `Tensor[(2, 3), float32]`, and is "
+            (X.T, W), {}, "the argument `%x` must be `Tensor[(2, 3), float32]`, but is "
             "`Tensor[(3, 2), float32]`\nhelp: give it the shape: .reshape((2, 3))",
         ),
         (
-            (X.astype("float64"), W), {}, "the argument `%x` must be `Tensor[(2, 3), float32]`, and is "
+            (X.astype("float64"), W), {}, "the argument `%x` must be `Tensor[(2, 3), float32]`, but is "
             '`Tensor[(2, 3), float64]`\nhelp: convert it: .astype("float32")',
         ),
-        ((1.0, W), {}, "the argument `%x` must be `Tensor[(2, 3), float32]`, and is `float32`"),
-        (([1, 2], W), {}, "the argument `%x` must be `Tensor[(2, 3), float32]`, and is a list"),
+        ((1.0, W), {}, "the argument `%x` must be `Tensor[(2, 3), float32]`, but is `float32`"),
+        (([1, 2], W), {}, "the argument `%x` must be `Tensor[(2, 3), float32]`, but is a list"),
         (("x", W), {}, "a str cannot be an argument of a Relay function"),
         ((None, W), {}, "a NoneType cannot be an argument of a Relay function"),
         (
@@ -153,7 +153,7 @@ def rows() -> Function:
         ),
         (
             lambda: relay_explorer.build(layer(), params={"w": "abc"}),
-            "the value of the parameter `%w` in `params` is no tensor, but of the type `str`",
+            "the value of the parameter `%w` in `params` is not a tensor, but of the type `str`",
         ),
         (lambda: relay_explorer.build(big())(X), "the program's tensors need 4,398,046.5 MB"),
         (
@@ -185,7 +185,7 @@ def test_branches() -> None:
     exe = relay_explorer.build(Function([b, x], relay.If(b, relay.nn.relu(x), x + x)))
     np.testing.assert_array_equal(exe(True, X), np.maximum(X, 0))
     np.testing.assert_array_equal(exe(np.array(False), X), X + X)
-    with pytest.raises(RelayError, match=r"the argument `%b` must be `bool`, and is `int32`"):
+    with pytest.raises(RelayError, match=r"the argument `%b` must be `bool`, but is `int32`"):
         exe(2, X)
 
 
@@ -258,9 +258,7 @@ def test_a_kernel_by_itself(exe: Executable) -> None:
     np.testing.assert_array_equal(kernel(X, unaligned(W)), EXPECTED)
     assert kernel.flops == 2 * 2 * 16 * 3 + 2 * 2 * 16
     assert kernel.traffic == 4 * (2 * 3 + 16 * 3 + 2 * 16)
-    with pytest.raises(
-        RelayError, match=r"takes Tensor\[\(2, 3\), float32\], .*and is given float64\[2, 3\]"
-    ):
+    with pytest.raises(RelayError, match=r"expects Tensor\[\(2, 3\), float32\], .*got float64\[2, 3\]"):
         kernel(X.astype("float64"), W)
 
 
@@ -404,7 +402,7 @@ def test_saved_and_loaded(exe: Executable, tmp_path: Path) -> None:
     assert Path(kernel.entry["path"]).is_file()
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(RelayError, match=r"is no program that was saved, or a part of one: BadZipFile"):
+    with pytest.raises(RelayError, match=r"is not a program that was saved, or a part of one: BadZipFile"):
         relay_explorer.load(path)
     with pytest.raises(RelayError, match="the program cannot be saved as '/nowhere/x': No such file"):
         bound.save("/nowhere/x")

@@ -172,7 +172,8 @@ def test_the_assembly_of_another_processor_is_traced_too() -> None:
     [
         ("vfmadd231ps %ymm1, %ymm2, %ymm3", "multiply-add"), ("vaddps %ymm1, %ymm2, %ymm3", "arithmetic"),
         ("vmovups (%rax), %ymm0", "load"), ("vmovups %ymm0, 32(%rax)", "store"),
-        ("vmovups %zmm0, (%rax) {%k1}", "store"), ("vbroadcastss (%rsi), %ymm9", "spread"),
+        ("vmovups %zmm0, (%rax) {%k1}", "store"), ("vbroadcastss (%rsi), %ymm9", "broadcast"),
+        ("vmovddup %xmm0, %xmm1", "broadcast"), ("vextractf128 $1, %ymm0, %xmm1", "shuffle"),
         ("movq 8(%rsp), %rdi", "bookkeeping"), ("vmovaps %ymm0, %ymm1", "bookkeeping"),
         ("vpmovsxbd %xmm1, %ymm1", "arithmetic"), ("vpmovsxbd (%rax), %ymm1", "load"),
         ("jne .LBB4_4", "jump"), ("vpaddd %ymm0, %ymm1, %ymm1", "arithmetic"),
@@ -305,7 +306,8 @@ def test_loops_of_a_graph_are_those_of_jumps_to_what_dominates() -> None:
     [
         ("%3 = call <8 x float> @llvm.fmuladd.v8f32(<8 x float> %0, <8 x float> %1)", "multiply-add"),
         ("%3 = load <8 x float>, ptr %2", "load"), ("store float %1, ptr %2", "store"),
-        ("%3 = shufflevector <8 x float> %1, <8 x float> poison, <8 x i32> zeroinitializer", "spread"),
+        ("%3 = shufflevector <8 x float> %1, <8 x float> poison, <8 x i32> zeroinitializer", "broadcast"),
+        ("%3 = shufflevector <2 x i8> zeroinitializer, <2 x i8> %1, <2 x i32> <i32 0, i32 3>", "shuffle"),
         ("%3 = fadd <8 x float> %1, %2", "arithmetic"), ("%3 = add nsw i64 %1, 1", "bookkeeping"),
         ("%3 = add <8 x i32> %1, %2", "arithmetic"), ("br label %for_body", "jump"),
         ("%3 = call i32 @llvm.smin.i32(i32 %1, i32 32)", "bookkeeping"),

@@ -44,5 +44,5 @@ def test_a_program_for_the_graph_executor(tmp_path: Path) -> None:
 
 def test_wrong_arguments_are_refused_as_in_a_run() -> None:
     result = build(parse(CELLS), executor="vm", quiet=True)
-    with pytest.raises(RelayError, match="takes 1 argument, and is given 0"):
+    with pytest.raises(RelayError, match="expects 1 argument, got 0"):
         explore(result, view="machine")

@@ -243,8 +243,8 @@ def test_what_goes_wrong_is_said() -> None:
             interpreter.call("main", given)
         with pytest.raises(ExecutionError) as result:
             exe(*given)
-        name = expected.value.message.partition(" went wrong")[0]
-        assert result.value.message.startswith((f"{name} went wrong: ", "there is no memory for"))
+        name = expected.value.message.partition(" failed")[0]
+        assert result.value.message.startswith((f"{name} failed: ", "there is no memory for"))
         assert exe.library.live == 0
 
 
@@ -279,7 +279,7 @@ def test_layers_and_indices_of_sizes_that_only_a_run_tells() -> None:
     ],
 )
 def test_which_sizes_must_agree(call: str, shapes: Any, expected: Any) -> None:
-    """Those that are equal; none for what is no equality: that one is at most another, or 32 divides it."""
+    """Those that are equal; none for other constraints: that one is at most another, or 32 divides it."""
     attrs: dict[str, dict[str, Any]] = {
         "nn.bitpack": {"bits": 2},
         "vision.roi_pool": {"pooled_size": (2, 2), "spatial_scale": 1.0},

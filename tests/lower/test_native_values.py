@@ -94,9 +94,9 @@ def test_an_argument_of_the_wrong_type_goes_nowhere(echo: NativeExecutable) -> N
         given = ConstructorValue(as_constructor(result).tag, parts, as_constructor(result))
         with pytest.raises(RelayError, match=message.replace("(bool", r"\(bool")):
             echo(given, (value, value), rows)
-    with pytest.raises(RelayError, match="`%m` must be `Many`, and is `Tensor"):
+    with pytest.raises(RelayError, match="`%m` must be `Many`, but is `Tensor"):
         echo(rows, (value, value), rows)
-    with pytest.raises(RelayError, match="takes 3 arguments, and is given 1"):
+    with pytest.raises(RelayError, match="expects 3 arguments, got 1"):
         echo(value)
     assert echo.library.live == 0
 

@@ -82,12 +82,12 @@ def test_arguments_larger_than_the_memory(executor: str, rows: int) -> None:
     )
     huge = np.broadcast_to(np.float32(1), (rows, 8))
     for use in (result, result.time):
-        with pytest.raises(RelayError, match="the memory is not enough"):
+        with pytest.raises(RelayError, match="out of memory"):
             use(huge)
     np.testing.assert_allclose(result(np.ones((3, 8), "float32")), 24)
 
 
 def test_an_argument_of_known_size_larger_than_the_memory() -> None:
     result = relay_explorer.build(relay.parse(f"def @main(%x: Tensor[({2**50}, 8), float32]) {{ %x }}"))
-    with pytest.raises(RelayError, match="the memory is not enough"):
+    with pytest.raises(RelayError, match="out of memory"):
         result(np.broadcast_to(np.float32(1), (2**50, 8)))

@@ -148,7 +148,7 @@ def test_what_a_debug_executor_tells() -> None:
     other.run(data=X)
     np.testing.assert_allclose(other.get_output(0).numpy(), WANTED)
     loop = debug.GraphModuleDebug(relay.build(relay.parse(COUNT)), [T.cpu()], "", None)
-    with pytest.raises(RelayError, match="the program is no graph of kernels"):
+    with pytest.raises(RelayError, match="the program is not a graph of kernels"):
         loop.debug_get_output(0)
 
 

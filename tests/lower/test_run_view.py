@@ -77,7 +77,7 @@ def test_damage_is_found() -> None:
     assert "launch 2: begins before the one before it ends" in check(overlapping)
     unruled = json.loads(sample())
     unruled["kernels"][1][2] = 9
-    assert check(unruled) == snapshot(["kernels[1].rule: 9 is no index into 4 rules"])
+    assert check(unruled) == snapshot(["kernels[1].rule: 9 is not an index into 4 rules"])
     nested = json.loads(sample())
     nested["levels"][0][1]["steps"][3][4][0][6] = [7]
     problems = check(nested)
@@ -126,7 +126,7 @@ def test_a_run_whose_kernels_depend_on_its_values_is_measured_for_those(executor
     assert Measurement.from_dict(result.to_dict()).to_dict() == result.to_dict()
     assert sum(count for _, _, count in exe.profile(2, x, repeat=2).by_kernel()) == 3 + 2 + 2
     several = replace(result, launches=result.launches * 2000)
-    with pytest.raises(RelayError, match="the run calls kernels 32,000 times, and a page shows at most"):
+    with pytest.raises(RelayError, match="the run calls kernels 32,000 times, but a page shows at most"):
         run_view(several)
 
 
@@ -169,7 +169,7 @@ def test_what_cannot_be_measured_or_read_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     data = measurement().to_dict()
     for damage, reason in (
-        ("{", "it is no JSON"),
+        ("{", "it is not JSON"),
         ("[]", 'its "format" is not "relay-explorer-measurement"'),
         (json.dumps({**data, "version": 9}), "its version is 9, not 1"),
         (json.dumps({**data, "limits": {}}), r"a part of it is missing or damaged \(KeyError\('flops'\)\)"),

@@ -58,7 +58,7 @@ def test_without_an_architecture_a_usual_one_is_taken() -> None:
         ("", "error: there is no target called ''\nhelp: there are 'cpu', 'cuda', 'arm64', "),
         ({"kind": "x"}, "error: TVM does not know the target {'kind': 'x'}\nhelp: Target kind \"x\""),
         ({"kind": "llvm", "cores": 3}, "error: TVM does not know the target {'kind': 'llvm', 'cores': 3}"),
-        ('{"kind"', "error: the target is no JSON: "),
+        ('{"kind"', "error: the target is not JSON: "),
         (
             {"kind": "llvm", "mtriple": "x86_64-linux-gnu", "mcpu": "znver"},
             "error: LLVM knows no processor 'znver' for x86_64-linux-gnu\nhelp: did you mean 'znver",

@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from relay_book.chapters import promises_of
 
 BOOK = Path(__file__).parents[2] / "book"
-CHAPTERS = sorted(BOOK.glob("ch[0-9][0-9]_*.md"))
+CHAPTERS = sorted(BOOK.glob("ch[0-9][0-9]*_*.md"))
 
 ANATOMY = [
     "What you will be able to do",
@@ -22,6 +23,13 @@ ANATOMY = [
     "Summary",
     "Sources",
 ]
+QUESTION = re.compile(
+    r"^(?P<fence>`{3,})\{(?P<kind>predict|exercise|answer)\}[^\n]*\n"
+    r"(?::checks: (?P<checks>[^\n]*)\n)?(?P<body>.*?)^(?P=fence)$",
+    re.DOTALL | re.MULTILINE,
+)
+ANSWER = re.compile(r"\s*```(?:\{answer\}|\{code-cell\} python\n:tags: \[hide-output\])")
+OPTIONAL = "Going deeper"  # stands between "Where it breaks" and "Exercise"
 
 
 def without_code(text: str) -> str:
@@ -40,14 +48,18 @@ def section(text: str, name: str) -> str:
 
 
 def test_the_chapters_of_the_contents_exist() -> None:
-    listed = set(re.findall(r"book/(ch\d\d_\w+)", (BOOK.parent / "_toc.yml").read_text("utf-8")))
+    listed = set(re.findall(r"book/(ch\d\d[a-z]?_\w+)", (BOOK.parent / "_toc.yml").read_text("utf-8")))
     assert listed == {page.stem for page in CHAPTERS}
 
 
 @pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.stem)
 class TestChapter:
     def test_anatomy(self, page: Path) -> None:
-        assert re.findall(r"^## (.*)$", without_code(page.read_text("utf-8")), re.MULTILINE) == ANATOMY
+        headings = re.findall(r"^## (.*)$", without_code(page.read_text("utf-8")), re.MULTILINE)
+        if OPTIONAL in headings:
+            assert headings.index(OPTIONAL) == ANATOMY.index("Exercise")
+            headings.remove(OPTIONAL)
+        assert headings == ANATOMY
 
     def test_one_title_without_a_number(self, page: Path) -> None:
         titles = re.findall(r"^# (.*)$", without_code(page.read_text("utf-8")), re.MULTILINE)
@@ -57,6 +69,23 @@ class TestChapter:
     def test_promises(self, page: Path) -> None:
         promises = re.findall(r"^[*-] ", section(page.read_text("utf-8"), ANATOMY[0]), re.MULTILINE)
         assert 3 <= len(promises) <= 4
+
+    def test_each_promise_is_checked_by_a_question(self, page: Path) -> None:
+        """A question names the promises that it checks, by number, in its option `:checks:`."""
+        text = page.read_text("utf-8")
+        options = [match["checks"] for match in QUESTION.finditer(text) if match["checks"]]
+        named = {int(number) for option in options for number in option.split(",")}
+        assert named == set(range(1, len(promises_of(text)) + 1))
+
+    def test_each_question_has_an_answer(self, page: Path) -> None:
+        """It stands inside the question, or is the folded block or the hidden output that follows."""
+        text = page.read_text("utf-8")
+        predictions = [match for match in QUESTION.finditer(text) if match["kind"] == "predict"]
+        assert [
+            match["body"].strip()
+            for match in predictions
+            if "{answer}" not in match["body"] and not ANSWER.match(text, match.end())
+        ] == []
 
     def test_something_to_watch_and_to_predict(self, page: Path) -> None:
         text = page.read_text("utf-8")

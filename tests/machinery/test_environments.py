@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,26 @@ def test_one_tvm_everywhere() -> None:
         assert {f"{name}=={pins(file)[name]}" for file in ("requirements.txt", "requirements-colab.txt")} == {
             exact[name]
         }
+
+
+CELL = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def test_the_book_lock_has_what_the_pages_import() -> None:
+    imported: set[str] = set()
+    for page in (ROOT / "book").glob("*.md"):
+        for cell in CELL.findall(page.read_text("utf-8")):
+            imported |= set(re.findall(r"^\s*(?:from|import) (\w+)", cell, re.MULTILINE))
+    distributions = packages_distributions()
+    lock = {package.replace("_", "-") for package in pins("requirements.txt")}
+    ours = {"relay_explorer", "pocket", "tests"}
+    missing = {
+        name
+        for name in imported - sys.stdlib_module_names - ours
+        if not lock & {d.lower().replace("_", "-") for d in distributions.get(name, [])}
+    }
+    assert "numpy" in imported
+    assert missing == set()
 
 
 def test_the_book_lock_satisfies_the_extras() -> None:

@@ -48,6 +48,25 @@ def test_a_missing_program_is_said_plainly(tmp_path: Path) -> None:
     )
 
 
+def test_a_program_that_the_book_can_do_without_is_named_and_no_failure(tmp_path: Path) -> None:
+    for name in ("id", "sh"):
+        (tmp_path / name).symlink_to(f"/bin/{name}" if Path(f"/bin/{name}").exists() else f"/usr/bin/{name}")
+    command = ("/bin/sh", "tools/install_system.sh", "--optional", "no-such-program=its-package")
+    done = run(*command, PATH=str(tmp_path))
+    assert done.returncode == 0
+    assert "Cells of the book that need them will say so" in done.stderr
+    assert "sudo apt-get install its-package" in done.stderr
+
+
+def test_building_the_book_installs_what_its_pages_run() -> None:
+    """The published pages of chapter 24 contain what the ARM compiler and the emulator print."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for target in ("book", "html"):
+        (recipe,) = re.findall(rf"^{target}:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+        assert "install_system.sh --optional $(NATIVE)" in recipe
+    assert "qemu-aarch64=qemu-user" in makefile
+
+
 @pytest.mark.parametrize("code", [0, 1])
 def test_continuous_integration_ends_with_the_closing_line(code: int, tmp_path: Path) -> None:
     """`.ci/run` calls `make test`, hands on its status, and lets nothing follow pytest's last line."""

@@ -40,6 +40,8 @@ def test_it_holds_what_the_repository_tracks(wheel: zipfile.ZipFile) -> None:
         ["git", "ls-files", "relay_explorer"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
     assert set(listed) - set(wheel.namelist()) == set()
+    pocket = {f"pocket/{path.name}" for path in (ROOT / "book" / "pocket").glob("*.py")}
+    assert pocket == {name for name in wheel.namelist() if name.startswith("pocket/")}
     assert "relay_explorer/widgets/static/relay_explorer.js" in wheel.namelist()
     assert "relay_explorer/py.typed" in wheel.namelist()
 
@@ -47,4 +49,4 @@ def test_it_holds_what_the_repository_tracks(wheel: zipfile.ZipFile) -> None:
 @pytest.mark.slow
 def test_it_holds_nothing_else(wheel: zipfile.ZipFile) -> None:
     tops = {name.split("/")[0] for name in wheel.namelist()}
-    assert tops == {"relay_explorer", f"relay_explorer-{_project.VERSION}.dist-info"}
+    assert tops == {"relay_explorer", "pocket", f"relay_explorer-{_project.VERSION}.dist-info"}

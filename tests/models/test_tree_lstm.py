@@ -1,4 +1,4 @@
-"""The TreeLSTM computes its equations on any tree, and a sentence that is no tree is refused in words."""
+"""The TreeLSTM computes its equations on any tree, and a sentence that is not a tree is refused in words."""
 
 from __future__ import annotations
 
@@ -66,19 +66,19 @@ def test_a_sentence_a_hundred_thousand_deep() -> None:
 @pytest.mark.parametrize(
     ("sentence", "message"),
     [
-        ((), "error: a phrase has two halves, and this one has 0"),
+        ((), "error: a phrase has two halves, but this one has 0"),
         (
             ("a", ("a", "a", "a")),
-            "error: a phrase has two halves, and this one (at right) has 3\n"
+            "error: a phrase has two halves, but this one (at right) has 3\n"
             "help: pair neighbours: `(a, b, c)` is `((a, b), c)` or `(a, (b, c))`",
         ),
         (
             (("a", None), "a"),
-            "error: a word (at left right) must be a vector of 4 numbers, and is of the type NoneType\n"
+            "error: a word (at left right) must be a vector of 4 elements, but is of the type NoneType\n"
             "help: a sentence is a word, or a pair of two phrases: `((a, b), c)`",
         ),
-        (None, "error: a word must be a vector of 4 numbers, and is of the type NoneType"),
-        (np.ones(5), "error: a word must be a vector of 4 numbers, and is of shape (5,)"),
+        (None, "error: a word must be a vector of 4 elements, but is of the type NoneType"),
+        (np.ones(5), "error: a word must be a vector of 4 elements, but is of shape (5,)"),
         (
             ("a", "worse"),
             "error: there is no vector for the word 'worse' (at right)\n"

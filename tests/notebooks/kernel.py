@@ -37,5 +37,7 @@ def run(client: Any, notebook: NotebookNode, folder: Path) -> NotebookNode:
                 if message["msg_type"] in SHOWN:
                     cell.outputs.append(nbformat.v4.output_from_msg(message))
 
-            client.execute_interactive(cell.source, allow_stdin=False, timeout=600, output_hook=keep)
+            # After an error, a kernel that stops on errors drops a request that comes too soon.
+            how = {"allow_stdin": False, "stop_on_error": False, "timeout": 600, "output_hook": keep}
+            client.execute_interactive(cell.source, **how)
     return notebook

@@ -109,7 +109,7 @@ def test_divide_keeps_the_whole_part_of_integers(dtype: str) -> None:
 
 @pytest.mark.parametrize("name", ["divide", "mod", "floor_divide", "floor_mod", "trunc_divide", "trunc_mod"])
 def test_an_integer_divided_by_zero_is_an_error(name: str) -> None:
-    with pytest.raises(ExecutionError, match=f"`{name}` went wrong: an integer is divided by zero"):
+    with pytest.raises(ExecutionError, match=f"`{name}` failed: an integer is divided by zero"):
         call(name, np.array([1, 2]), np.array([1, 0]))
 
 

@@ -202,7 +202,7 @@ def test_upsampling() -> None:
     ],
 )
 def test_words_that_resizing_does_not_know(options: dict[str, Anything], message: str) -> None:
-    with pytest.raises(ExecutionError, match=f"`image.resize1d` went wrong: {message}"):
+    with pytest.raises(ExecutionError, match=f"`image.resize1d` failed: {message}"):
         evaluate(image.resize1d, np.ones((1, 1, 4), "float32"), size=(2,), **options)
 
 

@@ -46,7 +46,7 @@ def test_take_in_batches() -> None:
 
 def test_an_index_that_must_not_occur() -> None:
     with pytest.raises(
-        ExecutionError, match="`take` went wrong: index 9 is out of bounds for axis 0 with size 3"
+        ExecutionError, match="`take` failed: index 9 is out of bounds for axis 0 with size 3"
     ):
         evaluate(lambda v, i: index.take(v, i, 0, mode="fast"), np.ones(3, "float32"), np.array([9]))
 

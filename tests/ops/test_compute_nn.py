@@ -149,7 +149,7 @@ def test_local_response_norm(size: int) -> None:
 
 
 def test_a_window_over_no_channels() -> None:
-    with pytest.raises(ExecutionError, match=r"`nn\.lrn` went wrong: size=0 must be positive"):
+    with pytest.raises(ExecutionError, match=r"`nn\.lrn` failed: size=0 must be positive"):
         evaluate(nn.lrn, np.ones((1, 2), "float32"), size=0)
 
 

@@ -96,7 +96,7 @@ class Learner:
 @pytest.mark.parametrize("name", NAMES)
 def test_it_explains_itself(name: str) -> None:
     op = Op.get(name)
-    assert re.fullmatch(r"[A-Z0-9][^\n]*[^. \n]\.", op.description), op.description
+    assert re.fullmatch(r"[A-Z][a-z]*s [^\n]*[^. \n]\.", op.description), op.description  # "Computes …"
     assert len(op.description) <= 120
     assert op.formula
     assert op.formula.count("{") == op.formula.count("}")
@@ -184,7 +184,7 @@ def test_importing_the_package_declares_nothing() -> None:
 def test_declaring_a_name_twice_is_an_error() -> None:
     module = importlib.import_module("relay_explorer.ops.unary.exponential")
     assert isinstance(module.exp, type(lambda: None))
-    with pytest.raises(ValueError, match="an operator called `exp` exists already"):
+    with pytest.raises(ValueError, match="an operator called `exp` already exists"):
         Op.register(Op.get("exp"))
 
 

@@ -121,7 +121,7 @@ def test_an_operator_without_a_gradient() -> None:
         "from_string:2:39: error: the operator `unique` has no gradient\n"
         "   2 | def @main(%x: Tensor[(4), float32]) { unique(%x, sorted=True).0 }\n"
         "     |                                       ^^^^^^^^^^^^^^^^^^^^^^^\n"
-        "help: put operators that have one in its place, or give it one, a function of call and grad: "
+        "help: use operators that have one instead, or register one, a function of call and grad: "
         'relay.op.get("unique").set_attr("FPrimalGradient", …)'
     )
 

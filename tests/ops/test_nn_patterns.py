@@ -11,7 +11,7 @@ EXPECTED = {
         "batch_flatten batch_to_space_nd bitpack depth_to_space dilate mirror_pad pad space_to_batch_nd "
         "space_to_depth upsampling upsampling3d"
     ),
-    "out-fusable": (
+    "complex-out-fusable": (
         "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d "
         "adaptive_max_pool3d avg_pool1d avg_pool2d avg_pool2d_grad avg_pool3d batch_matmul batch_norm "
         "bitserial_conv2d bitserial_dense contrib_conv2d_NCHWc contrib_conv2d_winograd_weight_transform "

@@ -69,7 +69,7 @@ def test_squeeze() -> None:
     assert typed(relay.squeeze(t(1, 1))) == "float32"
     assert typed(relay.squeeze(t(Any(), 3), [0])) == "Tensor[(3), float32]"
     error = refused(relay.squeeze(t(1, 3), [1]))
-    assert error.message == "`squeeze`: axis 1 of (1, 3) is 3, and only axes of 1 can be dropped"
+    assert error.message == "`squeeze`: axis 1 of (1, 3) is 3, but only axes of extent 1 can be removed"
     error = refused(relay.squeeze(t(Any(), 3)))
     assert (
         error.message == "`squeeze`: axis 0 of (?, 3) may or may not be 1, so the result's rank is not known"

@@ -225,7 +225,7 @@ def test_the_shape_of_an_arrays_tensors() -> None:
     assert get_tensor_array_shape(scalars.array(None), "float32", scalars.prelude) == ()
     assert get_tensor_array_shape(dynamic.array(None), "float32", dynamic.prelude) is None
     assert "main" not in dynamic.prelude.mod
-    with pytest.raises(ModuleError, match=r"no array of int8 tensors: its type is List\[tensor_float32_t\]"):
+    with pytest.raises(ModuleError, match=r"an array of int8 tensors: its type is List\[tensor_float32_t\]"):
         get_tensor_array_shape(dynamic.array(None), "int8", dynamic.prelude)
 
 

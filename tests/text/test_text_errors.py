@@ -70,6 +70,6 @@ def test_a_program_is_text() -> None:
 def test_a_name_that_the_module_has_already() -> None:
     library = parse("def @main() { 1 }")
     with pytest.raises(
-        ParseError, match="`@main` is defined already, in the module that the program is added to"
+        ParseError, match="`@main` is already defined, in the module that the program is added to"
     ):
         parse("def @main() { 2 }", init_module=library)

@@ -58,8 +58,8 @@ def test_an_attribute_that_no_text_can_hold_says_so_when_read() -> None:
     with raises(
         snapshot(
             "ParseError:\n"
-            "from_string:2:15: error: entry 0 of `python.object` is not a tensor, and only tensors are "
-            "written and read\n"
+            "from_string:2:15: error: entry 0 of `python.object` is not a tensor, but only tensors can "
+            "be written and read\n"
             "   2 | def @main(odd=meta[python.object][0]) {\n"
             "     |               ^^^^^^^^^^^^^^^^^^^^^^"
         )

@@ -175,7 +175,7 @@ def test_sizes_with_names_in_tvms_metadata() -> None:
     assert show(module).splitlines()[0] == (
         "def @main(%x: Tensor[(batch, 4), float32]) -> Tensor[(batch, 4), float32] {"
     )
-    with pytest.raises(ParseError, match="this entry of the metadata is no dimension"):
+    with pytest.raises(ParseError, match="this entry of the metadata is not a dimension"):
         parse_expr(
             "fn (%x: Tensor[(meta[relay.Constant][0]), int8]) { %x }",
             init_meta_table={"relay.Constant": [const(1)]},

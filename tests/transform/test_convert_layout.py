@@ -218,8 +218,8 @@ def test_depthwise_convolutions() -> None:
     ("expected", "message"),
     [
         ({"nn.conv9d": ["NHWC"]}, "there is no operator called `nn.conv9d`"),
-        ({"nn.conv2d": ["NHWC"]}, "has data and a weight, but 1 layouts are wanted"),
-        ({"nn.conv2d": ["default", "HWIO"]}, "cannot be brought to the layout 'default'"),
+        ({"nn.conv2d": ["NHWC"]}, "has data and a weight, but 1 layouts are requested"),
+        ({"nn.conv2d": ["default", "HWIO"]}, "cannot be converted to the layout 'default'"),
         ({"nn.conv2d": ["NHWC", "none at all"]}, "cannot have its weight in the layout 'none at all'"),
         ({"nn.conv2d": ["NWHC", "default"]}, "has no default layout of the weight"),
     ],

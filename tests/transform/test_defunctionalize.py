@@ -389,7 +389,7 @@ def test_a_data_type_that_holds_functions_is_refused() -> None:
 def test_a_generic_function_as_a_value_is_refused() -> None:
     text = """def @both(%f: fn[A](A) -> A) { (%f(1), %f(2f)) }
     def @main() { @both(fn[A](%x: A) -> A { %x }) }"""
-    assert "is handed on: it would have to be one for each type" in refused(text)
+    assert "is passed on, so it would have to be copied for each type" in refused(text)
 
 
 def test_a_function_that_is_used_with_ever_larger_types_is_refused() -> None:

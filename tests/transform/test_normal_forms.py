@@ -296,7 +296,7 @@ def test_copies_of_functions_bind_variables_of_their_own() -> None:
 
 def test_too_large_a_tree_is_refused() -> None:
     steps = "".join(f"%{k + 1} = add(%{k}, %{k});" for k in range(40)).replace("%0", "%x")
-    with pytest.raises(RelayError, match=r"written out, `@main` has 1,099,511,627,776 expressions"):
+    with pytest.raises(RelayError, match=r"expanded into a tree, `@main` has 1,099,511,627,776 expressions"):
         ToTree()(parse("def @main(%x: float32) {" + steps + "%40 }"))
 
 

@@ -87,6 +87,16 @@ def test_folds_constants_on_their_device() -> None:
     )
 
 
+def test_a_field_stays_on_the_device_of_its_tuple() -> None:
+    program = f"def @main(%x: float32) {{ {on('cuda:0', '(exp(%x), %x)')}.0 }}"
+    assert after([FoldConstant()], program) == (
+        "def @main(%x: float32) -> float32 {\n"
+        "  %0 = exp(%x) /* ty=float32 */;\n"
+        f"  {on('cuda:0', '%0')} /* ty=float32 */\n"
+        "}\n"
+    )
+
+
 def test_bindings_stay_on_the_device() -> None:
     program = f"def @main(%x: float32) {{ negative({on('cuda:0', 'exp(add(%x, 1f))')}) }}"
     assert after([ToANormalForm()], program) == (

@@ -129,6 +129,6 @@ def test_a_requirement_that_is_no_pass_is_refused() -> None:
     with pytest.raises(RelayError) as caught:
         Sequential([look])(parse("def @main(%x: float32) { exp(%x) }"))
     assert str(caught.value) == (
-        "error: the pass look requires `InferTypes`, which is no pass\n"
+        "error: the pass look requires `InferTypes`, which is not a pass\n"
         "help: `required` names passes of relay.transform, such as InferType"
     )

@@ -232,7 +232,7 @@ def test_what_has_not_entered_is_refused() -> None:
         refused("""def @main(%x: float32, %y: float32) {
   annotation.compiler_end(add(annotation.compiler_begin(%x, compiler="dsp"), %y), compiler="dsp")
 }""")
-        == """from_string:2:27: error: `%y` is used in a region for the compiler "dsp", and has not entered it
+        == """from_string:2:27: error: `%y` is used in a region for the compiler "dsp", but has not entered it
    2 |   annotation.compiler_end(add(annotation.compiler_begin(%x, compiler="dsp"), %y), compiler="dsp")
      |                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 help: put compiler_begin(…, "dsp") around it"""

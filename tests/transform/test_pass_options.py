@@ -92,7 +92,7 @@ def skip(expr: Expr) -> bool:
 
 
 RELU = is_op("nn.relu")(wildcard())
-# Options that are functions or patterns are no literals: they are shown by their names.
+# Options that are functions or patterns are not literals: they are shown by their names.
 OBJECTS: list[tuple[Anything, str]] = [
     (lambda: AlterOpLayout({"nn.conv2d": alter}), "AlterOpLayout(rules={'nn.conv2d': <function alter at "),
     (lambda: EliminateCommonSubexpr(skip), "EliminateCommonSubexpr(fskip=skip)"),

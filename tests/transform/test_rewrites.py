@@ -133,7 +133,7 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
     (
         passes.ToANormalForm(),
         "def @main(%x: float32) { exp(tanh(%x)) }",
-        ["What is computed gets a variable; whoever uses it says its name."] * 2,
+        ["Each computed value gets a variable; its users refer to it by name."] * 2,
     ),
     (
         passes.ToGraphNormalForm(),
@@ -225,7 +225,7 @@ class PlusZero(ExprMutator):
 def test_a_mutator_of_a_readers_own_is_followed() -> None:
     with Recorder(Rewrite) as result:
         PlusZero().visit(parse("def @main(%x: float32) { exp(add(tanh(%x), 0f)) }")["main"])
-    (rewrite,) = result.events  # `exp` on its new argument is no rewrite
+    (rewrite,) = result.events  # `exp` on its new argument is not a rewrite
     assert (rewrite.rule, rewrite.name) == ("Adding 0 is doing nothing.", "PlusZero.visit_call")
     assert rewrite.path == ""
     assert "def visit_call" in linecache.getline(__file__, rewrite.line)

@@ -152,6 +152,34 @@ def test_a_bound_constant_is_put_where_it_is_used() -> None:
     """)  # fmt: skip
 
 
+def test_a_projection_of_a_tuple_that_is_written_out_is_the_field() -> None:
+    check(FoldConstant(), """
+    def @main(%x: float32, %y: float32) { add((%x, exp(%y)).1, (%x, 2f).1) }
+    """, """
+    def @main(%x: float32, %y: float32) -> float32 {
+      %0 = exp(%y);
+      add(%0, 2f)
+    }
+    """)  # fmt: skip
+
+
+def test_a_tuple_with_side_effects_stays() -> None:
+    check(FoldConstant(), """
+    def @main(%r: ref(float32)) { (@write(%r), 2f).1 }
+    def @write(%r: ref(float32)) { ref_write(%r, 1f) }
+    """, """
+    def @main(%r: ref(float32)) -> float32 {
+      %0 = @write(%r);
+      %1 = (%0, 2f);
+      %1.1
+    }
+
+    def @write(%r1: ref(float32)) -> () {
+      ref_write(%r1, 1f)
+    }
+    """)  # fmt: skip
+
+
 def test_a_known_shape_is_a_constant() -> None:
     check(FoldConstant(), """
     def @main(%x: Tensor[(2, 3), float32]) { shape_of(%x, dtype="int32") }

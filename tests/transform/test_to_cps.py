@@ -345,13 +345,13 @@ def test_only_functions_with_a_continuation_go_back() -> None:
         un_cps(parse("def @main(%x: float32) { exp(%x) }")["main"])
     assert str(caught.value).splitlines()[0] == (
         "from_string:1:1: error: this function is not in continuation-passing style: its last parameter "
-        "is no function to the type of its result"
+        "is not a function to the type of its result"
     )
 
 
 def test_a_function_of_functions_does_not_go_back() -> None:
     module = parse("def @main(%f: fn (float32) -> float32) { %f(1f) }")
-    with pytest.raises(RelayError, match="this function takes or gives functions"):
+    with pytest.raises(RelayError, match="this function takes or returns functions"):
         un_cps(to_cps(module["main"]))
 
 

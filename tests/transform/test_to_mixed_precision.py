@@ -246,7 +246,7 @@ def test_a_category_of_ones_own() -> None:
 
 def test_operators_without_a_category(caplog: pytest.LogCaptureFixture) -> None:
     module = parse(HEAD + "def @main(%x: Tensor[(2), float32]) { sin(sin(%x)) }")
-    with pytest.raises(RelayError, match="ToMixedPrecision knows no category of `sin`"):
+    with pytest.raises(RelayError, match="ToMixedPrecision has no category for `sin`"):
         ToMixedPrecision(missing_op_mode=0)(module)
     with caplog.at_level(logging.WARNING):
         ToMixedPrecision(missing_op_mode=2)(module)

@@ -84,7 +84,7 @@ def _set(path: str, value: object) -> Callable[[dict[str, Any]], None]:
         ("title", "", snapshot(["title: must be a text"])),
         ("strings.0", 3, snapshot(["strings: must be texts"])),
         ("program.rows.3.0", 10, snapshot(["rows[3].kind: 10 is none of the 10"])),
-        ("program.rows.3.3", 99, snapshot(["row 3: node: 99 is no index into 5"])),
+        ("program.rows.3.3", 99, snapshot(["row 3: node: 99 is not an index into 5"])),
         ("program.rows.3.4", 2, snapshot(["row 3: ends at 2, before it starts"])),
         (
             "families.0.1",
@@ -96,13 +96,13 @@ def _set(path: str, value: object) -> Callable[[dict[str, Any]], None]:
             "mauve",
             snapshot(["families[0].hue: 'mauve' is none of the 10"]),
         ),
-        ("nodes.0.9", 7, snapshot(["nodes[0].group: 7 is no index into 1 groups"])),
-        ("nodes.0.6", -1, snapshot(["nodes[0].flops: -1 is no number that is at least 0"])),
-        ("nodes.0.6", 1.5, snapshot(["nodes[0].flops: 1.5 is no number that is at least 0"])),
+        ("nodes.0.9", 7, snapshot(["nodes[0].group: 7 is not an index into 1 groups"])),
+        ("nodes.0.6", -1, snapshot(["nodes[0].flops: -1 is not a number that is at least 0"])),
+        ("nodes.0.6", 1.5, snapshot(["nodes[0].flops: 1.5 is not a number that is at least 0"])),
         ("nodes.0.10", 9, snapshot(["node 0: says 9 uses, and has 1 edges"])),
-        ("edges.0", 50, snapshot(["edges[0].source: 50 is no index into 5 nodes"])),
-        ("groups.0.1", 0, snapshot(["groups[0].parent: 0 is no index into 0 groups"])),
-        ("groups.0.3", -1, snapshot(["groups[0].last: -1 is no index into 7 rows"])),
+        ("edges.0", 50, snapshot(["edges[0].source: 50 is not an index into 5 nodes"])),
+        ("groups.0.1", 0, snapshot(["groups[0].parent: 0 is not an index into 0 groups"])),
+        ("groups.0.3", -1, snapshot(["groups[0].last: -1 is not an index into 7 rows"])),
         ("totals.nodes", 4, snapshot(["totals: counts other nodes than there are"])),
     ],
 )
@@ -115,14 +115,14 @@ def test_what_is_wrong_with_an_ir_view(path: str, value: object, problem: list[s
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        ("vars.0.1", 44, "variables[0].row: 44 is no index into 5 rows"),
-        ("rels.0.3", [0, 9], "relations[0].variables[1]: 9 is no index into 3 variables"),
+        ("vars.0.1", 44, "variables[0].row: 44 is not an index into 5 rows"),
+        ("rels.0.3", [0, 9], "relations[0].variables[1]: 9 is not an index into 3 variables"),
         ("steps.1.0", 8, "steps[1].mark: 8 is none of the 7"),
-        ("steps.1.3", [1], "steps[1].because[0]: 1 is no index into 1 steps"),
+        ("steps.1.3", [1], "steps[1].because[0]: 1 is not an index into 1 steps"),
         ("steps.0.4", [["z", 1]], "steps[0].changes[0]: unknown change ['z', 1]"),
-        ("steps.0.4", [["u", 0, 9]], "steps[0].changes[0].second: 9 is no index into 3 variables"),
+        ("steps.0.4", [["u", 0, 9]], "steps[0].changes[0].second: 9 is not an index into 3 variables"),
         ("steps.0.2", [], "steps[0].say: an empty sentence"),
-        ("conflict.step", 40, f"conflict.step: 40 is no index into {len(types()['steps'])} steps"),
+        ("conflict.step", 40, f"conflict.step: 40 is not an index into {len(types()['steps'])} steps"),
     ],
 )
 def test_what_is_wrong_with_a_types_view(path: str, value: object, problem: str) -> None:

@@ -225,7 +225,7 @@ def test_the_checker_finds_what_does_not_fit() -> None:
     data["lines"][3][7] = [8, 3]
     assert check(data) == snapshot(["lines[3].uses[0].how: 3 is none of the 3"])
     data["values"][4][8] = [2]
-    assert check(data) == snapshot(["values[4].users[0]: 2 is no index into 10 values"])
+    assert check(data) == snapshot(["values[4].users[0]: 2 is not an index into 10 values"])
 
 
 def test_the_picture_has_derivatives_and_what_is_kept() -> None:

@@ -68,7 +68,7 @@ def test_types_costs_and_attributes() -> None:
     assert conv.bytes == 4 * (3 * 8 * 8 + 4 * 3 * 3 * 3 + 4 * 8 * 8)
     assert conv.params == 4 * 3 * 3 * 3
     assert view.families[conv.family].name == "convolution"
-    assert conv.detail.startswith("Slides a kernel")
+    assert conv.detail.startswith("Convolves the data")
     assert view.totals.params == 4 * 3 * 3 * 3
     assert view.totals.flops == conv.flops
 

@@ -140,7 +140,7 @@ def test_the_plan_is_the_graph_executors() -> None:
     assert view("tree").plan is None
     assert told_without(view("tree").without) == snapshot(
         "The graph executor cannot run this program. Memory is planned for operators, kernels, tuples, `let` "
-        "and `if`, and this is a constructor of a data type."
+        "and `if`, but this is a constructor of a data type."
     )
 
 
@@ -234,7 +234,7 @@ def test_texts_from_outside_stay_text() -> None:
 def test_a_damaged_view_is_told() -> None:
     data = json.loads(sample("tree"))
     data["objects"][6][3] = 40
-    assert check(data) == snapshot(["objects[6].storage: 40 is no index into 6 objects"])
+    assert check(data) == snapshot(["objects[6].storage: 40 is not an index into 6 objects"])
     data = json.loads(sample("tree"))
     data["steps"][3][6].append(["d", 9])
     assert check(data) == snapshot(

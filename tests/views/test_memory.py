@@ -222,7 +222,7 @@ def test_explore_shows_it() -> None:
         snapshot(
             "RelayError:\n"
             "tree_lstm.relay:41:11: error: memory is planned for operators, kernels, tuples, `let` and "
-            "`if`, and this is a value of type `Phrase`\n"
+            "`if`, but this is a value of type `Phrase`\n"
             "  41 | def @main(%sentence: Phrase,\n"
             "     |           ^^^^^^^^^^^^^^^^^\n"
             "help: what lives in other programs is known only when they run: the interpreter runs them"

@@ -199,7 +199,7 @@ help: ask for at least 1\
     with raises(
         snapshot("""\
 RelayError:
-error: the residual program has 64 rows, and an explorer shows at most 50
+error: the residual program has 64 rows, but an explorer shows at most 50
 help: the option relay.PartialEvaluate.max_bindings of the context bounds it\
 """)
     ):

@@ -96,7 +96,10 @@ def test_a_program_that_grows_too_large_is_not_written_out() -> None:
     tree = made.forms[2]
     assert (tree.first, tree.items, tree.steps) == (-1, (), 0)
     assert tree.say == snapshot(
-        ("Nothing is shared: written out, `@main` has 1,048,576 expressions. That is too large to show.",)
+        (
+            "Nothing is shared: expanded into a tree, `@main` has 1,048,576 expressions. That is too large "
+            "to show.",
+        )
     )
 
 

@@ -96,7 +96,7 @@ def test_too_large_a_program_is_refused_at_once() -> None:
     for _ in range(LARGEST):
         y = relay.tanh(y)
     with pytest.raises(
-        RelayError, match=r"the program has 30,00\d expressions, and an explorer shows at most 30,000"
+        RelayError, match=r"the program has 30,00\d expressions, but an explorer shows at most 30,000"
     ):
         explore(Function([X], y))
 
@@ -140,7 +140,7 @@ def test_an_input_that_a_view_does_not_show_is_refused() -> None:
 
 @pytest.mark.parametrize("view", ["evaluation", "machine"])
 def test_a_run_without_arguments_says_how_to_give_them(view: str) -> None:
-    with pytest.raises(RelayError, match="`@main` takes 1 argument, and is given 0") as caught:
+    with pytest.raises(RelayError, match="`@main` expects 1 argument, got 0") as caught:
         explore("def @main(%x: float32) { %x }", view=view)
     assert caught.value.help[0] == "they are %x: explore(…, args=[…])"
 

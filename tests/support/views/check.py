@@ -51,7 +51,7 @@ class Checker:
     def index(self, value: Json, count: int, where: str, none: bool = False) -> None:
         """`value` is a number below `count`, or -1 where none is allowed."""
         fits = is_integer(value) and (-1 if none else 0) <= value < count
-        self.need(fits, where, f"{value!r} is no index into {count}")
+        self.need(fits, where, f"{value!r} is not an index into {count}")
 
     def text(self, value: Json, where: str) -> None:
         self.index(value, self.strings, where)
@@ -69,7 +69,7 @@ class Checker:
                 self.need(False, where, f"{strings[say[0]]!r} does not fit its arguments: {problem}")
 
     def count(self, value: Json, where: str) -> None:
-        self.need(is_integer(value) and value >= 0, where, f"{value!r} is no count")
+        self.need(is_integer(value) and value >= 0, where, f"{value!r} is not a count")
 
 
 def check(view: dict[str, Json]) -> list[str]:

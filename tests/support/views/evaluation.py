@@ -37,7 +37,7 @@ class _Values:
 
     def check(self, value: Json, where: str) -> None:
         fits = type(value) is int and -self.c.strings <= value < self.objects
-        self.c.need(fits, where, f"{value!r} is no value")
+        self.c.need(fits, where, f"{value!r} is not a value")
 
 
 def _check_object(c: Checker, number: int, thing: Sequence[Json], values: _Values, steps: int) -> None:
@@ -136,5 +136,5 @@ class _Replay:
             self.need(thing in self.seen, f"object {thing} has not appeared")
 
     def written(self, thing: int, value: int) -> None:
-        self.need(thing in self.seen and self.view["objects"][thing][0] == 3, f"{thing} is no cell")
+        self.need(thing in self.seen and self.view["objects"][thing][0] == 3, f"{thing} is not a cell")
         self.known(value)

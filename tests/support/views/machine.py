@@ -53,7 +53,7 @@ def _check_function(c: Checker, where: str, function: Json) -> None:
 def _check_object(c: Checker, view: dict[str, Json], number: int, thing: Json) -> None:
     where, steps = f"object {number}", len(view["steps"])
     _kind, _label, _size, storage, given, made, last, freed = thing
-    c.need(not 0 <= storage < number or view["objects"][storage][0] == 0, where, "lies in what is no storage")
+    c.need(not 0 <= storage < number or view["objects"][storage][0] == 0, where, "lies in no storage")
     c.need(given in (0, 1), where, "comes from nowhere")
     c.need(0 <= made <= last < steps and last <= freed <= steps, where, f"lives {made}, {last}, {freed}")
 

@@ -39,7 +39,7 @@ def _check_step(c: Checker, where: str, step: Sequence[Json], split: int, frames
         if change[0] == "b":
             _, _owner, _at, _state, _text, other = change
             c.need(
-                other == -1 or split <= other < c.rows, where, f"{other} is no row of the residual program"
+                other == -1 or split <= other < c.rows, where, f"{other} is not a row of the residual program"
             )
         else:
             c.need(change[0] == "c" and len(change) % 2 == 1, where, f"unknown change {change!r}")

@@ -31,7 +31,7 @@ def check_run(c: Checker, view: dict[str, Json]) -> None:
     from tests.support.views.check import check
 
     for number, levels in view["levels"]:
-        c.need(levels.get("view") == "lowering", f"levels of kernel {number}", "are no lowering view")
+        c.need(levels.get("view") == "lowering", f"levels of kernel {number}", "are not a lowering view")
         c.problems += [f"levels of kernel {number}: {problem}" for problem in check(levels)]
 
 

@@ -88,7 +88,7 @@ class _Validator:
             raise _DamageError(what)
 
     def text(self, value: Json) -> None:
-        self.need(is_integer(value) and 0 <= value < len(self.strings), f"{value!r} is no text")
+        self.need(is_integer(value) and 0 <= value < len(self.strings), f"{value!r} is not a text")
 
     def sentence(self, say: list[int]) -> None:
         """The template has a place for every argument that it asks for."""
@@ -104,7 +104,7 @@ class _Validator:
         first = {"later": scope.place + 1, "later item": place + 1}.get(index.order, 0)
         end = scope.place if index.order == "earlier" else self.limit(index.of, scope)
         fits = is_integer(value) and (first <= value < end or (index.none and value == -1))
-        self.need(fits, f"{value!r} is no index into {end} {index.of}")
+        self.need(fits, f"{value!r} is not an index into {end} {index.of}")
 
     def limit(self, of: str, scope: _Scope) -> int:
         if of == "strings":
@@ -123,9 +123,9 @@ class _Validator:
                 self.index(value, type_.index, scope, place)
             case "integer":
                 fits = is_integer(value) and (type_.least is None or value >= type_.least)
-                self.need(fits, f"{value!r} is no number that is at least {type_.least}")
+                self.need(fits, f"{value!r} is not a number that is at least {type_.least}")
             case "number":
-                self.need(isinstance(value, (int, float)), f"{value!r} is no number")
+                self.need(isinstance(value, (int, float)), f"{value!r} is not a number")
             case "text":
                 self.text(value)
             case "word":
@@ -148,7 +148,7 @@ class _Validator:
                 self.sentence(value)
             case "entity":
                 assert type_.index is not None
-                self.need(is_integer(value), f"{value!r} is no value")
+                self.need(is_integer(value), f"{value!r} is not a value")
                 if value < 0:
                     self.text(-1 - value)
                 else:
@@ -164,7 +164,7 @@ class _Validator:
                     self.value(type_.of, value, scope, place)
             case "map":
                 assert type_.of is not None
-                self.need(isinstance(value, dict), "is no object")
+                self.need(isinstance(value, dict), "is not an object")
                 for part in value.values():
                     self.value(type_.of, part, scope, place)
             case "record":
@@ -180,7 +180,7 @@ class _Validator:
 
     def elements(self, type_: Type, value: Json, scope: _Scope) -> None:
         assert type_.of is not None
-        self.need(isinstance(value, list), "is no list")
+        self.need(isinstance(value, list), "is not a list")
         parts = value
         if type_.flat and type_.of.record is not None:
             width = type_.of.record.width
@@ -205,7 +205,7 @@ class _Validator:
             self.path.pop()
 
     def listed(self, record: Record, value: Json) -> dict[str, Json]:
-        self.need(isinstance(value, list), "is no list")
+        self.need(isinstance(value, list), "is not a list")
         names = [part.name for part in record.fields]
         if record.fields and record.fields[-1].type.spread:
             heads = len(names) - 1
@@ -214,7 +214,7 @@ class _Validator:
         return dict(zip(names, value, strict=True))
 
     def named(self, record: Record, value: Json) -> dict[str, Json]:
-        self.need(isinstance(value, dict), "is no object")
+        self.need(isinstance(value, dict), "is not an object")
         wire: dict[str, Json] = {}
         spans: dict[str, int] = {}
         for part in record.fields:

@@ -1,0 +1,46 @@
+"""The project's prose uses the field's words, and spells them right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.prose import files, hits, misspelled
+
+WRONG = {
+    "a.md": "The sums are laid anew.\n\n```{code-cell} python\n# nobody reads it\nx = 1\n```\n",
+    "b.py": 'def f():\n    """Come back in each turn of the loop."""\n',
+    "c.js": "const say = `that is the way back`;\n",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_finds_private_words_in_each_kind_of_file(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(WRONG[name], "utf-8")
+    assert [hit.word.lower() for hit in hits(path, tmp_path)] == {
+        "a.md": ["laid anew", "anew", "nobody"],
+        "b.py": ["each turn", "turn of the loop"],
+        "c.js": ["the way back"],
+    }[name]
+
+
+def test_leaves_code_and_plain_english_alone(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text("Take turns with `nobody`. The pass turns it into a loop, in turn.\n", "utf-8")
+    assert hits(path, tmp_path) == []
+
+
+def test_finds_misspellings(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text("The compiler recieves it.\n", "utf-8")
+    assert "receives" in misspelled([path])
+
+
+def test_no_file_has_private_words() -> None:
+    assert [str(hit) for path in files() for hit in hits(path)] == []
+
+
+def test_no_file_is_misspelled() -> None:
+    assert misspelled(list(files())) == ""
