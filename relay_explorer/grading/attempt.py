@@ -4,21 +4,17 @@ not stop the notebook.
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from .budget import Allowance, OutOfTimeError
 from .check import message_of, own_lines
+from .stop_request import Stop, clear_requests, request_stop
 
 SECONDS = 60.0
 _INTERVAL = 0.2  # seconds between two looks at the clock
-_SIGNALS = 5  # times that code is asked to stop, one per second, since it may catch the exception
-
-
-class _Stop(BaseException):
-    """Raised inside the code to end it; `except Exception` does not catch it."""
+_REQUESTS = 5  # times that code is asked to stop, one per second, since it may catch the exception
 
 
 @contextmanager
@@ -43,30 +39,41 @@ def attempt(*names: str, seconds: float = SECONDS) -> Iterator[None]:
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
     """Raise an OutOfTimeError in this thread if the body runs for more than `seconds`."""
-    caller = ctypes.c_ulong(threading.get_ident())
+    caller = threading.get_ident()
     finished, lock = threading.Event(), threading.Lock()
     allowance = Allowance(seconds)
+    requested = False
 
     def watch() -> None:
+        nonlocal requested
         while allowance.left():
             if finished.wait(_INTERVAL):
                 return
-        for _ in range(_SIGNALS):
+        for _ in range(_REQUESTS):
             with lock:
                 if finished.is_set():
                     return
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(caller, ctypes.py_object(_Stop))
+                requested = True
+                request_stop(caller)
             if finished.wait(1.0):
                 return
+
+    def end() -> None:
+        """Let the watcher send nothing more, and discard a request that has not arrived."""
+        with lock:
+            finished.set()
+        if requested:
+            clear_requests()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        yield
-    except _Stop:
+        try:
+            yield
+        finally:
+            end()
+    except Stop:
+        end()  # again, because the request may have arrived inside it
         raise OutOfTimeError(f"it did not finish within {seconds:g} seconds") from None
     finally:
-        with lock:
-            finished.set()
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(caller, None)  # one that was sent, and has not arrived
         watcher.join()

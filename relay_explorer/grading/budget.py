@@ -7,7 +7,6 @@ kernel, on Windows, and inside another thread, where alarms do not work.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import io
 import sys
 import threading
@@ -16,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .answer_values import ANSWERING
+from .stop_request import Stop, clear_requests, request_stop
 
 MAX_PRINTED = 2_000  # characters of the printed output that are kept: the last ones
 _STACK = 64 << 20  # bytes; the threads of some systems have room for only a few hundred calls
@@ -27,12 +27,6 @@ _PATIENCE = 1.0  # seconds within which code must stop once it is asked to
 
 class OutOfTimeError(Exception):
     """The code did not finish within its time."""
-
-
-class _Stop(BaseException):
-    """Raised inside the code to end it. It is not an Exception, so that `except Exception` does not catch
-    it.
-    """
 
 
 class Outcome(NamedTuple):
@@ -109,10 +103,10 @@ def limited(seconds: float, code: Callable[..., Any], *args: Any) -> Outcome:
     tail = _Tail()
 
     def work() -> None:
-        with contextlib.suppress(_Stop):  # one that arrives after the code has finished
+        with contextlib.suppress(Stop):  # one that arrives after the code has finished
             try:
                 box["value"] = code(*args)
-            except _Stop:
+            except Stop:
                 box["error"] = OutOfTimeError(f"it did not finish within {seconds:g} seconds")
             except BaseException as error:
                 box["error"] = error
@@ -150,27 +144,11 @@ def _stop(thread: threading.Thread, clock: _Clock, box: dict[str, Any]) -> None:
     last = clock.seconds(1.0) + _PATIENCE
     with _unreported():
         while thread.is_alive() and not box and clock.seconds(1.0) < last:
-            _raise_in(thread.ident or 0)
+            request_stop(thread.ident or 0)
             thread.join(0.02)
         if box:
             thread.join()
-    _clear_request()
-
-
-def _raise_in(ident: int) -> None:
-    """Let Python raise a _Stop in a thread, at the next instruction that it executes."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_Stop))
-
-
-def _clear_request() -> None:
-    """Clear the interpreter's flag for requested exceptions. A request whose thread ended first leaves it
-    set, and Python 3.11 then hangs in the first function that is traced. Only a thread that raises such an
-    exception clears it, so this one does.
-    """
-    with contextlib.suppress(_Stop):
-        _raise_in(threading.get_ident())
-        while True:  # until it is raised
-            time.sleep(0)
+    clear_requests()
 
 
 @contextlib.contextmanager
@@ -194,13 +172,13 @@ def _kernel_stays() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _unreported() -> Iterator[None]:
-    """Ignore a _Stop that arrives while Python frees memory (in a `__del__`, or in a callback of the
+    """Ignore a Stop that arrives while Python frees memory (in a `__del__`, or in a callback of the
     garbage collector), where Python ignores and reports exceptions. The thread is asked again.
     """
     report = sys.unraisablehook
 
     def unless_stop(what: sys.UnraisableHookArgs) -> None:
-        if not issubclass(what.exc_type, _Stop):
+        if not issubclass(what.exc_type, Stop):
             report(what)
 
     sys.unraisablehook = unless_stop

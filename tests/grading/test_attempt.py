@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -75,3 +77,27 @@ def test_shows_the_notes_of_an_error(capsys: pytest.CaptureFixture[str]) -> None
 def test_lets_the_user_interrupt() -> None:
     with pytest.raises(KeyboardInterrupt), attempt("sweep"):
         raise KeyboardInterrupt
+
+
+# Python 3.11 hangs in the first traced function if a request to stop was withdrawn.
+TRACED = """
+import sys, time
+from relay_explorer.grading import attempt
+
+with attempt("sweep"):
+    pass
+with attempt("sweep", seconds=0.05):
+    while True:
+        time.sleep(0.001)
+events = []
+sys.settrace(lambda frame, event, value: events.append(event))
+(lambda: None)()
+sys.settrace(None)
+print(events)
+"""
+
+
+def test_tracing_works_after_an_attempt() -> None:
+    command = [sys.executable, "-c", TRACED]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert process.stdout.endswith("\n['call']\n")

@@ -137,13 +137,13 @@ def test_reports_nothing_if_stopped_in_destructor(
 # A thread that executes no Python ends without raising the requested exception.
 TRACED = """
 import _thread, sys, time
-from relay_explorer.grading import budget
+from relay_explorer.grading.stop_request import clear_requests, request_stop
 
 thread = _thread.start_new_thread(time.sleep, (0.2,))
 time.sleep(0.05)
-budget._raise_in(thread)
+request_stop(thread)
 time.sleep(0.4)
-budget._clear_request()
+clear_requests()
 events = []
 sys.settrace(lambda frame, event, value: events.append(event))
 (lambda: None)()

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,25 @@ def test_continuous_integration_ends_with_the_closing_line(code: int, tmp_path: 
     assert done.stdout == "begun\n== 3 passed in 1s ==\n"
     assert done.stderr == ""
     assert bool(done.returncode) is bool(code)
+
+
+def test_continuous_integration_ends_a_run_that_hangs(tmp_path: Path) -> None:
+    """The tests are interrupted, so that pytest can report where, and the run fails."""
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    wait = "import time\ntry:\n    time.sleep(60)\n"
+    hang = wait + "except KeyboardInterrupt:\n    print('interrupted', flush=True)\n"
+    (tmp_path / "hang.py").write_text(hang)
+    (tmp_path / "Makefile").write_text(f"test:\n\t@{sys.executable} hang.py\n")
+    done = subprocess.run(
+        [tmp_path / ".ci" / "run"],
+        env={**os.environ, "CI_LIMIT": "2"},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert "interrupted" in done.stdout
+    assert done.returncode == 124
 
 
 @pytest.mark.parametrize(
