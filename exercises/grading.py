@@ -46,11 +46,11 @@ def submitted(folder: Path) -> Iterator[Submission]:
                     break
 
 
-def strays(folder: Path, found: list[Submission]) -> list[Path]:
+def strays(folder: Path, submissions: list[Submission]) -> list[Path]:
     """Return the notebooks in a folder that are not submissions, because of their names or places; hidden
     ones are left out.
     """
-    known = {path for _, _, path in found}
+    known = {path for _, _, path in submissions}
     others = [path.relative_to(folder) for path in folder.rglob("*.ipynb") if path not in known]
     return sorted(path for path in others if not any(part.startswith(".") for part in path.parts))
 
@@ -59,11 +59,11 @@ def grade_folder(folder: Path, out: Path, graded: Path | None = None) -> int:
     """Grade every submission in `folder`, and write the points to the table `out` (in nbgrader's form).
     `graded` is a folder for the graded notebooks. Return 1 if some notebook was not graded, else 0.
     """
-    found = list(submitted(folder)) if folder.is_dir() else []
-    unknown = strays(folder, found) if folder.is_dir() else []
+    submissions = list(submitted(folder)) if folder.is_dir() else []
+    unknown = strays(folder, submissions) if folder.is_dir() else []
     for path in unknown:
         print(f"{path} is not graded: a submission is STUDENT/EXERCISE.ipynb", file=sys.stderr)
-    if not found:
+    if not submissions:
         known = ", ".join(notebooks.names())
         print(
             f"No submissions in {folder}: expected STUDENT/EXERCISE.ipynb, with EXERCISE one of {known}",
@@ -79,13 +79,13 @@ def grade_folder(folder: Path, out: Path, graded: Path | None = None) -> int:
         warnings.filterwarnings("ignore", module="nbgrader")  # its queries warn about themselves
         warnings.filterwarnings("ignore", module="nbformat")  # cells that were copied or put back
         root = Path(place)
-        failed = _grade(root, found)
-        _export(root, out, found, set(failed))
+        failed = _grade(root, submissions)
+        _export(root, out, submissions, set(failed))
         if graded is not None:
-            _copy(root, graded, found)
+            _copy(root, graded, submissions)
     for (student, name), why in failed.items():
         print(f"{student}/{name} could not be graded: {why}", file=sys.stderr)
-    print(f"{len(found) - len(failed)} of {len(found)} submissions graded: {out}")
+    print(f"{len(submissions) - len(failed)} of {len(submissions)} submissions graded: {out}")
     return int(bool(failed or unknown))
 
 
@@ -94,16 +94,16 @@ def limits() -> Callable[[Any], int]:
     stopped, the kernel no longer responds, and the remaining cells get little time.
     """
     start = before = time.monotonic()
-    given, stopped = NOTEBOOK_SECONDS, 0
+    limit, stopped = NOTEBOOK_SECONDS, 0
 
     def of(cell: Any) -> int:
-        nonlocal before, given, stopped
+        nonlocal before, limit, stopped
         now = time.monotonic()
-        stopped = stopped + 1 if now - before >= given else 0
+        stopped = stopped + 1 if now - before >= limit else 0
         most = GRADED_SECONDS if cell.metadata.get("nbgrader", {}).get("grade") else CELL_SECONDS
         left = 0 if stopped > 1 else int(NOTEBOOK_SECONDS - (now - start))
-        before, given = now, max(LITTLE, min(most, left))
-        return given
+        before, limit = now, max(LITTLE, min(most, left))
+        return limit
 
     return of
 
@@ -118,34 +118,34 @@ def _config(root: Path) -> Any:
     return config
 
 
-def _ids(found: list[Submission]) -> dict[str, str]:
+def _ids(submissions: list[Submission]) -> dict[str, str]:
     """Name the students within the course: their own names may contain commas, stars and brackets, which
     have a meaning for nbgrader.
     """
-    return {name: f"s{number}" for number, name in enumerate(dict.fromkeys(who for who, _, _ in found))}
+    return {name: f"s{number}" for number, name in enumerate(dict.fromkeys(who for who, _, _ in submissions))}
 
 
-def _grade(root: Path, found: list[Submission]) -> dict[tuple[str, str], str]:
+def _grade(root: Path, submissions: list[Submission]) -> dict[tuple[str, str], str]:
     """Let nbgrader grade the submissions; return those that it could not grade, with the reasons."""
     from nbgrader.apps import NbGraderAPI
 
-    for name in {name for _, name, _ in found}:
+    for name in {name for _, name, _ in submissions}:
         place = root / "source" / name / f"{name}.ipynb"
         place.parent.mkdir(parents=True)
         place.write_text(notebooks.text(notebooks.source(name)), "utf-8")
-    ids = _ids(found)
-    for student, name, path in found:
+    ids = _ids(submissions)
+    for student, name, path in submissions:
         place = root / "submitted" / ids[student] / name / f"{name}.ipynb"
         place.parent.mkdir(parents=True)
         missing = _repaired(path, place, name)
         if missing:
             print(f"{student}/{name}: graded cells were missing: {', '.join(missing)}", file=sys.stderr)
     api = NbGraderAPI(config=_config(root))
-    for name in sorted({name for _, name, _ in found}):
+    for name in sorted({name for _, name, _ in submissions}):
         _expect(api.generate_assignment(name, force=True, create=True), name)
     failed = {}
-    for number, (student, name, _) in enumerate(found, 1):
-        print(f"[{number}/{len(found)}] {student}/{name}", file=sys.stderr)
+    for number, (student, name, _) in enumerate(submissions, 1):
+        print(f"[{number}/{len(submissions)}] {student}/{name}", file=sys.stderr)
         api.config.Execute.timeout_func = limits()
         result = api.autograde(name, ids[student], force=True, create=True)
         if not result["success"]:
@@ -181,8 +181,8 @@ def _repaired(path: Path, place: Path, name: str) -> list[str]:
 
 def _reason(result: dict[str, Any]) -> str:
     """Return the error behind a failure of nbgrader's, whose own message only says that it failed."""
-    told = f"{result.get('log') or ''}\n{result.get('error') or ''}"
-    errors = re.findall(r"^\s*(?:\w+\.)*(\w*(?:Error|Exception)\b.*)$", told, re.MULTILINE)
+    messages = f"{result.get('log') or ''}\n{result.get('error') or ''}"
+    errors = re.findall(r"^\s*(?:\w+\.)*(\w*(?:Error|Exception)\b.*)$", messages, re.MULTILINE)
     own = [error for error in errors if not error.startswith("NbGraderException")]
     return str((own or errors or ["nbgrader gives no reason"])[-1]).strip()
 
@@ -192,18 +192,18 @@ def _expect(result: dict[str, Any], name: str) -> None:
         raise RuntimeError(f"nbgrader cannot prepare {name}:\n{result.get('log')}\n{result.get('error')}")
 
 
-def _export(root: Path, out: Path, found: list[Submission], failed: set[tuple[str, str]]) -> None:
+def _export(root: Path, out: Path, submissions: list[Submission], failed: set[tuple[str, str]]) -> None:
     """Write the table: a row for each submission, without points if it could not be graded."""
     from nbgrader.api import Gradebook
 
-    ids = _ids(found)
+    ids = _ids(submissions)
     with (
         Gradebook(f"sqlite:///{root / 'gradebook.db'}", "relay_explorer") as gradebook,
         out.open("w", encoding="utf-8", newline="") as file,
     ):
         table = csv.DictWriter(file, COLUMNS)
         table.writeheader()
-        for student, name, _ in sorted(found, key=lambda one: one[1::-1]):
+        for student, name, _ in sorted(submissions, key=lambda one: one[1::-1]):
             row: dict[str, str | float] = {"assignment": name, "student_id": student}
             if (student, name) not in failed:
                 graded = gradebook.find_submission(name, ids[student])
@@ -212,10 +212,10 @@ def _export(root: Path, out: Path, found: list[Submission], failed: set[tuple[st
             table.writerow({**row, "max_score": float(gradebook.find_assignment(name).max_score)})
 
 
-def _copy(root: Path, graded: Path, found: list[Submission]) -> None:
+def _copy(root: Path, graded: Path, submissions: list[Submission]) -> None:
     """Copy the graded notebooks to the folders of the students who submitted them."""
-    ids = _ids(found)
-    for student, name, _ in found:
-        made = root / "autograded" / ids[student] / name
-        if made.is_dir():
-            shutil.copytree(made, graded / student / name, dirs_exist_ok=True)
+    ids = _ids(submissions)
+    for student, name, _ in submissions:
+        feedback = root / "autograded" / ids[student] / name
+        if feedback.is_dir():
+            shutil.copytree(feedback, graded / student / name, dirs_exist_ok=True)

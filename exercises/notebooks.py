@@ -50,13 +50,13 @@ def source(name: str) -> NotebookNode:
     cells = [nbformat.v4.new_code_cell(_project.install_cell(extra_of(written)))]
     cells[0].metadata["nbgrader"] = _nbgrader("install", locked=True)
     for cell in written.cells:
-        made = (
+        new = (
             nbformat.v4.new_code_cell(cell.source)
             if cell.cell_type == "code"
             else nbformat.v4.new_markdown_cell(cell.source)
         )
-        made.metadata.update(_metadata(name, cell))
-        cells.append(made)
+        new.metadata.update(_metadata(name, cell))
+        cells.append(new)
     for number, cell in enumerate(cells):
         # An identifier that an edit elsewhere in the notebook leaves alone.
         cell.id = hashlib.sha256(f"{name}:{number}:{cell.source}".encode()).hexdigest()[:12]
@@ -71,10 +71,10 @@ def source(name: str) -> NotebookNode:
 
 def _metadata(name: str, cell: NotebookNode) -> dict[str, Any]:
     """Return the metadata that the options of a cell mean to nbgrader."""
-    given = {key: value for key, value in cell.metadata.items() if key != "tags"}
-    answer, graded = given.pop("answer", None), given.pop("graded", None)
-    points = given.pop("points", None)
-    if given or (answer and graded) or (graded is None) != (points is None):
+    options = {key: value for key, value in cell.metadata.items() if key != "tags"}
+    answer, graded = options.pop("answer", None), options.pop("graded", None)
+    points = options.pop("points", None)
+    if options or (answer and graded) or (graded is None) != (points is None):
         raise ValueError(
             f"{name}.md: a cell has `answer`, or `graded` and `points`; this one has {dict(cell.metadata)}"
         )
@@ -90,7 +90,7 @@ def _nbgrader(grade_id: str, **fields: Any) -> dict[str, Any]:
     return {"cell_type": "code", "grade_id": grade_id, "schema_version": 3, **plain, **fields}
 
 
-def release(made: NotebookNode) -> NotebookNode:
+def release(original: NotebookNode) -> NotebookNode:
     """Build the learners' version by nbgrader's own steps, without solutions and hidden tests."""
     from nbgrader.preprocessors import (
         ClearHiddenTests,
@@ -100,7 +100,7 @@ def release(made: NotebookNode) -> NotebookNode:
         LockCells,
     )
 
-    notebook = copy.deepcopy(made)
+    notebook = copy.deepcopy(original)
     resources: dict[str, Any] = {}
     solutions = ClearSolutions(code_stub={"python": STUB})
     for step in (
@@ -115,9 +115,9 @@ def release(made: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def solution(made: NotebookNode) -> NotebookNode:
+def solution(original: NotebookNode) -> NotebookNode:
     """Build the notebook with solutions and all tests, as plain cells."""
-    notebook = copy.deepcopy(made)
+    notebook = copy.deepcopy(original)
     for cell in notebook.cells:
         cell.metadata.pop("nbgrader", None)
         cell.source = _MARKER.sub("", cell.source)
@@ -131,8 +131,8 @@ def text(notebook: NotebookNode) -> str:
 
 def generated(name: str) -> Iterator[tuple[Path, str]]:
     """Yield the three notebooks of an exercise: their paths and their texts."""
-    made = source(name)
-    for kind, notebook in zip(KINDS, (made, release(made), solution(made))):
+    original = source(name)
+    for kind, notebook in zip(KINDS, (original, release(original), solution(original))):
         yield path_of(kind, name), text(notebook)
 
 

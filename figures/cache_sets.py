@@ -23,10 +23,10 @@ def _cache(c: Canvas, y: float, columns: int, says: str) -> None:
     for number, lines in enumerate(used(columns)):
         x = LEFT + STEP * number
         c.box(x, y + 12, STEP, WAYS * WAY, edge="line", width=0.8, radius=0)
-        kept = min(lines, WAYS)
-        if kept:
+        hits = min(lines, WAYS)
+        if hits:
             c.box(
-                x + 0.8, y + 12 + (WAYS - kept) * WAY, STEP - 1.6, kept * WAY,
+                x + 0.8, y + 12 + (WAYS - hits) * WAY, STEP - 1.6, hits * WAY,
                 fill="hue-orange-fill", edge="hue-orange", width=1.2, radius=1,
             )  # fmt: skip
 

@@ -69,21 +69,21 @@ def say(
 
 def _paint(*nodes: ElementTree.Element) -> dict[str, str]:
     """Return the style of a shape as attributes; that of an earlier node prevails."""
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for node in reversed(nodes):
         for declaration in filter(None, node.get("style", "").split(";")):
             name, value = declaration.split(":")
-            found[name.strip()] = value.strip()
-    return found
+            properties[name.strip()] = value.strip()
+    return properties
 
 
-def _attributes(found: dict[str, str]) -> str:
+def _attributes(properties: dict[str, str]) -> str:
     def short(value: str) -> str:
         return re.sub(r"\d+\.\d+", lambda digits: number(float(digits[0])), value)
 
-    kept = {name: found[name] for name in PAINT if name in found}
+    shown = {name: properties[name] for name in PAINT if name in properties}
     return "".join(
-        f' {name}="{value if value.startswith("#") else short(value)}"' for name, value in kept.items()
+        f' {name}="{value if value.startswith("#") else short(value)}"' for name, value in shown.items()
     )
 
 
@@ -99,10 +99,10 @@ def _path(d: str, x: float = 0, y: float = 0) -> str:
 
 def _shape(path: ElementTree.Element, place: ElementTree.Element | None = None) -> str | None:
     """Write a path, or a marker at its place; a marker that is matplotlib's circle becomes a circle."""
-    found = _paint(path) if place is None else _paint(path, place)
-    if found.get("fill") == "none" and "stroke" not in found:
+    properties = _paint(path) if place is None else _paint(path, place)
+    if properties.get("fill") == "none" and "stroke" not in properties:
         return None
-    d, paint = path.attrib["d"], _attributes(found)
+    d, paint = path.attrib["d"], _attributes(properties)
     if place is None:
         return f'<path d="{_path(d)}"{paint}/>'
     x, y = float(place.attrib["x"]), float(place.attrib["y"])
@@ -113,14 +113,14 @@ def _shape(path: ElementTree.Element, place: ElementTree.Element | None = None) 
 
 
 def _text(node: ElementTree.Element) -> str:
-    found = _paint(node)
-    size = number(float(found["font-size"].removesuffix("px")))
+    properties = _paint(node)
+    size = number(float(properties["font-size"].removesuffix("px")))
     place = f'x="{number(float(node.attrib["x"]))}" y="{number(float(node.attrib["y"]))}" font-size="{size}"'
-    anchor = found.get("text-anchor", "start")
+    anchor = properties.get("text-anchor", "start")
     align = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    weight = ' font-weight="650"' if found.get("font-weight", "400") in {"bold", "700"} else ""
-    family = f' font-family="{MONO}"' if "monospace" in found["font-family"] else ""
-    fill = found.get("fill", "#000000")
+    weight = ' font-weight="650"' if properties.get("font-weight", "400") in {"bold", "700"} else ""
+    family = f' font-family="{MONO}"' if "monospace" in properties["font-family"] else ""
+    fill = properties.get("fill", "#000000")
     return f'<text {place} fill="{fill}"{align}{weight}{family}>{escape(node.text or "")}</text>'
 
 

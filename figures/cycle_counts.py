@@ -8,9 +8,9 @@ WIDTH, HEIGHT = 480, 316
 
 
 def _value(c: Canvas, x: float, y: float, name: str, count: int, left: int) -> None:
-    kept = left > 0
-    hue = "hue-teal" if kept else "edge"
-    c.box(x, y, 92, 40, fill="hue-teal-fill" if kept else "none", edge=hue, dashed=not kept, radius=6)
+    held = left > 0
+    hue = "hue-teal" if held else "edge"
+    c.box(x, y, 92, 40, fill="hue-teal-fill" if held else "none", edge=hue, dashed=not held, radius=6)
     c.text(x + 46, y + 25, name, size=14, anchor="middle", mono=True)
     c.text(x + 46, y + 60, f"{count} − 1 = {left}", size=14, bold=True, anchor="middle")
 

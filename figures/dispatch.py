@@ -21,15 +21,15 @@ def _steps() -> dict[str, dict[str, float]]:
     """By program and executor: microseconds a step."""
     data = json.loads(DATA.read_text("utf-8"))
     return {
-        name: {executor: seconds * 1e6 / data["steps"][name] for executor, seconds in found.items()}
-        for name, found in data["seconds"].items()
+        name: {executor: seconds * 1e6 / data["steps"][name] for executor, seconds in times.items()}
+        for name, times in data["seconds"].items()
     }
 
 
 STEPS = _steps()
-_ALL = [micro for found in STEPS.values() for micro in found.values()]
+_ALL = [micro for times in STEPS.values() for micro in times.values()]
 LOWEST, MOST = 10 ** math.floor(math.log10(min(_ALL))), 10 ** math.ceil(math.log10(max(_ALL)))
-HEIGHT = TOP + sum(HEAD + len(found) * (BAR + GAP) for found in STEPS.values()) + BELOW
+HEIGHT = TOP + sum(HEAD + len(times) * (BAR + GAP) for times in STEPS.values()) + BELOW
 
 
 def draw(axes: Axes, colours: dict[str, str]) -> None:
@@ -43,10 +43,10 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
     axes.tick_params(top=False)
     axes.grid(axis="x")
     y, ticks, names = 0.0, [], []
-    for name, found in STEPS.items():
+    for name, times in STEPS.items():
         say(axes, name, (LOWEST, y + 15), (4 - LEFT, 0), size=14, weight="bold")
         y += HEAD
-        for executor, micro in found.items():
+        for executor, micro in times.items():
             middle = y + BAR / 2
             bars(axes, colours, [middle], [LOWEST], [micro], HUES[executor], BAR)
             words = f"{micro:.2g} µs" if micro < 10 else f"{micro:.0f} µs"
@@ -59,8 +59,8 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
 
 def _words() -> str:
     return "; ".join(
-        f"{name}: " + ", ".join(f"{NAMES[executor]} {micro:.2g} µs" for executor, micro in found.items())
-        for name, found in STEPS.items()
+        f"{name}: " + ", ".join(f"{NAMES[executor]} {micro:.2g} µs" for executor, micro in times.items())
+        for name, times in STEPS.items()
     )
 
 

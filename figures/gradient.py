@@ -38,8 +38,8 @@ def run() -> GradientView:
 
 def _operator(tokens: str) -> str:
     """The operator of a line: `multiply` of `%g2 = multiply(%d_q, %e)`; "" of a constant."""
-    made = tokens.partition(" = ")[2]
-    return made.partition("(")[0].rpartition(".")[2] if "(" in made else ""
+    call = tokens.partition(" = ")[2]
+    return call.partition("(")[0].rpartition(".")[2] if "(" in call else ""
 
 
 def added(value: int) -> str:
@@ -65,9 +65,9 @@ def draw(c: Canvas) -> None:
     c.text(LEFT + LEFT_WIDE / 2, 34, "Forward ↓", size=15, bold=True, anchor="middle")
     c.text(RIGHT + RIGHT_WIDE / 2, 34, "Backward ↑", size=15, bold=True, anchor="middle")
     for place, value in enumerate(rows):
-        made, at = view.values[value], y[value]
+        result, at = view.values[value], y[value]
         c.box(LEFT, at, LEFT_WIDE, TALL, fill="paper", edge="known")
-        c.text(LEFT + 10, at + 26, f"{made.name} = {made.label.rpartition('.')[2]}", size=13, mono=True)
+        c.text(LEFT + 10, at + 26, f"{result.name} = {result.label.rpartition('.')[2]}", size=13, mono=True)
         sums = any(line.value == value and line.role == Role.SUM for line in view.lines)
         edge = "run" if sums else "hue-blue"
         c.box(RIGHT, at, RIGHT_WIDE, TALL, fill="paper", edge=edge)

@@ -39,11 +39,11 @@ def nests() -> tuple[Nest, ...]:
     composed = compose(call.op, Target.of({"kind": "llvm", "mtriple": "x86_64-linux-gnu", "mcpu": "haswell"}))
     sch = tvm().s_tir.Schedule(composed.mod)
     sch.work_on(composed.name)
-    found = [nest(sch.mod[composed.name])]
+    stages = [nest(sch.mod[composed.name])]
     sch.compute_inline(sch.get_sblock("add"))
-    found.append(nest(sch.mod[composed.name]))
+    stages.append(nest(sch.mod[composed.name]))
     sch.compute_at(sch.get_sblock("nn_dense"), sch.get_loops(sch.get_sblock("sigmoid"))[-1])
-    return (*found, nest(sch.mod[composed.name]))
+    return (*stages, nest(sch.mod[composed.name]))
 
 
 def _block(c: Canvas, x: float, y: float, names: list[str]) -> None:

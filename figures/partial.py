@@ -37,7 +37,7 @@ def @main(%not: Tensor[(1, 4), float32], %bad: Tensor[(1, 4), float32],
 class Run(NamedTuple):
     """Each call's argument and caller; each residual line's operator and the call that left it."""
 
-    given: list[str]
+    arguments: list[str]
     callers: list[int]
     lines: list[tuple[int, str]]
 
@@ -45,10 +45,10 @@ class Run(NamedTuple):
 @cache
 def run() -> Run:
     view: PartialView = partial_view(parse(PROGRAM))
-    given = []
+    arguments = []
     for frame in view.frames:
         text = next((b.text for b in view.steps[frame.begins].bound), "")
-        given.append(text if text.startswith("Word") else text.partition("(")[0])
+        arguments.append(text if text.startswith("Word") else text.partition("(")[0])
     lines = []
     for step in view.steps:
         if step.mark != PartialMark.KEPT:
@@ -57,11 +57,11 @@ def run() -> Run:
         operator, _, args = text.partition(" = ")[2].rstrip(";").partition("(")
         words = operator.removeprefix("nn.")
         lines.append((step.frame, f"{words}({args}" if operator == "tanh" and "%x" not in args else words))
-    return Run(given, [frame.caller for frame in view.frames], lines)
+    return Run(arguments, [frame.caller for frame in view.frames], lines)
 
 
 def draw(c: Canvas) -> None:
-    found = run()
+    record = run()
     c.box(7, 8, LEFT - 15, HEIGHT - 16, fill="panel", edge="edge")
     c.text((LEFT - 1) / 2, 32, "Static", size=15, bold=True, anchor="middle")
     c.text((LEFT - 1) / 2, 50, "calls and tree, at compile time", size=12.5, colour="soft", anchor="middle")
@@ -71,14 +71,14 @@ def draw(c: Canvas) -> None:
     c.text(middle, 50, "the lines that stay", size=12.5, colour="soft", anchor="middle")
     calls = {}
     for number, hue in enumerate(HUES):
-        label = f"@encode\n{found.given[number]}" if number else "@main\nthree words"
+        label = f"@encode\n{record.arguments[number]}" if number else "@main\nthree words"
         mark = str(number) if number else ""
         calls[str(number)] = Box(label, hue, True, width=88, height=40, mark=mark, radius=9, bold=True)
     arrows = [
-        Arrow(str(caller), str(n), edge="soft") for n, caller in enumerate(found.callers) if caller >= 0
+        Arrow(str(caller), str(n), edge="soft") for n, caller in enumerate(record.callers) if caller >= 0
     ]
     draw_graph(c, calls, arrows, (LEFT - 1) / 2, 64, apart=6, ranks_apart=38, centered=True)
-    for row, (number, text) in enumerate(found.lines):
+    for row, (number, text) in enumerate(record.lines):
         y = TOP + LINE * row
         c.box(
             LEFT + 14, y - 13, WIDTH - LEFT - 36, 26, fill=f"{HUES[number]}-fill", edge=HUES[number], radius=6

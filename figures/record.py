@@ -62,12 +62,12 @@ class Moment:
 
     def classes(self) -> list[list[int]]:
         """The classes of tensors' variables, root first, in the program's order."""
-        found: dict[int, list[int]] = {}
+        groups: dict[int, list[int]] = {}
         for number in variables():
             if number not in self.functions:
                 root = self.root(number)
-                found.setdefault(root, [root]).append(number)
-        return [list(dict.fromkeys(members)) for members in found.values()]
+                groups.setdefault(root, [root]).append(number)
+        return [list(dict.fromkeys(members)) for members in groups.values()]
 
 
 def variables() -> dict[int, tuple[str, str]]:
@@ -78,8 +78,8 @@ def variables() -> dict[int, tuple[str, str]]:
 
 def owner(number: int) -> str:
     """Whose type a variable is: `%a`, the operator of an intermediate result, or the last call."""
-    made = {relation.variables[-1]: relation.operator for relation in relations()}
-    return made.get(number, variables()[number][1])
+    operators = {relation.variables[-1]: relation.operator for relation in relations()}
+    return operators.get(number, variables()[number][1])
 
 
 def relations() -> list[Relation]:

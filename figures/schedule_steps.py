@@ -19,8 +19,8 @@ DATA = Path(__file__).parents[1] / "benchmarks" / "schedule_steps.json"
 
 
 def measured() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(DATA.read_text("utf-8"))
-    return found
+    table: dict[str, Any] = json.loads(DATA.read_text("utf-8"))
+    return table
 
 
 def _number(value: float) -> str:
@@ -28,9 +28,9 @@ def _number(value: float) -> str:
 
 
 def draw(axes: Axes, colours: dict[str, str]) -> None:
-    found = measured()
-    peak = found["flops"] / 1e9
-    speeds = [2 * found["size"] ** 3 / seconds / 1e9 for seconds in found["seconds"].values()]
+    times = measured()
+    peak = times["flops"] / 1e9
+    speeds = [2 * times["size"] ** 3 / seconds / 1e9 for seconds in times["seconds"].values()]
     rows = [float(row) for row in range(len(speeds))]
     axes.set_xscale("log")
     axes.set_xlim(LEAST, MOST)
@@ -38,7 +38,7 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
     axes.minorticks_off()
     marks = (1, 10, 100, 1000)
     axes.set_xticks(marks, [f"{mark:,}" for mark in marks])
-    axes.set_yticks(rows, list(found["seconds"]), size=13, color=colours["ink"])
+    axes.set_yticks(rows, list(times["seconds"]), size=13, color=colours["ink"])
     axes.grid(axis="x")
     axes.set_xlabel("GFLOP/s, on a logarithmic axis", color=colours["ink"], labelpad=6)
     bars(axes, colours, rows, [LEAST] * len(rows), speeds, "hue-blue", 0.63)
@@ -47,7 +47,7 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
         by, side = (-7, "right") if inside else (7, "left")
         say(axes, _number(speed), (speed, row), (by, -4.5), weight="bold", ha=side)
     axes.axvline(peak, color=colours["hue-orange"], linewidth=2, linestyle=(0, (4, 3)))
-    many = "one core" if found["threads"] == 1 else f"{found['threads']} cores"
+    many = "one core" if times["threads"] == 1 else f"{times['threads']} cores"
     words = f"peak of {many}: {peak:.0f}"
     say(axes, words, (MOST, -0.6), (20, 7), size=12.5, color=colours["hue-orange"], ha="right")
 

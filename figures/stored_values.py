@@ -40,10 +40,10 @@ def draw(c: Canvas) -> None:
     c.text(middle + 8, 72, f"{names[-1]} → {names[0]}", size=13, colour="soft", mono=True)
     base = TOP + STEP * half
     c.line((middle, 38), (middle, base), edge="edge", dashed=True)
-    for row, (name, made, last, back) in enumerate(rows):
+    for row, (name, computed, last, back) in enumerate(rows):
         y = TOP + STEP * row - 8
         c.text(8, y + 16, name, size=14, mono=True)
-        start, end = LEFT + UNIT * (made - 1), LEFT + UNIT * last
+        start, end = LEFT + UNIT * (computed - 1), LEFT + UNIT * last
         if back:
             stop = LEFT + UNIT * back
             c.box(end, y, stop - end, 22, fill="run-bg", edge="run", dashed=True, radius=4)

@@ -22,11 +22,11 @@ LEAST, MOST = 1, 112
 def _speeds() -> dict[int, list[tuple[int, float]]]:
     """By the channels of a tile: sums that it holds, and GFLOP/s."""
     data = measured()
-    found: dict[int, list[tuple[int, float]]] = {}
+    points: dict[int, list[tuple[int, float]]] = {}
     for one in data["space"]:
         sums = one["channels"] * one["columns"]
-        found.setdefault(one["channels"], []).append((sums, data["flops"] / one["seconds"] / 1e9))
-    return found
+        points.setdefault(one["channels"], []).append((sums, data["flops"] / one["seconds"] / 1e9))
+    return points
 
 
 SPEEDS = _speeds()

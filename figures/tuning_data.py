@@ -12,5 +12,5 @@ DATA = Path(__file__).parents[1] / "relay_explorer" / "lower" / "profiling" / "m
 
 @cache
 def measured() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(DATA.read_text("utf-8"))
-    return found
+    table: dict[str, Any] = json.loads(DATA.read_text("utf-8"))
+    return table

@@ -97,7 +97,7 @@ export function mount(
   };
 }
 
-/** What stands in the place of an explorer that cannot be drawn: the reason, and the picture below it. */
+/** Shows, instead of an explorer that cannot be drawn, the reason, with the still picture below it. */
 export function refuse(host, error) {
   const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   shadow.replaceChildren();

@@ -164,9 +164,6 @@ class PostDominators:
     They form the tree of `dominators` from a virtual node that joins all held values, along the uses in
     reverse. `parent[k]` is the first node that all paths from node `k` pass, None where there is none (it is
     held, or its uses never meet); `pattern[k]` is the most opaque pattern of a use on these paths.
-
-    `parent[k]` is the node that all ways from node `k` pass first, None where there is none (it is held, or
-    its uses never meet); `pattern[k]` is the most opaque pattern of a use on a path to it.
     """
 
     def __init__(self, graph: DataflowGraph) -> None:

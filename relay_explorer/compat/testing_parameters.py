@@ -70,7 +70,7 @@ def fixture(func: Callable[..., Any] | None = None, *, cache_return_value: bool 
     import pytest
 
     if func is None:
-        return lambda given: fixture(given, cache_return_value=cache_return_value)
+        return lambda function: fixture(function, cache_return_value=cache_return_value)
     return pytest.fixture(_cached(func) if cache_return_value else func)
 
 

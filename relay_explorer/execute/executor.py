@@ -62,7 +62,7 @@ class Executor:
         if not values:
             _check(self.mod, Function([], expr))
         result = interpreter.evaluate(expr, values)
-        return to_result(result, lambda found: FunctionValue(interpreter, found))
+        return to_result(result, lambda closure: FunctionValue(interpreter, closure))
 
 
 class FunctionValue(Wrapper):
@@ -82,7 +82,7 @@ class FunctionValue(Wrapper):
         self.inner = value
         self.interpreter = interpreter
         self.expr = expr
-        self.from_function = lambda found: FunctionValue(interpreter, found)
+        self.from_function = lambda closure: FunctionValue(interpreter, closure)
         self._checked: set[tuple[Type, ...]] = set()
 
     def __call__(self, *args: object, **kwargs: object) -> Any:

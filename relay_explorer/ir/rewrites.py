@@ -32,7 +32,7 @@ class Rewrite(Event):
 
     `before` are the expressions that the rule matched, as they were at that moment, `after` what replaced
     them, None for nothing. `at` are the expressions of the input program that the pass was looking at. `how`
-    is "" for a rewrite, and otherwise relates `before` to `after`: "joins the kernel of".
+    is "" for a rewrite, and otherwise relates `before` to `after`: "is fused into the kernel of".
     """
 
     rule: str

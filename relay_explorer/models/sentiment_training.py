@@ -99,7 +99,7 @@ def _initial(type_: Type, random: Generator) -> Array:
 if __name__ == "__main__":
     import numpy
 
-    found, losses = train()
+    trained, losses = train()
     print("mean loss of each epoch:", ", ".join(f"{loss:.3f}" for loss in losses))
     with (Path(__file__).parent / "sentiment.npz").open("wb") as file:
-        numpy.savez(file, allow_pickle=False, **found)
+        numpy.savez(file, allow_pickle=False, **trained)

@@ -57,8 +57,8 @@ class DynamicToStatic(FunctionPass):
 
 
 class _Static:
-    """From the leaves up: what is known is computed, and each new call gets its type at once, so that what
-    asks for its shape is known.
+    """Rewrite operands first: constant shapes are computed, and each new call gets its type at once, so that
+    an operator that asks for its shape can be folded, too.
     """
 
     def __init__(self) -> None:

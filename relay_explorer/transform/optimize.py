@@ -30,12 +30,13 @@ def pipeline(fuse: bool = True, layouts: Pass | None = None) -> Sequential:
     """All optimizations of a whole program, in order; the context's `opt_level` says which of them run.
     `layouts` is the pass, if any, that lays the program out for a machine: AlterOpLayout, with its rules.
 
-    * From level 0: normalizations become arithmetic, expressions simpler ones, and, with `fuse`, operators
-      become kernels, each one of its own.
-    * From level 1: what `@main` does not need is left out, and kernels are fused.
-    * From level 2: what is known is computed.
-    * From level 3: common subexpressions are shared, shorthand is written out, scales folded into weights.
-    * From level 4: parallel convolutions and products of matrices become one, and FastMath approximates.
+    * From level 0: normalizations become arithmetic, expressions are simplified, and, with `fuse`, each
+      operator becomes a kernel of its own.
+    * From level 1: functions that `@main` does not need are removed, and kernels are fused.
+    * From level 2: constants are folded.
+    * From level 3: common subexpressions are shared, shorthand operators are replaced by basic ones, and
+      scales are folded into weights.
+    * From level 4: parallel convolutions and matrix products are combined, and FastMath approximates.
     """
     steps = [
         RemoveUnusedFunctions(), ToBasicBlockNormalForm(), SimplifyInference(),

@@ -11,7 +11,7 @@ from ..ir.op import Op
 from ..ir.show import short_dtype, show_shape
 
 FunctionName = Callable[[Closure], str]
-FEW, SOME = 4, 12  # numbers of a tensor: written out within other values, and where it stands alone
+FEW, SOME = 4, 12  # elements of a tensor that are printed: inside another value, and alone
 MAX_LENGTH = 80
 
 

@@ -21,14 +21,14 @@ _PART = re.compile(r"book/part(\d)_\w+")
 
 def chapter_of(page: str) -> str | None:
     """Return the label of the chapter on a page `book/chNN_slug`: `4`, or `17b` where a letter follows."""
-    found = _CHAPTER.fullmatch(page)
-    return found[1] if found else None
+    match = _CHAPTER.fullmatch(page)
+    return match[1] if match else None
 
 
 def part_of(page: str) -> int | None:
     """The number of the part that a page called `book/partN_slug` opens."""
-    found = _PART.fullmatch(page)
-    return int(found[1]) if found else None
+    match = _PART.fullmatch(page)
+    return int(match[1]) if match else None
 
 
 def kind_of(page: str) -> str:

@@ -119,10 +119,10 @@ class Here(SphinxDirective):
             path = ROOT / "figures" / "svg" / f"here_{label}.{theme}.svg"
             if not path.is_file():
                 raise self.error(f"figures/here.py does not say where chapter {label or '?'} stands")
-            found = re.search(r"<desc>(.*?)</desc>", path.read_text("utf-8"))
-            assert found is not None, f"{path.name} has no description"
+            match = re.search(r"<desc>(.*?)</desc>", path.read_text("utf-8"))
+            assert match is not None, f"{path.name} has no description"
             uri = f"/{path.relative_to(self.env.srcdir).as_posix()}"
-            figure += nodes.image(uri=uri, alt=html.unescape(found[1]), classes=[f"only-{theme}"])
+            figure += nodes.image(uri=uri, alt=html.unescape(match[1]), classes=[f"only-{theme}"])
         return [figure]
 
 

@@ -73,11 +73,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def _builders() -> dict[str, Callable[..., Any]]:
     """Each builder by the name under which `relay` has it."""
-    found: dict[str, Callable[..., Any]] = {}
+    by_name: dict[str, Callable[..., Any]] = {}
     for namespace in NAMESPACES:
         for name, build in builders(namespace).items():
-            found[f"{namespace}.{name}" if namespace else name] = build
-    return found
+            by_name[f"{namespace}.{name}" if namespace else name] = build
+    return by_name
 
 
 def _builder_of(op: Op, known: dict[str, Callable[..., Any]]) -> str:
@@ -120,7 +120,7 @@ def _shown(value: object) -> str:
 def _law(relation: Relation, inputs: Sequence[str]) -> str:
     """The relation's formula with the arguments' names: `out = data ∗ weight`."""
     names = {str(number): name for number, name in enumerate(inputs)}
-    formula = re.sub(r"\{(\w+)\}", lambda found: names.get(found[1], found[1]), relation.formula)
+    formula = re.sub(r"\{(\w+)\}", lambda match: names.get(match[1], match[1]), relation.formula)
     return prose(formula[:1].upper() + formula[1:] if formula.startswith("a ") else formula)
 
 
@@ -232,11 +232,11 @@ def _operators(family: str) -> list[Op]:
 
 def _examples() -> dict[str, Call]:
     """The first call of each operator."""
-    found: dict[str, Call] = {}
+    calls: dict[str, Call] = {}
     for call in CALLS:
         assert isinstance(call.op, Op)
-        found.setdefault(call.op.name, call)
-    return found
+        calls.setdefault(call.op.name, call)
+    return calls
 
 
 def _link(op: Op) -> str:

@@ -31,12 +31,12 @@ def is_reference(page: str) -> bool:
     return page == INDEX or _FAMILY.fullmatch(page) is not None
 
 
-def _table(found: re.Match[str]) -> str:
-    if found[1] not in TABLES:
+def _table(match: re.Match[str]) -> str:
+    if match[1] not in TABLES:
         raise ExtensionError(
-            f"there is no table of operators called {found[1]!r}; there are {', '.join(TABLES)}"
+            f"there is no table of operators called {match[1]!r}; there are {', '.join(TABLES)}"
         )
-    return TABLES[found[1]]()
+    return TABLES[match[1]]()
 
 
 def _write(app: Sphinx, page: str, source: list[str]) -> None:

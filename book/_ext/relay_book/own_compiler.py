@@ -23,11 +23,11 @@ class NameFiles(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         """Relabel every such cell of the page."""
         for block in list(self.document.findall(nodes.literal_block)):
-            found = MAGIC.match(block.astext())
-            if found:
-                code = block.astext()[found.end() :]
+            match = MAGIC.match(block.astext())
+            if match:
+                code = block.astext()[match.end() :]
                 label = nodes.paragraph("", "", classes=["pocket-file"])
-                label += nodes.literal("", found[0].strip())
+                label += nodes.literal("", match[0].strip())
                 replacement = nodes.literal_block(code, code, language="python3", classes=block["classes"])
                 block.parent.replace(block, [label, replacement])
 

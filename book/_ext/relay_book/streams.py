@@ -16,7 +16,7 @@ Outputs = list[Any]
 
 def joined(outputs: Outputs) -> Outputs:
     """The outputs, all pieces of a stream in its first one."""
-    found: Outputs = []
+    merged: Outputs = []
     streams: dict[str, Any] = {}
     for output in outputs:
         name = output["name"] if output["output_type"] == "stream" else ""
@@ -25,8 +25,8 @@ def joined(outputs: Outputs) -> Outputs:
             continue
         if name:
             streams[name] = output
-        found.append(output)
-    return found
+        merged.append(output)
+    return merged
 
 
 def setup(app: Sphinx) -> None:

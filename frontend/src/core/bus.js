@@ -1,4 +1,4 @@
-// Linked highlighting: whoever is hovered or focused says so here, and every column marks it.
+// Linked highlighting: an element that is hovered or focused emits an event here, and every column marks its counterpart.
 
 /** A bus of named events; `on` returns the function that unsubscribes. */
 export function createBus() {

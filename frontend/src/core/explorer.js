@@ -1,5 +1,5 @@
-// What the explorers share: the frame and the tools in it, the steps and how a reader moves through them, the parts of the
-// state that all of them have, the keyboard, and what is given back at the end.
+// What the explorers share: the frame and its tools, the steps and how a reader moves through them, the state that all of
+// them have, the keyboard, and the clean-up at the end.
 import { activeIn, h } from "./dom.js";
 import { createFrame, showHelp, showLink } from "./frame.js";
 import { bindKeys } from "./keys.js";

@@ -76,7 +76,7 @@ export class Finder {
   }
 
   /**
-   * Takes up what the search box says; returns the number of hits.
+   * Searches for the text of the search box; returns the number of hits.
    * @param {Query} query
    */
   filter(query) {

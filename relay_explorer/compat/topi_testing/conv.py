@@ -1,7 +1,7 @@
 """`tvm.topi.testing`: convolutions and their like, in NumPy, by their definitions.
 
-One convolution over any number of axes is behind all of them: for every place within the kernel, the part of
-the data under it times the weights there. It shares nothing with the operators' meanings in `ops/`.
+All of them use one convolution over any number of axes: for each element of the window, the part of the data
+under it is multiplied by the weights there. It shares nothing with the reference implementations in `ops/`.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def _topk(call: Call, result: Sequence[Type], names: Naming) -> Given:
 
 
 def _plain(file: str, name: str) -> Callable[[Call, Sequence[Type], Naming], Given]:
-    return lambda call, made, names: (file, name, [])
+    return lambda call, value, names: (file, name, [])
 
 
 # -- resizing

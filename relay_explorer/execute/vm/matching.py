@@ -1,9 +1,9 @@
-"""A match as switches over constructors, each part of the value looked at no oftener than it must be.
+"""Compile a match into switches over constructors that examine each part of the value at most once per path.
 
-A state is the clauses that are still possible, and the constructors that are known, by place in the value. In
-a state, the first clause says which place to look at next: the first of its constructors that is not known
-yet. States that know the same are one, so that what is made is a graph; it can still grow with the product of
-the clauses, and beyond MAX_STATES clauses are tried one after the other instead.
+A state consists of the clauses that are still possible and of the constructors that are known, by their
+position in the value. In a state, the first clause determines which position to examine next: that of its
+first constructor that is not known yet. Equal states are shared, so the result is a graph. It can still grow
+with the product of the clauses; beyond MAX_STATES states, clauses are tried one after the other instead.
 """
 
 from __future__ import annotations

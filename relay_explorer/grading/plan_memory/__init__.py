@@ -17,7 +17,7 @@ Life = tuple[int, int]  # the step that computes a tensor, and the last one at w
 
 
 class Step(NamedTuple):
-    """One operator's execution: its name, and the numbers of the tensors that it reads and computes."""
+    """One operator's execution: its name, and the tensors that it reads and computes, as indices."""
 
     name: str
     reads: tuple[int, ...]

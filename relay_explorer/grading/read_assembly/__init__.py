@@ -114,8 +114,8 @@ def lanes(line: str) -> int:
 
 @withheld
 def written(line: str) -> list[int]:
-    """Return the numbers of the vector registers that an instruction writes: x86 names the destination last,
-    ARM first.
+    """Return which vector registers an instruction writes, by number: x86 names the destination last, ARM
+    first.
     """
     name, _, operands = line.strip().partition(" ")
     if "%" in operands:  # x86

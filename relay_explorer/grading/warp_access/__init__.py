@@ -32,7 +32,7 @@ def block_access(place: Callable[[int, int], Place], width: int, threads: int = 
 
 
 def addresses_of(places: Iterable[Place], length: int) -> list[int]:
-    """Return the addresses of places in a tile whose rows are `length` words long."""
+    """Return the addresses of elements, as (row, column), of a tile whose rows are `length` words long."""
     return [WORD * (row * length + column) for row, column in places]
 
 

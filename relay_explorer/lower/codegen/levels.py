@@ -1,4 +1,4 @@
-"""A kernel's text at every level on the way from Relay to machine code."""
+"""Return a kernel's text at every level between Relay and machine code."""
 
 from __future__ import annotations
 

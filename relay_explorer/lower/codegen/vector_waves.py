@@ -1,11 +1,12 @@
 """Sine, cosine and tangent of float32 as arithmetic that vectors have (see `vector_math`).
 
-x is brought between -π/4 and π/4 by the multiple of π/2 nearest to it, of which only the last two bits
-matter: they say whether the sine or the cosine of what is left is wanted, and its sign. For that, x · 2/π is
-computed in float64, with so many digits of 2/π that also what is left of a number near a multiple of π/2 is
-exact to all digits of a float32. The first two of the three pieces of 2/π are short, so that their products
-with x are exact. Of x = m 2ᵏ with a large k, the digits of 2ᵏ · 2/π that count multiples of 4 are of no
-account, and left out: so every number that a float32 can be is brought in, the greatest too.
+Range reduction subtracts from x the nearest multiple of π/2, which leaves a remainder between -π/4 and π/4.
+The last two bits of the multiple determine whether the result is the sine or the cosine of the remainder, and
+its sign. x · 2/π is computed in float64, with enough digits of 2/π that even the remainder of a number near a
+multiple of π/2 is exact to all digits of a float32. 2/π is split into three parts, of which the first two are
+short, so that their products with x are exact. If x = m 2ᵏ with a large k, the digits of 2ᵏ · 2/π that
+contribute multiples of 4 do not matter and are left out. The reduction therefore works for every finite
+float32, even the largest.
 
 The polynomials are those of Cephes (S. Moshier).
 """

@@ -219,7 +219,7 @@ class NativeLibrary:
         if hasattr(value, "dtype"):
             return value
         interpreter = Interpreter(self.module)
-        return to_result(value, lambda found: FunctionValue(interpreter, found))
+        return to_result(value, lambda closure: FunctionValue(interpreter, closure))
 
     def time(self, args: Sequence[Any], named: Mapping[str, Any], repeat: int) -> float:
         """Return the seconds of the fastest of `repeat` runs, without the conversion of arguments and

@@ -89,7 +89,7 @@ class VMExecutable(Executable):
             return tuple([self._result(part) for part in value])
         if hasattr(value, "dtype"):
             return value.copy()
-        return to_result(value, lambda found: FunctionValue(VMInterpreter(self._types), found))
+        return to_result(value, lambda closure: FunctionValue(VMInterpreter(self._types), closure))
 
     def _least(self, args: Sequence[Any], named: Mapping[str, Any], repeat: int) -> float:
         values, seconds = self.values(args, named), []

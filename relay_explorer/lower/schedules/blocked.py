@@ -1,11 +1,11 @@
 """Convolutions in blocks of channels (`nn.contrib_conv2d_NCHWc`).
 
-A tile of the result is held in registers while all of the reduction runs: `channels` vectors of output
-channels times `columns` places of a row. For each input channel and place of the kernel, one vector of each
-block of weights is loaded, one element of the data is broadcast to a vector, and they are multiplied and
-added into the tile. Bias, residual and ReLU are applied before the tile leaves the registers.
+A tile of the result stays in registers for the whole reduction: `channels` vectors of output channels by
+`columns` pixels of a row. For each input channel and each element of the window, the kernel loads one vector
+of each block of weights, broadcasts one element of the data to a vector, and accumulates their product in the
+tile. Bias, residual and ReLU are applied before the tile leaves the registers.
 
-What remains free: the tile's sides, and whether the rows of an image or its channels are the outermost loop.
+The tuner chooses the tile's sides, and whether an image's rows or its channels are the outermost loop.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Convolutions by Winograd's algorithm (`nn.contrib_conv2d_winograd_without_weight_transform`).
 
-For a group of tiles, the data is transformed for all channels. Then, a few blocks of output channels at a
-time, it is multiplied by the weights: one matrix product for each of the 36 places in a tile, its sums in
-registers. What comes out is transformed back while it is in the cache, and laid side by side, with bias and
-ReLU. So the transformed data is read once for each few output channels, and the weights once for each group.
+The kernel transforms the data of a group of tiles for all channels. Then it multiplies the transformed data
+by the weights, a few blocks of output channels at a time: one matrix product for each of the 36 elements of
+a tile, with the accumulators in registers. It transforms the products back while they are in the cache and
+writes them side by side, with bias and ReLU applied. The transformed data is therefore read once for each few
+output channels, and the weights once for each group.
 
-What remains free: the groups, which are to fit the second-level cache, and the tile of the product.
+The tuner chooses the groups, which should fit in L2, and the tile of the product.
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ class Partition:
         """Merge the node, and all nodes on the paths to `target`, if the groups on all paths are
         `allowed`.
         """
-        way, obstacle = self._ways(node, target, allowed)
+        way, obstacle = self._paths(node, target, allowed)
         if obstacle is not None:
             self._decide(phase, node, target, f"{rule}: obstacle", obstacle)
             return
@@ -205,17 +205,21 @@ class Partition:
             self._emit_merge(merged, target, rule)
 
     def _emit_merge(self, merged: list[int], target: FlowNode, rule: str) -> None:
-        """Emit a merge as a rewrite: what came together, and the post-dominator that it joined."""
+        """Emit a merge as a rewrite: what was merged, and the post-dominator into which it was fused."""
         members = [self.graph.nodes[index].expr for index in merged]
         members = [expr for expr in members if not isinstance(expr, Constant)]
         if members:
             sentence = f"{RULES[rule][0].upper()}{RULES[rule][1:]}."
-            emit_rewrite(self.consider, members, target.expr, sentence=sentence, how="joins the kernel of")
+            emit_rewrite(
+                self.consider, members, target.expr, sentence=sentence, how="is fused into the kernel of"
+            )
 
-    def _ways(
+    def _paths(
         self, node: FlowNode, target: FlowNode, allowed: Allowed
     ) -> tuple[list[FlowNode], FlowNode | None]:
-        """All nodes on the ways from `node` to `target`, without it; or the first whose group is no good."""
+        """Return the nodes on the paths from `node` to `target`, without `target`; or no nodes and the first
+        one whose group may not be merged.
+        """
         path, visited = [node], {node.index}
         pending = [user for user, _ in reversed(node.uses)]
         while pending:

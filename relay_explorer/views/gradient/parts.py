@@ -176,11 +176,11 @@ class Parts:
         """Return what the backward pass uses of each value. A tuple has no elements itself: its fields are
         used.
         """
-        kept = [Kept.NOT] * len(self.number)
+        uses = [Kept.NOT] * len(self.number)
         for value, how in (use for _, line in self.back for use in self._uses(line)):
-            if kept[value] != Kept.NUMBERS:
-                kept[value] = how
-        return kept
+            if uses[value] != Kept.NUMBERS:
+                uses[value] = how
+        return uses
 
     def _spread(self, uses: Iterable[Use]) -> Iterator[Use]:
         """Iterate over the uses, replacing those of a tuple by uses of its fields."""

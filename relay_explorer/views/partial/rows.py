@@ -50,16 +50,16 @@ class SourceRows:
         return None
 
     def row(self, expr: Expr) -> int:
-        given = self.given(expr)
-        return -1 if given is None else self.program.row(given)
+        before = self.given(expr)
+        return -1 if before is None else self.program.row(before)
 
     def end(self, row: int) -> int:
         return self.program.source[row].end if row >= 0 else -1
 
     def called(self, expr: Expr) -> str:
         """`%x`, `%3`; "" for what has no name."""
-        given = self.given(expr)
-        return (self.program.name(given) or "") if given is not None else ""
+        before = self.given(expr)
+        return (self.program.name(before) or "") if before is not None else ""
 
     def branch(self, expr: Expr, number: int) -> int:
         """Return the row at which a branch of an `if` or `match` begins."""

@@ -10,8 +10,8 @@ MAX_SEARCHED = 10_000  # expressions that are looked at for where one came from
 
 
 class Origins:
-    """The numbered expressions of a stage, and the way that leads from each, along `origin`, to those of the
-    stage before (`known`; none for the first stage).
+    """The numbered expressions of a stage, and the path from each, along `origin`, to those of the previous
+    stage (`known`; none for the first stage).
     """
 
     def __init__(self, known: Mapping[Expr, int] | None = None) -> None:

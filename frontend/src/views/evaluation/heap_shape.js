@@ -51,7 +51,7 @@ export function reach(get, roots) {
   return { top, holder };
 }
 
-/** Everything on the way from the roots to what matters. */
+/** The objects on the paths from the roots to the objects that are needed. */
 function ways(holder, wanted) {
   const out = new Set();
   for (const id of wanted)

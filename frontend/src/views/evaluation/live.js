@@ -1,10 +1,10 @@
-// In a notebook: the run again, with other arguments or another limit. The kernel answers with a new view.
+// In a notebook, runs the program again with other arguments or another limit. The kernel answers with a new view.
 import { h } from "../../core/dom.js";
 /** @import { EvaluationView } from "../../generated/evaluation.js" */
 /** @import { Context } from "../../core/types.js" */
 
 /**
- * Opens the form; null where nobody could answer.
+ * Returns the function that opens the form; null where there is no kernel to answer.
  * @param {EvaluationView} view
  * @param {Context} ctx
  */

@@ -1,5 +1,5 @@
-// What the drawing asks of a fusion view: nodes and who uses them, the groups after any step of any variant, what is on
-// the way from a node to its post-dominator, and what a variant changes.
+// The fusion view as the drawing needs it: nodes and their users, the groups after any step of any variant, the nodes on
+// the paths from a node to its post-dominator, and the differences between variants.
 import { END, REFUSED, MERGED, TINTS } from "./marks.js";
 import { groupLanes } from "./groups.js";
 import { FAR, LANES, layoutLanes } from "./lanes.js";
@@ -95,7 +95,7 @@ function uniqueTitles(nodes, title) {
 }
 
 /**
- * The nodes on the ways from `node` to `target`, both included, in the order of the rows.
+ * The nodes on the paths from `node` to `target`, both included, in the order of the rows.
  * @param {FusionModel} model
  * @param {number} node
  * @param {number} target

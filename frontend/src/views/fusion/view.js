@@ -485,7 +485,7 @@ export class FusionExplorer extends Explorer {
   }
 
   /**
-   * Linked highlighting: an operator, what it uses and who uses it.
+   * Linked highlighting: an operator, its operands and its users.
    * @param {number} n
    * @param {number} row
    */

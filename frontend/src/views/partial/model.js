@@ -39,7 +39,7 @@ export function createModel(view) {
 
   const residual = view.residual.map(({ born, source, needed }, i) => {
     const binds = BINDING.includes(all[split + i].kind);
-    // Of what was made in the part that is left out nobody knows the frame.
+    // The frame of a binding that was created in the omitted part of the run is unknown.
     const frame = view.gap && born >= view.gap.step ? -1 : steps[born].frame;
     return { born, source, binds, needed, frame, effect: 0 };
   });

@@ -36,7 +36,7 @@ export function graphItems({ items, stages }, stage) {
       own.push(i);
       for (const operand of item.operands) used.add(operand);
     });
-    // A parameter that nobody reads is no part of the picture; of many, which are weights, the first is the data.
+    // A parameter that no operator reads is not drawn. Of many parameters only the first, the data, is: the others are weights.
     const given = own.filter((i) => items[i].part !== COMPUTED && used.has(i));
     const kept = new Set(given.length > PARAMETERS ? given.slice(0, 1) : given);
     graphs.set(

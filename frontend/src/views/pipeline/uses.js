@@ -105,7 +105,7 @@ export function usesColumn(model, uses, jump) {
 }
 
 /**
- * The lanes over the rows: `draw(kin)` draws them, with the ways between what is followed; `moved()` when columns moved.
+ * The lanes over the rows: `draw(kin)` draws them, with the paths between the followed values; `moved()` when columns moved.
  * @param {number} lineHeight
  */
 export function createLanes(uses, rows, lineHeight) {

@@ -1,4 +1,4 @@
-// The frame on which a failing program ends: the two types, how each came about, what to try.
+// The frame on which a failing program ends: the two types, the reasons for each, what to try.
 import { fill, h } from "../../core/dom.js";
 import { sentence, sentenceText } from "../../core/sentence.js";
 import { stepEntry } from "./panes.js";
