@@ -1,6 +1,7 @@
 """Find words that only this project uses where the field has its own: `python -m tools.prose [FILE …]`.
 
-The table is `WORDS`: what must not be written, and what to write instead. Read are the prose of pages (not
+The table is `WORDS`: what must not be written, and what to write instead; `NAMES` are variables without a
+role. Read are the prose of pages (not
 their code blocks, but the comments and strings of their cells), docstrings, messages and comments of Python
 files, and the strings of the front end. Spelling is codespell's part; `.codespellrc` says how.
 """
@@ -20,9 +21,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 _COUNT = (
-    r"(?:each|every|one|per|a|an|the|this|that|another|no|first|second|last|next|same|many|more|few|some|two|three|four"
-    r"|five|ten|\d+)"
+    r"(?:each|every|one|per|a|an|the|this|that|another|no|first|second|last|next|same|many|more|few|some|several|all|both"
+    r"|most|two|three|four|five|ten|hundred|thousand|\d+)"
 )
+_TENSOR = r"(?:tensor|array|matrix|row|column|vector|tile|image)s?"
 
 # Wording to avoid, as a case-insensitive regular expression, and its replacement.
 WORDS: dict[str, str] = {
@@ -31,18 +33,30 @@ WORDS: dict[str, str] = {
     ),
     rf"\b{_COUNT} (?:turns?|rounds?)\b(?! (?:out|into|to|on|off|trip|number))": "iteration",
     r"\b(?:turns?|rounds?) of (?:a|the|this|each|its) loops?\b": "iteration",
+    r"\b(?:turns?|rounds?) (?:in|through) (?:a|the|this|each|its|every) (?:\w+ )?loops?\b": "iteration",
     r"\bin rounds\b": "repeatedly; iteration",
     r"\bthe way (?:back|there)\b": "the backward pass, the forward pass; the return path",
     r"\b(?:first|second|third) caches?\b": "L1, L2, L3",
     r"\brunning sums?\b": "accumulator",
     r"\b(?:pieces|lines) of memory\b": "cache lines (CPU), sectors or transactions (GPU)",
     r"\bturns? at (?:a|the) banks?\b": "bank conflict",
+    r"\b(?:would|must|should|can|has to|have to) queue\b|\bqueues? (?:up )?(?:at|for) (?:a|the|it)\b": (
+        "bank conflict"
+    ),
+    rf"\b(?:numbers|places) (?:of|in) (?:a|the|each|its|this|every|one|both) (?:\w+ )?{_TENSOR}\b": (
+        "elements; indices"
+    ),
     r"\b(?:is|are|was|were|be|being) (?:stretched|spread)\b": "broadcast",
+    r"\bstretch(?:es|ed|ing) (?:it|them|the|a|its)\b": "broadcast",
     r"\b(?:loop|loops|iteration|iterations) (?:is |are )?written out\b|\bwrites? out (?:the|a) loops?\b": (
         "unrolled"
     ),
+    r"\bgraphs? (?:is|are|was|were) written out\b|\bwritten out (?:as a tree|in full)\b": (
+        "expanded into a tree"
+    ),
     r"\blaid anew\b": "layout transform; again",
-    r"\bcut into (?:tiles|blocks)\b": "tiled; tiling",
+    r"\bcuts? (?:\w+ ){0,4}into (?:tiles|blocks)\b": "tiled; tiling",
+    r"\bstarts? of (?:a |the |one )?kernels?\b": "kernel launches",
     r"\b(?:numbers|sums|loads) under way\b|\bon (?:its|their) way\b": "in flight",
     r"\bbytes a second\b": "bandwidth; bytes per second",
     r"\b(?:given|gives|give|gave|giving) back\b": "freed or released; returned (from a function)",
@@ -67,6 +81,14 @@ WORDS: dict[str, str] = {
     ),
     r"\bof which nobody\b": "name who it is",
     r"\bways? through (?:the|a) graph\b": "path",
+    rf"\b(?:{_COUNT}|shortest|longest) ways? (?:from|between|leads?|that leads?)\b": "path",
+    r"\bjoins? (?:the|a|its|this|that|their) (?:kernel|group)s?\b": "fuses with, is fused into",
+    r"\b(?:operator's|operators') meanings?\b|\bmeanings? of (?:an|the|each|every|this) operators?\b": (
+        "reference implementation"
+    ),
+    r"\bwhat is (?:known|done|made|found|needed|left|kept|given) (?:is|are)\b": (
+        "name the thing: constants, results, operands"
+    ),
     r"\btakes? up\b(?! (?:to|\d|about|less|more|most|memory|space|room|time|half|all|the))": "fuses with",
 }
 # Words that are allowed as names in code (`border`, `law`) but never in pages.
@@ -75,6 +97,9 @@ PAGE_WORDS = {
     r"\bwish(?:es)?\b": "preferred layout; preference",
     r"\banew\b": "again",
 }
+# Names of variables and parameters that say nothing about their role.
+NAMES = {"found", "made", "told", "given", "kept"}
+ROLES = "the role of the variable: result, operand, message, argument, live"
 _PATTERNS = [(re.compile(pattern, re.IGNORECASE), remedy) for pattern, remedy in WORDS.items()]
 _PAGE_PATTERNS = [(re.compile(pattern, re.IGNORECASE), remedy) for pattern, remedy in PAGE_WORDS.items()]
 
@@ -126,6 +151,8 @@ def hits(path: Path, root: Path = ROOT) -> list[Hit]:
             for match in pattern.finditer(piece):
                 at = line + piece.count("\n", 0, match.start())
                 result.append(Hit(name, at, " ".join(match[0].split()), remedy))
+    if path.suffix == ".py":
+        result += [Hit(name, line, variable, ROLES) for line, variable in _variables(text)]
     return sorted(result, key=lambda hit: hit.line)
 
 
@@ -170,9 +197,26 @@ def _python(text: str) -> Iterator[tuple[int, str]]:
             yield token.start[0], token.string
 
 
+def _variables(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the variables of functions, and the parameters of lambdas, whose names are in NAMES.
+
+    Fields of dataclasses are states (a value that is *kept*), and parameters are documented where they are.
+    """
+    fields: set[ast.expr] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef):
+            fields |= {part.target for part in node.body if isinstance(part, ast.AnnAssign)}
+        elif isinstance(node, ast.Lambda):
+            yield from ((node.lineno, arg.arg) for arg in node.args.args if arg.arg in NAMES)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in fields:
+            yield from {(node.lineno, node.id)} if node.id in NAMES else ()
+
+
 def _script(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the strings of two words and more of a JavaScript source."""
-    for match in re.finditer(r"\"[^\"\n]* [^\"\n]*\"|'[^'\n]* [^'\n]*'|`[^`]* [^`]*`", text):
+    """Yield the comments, and the strings of two words and more, of a JavaScript source."""
+    comments = r"/\*.*?\*/|(?<!:)//[^\n]*"
+    strings = r"\"[^\"\n]* [^\"\n]*\"|'[^'\n]* [^'\n]*'|`[^`]* [^`]*`"
+    for match in re.finditer(f"{comments}|{strings}", text, re.DOTALL):
         yield text.count("\n", 0, match.start()) + 1, match[0]
 
 

@@ -232,7 +232,7 @@ def test_a_decision_is_told_as_one(open_view: Opener) -> None:
     page = open_view(view_of("shared"), fragment="#rx-test:stage=4")
     expect(page.locator(".stepping")).to_contain_text("Inside FuseOps: 4 steps")
     expect(page.locator(".rewrites .entry").first).to_contain_text(
-        "%0 = nn.dense(%x, %w) joins the kernel of %1 = add(%0, %0)"
+        "%0 = nn.dense(%x, %w) is fused into the kernel of %1 = add(%0, %0)"
     )
     assert page.locator(".flow-kernel").all_text_contents() == ["k1"] * 4
 

@@ -26,6 +26,39 @@ def test_finds_private_words_in_each_kind_of_file(name: str, tmp_path: Path) -> 
     }[name]
 
 
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("It takes several rounds.", "several rounds"),
+        ("In each step through the inner loop, half a warp would queue.", "would queue"),
+        ("The numbers of the matrix lie side by side.", "numbers of the matrix"),
+        ("Every way from `%x` to `%y` passes it.", "Every way from"),
+        ("The pass cuts the outer loop into tiles.", "cuts the outer loop into tiles"),
+        ("Here `exp` joins the kernel.", "joins the kernel"),
+        ("It counts the starts of kernels.", "starts of kernels"),
+        ("What is known is computed.", "What is known is"),
+        ("The relation broadcasts, so it stretches the bias.", "stretches the"),
+        ("See the operator's meaning.", "operator's meaning"),
+    ],
+)
+def test_finds_each_private_expression(sentence: str, word: str, tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(sentence + "\n", "utf-8")
+    assert [hit.word for hit in hits(path, tmp_path)] == [word]
+
+
+def test_finds_variables_without_a_role(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("def f():\n    found = 1\n    return lambda given: found\n", "utf-8")
+    assert [(hit.line, hit.word) for hit in hits(path, tmp_path)] == [(2, "found"), (3, "given")]
+
+
+def test_finds_private_words_in_comments_of_scripts(tmp_path: Path) -> None:
+    path = tmp_path / "a.js"
+    path.write_text('f("http://x.y/nobody");  // nobody asks\n/** For whoever\n * reads. */\n', "utf-8")
+    assert [(hit.line, hit.word) for hit in hits(path, tmp_path)] == [(1, "nobody"), (2, "whoever")]
+
+
 def test_leaves_code_and_plain_english_alone(tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_text("Take turns with `nobody`. The pass turns it into a loop, in turn.\n", "utf-8")
