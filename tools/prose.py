@@ -8,6 +8,7 @@ files, and the strings of the front end. Spelling is codespell's part; `.codespe
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
 import re
@@ -235,7 +236,9 @@ def misspelled(paths: list[Path]) -> str:
 
 def main() -> int:
     """Print every hit in the given files, or in all."""
-    chosen = [Path(name).resolve() for name in sys.argv[1:]] or list(files())
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path, help="files to check instead of all")
+    chosen = [path.resolve() for path in parser.parse_args().files] or list(files())
     results = [hit for path in chosen for hit in hits(path)]
     spelling = misspelled(chosen)
     print(*results, sep="\n", end="\n" if results else "")

@@ -40,7 +40,7 @@ def test_the_problem_is_refused_for_its_second_call() -> None:
         (36, "@map is called with %embed, so fn (χ) -> ψ and fn (π) -> ρ are the same type."),
         (39, "@map is called with %score, so fn (α₁) -> β₁ and fn (τ) -> φ are the same type."),
         (40, "@map is called with %vectors, so List[τ] and List[ρ] are the same type."),
-        (42, "so ρ = Tensor[(300), float32]; τ, α₁ and ψ, in the same class, become it too."),
+        (42, "so ρ = Tensor[(300), float32], and so are τ, α₁ and ψ, which are in the same class."),
     ],
 )
 def test_steps_say_what_the_text_says_of_them(step: int, words: str) -> None:
@@ -93,11 +93,11 @@ def test_refusals() -> None:
 
 
 def test_answer_the_case_that_is_missing() -> None:
-    assert "does not say what to do with `Cons(None, _)`" in output(PAGE, show("def @main(%xs: List[Option"))
+    assert "match handles `Cons(None, _)`" in output(PAGE, show("def @main(%xs: List[Option"))
 
 
 def test_what_the_clauses_leave() -> None:
-    assert "does not say what to do with `Some(None)`" in output(PAGE, "CASES")
+    assert "no clause of the match handles `Some(None)`" in output(PAGE, "CASES")
     lines = output(PAGE, "cases = ").splitlines()
     assert lines[0] == "clauses: 0, left: [_]"
     assert set(lines[1].partition("[")[2].rstrip("]").split(", ")) == {"Some(None)", "None"}

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from relay_book.chapters import promises_of
 
+from tools.chapters import MAX_WORDS, length, main_line
+
 BOOK = Path(__file__).parents[2] / "book"
 CHAPTERS = sorted(BOOK.glob("ch[0-9][0-9]*_*.md"))
 
@@ -101,5 +103,47 @@ class TestChapter:
     def test_cells_install_nothing_and_fetch_nothing(self, page: Path) -> None:
         assert not re.search(r"^\s*[%!]\s*pip|urlopen|requests\.get", page.read_text("utf-8"), re.MULTILINE)
 
+    def test_a_chapter_is_short_and_drawn(self, page: Path) -> None:
+        measured = length(page.read_text("utf-8"))
+        assert measured.words <= MAX_WORDS
+        assert measured.drawings >= 3
+
     def test_sources_are_named(self, page: Path) -> None:
         assert re.search(r"^[*-] \S", section(page.read_text("utf-8"), "Sources"), re.MULTILINE)
+
+
+def test_the_main_line_is_what_a_first_reader_reads() -> None:
+    page = """---
+level: 1
+---
+
+# Title
+
+One two.
+
+```{code-cell} python
+x = 1
+```
+
+## The idea
+
+Three.
+
+````{predict}
+What?
+
+```{answer}
+That.
+```
+````
+
+## Going deeper
+
+Four.
+
+## Summary
+
+Five – six.
+"""
+    assert main_line(page).split() == ["#", "Title", "One", "two.", "Three.", "Five", "–", "six."]
+    assert length(page).words == 6
