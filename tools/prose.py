@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 _COUNT = (
-    r"(?:each|every|one|per|a|an|the|this|that|another|no|first|second|last|next|same|many|more|few|some|several|all|both"
+    r"(?:each|every|one|per|a|an|the|this|that(?! turns)|another|no|first|second|last|next|same|many|more|few|some|several|all|both"
     r"|most|two|three|four|five|ten|hundred|thousand|\d+)"
 )
 _TENSOR = r"(?:tensor|array|matrix|row|column|vector|tile|image)s?"
