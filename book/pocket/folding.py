@@ -1,4 +1,6 @@
 # %%
+from contextlib import suppress
+
 from pocket import ir, scopes
 from pocket.interpreter import apply
 from pocket.visitor import find_all
@@ -13,9 +15,10 @@ def simplify(expr):
     match expr:
         case ir.Call(ir.Op() as op, args, attrs) if args:
             if all(isinstance(arg, ir.Constant) for arg in args):
-                value = apply(op, [arg.value for arg in args], attrs)
-                if not isinstance(value, tuple):
-                    return ir.Constant(value)
+                with suppress(ValueError):  # a call that fails is kept
+                    value = apply(op, [arg.value for arg in args], attrs)
+                    if not isinstance(value, tuple):
+                        return ir.Constant(value)
         case ir.TupleGetItem(ir.Tuple(fields), index):
             return fields[index]
         case ir.If(ir.Constant(value), then_branch, else_branch):

@@ -34,6 +34,7 @@ def reduction(reduce):
 for name in "sum", "max", "min", "mean":
     REFERENCE[name] = reduction(getattr(np, name))
 REFERENCE |= {
+    "divide": lambda x, y: (x / y).astype(x.dtype),  # truncates integers
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "cast": lambda x, dtype: x.astype(dtype),
     "reshape": lambda x, newshape: x.reshape(newshape),
@@ -108,8 +109,8 @@ def compute(expr, frame):
             return evaluate(then_branch if chosen else else_branch, frame)
         case ir.Match(data, clauses):
             value = evaluate(data, frame)
-            found = [c for c in clauses if matches(c.pattern, value, frame)]
-            return evaluate(found[0].body, frame)
+            fits = [c for c in clauses if matches(c.pattern, value, frame)]
+            return evaluate(fits[0].body, frame)
     raise NameError(f"{expr} has no value")
 
 

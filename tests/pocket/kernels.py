@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import math
 import re
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,26 +48,67 @@ def naive(kernel: Kernel) -> list[str]:
     return [line for stage in kernel.stages for line in nest(stage)]
 
 
-HEAD = re.compile(r"for \(int (\w+) = 0; \1 < (\d+); \1\+\+\) {")
+def extents(lines: list[str]) -> list[int]:
+    """Return the extents of loops in C, without those of a single iteration, from outside to inside."""
+    found = [int(n) for line in lines for n in re.findall(r"for\s*\(.*?<\s*(\d+)", line)]
+    return [n for n in found if n > 1]
 
 
-def python_lines(lines: list[str]) -> Iterator[str]:
-    """Translate loops from C to Python."""
-    for line in lines:
-        if not line.endswith("}"):
-            yield HEAD.sub(r"for \1 in range(\2):", line)
+HEADER = """#include <tgmath.h>
+#include <stdlib.h>
+#include <string.h>
+static float max(float a, float b) { return a > b || a != a ? a : b; }
+"""
+MARGIN = 1024  # elements before and after each array
 
 
-FUNCTIONS = {"exp": np.exp, "tanh": np.tanh, "max": np.maximum, "INFINITY": np.inf}
+def run_loops(kernels: list[Kernel], cases: list[list[Any]]) -> list[Any]:
+    """Compile the loops of kernels, and run each on its inputs.
+
+    They are run as they stand, whatever C it is in which they are written, with their buffers as arguments.
+    Each array lies between margins of NaN, so reading or writing outside of it is noticed.
+    """
+    source = HEADER
+    for n, (kernel, inputs) in enumerate(zip(kernels, cases)):
+        assert kernel.buffers, "a kernel stores its result in its last buffer, and here is none"
+        names = [*(f"p{number}" for number in range(len(inputs))), *kernel.buffers]
+        parameters = ", ".join(f"float *restrict {name}" for name in names)
+        source += f"void run{n}({parameters}) {{\n" + "\n".join(naive(kernel)) + "\n}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["cc", "-w", "-shared", "-fPIC", "-x", "c", "-", "-o", f"{folder}/loops.so", "-lm"]
+        done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"the loops do not compile:\n{done.stderr[:1500]}"
+        library = ctypes.CDLL(f"{folder}/loops.so")
+        return [
+            run_one(getattr(library, f"run{n}"), kernel, inputs)
+            for n, (kernel, inputs) in enumerate(zip(kernels, cases))
+        ]
 
 
-def run_as_python(kernel: Kernel, *inputs: Any) -> Any:
-    """Run the loops of a kernel in Python."""
-    buffers = {f"p{n}": x.ravel() for n, x in enumerate(inputs)}
-    for name, shape in kernel.buffers.items():
-        buffers[name] = np.full(math.prod(shape), np.nan, "float32")
-    exec("\n".join(python_lines(naive(kernel))), {**FUNCTIONS, **buffers})
-    return buffers[name].reshape(shape)
+def run_one(code: Any, kernel: Kernel, inputs: list[Any]) -> Any:
+    """Run the compiled loops of a kernel."""
+    contents = [np.asarray(x, "float32").ravel() for x in inputs]
+    contents += [np.full(math.prod(shape), np.nan, "float32") for shape in kernel.buffers.values()]
+    arrays = [np.pad(x, MARGIN, constant_values=np.nan) for x in contents]
+    code(*[ctypes.c_void_p(array[MARGIN:].ctypes.data) for array in arrays])
+    outside = [np.r_[array[:MARGIN], array[-MARGIN:]] for array in arrays]
+    assert np.isnan(outside).all(), "the loops write outside of a buffer:\n" + "\n".join(naive(kernel))
+    inner = [array[MARGIN:-MARGIN] for array in arrays]
+    kept = all(np.array_equal(*pair, equal_nan=True) for pair in zip(inner, contents[: len(inputs)]))
+    assert kept, "the loops change an input:\n" + "\n".join(naive(kernel))
+    return inner[-1].reshape(list(kernel.buffers.values())[-1])
+
+
+@contextlib.contextmanager
+def quick_to_compile() -> Iterator[None]:
+    """Let the reader's compiler optimize less."""
+    from pocket import c_code  # chapter 22 writes it, and chapter 21 does without
+
+    flags = getattr(c_code, "FLAGS", "")
+    if isinstance(flags, str):
+        c_code.FLAGS = flags.replace("-O3", "-O1")
+    yield
+    c_code.FLAGS = flags
 
 
 def kernels(count: int) -> Iterator[tuple[Any, list[Any], Any]]:

@@ -11,24 +11,38 @@ from relay_explorer.compat import tvm
 x, y = ir.Var("x", "Tensor[(3), float32]"), ir.Var("x", "Tensor[(3), float32]")
 shared = ir.call("exp", x)
 program = ir.Function((x, y), ir.call("add", shared, ir.call("multiply", shared, y)))
-EXPECTED = """\
-fn (%x: Tensor[(3), float32], %x1: Tensor[(3), float32]) {
-  %0 = exp(%x);
-  %1 = multiply(%0, %x1);
-  add(%0, %1)
-}"""
-assert show(program) == EXPECTED, show(program)
+text = show(program)
+assert text.count("exp(") == 1, f"a call that is used twice is written once, not as in\n{text}"
 theirs = relay.Function(
     [a := relay.var("a", shape=(3,)), b := relay.var("b", shape=(3,))],
     (e := relay.exp(a)) + e * b,
 )
-assert tvm.ir.structural_equal(relay.parse_expr(show(program)), theirs)
+read = relay.parse_expr(text)
+assert tvm.ir.structural_equal(read, theirs), f"the text reads as another program:\n{text}"
+assert len(text.splitlines()) == 5, f"a call that is an operand has a line of its own, not as in\n{text}"
 
-assert ir.Op("add") == ir.Op("add")
-assert ir.children(shared) == [ir.Op("exp"), x]
+total = ir.call("sum", x, axis=[0], keepdims=True)
+theirs = relay.sum(a := relay.var("a", shape=(3,)), axis=[0], keepdims=True)
+read = relay.parse_expr(show(ir.Function((x,), total)))
+assert tvm.ir.structural_equal(read, relay.Function([a], theirs)), f"attributes are lost:\n{show(total)}"
+
+assert ir.Op("add") == ir.Op("add"), "operators of the same name are equal"
+assert ir.Var("x") != ir.Var("x"), "variables of the same name are different"
+for node, parts, binders in [
+    (shared, [ir.Op("exp"), x], []),
+    (program, [program.body], [x, y]),
+    (ir.Let(x, shared, y), [shared, y], [x]),
+    (ir.If(x, y, shared), [x, y, shared], []),
+    (ir.Match(x, (clause := ir.Clause(y, shared),)), [x, clause], []),
+    (clause, [shared], [y]),
+]:
+    assert ir.children(node) == parts, f"the children of {node} are not {ir.children(node)}"
+    found = ir.children(node, binders=True)
+    assert found == binders, f"the binders of {node} are not {found}"
 
 # Twice as many additions, one line more each: what is shared is written once.
 doubled = x
 for _ in range(60):
     doubled = ir.call("add", doubled, doubled)
-assert len(show(doubled).splitlines()) == 60
+lines = show(doubled).splitlines()
+assert len(lines) == 60, f"60 additions take 60 lines, not {len(lines)}"

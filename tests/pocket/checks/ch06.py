@@ -36,6 +36,29 @@ module = ir.Module({"main": ir.Function((x,), doubled)})
 assert run(module, np.array(1.0)) == 2.0**60
 
 numbers = np.random.default_rng(0)
+
+# Operators with attributes: the sides of an image differ, and so do strides and padding.
+ONE_CALL = [
+    "nn.conv2d(%x, %k, strides=[2, 1], padding=[1, 0, 2, 3], channels=4, kernel_size=[3, 2])",
+    "nn.max_pool2d(%x, pool_size=[3, 2], strides=[2, 1], padding=[1, 0, 2, 1])",
+    "nn.bias_add(%x, %b, axis=1)",
+    "nn.softmax(%x, axis=1)",
+    "nn.softmax(multiply(%x, 1000f))",
+    "sum(%x, axis=[1, 3], keepdims=True)",
+    "mean(%x)",
+    "nn.dense(nn.batch_flatten(%x), %d)",
+]
+TYPES = "%x: Tensor[(2, 3, 7, 6), float32], %k: Tensor[(4, 3, 3, 2), float32], %b: Tensor[(3), float32]"
+TYPES += ", %d: Tensor[(5, 126), float32]"
+for text in ONE_CALL:
+    module = relay.parse(f"def @main({TYPES}) {{ {text} }}")
+    values = [
+        numbers.standard_normal(param.type_annotation.concrete_shape).astype("float32")
+        for param in module["main"].params
+    ]
+    mine = run(bridge.from_relay(module), *values)
+    theirs = relay.create_executor(mod=module).evaluate()(*values)
+    assert same(mine, theirs), f"{text} has another value than in the package"
 for name in ("mlp", "lenet", "lstm"):
     module = models.load(name)
     hints = [param.type_annotation for param in module["main"].params]

@@ -19,6 +19,17 @@ for number, generated in enumerate(programs()):
         again = bridge.from_relay(relay.parse(show(program)))
         assert same(run(again), theirs), f"random program {number}, printed"
 
+# The first clause that matches is taken, whatever the others are.
+FIRST = """
+type L { Nil, Cons(int32, L), }
+def @kind(%l: L) -> int32 {
+  match (%l) { Nil => { 0 }, Cons(_, Nil) => { 1 }, Cons(%a, Cons(%b, _)) => { add(%a, %b) }, _ => { 9 } }
+}
+def @main() { (@kind(Nil), @kind(Cons(7, Nil)), @kind(Cons(2, Cons(3, Nil)))) }
+"""
+values = [int(value) for value in run(bridge.from_relay(relay.parse(FIRST)))]
+assert values == [0, 1, 5], f"the values are {values} and not [0, 1, 5] in{FIRST}"
+
 module = sentiment.module()
 program = bridge.from_relay(module)
 weights = sentiment.weights()

@@ -27,10 +27,13 @@ x, y = ir.Var("x"), ir.Var("y")
 shared = ir.call("sigmoid", x)
 program = ir.call("add", shared, shared)
 new = rewrite(program, tanh_for_sigmoid)
-assert new.args[0] is new.args[1]
-assert new.args[0].callee == ir.Op("tanh")
-assert rewrite(program, nothing) is program
-assert substitute(program, {x: y}).args[0].args == (y,)
+assert new.args[0] is new.args[1], "what is shared is rewritten twice"
+assert new.args[0].callee == ir.Op("tanh"), f"{new.args[0]} is not rewritten"
+assert rewrite(program, nothing) is program, "a program is copied although nothing in it changes"
+assert substitute(program, {x: y}).args[0].args == (y,), "the variable is not replaced"
+seen: list[ir.Node] = []
+rewrite(program, lambda expr: seen.append(expr) or expr)
+assert len(seen) == len(set(seen)) == 5, f"`change` sees each node once, and not {seen}"
 
 doubled = x
 for _ in range(60):

@@ -17,7 +17,7 @@ from relay_explorer import relay
 
 row, number = TensorType((1, 784)), TensorType((), "float32")
 their_row, their_number = relay.TensorType((1, 784)), relay.TensorType(())
-assert row == TensorType((1, 784), "float32")
+assert row == TensorType((1, 784), "float32"), "types with equal fields are equal"
 assert row != TensorType((784, 1))
 assert str(row) == str(their_row)
 assert str(number) == str(their_number)
@@ -26,7 +26,7 @@ assert str(TupleType((row,))) == str(relay.TupleType([their_row]))
 assert str(FuncType((row, number))) == str(relay.FuncType([their_row], their_number))
 
 a, b = TypeVariable("A"), TypeVariable("A")
-assert a != b
+assert a != b, "two type variables of the same name are different"
 generic = FuncType((a, DataType("List", (b,)), TupleType((a,))))
 assert str(generic) == "fn (A, List[A]) -> (A,)"
 assert find_all(generic, TypeVariable) == [a, b]

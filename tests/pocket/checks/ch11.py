@@ -22,6 +22,7 @@ for name, *operands in [
     ("add", TensorType((3,)), TensorType((3,), "int32")),
     ("nn.dense", TensorType((1, 784)), TensorType((784, 256))),
     ("nn.bias_add", TensorType((1, 3)), TensorType((2,))),
+    ("nn.conv2d", image, TensorType((4, 2, 3, 2))),
 ]:
     try:
         result_type(name, operands, {})
@@ -60,7 +61,9 @@ for generated in programs(60):
 
         result = apply(expr.callee, map(value, operands), expr.attrs)
         expected = types[expr]
-        assert type_of(result) == expected == result_type(expr.callee.name, operands, expr.attrs), expr.callee
+        mine = result_type(expr.callee.name, operands, expr.attrs)
+        types_of_call = f"the relation says {mine}, NumPy {type_of(result)} and the package {expected}"
+        assert type_of(result) == expected == mine, f"{expr.callee.name} of {operands}: {types_of_call}"
         names.add(expr.callee.name)
         calls += 1
 assert len(names) > 25, names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from pocket import bridge, ir
 from pocket.cse import share_common
 from pocket.dce import remove_dead
@@ -26,19 +27,28 @@ def @main(%x: Tensor[(3), float32]) {
 }
 """
 program = sweep(fold(bridge.from_relay(relay.parse(FOLDED))))
-assert show(program).count("(") == 3, show(program)
-assert "multiply(%x, 21.08" in show(program)
+assert len(find_all(program.functions["main"], ir.Call)) == 1, show(program)
+assert "multiply(%x, 21.08" in show(program), show(program)
 
 PASTED = """
-def @main(%x: Tensor[(1, 4), float32], %w: Tensor[(8, 4), float32]) {
-  %0 = split(nn.dense(%x, %w), indices_or_sections=2, axis=1);
-  add(sigmoid(%0.0), tanh(%0.1))
+def @main(%x: Tensor[(1, 4), float32], %w: Tensor[(8, 8), float32]) {
+  %0 = concatenate((%x, %x), axis=1);
+  %1 = split(nn.dense(%0, %w), indices_or_sections=2, axis=1);
+  add(sigmoid(%1.0), tanh(%1.1))
 }
 """
 cell = relay.parse(PASTED)
 pasted = bridge.from_relay(relay.transform.ToTree()(cell))
-assert len(find_all(pasted.functions["main"], ir.Call)) == 7
-assert tvm.ir.structural_equal(bridge.to_relay(share(pasted)), cell)
+assert len(find_all(pasted.functions["main"], ir.Call)) == 9
+shared = share(pasted)
+assert tvm.ir.structural_equal(bridge.to_relay(shared), cell), f"not all is shared:\n{show(shared)}"
+
+fields = share(bridge.from_relay(relay.parse(PASTED.replace("%1.1", "%1.0")))).functions["main"]
+assert len(find_all(fields, ir.TupleGetItem)) == 1, f"a field is taken out twice:\n{show(fields)}"
+constants = [ir.Constant(np.zeros((), dtype)) for dtype in ("float32", "int32", "float32")]
+constants = share_common(ir.Tuple(tuple(constants))).fields
+assert constants[0] is constants[2], "equal constants are not shared"
+assert constants[0] is not constants[1], "constants of different element types are not equal"
 
 DEAD = """
 def @main(%x: Tensor[(3), float32]) {
@@ -48,7 +58,17 @@ def @main(%x: Tensor[(3), float32]) {
   tanh(%x)
 }
 """
-assert show(sweep(bridge.from_relay(relay.parse(DEAD)))).count("let") == 0
+swept = show(sweep(bridge.from_relay(relay.parse(DEAD))))
+assert "let" not in swept, f"unused bindings are left:\n{swept}"
+
+# Constants are folded to values of the same type, and a call that fails stays where it is.
+QUOTIENTS = "def @main() -> (int32, int32) { (divide(7, 2), divide(-7, 2)) }"
+quotients = fold(bridge.from_relay(relay.parse(QUOTIENTS)))
+folded = [(int(part.value), str(part.value.dtype)) for part in quotients.functions["main"].body.fields]
+assert folded == [(3, "int32"), (-3, "int32")], f"integers are divided to {folded}"
+FAILS = "def @main(%c: bool) -> int32 { if (%c) { power(2, -1) } else { 1 } }"
+fails = show(fold(bridge.from_relay(relay.parse(FAILS))))
+assert "power" in fails, f"a call that fails is not folded, as in\n{fails}"
 
 for name in ("mlp", "lenet", "lstm", "tree_lstm"):
     program = bridge.from_relay(models.load(name))

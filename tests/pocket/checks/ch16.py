@@ -20,13 +20,12 @@ from pocket.fusion import (
     paths,
 )
 from pocket.interpreter import run
+from pocket.printer import show
 from pocket.scopes import post_order
 from pocket.solver import infer_types
-from pocket.visitor import map_functions
+from pocket.visitor import find_all, map_functions
 
 from relay_explorer import models, relay
-from relay_explorer.ir.recorder import Recorder
-from relay_explorer.transform.fuse_ops.groups import Decision
 from tests.pocket.programs import programs, same
 
 
@@ -64,10 +63,10 @@ def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(6, 4, 3, 3), float32]) 
   sqrt(%5)
 }
 """)
-with Recorder(Decision) as recorder:
-    program = fused(bridge.from_relay(diamond))
-assert launches(program) == in_package(diamond) == 3
-assert max(len(decision.merged) for decision in recorder.events) == 4  # the convolution, and both branches
+program = fused(bridge.from_relay(diamond))
+assert launches(program) == in_package(diamond) == 3, show(program)
+sizes = [len(find_all(f, ir.Call)) for f in program.functions.values() if f.primitive]
+assert max(sizes) == 5, show(program)  # the convolution with both branches, and the addition
 args = [
     np.sin(np.arange(np.prod(p.type.shape))).reshape(p.type.shape) for p in program.functions["main"].params
 ]
@@ -75,7 +74,8 @@ assert np.allclose(run(program, *args), run(bridge.from_relay(diamond), *args))
 
 for name in ("lenet", "tree_lstm"):
     module = models.load(name)
-    assert launches(fused(bridge.from_relay(module))) == in_package(module), name
+    mine, theirs = launches(fused(bridge.from_relay(module))), in_package(module)
+    assert mine == theirs, f"{name} becomes {mine} kernels, the package's are {theirs}"
 
 # A convolution is fused along element-wise uses only, and a reduction ends a kernel.
 v = ir.Var("v", bridge.FromRelay().type(relay.TensorType((1, 4), "float32")))
@@ -87,7 +87,11 @@ for body, kernels in [
     (ir.call("reshape", ir.call("tanh", v), newshape=[2, 2]), 1),
     (ir.call("concatenate", ir.Tuple((v, v)), axis=0), 1),
 ]:
-    assert launches(fused(ir.Module({"main": ir.Function((v, w), body)}))) == kernels, body
+    module = ir.Module({"main": ir.Function((v, w), body)})
+    program = fused(module)
+    fewest = in_package(bridge.to_relay(module))  # with the whole rule, the chapter's exercise
+    message = f"{kernels} kernels are expected of\n{show(body)}\nand there are {launches(program)}:\n"
+    assert fewest <= launches(program) <= kernels, message + show(program)
 
 
 def whole_rule(node: int, phase: int, flow: Flow) -> bool:
@@ -117,8 +121,9 @@ for name in ("resnet18", "squeezenet"):
     }
     unknown = {e.callee.name for e in types if isinstance(e, ir.Call)} - PATTERNS.keys()
     PATTERNS.update({name: int(relay.op.get(name).pattern) for name in unknown})
-    assert launches(fuse(program, types, whole_rule)) == in_package(module), name
-    assert launches(fuse(program, types)) >= in_package(module), name
+    mine, theirs = launches(fuse(program, types, whole_rule)), in_package(module)
+    assert mine == theirs, f"{name}, with the whole rule: {mine} kernels, the package's are {theirs}"
+    assert launches(fuse(program, types)) >= theirs, name
 both = ir.call("concatenate", ir.Tuple((ir.call("tanh", v), ir.call("exp", v))), axis=1)
 halves = ir.Module({"main": ir.Function((v,), both)})
 assert launches(fused(halves, whole_rule)) == 1

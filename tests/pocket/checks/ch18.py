@@ -6,6 +6,7 @@ import numpy as np
 from pocket import bridge, ir
 from pocket.interpreter import run
 from pocket.partial import partial_evaluate
+from pocket.printer import show
 from pocket.visitor import find_all
 
 from relay_explorer import relay
@@ -19,7 +20,7 @@ def residual(text: str) -> tuple[ir.Module, ir.Module]:
 
 def operators(program: ir.Module) -> list[str]:
     calls = find_all(program.functions["main"], ir.Call)
-    return [call.callee.name for call in calls]
+    return [getattr(call.callee, "name", "fn") for call in calls]
 
 
 _, cube = residual("""
@@ -28,7 +29,7 @@ def @power(%x: float32, %n: int32) -> float32 {
 }
 def @main(%x: float32) { @power(%x, 3) }
 """)
-assert operators(cube) == ["multiply"] * 3
+assert operators(cube) == ["multiply"] * 3, show(cube)
 assert run(cube, np.float32(2)) == 8
 
 tree = """
@@ -50,9 +51,10 @@ def @main(%not: Tensor[(1, 4), float32], %bad: Tensor[(1, 4), float32], %w: Tens
   @encode(Pair(Pair(Word(%not), Word(%bad)), Word(%bad)), %w)
 }"""
 )
-assert not find_all(known.functions["main"], ir.Match)
-assert operators(known).count("tanh") == 5
-assert "encode" not in operators(known)
+text = show(known.functions["main"])
+assert not find_all(known.functions["main"], ir.Match), f"a match of a known phrase is left:\n{text}"
+assert operators(known).count("tanh") == 5, text
+assert "encode" not in operators(known), text
 args = [np.sin(np.arange(n, dtype="float32")).reshape(s) for n, s in [(4, (1, 4)), (4, (1, 4)), (32, (4, 8))]]
 assert same(run(known, *args), run(program, *args))
 
@@ -80,6 +82,18 @@ type L { Nil, Cons(float32, L), }
 def @main(%l: L) { match (%l) { Nil => { 0f }, _ => { 1f } } }""")
 nil = empty.datatypes["L"][0]
 assert run(empty, run(ir.Module({"main": ir.Function((), ir.Call(nil, ()))}))) == 0
+
+# Of a nested pattern, a part that is dynamic decides.
+program, nested = residual("""
+type L { Nil, Cons(float32, L), }
+def @main(%l: L, %x: float32) {
+  match (Cons(%x, %l)) { Cons(%a, Cons(%b, _)) => { %a + %b }, _ => { 7f } }
+}""")
+nil, cons = program.datatypes["L"]
+one = ir.Module({"main": ir.Function((v := ir.Var("v"),), ir.Call(cons, (v, ir.Call(nil, ()))))})
+for data in (run(ir.Module({"main": ir.Function((), ir.Call(nil, ()))})), run(one, np.float32(5))):
+    value = run(nested, data, np.float32(2))
+    assert same(value, run(program, data, np.float32(2))), f"the wrong clause is chosen in\n{show(nested)}"
 
 # It ends: when the fuel is used up, a loop is left to run time.
 _, loop = residual("def @loop(%x: int32) -> int32 { @loop(%x) } def @main() { @loop(1) }")
