@@ -1,4 +1,4 @@
-"""Writes every figure: `python -m figures`."""
+"""Write every figure: `python -m figures`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from figures.gallery import FIGURES, FOLDER, render
 
 
 def main() -> None:
-    """Draw all figures anew, and remove drawings that no script makes any more."""
+    """Draw all figures again, and remove drawings that no script produces any more."""
     FOLDER.mkdir(exist_ok=True)
     drawings = render(FIGURES)
     for name, svg in drawings.items():

@@ -39,7 +39,7 @@ def _label(c: Canvas, name: str, x: float, y: float) -> None:
 
 
 def _back(c: Canvas, curve: list[Point], label: str) -> None:
-    """Draw a curve from its last point to its first, and what passes along it."""
+    """Draw a curve from its last point to its first, and the derivative that flows along it."""
     (x0, y0), (x1, y1), *_, (x2, y2) = curve
     steps = " ".join(f"{number(x)} {number(y)}" for x, y in curve[1:])
     c.path(f"M{number(x0)} {number(y0)}C{steps}", edge="run", dashed=True)

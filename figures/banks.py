@@ -11,7 +11,7 @@ LEFT, SECOND = 12, 252
 
 
 def banks(length: int) -> list[int]:
-    """The banks of the first column's elements, with rows of so many words."""
+    """Return the banks of the first column's elements, for rows of that many words."""
     return [length * row % BANKS for row in range(ROWS)]
 
 

@@ -10,7 +10,7 @@ LEFT, STEP, WAY = 16, 7.0, 9.0
 
 
 def used(columns: int) -> list[int]:
-    """Count the lines that the first elements of a column want from each set."""
+    """Count the cache lines of the column's first elements that map to each set."""
     counts = [0] * SETS
     for row in range(ROWS):
         counts[4 * columns * row // 64 % SETS] += 1

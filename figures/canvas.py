@@ -1,4 +1,6 @@
-"""A sheet to draw on. It writes plain SVG with text as text: small, and the same bytes each time."""
+"""A sheet to draw on, which writes plain SVG. Text stays text, so files are small, and their bytes are always
+the same.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,15 @@ Point = tuple[float, float]
 
 
 def number(value: float) -> str:
-    """A coordinate, as short as can be."""
+    """Format a coordinate as briefly as possible."""
     return f"{round(value, 1):g}"
 
 
 @dataclass
 class Canvas:
-    """Colours are tokens of the palette (`ink`, `known-bg`); sizes are units of a sheet `width` wide."""
+    """A sheet `width` units wide. Colours are tokens of the palette (`ink`, `known-bg`); sizes are in units
+    of the sheet.
+    """
 
     width: float
     height: float
@@ -38,7 +42,7 @@ class Canvas:
         self, x: float, y: float, w: float, h: float, *,
         fill: str = "none", edge: str = "edge", width: float = 1.5, dashed: bool = False, radius: float = 8,
     ) -> None:  # fmt: skip
-        """A rectangle with rounded corners."""
+        """Draw a rectangle with rounded corners."""
         place = " ".join(
             f'{k}="{number(v)}"' for k, v in (("x", x), ("y", y), ("width", w), ("height", h), ("rx", radius))
         )
@@ -55,7 +59,7 @@ class Canvas:
         width: float = 1.5,
         opacity: float = 1,
     ) -> None:
-        """A circle; `opacity` is its filling's."""
+        """Draw a circle; `opacity` is that of its interior."""
         pale = f' fill-opacity="{number(opacity)}"' if opacity < 1 else ""
         place = f'cx="{number(x)}" cy="{number(y)}" r="{number(r)}"'
         self.parts.append(
@@ -65,7 +69,7 @@ class Canvas:
     def path(
         self, d: str, *, edge: str = "edge", width: float = 1.5, dashed: bool = False, fill: str = "none"
     ) -> None:
-        """Any path, `d` in SVG's own notation."""
+        """Draw a path; `d` is in SVG's notation."""
         stroke = self._stroke(edge, width, dashed)
         self.parts.append(f'<path d="{d}" fill="{self.colour(fill)}" {stroke} stroke-linecap="round"/>')
 
@@ -77,7 +81,7 @@ class Canvas:
         dashed: bool = False,
         arrow: bool = False,
     ) -> None:
-        """Straight lines from point to point; `arrow` ends them in a head."""
+        """Draw straight lines from point to point, with a head at the end if `arrow`."""
         steps = " ".join(f"{number(x)} {number(y)}" for x, y in points)
         self.path(f"M{steps}", edge=edge, width=width, dashed=dashed)
         if arrow:
@@ -87,14 +91,14 @@ class Canvas:
     def curve(
         self, start: Point, end: Point, *, edge: str = "edge", width: float = 1.5, dashed: bool = False
     ) -> None:
-        """A level S from one point to another."""
+        """Draw an S-curve from one point to another, horizontal at both ends."""
         (x0, y0), (x1, y1) = start, end
         mid = (x0 + x1) / 2
         bend = " ".join(number(n) for n in (mid, y0, mid, y1, x1, y1))
         self.path(f"M{number(x0)} {number(y0)}C{bend}", edge=edge, width=width, dashed=dashed)
 
     def head(self, x: float, y: float, angle: float, token: str, size: float = 8) -> None:
-        """An arrow's head whose tip is at (x, y)."""
+        """Draw an arrow's head whose tip is at (x, y)."""
         left, right = angle + math.pi - 0.42, angle + math.pi + 0.42
         corners = [(x, y), *((x + size * math.cos(a), y + size * math.sin(a)) for a in (left, right))]
         points = " ".join(f"{number(px)},{number(py)}" for px, py in corners)
@@ -104,7 +108,7 @@ class Canvas:
         self, x: float, y: float, text: str, *,
         size: float = 15, colour: str = "ink", anchor: str = "start", bold: bool = False, mono: bool = False,
     ) -> None:  # fmt: skip
-        """One line of text whose baseline is at y; what stands between backticks is set as code."""
+        """Write a line of text whose baseline is at y; parts between backticks are set as code."""
         weight = ' font-weight="650"' if bold else ""
         family = f' font-family="{MONO}" xml:space="preserve"' if mono else ""
         spans = "".join(
@@ -127,13 +131,13 @@ class Canvas:
         leading: float = 1.36,
         **how: str | bool,
     ) -> None:
-        """Several lines of text, the first baseline at y."""
+        """Write several lines of text, the first with its baseline at y."""
         for i, line in enumerate(lines):
             self.text(x, y + i * size * leading, line, size=size, **how)  # type: ignore[arg-type]
 
 
 class Sheet(Protocol):
-    """What a file says of its picture besides the shapes."""
+    """The properties of a picture that are written to its file besides the shapes."""
 
     @property
     def name(self) -> str: ...
@@ -154,7 +158,7 @@ class Sheet(Protocol):
 
 
 def document(sheet: Sheet, parts: Iterable[str]) -> str:
-    """Return the SVG file of a picture. The background is transparent: the page's own shows through."""
+    """Return the SVG file of a picture. The background is transparent, so that the page's own shows."""
     width, height = number(sheet.width), number(sheet.height)
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     label = f'role="img" aria-label={quoteattr(sheet.title)}'
@@ -176,7 +180,7 @@ class Figure:
     draw: Callable[[Canvas], None]
 
     def svg(self, theme: str) -> str:
-        """Return the whole file."""
+        """Return the SVG file in one theme."""
         canvas = Canvas(self.width, self.height, theme)
         self.draw(canvas)
         return document(self, canvas.parts)

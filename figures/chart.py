@@ -152,7 +152,7 @@ class Chart:
     draw: Callable[[Axes, dict[str, str]], None]
 
     def svg(self, theme: str) -> str:
-        """Return the whole file; `draw` gets the axes and the colours of the theme."""
+        """Return the SVG file in one theme; `draw` gets the axes and the colours."""
         colours = palette(theme)
         left, top, right, bottom = self.margins
         width, height = self.width - left - right, self.height - top - bottom

@@ -12,7 +12,7 @@ USES = (("add", "tanh"), ("add", "exp"), ("tanh", "conv2d"), ("exp", "conv2d"))
 
 
 def _panel(c: Canvas, number: int, name: str, foot: str, hue: str) -> None:
-    """Draw a panel with the match; where it has another user, the box and the arrow of that have a hue."""
+    """Draw a panel with the match; if the match has another user, that box and its arrow are colored."""
     edge = 8 + (PANEL + 6) * number
     c.box(edge, 8, PANEL, 300, fill="panel", edge="edge")
     c.text(edge + PANEL / 2, 32, name, size=15, bold=True, anchor="middle")

@@ -12,7 +12,7 @@ PATTERNS = (("consecutive elements", 1), ("every second element", 2), ("down a c
 
 
 def touched(stride: int) -> list[list[int]]:
-    """The places within each touched sector that the warp's threads read."""
+    """Return the positions within each touched sector that the warp's threads read."""
     sectors: dict[int, list[int]] = {}
     for thread in range(THREADS):
         sectors.setdefault(thread * stride // SECTOR, []).append(thread * stride % SECTOR)

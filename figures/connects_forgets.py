@@ -1,4 +1,4 @@
-"""What comes out of a function with a type parameter, and of one with `?` in its type."""
+"""The result types of a function with a type parameter, and of one with `?` in its type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recursive copy makes of shared nodes, and what a copy with a memo makes of them."""
+"""The copies of shared nodes that a recursive copy creates, and those of a copy with a memo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TOP, LEVELS = 50, 4
 
 
 def _nodes(per_level: int, hue: str) -> dict[str, Box]:
-    """Return the nodes of all levels, of which each has so many times as many as the one above."""
+    """Return the nodes of all levels; each level has `per_level` times as many as the one above."""
     return {
         f"{level}.{index}": Box("exp" if level == LEVELS - 1 else "+", hue, width=34)
         for level in range(LEVELS)

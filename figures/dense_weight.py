@@ -10,7 +10,7 @@ X = 96
 
 
 def _rows(c: Canvas, y: float, w: float, h: float, rows: int, tone: str) -> None:
-    """Draw a matrix of which the first row is filled."""
+    """Draw a matrix whose first row is filled."""
     step = h / rows
     c.box(X, y, w, h, edge=tone, radius=3)
     c.box(X, y, w, step, fill=f"{tone}-bg", edge=tone, radius=3)

@@ -1,4 +1,4 @@
-"""What each executor adds to small kernels: the measured table of `benchmarks/executors.py`, drawn."""
+"""The time that each executor adds to small kernels: the table of `benchmarks/executors.py`, drawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HUES = {"interpreter": "hue-teal", "vm": "hue-blue", "graph": "hue-orange", "aot
 
 
 def _steps() -> dict[str, dict[str, float]]:
-    """By program and executor: microseconds a step."""
+    """Return the microseconds of a step, by program and executor."""
     data = json.loads(DATA.read_text("utf-8"))
     return {
         name: {executor: seconds * 1e6 / data["steps"][name] for executor, seconds in times.items()}

@@ -36,7 +36,7 @@ SHOWN = (
 
 @cache
 def instructions() -> list[str]:
-    """The bytecode of `@read`, cut where a line of the figure ends."""
+    """Return the bytecode of `@read`, split into the lines of the figure."""
     code = compile_program(parse(PROGRAM)).functions["read"].code
     return [f"{number}  {instruction_text(one)}" for number, one in enumerate(code)]
 

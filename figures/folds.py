@@ -25,7 +25,7 @@ class Node:
 
 
 def spine(join: str, end: str) -> Node:
-    """ITEMS from the right: join(1, join(2, join(3, end)))."""
+    """Build the list of ITEMS from the right: join(1, join(2, join(3, end)))."""
     result = Node(end)
     for item in reversed(ITEMS):
         result = Node(join, Node(str(item)), result)
@@ -33,7 +33,7 @@ def spine(join: str, end: str) -> Node:
 
 
 def leaning(join: str, end: str) -> Node:
-    """ITEMS from the left: join(join(join(end, 1), 2), 3)."""
+    """Combine ITEMS from the left: join(join(join(end, 1), 2), 3)."""
     result = Node(end)
     for item in ITEMS:
         result = Node(join, result, Node(str(item)))

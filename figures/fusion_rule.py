@@ -1,4 +1,6 @@
-"""The rule of fusion as a table: who may be merged, in which phase, along what, into what."""
+"""The rule of fusion as a table: which operators merge, in which phase, along which paths, into which
+kernels.
+"""
 
 from __future__ import annotations
 

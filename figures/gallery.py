@@ -1,4 +1,4 @@
-"""All figures: those of every file of this folder, in the order of the files' names."""
+"""All figures of this folder, in the order of the files' names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent / "svg"
 
 
 def _figures() -> tuple[Sheet, ...]:
-    """Collect each file's `FIGURE`, or its `FIGURES` where one script draws a series."""
+    """Collect the `FIGURE` of each file, or its `FIGURES` if one script draws a series."""
     collected: list[Sheet] = []
     for file in sorted(pkgutil.iter_modules([str(Path(__file__).parent)]), key=lambda file: file.name):
         if file.name in {"__main__", "gallery"}:
@@ -29,5 +29,5 @@ FIGURES = _figures()
 
 
 def render(figures: Iterable[Sheet]) -> dict[str, str]:
-    """File name to file, in both themes."""
+    """Return the files of both themes, by name."""
     return {f"{f.name}.{theme}.svg": f.svg(theme) for f in figures for theme in ("light", "dark")}

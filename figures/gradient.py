@@ -1,4 +1,4 @@
-"""A layer's forward and backward pass: beside each operator what its rule adds, and what is stored in
+"""A layer's forward and backward pass: the operators that each gradient rule adds, and the values stored in
 between; drawn from a run of the differentiation.
 """
 
@@ -37,7 +37,7 @@ def run() -> GradientView:
 
 
 def _operator(tokens: str) -> str:
-    """The operator of a line: `multiply` of `%g2 = multiply(%d_q, %e)`; "" of a constant."""
+    """Return the operator of a line: `multiply` for `%g2 = multiply(%d_q, %e)`; "" for a constant."""
     call = tokens.partition(" = ")[2]
     return call.partition("(")[0].rpartition(".")[2] if "(" in call else ""
 
@@ -50,7 +50,9 @@ def added(value: int) -> str:
 
 
 def kept() -> list[tuple[int, int, Kept]]:
-    """Return each use of a computed value in the backward pass: the value, beside which other, and how."""
+    """Return each use of a computed value in the backward pass: the value, the value of the row that uses it,
+    and how.
+    """
     view = run()
     uses = {(use.value, line.value, use.how) for line in view.lines for use in line.uses}
     return sorted((v, at, how) for v, at, how in uses if not view.values[v].given)
@@ -83,7 +85,7 @@ def draw(c: Canvas) -> None:
         c.line(start, end, edge="run" if numbers else "soft", dashed=True, arrow=True)
         label = counted(view.values[value].bytes, "byte") if numbers else "shape"
         x, up = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
-        aside = 0 if value == at else 14  # over a line that falls, to its right
+        aside = 0 if value == at else 14  # on a sloping line, the label is to its right
         c.text(x + aside, up - 8, label, size=12.5, anchor="middle")
     c.text(LEFT + LEFT_WIDE / 2, HEIGHT - 20, "the result: %loss", size=13, colour="soft", anchor="middle")
     c.text(RIGHT + RIGHT_WIDE / 2, HEIGHT - 20, "starts with 1", size=13, colour="soft", anchor="middle")

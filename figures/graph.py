@@ -129,9 +129,9 @@ def lay_out(
         graph.graph_attr["ordering"] = "out"
     for index, arrow in enumerate(arrows):
         constraint = "true" if arrow.constrain else "false"
-        way = "forward" if arrow.head else "none"
+        heads = "forward" if arrow.head else "none"
         graph.add_edge(
-            arrow.start, arrow.end, key=str(index), constraint=constraint, dir=way, weight=arrow.weight
+            arrow.start, arrow.end, key=str(index), constraint=constraint, dir=heads, weight=arrow.weight
         )
         if centered and len(ends := children[arrow.start]) == 2 and ends[0] == arrow.end:
             above = arrow.start
@@ -142,7 +142,7 @@ def lay_out(
                 above = below
     for row in rows:
         graph.add_subgraph(row, rank="same")
-        for one, other in pairwise(row if not centered else ()):  # a tree has its order already
+        for one, other in pairwise(row if not centered else ()):  # arrows order a centered tree
             graph.add_edge(one, other, key="order", style="invis")
     graph.layout(prog="dot")
     _, _, width, height = (float(part) for part in graph.graph_attr["bb"].split(","))
@@ -197,7 +197,7 @@ def draw_graph(
     ranks_apart: float = 26,
     centered: bool = False,
 ) -> Layout:
-    """Draw a graph whose top is at y and whose middle is at x; return where everything is."""
+    """Draw a graph whose top is at y and whose middle is at x; return the layout."""
     arrows = list(arrows)
     layout = lay_out(
         nodes, arrows, direction=direction, apart=apart, ranks_apart=ranks_apart, centered=centered

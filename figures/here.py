@@ -22,7 +22,7 @@ MODEL, RELAY, TYPES, PASSES, LOOPS, CODE, RUN = range(len(STATIONS))
 
 # A chapter: the first and last of its stations, and what it adds.
 CHAPTERS: dict[str, tuple[int, int, str]] = {
-    "1": (MODEL, RUN, "the whole way, seen from above"),
+    "1": (MODEL, RUN, "the whole stack, at a glance"),
     "2": (MODEL, MODEL, "how a model becomes a program"),
     "3": (MODEL, CODE, "one small model, from end to end"),
     "4": (RELAY, RELAY, "expressions, and the text they print as"),

@@ -1,4 +1,4 @@
-"""What each group of passes is worth: the measured table of `benchmarks/layers_of_passes.py`, drawn."""
+"""The speedup by each group of passes: the measured table of `benchmarks/layers_of_passes.py`, drawn."""
 
 from __future__ import annotations
 

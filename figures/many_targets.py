@@ -29,7 +29,7 @@ class Shown(NamedTuple):
 
 
 def _shown(name: str, data: dict[str, Any]) -> Shown:
-    """Two loads and two multiply-adds of the loop, and the jump back."""
+    """Return two loads and two multiply-adds of the loop, and the jump back."""
     loop, mark = data["loop"], data["mnemonic"]
     adds = [n for n, line in enumerate(loop) if mark in line]
     loads = [line for line in loop[: adds[0]] if line.startswith(("v", "ld"))][-2:]

@@ -1,4 +1,4 @@
-"""Immediate post-dominators in three small graphs: where all paths from a node meet, or never do."""
+"""Immediate post-dominators in three small graphs: where all paths from a node meet."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def draw(c: Canvas) -> None:
     nodes |= {"exp": Box("exp", width=54), "add": Box("add", "hue-teal", True)}
     _graph(c, x, nodes, ("conv", "relu"), ("relu", "exp"), ("exp", "add"), ("conv", "tanh"), ("tanh", "add"))
 
-    x = _panel(c, 2, "one path leaves", ("paths do not meet:", "no post-dominator"))
-    nodes = {"conv": conv, "relu": Box("relu", width=54), "end": Box("two results", "none", width=100)}
+    x = _panel(c, 2, "two results", ("both meet at the", "tuple of results"))
+    nodes = {"conv": conv, "relu": Box("relu", width=54), "end": Box("tuple", "hue-teal", True)}
     _graph(c, x, nodes, ("conv", "relu"), ("relu", "end"), ("conv", "end"))
 
 
@@ -43,7 +43,6 @@ FIGURE = Figure(
     """Three graphs with a convolution at the top. In the first, the convolution is used by relu only, and
     relu by exp: all paths meet at relu. In the second, one path leads through relu and exp, another through
     tanh, and both meet at add, which is the immediate post-dominator. In the third, the convolution is used
-    by relu and is also a result of the function: the two paths leave the function separately, so there is no
-    post-dominator.""",
+    by relu and is also a result of the function: both paths meet at the tuple of the two results.""",
     draw,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Three kernels or one: what travels between memory and chip for relu(x * a + b)."""
+"""Three kernels or one: the traffic between memory and chip for relu(x * a + b)."""
 
 from __future__ import annotations
 

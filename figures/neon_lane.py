@@ -1,4 +1,4 @@
-"""Two ways to multiply four weights by one element on AArch64: by a lane, and by a replicated element."""
+"""Multiplying four weights by one element on AArch64: by a lane, or by a replicated element."""
 
 from __future__ import annotations
 

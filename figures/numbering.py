@@ -1,4 +1,4 @@
-"""Value numbering: a program with repeated calls, the table that finds them, and the result."""
+"""Value numbering: a program with repeated calls, the table that identifies them, and the result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LABELS = {"exp": 1, "tanh": 2, "add": 3}
 
 @cache
 def table() -> tuple[tuple[str, tuple[str, ...], int, bool], ...]:
-    """For each call, in order: its operator, its arguments, its value number, and whether that is new."""
+    """Return for each call, in order, its operator, arguments and value number, and whether that is new."""
     main = parse(PROGRAM)["main"]
     assert isinstance(main, Function)
     numbers: dict[Expr, int] = {}
@@ -36,7 +36,7 @@ def table() -> tuple[tuple[str, tuple[str, ...], int, bool], ...]:
 
 
 def _graph(c: Canvas, middle: float, *edges: tuple[str, str]) -> None:
-    """Draw a graph; a prime tells two calls of one operator apart."""
+    """Draw a graph; a prime distinguishes two calls of one operator."""
     nodes = {"x": Box("x", "none", width=20, height=20)}
     for name in ("exp", "exp'", "tanh", "tanh'", "add"):
         if any(name in edge for edge in edges):

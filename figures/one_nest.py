@@ -1,4 +1,6 @@
-"""Inlining and moving: the loops of a gate as they follow from its formulas, and two primitives later."""
+"""Inlining and moving computations: the loops of a gate as they follow from its formulas, and after two
+primitives.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def @main(%x: Tensor[(4, 64), float32], %w: Tensor[(32, 64), float32], %b: Tenso
   sigmoid(nn.dense(%x, %w) + %b)
 }
 """
-# The operators: what a block of theirs says, and their colour.
+# For each operator, the label and the colour of its block.
 SAYS = {"nn_dense": ("+ x · w", "blue"), "add": ("+ b", "orange"), "sigmoid": ("sigmoid", "purple")}
 TITLES = (
     ("three nests", "from the formulas"),
@@ -32,7 +34,7 @@ TITLES = (
 
 @cache
 def nests() -> tuple[Nest, ...]:
-    """The loops at first, after the first step and after the second."""
+    """Return the loops at first, after the first step and after the second."""
     call = infer_types(FuseOps()(infer_types(parse(GATE))))["main"].body
     assert isinstance(call, Call)
     assert isinstance(call.op, Function)
@@ -47,7 +49,7 @@ def nests() -> tuple[Nest, ...]:
 
 
 def _block(c: Canvas, x: float, y: float, names: list[str]) -> None:
-    """A statement: the operators that it computes, each in its colour."""
+    """Draw a statement, with the operators that it computes, each in its colour."""
     for name in names:
         says, hue = SAYS[name]
         width = 13 + 7.4 * len(says)
@@ -57,7 +59,7 @@ def _block(c: Canvas, x: float, y: float, names: list[str]) -> None:
 
 
 def _stored(c: Canvas, x: float, y: float) -> None:
-    """An array in memory, as a barrel."""
+    """Draw an array in memory, as a barrel."""
     left, right, top, bottom, bulge = x + 14, x + 96, y + 7, y + 29, 5
     c.path(f"M{left} {top}V{bottom}C{left} {bottom + bulge} {right} {bottom + bulge} {right} {bottom}V{top}",
            edge="soft", fill="none")  # fmt: skip

@@ -1,4 +1,4 @@
-"""The weights of eight units for one feature: in rows of the framework's layout, and packed."""
+"""The weights of eight units for one feature: spread over rows in the framework's layout, and packed."""
 
 from __future__ import annotations
 

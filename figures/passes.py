@@ -1,4 +1,4 @@
-"""A pipeline is a pass: modules go through, the context decides which steps run, and a contract holds from
+"""A pipeline is a pass: it transforms modules, the context decides which steps run, and a contract holds from
 end to end.
 """
 
@@ -13,7 +13,7 @@ CONTRACT = ("types: the same", "values: the same, or nearly", "the module that w
 
 
 def _module(c: Canvas, x: float, name: str) -> None:
-    """A sheet with lines on it."""
+    """Draw a module: a sheet with lines on it."""
     c.box(x - 22, MIDDLE - 30, 44, 60, fill="paper", edge="ink", radius=4)
     for line, wide in enumerate((28, 20, 24, 14)):
         c.line(
@@ -41,7 +41,7 @@ def draw(c: Canvas) -> None:
         end = x + 62 if number < 2 else WIDTH - 56
         if runs:
             c.line((x + 36, MIDDLE), (end if number else x + 48, MIDDLE), edge="ink", arrow=number == 2)
-    # Around the one that is skipped.
+    # The arrow around the pass that is skipped.
     c.path("M190 136C196 136 194 176 206 176L274 176C286 176 286 136 298 136", edge="ink")
     c.head(302, MIDDLE, 0, "ink")
     c.text(240, 192, "skipped", size=12, anchor="middle", colour="soft")

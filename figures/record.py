@@ -1,4 +1,4 @@
-"""A real inference for the figures to draw: the record that the explorer of the book's cover replays."""
+"""A recorded inference that figures draw: the one that the explorer on the book's cover replays."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ PROGRAM = (
     "  %f(exp(%x))",
     "}",
 )
-KNOWN_IN_PART, KNOWN = 1, 2  # the view format's words for a type
-DONE = 4  # and for a relation
+KNOWN_IN_PART, KNOWN = 1, 2  # the view format's states of a type
+DONE = 4  # the state of a solved relation
 
 
 @cache
 def view() -> dict[str, Any]:
-    """The explorer's data, so that a variable has one name in figures and explorers."""
+    """Return the explorer's data, so that figures and explorers use the same names for variables."""
     return relay_explorer.explore("\n".join(PROGRAM), view="types").to_dict()
 
 
 def word(index: int) -> str:
-    """One of the view's strings."""
+    """Return one of the view's strings."""
     return str(view()["strings"][index])
 
 
 @dataclass
 class Relation:
-    """A relation: its operator, and the variables that it connects, by number, the output last."""
+    """A type relation: its operator, and the numbers of the variables that it connects, the output last."""
 
     operator: str
     variables: list[int]
@@ -40,7 +40,7 @@ class Relation:
 
 @dataclass
 class Moment:
-    """What was known at one time: a forest of classes, and the types of its roots."""
+    """What is known at one time: a forest of classes, and the types of its roots."""
 
     parent: dict[int, int] = field(default_factory=dict)
     known: dict[int, str] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Moment:
         return number
 
     def classes(self) -> list[list[int]]:
-        """The classes of tensors' variables, root first, in the program's order."""
+        """Return the classes of the variables that stand for tensor types, root first, in program order."""
         groups: dict[int, list[int]] = {}
         for number in variables():
             if number not in self.functions:
@@ -71,24 +71,26 @@ class Moment:
 
 
 def variables() -> dict[int, tuple[str, str]]:
-    """Every type variable, with its Greek letter and whose type it is."""
+    """Return every type variable: its Greek letter, and the expression whose type it is."""
     rows = enumerate(view()["vars"])
     return {i: (word(name), word(what)) for i, (name, _, what) in rows if word(name) != word(what)}
 
 
 def owner(number: int) -> str:
-    """Whose type a variable is: `%a`, the operator of an intermediate result, or the last call."""
+    """Return whose type a variable is: `%a`, the operator of an intermediate result, or the last call."""
     operators = {relation.variables[-1]: relation.operator for relation in relations()}
     return operators.get(number, variables()[number][1])
 
 
 def relations() -> list[Relation]:
-    """All relations, in the order in which they joined the queue."""
+    """Return all relations, in the order in which they entered the queue."""
     return [Relation(word(name), list(connected)) for name, _, _, connected in view()["rels"]]
 
 
 def moments() -> Iterator[tuple[str | None, Moment]]:
-    """The state after each step, one object that changes, and the operator whose relation it did."""
+    """Yield the state after each step, one object that is updated, and the operator whose relation the step
+    solved.
+    """
     moment = Moment()
     for step in view()["steps"]:
         done = None
@@ -100,7 +102,7 @@ def moments() -> Iterator[tuple[str | None, Moment]]:
 
 
 def before_solving() -> Moment:
-    """What was known when all relations had been written down and none had run."""
+    """Return what is known once all relations have been generated and none has run."""
     last = Moment()
     for step in view()["steps"]:
         if any(change[0] == "r" and change[2] >= KNOWN for change in step[4]):

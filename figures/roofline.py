@@ -11,7 +11,7 @@ WIDTH, HEIGHT = 480, 330
 LEFT, RIGHT, TOP, BOTTOM = 56, 18, 40, 58
 LEAST_X, MOST_X = 0.1, 100.0  # operations per byte
 LEAST_Y, MOST_Y = 4.0, 1000.0  # GFLOP/s
-# Kernels of the run: what their names begin with, what the drawing calls them, and the mark's place.
+# Kernels of the run: the beginning of the name, and the label in the drawing.
 SHOWN = (
     ("fused_nn_contrib_dense", "a dense layer"),
     ("fused_nn_contrib_conv2d_NCHWc_add_nn_relu_3", "a convolution"),
@@ -23,7 +23,7 @@ PEAK, BANDWIDTH, RIDGE = RUN.limits.flops / 1e9, RUN.limits.bandwidth / 1e9, RUN
 
 
 def _kernel(start: str) -> tuple[float, float]:
-    """The intensity and the speed of the run's kernel whose name begins so."""
+    """Return the intensity and the speed of the kernel in the run whose name begins with that text."""
     (number,) = [n for n, kernel in enumerate(RUN.kernels) if kernel.name.startswith(start)]
     kernel = RUN.kernels[number]
     spent = min(launch.ns for launch in RUN.launches if launch.kernel == number)

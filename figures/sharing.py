@@ -10,7 +10,7 @@ PANEL, TOP = 150, 56
 
 
 def _graph(c: Canvas, x: float, *edges: tuple[str, str]) -> None:
-    """Draw a graph whose nodes are named after their labels; a prime tells two of one label apart."""
+    """Draw a graph whose nodes are named after their labels; a prime distinguishes nodes with one label."""
     labels = {"multiply": "multiply", "exp": "exp", "x": "%x"}
     names = dict.fromkeys(name for edge in edges for name in edge)
     nodes = {name: Box(labels[name.rstrip("'")], width=76 if name == "multiply" else 50) for name in names}

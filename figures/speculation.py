@@ -1,4 +1,4 @@
-"""What sharing costs when the shared expression is only needed in some branches; counted in runs."""
+"""The cost of sharing an expression that is needed only in some branches; counted in runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stack and heap while a sentence of two words is read: registers refer to values, values are counted."""
+"""Stack and heap while a sentence of two words is read: registers refer to reference-counted values."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ LEFT, MIDDLE, RIGHT = 8, 110, 262
 
 
 def calls() -> list[tuple[int, bool, str]]:
-    """Return for each call `%n`, the condition, and what the call leaves."""
+    """Return, for each call, `%n`, the condition, and the line that the call leaves."""
     rows = []
     for n in range(EXPONENT, -1, -1):
         line = EXPONENT - n

@@ -1,4 +1,4 @@
-"""The figures' colours: those of the explorers, so that a colour means one thing in the whole book."""
+"""The figures' colours, which are those of the explorers, so a colour has one meaning in the whole book."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SANS = "system-ui, sans-serif"
 
 @cache
 def palette(theme: str) -> dict[str, str]:
-    """The tokens of `theme`, `light` or `dark`: name to hexadecimal colour."""
+    """Return the colours of a theme, `light` or `dark`: hexadecimal, by token."""
     text = THEME.read_text("utf-8")
     selector = r"\.rx" if theme == "light" else rf'\.rx\[data-theme="{theme}"\]'
     block = re.search(rf"^{selector} {{(.*?)^}}", text, re.DOTALL | re.MULTILINE)

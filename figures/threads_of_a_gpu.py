@@ -1,4 +1,4 @@
-"""What the loops of a kernel become on a GPU: blocks on multiprocessors, threads in warps."""
+"""A kernel's loops on a GPU: blocks on multiprocessors, threads in warps."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _loops(c: Canvas) -> None:
 
 
 def _warp(c: Canvas, x: float, y: float) -> None:
-    """32 threads in a row, as so many strokes."""
+    """Draw the 32 threads of a warp as a row of strokes."""
     c.box(x, y, 82, 15, fill="hue-orange-fill", edge="hue-orange", width=1, radius=3)
     for thread in range(32):
         at = x + 3.2 + 2.45 * thread

@@ -19,7 +19,7 @@ def text(shape: Shape) -> str:
 
 
 def verdict(shapes: tuple[Shape, ...]) -> tuple[str, str, str]:
-    """Run the relation; return the answer, its tone, and the type of the result or what to say of it."""
+    """Run the relation; return the answer, its tone, and the type of the result or a remark about it."""
     try:
         *_, (result, solved) = answers("add", shapes, {})
     except RelationError:

@@ -1,4 +1,4 @@
-"""The same loop in three ways, as time lines: what happens once, and what for each input."""
+"""Three implementations of the same loop, as timelines: what happens once, and what for each input."""
 
 from __future__ import annotations
 

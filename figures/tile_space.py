@@ -20,7 +20,7 @@ LEAST, MOST = 1, 112
 
 
 def _speeds() -> dict[int, list[tuple[int, float]]]:
-    """By the channels of a tile: sums that it holds, and GFLOP/s."""
+    """Return the accumulators of each tile and its GFLOP/s, by the channels of the tile."""
     data = measured()
     points: dict[int, list[tuple[int, float]]] = {}
     for one in data["space"]:

@@ -1,4 +1,4 @@
-"""Where the parts of a product of matrices stay while they are used: registers, caches, memory."""
+"""Where the parts of a matrix product are stored while they are used: registers, caches, memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from figures.canvas import Canvas, Figure
 WIDTH, HEIGHT = 480, 352
 SIDE, GAP, LEFT, TOP = 128, 18, 196, 34  # of the matrices
 PANEL, ROWS = 34, 18  # the widths of a panel of b and of a strip of a
-# What is kept where: place, how much it holds, what is kept, and its colour.
+# The levels of the memory hierarchy: name, capacity, contents, colour.
 PLACES = (
     ("registers", "16 vectors", "a tile of `c`", "purple"),
     ("L1 cache", "32 KB", "some rows of `a`", "orange"),
@@ -17,14 +17,14 @@ PLACES = (
 
 
 def _places(c: Canvas) -> None:
-    """The pyramid, the fastest place on top."""
-    for number, (name, size, what, hue) in enumerate(PLACES):
+    """Draw the memory hierarchy as a pyramid, the fastest level on top."""
+    for number, (name, size, content, hue) in enumerate(PLACES):
         width, y = 92 + 24 * number, 30 + 78 * number
         fill, edge = (f"hue-{hue}-fill", f"hue-{hue}") if hue else ("none", "soft")
         c.box(8, y, width, 62, fill=fill, edge=edge, width=1.8)
         c.text(16, y + 19, name, size=13.5, bold=True)
         c.text(16, y + 37, size, size=12.5, colour="soft")
-        c.text(16, y + 54, what, size=12.5)
+        c.text(16, y + 54, content, size=12.5)
     c.text(8, 20, "fast and small", size=12.5, colour="soft")
     c.text(8, HEIGHT - 6, "slow and large", size=12.5, colour="soft")
 

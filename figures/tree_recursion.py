@@ -42,8 +42,8 @@ def draw(c: Canvas) -> None:
               dashed=waits)  # fmt: skip
         c.text(298, y + 20, name, size=14, mono=True)
         c.text(298, y + 39, state, size=13, colour="soft")
-    c.text(WIDTH / 2, 288, "The waiting calls are the path from the root to the current node.", size=13.5,
-           anchor="middle", colour="soft")  # fmt: skip
+    words = "The calls of @encode follow the path from the root to the current node."
+    c.text(WIDTH / 2, 288, words, size=13.5, anchor="middle", colour="soft")
 
 
 FIGURE = Figure(

@@ -1,4 +1,6 @@
-"""The parts of a tuner: a space, a cost model that ranks it, measurements, and what they teach the model."""
+"""The parts of a tuner: a space, a cost model that ranks its candidates, and measurements, which train the
+model.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `benchmarks/tuning.py` measured, for the figures of chapter 26."""
+"""The measurements of `benchmarks/tuning.py`, for the figures of chapter 26."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A type as a tree: what it is built of, down to shapes and kinds of number."""
+"""A type as a tree of its parts, down to shapes and element types."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TYPE = FuncType(
 
 
 def parts(type_: Type) -> list[tuple[str, Type]]:
-    """What a type is built of, each with its place."""
+    """Return the direct parts of a type, each with its role: `first`, `result`, `.0` …"""
     if isinstance(type_, FuncType):
         ordinals = ("first", "second", "third")
         return [*zip(ordinals, type_.arg_types, strict=False), ("result", type_.ret_type)]

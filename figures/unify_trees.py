@@ -17,7 +17,7 @@ def _box(words: str, tone: str) -> Box:
 
 
 def _tree(c: Canvas, x: float, parameter: Box, result: Box) -> dict[str, Node]:
-    """Draw the tree of a function type whose root is at x, and return the places of its nodes."""
+    """Draw the tree of a function type whose root is at x, and return the positions of its nodes."""
     root = Box("function", "edge", fill="panel", width=95, height=34, radius=6, mono=False, size=14.5)
     nodes = {"function": root, "parameter": parameter, "result": result}
     arrows = [Arrow("function", place, edge="edge") for place in ("parameter", "result")]

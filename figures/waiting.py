@@ -18,12 +18,12 @@ def @main(%n: int32, %total: int32) -> int32 {
 
 
 def depth(activation: Activation) -> int:
-    """Count the frames below it on the stack. (A tail call reuses the frame of its caller.)"""
+    """Count the frames below a call on the stack. (A tail call reuses the frame of its caller.)"""
     return 0 if activation.caller is None else 1 + depth(activation.caller)
 
 
 def runs(evaluation: Evaluation, activation: Activation) -> list[tuple[int, int]]:
-    """Return the intervals of steps in which it runs: the first and the last step of each."""
+    """Return the intervals of steps in which a call runs: the first and the last step of each."""
     intervals: list[tuple[int, int]] = []
     for number, step in enumerate(evaluation.steps):
         if step.activation is activation:

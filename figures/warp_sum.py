@@ -11,7 +11,7 @@ DISTANCES = (16, 8, 4, 2, 1)
 
 
 def sums() -> list[int]:
-    """What thread 0 holds at first and after each step."""
+    """Return the value that thread 0 holds, at first and after each step."""
     values = list(range(THREADS))
     held = [values[0]]
     for distance in DISTANCES:

@@ -1,4 +1,4 @@
-"""How many places a kernel has: two heights of an image, one height of the result."""
+"""The number of positions of a kernel: two heights of an image give one height of the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The book's Sphinx extension: its theme, the explorers' bundle, directives, and chapter furniture."""
+"""The book's Sphinx extension: its theme, the explorers' bundle, directives, and navigation."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from . import assets, chapters, directives, links, operators, outdated, own_comp
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Entry point for Sphinx."""
-    # The kernels that run the cells inherit this: an explorer then leaves only its data and picture in the
-    # page, and the page loads the bundle once, for all of them.
+    """Register all parts of the extension with Sphinx, and return its metadata."""
+    # The kernels that run the cells inherit this variable. An explorer then writes only its data and picture
+    # into the page, and the page loads the bundle once for all explorers.
     os.environ["RELAY_EXPLORER_BUNDLE"] = "shared"
-    # And the reader's compiler is the book's: no file is written, and no reader's own is read.
+    # With this variable, cells use the book's version of the reader's compiler, and write no files.
     os.environ["RELAY_EXPLORER_BOOK_BUILD"] = "1"
-    # Jupyter Book sets this for an extension that the book leaves out.
+    # Jupyter Book sets this option of an extension that the book does not use.
     app.add_config_value("comments_config", None, "")
     assets.setup(app)
     chapters.setup(app)

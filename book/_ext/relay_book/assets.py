@@ -1,4 +1,4 @@
-"""Registers the theme, and puts the explorers' bundle into the site and onto the pages that need it."""
+"""Register the theme, copy the explorers' bundle into the site, and load it on pages with explorers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _EXPORTS = re.compile(r"export\s*\{[^{}]*\};?\s*(//[^\n]*\s*)?$")
 
 
 def classic_script(module: str) -> str:
-    """The bundle as a classic script: a page that was opened as a file may not load an ES module."""
+    """Convert the bundle to a classic script, because a page that was opened as a file may not load an ES
+    module. Raise an ExtensionError if the bundle is not one self-contained module.
+    """
     body, count = _EXPORTS.subn("", module)
     if count != 1 or "import.meta" in body:
         raise ExtensionError(

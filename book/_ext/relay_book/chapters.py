@@ -1,4 +1,6 @@
-"""What a page's file name says about it: number, part, the label above its title; and the contents."""
+"""Derive a page's role in the book from its file name (number, part, label above the title), and build the
+table of contents.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +22,21 @@ _PART = re.compile(r"book/part(\d)_\w+")
 
 
 def chapter_of(page: str) -> str | None:
-    """Return the label of the chapter on a page `book/chNN_slug`: `4`, or `17b` where a letter follows."""
+    """Return the label of the chapter on a page `book/chNN_slug`: `4`, or `17b` if a letter follows; None for
+    other pages.
+    """
     match = _CHAPTER.fullmatch(page)
     return match[1] if match else None
 
 
 def part_of(page: str) -> int | None:
-    """The number of the part that a page called `book/partN_slug` opens."""
+    """Return the number of the part that a page `book/partN_slug` opens; None for other pages."""
     match = _PART.fullmatch(page)
     return int(match[1]) if match else None
 
 
 def kind_of(page: str) -> str:
-    """`cover`, `part`, `chapter`, `reference` or `plain`: the class that the page's body has."""
+    """Return the CSS class of the page's body: `cover`, `part`, `chapter`, `reference` or `plain`."""
     if page == COVER:
         return "cover"
     if part_of(page):
@@ -47,7 +51,7 @@ def _title(env: BuildEnvironment, page: str) -> str:
 
 
 def _sections(env: BuildEnvironment, page: str) -> list[dict[str, str]]:
-    """The page's `##` headings."""
+    """Return the titles and anchors of the page's `##` headings."""
     toc = env.tocs.get(page)
     links = []
     for link in toc.findall(nodes.reference) if toc is not None else ():
@@ -61,13 +65,15 @@ def _sections(env: BuildEnvironment, page: str) -> list[dict[str, str]]:
 
 
 def promises_of(source: str) -> list[str]:
-    """Return the lines under "What you will be able to do", in order; a question names them by number."""
+    """Return the items under "What you will be able to do", in order; a question refers to them by number."""
     section = re.search(r"^## What you will be able to do\n((?:(?!## ).*\n)*)", source, re.MULTILINE)
     return re.findall(r"^[*-] (.+(?:\n {2}\S.*)*)", section[1], re.MULTILINE) if section else []
 
 
 def goal_of(source: str) -> str:
-    """The first thing that a chapter promises, for its card on the cover and on its part's page."""
+    """Return the first item that a chapter promises, as plain text, for its card on the cover and on its
+    part's page.
+    """
     promises = promises_of(source)
     if not promises:
         return ""
@@ -76,7 +82,9 @@ def goal_of(source: str) -> str:
 
 
 def contents(app: Sphinx, page: str) -> dict[str, Any]:
-    """Parts with their chapters, pages before and after, and the sections of `page`, for the template."""
+    """Return the contents for the template: the parts with their chapters, the pages before and after them,
+    and the sections of `page`.
+    """
     env, builder = app.env, app.builder
 
     def entry(target: str, label: str = "") -> dict[str, Any]:
@@ -112,7 +120,9 @@ LEVELS = {
 
 
 def level_mark(env: BuildEnvironment, page: str) -> str:
-    """The mark of how hard a chapter is: its front matter says `level: 1`, 2 or 3."""
+    """Return the HTML mark of a chapter's difficulty, from `level: 1`, 2 or 3 in its front matter; empty
+    without one.
+    """
     level = LEVELS.get(str(env.metadata.get(page, {}).get("level", "")))
     if level is None:
         return ""
@@ -121,7 +131,7 @@ def level_mark(env: BuildEnvironment, page: str) -> str:
 
 
 def eyebrow(page: str, nav: dict[str, Any]) -> str:
-    """The label above the title: `Part III · Typing · Chapter 12`, or `Part III`."""
+    """Return the label above the title: `Part III · Typing · Chapter 12`, or `Part III`."""
     number = part_of(page)
     if number:
         return f"Part {ROMAN[number]}"
@@ -137,7 +147,7 @@ def _furnish(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
     context["nav"], context["page_kind"] = nav, kind_of(page)
     label = eyebrow(page, nav)
     if "body" in context:
-        # MyST-NB's label would hide from a screen reader what the summary says.
+        # With MyST-NB's label, a screen reader would not read the summary.
         context["body"] = context["body"].replace(' aria-label="Toggle hidden content"', "")
     if label and "body" in context:
         context["body"] = context["body"].replace(
@@ -154,7 +164,7 @@ def _furnish(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
 
 
 def _wrap_tables(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Let a wide table scroll inside itself, so that a phone's page never scrolls sideways."""
+    """Wrap each table in an element that scrolls horizontally, so that a page on a phone never does."""
     if "body" in context:
         context["body"] = re.sub(
             r"<table\b.*?</table>", r'<div class="table-wrap">\g<0></div>', context["body"], flags=re.DOTALL

@@ -1,4 +1,4 @@
-"""The book's directives and roles; `tools/plain_markdown.py` says the same in a notebook's Markdown."""
+"""The book's directives and roles. `tools/plain_markdown.py` converts them for notebooks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def promise_numbers(argument: str | None) -> list[int]:
-    """Parse `:checks: 1, 3`, the numbers of the promises that a question checks."""
+    """Parse the option `:checks: 1, 3`, the numbers of the promises that a question checks."""
     numbers = [part.strip() for part in (argument or "").split(",")]
     if not all(number.isdecimal() for number in numbers):
         raise ValueError("it names promises of the page by number, such as 1, 3")
@@ -47,7 +47,7 @@ class Question(SphinxDirective):
 
 
 class details(nodes.General, nodes.Element):  # noqa: N801 - docutils names a node's visitor after its class
-    """A block that shows its content when asked."""
+    """A block whose content is hidden until the reader opens it."""
 
 
 def _enter_details(self: Any, node: details) -> None:
@@ -59,7 +59,7 @@ def _leave_details(self: Any, node: details) -> None:
 
 
 class Answer(Question):
-    """`{answer} [label]`: hidden until the reader asks for it, with and without JavaScript."""
+    """`{answer} [label]`: content that is hidden until the reader opens it, with or without JavaScript."""
 
     optional_arguments = 1
     final_argument_whitespace = True
@@ -71,7 +71,7 @@ class Answer(Question):
 
 
 class Predict(Question):
-    """`{predict}`: a question to answer before running what follows; may hold its `{answer}`."""
+    """`{predict}`: a question to answer before running the next cell; may contain its `{answer}`."""
 
     def block(self) -> nodes.Node:
         block = nodes.container(classes=["predict"])
@@ -81,7 +81,9 @@ class Predict(Question):
 
 
 class Diagram(SphinxDirective):
-    """`{diagram} name`: `figures/svg/name.light.svg` and its dark twin; the content is the caption."""
+    """`{diagram} name`: the figure `figures/svg/name.light.svg` and its dark version; the content is the
+    caption.
+    """
 
     has_content = True
     required_arguments = 1
@@ -110,7 +112,7 @@ class Diagram(SphinxDirective):
 
 
 class Here(SphinxDirective):
-    """`{here}`: the picture of the whole stack, with the chapter's place in it marked (`figures/here.py`)."""
+    """`{here}`: the picture of the whole stack in which this chapter is marked (`figures/here.py`)."""
 
     def run(self) -> list[nodes.Node]:
         label = chapter_of(self.env.docname)
@@ -127,7 +129,9 @@ class Here(SphinxDirective):
 
 
 class Exercise(Question):
-    """`{exercise} exercises/.../name.ipynb`: what to do, and the link that opens the notebook in Colab."""
+    """`{exercise} exercises/.../name.ipynb`: the task, and links that open the notebook in Colab or download
+    it.
+    """
 
     required_arguments = 1
 
@@ -161,7 +165,7 @@ class Repository(SphinxRole):
 
 
 def setup(app: Sphinx) -> None:
-    """Register what this file defines."""
+    """Register the directives, the role and the node of this file."""
     app.add_node(details, html=(_enter_details, _leave_details))
     app.add_directive("answer", Answer)
     app.add_directive("predict", Predict)

@@ -1,4 +1,6 @@
-"""Links to the state of an explorer: `[step 9](#rx-NAME:step=9)`, also with a page before the `#`."""
+"""Resolve links to a state of an explorer: `[step 9](#rx-NAME:step=9)`, optionally with a page before the
+`#`.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,12 @@ PREFIX = "rx-"
 
 
 class ExplorerLinks(SphinxPostTransform):
-    """Resolves such links before MyST does, which would look for a heading of that name."""
+    """Resolves these links before MyST does, which would search for a heading of that name."""
 
     default_priority = 8
 
     def run(self, **kwargs: Any) -> None:
-        """Replace each by a plain link; a test of the built site sees that the explorer exists."""
+        """Replace each link by a plain reference. A test of the built site checks the explorers' names."""
         for node in list(self.document.findall(pending_xref)):
             if node["reftype"] != "myst":
                 continue

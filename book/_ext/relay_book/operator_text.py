@@ -1,6 +1,7 @@
-"""The operator reference as MyST Markdown, written from the operators' declarations.
+"""Write the operator reference as MyST Markdown, from the operators' declarations.
 
-Everything that an operator declares may come from outside, and is escaped: it shows as it was written.
+All text in a declaration is escaped, because users may declare operators, too. It appears exactly as it was
+written.
 """
 
 from __future__ import annotations
@@ -42,37 +43,37 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|$~&!^@:])")
 
 
 def plain(text: str) -> str:
-    """Text as Markdown that shows it as it is, in one line."""
+    """Escape text for Markdown, as one line."""
     return _SPECIAL.sub(r"\\\1", re.sub(r"\s+", " ", text))
 
 
 def prose(text: str) -> str:
-    """Text in which backquotes mark code, as in docstrings; all else shows as it is."""
+    """Convert a docstring's text to Markdown: parts between backquotes become code, all else is escaped."""
     parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
     return "".join([code(part[1:-1]) if number % 2 else plain(part) for number, part in enumerate(parts)])
 
 
 def code(text: str) -> str:
-    """Text as code within a line; as HTML where Markdown's own, in a table, cannot hold it."""
+    """Format text as inline code; as HTML if Markdown's code spans cannot contain it, as in a table."""
     if text.strip() == text and text and not re.search(r"[`|\\\n]", text):
         return f"`{text}`"
     return f"<code>{''.join([c if c.isalnum() else f'&#{ord(c)};' for c in text])}</code>"
 
 
 def fenced(text: str, language: str = "text") -> list[str]:
-    """A block of code, in a fence that the text does not hold."""
+    """Return the lines of a code block, with a fence that does not occur in the text."""
     fence = "`" * max([3, *[len(run) + 1 for run in re.findall(r"`+", text)]])
     return [f"{fence}{{code-block}} {language}", *text.splitlines(), fence, ""]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A Markdown table of cells that are Markdown already."""
+    """Return the lines of a Markdown table; the cells are already Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return [*(f"| {' | '.join(cells)} |" for cells in lines), ""]
 
 
 def _builders() -> dict[str, Callable[..., Any]]:
-    """Each builder by the name under which `relay` has it."""
+    """Map the name under which `relay` exports each builder to the builder."""
     by_name: dict[str, Callable[..., Any]] = {}
     for namespace in NAMESPACES:
         for name, build in builders(namespace).items():
@@ -81,8 +82,8 @@ def _builders() -> dict[str, Callable[..., Any]]:
 
 
 def _builder_of(op: Op, known: dict[str, Callable[..., Any]]) -> str:
-    """The name of the function that builds calls of `op`; forms for computed shapes share one, and those of
-    layers in blocks are called as the operator is.
+    """Return the name of the function that builds calls of `op`. Forms for computed shapes share the builder
+    of the static operator; operators on blocked layouts have their own.
     """
     name = op.name.replace("contrib_", "").removeprefix("dyn.")
     for full in (name, op.name.lower()):
@@ -104,7 +105,7 @@ def _signature(name: str, build: Callable[..., Any]) -> str:
 
 
 def _filled(parts: Sequence[str]) -> list[str]:
-    """Parameters in lines of at most 72 characters."""
+    """Fill lines of at most 72 characters with parameters."""
     lines = ["   "]
     for part in parts:
         if len(lines[-1]) + len(part) > 72 and lines[-1].strip():
@@ -118,14 +119,16 @@ def _shown(value: object) -> str:
 
 
 def _law(relation: Relation, inputs: Sequence[str]) -> str:
-    """The relation's formula with the arguments' names: `out = data ∗ weight`."""
+    """Format the relation's formula with the arguments' names: `out = data ∗ weight`."""
     names = {str(number): name for number, name in enumerate(inputs)}
     formula = re.sub(r"\{(\w+)\}", lambda match: names.get(match[1], match[1]), relation.formula)
     return prose(formula[:1].upper() + formula[1:] if formula.startswith("a ") else formula)
 
 
 def _words(relation: Relation) -> str:
-    """Return the inputs and outputs that the docstring of the rule, or of its maker, describes; else ""."""
+    """Return the description of inputs and outputs in the docstring of the rule, or of the function that
+    created it; "" if there is none.
+    """
     rule = relation.rule
     maker = getattr(inspect.getmodule(rule), rule.__qualname__.partition(".")[0], None)
     for source in (rule, maker if maker is not rule else None):
@@ -139,7 +142,7 @@ def _words(relation: Relation) -> str:
 
 
 def _cost_words(op: Op) -> str:
-    """Say in words how the operations are counted, from the docstring of `flops`."""
+    """Describe how the operations are counted, from the docstring of `flops`."""
     if op.flops is no_flops:
         return "none, data is moved and not computed with"
     maker = getattr(inspect.getmodule(op.flops), op.flops.__qualname__.partition(".")[0], None)
@@ -152,7 +155,7 @@ def _cost_words(op: Op) -> str:
 
 
 def _typed(call: Call) -> tuple[str, int]:
-    """A call as a program with its inferred types, and the operations that it does."""
+    """Return a call as a program with inferred types, and the number of its floating-point operations."""
     module = infer_types(IRModule.from_expr(Function(free_vars(call), call)))
     main = module["main"]
     assert isinstance(main, Function)
@@ -160,12 +163,12 @@ def _typed(call: Call) -> tuple[str, int]:
     assert isinstance(body, Call)
     assert isinstance(body.op, Op)
     work = body.op.flops(body.attrs, [arg.checked_type for arg in body.args], body.checked_type)
-    text = re.sub(r" /\* ty=.*? \*/", "", str(module).split("#[metadata]")[0])  # the first line says them
+    text = re.sub(r" /\* ty=.*? \*/", "", str(module).split("#[metadata]")[0])  # the first line has the types
     return _constants(call) + _folded(text.strip()), work
 
 
 def _constants(call: Call) -> str:
-    """Comments that say what the constants are that stand in the metadata, which is not shown."""
+    """Return comments with the values of the constants in the program's metadata, which is not shown."""
     tensors = {id(arg): arg.data for arg in call.args if isinstance(arg, Constant) and arg.data.shape}
     lines = []
     for number, data in enumerate(tensors.values()):
@@ -176,7 +179,7 @@ def _constants(call: Call) -> str:
 
 
 def _folded(program: str) -> str:
-    """A function's text with a parameter a line, where its first line is long."""
+    """Put each parameter of a program on its own line if the first line is long."""
     head, _, rest = program.partition("\n")
     if len(head) > 80:
         head = re.sub(r"^def @main\((.+)\) -> ", r"def @main(\n  \1\n) -> ", head)
@@ -192,12 +195,12 @@ def _attribute(field: Field) -> list[str]:
 
 
 def _without_verb(sentence: str) -> str:
-    """Return what follows the first word: "Computes …" and "Compute …" say the same."""
+    """Remove the first word, so that "Computes …" and "Compute …" compare as equal."""
     return sentence.rstrip(".").partition(" ")[2]
 
 
 def entry(op: Op, call: Call, known: dict[str, Callable[..., Any]]) -> list[str]:
-    """The entry of one operator: a heading with its anchor, and all that it declares."""
+    """Return the entry of one operator: a heading with its anchor, and everything it declares."""
     inputs = op.inputs or ("fields",)
     name = _builder_of(op, known)
     example, work = _typed(call)
@@ -206,9 +209,9 @@ def entry(op: Op, call: Call, known: dict[str, Callable[..., Any]]) -> list[str]
     lines += ["```{math}", op.formula, "```", ""]
     lines += fenced(_signature(name, known[name]), "python")
     note = inspect.getdoc(known[name]) or ""
-    said = " ".join(note.split()).rstrip(".")
-    if said and _without_verb(said) != _without_verb(op.description):
-        lines += [prose(said) + ".", ""]
+    summary = " ".join(note.split()).rstrip(".")
+    if summary and _without_verb(summary) != _without_verb(op.description):
+        lines += [prose(summary) + ".", ""]
     arguments = "any number of tensors, or a tuple" if op.inputs is None else ", ".join(map(code, inputs))
     facts = f"Inputs: {arguments or 'none'}. Level {op.level}. Pattern: {PATTERN_NAMES[op.pattern]}."
     lines += [f"{facts} Operations: {cost}." if cost else facts, ""]
@@ -221,7 +224,7 @@ def entry(op: Op, call: Call, known: dict[str, Callable[..., Any]]) -> list[str]
         lines += [f"{work:,} floating-point operations in this example.", ""]
     if op.lenient_in_tvm:
         laxer = prose(op.lenient_in_tvm[:1].lower() + op.lenient_in_tvm[1:])
-        lines += [f"**Stricter than TVM.** TVM's relation was laxer: {laxer}", ""]
+        lines += [f"**Stricter than TVM.** TVM 0.14's relation was laxer: {laxer}", ""]
     return lines
 
 
@@ -231,7 +234,7 @@ def _operators(family: str) -> list[Op]:
 
 
 def _examples() -> dict[str, Call]:
-    """The first call of each operator."""
+    """Map each operator's name to the first example call of it."""
     calls: dict[str, Call] = {}
     for call in CALLS:
         assert isinstance(call.op, Op)
@@ -240,13 +243,13 @@ def _examples() -> dict[str, Call]:
 
 
 def _link(op: Op) -> str:
-    """A link to an operator, whose name may be broken after a dot or an underscore."""
+    """Return a link to an operator, whose name may break after a dot or an underscore."""
     name = re.sub(r"([._])", r"\\\1<wbr>", op.name)
     return f"[{name}](#{anchor(op.name)})"
 
 
 def family_page(family: str) -> str:
-    """The page of a family: its operators' names, then an entry each."""
+    """Return the page of a family: the names of its operators, then an entry for each."""
     ops, examples, known = _operators(family), _examples(), _builders()
     lines = [f"# {TITLES[family]}", "", " · ".join(map(_link, ops)), ""]
     for op in ops:
@@ -255,7 +258,7 @@ def family_page(family: str) -> str:
 
 
 def index_table() -> str:
-    """All operators, with where they belong and how they may be fused."""
+    """Return the table of all operators, with their families, levels and fusion patterns."""
     rows = [
         [_link(op), f"[{TITLES[op.family]}](operators_{op.family})", str(op.level), PATTERN_NAMES[op.pattern]]
         for op in map(Op.get, Op.list_op_names())
@@ -264,13 +267,13 @@ def index_table() -> str:
 
 
 def families_table() -> str:
-    """The families, with how many operators each has."""
+    """Return the table of the families, with the number of operators in each."""
     rows = [[f"[{TITLES[family]}](operators_{family})", str(len(_operators(family)))] for family in FAMILIES]
     return "\n".join(table(["Family", "Operators"], rows))
 
 
 def left_out_list() -> str:
-    """TVM's operators that are not here, by the reasons."""
+    """Return the list of TVM's operators that the package omits, grouped by the reason."""
     by_reason: dict[str, list[str]] = {}
     for name, why in LEFT_OUT.items():
         by_reason.setdefault(why, []).append(code(f"{name}…" if name.endswith(".") else name))

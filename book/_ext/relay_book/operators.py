@@ -1,7 +1,7 @@
-"""Writes the operator reference into its pages when they are read, and reads them again when it has changed.
+"""Generate the operator reference when Sphinx reads its pages, and read them again in every build.
 
-A page `reference/operators_FAMILY` holds a title and nothing else; `reference/operators` says where the
-tables go, with `<!-- operators: TABLE -->`.
+A page `reference/operators_FAMILY` contains only its title; in `reference/operators`, comments `<!--
+operators: TABLE -->` mark where the tables go.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TABLES = {
 
 
 def is_reference(page: str) -> bool:
-    """Whether a page is one of the operator reference."""
+    """Whether a page belongs to the operator reference."""
     return page == INDEX or _FAMILY.fullmatch(page) is not None
 
 
@@ -53,7 +53,9 @@ def _write(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def _anchored(app: Sphinx, doctree: nodes.document) -> None:
-    """Lets `[exp](reference/operators_arithmetic.md#op-exp)` find its place; MyST knows headings only."""
+    """Register the operators' anchors, so that `[exp](reference/operators_arithmetic.md#op-exp)` resolves;
+    MyST only registers those of headings.
+    """
     if is_reference(app.env.docname):
         slugs = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
         for section in doctree.findall(nodes.section):
@@ -66,7 +68,9 @@ def _anchored(app: Sphinx, doctree: nodes.document) -> None:
 def _outdated(
     app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
 ) -> Iterable[str]:
-    """The package is what these pages say; it may have changed. Writing them takes a second or two."""
+    """Return all pages of the reference: their text follows from the package, which may have changed.
+    Generating them takes a second or two.
+    """
     return [page for page in env.found_docs if is_reference(page)]
 
 

@@ -1,4 +1,4 @@
-"""Runs every page again when the package has changed, since the outputs in the pages are the package's."""
+"""Execute every page again when the package has changed, because it computes the outputs in the pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relay_explorer import _project
 
 
 def fingerprint(package: Path) -> str:
-    """A hash of the Python sources and programs of the package."""
+    """Hash the package's Python sources, grammars and Relay programs."""
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*")):
         if path.suffix in {".py", ".lark", ".relay"}:

@@ -1,6 +1,6 @@
-"""Shows cells of the reader's compiler as Python, with the name of their file above them.
+"""Highlight cells of the reader's compiler as Python, with the name of their file above them.
 
-A cell magic makes the highlighter take the rest of the cell for plain text.
+Because they begin with a cell magic, the highlighter would otherwise treat them as plain text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MAGIC = re.compile(r"%%pocket (\S+)\n")
 
 
 class NameFiles(SphinxPostTransform):
-    """Turns the magic of a `%%pocket FILE` cell into a label."""
+    """Turns the magic of each `%%pocket FILE` cell into a label."""
 
     default_priority = 8
 

@@ -1,6 +1,6 @@
-"""Reads pages side by side, and says which one is begun, for `tools/build_book.py` to count.
+"""Read pages in parallel, and print the name of each page when it begins; `tools/build_book.py` counts them.
 
-Sphinx itself names pages only once many of them are read.
+Sphinx itself prints names only after a whole batch of pages has been read.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ def _begin(app: Sphinx, page: str, content: list[str]) -> None:
     print(f"executing and reading {page}", flush=True)
 
 
-# What Jupyter Book always loads, and what does nothing to this book's pages: numbers of chapters, and LaTeX.
+# Jupyter Book always loads these extensions (chapter numbers, LaTeX), which do not change this book's pages.
 _SILENT = ("sphinx_multitoc_numbering", "sphinx_jupyterbook_latex")
 
 
 def _declare_safe(app: Sphinx) -> None:
-    """Declare extensions safe for parallel reading that do not say whether they are."""
+    """Mark the extensions in `_SILENT`, which do not declare whether they are safe for parallel reading, as
+    safe.
+    """
     for name in _SILENT:
         if name in app.extensions:
             app.extensions[name].parallel_read_safe = True

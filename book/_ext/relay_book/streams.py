@@ -1,7 +1,7 @@
-"""What a cell prints is shown as it was printed.
+"""Show what a cell prints exactly as it was printed.
 
-A kernel sends what a cell prints in pieces, which end where its clock says so, within a line too. MyST-NB's
-`nb_merge_streams` ends every piece with a line break. So the pieces are put together before it sees them.
+A kernel sends printed output in pieces, which it may cut at any time, even within a line. MyST-NB's
+`nb_merge_streams` ends every piece with a line break, so this module joins the pieces first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Outputs = list[Any]
 
 
 def joined(outputs: Outputs) -> Outputs:
-    """The outputs, all pieces of a stream in its first one."""
+    """Merge all pieces of each stream into its first output."""
     merged: Outputs = []
     streams: dict[str, Any] = {}
     for output in outputs:
@@ -30,7 +30,7 @@ def joined(outputs: Outputs) -> Outputs:
 
 
 def setup(app: Sphinx) -> None:
-    """Puts `joined` before what MyST-NB does."""
+    """Call `joined` before MyST-NB's own merging."""
     from myst_nb.core import render
 
     usual: Callable[[Outputs], Outputs] = render.coalesce_streams

@@ -1,7 +1,7 @@
-"""Links each term of the glossary at its first use in a chapter, and tells explorers where it is defined.
+"""Link each glossary term at its first use in a chapter, and tell explorers where terms are defined.
 
-The glossary page is the one list: `Term, another form (ABBREVIATION)` and its definition. An everyday word
-(`call`, `pass`) is a term only where a chapter introduces it, in italics.
+The glossary page is the only list: `Term, another form (ABBREVIATION)`, each followed by its definition. An
+everyday word (`call`, `pass`) counts as a term only where a chapter introduces it, in italics.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _running_text(document: nodes.document) -> Iterator[nodes.Text]:
 
 
 def _pieces(text: str, words: re.Pattern[str], linked: set[str], address: str) -> Iterator[nodes.Node]:
-    """Yield the parts of a text, the terms that are not linked yet as links."""
+    """Split a text into nodes, where each term that is not linked yet becomes a link."""
     at = 0
     for match in words.finditer(text):
         anchor = glossary()[_key(match[1])]
