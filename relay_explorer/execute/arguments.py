@@ -1,7 +1,7 @@
-"""Whether data from outside are what a program expects: each part of a tree, list or cell has its type.
+"""Check that data from outside have the types that a program expects, in every part of a tree, list or cell.
 
-Inference sees the types of tensors and tuples that come from Python; what a constructed value holds is seen
-only by looking, and it is looked at before the program runs.
+Type inference sees the types of tensors and tuples that come from Python. The types of a constructed value's
+fields have to be checked in the value itself, which happens before the program runs.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..ir.substitute import substitute_type
 from ..ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
 from .values import Closure, ConstructorValue, RefValue, Value
 
-Place = tuple["Place | None", Value, int]  # where a part stands: in which place, of what, as which field
+Place = tuple["Place | None", Value, int]  # a part's position: its parent's, the parent, the field
 
-MAX_PLACES = 6  # that an error names
+MAX_PLACES = 6  # at most so many positions are named by an error
 
 
 def check_arguments(params: Sequence[Var], values: Sequence[Value], module: IRModule) -> None:
-    """Raise a RelayError that names the part where a value, or a part of one, does not have the parameter's
-    type. Tensors themselves are left to type inference.
+    """Raise a RelayError where a value, or a part of one, does not have the parameter's type; it names the
+    part. The types of tensors themselves are left to type inference.
     """
     checker = _Checker(module)
     for param, value in zip(params, values):
@@ -42,7 +42,7 @@ def _name(dtype: Any) -> str:
 
 
 def fits(value: Value, expected: TensorType) -> bool:
-    """Whether an array has the element type and the shape; a size that is not known takes any."""
+    """Whether an array has the element type and the shape; a dynamic size accepts any."""
     shape = value.shape
     if _name(value.dtype) != expected.dtype or len(shape) != len(expected.shape):
         return False
@@ -55,11 +55,11 @@ class _Checker:
     def __init__(self, module: IRModule) -> None:
         self.declared = {var.name_hint: data for var, data in module.type_definitions.items()}
         self.fields: dict[tuple[Constructor, int], Sequence[Type]] = {}  # by the identity of the whole type
-        self.types: dict[Type, Type] = {}  # equal types as one object, which also keeps it alive
+        self.types: dict[Type, Type] = {}  # one object for equal types, which is kept alive
 
     def check(self, param: Var, value: Value, expected: Type) -> None:
         expected = self.types.setdefault(expected, expected)
-        visited: set[tuple[int, int]] = set()  # a value that is shared, or a cell that leads back to itself
+        visited: set[tuple[int, int]] = set()  # a value may be shared, and a cell may lead back to itself
         pending: list[tuple[Value, Type, Place | None]] = [(value, expected, None)]
         while pending:
             part, type_, place = pending.pop()
@@ -70,12 +70,12 @@ class _Checker:
                     continue
                 visited.add((id(part), id(type_)))
             for index, (inner, inside) in enumerate(self._parts(part, type_)):
-                # Most parts are tensors, and right: these need no place in the queue.
+                # Most parts are tensors of the right type, which need not be queued.
                 if not (type(inside) is TensorType and hasattr(inner, "dtype") and fits(inner, inside)):
                     pending.append((inner, inside, (place, part, index)))
 
     def _is(self, part: Value, type_: Type) -> bool:
-        """Whether a value is of the type at its top."""
+        """Whether the outermost level of a value has the type."""
         match type_:
             case TensorType():
                 return hasattr(part, "dtype") and fits(part, type_)
@@ -121,7 +121,7 @@ class _Checker:
 
 
 def is_value(part: Value) -> bool:
-    """Whether it is anything that programs compute with."""
+    """Whether an object is a value of any kind that programs compute with."""
     return hasattr(part, "dtype") or isinstance(
         part, (tuple, ConstructorValue, RefValue, Closure, Constructor, Op)
     )
@@ -156,7 +156,7 @@ def _wrong(param: Var, part: Value, expected: Type, place: Place | None) -> Rela
 
 
 def _places(place: Place | None) -> list[str]:
-    """From the inside out; of a long way the first and the rest counted."""
+    """List the positions from the inside out; of a long path the first ones, and the number of the others."""
     names: list[str] = []
     rest = 0
     while place is not None:

@@ -1,4 +1,4 @@
-"""What recordings of runs share: they are bounded, and count what they leave out."""
+"""Base of the recorders of runs: they keep a bounded number of steps, and count the others."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ E = TypeVar("E", bound=Event)
 
 
 class BudgetError(Exception):
-    """The budget is spent: the run is stopped."""
+    """Raised to stop a run that has spent its budget of steps."""
 
 
 @dataclass
 class Totals:
-    """Counts over the whole run, also over what was not recorded. `deepest`: activations on the stack."""
+    """Counts over the whole run, unrecorded steps included. `deepest`: activations on the stack."""
 
     steps: int = 0
     calls: int = 0
@@ -27,7 +27,7 @@ class Totals:
 
 
 class BoundedRecorder(Recorder[E]):
-    """Keep the first steps of a run, count all, and stop the run after `budget` steps.
+    """Records the first steps of a run, counts all of them, and stops the run after `budget` steps.
 
     A subclass has a method for each class of events and names them in `handlers`.
     """
@@ -47,7 +47,7 @@ class BoundedRecorder(Recorder[E]):
         self._handlers[event.__class__](event)
 
     def next_step(self) -> int:
-        """Return the number of this step; raise BudgetError where it is one too many."""
+        """Return the number of this step; raise BudgetError where it exceeds the budget."""
         number = self.totals.steps
         if number >= self.budget:
             raise BudgetError
@@ -55,7 +55,7 @@ class BoundedRecorder(Recorder[E]):
         return number
 
     def keeps(self, step: int) -> bool:
-        """Return whether a step is recorded."""
+        """Whether a step is recorded."""
         return step < self.most_steps
 
 
@@ -63,5 +63,5 @@ def check_bounds(limit: int, budget: int) -> None:
     """Raise a RelayError if a recording would be empty."""
     if limit < 1 or budget < 1:
         raise RelayError(
-            f"a recording of {min(limit, budget)} steps shows nothing", help=["ask for at least 1"]
+            f"a recording of {min(limit, budget)} steps is empty", help=["record at least 1 step"]
         )

@@ -1,9 +1,9 @@
-"""A function as straight-line code: what the interpreter runs.
+"""Compile a function to straight-line code, which the interpreter runs.
 
-Every expression gets a slot in its function's frame. It is computed once an activation, in the innermost
-scope that holds all its uses (so a value shared by both branches of an `if` is computed before it),
-operands before what uses them, from left to right. Branches are blocks of their own; a closure copies the
-slots that it uses.
+Every expression has a slot in its function's frame. It is computed once per activation, in the innermost
+scope that contains all its uses (so a value shared by both branches of an `if` is computed before it), after
+its operands, and from left to right. Branches are blocks of their own; a closure copies the slots that it
+uses.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ..ir.scopes import Layout, NoNames, Scope
 
 
 class Kind(IntEnum):
-    """What an instruction does."""
+    """The kinds of instructions."""
 
     OPERATOR = 1
     CALL = 2
@@ -49,7 +49,9 @@ class Kind(IntEnum):
 
 
 class Instruction(NamedTuple):
-    """Puts into slot `target` what `kind` makes of the slots `operands`; `detail` depends on the kind."""
+    """An instruction: it computes slot `target` from the slots `operands`, as `kind` says; `detail` depends
+    on the kind.
+    """
 
     kind: Kind
     target: int
@@ -86,8 +88,8 @@ class Code:
         self.parent = parent
         self.block = Block()
         self.slots: dict[Expr, int] = {}
-        self.captures: list[tuple[int, int]] = []  # slot in the frame where the closure is made, slot here
-        self.constants: list[tuple[int, Expr]] = []  # slots that every frame starts with
+        self.captures: list[tuple[int, int]] = []  # slot in the frame that creates the closure, slot here
+        self.constants: list[tuple[int, Expr]] = []  # slots that are filled when a frame is created
         self.size = 0
         for param in function.params:
             self.new_slot(param)
@@ -107,7 +109,7 @@ class _Compiler:
     def __init__(self, function: Function) -> None:
         self.root = function
         self.layout = Layout(function, NoNames())
-        self.alias: dict[Expr, Expr] = {}  # a let is its body, a variable that it binds is its value
+        self.alias: dict[Expr, Expr] = {}  # a let stands for its body, its variable for its value
         self.nodes: dict[Scope, list[Expr]] = {}
         for node in self.layout.order:
             self.nodes.setdefault(self.layout.scope_of[id(node)], []).append(node)
@@ -167,9 +169,9 @@ class _Compiler:
 
     def _own_slot(self, expr: Expr, code: Code) -> int:
         """Return the slot of a value in a function's frame; a value of an outer function is captured."""
-        known_slot = code.slots.get(expr)
-        if known_slot is not None:
-            return known_slot
+        existing = code.slots.get(expr)
+        if existing is not None:
+            return existing
         owner = self.owner.get(expr)
         if owner is None:
             name = f"`%{expr.name_hint}`" if isinstance(expr, Var) else "a value"

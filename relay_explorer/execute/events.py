@@ -1,11 +1,11 @@
 """The events of a run in the interpreter.
 
 An activation is a code with its frame. Each instruction emits one event when it is done: `ValueComputed`, or,
-where the run goes on elsewhere, `FunctionEntered` (a call) or `BranchChosen`; and then, unless it stood in
-the place of a result (a tail call), `ValueReturned` when its value is there.
+where another function or block continues, `FunctionEntered` (a call) or `BranchChosen`. These two are
+followed by `ValueReturned` when the value is available, unless the instruction is in tail position.
 
-Frames are those of the running program: what a frame holds later is not what it held when the event was
-emitted. A recorder that needs values reads them in its `record`.
+Frames are those of the running program, so their contents change after an event was emitted. A recorder that
+needs values reads them in its `record`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Frame = list[Value]
 
 
 class EvaluationEvent(Event):
-    """Something that the interpreter did."""
+    """The base of the interpreter's events."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionEntered(EvaluationEvent):
-    """A function begins: called at `at`, None where the run starts with it. `tail`: what it returns is the
+    """A function begins. It was called at `at`, None where the run starts with it. `tail`: its result is the
     value of the block that called it.
     """
 
@@ -48,7 +48,7 @@ class ValueComputed(EvaluationEvent):
 
 @dataclass(frozen=True, slots=True)
 class BranchChosen(EvaluationEvent):
-    """An `if` or `match` goes on with `block`; what its pattern binds is in the frame."""
+    """An `if` or `match` continues with `block`; the variables of its pattern are in the frame."""
 
     instruction: Instruction
     frame: Frame
@@ -58,7 +58,9 @@ class BranchChosen(EvaluationEvent):
 
 @dataclass(frozen=True, slots=True)
 class ValueReturned(EvaluationEvent):
-    """`instruction` (a call, an `if`, a `match`) has the value that it waited for, from the block `done`."""
+    """`instruction` (a call, an `if`, a `match`) receives the value that it waited for, from the block
+    `done`.
+    """
 
     instruction: Instruction
     value: Value

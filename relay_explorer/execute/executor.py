@@ -20,8 +20,8 @@ from .values import Closure, Value
 
 
 class Executor:
-    """Evaluate expressions in a module, with the interpreter ("debug"), or with the virtual machine, whose
-    kernels are NumPy's ("vm"). `lower.executor` has one that compiles.
+    """Evaluates expressions in a module, with the interpreter ("debug"), or with the virtual machine, whose
+    kernels are NumPy's ("vm"). `lower.executor` has an executor that compiles.
     """
 
     def __init__(self, kind: str, mod: IRModule, device: object = None, target: object = "llvm") -> None:
@@ -31,7 +31,7 @@ class Executor:
         self.target = target
 
     def interpreter(self) -> Interpreter:
-        """Make the interpreter that runs programs of the module."""
+        """Create the interpreter that runs programs of the module."""
         if self.kind != "vm":
             return Interpreter(self.mod)
         from .vm.executor import VMInterpreter
@@ -41,11 +41,11 @@ class Executor:
     def evaluate(self, expr: Expr | None = None, binds: Mapping[Var, object] | None = None) -> Any:
         """Evaluate `expr`, in which the variables of `binds` have values.
 
-        Tensors come as NDArrays (`.numpy()`), tuples as tuples, constructed values with `.constructor`,
-        `.tag` and `.fields`, cells with `.value`. A Function or GlobalVar, or `@main` where `expr` is None,
-        comes as a Python function of such values, NumPy arrays and numbers, which take the element types of
-        the parameters; these may be given by name. Types are checked first: a TypeInferenceError explains
-        what is wrong. ExecutionError says where a program went wrong while it ran.
+        Tensors are returned as NDArrays (`.numpy()`), tuples as tuples, constructed values with
+        `.constructor`, `.tag` and `.fields`, cells with `.value`. A Function or GlobalVar, or `@main` where
+        `expr` is None, is returned as a Python function of such values, NumPy arrays and numbers, which take
+        the element types of the parameters; arguments may be given by name. Types are checked first: a
+        TypeInferenceError explains what is wrong. An ExecutionError says where a program failed at run time.
         """
         interpreter = self.interpreter()
         if expr is None:
@@ -66,11 +66,11 @@ class Executor:
 
 
 class FunctionValue(Wrapper):
-    """A function of a program, to be called from Python. `expr` is it in the program, None where it was made
-    while the program ran, and its arguments are then checked by running it.
+    """A function of a program that can be called from Python. `expr` is the function in the program, None
+    where it was created at run time; its arguments are then checked only by running it.
 
-    `converts`: whether NumPy arrays and numbers take the parameters' element types, as the inputs of TVM's
-    graph executor did, which were copied into its buffers.
+    `converts`: whether NumPy arrays and numbers take the parameters' element types, as did the inputs of
+    TVM's graph executor, which were copied into its buffers.
     """
 
     __slots__ = ("_checked", "converts", "expr", "interpreter")
@@ -126,7 +126,9 @@ class FunctionValue(Wrapper):
         return to_value(_numbered(argument, expected))
 
     def _check_arguments(self, callee: Expr, params: Sequence[Var], values: Sequence[Value]) -> None:
-        """Infers the types of the call, once for each types of arguments that can be told."""
+        """Infer the types of the call, once for each combination of argument types; skip it where the type of
+        an argument is unknown.
+        """
         expected = [p.type_annotation for p in params] if len(params) == len(values) else [None] * len(values)
         types = [_type_of(value, type_) for value, type_ in zip(values, expected)]
         known_types = tuple([t for t in types if t is not None])
@@ -141,7 +143,7 @@ class FunctionValue(Wrapper):
 
 
 def _about_values(error: TypeInferenceError) -> TypeInferenceError:
-    """Word an error about arguments so that it names no variable that only the check has."""
+    """Reword an error about arguments so that it does not name variables that only the check has."""
 
     def named(text: str) -> str:
         text = re.sub(
@@ -156,7 +158,7 @@ def _about_values(error: TypeInferenceError) -> TypeInferenceError:
 
 
 def in_order(names: Sequence[str], args: Sequence[object], named: Mapping[str, object]) -> list[object]:
-    """Positional arguments, then the named ones in the order of the parameters."""
+    """Return the positional arguments, followed by the named ones in the order of the parameters."""
     if not named:
         return list(args)
     unknown = [name for name in named if name not in names]

@@ -1,10 +1,11 @@
-"""The graph executor: a function of kernels, run in the order and the memory that were planned for it.
+"""Graph programs: a function of kernels, whose order and memory are planned before it runs.
 
-Everything is decided beforehand: the order of the kernels, the place of every tensor in one stretch of memory
-(`analysis.plan_memory`), and the arguments of every kernel call. What is left to do when the program runs is
-to call one kernel after the other.
+Everything is decided at compile time: the order of the kernels, the offset of every tensor in one arena
+(`analysis.plan_memory`), and the arguments of every kernel call. At run time, the graph executor only has to
+call one kernel after the other.
 
-A `GraphProgram` is plain data, which can be saved; a `GraphExecutor` runs it with kernels that it is given.
+A `GraphProgram` is plain data, which can be saved; a `GraphExecutor` runs it with the kernels that it
+receives.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from ..ir.lazy_dataclass import dataclass
 from ..ir.nest import leaf_types
 from ..ir.types import TensorType, TupleType, Type
 
-Nest = Any  # for a tensor its number (in a result: and its shape, as a pair), for a tuple a list of Nests
-Shaped = tuple[int, tuple[int, ...]]  # a tensor, and the shape that it is known by: a reshape moves nothing
+Nest = Any  # for a tensor its number (in a result, paired with its shape), for a tuple a list of Nests
+Shaped = tuple[int, tuple[int, ...]]  # a tensor and the shape it is used with: a reshape moves nothing
 
 
 class Slot(NamedTuple):
-    """A tensor: where it comes from ("parameter", "constant", "computed"), its type, and its first byte in
-    the arena (-1: it is not there).
+    """A tensor: its origin ("parameter", "constant", "computed"), its type, and its offset in the arena in
+    bytes (-1: it is not in the arena).
     """
 
     origin: str
@@ -44,14 +45,14 @@ class Launch(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """Goes on at the step `otherwise` where the tensor `cond` is false."""
+    """Jumps to the step `otherwise` where the tensor `cond` is false."""
 
     cond: int
     otherwise: int
 
 
 class Copy(NamedTuple):
-    """Copies tensors, then goes on at the step `then`: the end of a branch."""
+    """Copies tensors, then jumps to the step `then`: the end of a branch."""
 
     pairs: tuple[tuple[int, int], ...]
     then: int
@@ -70,7 +71,9 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphProgram:
-    """What the graph executor runs: `arena` bytes of memory, and `result`, the tensors of the result."""
+    """A program for the graph executor. It takes `arena` bytes of memory; `result` are the tensors of its
+    result.
+    """
 
     slots: tuple[Slot, ...]
     steps: tuple[Instruction, ...]
@@ -100,8 +103,8 @@ def graph_program(plan: StoragePlan, kernel_of: Mapping[Expr, int]) -> GraphProg
 
 
 def _instructions(plan: StoragePlan, kernel_of: Mapping[Expr, int]) -> list[Instruction]:
-    """Return the steps that do something. Those of a branch end in a copy, which jumps over the other
-    branch.
+    """Return the instructions for the plan's steps, except for views, which do nothing. The steps of a branch
+    end in a copy, which jumps over the other branch.
     """
     numbered: list[tuple[Step, int]] = []  # steps, with the numbers of their instructions
     for step in plan.steps:

@@ -1,4 +1,4 @@
-"""Runs graph programs. Kernels and tensors are made by the compiler below; here they are only called."""
+"""Run graph programs. The compiler provides the kernels and tensors; this module only calls the kernels."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from .graph import Branch, Copy, GraphProgram, Instruction, Launch
 if TYPE_CHECKING:
     from numpy import ndarray as Array
 
-Run = Callable[..., object]  # a kernel: tensors that it reads, then tensors that it writes
-COPIED = 1 << 14  # bytes; smaller inputs are copied, larger ones read where they are, if kernels can
+Run = Callable[..., object]  # a kernel, called with the tensors that it reads, then those that it writes
+COPIED = 1 << 14  # bytes; smaller inputs are copied, larger ones are read in place if kernels can
 
 
 class GraphExecutor:
     """A program ready to run: its memory, and every kernel call with its arguments.
 
-    `kernels` are called with what `tensor` makes of arrays; `aligned(shape, dtype)` gives an array that
-    kernels can take, and `is_aligned` says whether one is so. `constants` are the arrays of the constants.
+    `kernels` are called with the results of `tensor` for arrays; `aligned(shape, dtype)` allocates an array
+    that kernels accept, and `is_aligned` says whether they accept an array. `constants` are the arrays of the
+    constants.
     """
 
     def __init__(
@@ -39,9 +40,9 @@ class GraphExecutor:
         self.lock = threading.Lock()
         self._aligned, self._is_aligned, self._tensor = aligned, is_aligned, tensor
         self._arrays = [self._array(number, constants) for number in range(len(program.slots))]
-        self._own = [s.origin != "parameter" for s in program.slots]  # whether the array is this object's
+        self._own = [s.origin != "parameter" for s in program.slots]  # whether this object owns the array
         self._views: dict[tuple[int, tuple[int, ...]], object] = {}
-        self._uses: dict[int, list[tuple[list[object], int, tuple[int, ...]]]] = {}  # of parameters
+        self._uses: dict[int, list[tuple[list[object], int, tuple[int, ...]]]] = {}  # by parameter
         self.calls = [self._call(step, kernels) for step in program.steps]
         self.straight = all(isinstance(step, Launch) for step in program.steps)
 
@@ -50,7 +51,7 @@ class GraphExecutor:
         return self._aligned((self.program.arena,), "uint8")
 
     def _array(self, number: int, constants: Mapping[int, Array]) -> Array | None:
-        """Return the memory of a tensor; None for a parameter, whose memory comes with the first run."""
+        """Return the memory of a tensor; None for a parameter, whose memory is bound before the first run."""
         slot = self.program.slots[number]
         if slot.origin == "constant":
             return constants[number]
@@ -85,14 +86,14 @@ class GraphExecutor:
         """Bind a parameter to its value, of the right shape and element type. A large array that kernels can
         read is not copied, and must not change while the program runs.
         """
-        now = self._arrays[number]
+        current = self._arrays[number]
         if array.nbytes > COPIED and self._is_aligned(array):
-            if now is not None and now.ctypes.data == array.ctypes.data:
+            if current is not None and current.ctypes.data == array.ctypes.data:
                 return
             self._own[number] = False
         else:
-            if now is not None and self._own[number]:
-                now[...] = array
+            if current is not None and self._own[number]:
+                current[...] = array
                 return
             copy = self._aligned(array.shape, array.dtype.name)
             copy[...] = array

@@ -1,4 +1,4 @@
-"""Arguments from outside as arrays of the types that a graph program's parameters have."""
+"""Convert arguments from outside to arrays of the types of a graph program's parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def arrays_of(parameter: Input, value: Any, slots: Sequence[Slot]) -> Iterable[t
     the argument does not have the parameter's type.
     """
     nest = parameter.nest
-    if type(nest) is int:  # what nearly every argument is, in the least time
+    if type(nest) is int:  # the fast path, which nearly every argument takes
         slot = slots[nest]
         if type(value) is _numpy_array() and value.shape == slot.shape and value.dtype == _dtype(slot.dtype):
             return ((nest, value),)

@@ -1,7 +1,7 @@
-"""The reference interpreter: Relay's meaning, with NumPy for operators.
+"""The reference interpreter: it defines what a program computes, with NumPy for operators.
 
-It keeps its own stack, so that a program may recurse as deep as memory allows; a call whose value is
-returned as it is (a tail call) needs no place on it, so that a loop by recursion runs in constant space.
+It keeps its own stack, so that a program may recurse as deep as memory allows. A call whose value is returned
+unchanged (a tail call) does not grow that stack, so that a loop by recursion runs in constant space.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from .events import (
 from .memory import Budget
 from .values import Closure, ConstructorValue, ForeignClosure, RefValue, Value, show
 
-MAX_CLAUSES = 6  # of a match, that an error names
-DEEP = 1000  # calls: from here on they may be what takes the memory
-MAX_STACK_DEPTH = 1_000_000  # callers that wait; each takes about 200 bytes
+MAX_CLAUSES = 6  # of a match: an error names at most so many
+DEEP = 1000  # calls: from this depth on, they may be what exhausts memory
+MAX_STACK_DEPTH = 1_000_000  # waiting callers; each takes about 200 bytes
 
-Waiting = tuple[Block, int, Frame, int]  # who goes on, where, with what, and where the value goes
+Waiting = tuple[Block, int, Frame, int]  # block and instruction to resume at, frame, slot of the result
 
 
 class ExecutionError(RelayError):
-    """A program that went wrong while it ran; says where."""
+    """A program failed while it ran; the error says where."""
 
 
 class Interpreter:
-    """Run the functions of one module. Compiled functions are kept. What happens is emitted as events."""
+    """Runs the functions of one module. Compiled functions are cached. Each step is emitted as an event."""
 
     def __init__(self, module: IRModule | None = None) -> None:
         self.module = module or IRModule()
@@ -220,8 +220,8 @@ class Interpreter:
         return unmatched(value, instruction.node.span, note, help)
 
 
-# What the loop asks for at every instruction, by a name of its own: a member looked up in its class costs as
-# much as a small step.
+# The loop compares with these at every instruction. They have names of their own because looking up a member
+# of an enumeration costs as much as a small step.
 _OPERATOR, _CALL, _IF = Kind.OPERATOR, Kind.CALL, Kind.IF
 
 _ENDLESS = "does the recursion end? A loop that returns the call itself needs no stack"
@@ -238,7 +238,7 @@ def too_much(span: Span | None, called: str, allocated: int, depth: int) -> Exec
         f"the program has taken {allocated / 2**20:,.0f} MiB of memory, over half of what was free",
         span,
         [Note(f"{_nested(depth)}; the last is {called}")],
-        [_ENDLESS if depth > 1000 else "does the loop end, and must it keep all that it makes?"],
+        [_ENDLESS if depth > 1000 else "does the loop end, and must it store all values that it creates?"],
     )
 
 
@@ -253,16 +253,18 @@ def used_up(depth: int, problem: MemoryError) -> ExecutionError:
 
 
 def ill_typed(span: Span | None, problem: Exception) -> ExecutionError:
-    """Only a program that is not well typed, or a value that is not of its type, leads here."""
+    """Build the error for a program that is not well typed, or a value that is not of its type: nothing else
+    causes it.
+    """
     return ExecutionError(
         f"a value is not what the program expects here: {problem}",
         span,
-        help=["infer types first; an executor does, and looks at the arguments too"],
+        help=["infer types first; an executor does so, and checks the arguments too"],
     )
 
 
 def _nested(depth: int) -> str:
-    return f"calls are nested {depth:,} deep" if depth else "no call waits for another: it is a loop"
+    return f"calls are nested {depth:,} deep" if depth else "no call is waiting, so this is a loop"
 
 
 def _called(at: Instruction) -> str:
@@ -270,7 +272,7 @@ def _called(at: Instruction) -> str:
 
 
 def called(callee: Expr | None) -> str:
-    """How an error says which function a call is of."""
+    """Describe the called function for an error message."""
     return f"of `@{callee.name_hint}`" if isinstance(callee, GlobalVar) else "of a function without a name"
 
 
@@ -282,14 +284,15 @@ def no_clause(patterns: Sequence[Pattern], module: IRModule) -> tuple[str, str]:
     more = f" and {len(patterns) - MAX_CLAUSES} more" if len(patterns) > MAX_CLAUSES else ""
     missing = missing_case(patterns, module)
     note = f"the match has clauses for {clauses}{more}" if patterns else "the match has no clauses"
-    return note, f"add a clause for {missing}, or for `_`, which fits all" if missing is not None else ""
+    return (
+        note,
+        f"add a clause for {missing}, or for `_`, which matches any value" if missing is not None else "",
+    )
 
 
 def unmatched(value: Value, span: Span | None, note: str, help: str) -> ExecutionError:
     """Build the error for a value that no clause of a match covers."""
-    return ExecutionError(
-        f"no clause of the match fits {show(value)}", span, [Note(note)], [help] if help else []
-    )
+    return ExecutionError(f"no clause matches {show(value)}", span, [Note(note)], [help] if help else [])
 
 
 def _tuple(at: Instruction, frame: Frame) -> Value:
@@ -304,7 +307,7 @@ def _closure(at: Instruction, frame: Frame) -> Value:
     code: Code = at.detail
     closure = Closure(code, [frame[outer] for outer, _ in code.captures])
     for index, (outer, _) in enumerate(code.captures):
-        if outer == at.target:  # the function calls itself by its let's name
+        if outer == at.target:  # the function refers to itself by its let's name
             closure.captured[index] = closure
     return closure
 
@@ -322,7 +325,7 @@ def _write(at: Instruction, frame: Frame) -> Value:
     return ()
 
 
-# The instructions that only make or look at a value.
+# Instructions that only create, read or write a value.
 _SIMPLE = {
     Kind.TUPLE: _tuple, Kind.FIELD: _field, Kind.CLOSURE: _closure,
     Kind.REF: _ref, Kind.READ: _read, Kind.WRITE: _write,

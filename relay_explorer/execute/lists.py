@@ -1,4 +1,4 @@
-"""Python sequences as the prelude's lists, and back, however long."""
+"""Convert Python sequences to the prelude's lists, and lists to Python's, at any length."""
 
 from __future__ import annotations
 

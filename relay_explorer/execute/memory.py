@@ -1,7 +1,7 @@
-"""How much memory a run may take: a program without an end is stopped before the system stops Python.
+"""Limit the memory of a run: stop a program without an end before the system kills Python.
 
-What the system says of the process and of itself is asked for at most every few milliseconds. Where it says
-nothing (Windows, a browser) there is no bound but that on the depth of calls.
+The memory of the process and of the system is queried at most every few milliseconds. Where the system does
+not report it (Windows, a browser), only the depth of calls is limited.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import sys
 import time
 from collections.abc import Iterable
 
-PAUSE = 0.01  # seconds between two looks
-LEAST = 1 << 28  # bytes that a run may take on the fullest machine
+PAUSE = 0.01  # seconds between two queries
+LEAST = 1 << 28  # bytes that a run may take even where less is free
 
 
 class Budget:
-    """Half of the memory that was free when it was first asked, and at least LEAST bytes."""
+    """Half of the memory that was free at the first query, and at least LEAST bytes."""
 
     def __init__(self) -> None:
         self.next_look = time.perf_counter() + PAUSE
@@ -36,7 +36,9 @@ class Budget:
 
 
 def in_use() -> int | None:
-    """Bytes of memory that this process holds; the most it ever held where the system tells no more."""
+    """Return the bytes of memory that this process holds, or where the system does not report that, the most
+    it has ever held; None where it reports neither.
+    """
     pages = _numbers("/proc/self/statm")
     try:
         import resource
@@ -49,7 +51,7 @@ def in_use() -> int | None:
 
 
 def free() -> int | None:
-    """Bytes that the machine, and the container if there is one, could still give; None where not known."""
+    """Return the bytes that the machine, and the container if there is one, still has; None where unknown."""
     limits = [n for n in (_free_of_machine(), _free_of_container()) if n is not None]
     return min(limits, default=None)
 
@@ -60,8 +62,8 @@ def _free_of_machine() -> int | None:
 
 
 def _free_of_container() -> int | None:
-    """By the second version of Linux's control groups, or the first. Files in memory do not count: they give
-    way.
+    """Return the bytes that Linux's control groups (version 2 or 1) still allow. Cached files do not count as
+    used, because the kernel evicts them.
     """
     for limit, usage, name in (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.stat", "anon"),

@@ -1,7 +1,7 @@
-"""Recording an evaluation: what the interpreter did, step by step, with what, and why.
+"""Record an evaluation: each step of the interpreter, with its operands and the steps that caused it.
 
-The interpreter that runs programs is the one that is observed. A recording is bounded: the first `limit`
-steps are kept, the rest is counted, and after `budget` steps a run that has not ended is stopped.
+The recorder observes the same interpreter that runs programs. A recording is bounded: the first `limit` steps
+are kept, the rest is counted, and after `budget` steps a run that has not ended is stopped.
 """
 
 from __future__ import annotations
@@ -35,17 +35,18 @@ LIMIT = 2_000
 BUDGET = 1_000_000
 
 
-_NONE: dict[int, int] = {}  # what an activation that is not kept knows of its slots
+_NONE: dict[int, int] = {}  # the slots of an activation that is not recorded
 
 
 class Activation:
-    """One time that a function is run. `number` is its place among those that are recorded, -1 after them.
+    """One execution of a function. `number` is its index among the recorded ones, -1 where it is not
+    recorded.
 
-    `at` is the call that began it and `caller` where that stands (None for the first). `before` is the
-    activation whose place it took by a tail call, and `turn` how many have had the place before it. `first`
-    and `last` are the steps that enter and leave it (`last` is -1 while it lives), `chosen` is that of its
-    last choice. `origin` and `used` say of each slot of `frame` which step filled it, and which was the last
-    to read it.
+    `at` is the call that began it, and `caller` the activation that waits for its result (None for the
+    first). `before` is the activation that it replaced by a tail call, and `turn` the number of replacements
+    so far. `first` and `last` are the steps that enter and leave it (`last` is -1 while it is live), `chosen`
+    is the step of its last `if` or `match`. `origin` and `used` map each slot of `frame` to the step that
+    filled it, and to the last step that read it.
     """
 
     __slots__ = (
@@ -77,14 +78,14 @@ class Activation:
         return tuple(dict.fromkeys([self.origin[s] for s in slots if s in self.origin]))
 
     def causes(self) -> tuple[int, ...]:
-        """Why a value that no step made is the one: the choice that led to it."""
+        """Return the cause of a value that no step of this activation computed: the last chosen branch."""
         return (self.chosen,) if self.chosen >= 0 else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. `activation` is the one that goes on after it; `because` are the steps that made what it
-    used.
+    """One step. `activation` is the one that continues after it; `because` are the steps that computed its
+    operands.
     """
 
     activation: Activation
@@ -93,14 +94,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Entered(Step):
-    """A function begins. `replaced` is the activation whose place it took: a tail call."""
+    """A function begins. `replaced` is the activation that it replaces: a tail call."""
 
     replaced: Activation | None
 
 
 @dataclass(frozen=True, slots=True)
 class Made(Step):
-    """`instruction` gave `value`."""
+    """`instruction` computed `value`."""
 
     instruction: Instruction
     value: Value
@@ -108,7 +109,7 @@ class Made(Step):
 
 @dataclass(frozen=True, slots=True)
 class Chose(Step):
-    """An `if` or `match` goes on with its branch `number`, counted from 0."""
+    """An `if` or `match` continues with its branch `number`, counted from 0."""
 
     instruction: Instruction
     number: int
@@ -116,8 +117,8 @@ class Chose(Step):
 
 @dataclass(frozen=True, slots=True)
 class Returned(Step):
-    """`instruction` has the value that it waited for; `left` is the activation that returned it, None where a
-    branch ended.
+    """`instruction` received the value that it waited for; `left` is the activation that returned it, None
+    where a branch ended.
     """
 
     instruction: Instruction
@@ -144,10 +145,10 @@ class Failed(Step):
 class Evaluation:
     """A recorded run of `@{entry}` of `module` for `args`.
 
-    `steps` are the first ones, and, where some were left out, the last one; `left_out` counts those. Where
-    the run did not end within its budget, `stopped` is true and there is no last step. `cells` are the cells
-    that came with the arguments, and what they held then. `runs` counts over the whole run how often each
-    expression was evaluated.
+    `steps` are the first ones, and, where some were left out, the last one; `left_out` counts those that
+    were. Where the run did not end within its budget, `stopped` is true and there is no last step. `cells`
+    are the reference cells that came with the arguments, with their initial contents. `runs` counts over the
+    whole run how often each expression was evaluated.
     """
 
     module: IRModule
@@ -166,12 +167,12 @@ class Evaluation:
 
     @property
     def result(self) -> Value:
-        """The value that the run ended with, as the interpreter holds it; None where it has none."""
+        """The value that the run ended with, in the interpreter's form; None where it has none."""
         last = self.steps[-1]
         return last.value if isinstance(last, Finished) else None
 
     def operators(self) -> Counter[str]:
-        """How often each operator was called, over the whole run."""
+        """Count the calls of each operator over the whole run."""
         counts: Counter[str] = Counter()
         for node, count in self.runs.items():
             if isinstance(node, Call) and isinstance(node.op, Op):
@@ -180,23 +181,23 @@ class Evaluation:
 
     @property
     def error(self) -> RelayError | None:
-        """Why it failed, if it did."""
+        """The error that the run ended with, if it failed."""
         last = self.steps[-1]
         return last.error if isinstance(last, Failed) else None
 
 
 class RunRecorder(BoundedRecorder[EvaluationEvent]):
-    """Keep what happens in the first `limit` steps, count all, and stop the run after `budget` steps."""
+    """Records the first `limit` steps of a run, counts all, and stops the run after `budget` steps."""
 
     def __init__(self, limit: int = LIMIT, budget: int = BUDGET) -> None:
         super().__init__(EvaluationEvent, limit, budget)
         self.steps: list[Step] = []
         self.activations: list[Activation] = []
         self.now: Activation | None = None
-        self.waiting: list[tuple[Instruction, Activation]] = []  # as the interpreter's own
+        self.waiting: list[tuple[Instruction, Activation]] = []  # mirrors the interpreter's stack
         self.depth = 0
         self.runs: dict[Expr, int] = {}
-        self.wrote: dict[int, int] = {}  # by cell: the last step that put something into it
+        self.wrote: dict[int, int] = {}  # by cell: the last step that wrote it
 
     def handlers(self) -> Mapping[type[EvaluationEvent], Callable[[Anything], None]]:
         return {
@@ -232,7 +233,7 @@ class RunRecorder(BoundedRecorder[EvaluationEvent]):
         self.now = new
         if self.keeps(step):
             because = caller.reads(at.operands, step) if caller is not None and at is not None else ()
-            new.before = replaced  # only here: a loop of a million turns would be kept whole by its last
+            new.before = replaced  # not for later steps, lest the last iteration keep all others alive
             new.recorded(len(self.activations), step)
             self.activations.append(new)
             self.steps.append(Entered(new, because, replaced))
@@ -294,7 +295,7 @@ class RunRecorder(BoundedRecorder[EvaluationEvent]):
     def failed(self, event: RunFailed) -> None:
         instruction, frame, error = event.instruction, event.frame, event.error
         now, step = self._here(), self.next_step()
-        if now.frame is not frame:  # the call was one too many: its caller is where it went wrong
+        if now.frame is not frame:  # the call exceeded a limit: the error is the caller's
             now = self.waiting[-1][1]
         self.steps.append(Failed(now, now.reads(instruction.operands, step), instruction, error))
 
@@ -306,7 +307,7 @@ class RunRecorder(BoundedRecorder[EvaluationEvent]):
 
 
 def _number(instruction: Instruction, block: Block) -> int:
-    """Which branch `block` is, from 0."""
+    """Return the index of the branch `block`."""
     branches = instruction.detail
     if instruction.kind is Kind.MATCH:
         branches = [clause.block for clause in branches]
@@ -323,11 +324,11 @@ def record(
 ) -> Evaluation:
     """Run a function of a module (or an expression) and record its steps.
 
-    Arguments are what an executor takes: arrays, numbers, tuples, values that programs made, expressions,
-    which are evaluated first; a parameter may be given by name. `entry` is the function. The first `limit`
-    steps are kept; after `budget` steps a run that has not ended is stopped. A run that goes wrong ends with
-    a Failed step. Arguments that the function does not take are a RelayError or TypeInferenceError, as they
-    are when it is called.
+    Arguments are those that an executor accepts: arrays, numbers, tuples, values that programs returned, and
+    expressions, which are evaluated first; a parameter may be given by name. `entry` is the function. The
+    first `limit` steps are kept; after `budget` steps a run that has not ended is stopped. A run that fails
+    ends with a Failed step. Arguments that the function does not accept raise a RelayError or
+    TypeInferenceError, as they do when it is called.
     """
     check_bounds(limit, budget)
     module = mod if isinstance(mod, IRModule) else IRModule.from_expr(mod)

@@ -1,7 +1,8 @@
-"""Values as Python code outside the interpreter holds them, and how they go in and come out.
+"""Values as Python code outside the interpreter holds them, and their conversion to and from the
+interpreter's.
 
 Tensors are NDArrays, tuples Python tuples. Constructed values and cells wrap the interpreter's own, so that
-data however deep goes in and out in one step, and a cell stays the same cell.
+data of any depth are converted in one step, and a cell stays the same cell.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from .values import Value, show
 
 MAX_TUPLE_DEPTH = 100
 
-FromFunction = Callable[[Value], Any]  # what a function looks like from outside
+FromFunction = Callable[[Value], Any]  # returns a function's form outside the interpreter
 
 
 class Wrapper:
-    """Something outside that stands for a value of the interpreter, `inner`."""
+    """An object outside the interpreter that stands for one of its values, `inner`."""
 
     __slots__ = ("from_function", "inner")
     inner: Any
@@ -41,12 +42,12 @@ class Wrapper:
 
 
 def as_it_is(value: Value) -> Any:
-    """Functions of values that no program made are shown as they are."""
+    """Return a function unchanged: the `from_function` of values that no program created."""
     return value
 
 
 class ConstructorValue(Wrapper):
-    """A value that `constructor`, number `tag` of its type, made of `fields`."""
+    """A value that `constructor`, number `tag` of its type, built from `fields`."""
 
     __slots__ = ()
 
@@ -58,8 +59,8 @@ class ConstructorValue(Wrapper):
 
     @property
     def constructor(self) -> Constructor:
-        made_by: Constructor = self.inner.constructor
-        return made_by
+        constructor: Constructor = self.inner.constructor
+        return constructor
 
     @property
     def tag(self) -> int:
@@ -72,7 +73,7 @@ class ConstructorValue(Wrapper):
 
 
 class RefValue(Wrapper):
-    """A mutable cell. What a program writes into it is seen here, and the other way round."""
+    """A mutable cell, which the program and Python code share: each sees what the other writes."""
 
     __slots__ = ()
 
@@ -82,7 +83,7 @@ class RefValue(Wrapper):
 
     @property
     def value(self) -> Any:
-        """What the cell holds now."""
+        """The current content of the cell."""
         return to_result(self.inner.value, self.from_function)
 
     @value.setter
@@ -110,7 +111,7 @@ def to_value(argument: Any, depth: int = 0) -> Value:
         return argument.inner
     try:
         array = _array(argument)
-    except Exception as problem:  # what is not a tensor may say so in any way
+    except Exception as problem:  # an object of another library may raise anything
         raise _no_value(argument, problem) from None
     array.flags.writeable = False
     return array

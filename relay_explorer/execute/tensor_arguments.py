@@ -1,4 +1,4 @@
-"""Single arguments from outside: numbers, and arrays of other libraries, for parameters that are tensors."""
+"""Convert single arguments for tensor parameters: Python numbers, and arrays of other libraries."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _KINDS = {bool: ("bool",), int: ("int", "uint", "float"), float: ("float",)}
 
 
 def of_number(value: Any, dtype: str) -> Any:
-    """One of Python's numbers, which have no element type, as an array of rank 0 of a parameter's. What that
-    type cannot hold, and anything else, is returned as it is, a whole number as NumPy takes it.
+    """Convert a Python number, which has no element type, to an array of rank 0 of the parameter's type.
+    Return anything else, and numbers that the type cannot represent, unchanged; but return an integer too
+    large for the type as NumPy's default conversion gives it, if it is below 2⁶³.
     """
     if type(value) not in _KINDS or not dtype.startswith(_KINDS[type(value)]):
         return value
@@ -35,9 +36,9 @@ def of_number(value: Any, dtype: str) -> Any:
 
 
 def whole(value: object, name: str) -> int:
-    """Check an option that is a count; raise a RelayError where it is not."""
+    """Return an option that must be a count; raise a RelayError where it is not."""
     try:
-        count = operator.index(value)  # type: ignore[arg-type]  # it says so where it is not an integer
+        count = operator.index(value)  # type: ignore[arg-type]  # raises a TypeError for other types
     except TypeError:
         count = -1
     if count < 0:
@@ -55,7 +56,7 @@ def by_dlpack(value: Any, name: str) -> Any:
         return value
     try:
         array: Array = np.from_dlpack(value)
-    except Exception as problem:  # of a library of any kind
+    except Exception as problem:  # the library may raise anything
         raise RelayError(
             f"the argument `%{name}`, a {type(value).__name__}, cannot be read by DLPack",
             help=(str(problem) or type(problem).__name__).splitlines()[:1],
@@ -73,7 +74,7 @@ def refused(name: str, expected: object, value: Value, span: Span | None = None)
 
 
 def remedies(expected: object, value: Value) -> list[str]:
-    """How an array becomes one of the type that is wanted, where that is plain."""
+    """Suggest how to convert an array to the expected type, where the conversion is obvious."""
     if not isinstance(expected, TensorType) or not hasattr(value, "dtype"):
         return []
     if expected.dtype == "bfloat16":

@@ -1,4 +1,4 @@
-"""What a running program computes with: arrays, tuples, constructed values, references, functions."""
+"""The values of a running program: arrays, tuples, constructed values, references, functions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 Value = Any  # numpy.ndarray · tuple of values · ConstructorValue · RefValue · Closure · Constructor · Op
 
-MAX_SHOWN = 200  # parts of a value that its text shows
+MAX_SHOWN = 200  # at most so many parts of a value are printed
 
 
 class ConstructorValue:
-    """A value that `constructor` made of `fields`; a RelayError where it takes more or fewer."""
+    """A value that `constructor` built from `fields`; a RelayError where it takes more or fewer."""
 
     __slots__ = ("constructor", "fields")
 
@@ -60,7 +60,7 @@ class RefValue:
 
 
 class Closure:
-    """A function with the values that it captured where it was made."""
+    """A function with the values that it captured when it was created."""
 
     __slots__ = ("captured", "code")
 
@@ -82,12 +82,12 @@ class Closure:
 
 
 class ForeignClosure(Closure):
-    """A function that something else runs: a program that was built, or one ahead of time."""
+    """A function that another executor runs: of a program that was built, also ahead of time."""
 
     __slots__ = ()
 
     def call(self, args: Sequence[Value]) -> Value:
-        """Its value for arguments."""
+        """Return its result for arguments."""
         raise NotImplementedError
 
 
@@ -124,7 +124,7 @@ def show(value: Value) -> str:
 
 
 class _Text(str):
-    """Punctuation that waits between values."""
+    """Punctuation among the values that are still to be printed."""
 
     __slots__ = ()
 
@@ -143,6 +143,6 @@ def _array(value: Value) -> str:
         return str(value.item())
     if getattr(value, "size", MAX_SHOWN + 1) <= 12:
         return " ".join(str(value.tolist()).split())
-    if not hasattr(value, "dtype"):  # nothing that a program computes with, given to it past all checks
+    if not hasattr(value, "dtype"):  # not a program's value: it was passed in around all checks
         return f"<{type(value).__name__}>"
     return f"<{value.dtype}{list(value.shape)}>"

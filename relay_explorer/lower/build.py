@@ -1,4 +1,4 @@
-"""`relay_explorer.build`: from a program to something that runs."""
+"""`relay_explorer.build`: compiles a program to an executable."""
 
 from __future__ import annotations
 
@@ -40,23 +40,25 @@ def build(
 ) -> Executable:
     """Compile `@main` of a module, or a function: prepare it, lower its operators to kernels, and link them.
 
-    `executor` is what runs the kernels: "graph", for programs of tensors and nothing else, in memory that is
-    planned beforehand; "vm", the virtual machine, which runs every program. Without it, the first that can.
-    "aot" makes C and a library that needs no Python (see `native`); `name` begins the names of its interface.
-    "interpreter" compiles nothing: the program runs as it was written.
+    `executor` selects what runs the kernels: "graph", for programs that only compute tensors, in memory that
+    is planned beforehand; or "vm", the virtual machine, which runs every program. The default is the first of
+    the two that can run the program. "aot" generates C and a library that needs no Python (see
+    `link.native`); the names of its interface begin with `name`. "interpreter" compiles nothing: it
+    interprets the program as it was written.
 
-    `target` is "cpu" (this machine), "arm64" or a board's name, "cuda", a dictionary of TVM's, or a target
-    string as old code had it; `params` are values for parameters of `@main`, by name, and become part of the
-    program; `opt_level` is that of the passes, 0 to 4, and from 3 on layers are laid out for the target.
+    `target` is "cpu" (this machine), "arm64" or a board's name, "cuda", a TVM target as a dictionary, or a
+    target string of the form that older TVM code uses. `params` maps parameters of `@main`, by name, to
+    values, which become constants of the program. `opt_level`, 0 to 4, is the optimization level of the
+    passes; from level 3 on they choose layouts for the target.
 
-    With `search`, kernels are tried in several tilings on this machine, and the fastest are taken; without,
-    the tiling is computed, and two builds give the same.
+    With `search`, several tilings of each kernel are timed on this machine, and the fastest is used. Without
+    it, the tiling is computed, so two builds give the same result.
 
-    Kernels are compiled side by side and kept on disk (see `lower.cache`), so that a second build is fast.
+    Kernels are compiled in parallel and cached on disk (see `lower.cache`), so that a second build is fast.
     Progress is shown on the standard error, unless `quiet` or RELAY_EXPLORER_QUIET is set.
     """
     if not isinstance(opt_level, int) or opt_level not in range(5):
-        raise RelayError(f"an optimization level is 0 to 4, not {opt_level!r:.40}")
+        raise RelayError(f"the optimization level must be 0 to 4, not {opt_level!r:.40}")
     start = time.perf_counter()
     where = Target.of(target)
     if executor not in (None, *EXECUTORS):
@@ -87,8 +89,9 @@ def build_native(
 ) -> NativeExecutable:
     """Compile a module ahead of time, with all its functions, data types, closures and recursion.
 
-    `name` begins the names of the C interface. A RelayError where a tool is missing, or where a part of the
-    program can run in Python only: an operator of the user's of which only its NumPy meaning is known.
+    The names of the C interface begin with `name`. Raise a RelayError if a tool is missing, or if a part of
+    the program can run only in Python: a user-defined operator that has only a NumPy reference
+    implementation.
     """
     exe = build(mod, target, params, opt_level, executor="aot", name=name, quiet=quiet, search=search)
     assert isinstance(exe, NativeExecutable)
@@ -97,14 +100,14 @@ def build_native(
 
 def _unlinked(module: IRModule, target: Target, executor: str | None, opt_level: int, name: str) -> Unlinked:
     """Compile a prepared module to the program of an executor, with the functions that it needs kernels for.
-    Without `executor`, the program is the graph executor's where that can run the module, otherwise the
-    virtual machine's.
+    Without `executor`, compile it for the graph executor if that can run the module, otherwise for the
+    virtual machine.
     """
     if executor == "aot":
         return UnlinkedNative(module, target, name)
     if executor != "vm":
         try:
-            # A GPU's kernels take no tensor that begins inside another: there, slices are copied.
+            # Kernels for a GPU cannot take a tensor that begins inside another, so there slices are copied.
             plan = planned(module, parts=opt_level >= 3 and target.kind != "cuda")
         except RelayError:
             if executor is not None:

@@ -1,4 +1,6 @@
-"""A primitive function (what FuseOps makes of a group of operators) as one program of tensor expressions."""
+"""Composes the lowerings of a primitive function's operators (a group that FuseOps fused) into one program of
+tensor expressions.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ from .targets.target import Target
 
 @dataclass(frozen=True)
 class Stage:
-    """The result of composing one call: `ops`, TE's operations in order, and `blocks`, the names of their
-    blocks in the kernel. `tensors` are those of the call's result.
+    """The result of composing one call: `ops`, the TE operations in order, and `blocks`, the names of their
+    blocks in the kernel. `tensors` are the tensors of the call's result.
     """
 
     call: Call
@@ -44,9 +46,9 @@ class Stage:
 class Composed:
     """A kernel before it is scheduled.
 
-    `inputs` and `outputs` are te.Tensors, those of tuples flattened, in the order of the kernel's arguments;
-    `stages` the function's calls in the order in which they are computed. `sizes` are the variables of sizes
-    that are not known.
+    `inputs` and `outputs` are te.Tensors in the order of the kernel's arguments, with tuples flattened;
+    `stages` are the function's calls in the order in which they are computed. `sizes` holds the variables of
+    dynamic sizes.
     """
 
     name: str
@@ -59,7 +61,7 @@ class Composed:
 
     @cached_property
     def prim_func(self) -> tvm_types.PrimFunc:
-        """The loops as they follow from the expressions, unscheduled."""
+        """The unscheduled loops of the tensor expressions."""
         return _prim_func(self.name, [*self.inputs, *self.outputs])
 
     @property
@@ -68,8 +70,8 @@ class Composed:
 
     @cached_property
     def anchor(self) -> Stage | None:
-        """The call that decides on the schedule: the last of the most complex pattern; None where the kernel
-        only moves its arguments.
+        """The call that determines the schedule: the last one with the most complex pattern; None if the
+        kernel has no calls and only copies its arguments.
         """
         worst = max([stage.op.pattern for stage in self.stages], default=None)
         return next((s for s in reversed(self.stages) if s.op.pattern == worst), None)
@@ -81,7 +83,7 @@ class Composed:
 
     @property
     def is_static(self) -> bool:
-        """Whether all sizes are known."""
+        """Whether all sizes are static."""
         types = [type_ for p in self.function.params for type_ in tensor_types(p.checked_type)]
         return all(t.is_static for t in [*types, *tensor_types(self.function.body.checked_type)])
 
@@ -91,8 +93,8 @@ class Composed:
 
 
 def compose(function: Function, target: Target, name: str = "kernel") -> Composed:
-    """Build the tensor expressions of a primitive function. Its types are inferred where they are missing.
-    Raise a RelayError where a dynamic size would have to be static.
+    """Build the tensor expressions of a primitive function. Its types are inferred if they are missing. Raise
+    a RelayError if a dynamic size would have to be static.
     """
     if function._checked_type is None or function.body._checked_type is None:
         function = infer_types(IRModule.from_expr(function.without_attr("global_symbol")))["main"]
@@ -103,7 +105,7 @@ def compose(function: Function, target: Target, name: str = "kernel") -> Compose
         return _composed(function, target, name)
     except RelayError:
         raise
-    except Exception as problem:  # lowerings count on sizes that they take for integers
+    except Exception as problem:  # some lowerings assume that sizes are integers
         ops = [
             node.op.name
             for node in post_order(function.body)
@@ -114,7 +116,7 @@ def compose(function: Function, target: Target, name: str = "kernel") -> Compose
             function.span,
             help=[
                 "give the tensors sizes in the program's types, in place of `?`",
-                f"what the lowering met: {type(problem).__name__}: {problem}".partition("\n")[0][:300],
+                f"the lowering failed with {type(problem).__name__}: {problem}".partition("\n")[0][:300],
             ],
         ) from problem
 
@@ -134,13 +136,15 @@ def _composed(function: Function, target: Target, name: str) -> Composed:
 
 
 class _Composer:
+    """Composes the nodes of a function in post-order; `values` maps each node's id to its tensors."""
+
     def __init__(self, target: Target) -> None:
         self.target = target
         self.te = tvm().te
         self.sizes = Sizes()
         self.values: dict[int, Tensors] = {}
         self.stages: list[Stage] = []
-        self.known: set[Anything] = set()  # TE's operations so far
+        self.known: set[Anything] = set()  # the TE operations so far
 
     def placeholder(self, name: str, type_: Type) -> Tensors:
         tensors = tensor_types(type_)
@@ -160,11 +164,13 @@ class _Composer:
             case Constant():
                 self.values[id(node)] = self._constant(node)
             case Var() if id(node) not in self.values:
-                raise RelayError(f"a kernel uses the variable `%{node.name_hint}` from outside", node.span)
+                raise RelayError(
+                    f"a kernel uses the variable `%{node.name_hint}`, which is defined outside it", node.span
+                )
             case Var() | Op():
                 pass
             case _:
-                raise RelayError(f"a kernel cannot hold a {type(node).__name__}", node.span)
+                raise RelayError(f"a kernel cannot contain a {type(node).__name__}", node.span)
 
     def _call(self, call: Call) -> Tensors:
         assert isinstance(call.op, Op)
@@ -187,7 +193,9 @@ class _Composer:
         return nested(iter(tensors), call.checked_type)
 
     def _lowered(self, lowering: Lowering, call: Call, inputs: Sequence[Tensors]) -> Anything:
-        """Apply a lowering; where a lowering of the user's fails on static sizes, say which and on what."""
+        """Apply a lowering. If a user's lowering fails on static sizes, raise a RelayError that names the
+        operator and the operands' types.
+        """
         try:
             return lowering(Lowered(call, inputs, self.target, self.sizes))
         except RelayError:
@@ -216,15 +224,13 @@ class _Composer:
         if not right:
             produced = ", ".join(f"Tensor[({', '.join(map(str, t.shape))}), {t.dtype}]" for t in tensors)
             raise RelayError(
-                f"the lowering of `{call.op.name}` makes {produced or 'nothing'}, but its type is "  # type: ignore[attr-defined]  # it is an operator
+                f"the lowering of `{call.op.name}` produces {produced or 'nothing'}, but its type is "  # type: ignore[attr-defined]  # it is an operator
                 f"`{call.checked_type}`",
                 call.span,
             )
 
     def _constant(self, node: Constant) -> Anything:
-        """Return a constant of one element as a number in the code. Raise a RelayError for larger
-        constants.
-        """
+        """Embed a constant of one element in the code. Raise a RelayError for larger constants."""
         data = node.data
         dtype = data.dtype
         const = tvm().tirx.const
@@ -251,7 +257,7 @@ class _Composer:
 
 
 def _fits(tensor: Anything, type_: TensorType) -> bool:
-    """Whether a tensor has the type, as far as its sizes are known."""
+    """Whether a tensor has the type, as far as its sizes are static."""
     if tensor.dtype != type_.dtype or len(tensor.shape) != len(type_.shape):
         return False
     return all(
@@ -261,8 +267,8 @@ def _fits(tensor: Anything, type_: TensorType) -> bool:
 
 
 def operations(tensors: Sequence[Anything]) -> list[Anything]:
-    """TE's operations that tensors are made by, each once, after those that it reads: the order in which TVM
-    writes them as blocks.
+    """Return the TE operations that compute tensors, in topological order: each once, after those that it
+    reads. TVM emits their blocks in this order.
     """
     done: list[Anything] = []
     visited: set[Anything] = set()
@@ -280,8 +286,8 @@ def operations(tensors: Sequence[Anything]) -> list[Anything]:
 
 
 def _prim_func(name: str, arguments: list[Anything]) -> tvm_types.PrimFunc:
-    """Create the loops that compute tensors. A single block without loops, which TVM would take for the root
-    block, is wrapped in one.
+    """Create the loops that compute tensors. A single block without loops, which TVM would mistake for the
+    root block, is wrapped in a root block.
     """
     func: tvm_types.PrimFunc
     func = tvm().te.create_prim_func(arguments, index_dtype_override=_index_type(arguments))
@@ -294,8 +300,8 @@ def _prim_func(name: str, arguments: list[Anything]) -> tvm_types.PrimFunc:
 
 
 def _index_type(arguments: list[Anything]) -> str:
-    """Return the integer type of loop variables: lowerings mix int32 and int64, and TVM fuses no loops of
-    different types.
+    """Return the integer type of all loop variables: int64 if a size is dynamic or exceeds int32. Lowerings
+    mix int32 and int64, and TVM does not fuse loops of different types.
     """
     largest = 1
     for op in operations(arguments):
@@ -311,8 +317,8 @@ def _index_type(arguments: list[Anything]) -> str:
 
 def _with_blocks(name: str, stages: list[Stage], arguments: list[Anything]) -> list[Stage]:
     """Return the stages with the names of their blocks. TVM creates blocks in the order of `operations`: one
-    for an operation, but one per output for an operation with several outputs that is not a reduction; it
-    numbers those of the same name.
+    for an operation, but one per output for an operation with several outputs that is not a reduction. It
+    makes equal names unique by a number.
     """
     func = _prim_func(name, arguments)
     names = iter(block_names(tvm().s_tir.Schedule(tvm().IRModule({name: func})), name))

@@ -1,7 +1,7 @@
-"""Compiles programs for this machine, which `create_executor` runs as "graph", "vm" and "aot".
+"""Compiles programs for this machine; `create_executor` uses it for "graph", "vm" and "aot".
 
-It stands in the interpreter's place. A function whose types are known is built as a whole, as
-`relay_explorer.build` does; whatever else is evaluated runs in the virtual machine, with compiled kernels.
+It replaces the interpreter. A function whose types are all known is built as a whole, as
+`relay_explorer.build` does; other expressions run in the virtual machine, with compiled kernels.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class BuiltClosure(ForeignClosure):
 
 class CompiledInterpreter(VMInterpreter):
     """Evaluates expressions in a module by compiling them for `target`. `kind` is that of `create_executor`:
-    where it is "graph", functions of tensors alone are planned beforehand; the virtual machine runs the rest.
+    with "graph", functions that only compute tensors run in planned memory, the rest in the virtual machine.
     """
 
     def __init__(self, module: IRModule, kind: str, target: object = None) -> None:
@@ -77,8 +77,8 @@ class CompiledInterpreter(VMInterpreter):
         return exe.machine.closure("main") if type(exe) is VMExecutable else BuiltClosure(exe)
 
     def _whole(self, expr: Expr) -> IRModule | None:
-        """Return the module with `expr` as its `@main`, where that is a function whose types are all
-        known.
+        """Return the module with `expr` as its `@main` if that is a function whose types are all known;
+        otherwise None.
         """
         if isinstance(expr, GlobalVar):
             name = self.module.get_global_var(expr.name_hint).name_hint
@@ -117,7 +117,7 @@ def _level() -> int:
 
 
 def here(target: object) -> Target:
-    """Return the target that old code names where this machine can run it; otherwise this machine's CPU."""
+    """Return the target that is passed to `create_executor` if this machine can run it; otherwise its CPU."""
     text = str(target or "cpu")
     if text.partition(" ")[0] in ("cpu", "llvm", "cuda"):
         result = Target.of(target or "cpu")

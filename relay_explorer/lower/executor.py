@@ -1,7 +1,7 @@
 """`create_executor`: evaluate expressions and call a module's functions, from Python.
 
-Programs run in the interpreter ("debug"), or are compiled as `relay_explorer.build` does, where TVM is
-installed (see `lower.evaluate`).
+Programs run in the interpreter ("debug"), or are compiled as by `relay_explorer.build` if TVM is installed
+(see `lower.evaluate`).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def create_executor(
     target: object = "llvm",
     params: Mapping[str, object] | None = None,
 ) -> Executor:
-    """Make an executor of `mod` (an empty module where there is none).
+    """Create an executor of `mod` (by default an empty module).
 
     `kind` is "debug", the interpreter; or "graph", "vm" (the virtual machine) or "aot", for which the program
-    is optimized by the level of the current PassContext, and compiled. Where TVM, which makes the code, is
-    not installed, the virtual machine computes with NumPy, and "graph" and "aot" run the interpreter, which a
-    warning says once. A `target` that is not this machine is not looked at, nor is the device. `params` are
-    bound to the parameters of `@main` by name.
+    is optimized at the level of the current PassContext, and compiled. If TVM, which generates the code, is
+    not installed, the virtual machine computes with NumPy, and "graph" and "aot" run the interpreter after a
+    warning, which is given once. The device is ignored, and so is a `target` that this machine cannot run.
+    `params` are bound to the parameters of `@main` by name.
     """
     if kind not in KINDS:
         raise RelayError(
@@ -42,7 +42,7 @@ def create_executor(
     if kind in ("graph", "aot") and kind not in _announced and (missing := _missing_compiler()):
         _announced.add(kind)
         warnings.warn(
-            f'the executor "{kind}" does not compile here: it runs the interpreter ({missing})',
+            f'the executor "{kind}" cannot compile here, so it uses the interpreter ({missing})',
             stacklevel=2,
         )
     module = mod or IRModule()
@@ -64,9 +64,7 @@ class CompilingExecutor(Executor):
 
 
 def _missing_compiler() -> str:
-    """Return the message about a requirement of compilation that is not installed; "" where all are
-    installed.
-    """
+    """Return the message about a missing requirement of compilation; "" if all are installed."""
     try:
         versions()
     except RelayError as problem:

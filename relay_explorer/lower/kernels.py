@@ -1,4 +1,4 @@
-"""The middle stage of `build`: compile a kernel for each primitive function, or find it in the cache."""
+"""The middle stage of `build`: compiles a kernel for each primitive function, or loads it from the cache."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .runtime.kernel import Kernel
 from .targets.target import Target
 from .targets.toolchain import c_compiler
 
-QUIET = "RELAY_EXPLORER_QUIET"  # the environment variable that switches progress off
-MAX_IN_PROCESS = 2  # kernels to compile in this process, since workers take a second to start
+QUIET = "RELAY_EXPLORER_QUIET"  # the environment variable that turns progress messages off
+MAX_IN_PROCESS = 2  # up to so many kernels are compiled in this process, since workers take a second to start
 
 
 def make_kernels(
@@ -34,8 +34,8 @@ def make_kernels(
     progress: Progress,
     choice: dict[str, Any] | None = None,
 ) -> list[Kernel]:
-    """Compile a kernel for each primitive function; equal functions share one. `choice` is the choice of
-    their schedules, or SEARCH.
+    """Compile a kernel for each primitive function; equal functions share one. `choice` fixes the choice of
+    their schedules, or is SEARCH.
     """
     by_function: dict[Expr, Kernel] = {}
     by_text: dict[str, Kernel] = {}
@@ -48,7 +48,7 @@ def make_kernels(
             symbol = kernel_name(function)
             names[symbol] += 1
             name = symbol if names[symbol] == 1 else f"{symbol}_{names[symbol] - 1}"
-            by_text[text] = Kernel(name, symbol, text, target, _known(function))
+            by_text[text] = Kernel(name, symbol, text, target, _entry_in_process(function))
         by_function[function] = by_text[text]
     kernels = [by_function[function] for function in functions]
     for kernel in kernels:
@@ -58,16 +58,16 @@ def make_kernels(
 
 
 def _text(function: Function) -> str:
-    """Print a function with everything that its kernel depends on: functions of the same text share one
+    """Print a function with everything that its kernel depends on. Functions with the same text share one
     kernel, in memory and on disk.
     """
     return astext(Function(function.params, function.body, function.ret_type, None, {"Primitive": 1}))
 
 
-def _known(function: Function) -> dict[str, Any]:
-    """Return the entry of a kernel that is not compiled in a worker process: one that runs on the host, and
-    one that its text does not fully describe, because it uses operators with lowerings of the user's or
-    symbolic sizes.
+def _entry_in_process(function: Function) -> dict[str, Any]:
+    """Return the entry of a kernel that is not compiled in a worker process, {} for others. It is a kernel
+    that runs on the host, or one that its text does not fully describe, because it uses operators with
+    user-defined lowerings or symbolic sizes.
     """
     if needs_host(function):
         return {"host": True, "function": function}
@@ -103,18 +103,18 @@ def _compile(
         return
     progress.begin(len(kernels), len(missing))
 
-    def told(number: int, entry: dict[str, Any]) -> None:
+    def on_entry(number: int, entry: dict[str, Any]) -> None:
         missing[number].entry = entry
         progress.done(missing[number])
 
     try:
-        POOL.compile(requests, os.cpu_count() or 1, told)
+        POOL.compile(requests, os.cpu_count() or 1, on_entry)
     finally:
         progress.end()
 
 
 class Progress:
-    """One line on the standard error, which grows while kernels are compiled."""
+    """Reports the progress of compiling kernels on the standard error, in one line that is updated."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet or bool(os.environ.get(QUIET))

@@ -10,9 +10,9 @@ from ..ops.te.lowered import Lowering
 
 
 def lowering_of(op: Op) -> Lowering | None:
-    """Return the function that computes an operator in a kernel; None where its NumPy reference
-    implementation does. Raise a RelayError where it has neither. A property `FTVMCompute`, set by hand, takes
-    precedence over the operator's declaration.
+    """Return the function that computes an operator in a kernel; None if the operator has only a NumPy
+    reference implementation. Raise a RelayError if it has neither. An attribute `FTVMCompute` that a user set
+    takes precedence over the operator's declaration.
     """
     override: Lowering | None = op.get_attr("FTVMCompute")
     if override is not None:
@@ -31,8 +31,8 @@ def lowering_of(op: Op) -> Lowering | None:
 
 
 def is_users(op: Op) -> bool:
-    """Whether the lowering of an operator is the user's: the cache on disk, and the processes that compile,
-    know only the package's.
+    """Whether the lowering of an operator is user-defined. The cache on disk and the worker processes know
+    only the package's lowerings.
     """
     if op.get_attr("FTVMCompute") is not None:
         return True
@@ -40,7 +40,9 @@ def is_users(op: Op) -> bool:
 
 
 def tensor_types(type_: Type) -> list[TensorType]:
-    """Return the tensors that a value of a type consists of, in order."""
+    """Return the types of the tensors that a value of a type consists of, in order. Raise a RelayError for
+    other types.
+    """
     types = leaf_types(type_)
     if types is None:
         raise RelayError(f"a kernel takes and returns tensors and tuples of them, not `{type_}`")

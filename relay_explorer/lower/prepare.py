@@ -1,4 +1,4 @@
-"""A program made ready for compiling: checked, optimized, laid out for its target, and cut into kernels."""
+"""Prepares a program for compilation: checks it, optimizes it, chooses layouts, and forms kernels."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ from .passes.transposed import PlainTransposed
 from .passes.without_marks import WithoutMarks
 from .targets.target import Target
 
-MAX_INLINED_SIZE = 5000  # expressions of a function that is inlined
+MAX_INLINED_SIZE = 5000  # the most expressions of a function that is inlined at several calls
 # TVM needs up to half a second for each operator of a kernel, and a longer kernel saves only one more pass
-# over memory. The pieces of a long repetitive chain share one kernel.
+# over memory. The parts of a long repetitive chain can share one kernel.
 MAX_FUSED_OPERATORS = 48
 
 
 def with_params(mod: IRModule | Expr, params: Mapping[str, Any] | None) -> IRModule:
-    """Return a checked module with the parameters of `@main` that `params` names as constants in it."""
+    """Return a checked module in which the values in `params` replace parameters of `@main`."""
     if not isinstance(mod, (IRModule, Expr)):
         raise RelayError(f"a program is a module or a function, not a value of type {type(mod).__name__}")
     module = IRModule.from_expr(mod).copy()
     if "main" not in module:
         names = ", ".join(f"`@{var.name_hint}`" for var in module.functions)
-        raise RelayError(f"a program begins in `@main`; this module has {names or 'no function'}")
+        raise RelayError(f"execution begins in `@main`, but this module has {names or 'no function'}")
     if params is not None and not hasattr(params, "items"):
-        raise RelayError(f"`params` are values by name, not a value of type {type(params).__name__}")
+        raise RelayError(f"`params` must map names to values, not be a value of type {type(params).__name__}")
     if params:
         main = module["main"]
         _check_params(main, params)
@@ -85,8 +85,8 @@ def _check_elements(main: Function) -> None:
 
 
 def _check_params(main: Function, params: Mapping[str, Any]) -> None:
-    """Check that `params` names parameters of the function and has values of their types; it may name
-    more.
+    """Check that `params` names at least one parameter of the function, and that the values for its
+    parameters have their types. Other names are ignored.
     """
     parameters = {p.name_hint: p for p in main.params}
     if not any(name in parameters for name in params):
@@ -112,12 +112,12 @@ def _check_params(main: Function, params: Mapping[str, Any]) -> None:
 
 
 def _type(name: str, value: Any) -> Type:
-    """Return the type of a value, without copying it where it is an array that knows its type."""
+    """Return the type of a value. A NumPy array is not copied for this."""
     if type(value).__module__ == "numpy" and hasattr(value, "shape"):
         return TensorType(value.shape, str(value.dtype))
     try:
         return (value if isinstance(value, Constant) else Constant(to_ndarray(value))).checked_type
-    except Exception as problem:  # also of other libraries, which may refuse to give their memory away
+    except Exception as problem:  # also from other libraries, which may refuse to export their memory
         raise RelayError(
             f"the value of the parameter `%{name}` in `params` is not a tensor, but of the type "
             f"`{type(value).__name__}`",
@@ -126,18 +126,18 @@ def _type(name: str, value: Any) -> Type:
 
 
 def inlined(module: IRModule, entry: str = "main") -> IRModule:
-    """Inline the functions that `@main` calls, as far as they are not recursive."""
+    """Inline the functions that the program calls, except recursive and large ones."""
     if len(module.functions) == 1:
         return module
     marked = module.copy()
-    small = _written_out(module)
+    small = _inlinable(module)
     for var, function in module.functions.items():
         if var.name_hint != entry and var.name_hint in small:
             marked[var] = function.with_attr("Inline", 1)
     return Inline()(marked)
 
 
-def _written_out(module: IRModule) -> set[str]:
+def _inlinable(module: IRModule) -> set[str]:
     """Return the functions to inline: those that are called once, and those whose size stays bounded when
     their own callees are inlined. A program therefore grows by a bounded factor, however its functions call
     each other.
@@ -165,7 +165,7 @@ def _written_out(module: IRModule) -> set[str]:
 
 
 def _callees_first(calls: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Sort the functions so that each comes after those that it calls, except within cycles."""
+    """Sort the functions so that each comes after its callees, except within cycles (post-order)."""
     done: dict[str, None] = {}
     visited: set[str] = set()
     for root in calls:
@@ -191,12 +191,12 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
     module = WithoutMarks()(module)
     module = inlined(RemoveUnusedFunctions((entry,))(module), entry)
     if any(is_kernel(node) for f in module.functions.values() for node in post_order(f)):
-        module = DefuseOps()(NamedKernels()(module))  # what fused it knew neither the target nor its layouts
+        module = DefuseOps()(NamedKernels()(module))  # it was fused without regard to the target and layouts
     if any(op.name.startswith("dyn.") for op in _operators(module)):
         module = DynamicToStatic()(module)
     if any(map(_operators_as_values, module.functions.values())):
         module = EtaExpand(expand_constructor=False, expand_operator=True)(module)
-    # What runs on the host would take all that is fused with it there.
+    # Operators that run on the host would take everything that is fused with them to the host.
     alone = {op.name: OpPattern.OPAQUE for op in _operators(module) if lowering_of(op) is None}
     if _sums_to_computed_shapes(module):
         alone["collapse_sum_to"] = OpPattern.OPAQUE
@@ -230,7 +230,9 @@ def _operators_as_values(function: Function) -> bool:
 
 
 def _sums_to_computed_shapes(module: IRModule) -> bool:
-    """Whether data tell the size of a sum's result, as they do for the operators that run on the host."""
+    """Whether a `collapse_sum_to` has a result shape that is computed from data. Such sums run on the
+    host.
+    """
     return any(
         computes_size(node)
         for function in module.functions.values()
@@ -280,6 +282,6 @@ def _no_kernel(call: Call, callee: Expr) -> RelayError:
         return RelayError(
             f"a part of the program is for the compiler {callee.attrs['Compiler']!r}, which is not available",
             call.span,
-            help=["leave out AnnotateTarget and PartitionGraph: this compiler takes all operators"],
+            help=["leave out AnnotateTarget and PartitionGraph: this compiler compiles all operators"],
         )
     return RelayError(f"`{callee}` is called without being part of a kernel", call.span)

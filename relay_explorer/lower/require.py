@@ -1,4 +1,4 @@
-"""TVM, imported when the first kernel is made, and only in versions that are known to work."""
+"""Imports TVM when it is first needed, and checks that its version is one that works."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from .. import _project
 from ..ir.errors import RelayError
 from .threads import use_all_cores
 
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
     from .tvm_types import TVM
 
-_importing = threading.RLock()  # of two threads that hide a module, the second would miss it
-INSTALL = 'pip install "relay_explorer[compile]"'
+_importing = threading.RLock()  # two threads must not hide and restore a module at the same time
+INSTALL = f'pip install "{_project.requirement("compile")}"'
 PINS = {"apache-tvm": "0.27.0", "apache-tvm-ffi": "0.1.14"}  # releases; any post-release of one will do
 
 
 def versions() -> dict[str, str]:
-    """Return the installed versions. Raise a RelayError where one is missing, or is not the required one."""
-    from importlib import metadata  # only here, since it imports much
+    """Return the installed versions. Raise a RelayError if one is missing, or is not the required one."""
+    from importlib import metadata  # only here, since it imports many modules
 
     installed = {}
     for name, required in PINS.items():
@@ -44,7 +45,7 @@ def versions() -> dict[str, str]:
 def _reason(name: str) -> str:
     if name == "apache-tvm-ffi":
         return "later versions of it crash in apache-tvm 0.27, and earlier ones lack what it uses"
-    return "names and meanings in TVM's Python interface change from release to release"
+    return "TVM's Python interface changes from release to release"
 
 
 @cache
@@ -93,8 +94,8 @@ def _library(name: str) -> Path:
 
 @contextmanager
 def _without_torch() -> Iterator[None]:
-    """Keep TVM from importing PyTorch, which it does where it can, and which takes seconds. Tensors are
-    exchanged by DLPack, so nothing is lost; a PyTorch that is already imported stays.
+    """Keep TVM from importing PyTorch, which it does if PyTorch is installed, and which takes seconds.
+    Tensors are exchanged by DLPack, so nothing is lost. If PyTorch is already imported, it stays.
     """
     name = "TVM_FFI_DISABLE_TORCH_C_DLPACK"
     with _importing:
@@ -102,7 +103,7 @@ def _without_torch() -> Iterator[None]:
         os.environ[name] = "1"
         hidden = "torch" not in sys.modules
         if hidden:
-            sys.modules["torch"] = None  # type: ignore[assignment]  # the import system's way to say: not there
+            sys.modules["torch"] = None  # type: ignore[assignment]  # makes `import torch` fail
         try:
             yield
         finally:

@@ -11,7 +11,7 @@ MAX_THREADS = 1024
 
 
 def cores() -> int:
-    """Return the number of cores that this process may use; two hardware threads of one core count once."""
+    """Return the number of cores that this process may use. The hardware threads of a core count as one."""
     allowed = getattr(os, "sched_getaffinity", None)
     if allowed is None:
         return os.cpu_count() or 1
@@ -28,9 +28,10 @@ def cores() -> int:
 
 
 def use_all_cores() -> None:
-    """Let TVM use all cores, unless the environment sets their number: by default TVM uses half of them,
-    because it counts each as one of two hardware threads of a core. Threads are not bound to cores, since
-    other processes may bind theirs to the same. Must run before TVM is loaded; nothing later changes it.
+    """Let TVM use all cores, unless the environment sets their number. By default TVM uses only half of the
+    processors, because it assumes that each core has two hardware threads. Threads are not bound to cores,
+    because other processes may bind theirs to the same cores. This must run before TVM is loaded, and has no
+    effect later.
     """
     os.environ.setdefault(VARIABLE, str(cores()))
     os.environ.setdefault("TVM_BIND_THREADS", "0")
@@ -38,13 +39,13 @@ def use_all_cores() -> None:
 
 
 def threads() -> int:
-    """Return the number of threads that kernels use. Raise a RelayError where the environment variable is no
-    such number.
+    """Return the number of threads that kernels use. Raise a RelayError if the environment variable is not a
+    valid number of threads.
     """
     setting = os.environ.get(VARIABLE, "").strip() or str(cores())
     if not (setting.isascii() and setting.isdigit() and 0 < int(setting) <= MAX_THREADS):
         raise RelayError(
-            f"{VARIABLE} is {setting[:40]!r}: it is the number of threads that kernels run on, "
+            f"{VARIABLE} is {setting[:40]!r}: it must be the number of threads for kernels, "
             f"1 to {MAX_THREADS}",
             help=["set it to a number, or unset it: kernels run on all cores then"],
         )

@@ -1,6 +1,6 @@
-"""The parts of TVM's interface that code generation and schedules use, as types: TVM itself has no stubs.
+"""Types for the parts of TVM's interface that code generation and schedules use; TVM has no stubs.
 
-The objects are TVM's own; these classes are never instantiated. Those of tensor expressions are in
+The objects are TVM's own; these classes are never instantiated. The types for tensor expressions are in
 `relay_explorer.ops.te.tvm_types`.
 """
 
@@ -13,15 +13,15 @@ from ..ops.te.tvm_types import Extent, PrimExpr, TensorExpressions, Topi
 
 
 class LoopRV:
-    """A schedule's name for a loop; `Schedule.get` returns the loop itself."""
+    """A schedule's handle of a loop (TVM's "random variable"); `Schedule.get` returns the loop itself."""
 
 
 class SBlockRV:
-    """A schedule's name for a block."""
+    """A schedule's handle of a block."""
 
 
 class Buffer(Protocol):
-    """`tvm.tirx.Buffer`: what a block reads or writes."""
+    """`tvm.tirx.Buffer`: an array that a block reads or writes."""
 
     name: str
     dtype: object
@@ -59,7 +59,7 @@ class SBlock(Protocol):
 
 
 class PrimFunc(Protocol):
-    """`tvm.tirx.PrimFunc`: a kernel's loops."""
+    """`tvm.tirx.PrimFunc`: a function of loops, such as a kernel."""
 
     params: Sequence[Any]
     body: Any
@@ -105,7 +105,7 @@ class Schedule(Protocol):
     @property
     def trace(self) -> Trace: ...
 
-    # what there is
+    # queries
     def work_on(self, func_name: str) -> None: ...
     @overload
     def get(self, rand_var: LoopRV) -> For: ...
@@ -146,7 +146,7 @@ class Schedule(Protocol):
     def annotate(self, block_or_loop: SBlockRV | LoopRV, ann_key: str, ann_val: object) -> None: ...
 
 
-_Schedule = Schedule  # under a name that the module's own does not hide
+_Schedule = Schedule  # another name, which the attribute `Schedule` below does not hide
 
 
 class Scheduling(Protocol):
@@ -161,7 +161,7 @@ class Scheduling(Protocol):
 
 
 class Target(Protocol):
-    """`tvm.target.Target`: what code is generated for."""
+    """`tvm.target.Target`: the machine that code is generated for."""
 
     @property
     def kind(self) -> Any: ...

@@ -254,11 +254,11 @@ def test_a_match_that_nothing_fits_says_which_case_it_lacks() -> None:
     with pytest.raises(ExecutionError) as caught:
         call("left", made(LEAF, PAIR))
     assert str(caught.value) == (
-        "trees.relay:5:25: error: no clause of the match fits Leaf([1.0, 1.0])\n"
+        "trees.relay:5:25: error: no clause matches Leaf([1.0, 1.0])\n"
         "   5 | def @left(%t: T) -> T { match? (%t) { Node(%a, _) => { %a } } }\n"
         "     |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
         "note: the match has clauses for `Node(_, _)`\n"
-        "help: add a clause for `Leaf(_)`, or for `_`, which fits all"
+        "help: add a clause for `Leaf(_)`, or for `_`, which matches any value"
     )
 
 
@@ -285,5 +285,5 @@ def test_an_ill_typed_program_says_where() -> None:
         "for array: array is 0-dimensional, but 1 were indexed\n"
         "   1 | fn (%x: int32) { add(%x.1, 1) }\n"
         "     |                      ^^^^\n"
-        "help: infer types first; an executor does, and looks at the arguments too"
+        "help: infer types first; an executor does so, and checks the arguments too"
     )

@@ -318,7 +318,7 @@ def test_a_type_that_nobody_asks_for_may_stay_unknown(lists: Any) -> None:
 TypeInferenceError:
 error: the program does not say enough: the type of the call of `Nil` cannot be found
 note: `Nil` has type `List[_]`
-help: annotate a parameter or a `let` on the way to it\
+help: annotate a parameter or a `let` that it depends on\
 """)
     ):
         relay.transform.InferType()(relay.IRModule.from_expr(nil(), {}, prelude.mod.type_definitions))

@@ -66,7 +66,7 @@ def test_endless_recursion_that_carries_much() -> None:
         "   2 |   negative(@main(negative(%x)))\n"
         "     |            ^^^^^^^^^^^^^^^^^^^\n"
         "note: calls are nested N deep; the last is of `@main`\n"
-        "help: does the loop end, and must it keep all that it makes?"
+        "help: does the loop end, and must it store all values that it creates?"
     )
 
 
@@ -82,8 +82,8 @@ def test_an_endless_loop_that_keeps_what_it_makes() -> None:
         "free\n"
         "   2 | def @grow(%l: List[int32]) -> List[int32] { @grow(Cons(1, %l)) }\n"
         "     |                                             ^^^^^^^^^^^^^^^^^^\n"
-        "note: no call waits for another: it is a loop; the last is of `@grow`\n"
-        "help: does the loop end, and must it keep all that it makes?"
+        "note: no call is waiting, so this is a loop; the last is of `@grow`\n"
+        "help: does the loop end, and must it store all values that it creates?"
     )
 
 

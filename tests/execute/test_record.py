@@ -140,7 +140,7 @@ def test_what_goes_wrong_is_the_last_step() -> None:
     last = run.steps[-1]
     assert isinstance(last, Failed)
     assert isinstance(run.error, ExecutionError)
-    assert run.error.message == snapshot("no clause of the match fits Nil")
+    assert run.error.message == snapshot("no clause matches Nil")
     assert last.because == (run.steps.index(last) - 1,)
 
 
@@ -181,8 +181,8 @@ help: its parameters are `%x`\
     with raises(
         snapshot("""\
 RelayError:
-error: a recording of 0 steps shows nothing
-help: ask for at least 1\
+error: a recording of 0 steps is empty
+help: record at least 1 step\
 """)
     ):
         record(program, np.ones(2, "float32"), limit=0)

@@ -150,7 +150,7 @@ def test_a_number_of_threads_that_is_none(given: str) -> None:
     environment = {**os.environ, "TVM_NUM_THREADS": given}
     done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True)
     assert done.stdout.startswith(
-        f"error: TVM_NUM_THREADS is '{given}': it is the number of threads that kernels run on, 1 to 1024\n"
+        f"error: TVM_NUM_THREADS is '{given}': it must be the number of threads for kernels, 1 to 1024\n"
     )
 
 

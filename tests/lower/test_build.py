@@ -141,8 +141,8 @@ def rows() -> Function:
     ("wrong", "message"),
     [
         (lambda: relay_explorer.build(3), "a program is a module or a function, not a value of type int"),  # type: ignore[arg-type]  # refused
-        (lambda: relay_explorer.build(IRModule()), "a program begins in `@main`; this module has no func"),
-        (lambda: relay_explorer.build(layer(), opt_level=5), "an optimization level is 0 to 4, not 5"),
+        (lambda: relay_explorer.build(IRModule()), "execution begins in `@main`, but this module has no"),
+        (lambda: relay_explorer.build(layer(), opt_level=5), "the optimization level must be 0 to 4, not 5"),
         (
             lambda: relay_explorer.build(layer(), params={"ww": W}),
             "none of the 1 values in `params` belongs to a parameter of `@main`\nhelp: `ww` may be `%w`",
@@ -368,7 +368,7 @@ def test_kernels_are_compiled_in_processes_of_their_own(monkeypatch: pytest.Monk
         assert running is not None
         running.kill()
         monkeypatch.setattr(running, "poll", lambda: None)  # it was still there when it was looked at
-        with pytest.raises(RelayError, match="the compiling process ended with the status -9"):
+        with pytest.raises(RelayError, match="the worker process ended with status -9"):
             pool.compile([Request(text, "right", Target.of("cpu"))], 1, done.__setitem__)
         pool.compile([Request(text, "again", Target.of("cpu"))], 1, done.__setitem__)
         assert done[0]["name"] == "again"
@@ -402,7 +402,7 @@ def test_saved_and_loaded(exe: Executable, tmp_path: Path) -> None:
     assert Path(kernel.entry["path"]).is_file()
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(RelayError, match=r"is not a program that was saved, or a part of one: BadZipFile"):
+    with pytest.raises(RelayError, match=r"is not a complete program that this package saved: BadZipFile"):
         relay_explorer.load(path)
     with pytest.raises(RelayError, match="the program cannot be saved as '/nowhere/x': No such file"):
         bound.save("/nowhere/x")
@@ -414,8 +414,8 @@ def test_for_another_machine() -> None:
     with pytest.raises(RelayError) as caught:
         exe(X, W)
     assert str(caught.value) == (
-        f"error: the kernel `{exe.kernels[0].name}` is made for arm64 (cortex-a72), which this machine is "
-        "not\nhelp: its code can be read: kernel.source('asm')"
+        f"error: the kernel `{exe.kernels[0].name}` is compiled for arm64 (cortex-a72), which this machine "
+        "cannot run\nhelp: its code can be read: kernel.source('asm')"
     )
 
 
@@ -428,7 +428,7 @@ def test_for_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(RelayError, match="PTX needs NVIDIA's compiler nvcc, which is not on the PATH"):
         kernel.source("ptx")
-    with pytest.raises(RelayError, match=r"is made for cuda \(sm_80\).*\n.*kernel.source\('cuda'\)"):
+    with pytest.raises(RelayError, match=r"is compiled for cuda \(sm_80\).*\n.*kernel.source\('cuda'\)"):
         exe(X, W)
 
 

@@ -77,7 +77,7 @@ def test_a_schedule_is_told_primitive_by_primitive() -> None:
             "The loop i1_2 becomes **one vector** of 8 lanes.",
             "nn_contrib_dense_pack moves **into the loop** i1_0_i0_0_fused: each iteration computes as "
             "much of it as it needs.",
-            "The result of nn_contrib_dense_pack is stored in memory that is **local**.",
+            "The result of nn_contrib_dense_pack is stored in **local** memory.",
             "The loop ax1, 16 iterations, is **split** into ax1_0 and ax1_1: 2 × 8.",
             "The loops are **reordered**: ax2, ax0, ax1_0 and ax1_1.",
             "The loop ax0 is **unrolled**: its body is repeated 4 times.",
@@ -260,7 +260,7 @@ def test_the_kernel_is_measured_after_each_primitive() -> None:
     assert shown.times[-1] == shown.times[-2]
     assert re.search(r"On this machine a run took .* before the schedule and .* after it\.$", shown.summary)
     assert check(shown.to_dict()) == []
-    with pytest.raises(RelayError, match="which this machine is not: it cannot be measured here"):
+    with pytest.raises(RelayError, match="which this machine cannot run: it cannot be measured here"):
         lowering_view(kernel(LAYER, "raspberry-pi-4"), measure=True)
 
 

@@ -71,10 +71,10 @@ def test_functions_as_arguments(twice: NativeExecutable) -> None:
     ("text", "message"),
     [
         ("def @main(%x: float32, %y: float32) { %x }", "the argument `%f` must be `fn"),
-        ("def @main(%x: float32) { (%x,) }", "a function from outside must give `float32`"),
+        ("def @main(%x: float32) { (%x,) }", "an external function must return `float32`"),
         (
             "type Two { One, Two }\ndef @main(%x: float32) { match? (One) { Two => { %x }, } }",
-            "no clause of the match fits One",
+            "no clause matches One",
         ),
     ],
 )

@@ -205,7 +205,7 @@ def test_a_library_that_is_not_ours_or_was_changed(tmp_path: Path) -> None:
             relay_explorer.load(path)
         return str(caught.value)
 
-    assert "is a library, but none that was saved here, or a part of one" in message(whole[:-1])
+    assert "is a library, but not a complete program that this package saved" in message(whole[:-1])
     assert "was changed after it was saved" in message(whole[:5000] + b"!" + whole[5001:])
     for report, printed in (
         (b'"machine": "s390x"', "was built for s390x, and this machine is "),

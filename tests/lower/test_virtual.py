@@ -121,7 +121,7 @@ def test_a_saved_program(last: Any, tmp_path: Path) -> None:
     assert [given.type for given in again.inputs] == ["List[Tensor[(2), float32]]", "int32"]
     assert again.text == last.text != ""
     for exe in (last, again):  # also the places of errors are kept
-        with pytest.raises(ExecutionError, match=r"last.relay:4:3: error: no clause of the match fits Nil"):
+        with pytest.raises(ExecutionError, match=r"last.relay:4:3: error: no clause matches Nil"):
             exe(rows(module, 0), 1)
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(RelayError, match="is not a program that was saved, or a part of one"):

@@ -1,4 +1,4 @@
-"""Ahead of time: a program of the virtual machine as C, which needs no Python when it runs."""
+"""Ahead-of-time compilation: translate a program of the virtual machine to C, which runs without Python."""
 
 from __future__ import annotations
 

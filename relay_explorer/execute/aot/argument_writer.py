@@ -1,5 +1,6 @@
-"""Arguments as the list of numbers that a native program reads (see exchange.c), looked at and written in one
-go. What is not plainly right is left to `check_arguments`, which says what is wrong.
+"""Encode arguments as the list of integers that a native program reads (see exchange.c), and check them in
+the same pass. Arguments that are not plainly valid are left to `check_arguments`, which explains what is
+wrong.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from .. import results, values
 from .names import dtype_parts
 from .values import CELL, FIELDS, INLINE, tensor_written
 
-_MOST_KNOWN = 256  # constructors that are looked up quickly: each module that is parsed has its own
+_MAX_CACHED = 256  # constructors whose encodings are cached; each parsed module has its own
 _two, _four = struct.Struct("=2q").pack, struct.Struct("=4q").pack
 
-Pairs = Iterator[tuple[Any, "Plan"]]  # values, and how each is written
+Pairs = Iterator[tuple[Any, "Plan"]]  # values, each with its encoding
 
 
 class UnusualError(Exception):
-    """An argument that is not plainly right."""
+    """An argument that is not plainly valid."""
 
 
 class ArgumentWriter:
-    """Writes arguments of `types`; `module` declares the data types, `tags` number their constructors."""
+    """Encodes arguments of `types`; `module` declares the data types, `tags` numbers their constructors."""
 
     def __init__(self, types: Sequence[Type], module: IRModule, tags: Mapping[tuple[str, str], int]) -> None:
         import numpy as np
@@ -50,7 +51,7 @@ class ArgumentWriter:
         append = parts.append
         alive: list[Any] = []
         number: dict[int, int] = {}  # by the identity of a value
-        plans: list[Plan] = []  # as what it was written
+        plans: list[Plan] = []  # by the number of a value
         rest: Pairs = zip(arguments, self.params)
         waiting: list[Pairs] = []
         array_type, wrapper = self.array_type, results.Wrapper
@@ -86,7 +87,7 @@ class ArgumentWriter:
                 rest = waiting.pop()
 
     def plan(self, type_: Type) -> Plan:
-        """How a value of a type is written."""
+        """Return the encoding of the values of a type."""
         if type_ in self.plans:
             return self.plans[type_]
         encoding = Plan()
@@ -106,8 +107,9 @@ class ArgumentWriter:
 
 
 class Plan:
-    """How the values of a type are written; here, of a type whose values are never plainly right. `head`
-    stands before the elements of a small tensor of this `dtype` and `shape`, and `filling` after them.
+    """The encoding of the values of a type; this base class is that of a type whose values are never plainly
+    valid. `head` precedes the elements of a small tensor of this `dtype` and `shape`, and `filling` follows
+    them.
     """
 
     __slots__ = ()
@@ -175,7 +177,9 @@ class _CellPlan(Plan):
 
 
 class _DataPlan(Plan):
-    """Of a data type, which has its constructors' plans once they are needed: it may hold itself."""
+    """The encoding of a data type. The encodings of its constructors are created when they are needed,
+    because the type may contain itself.
+    """
 
     __slots__ = ("args", "data", "known", "writer")
 
@@ -186,11 +190,13 @@ class _DataPlan(Plan):
     def opened(self, value: Any) -> tuple[bytes, Pairs | None]:
         if type(value) is not values.ConstructorValue:
             raise UnusualError
-        learned = self.known.get(value.constructor) or self._learned(value.constructor)
-        return learned[0], zip(value.fields, learned[1]) if learned[1] else None
+        encoding = self.known.get(value.constructor) or self._encoding_of(value.constructor)
+        return encoding[0], zip(value.fields, encoding[1]) if encoding[1] else None
 
-    def _learned(self, constructor: Constructor) -> tuple[bytes, list[Plan]]:
-        """How values of a constructor are written; that of another module of the same name is the same."""
+    def _encoding_of(self, constructor: Constructor) -> tuple[bytes, list[Plan]]:
+        """Return the encoding of a constructor's values. A constructor of another module is encoded in the
+        same way if its name is the same.
+        """
         header = self.data.header.name_hint
         same = [c for c in self.data.constructors if c.name_hint == constructor.name_hint]
         if constructor.belong_to.name_hint != header or not same:
@@ -199,11 +205,11 @@ class _DataPlan(Plan):
         if len(inputs) != len(constructor.inputs) or len(substitution) != len(self.data.type_vars):
             raise UnusualError
         plans = [self.writer.plan(substitute_type(t, substitution) if substitution else t) for t in inputs]
-        if len(self.known) >= _MOST_KNOWN:
+        if len(self.known) >= _MAX_CACHED:
             self.known.clear()
         tag = self.writer.tags[header, constructor.name_hint]
-        learned = self.known[constructor] = _four(1, FIELDS, tag, len(inputs)), plans
-        return learned
+        encoding = self.known[constructor] = _four(1, FIELDS, tag, len(inputs)), plans
+        return encoding
 
 
 def _tensor_plan(type_: TensorType) -> Plan:

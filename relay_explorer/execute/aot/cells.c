@@ -1,10 +1,11 @@
-/* ---- cells, and circles of values
+/* ---- cells, and cycles of values
 
-   Values are freed when nobody holds them, but those of a circle hold each other. Only what is written into a
-   cell closes one. So all cells are known, and now and then, and when a run ends, what leads from cells back to
-   them is looked at: what others hold stays, and so does all that leads from there; the rest is freed. */
+   Reference counting cannot free a cycle, because its values hold references to each other. Only a write into a cell
+   can close a cycle, so the machine records all cells. From time to time, and at the end of a run, it traverses the
+   values that are reachable from cells. Those with references from elsewhere stay, and so does all that is reachable
+   from them; the rest is freed. CPython's garbage collector finds cycles in the same way. */
 
-enum { FEW_CELLS = 10000 }; /* fewer than these are left alone while a program runs */
+enum { FEW_CELLS = 10000 }; /* while a program runs, cycles are searched for only if there are more cells */
 
 static void forget_cell(Machine *m, Object *cell) {
   size_t place = ((Cell *)cell)->place;
@@ -13,7 +14,7 @@ static void forget_cell(Machine *m, Object *cell) {
   ((Cell *)last)->place = place;
 }
 
-/* A cell without a content. */
+/* Creates an empty cell. */
 static Object *bare_cell(Machine *m) {
   if (m->cell_count == m->most_cells) {
     size_t more = m->most_cells ? 2 * m->most_cells : 64;
@@ -22,15 +23,16 @@ static Object *bare_cell(Machine *m) {
     m->cells = grown;
     m->most_cells = more;
   }
-  Cell *made = (Cell *)object(m, sizeof(Cell), CELL, 1);
-  if (!made) return NULL;
-  made->content = NULL;
-  made->place = m->cell_count;
-  m->cells[m->cell_count++] = &made->head;
-  return &made->head;
+  Cell *result = (Cell *)object(m, sizeof(Cell), CELL, 1);
+  if (!result) return NULL;
+  result->content = NULL;
+  result->place = m->cell_count;
+  m->cells[m->cell_count++] = &result->head;
+  return &result->head;
 }
 
-/* All that leads on from cells, each value once: its mark is its place, counted from 1. */
+/* The values that are reachable from cells, each once. A value's mark is its index plus 1; `others` counts its
+   references from outside the list. */
 typedef struct { Object **value; int32_t *others; size_t count, most; } Reached;
 
 static int reach(Reached *all, Object *value) {
@@ -50,14 +52,15 @@ static int reach(Reached *all, Object *value) {
   return 1;
 }
 
-/* Marks what others hold, and what leads on from there, as 0 others; the rest is held in circles alone. */
+/* Sets `others` to -1 for each value with references from elsewhere, and for all that is reachable from it. The
+   remaining values are referenced only by each other: they are garbage. */
 static void keep_reached(Reached *all) {
   for (size_t n = 0; n < all->count; n++)
     for (uint32_t k = 0; k < all->value[n]->count; k++) {
       Object *part = PART(all->value[n], k);
       if (part && part->mark) all->others[part->mark - 1]--;
     }
-  size_t first = 0, last = 0; /* what is kept, and whose parts are to be kept, lies at the beginning */
+  size_t first = 0, last = 0; /* the part of `queue` whose parts must still be visited */
   Object **queue = malloc((all->count + 1) * sizeof *queue);
   for (size_t n = 0; n < all->count; n++)
     if (all->others[n] || !queue) {
@@ -74,14 +77,14 @@ static void keep_reached(Reached *all) {
   free(queue);
 }
 
-static void free_circles(Machine *m) {
+static void free_cycles(Machine *m) {
   Reached all = {NULL, NULL, 0, 0};
   int whole = 1;
   for (size_t n = 0; n < m->cell_count && whole; n++) whole = reach(&all, m->cells[n]);
   for (size_t n = 0; n < all.count && whole; n++)
     for (uint32_t k = 0; k < all.value[n]->count && whole; k++) whole = reach(&all, PART(all.value[n], k));
   if (whole) keep_reached(&all);
-  size_t lost = 0; /* cells that nobody else holds; what they hold they hold no more, and no circle is left */
+  size_t lost = 0; /* the unreachable cells; emptying them breaks every cycle */
   for (size_t n = 0; n < all.count; n++) {
     all.value[n]->mark = 0;
     if (whole && all.others[n] >= 0 && all.value[n]->kind == CELL) all.value[lost++] = keep(all.value[n]);
@@ -93,13 +96,13 @@ static void free_circles(Machine *m) {
   m->cells_left = m->cell_count;
 }
 
-/* A cell of a program that runs: all its values are held by registers, or by each other. */
+/* Creates a cell in a running program, where each value is referenced by registers or by other values. */
 static Object *new_cell(Machine *m) {
-  if (m->cell_count > FEW_CELLS && m->cell_count > 2 * m->cells_left) free_circles(m);
+  if (m->cell_count > FEW_CELLS && m->cell_count > 2 * m->cells_left) free_cycles(m);
   return bare_cell(m);
 }
 
-/* ---- functions from outside: a closure that captured one value, which is this */
+/* ---- external functions: closures that capture one value, an Outside */
 
 typedef int (*CallOutside)(void *context, Machine *, Object *const *arguments, Object **result);
 typedef struct {
@@ -108,11 +111,11 @@ typedef struct {
   void (*done)(void *context);
   void *context;
   uint32_t arity;
-  const Expected *result; /* what it gives; NULL: it is not known yet */
+  const Expected *result; /* the type of its result; NULL: not known yet */
 } Outside;
 enum { MAX_ARGUMENTS = 32 };
 
-static void let_outside_go(Object *value) {
+static void release_outside(Object *value) {
   Outside *it = (Outside *)value;
   if (it->done) it->done(it->context);
 }
@@ -120,22 +123,22 @@ static void let_outside_go(Object *value) {
 static int fits(Object *value, const Expected *wanted);
 static const char *text_of(const Expected *wanted);
 
-/* The code of such a function: its registers are the arguments, and then what it captured. */
+/* The code of an external function. Its registers are the arguments, followed by the captured Outside. */
 static int call_outside(Machine *m, Object **r, int at) {
   (void)at;
-  Object *given[MAX_ARGUMENTS], *made = NULL;
+  Object *arguments[MAX_ARGUMENTS], *result = NULL;
   uint32_t count = 0;
-  for (; r[count]->kind != OUTSIDE; count++) given[count] = r[count];
+  for (; r[count]->kind != OUTSIDE; count++) arguments[count] = r[count];
   Outside *it = (Outside *)r[count];
   if (count != it->arity) return failed(m, "the function expects %u arguments, got %u", it->arity, count);
-  int wrong = it->call(it->context, m, given, &made); /* it may call others: the registers may have moved */
-  if (wrong && !m->error[0]) failed(m, "a function from outside went wrong");
-  if (!wrong && it->result && !fits(made, it->result))
-    wrong = failed(m, "a function from outside must give `%s`", text_of(it->result));
-  if (!wrong && !made) wrong = failed(m, "a function from outside gave nothing");
+  int wrong = it->call(it->context, m, arguments, &result); /* it may call other functions, so registers may move */
+  if (wrong && !m->error[0]) failed(m, "an external function failed without a message");
+  if (!wrong && it->result && !fits(result, it->result))
+    wrong = failed(m, "an external function must return `%s`", text_of(it->result));
+  if (!wrong && !result) wrong = failed(m, "an external function returned no value");
   r = registers(m, 1);
   for (uint32_t k = 0; k <= count; k++) clear(m, &r[k]);
-  if (!wrong) return returned(m, made);
-  drop(m, made);
+  if (!wrong) return returned(m, result);
+  drop(m, result);
   return 1;
 }

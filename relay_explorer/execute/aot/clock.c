@@ -1,8 +1,8 @@
 
-/* ---- calls of kernels, and the clock: where CLOCKED is defined, each call is written down
+/* ---- kernel calls, and a log of their times, which is written if CLOCKED is defined
 
-   Of each call: the kernel's number, the nanoseconds at which it began and ended, and how many tensors follow;
-   of each of these its rank and its sizes. Of kernels all of whose sizes are known none follow. */
+   An entry of the log is the kernel's number, the nanoseconds at which it began and ended, and the number of tensors
+   that follow, each with its rank and sizes. No tensors follow if all the kernel's sizes are static. */
 
 #ifdef CLOCKED
 #include <time.h>

@@ -1,6 +1,6 @@
-"""Operators whose results' sizes are computed from data, ahead of time: each is a function in C (numbers.c,
-computed.c, picked.c, searched.c, resampled.c), which makes its results itself. What it takes beside the
-arguments stands here, as C.
+"""Operators that compute the sizes of their results from data, ahead of time. Each is a C function
+(numbers.c, computed.c, picked.c, searched.c, resampled.c) that allocates its results itself. This module
+writes, as C, what such a function takes after the operator's arguments.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .names import Naming, dtype_parts
 if TYPE_CHECKING:
     from ...ops.nn.layout import LayoutMap
 
-# The file in C, the function, what it takes behind its arguments, and arguments besides the call's own.
+# The C file, the function, what it takes after the operator's arguments, and further operator arguments.
 Given = tuple[str, str, list[str]] | tuple[str, str, list[str], list[str]]
 MAX_AXES = 64
 _NUMBERS = {
@@ -39,7 +39,7 @@ def computed_call(function: Function, registers: Sequence[int], names: Naming) -
     result_type = call.checked_type
     types = [*result_type.fields] if isinstance(result_type, TupleType) else [result_type]
     tensors = [arg.checked_type for arg in call.args]
-    if not all(map(_known, [*types, *tensors])):
+    if not all(map(_is_supported, [*types, *tensors])):
         return None
     arguments = []
     for arg in call.args:
@@ -54,12 +54,12 @@ def computed_call(function: Function, registers: Sequence[int], names: Naming) -
     return f"{name}({start}", len(types)
 
 
-def _known(type_: Type) -> bool:
+def _is_supported(type_: Type) -> bool:
     return isinstance(type_, TensorType) and type_.dtype in _NUMBERS and len(type_.shape) <= MAX_AXES
 
 
 def c_type(dtype: str) -> str:
-    """DLPack's element type in C."""
+    """Return DLPack's description of an element type as a C literal."""
     code, bits = dtype_parts(dtype)
     return f"(Type){{{code}, {bits}, 1}}"
 
@@ -149,8 +149,8 @@ def _resize(call: Call, result: Sequence[Type], names: Naming) -> Given:
     attrs = _attrs(call)
     mode, default = attrs.coordinate_transformation_mode, "floor"
     default = "round" if mode == "align_corners" else "floor"
-    how = _how(call, attrs.method, mode, attrs.rounding_method or default, attrs)
-    return "resampled.c", "dyn_image_resize2d", [_dtype(result[0]), how, _layout(attrs.layout, "NCHW")]
+    sampling = _sampling(call, attrs.method, mode, attrs.rounding_method or default, attrs)
+    return "resampled.c", "dyn_image_resize2d", [_dtype(result[0]), sampling, _layout(attrs.layout, "NCHW")]
 
 
 def _upsampling(call: Call, result: Sequence[Type], names: Naming) -> Given:
@@ -161,12 +161,12 @@ def _upsampling(call: Call, result: Sequence[Type], names: Naming) -> Given:
         mode = attrs.coordinate_transformation_mode
     else:
         mode = "align_corners" if attrs.align_corners else "asymmetric"
-    how = _how(call, attrs.method, mode, "round" if mode == "align_corners" else "floor")
+    sampling = _sampling(call, attrs.method, mode, "round" if mode == "align_corners" else "floor")
     layout = _layout(attrs.layout, "NCDHW" if volume else "NCHW")
-    return "resampled.c", "enlarged", [f'"{call.op.name}"', str(2 + volume), how, layout]
+    return "resampled.c", "enlarged", [f'"{call.op.name}"', str(2 + volume), sampling, layout]
 
 
-def _how(call: Call, method: str, mode: str, rounding: str, attrs: Any = None) -> str:
+def _sampling(call: Call, method: str, mode: str, rounding: str, attrs: Any = None) -> str:
     parts = [
         _one_of(_METHODS, method, "method", call),
         _one_of(_MODES, mode, "coordinate_transformation_mode", call),
@@ -192,7 +192,7 @@ def _layout(name: str, canonical: str) -> str:
 def _one_of(codes: Mapping[str, str], name: str, what: str, call: Call) -> str:
     if name in codes:
         return codes[name]
-    raise RelayError(f'{what} is "{name[:40]}", which is not known', call.span)
+    raise RelayError(f'unknown {what} "{name[:40]}"', call.span)
 
 
 def _attrs(call: Call) -> Any:

@@ -1,16 +1,16 @@
-/* ---- values in and out, as a list of numbers; a value is written before its parts
+/* ---- values as lists of 64-bit integers, in which Python and the program exchange them, in pre-order
 
-     0 code bits rank data shape…            a tensor whose elements lie at an address; in, they are not copied
-     1 kind tag count                        FIELDS or a CELL of the next `count` values
-     2 k                                     number k of those again
-     3 value                                 a function, which keeps it; out, it is to be kept by who reads it
-     4 code bits rank bytes shape… elements… a tensor with its elements, in whole numbers of 8 bytes
+     0 code bits rank data shape…            a tensor; `data` is the address of its elements; input is not copied
+     1 kind tag count                        FIELDS or a CELL; the next `count` values are its parts
+     2 k                                     a reference to the k-th item of kind 1, for values that are shared
+     3 value                                 a function, by address; the reader of an output must add a reference
+     4 code bits rank bytes shape… elements… a tensor with its elements, padded to a multiple of 8 bytes
 
-   Out, what is large is at an address, and so is a function. */
+   Output holds small tensors whole (4), and large ones by address (0). */
 
-enum { INLINE = 1 << 16 }; /* bytes of the elements of a tensor that is written out whole */
+enum { INLINE = 1 << 16 }; /* the most bytes of elements that are written inline */
 
-typedef struct { Object *whole; uint32_t next; } Open; /* a value, and which of its parts comes next */
+typedef struct { Object *whole; uint32_t next; } Open; /* a value, and the index of the next of its parts */
 
 static Object *read_tensor(Machine *m, const int64_t *item, int64_t *at) {
   Type type = {(uint8_t)item[1], (uint8_t)item[2], 1};
@@ -18,7 +18,7 @@ static Object *read_tensor(Machine *m, const int64_t *item, int64_t *at) {
   const int64_t *shape = item + 5;
   *at += 5 + rank;
   void *data = (void *)(intptr_t)item[4];
-  /* A function may hold what it is given for longer than a run. */
+  /* A function may hold its arguments for longer than a run, so it gets a copy. */
   if (item[0] == 0 && !FUNCTIONS_GO_OUT) return tensor_of(m, type, rank, shape, data);
   Object *value = tensor_of(m, type, rank, shape, NULL);
   if (item[0] == 0) {
@@ -30,15 +30,15 @@ static Object *read_tensor(Machine *m, const int64_t *item, int64_t *at) {
   return value;
 }
 
-/* Reads `wanted` values; where that fails, none is left. */
+/* Reads `wanted` values; if that fails, releases those it has read. */
 static int read_values(Machine *m, const int64_t *code, int64_t length, Object **results, int64_t wanted) {
   Object *some[64];
   Open few[64];
   size_t most = (size_t)length / 4 + 1, open = 0;
-  Object **made = most > 64 ? malloc(most * sizeof *made) : some;
+  Object **items = most > 64 ? malloc(most * sizeof *items) : some;
   Open *waiting = most > 64 ? malloc(most * sizeof *waiting) : few;
-  int64_t count = 0, done = 0, problem = !made || !waiting;
-  if (problem) failed(m, "there is no memory for the arguments");
+  int64_t count = 0, done = 0, problem = !items || !waiting;
+  if (problem) failed(m, "out of memory for the arguments");
   for (int64_t at = 0; at < length && !problem;) {
     const int64_t *item = code + at;
     Object *value = NULL;
@@ -48,11 +48,11 @@ static int read_values(Machine *m, const int64_t *code, int64_t length, Object *
       if (value) {
         memset(&PART(value, 0), 0, (size_t)item[3] * sizeof(Object *));
         opens = item[3] > 0;
-        made[count++] = value;
+        items[count++] = value;
       }
       at += 4;
     } else if (item[0] == 2) {
-      value = keep(made[item[1]]);
+      value = keep(items[item[1]]);
       at += 2;
     } else if (item[0] == 3) {
       value = keep((Object *)(intptr_t)item[1]);
@@ -71,14 +71,14 @@ static int read_values(Machine *m, const int64_t *code, int64_t length, Object *
   }
   if (problem)
     while (done) drop(m, results[--done]);
-  if (made != some) free(made);
+  if (items != some) free(items);
   if (waiting != few) free(waiting);
   (void)wanted;
   return problem != 0;
 }
 
-/* How many numbers a value is, of which at most `room` are written; -1: there is no memory. `lent`: whether
-   elements lie at an address, so that the value must live until they are read. */
+/* Writes a value as integers, at most `room` of them, and returns how many it needs; -1: out of memory. Sets `lent` if
+   the output contains addresses, so that the value must live until they are read. */
 static int64_t write_value(Object *value, int64_t *to, int64_t room, int *lent) {
   size_t size = 64, top = 0, marked = 0, most_marked = 64;
   Object *some[64], *few[64];
@@ -119,7 +119,7 @@ static int64_t write_value(Object *value, int64_t *to, int64_t room, int *lent) 
           break;
         }
       }
-      if (item->uses > 0) { /* what is part of the program is shared by all, and written each time */
+      if (item->uses > 0) { /* all machines share the program's constants, so these cannot be marked */
         seen[marked++] = item;
         item->mark = (uint32_t)marked;
       }
@@ -141,25 +141,25 @@ static int64_t write_value(Object *value, int64_t *to, int64_t room, int *lent) 
   return at;
 }
 
-/* ---- what a value from outside must be */
+/* ---- expected types of values from outside */
 
 struct Expected {
   const char *text;
-  uint8_t kind; /* one of the kinds of values; ANY: it cannot be told */
+  uint8_t kind; /* one of the kinds of values; ANY: it is not checked */
   Type type;
   int32_t rank;
   const int64_t *shape; /* -1: any size */
   uint16_t first, last; /* constructors */
-  uint32_t count;       /* of a tuple; of a function, how many arguments */
+  uint32_t count;       /* of a tuple, its fields; of a function, its arguments */
   const Expected *const *parts; /* of a tuple, a cell; of a function, of its arguments and its result */
-  const Expected *const *const *made; /* of a data type that holds other types, by constructor, of its fields */
+  const Expected *const *const *fields; /* of a data type with type parameters: by constructor, of its fields */
 };
 enum { ANY = 255 };
 static const Expected any = {"any", ANY, {0, 0, 0}, 0, NULL, 0, 0, 0, NULL, NULL};
 
 static int fits_function(const Object *value, const Expected *wanted);
 
-/* Whether a value is of a type, apart from its parts. */
+/* Whether a value has a type, without regard to its parts. */
 static int looks_like(const Object *value, const Expected *wanted) {
   if (!value) return 0;
   if (wanted->kind == ANY) return 1;
@@ -177,10 +177,10 @@ static int looks_like(const Object *value, const Expected *wanted) {
   return 1;
 }
 
-/* What the parts of a value must be. NULL: nothing is said of them, or they were looked at when it was made. */
+/* The expected types of a value's parts. NULL: they are not checked, or were checked when it was created. */
 static const Expected *const *of_parts(const Object *value, const Expected *wanted) {
   if (value->kind == CELL || (value->kind == FIELDS && !wanted->first)) return wanted->parts;
-  return value->kind == FIELDS && wanted->made ? wanted->made[value->tag - wanted->first] : NULL;
+  return value->kind == FIELDS && wanted->fields ? wanted->fields[value->tag - wanted->first] : NULL;
 }
 
 typedef struct { Object *value; const Expected *wanted; } Question;
@@ -198,8 +198,8 @@ static int ask(Questions *q, Object *value, const Expected *wanted) {
   return 1;
 }
 
-/* Whether a value is of a type, with all that it is made of. The mark of a value says where its question is among
-   those that are answered: it may be a part of several, and in a circle of itself. */
+/* Whether a value and all its parts have a type. The mark of a value is the index of its answered question plus 1,
+   because a value may be part of several others, and a cycle contains itself. */
 static int fits(Object *value, const Expected *wanted) {
   if (!looks_like(value, wanted)) return 0;
   if (wanted->kind == ANY || !of_parts(value, wanted)) return 1;
@@ -222,7 +222,7 @@ static int fits(Object *value, const Expected *wanted) {
   return right;
 }
 
-/* ---- a machine's life */
+/* ---- creating and freeing machines */
 
 static Machine *machine(void) { return calloc(1, sizeof(Machine)); }
 
@@ -237,7 +237,7 @@ static void end_machine(Machine *m) {
   free(m);
 }
 
-/* Runs a function on arguments, which it takes over; those that a closure captured come behind them. */
+/* Runs a function on arguments, of which it takes ownership; the values that a closure captured follow them. */
 static int call(Machine *m, const Function *callee, Object *const *arguments, Object *closure, Object **result) {
   size_t depth = m->depth;
   uint32_t count = callee->arguments - (closure ? closure->count : 0);
@@ -252,6 +252,6 @@ static int call(Machine *m, const Function *callee, Object *const *arguments, Ob
   for (uint32_t k = 0; closure && k < closure->count; k++) r[count + k] = keep(PART(closure, k));
   int wrong = run(m, depth);
   if (!wrong) *result = m->result;
-  if (!depth && m->cell_count > m->cells_left) free_circles(m);
+  if (!depth && m->cell_count > m->cells_left) free_cycles(m);
   return wrong;
 }

@@ -1,5 +1,5 @@
-"""What the interface looks at before a value goes in: each type as data in C, so that a wrong argument is an
-error and not a crash.
+"""Write the types of values from outside as data in C. The interface checks each value against its type
+before it enters the program, so that a wrong argument is an error and not a crash.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from ...ir.substitute import substitute_type
 from ...ir.types import FuncType, GlobalTypeVar, RefType, TensorType, TupleType, Type, TypeCall
 from .names import Naming, comment, dtype_parts
 
-_ANY = "any"  # what C cannot tell: a type variable
-MAX_INSTANCES = 16  # of a data type, with other arguments each: one may hold itself with ever larger ones
+_ANY = "any"  # a type that C cannot check: a type variable
+MAX_INSTANCES = 16  # of a data type, by arguments: a type may contain itself with ever larger ones
 
 
 class Expectations:
-    """Names a C constant for each type, and writes them."""
+    """Defines a C constant for each expected type, and names it."""
 
     def __init__(self, names: Naming, types: Sequence[TypeData]) -> None:
         self.names = names
@@ -38,7 +38,7 @@ class Expectations:
         if type_ in self.known:
             return self.known[type_]
         if isinstance(type_, TypeCall) and self._range(type_) is not None:
-            # It may be a part of itself.
+            # Declare the constant first, because the type may contain itself.
             self.known[type_] = f"t{len(self.known)}"
             self.lines.append(f"static const Expected {self.known[type_]};")
         body = self._body(type_)
@@ -69,7 +69,7 @@ class Expectations:
             case RefType():
                 return self._whole("CELL", 1, self._parts([type_.value]))
             case GlobalTypeVar() | TypeCall() if (tags := self._range(type_)) is not None:
-                by_constructor = self._made(type_) if isinstance(type_, TypeCall) else "NULL"
+                by_constructor = self._by_constructor(type_) if isinstance(type_, TypeCall) else "NULL"
                 return self._whole("FIELDS", 0, "NULL", tags, by_constructor)
         return None
 
@@ -91,7 +91,7 @@ class Expectations:
         self.lines.append(self.table(called, types))
         return called
 
-    def _made(self, type_: TypeCall) -> str:
+    def _by_constructor(self, type_: TypeCall) -> str:
         """Define the array, indexed by constructor, of the expected field types of a data type with
         arguments, and return its name: a constructor alone does not determine what its type variables stand
         for.

@@ -1,8 +1,8 @@
-"""C of one function of bytecode.
+"""Translate one bytecode function to C.
 
-A function is a C function of the machine, its registers and the place where it goes on: it returns to the
-machine at each call, and is called again when the result is there, so that C's own stack stays flat. A
-register that will not be read any more is empty: its value is freed, or handed on.
+The C function takes the machine, its registers, and the point at which it resumes. It returns to the
+machine's loop at each call, and is resumed when the result is available, so that C's own stack stays flat. A
+register that will not be read any more is empty: its value is freed, or moved elsewhere.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .names import Naming, comment
 
 
 class FunctionWriter:
-    """Writes one function."""
+    """Translates one function to C."""
 
     def __init__(self, function: VMFunction, names: Naming) -> None:
         self.function, self.names, self.code = function, names, function.code
         self.live = live_before(self.code)
         self.lines: list[str] = []
-        self.returns = 0  # places where it goes on after a call
+        self.returns = 0  # points at which it resumes after a call
         self.labels = {t for instruction in self.code for t in targets(instruction)}
         tails = [i for i in self.code if isinstance(i, TailInvoke) and i.function == function.name]
         self.loops = bool(tails)
@@ -71,11 +71,13 @@ class FunctionWriter:
             self.lines.append(f"  clear(m, &r[{register}]);")
 
     def values(self, registers: Sequence[int], number: int, of: str = "r") -> list[str]:
-        """Expressions for values that go elsewhere: handed on where they are read last, else shared."""
+        """Return C expressions for values that go elsewhere: a register's last read moves the value, any
+        other shares it.
+        """
         dying = set(self.dying(number))
         expressions = []
-        for place, register in enumerate(registers):
-            last = register in dying and register not in registers[place + 1 :]
+        for position, register in enumerate(registers):
+            last = register in dying and register not in registers[position + 1 :]
             expressions.append(f"take(&{of}[{register}])" if last else f"keep({of}[{register}])")
         return expressions
 

@@ -1,4 +1,4 @@
-"""C of each instruction: what a FunctionWriter is told to write for it."""
+"""Translate each instruction to C: one function per instruction adds its lines to a FunctionWriter."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from .functions import FunctionWriter
 from .names import comment
 from .shape_constraints import shape_constraints
 
-MAX_BYTES = 1 << 62  # that C's numbers can say; nothing is as large
+MAX_BYTES = 1 << 62  # C's integers can hold it, and no memory is as large
 
 
 def _move(w: FunctionWriter, i: Move, n: int) -> None:
@@ -100,7 +100,9 @@ def _size(program: Any, arguments: Sequence[int]) -> str:
 
 
 def _place(w: FunctionWriter, n: int) -> str:
-    """Where an instruction stands in the program's text, as a line of an error; nothing where not known."""
+    """Return the position of an instruction in the program's text, as a line of an error message; an empty
+    string where it is unknown.
+    """
     span = w.function.spans[n] if w.function.spans else None
     return "" if span is None else f"\\nnote: at {_escaped(str(span))}".replace("%", "%%")
 
@@ -126,10 +128,10 @@ def _check_agreements(w: FunctionWriter, i: ShapeFunc, n: int) -> None:
 def _shape_func(w: FunctionWriter, i: ShapeFunc, n: int) -> None:
     _check_agreements(w, i, n)
     programs = w.names.sizes[i.kernel]
-    if programs is None:  # they are known, though not those of all arguments
-        made_types = leaf_types(w.names.program.kernels[i.kernel].function.body.checked_type)
-        assert made_types is not None
-        programs = [list(t.concrete_shape) for t in made_types]
+    if programs is None:  # these sizes are static, though those of some arguments are not
+        result_types = leaf_types(w.names.program.kernels[i.kernel].function.body.checked_type)
+        assert result_types is not None
+        programs = [list(t.concrete_shape) for t in result_types]
     allocated = []
     w.lines.append("  {")
     for k, (to, sizes) in enumerate(zip(i.to, programs)):
@@ -161,14 +163,14 @@ def _invoke_host(w: FunctionWriter, i: InvokeHost, n: int) -> None:
     if computed is None:
         raise RelayError(
             "the program cannot be compiled ahead of time: the size of the results of "
-            f"`{code.name}` is known only after Python has computed them",
+            f"`{code.name}` is known only once Python has computed them",
             w.function.spans[n] if w.function.spans else None,
             help=["the virtual machine runs it"],
         )
     call, count = computed
     place = _place(w, n).replace("%%", "%")
     w.lines.append(f"  {{ Object *made[{count}] = {{NULL}}; int64_t began = nanoseconds();")
-    w.lines.append(f'  if ({call})) return went_wrong_at(m, "{place}");')
+    w.lines.append(f'  if ({call})) return add_location(m, "{place}");')
     noted = [*[f"r[{register}]" for register in i.arguments], *[f"made[{k}]" for k in range(count)]]
     tensors = ", ".join(f"ARGUMENT({value})" for value in noted)
     w.lines.append(f"  note_call(m, {i.kernel}, began, (const Argument[]){{{tensors}}}, {len(noted)});")
@@ -216,7 +218,7 @@ def _read_ref(w: FunctionWriter, i: ReadRef, n: int) -> None:
 
 
 def _write_ref(w: FunctionWriter, i: WriteRef, n: int) -> None:
-    # The cell may itself be the value, or be read last here: its old content goes before the register does.
+    # The cell may itself be the value, or be read last here, so its old content is dropped first.
     value = w.values([i.value], n)[0] if i.value != i.ref else f"keep(r[{i.ref}])"
     w.lines.append(f"  {{ Object **place = &PART(r[{i.ref}], 0), *before = *place; *place = {value};")
     w.lines.append("  drop(m, before); }")
@@ -247,8 +249,8 @@ def _goto(w: FunctionWriter, i: Goto, n: int) -> None:
     w.lines.append(f"  goto L{i.target};")
 
 
-def _go_on(w: FunctionWriter, to: int, n: int) -> None:
-    """Return to the interpreter loop, and resume behind it with the result of the call."""
+def _suspend(w: FunctionWriter, to: int, n: int) -> None:
+    """Return to the machine's loop, and resume after that with the result of the call."""
     w.lines.append(f"  return 0; }}\nback{w.returns}:")
     if to in w.live[n + 1]:
         w.lines.append(f"  r[{to}] = m->result;")
@@ -263,12 +265,12 @@ def _invoke(w: FunctionWriter, i: Invoke, n: int) -> None:
     w.lines.append("  r = registers(m, 2);")
     for k, value in enumerate(w.values(i.arguments, n)):
         w.lines.append(f"  a[{k}] = {value};")
-    _go_on(w, i.to, n)
+    _suspend(w, i.to, n)
 
 
 def _check_number(w: FunctionWriter, closure: int, count: int) -> None:
-    """Emit a check of the number of arguments: a function from outside may differ from its type where that
-    was a type variable.
+    """Emit a check of the number of arguments: a function from outside may differ from its declared type
+    where that contained a type variable.
     """
     w.lines.append(
         f"  if (FUNCTIONS_GO_OUT && arity_of(r[{closure}]) != {count}) return failed(m, "
@@ -288,7 +290,7 @@ def _invoke_closure(w: FunctionWriter, i: InvokeClosure, n: int) -> None:
     if i.closure in w.dying(n) and i.closure not in i.arguments:
         w.clear([i.closure])
     w.lines.append(f"  captured(m, callee, a + {len(i.arguments)});")
-    _go_on(w, i.to, n)
+    _suspend(w, i.to, n)
 
 
 def _tail_invoke(w: FunctionWriter, i: TailInvoke, n: int) -> None:
@@ -329,7 +331,7 @@ def _fatal(w: FunctionWriter, i: Fatal, n: int) -> None:
         f"\\n{word}: {_escaped(text)}" for word, text in (("note", i.note), ("help", i.help)) if text
     )
     place = _place(w, n).replace("%%", "%")
-    w.lines.append(f'  return failed(m, "%s", "no clause of the match fits the value{place}{rest}");')
+    w.lines.append(f'  return failed(m, "%s", "no clause matches the value{place}{rest}");')
 
 
 def _escaped(text: str) -> str:

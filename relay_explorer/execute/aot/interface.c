@@ -1,15 +1,15 @@
 
-/* ---- the interface: see the header */
+/* ---- the interface, which the header documents */
 
 API Machine *PREFIX_new(void) { return machine(); }
 
 API void PREFIX_end(Machine *m) { end_machine(m); }
 
-API const char *PREFIX_error(const Machine *m) { return m ? m->error : "there is no memory"; }
+API const char *PREFIX_error(const Machine *m) { return m ? m->error : "out of memory"; }
 
 API int64_t PREFIX_live(Machine *m) {
   if (!m) return 0;
-  if (!m->depth && m->cell_count) free_circles(m);
+  if (!m->depth && m->cell_count) free_cycles(m);
   return m->live;
 }
 
@@ -31,57 +31,60 @@ API int64_t PREFIX_clocked(Machine *m, int64_t *to, int64_t room) {
   return count;
 }
 
-/* What is wrong with a tensor that is to be made; NULL: nothing. */
+/* Returns why a tensor cannot be created; NULL: it can. */
 static const char *problem_of(int type, int32_t rank, const int64_t *shape, const void *data) {
   static const int types[] = {0x008, 0x010, 0x020, 0x040, 0x108, 0x110, 0x120, 0x140, 0x210, 0x220, 0x240, 0x410, 0x608};
-  size_t known = 0, elements = 1;
-  while (known < sizeof types / sizeof *types && types[known] != type) known++;
-  if (known == sizeof types / sizeof *types) return "its element type is none of the header's";
-  if (rank < 0 || rank > 64) return "it can have 0 to 64 dimensions";
-  if (rank && !shape) return "it has no shape";
+  size_t index = 0, elements = 1;
+  while (index < sizeof types / sizeof *types && types[index] != type) index++;
+  if (index == sizeof types / sizeof *types) return "its element type is not one of the header's";
+  if (rank < 0 || rank > 64) return "its rank must be between 0 and 64";
+  if (rank && !shape) return "its shape is NULL";
   for (int32_t k = 0; k < rank; k++) {
     if (shape[k] < 0) return "its shape has a negative size";
     elements = shape[k] ? elements : 0;
   }
-  return elements && !data ? "there are no elements" : NULL;
+  return elements && !data ? "its data is NULL" : NULL;
 }
 
 API Object *PREFIX_tensor(Machine *m, int type, int32_t rank, const int64_t *shape, const void *data) {
   const char *wrong = problem_of(type, rank, shape, data);
-  if (wrong) failed(m, "the tensor cannot be made: %s", wrong);
+  if (wrong) failed(m, "the tensor cannot be created: %s", wrong);
   if (wrong || !m) return NULL;
   Type of = {(uint8_t)(type >> 8), (uint8_t)(type & 255), 1};
-  Object *made = tensor_of(m, of, rank, shape, NULL);
-  if (made && data) memcpy(TENSOR_OF(made)->data, data, bytes_of(of, rank, shape));
-  return made;
+  Object *result = tensor_of(m, of, rank, shape, NULL);
+  if (result && data) memcpy(TENSOR_OF(result)->data, data, bytes_of(of, rank, shape));
+  return result;
 }
 
-/* A value of parts that it takes over; NULL, and no part is left, where one is not what it must be. */
-static Object *made_of(Machine *m, unsigned tag, uint32_t count, Object *const *given, const Expected *const *wanted) {
+/* Creates a value from parts, of which it takes ownership. If one has the wrong type, releases all and returns NULL. */
+static Object *from_parts(Machine *m, unsigned tag, uint32_t count, Object *const *fields,
+                          const Expected *const *wanted) {
   int whole = 1;
   for (uint32_t k = 0; k < count && whole; k++) {
-    whole = fits(given[k], wanted ? wanted[k] : &any);
-    if (!whole && given[k]) failed(m, "field number %u must be `%s`", (unsigned)k, wanted[k]->text);
+    whole = fits(fields[k], wanted ? wanted[k] : &any);
+    if (!whole && fields[k]) failed(m, "field number %u must be `%s`", (unsigned)k, wanted[k]->text);
   }
-  Object *made = whole && m ? parts(m, FIELDS, tag, count) : NULL;
+  Object *result = whole && m ? parts(m, FIELDS, tag, count) : NULL;
   for (uint32_t k = 0; k < count; k++) {
-    if (made)
-      PART(made, k) = given[k];
+    if (result)
+      PART(result, k) = fields[k];
     else if (m)
-      drop(m, given[k]);
+      drop(m, fields[k]);
   }
-  return made;
+  return result;
 }
 
-API Object *PREFIX_tuple(Machine *m, uint32_t count, Object *const *given) { return made_of(m, 0, count, given, NULL); }
+API Object *PREFIX_tuple(Machine *m, uint32_t count, Object *const *fields) {
+  return from_parts(m, 0, count, fields, NULL);
+}
 
 API Object *PREFIX_cell(Machine *m, Object *content) {
-  Object *made = content && m ? bare_cell(m) : NULL;
-  if (made)
-    PART(made, 0) = content;
+  Object *result = content && m ? bare_cell(m) : NULL;
+  if (result)
+    PART(result, 0) = content;
   else if (m)
     drop(m, content);
-  return made;
+  return result;
 }
 
 API Object *PREFIX_keep(Object *value) { return value ? keep(value) : NULL; }
@@ -117,12 +120,13 @@ API int PREFIX_read(Machine *m, const int64_t *code, int64_t length, Object **re
   return read_values(m, code, length, results, wanted);
 }
 
-/* The result that is held, as numbers: how many there are, behind one that says whether it still is. */
+/* Writes the last result as integers, after one that says whether the machine still holds it, and returns their
+   number. The machine holds it until `let_go` if there was not enough room, or if the integers contain addresses. */
 API int64_t PREFIX_held(Machine *m, int64_t *to, int64_t room) {
   int lent;
   int64_t count = write_value(m->held, to + 1, room - 1, &lent) + 1;
   to[0] = lent || count > room;
-  if (!count) failed(m, "there is no memory for the result");
+  if (!count) failed(m, "out of memory for the result");
   if (!to[0]) clear(m, &m->held);
   return count;
 }
@@ -130,17 +134,17 @@ API int64_t PREFIX_held(Machine *m, int64_t *to, int64_t room) {
 API void PREFIX_let_go(Machine *m) { clear(m, &m->held); }
 
 static int run_main(Machine *m, Object *const *arguments, Object **result, int look) {
-  Object *given[MAIN_ARGUMENTS + 1];
+  Object *owned[MAIN_ARGUMENTS + 1];
   *result = NULL;
   for (uint32_t k = 0; k < MAIN_ARGUMENTS && look; k++)
     if (!fits(arguments[k], main_types[k]))
       return failed(m, "the argument `%%%s` must be `%s`", main_names[k], main_types[k]->text);
   if (!m) return 1;
-  for (uint32_t k = 0; k < MAIN_ARGUMENTS; k++) given[k] = keep(arguments[k]);
-  return call(m, &functions[MAIN], given, NULL, result);
+  for (uint32_t k = 0; k < MAIN_ARGUMENTS; k++) owned[k] = keep(arguments[k]);
+  return call(m, &functions[MAIN], owned, NULL, result);
 }
 
-/* Runs the program on arguments from Python, which has looked at all but what functions give. */
+/* Runs the program on arguments from Python, which has checked all but the results of functions. */
 API int PREFIX_call(Machine *m, Object *const *arguments, Object **result) {
   return run_main(m, arguments, result, FUNCTIONS_GO_OUT);
 }
@@ -154,7 +158,8 @@ static uint32_t arity_of(const Object *closure) {
 
 static const char *text_of(const Expected *wanted) { return wanted->text; }
 
-/* Types are the same objects where they are equal. One from outside gives from now on what is wanted here. */
+/* Equal types are the same object, so pointers are compared. The first check of an external function fixes the type
+   that its result must have. */
 static int fits_function(const Object *value, const Expected *wanted) {
   if (arity_of(value) != wanted->count) return 0;
   if (value->tag == FROM_OUTSIDE) {
@@ -173,59 +178,60 @@ static int fits_function(const Object *value, const Expected *wanted) {
 API int PREFIX_arity(const Object *value) { return is(value, CLOSURE) ? (int)arity_of(value) : -1; }
 
 API int PREFIX_apply(Machine *m, Object *function, Object *const *arguments, Object **result) {
-  Object *given[MAX_ARGUMENTS];
+  Object *owned[MAX_ARGUMENTS];
   *result = NULL;
   if (!m || !is(function, CLOSURE)) return failed(m, "the applied value is not a function");
   uint32_t count = arity_of(function);
-  if (count > MAX_ARGUMENTS) return failed(m, "a function of more than %d arguments is called", (int)MAX_ARGUMENTS);
+  if (count > MAX_ARGUMENTS)
+    return failed(m, "a function of more than %d arguments cannot be called", (int)MAX_ARGUMENTS);
   const Function *callee = &functions[function->tag];
   for (uint32_t k = 0; k < count; k++) {
     if (!fits(arguments[k], callee->types ? callee->types[k] : &any))
       return failed(m, "argument %u of the function must be `%s`", (unsigned)k,
                     callee->types ? callee->types[k]->text : "any");
-    given[k] = arguments[k];
+    owned[k] = arguments[k];
   }
   Function whole = *callee;
   if (function->tag == FROM_OUTSIDE) whole.arguments = count + 1;
   keep(function);
-  for (uint32_t k = 0; k < count; k++) keep(given[k]);
-  int wrong = call(m, &whole, given, function, result);
+  for (uint32_t k = 0; k < count; k++) keep(owned[k]);
+  int wrong = call(m, &whole, owned, function, result);
   drop(m, function);
   return wrong;
 }
 
 API Object *PREFIX_function(Machine *m, int arity, CallOutside code, void (*done)(void *), void *context) {
   if (arity < 0 || arity >= MAX_ARGUMENTS)
-    failed(m, "a function from outside takes up to %d arguments, and not %d", (int)MAX_ARGUMENTS - 1, arity);
+    failed(m, "an external function takes 0 to %d arguments, not %d", (int)MAX_ARGUMENTS - 1, arity);
   else if (!code)
-    failed(m, "a function from outside has no code");
+    failed(m, "an external function has no code");
   if (!m || !code || arity < 0 || arity >= MAX_ARGUMENTS) return NULL;
-  Object *made = parts(m, CLOSURE, FROM_OUTSIDE, 1);
-  Outside *it = made ? (Outside *)object(m, sizeof(Outside), OUTSIDE, 0) : NULL;
+  Object *result = parts(m, CLOSURE, FROM_OUTSIDE, 1);
+  Outside *it = result ? (Outside *)object(m, sizeof(Outside), OUTSIDE, 0) : NULL;
   if (!it) {
-    if (made) PART(made, 0) = NULL, drop(m, made);
+    if (result) PART(result, 0) = NULL, drop(m, result);
     return NULL;
   }
   *it = (Outside){it->head, code, done, context, (uint32_t)arity, NULL};
-  PART(made, 0) = &it->head;
-  return made;
+  PART(result, 0) = &it->head;
+  return result;
 }
 
-/* A value as numbers; how many they are. */
+/* Writes a value as integers, and returns how many it needs. */
 API int64_t PREFIX_write(Object *value, int64_t *to, int64_t room) {
   int lent;
   return write_value(value, to, room, &lent);
 }
 
-/* Runs the program, or a function, on arguments that are numbers, and writes out its result; 0 where something
-   went wrong. */
+/* Runs the program, or a function, on arguments encoded as integers, and writes its result in the same form. Returns
+   0 if it failed. */
 API int64_t PREFIX_go(Machine *m, Object *function, const int64_t *code, int64_t length, int64_t *to, int64_t room) {
   enum { MOST = MAIN_ARGUMENTS > MAX_ARGUMENTS ? MAIN_ARGUMENTS : MAX_ARGUMENTS };
-  Object *given[MOST + 1], *result;
+  Object *arguments[MOST + 1], *result;
   uint32_t count = function ? arity_of(function) : MAIN_ARGUMENTS;
-  if (read_values(m, code, length, given, count)) return 0;
-  int wrong = function ? PREFIX_apply(m, function, given, &result) : PREFIX_call(m, given, &result);
-  for (uint32_t k = 0; k < count; k++) drop(m, given[k]);
+  if (read_values(m, code, length, arguments, count)) return 0;
+  int wrong = function ? PREFIX_apply(m, function, arguments, &result) : PREFIX_call(m, arguments, &result);
+  for (uint32_t k = 0; k < count; k++) drop(m, arguments[k]);
   m->held = result;
   return wrong ? 0 : PREFIX_held(m, to, room);
 }

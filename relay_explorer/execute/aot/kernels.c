@@ -1,6 +1,6 @@
 /* ---- kernels */
 
-static _Thread_local char raised[800]; /* what the last kernel that failed said */
+static _Thread_local char raised[800]; /* the message of the last kernel that failed */
 
 __attribute__((visibility("hidden"))) void TVMFFIErrorSetRaisedFromCStrParts(
     const char *kind, const char **text, int32_t count) {
@@ -20,11 +20,11 @@ static int free_workspace(int32_t kind, int32_t number, void *memory) {
   return 0;
 }
 
-/* ---- loops that run on several cores: threads that wait for work, a little while awake, then asleep
+/* ---- parallel loops: a pool of threads that wait for work, first spinning, then asleep
 
-   The work of a loop is cut into as many parts as there are threads. Each thread takes its own part, so that
-   what it has in its cache is used again, but nobody waits for a thread that is still asleep: whoever is done
-   takes the parts that are left. `state` is the number of the loop, and a bit for each part that is taken. */
+   A loop is divided into as many parts as there are threads. Each thread prefers its own part, so that it reuses the
+   data in its cache. A thread that has finished takes the parts that are left, so a loop does not wait for a thread
+   that is still asleep. `state` holds the number of the loop, and a bit for each part that is taken. */
 
 enum { MOST_THREADS = 32, AWAKE = 2000, PATIENT = 20000 };
 typedef struct { void *unused; int32_t tasks; } Group;
@@ -44,15 +44,15 @@ static struct {
 
 static inline uint32_t current_loop(void) { return (uint32_t)(atomic_load(&pool.state) >> 32); }
 
-static void do_part(int part) {
+static void run_part(int part) {
   Group group = {NULL, pool.tasks};
   for (int task = part; task < pool.tasks; task += pool.threads)
     if (pool.body(task, &group, pool.data)) atomic_fetch_add(&pool.failures, 1);
   atomic_fetch_sub(&pool.left, 1);
 }
 
-/* Takes a part of a loop, unless somebody has it, or the loop is over. */
-static int taken(uint32_t loop, int part) {
+/* Claims a part of a loop; returns 0 if another thread has it or the loop is over. */
+static int claim(uint32_t loop, int part) {
   uint64_t state = atomic_load(&pool.state);
   do {
     if ((uint32_t)(state >> 32) != loop || state >> part & 1) return 0;
@@ -60,10 +60,10 @@ static int taken(uint32_t loop, int part) {
   return 1;
 }
 
-static void do_parts(uint32_t loop, int first) {
+static void run_parts(uint32_t loop, int first) {
   for (int k = 0; k < pool.threads; k++) {
     int part = (first + k) % pool.threads;
-    if (taken(loop, part)) do_part(part);
+    if (claim(loop, part)) run_part(part);
   }
 }
 
@@ -88,12 +88,12 @@ static void *worker(void *argument) {
     }
     seen = current_loop();
     if (atomic_load(&pool.over)) return NULL;
-    do_parts(seen, (int)(intptr_t)argument);
+    run_parts(seen, (int)(intptr_t)argument);
   }
 }
 
-/* Who falls asleep says so first, and then looks at the state again; who begins a loop writes that, and then looks
-   whether somebody sleeps: one of the two sees the other. */
+/* Publishes a new loop, and wakes sleeping threads. No wake-up is lost: a worker first counts itself as asleep and then
+   reads `state` again, while this function first writes `state` and then reads `asleep`, so one sees the other. */
 static void begin_loop(uint64_t parts) {
   atomic_store(&pool.state, (uint64_t)(current_loop() + 1) << 32 | parts);
   if (!atomic_load(&pool.asleep)) return;
@@ -102,16 +102,16 @@ static void begin_loop(uint64_t parts) {
   pthread_mutex_unlock(&pool.lock);
 }
 
-/* Before the library's code goes from memory, or the process ends, its threads do. */
+/* Ends the threads before the library is unloaded or the process exits. */
 __attribute__((destructor)) static void end_pool(void) {
-  pthread_mutex_lock(&pool.busy); /* and nobody opens it any more: loops run in the thread that asks for them */
+  pthread_mutex_lock(&pool.busy); /* never unlocked: later loops run in the calling thread */
   if (!pool.started) return;
   atomic_store(&pool.over, 1);
   begin_loop(UINT32_MAX);
   for (int k = 1; k < pool.threads; k++) pthread_join(pool.thread[k], NULL);
 }
 
-/* A forked process has none of the threads, and starts others. */
+/* Resets the pool in a forked process, which has none of the threads and starts new ones. */
 static void after_fork(void) {
   pthread_mutex_init(&pool.lock, NULL);
   pthread_mutex_init(&pool.busy, NULL);
@@ -138,7 +138,7 @@ static void start_pool(void) {
 }
 
 static int parallel(Body body, void *data, int tasks) {
-  if (pthread_mutex_trylock(&pool.busy)) { /* another machine has the threads, or this is one of them */
+  if (pthread_mutex_trylock(&pool.busy)) { /* the pool is busy, or this is one of its threads */
     Group group = {NULL, tasks > 0 ? tasks : 1};
     int failures = 0;
     for (int task = 0; task < group.tasks; task++) failures += body(task, &group, data) != 0;
@@ -151,15 +151,15 @@ static int parallel(Body body, void *data, int tasks) {
   atomic_store(&pool.failures, 0);
   atomic_store(&pool.left, pool.threads);
   begin_loop(1);
-  do_part(0);
-  do_parts(current_loop(), 1);
+  run_part(0);
+  run_parts(current_loop(), 1);
   for (int k = 0; atomic_load(&pool.left); k += k < PATIENT) k < PATIENT ? pause_a_little() : (void)sched_yield();
   int result = atomic_load(&pool.failures) ? -1 : 0;
   pthread_mutex_unlock(&pool.busy);
   return result;
 }
 
-/* TVM's kernels call these through pointers of these names. */
+/* TVM's kernels call these functions through pointers with these names. */
 #define FOR_KERNELS __attribute__((visibility("hidden"))) void *
 FOR_KERNELS __TVMBackendParallelLaunch = (void *)parallel;
 FOR_KERNELS __TVMBackendAllocWorkspace = (void *)workspace;

@@ -8,8 +8,8 @@ from ..vm.bytecode import Instruction, ends, read, targets, written
 
 
 def live_before(code: Sequence[Instruction]) -> list[frozenset[int]]:
-    """For each instruction, and for the end, the registers that will be read before they are written. All
-    jumps go forward, so that one look backwards is enough.
+    """Return, for each instruction and for the end, the registers that will be read before they are written.
+    All jumps go forward, so one backward pass is enough.
     """
     live: list[frozenset[int]] = [frozenset()] * (len(code) + 1)
     for number in range(len(code) - 1, -1, -1):

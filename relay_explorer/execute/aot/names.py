@@ -1,4 +1,4 @@
-"""What things are called in C."""
+"""Name the parts of a program in C."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 6}  # of DLPack
 
 
 def dtype_parts(dtype: str) -> tuple[int, int]:
-    """DLPack's code and bits of an element type."""
+    """Return DLPack's type code and number of bits for an element type."""
     if dtype == "bool":
         return CODES["bool"], 8
     match = re.fullmatch(r"(int|uint|float|bfloat)(\d+)", dtype)
@@ -24,13 +24,12 @@ def dtype_parts(dtype: str) -> tuple[int, int]:
 
 
 class Naming:
-    """What functions, kernels, constants, constructors and shapes are called in C."""
+    """The names of functions, kernels, constants, constructors and shapes in C."""
 
     def __init__(self, program: VMProgram, sizes: Sequence[list[list[Any]] | None]) -> None:
         self.program = program
-        self.sizes = (
-            sizes  # by kernel: how its results' sizes follow from its arguments'; None: they are known
-        )
+        # By kernel: how the sizes of its results follow from those of its arguments; None: they are static.
+        self.sizes = sizes
         self.functions = {name: f"f{n}_{identifier(name)}" for n, name in enumerate(program.functions)}
         self.numbers = {name: n for n, name in enumerate(program.functions)}
         self.tags: dict[tuple[str, str], int] = {}
@@ -38,10 +37,10 @@ class Naming:
             for constructor in data.constructors:
                 self.tags[data.header.name_hint, constructor.name_hint] = len(self.tags) + 1
         self.shapes: dict[tuple[int, ...], str] = {}
-        self.written: set[str] = set()  # names of shapes that the program has already
+        self.written: set[str] = set()  # names of the shapes that are already defined
         self.scalars: dict[tuple[int, str], str] = {}
-        self.constants = [*program.constants]  # those of kernels in C come behind the program's
-        self.parts: dict[str, None] = {}  # files that functions in C stand in, besides the runtime's
+        self.constants = [*program.constants]  # the program's, then those of kernels in C
+        self.parts: dict[str, None] = {}  # C files of the functions that are called, besides the runtime's
 
     def kernel(self, number: int) -> str:
         return f"k{number}_{identifier(self.program.kernels[number].name)}"
@@ -77,7 +76,7 @@ WORDS = frozenset(_TEXT.split())  # of C and C++
 
 
 def own_names(requested: Iterable[str], reserved: Iterable[str]) -> list[str]:
-    """Names as C identifiers, of which no two are the same, and none is one of `taken` or a word of C's."""
+    """Turn names into distinct C identifiers, none of them in `reserved` or a keyword of C or C++."""
     used, names = {*reserved, *WORDS}, []
     for name in requested:
         candidate = identifier(name) or "_"
@@ -91,7 +90,7 @@ def own_names(requested: Iterable[str], reserved: Iterable[str]) -> list[str]:
 
 
 def comment(text: str) -> str:
-    """Text that can stand in a comment, on one line."""
+    """Make a text fit for a C comment, on one line; long text is truncated."""
     return " ".join(text.replace("*/", "* /").replace("/*", "/ *").split())[:160]
 
 

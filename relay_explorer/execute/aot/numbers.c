@@ -1,4 +1,4 @@
-/* ---- numbers of any element type, where a program looks at data one by one */
+/* ---- access to single elements, of any element type */
 
 #include <math.h>
 
@@ -10,14 +10,14 @@ static double of_half(uint16_t bits) {
   return bits >> 15 ? -size : size;
 }
 
-/* Rounded to the nearest; of two, to the even one. */
+/* Rounds to the nearest, ties to even. */
 static uint16_t to_half(double value) {
   uint16_t sign = signbit(value) ? 0x8000 : 0;
   double size = fabs(value);
   if (value != value) return sign | 0x7e00;
   if (size >= 65520) return sign | 0x7c00;
   int exponent = size < 0x1p-14 ? -14 : ilogb(size);
-  /* The leading bit adds one to the exponent, and a part that is rounded up to the next power another. */
+  /* The leading bit of the significand adds one to the exponent; rounding up to the next power of two adds another. */
   return sign | (uint16_t)((exponent + 14) * 1024 + (int)rint(ldexp(size, 10 - exponent)));
 }
 
@@ -56,7 +56,7 @@ static double number_at(const Tensor *x, int64_t k) {
   return NAN;
 }
 
-/* Of a floating number the whole part. */
+/* Reads an element as an integer; a floating-point number is truncated. */
 static int64_t whole_at(const Tensor *x, int64_t k) {
   const void *data = x->data;
   switch (type_number(x->type)) {
@@ -93,7 +93,7 @@ static void put_whole(const Tensor *x, int64_t k, int64_t value) {
   if (!is_whole(x->type)) put_number(x, k, (double)value);
 }
 
-/* One element of a tensor into another, in the other's type. */
+/* Copies one element to another tensor, and converts it to that tensor's type. */
 static void put(const Tensor *to, int64_t k, const Tensor *from, int64_t at) {
   size_t bytes = (to->type.bits + 7u) / 8;
   if (type_number(to->type) == type_number(from->type))
@@ -104,7 +104,7 @@ static void put(const Tensor *to, int64_t k, const Tensor *from, int64_t at) {
     put_number(to, k, number_at(from, at));
 }
 
-/* Whether one element comes before another, as sorting has it: NaN is the greatest. */
+/* Whether one element is sorted before another; NaN is sorted last. */
 static int before(const Tensor *x, int64_t a, int64_t b) {
   if (type_number(x->type) == UINT64) return ((const uint64_t *)x->data)[a] < ((const uint64_t *)x->data)[b];
   if (is_whole(x->type)) return whole_at(x, a) < whole_at(x, b);

@@ -1,17 +1,17 @@
-/* ---- tensors whose elements are picked from another's: each place of an axis says where along the axis
+/* ---- results that copy elements of another tensor, where each axis chooses its indices independently
 
-   `from[axis][i]` is how far an element of place i on the axis lies in the source, beyond those of the other
-   axes; NOWHERE: none is picked, and another element stands there. */
+   `from[axis][i]` is what index i on an axis of the result contributes to an element's offset in the source; the
+   offsets of all axes are added. NOWHERE: there is no element, and the result has the padding value. */
 
 typedef struct { int32_t rank; int64_t sizes[MOST_AXES], *from[MOST_AXES]; } Picks;
 
-/* Room for the picks of a result of `sizes`. */
+/* Allocates the offsets for a result of the shape `sizes`. */
 static int open_picks(Machine *m, const char *name, Picks *picks, int32_t rank, const int64_t *sizes) {
   int64_t total = 0;
   picks->rank = rank;
   for (int32_t axis = 0; axis < rank; axis++) {
     if (sizes[axis] < 0)
-      return went_wrong(m, name, "the shape %s has a negative extent", shown(rank, sizes).text);
+      return op_failed(m, name, "the shape %s has a negative extent", shown(rank, sizes).text);
     if (__builtin_add_overflow(total, sizes[axis], &total) || total > INT64_C(1) << 48)
       return no_memory(m, SIZE_MAX), 1;
     picks->sizes[axis] = sizes[axis];
@@ -34,17 +34,17 @@ static void copy_run(char *to, const char *source, const int64_t *from, int64_t 
 #undef COPY
 }
 
-/* Makes what is picked, and frees the picks; `other` is a tensor with the element that stands where nothing is. */
+/* Creates the result, and frees the offsets; `other` is a tensor with the padding value, or NULL. */
 static int picked(Machine *m, Picks *picks, const Tensor *x, const Object *other, Object **out) {
-  Object *made = tensor_of(m, x->type, picks->rank, picks->sizes, NULL);
-  if (!made) return free(picks->from[0]), 1;
+  Object *result = tensor_of(m, x->type, picks->rank, picks->sizes, NULL);
+  if (!result) return free(picks->from[0]), 1;
   size_t bytes = bytes_of(x->type, 0, NULL);
   int64_t here = 0, last = picks->rank - 1, i[MOST_AXES] = {0}, filler = 0;
   Tensor one = {&filler, {1, 0}, 0, x->type, NULL, NULL, 0};
   if (other) put(&one, 0, TENSOR_OF(other), 0);
-  char *to = TENSOR_OF(made)->data;
+  char *to = TENSOR_OF(result)->data;
   const int64_t *run = picks->rank ? picks->from[last] : &here;
-  int64_t length = picks->rank ? picks->sizes[last] : 1, rows = length ? count_of(TENSOR_OF(made)) / length : 0;
+  int64_t length = picks->rank ? picks->sizes[last] : 1, rows = length ? count_of(TENSOR_OF(result)) / length : 0;
   for (int64_t row = 0; row < rows; row++, to += (size_t)length * bytes) {
     int64_t base = 0, nowhere = 0;
     for (int64_t axis = 0; axis < last; axis++) {
@@ -58,11 +58,11 @@ static int picked(Machine *m, Picks *picks, const Tensor *x, const Object *other
     for (int64_t axis = last - 1; axis >= 0 && ++i[axis] == picks->sizes[axis]; axis--) i[axis] = 0;
   }
   free(picks->from[0]);
-  *out = made;
+  *out = result;
   return 0;
 }
 
-/* How far neighbours along each axis of a tensor lie apart. */
+/* Computes the strides of a tensor, in elements. */
 static void steps_of(const Tensor *x, int64_t *steps) {
   int64_t step = 1;
   for (int32_t axis = x->rank - 1; axis >= 0; step *= x->shape[axis--]) steps[axis] = step;
@@ -76,7 +76,7 @@ static int dyn_broadcast_to(Machine *m, Object *const *in, Object **out) {
   Picks picks;
   for (int32_t axis = 0; axis < x->rank; axis++)
     if (x->shape[axis] != 1 && x->shape[axis] != sizes[axis + more])
-      return went_wrong(m, name, "broadcasting %s does not give %s", shown(x->rank, x->shape).text,
+      return op_failed(m, name, "broadcasting %s does not give %s", shown(x->rank, x->shape).text,
                         shown(rank, sizes).text);
   if (open_picks(m, name, &picks, rank, sizes)) return 1;
   steps_of(x, steps);
@@ -89,12 +89,12 @@ static int dyn_broadcast_to(Machine *m, Object *const *in, Object **out) {
 static int dyn_tile(Machine *m, Object *const *in, Object **out) {
   const Tensor *x = TENSOR_OF(in[0]);
   int64_t times[MOST_AXES], sizes[MOST_AXES], steps[MOST_AXES];
-  int32_t given = (int32_t)integers_of(in[1], times), rank = given > x->rank ? given : x->rank;
+  int32_t reps = (int32_t)integers_of(in[1], times), rank = reps > x->rank ? reps : x->rank;
   Picks picks;
   for (int32_t axis = 0; axis < rank; axis++) {
     int64_t size = axis < rank - x->rank ? 1 : x->shape[axis - rank + x->rank];
-    int64_t often = axis < rank - given ? 1 : times[axis - rank + given];
-    if (often < 0) return went_wrong(m, "dyn.tile", "reps=%s has a negative number", shown(given, times).text);
+    int64_t often = axis < rank - reps ? 1 : times[axis - rank + reps];
+    if (often < 0) return op_failed(m, "dyn.tile", "reps=%s has a negative number", shown(reps, times).text);
     if (__builtin_mul_overflow(size, often, &sizes[axis])) return no_memory(m, SIZE_MAX), 1;
   }
   if (open_picks(m, "dyn.tile", &picks, rank, sizes)) return 1;
@@ -106,7 +106,7 @@ static int dyn_tile(Machine *m, Object *const *in, Object **out) {
   return picked(m, &picks, x, NULL, out);
 }
 
-/* A place of a slice on an axis: from the end where negative, and never beyond what the stride comes to. */
+/* Normalizes a bound of a slice: counted from the end if negative, and clamped to the axis. */
 static int64_t bound(int64_t place, int64_t extent, int64_t stride) {
   int64_t least = stride < 0 ? -1 : 0, most = stride < 0 ? extent - 1 : extent;
   if (place < 0) place = place < -extent ? -1 : place + extent;
@@ -115,16 +115,16 @@ static int64_t bound(int64_t place, int64_t extent, int64_t stride) {
 
 static int dyn_strided_slice(Machine *m, Object *const *in, Object **out, int by_size) {
   const Tensor *x = TENSOR_OF(in[0]);
-  int64_t given[3][MOST_AXES], count[3], sizes[MOST_AXES], steps[MOST_AXES], first[MOST_AXES], by[MOST_AXES];
-  for (int k = 0; k < 3; k++) count[k] = integers_of(in[k + 1], given[k]);
+  int64_t bounds[3][MOST_AXES], count[3], sizes[MOST_AXES], steps[MOST_AXES], first[MOST_AXES], by[MOST_AXES];
+  for (int k = 0; k < 3; k++) count[k] = integers_of(in[k + 1], bounds[k]);
   Picks picks;
   for (int32_t axis = 0; axis < x->rank; axis++) {
-    int64_t stride = axis < count[2] ? given[2][axis] : 1;
-    int64_t begin = axis < count[0] ? given[0][axis] : stride > 0 ? 0 : INT64_MAX;
-    int64_t end = axis < count[1] ? given[1][axis] : stride > 0 ? INT64_MAX : 0;
+    int64_t stride = axis < count[2] ? bounds[2][axis] : 1;
+    int64_t begin = axis < count[0] ? bounds[0][axis] : stride > 0 ? 0 : INT64_MAX;
+    int64_t end = axis < count[1] ? bounds[1][axis] : stride > 0 ? INT64_MAX : 0;
     if (!stride)
-      return went_wrong(m, "dyn.strided_slice", "strides=%s has a 0, which never moves on",
-                        shown(count[2], given[2]).text);
+      return op_failed(m, "dyn.strided_slice", "strides=%s has a 0, but a stride must not be 0",
+                        shown(count[2], bounds[2]).text);
     if (by_size) {
       if (end < 0 || __builtin_add_overflow(begin, end, &end)) end = INT64_MAX;
       stride = 1;
@@ -145,7 +145,7 @@ static int dyn_strided_slice(Machine *m, Object *const *in, Object **out, int by
 
 enum { CONSTANT, EDGE, REFLECT };
 
-/* The place of an axis that stands at one beyond its ends; NOWHERE: the value of the padding. */
+/* The index whose element pads an axis at an index beyond its ends; NOWHERE: the padding value. */
 static int64_t beyond(int64_t place, int64_t extent, int mode) {
   if (place >= 0 && place < extent) return place;
   if (mode == CONSTANT) return NOWHERE;
@@ -163,10 +163,10 @@ static int dyn_nn_pad(Machine *m, Object *const *in, Object **out, int mode) {
     if (__builtin_add_overflow(before, after, &after) || __builtin_add_overflow(x->shape[axis], after, &sizes[axis]))
       return no_memory(m, SIZE_MAX), 1;
     if (sizes[axis] < 0)
-      return went_wrong(m, "dyn.nn.pad", "pad_width takes %lld away from axis %d, which has %lld", (long long)-after,
-                        (int)axis, (long long)x->shape[axis]);
+      return op_failed(m, "dyn.nn.pad", "pad_width removes %lld elements from axis %d, which has %lld",
+                        (long long)-after, (int)axis, (long long)x->shape[axis]);
     if (mode != CONSTANT && !x->shape[axis] && sizes[axis])
-      return went_wrong(m, "dyn.nn.pad", "axis %d is empty: nothing continues beyond its ends", (int)axis);
+      return op_failed(m, "dyn.nn.pad", "axis %d is empty, so it has no elements to pad it with", (int)axis);
   }
   if (open_picks(m, "dyn.nn.pad", &picks, x->rank, sizes)) return 1;
   steps_of(x, steps);

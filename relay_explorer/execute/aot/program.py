@@ -1,7 +1,7 @@
-"""A whole program in C: what `native_source` gives is one file, its header, and its constants as bytes.
+"""Translate a whole program to C: `native_source` returns one C file, its header, and its constants as bytes.
 
-The kernels are functions of other object files, in TVM's calling convention; `kernels` says what they are to
-be called there.
+The kernels are functions of other object files, in TVM's calling convention; `kernels` lists the names that
+they must have there.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from .names import WORDS, Naming, comment, dtype_parts, identifier, own_names, s
 
 ALIGNMENT = 64
 MAIN = "main"
-MAX_NAMES = 1 << 16  # the number of a function or constructor stands in 16 bits of a value
+MAX_NAMES = 1 << 16  # a value stores the number of its function or constructor in 16 bits
 
 
 @dataclass(frozen=True)
 class NativeSource:
-    """A program in C. `code` includes the bytes of `constants` as a file called `{prefix}.bin`; `tags` are
-    the numbers of constructors by type and name, `arguments` the parameters of `@main`, `kernels` what the
-    functions of the kernels are called.
+    """A program in C. `code` includes the bytes of `constants` from a file called `{prefix}.bin`; `tags` are
+    the numbers of constructors by type and name, `arguments` the parameters of `@main`, `kernels` the names
+    of the kernels' functions.
     """
 
     prefix: str
@@ -56,30 +56,28 @@ def native_source(
     prefix: str = "program",
     types: Sequence[Type | None] | None = None,
 ) -> NativeSource:
-    """Compile the program to C. `sizes` state, by kernel, how the sizes of its results follow from those of
-    its arguments, as `lower.codegen.symbolic_sizes` encodes them; None where they are static. `types` are
-    those of the parameters of `@main`, which the interface checks. Names of the interface begin with
+    """Compile the program to C. `sizes` states for each kernel how the sizes of its results follow from those
+    of its arguments, as `lower.codegen.symbolic_sizes` encodes them, or None where they are static. `types`
+    are those of the parameters of `@main`, which the interface checks. Names of the interface begin with
     `prefix`. Raise a RelayError where a part of the program only runs in Python.
     """
     if not isinstance(prefix, str) or not re.fullmatch(r"[A-Za-z]\w{0,199}", prefix, re.ASCII):
         raise RelayError(f"{prefix!r:.60} cannot be the beginning of names in C")
     if prefix in WORDS or prefix == MAIN:
-        raise RelayError(
-            f'"{prefix}" has a meaning in C already', help=["give another name: build(…, name=…)"]
-        )
-    if any(f"{prefix}_{name}" in _of_the_runtime() for name in _of_the_interface()):
+        raise RelayError(f'"{prefix}" is reserved in C', help=["choose another name: build(…, name=…)"])
+    if any(f"{prefix}_{name}" in _runtime_names() for name in _interface_names()):
         raise RelayError(
             f'names that begin with "{prefix}_" are those of the program\'s own parts in C',
-            help=["give another name: build(…, name=…)"],
+            help=["choose another name: build(…, name=…)"],
         )
     if MAIN not in program.functions:
-        raise RelayError("a program begins in `@main`, which this one does not have")
+        raise RelayError("the program has no `@main`, where execution starts")
     names = Naming(program, sizes)
     if max(len(program.functions), len(names.tags)) >= MAX_NAMES:
         raise RelayError(f"a program in C has fewer than {MAX_NAMES:,} functions, and as many constructors")
     main = program.functions[MAIN]
     bodies = [FunctionWriter(function, names).write() for function in program.functions.values()]
-    places, constants = _laid_out(names.constants)
+    places, constants = _lay_out(names.constants)
     here = files(__package__)
     expected = Expectations(names, program.types)
     makers = _constructors(program, names, prefix, expected)
@@ -131,7 +129,7 @@ def _kernels(program: VMProgram, prefix: str, names: Naming) -> str:
 
 
 def _is_open(code: KernelCode) -> bool:
-    """Whether only a run tells all sizes of a kernel's tensors."""
+    """Whether some sizes of a kernel's tensors are known only at run time."""
     inputs, outputs = argument_types(code.function), leaf_types(code.function.body.checked_type)
     return not all(type_.is_static for type_ in [*(inputs or []), *(outputs or [])])
 
@@ -139,16 +137,16 @@ def _is_open(code: KernelCode) -> bool:
 # -- constants
 
 
-def _laid_out(constants: Sequence[NDArray]) -> tuple[list[int], bytes]:
-    """Where each constant begins, and the bytes of all."""
+def _lay_out(constants: Sequence[NDArray]) -> tuple[list[int], bytes]:
+    """Lay out the constants in one block of memory; return the offset of each, and the bytes of all."""
     data = bytearray()
-    places = []
+    offsets = []
     for constant in constants:
         data.extend(bytes(-len(data) % ALIGNMENT))
-        places.append(len(data))
+        offsets.append(len(data))
         data.extend(constant.data if isinstance(constant.data, bytes) else bytes(constant.data))
     data.extend(bytes(ALIGNMENT))  # so that a constant without elements has an address too
-    return places, bytes(data)
+    return offsets, bytes(data)
 
 
 def _constants(constants: Sequence[NDArray], places: Sequence[int], prefix: str, names: Naming) -> str:
@@ -226,7 +224,7 @@ static void captured(Machine *m, Object *closure, Object **to) {
 
 
 def functions_go_out(program: VMProgram) -> bool:
-    """Whether `@main` may take or give functions, or data that hold some."""
+    """Whether `@main` may take or return functions, or data that contain functions."""
     if any("fn (" in text for text in program.functions[MAIN].types):
         return True
     pending = [
@@ -241,7 +239,9 @@ def functions_go_out(program: VMProgram) -> bool:
 
 
 def _typed_closures(program: VMProgram, names: Naming, expected: Expectations) -> dict[str, str]:
-    """Tables of the types of those functions that are used as values, by name, where they are known."""
+    """Define tables of the types of those functions that are used as values; return their names by function,
+    where the types are known.
+    """
     tables = {}
     for name in dict.fromkeys(
         i.function for f in program.functions.values() for i in f.code if isinstance(i, AllocClosure)
@@ -249,7 +249,7 @@ def _typed_closures(program: VMProgram, names: Naming, expected: Expectations) -
         types = _types_of(program, program.functions[name])
         if types is not None:
             tables[name] = f"types_of_{names.functions[name]}"
-            # What is captured comes as it is.
+            # Captured values are not checked.
             between = [None] * program.functions[name].captured
             expected.lines.append(expected.table(tables[name], [*types[:-1], *between, types[-1]]))
     return tables
@@ -276,7 +276,7 @@ def _table(program: VMProgram, names: Naming, typed: Mapping[str, str]) -> str:
             f'  {{{names.functions[name]}, {max(1, function.registers, count)}, {count}, "@{shown}", '
             f"{typed.get(name, 'NULL')}}},"
         )
-    lines.append('  {call_outside, MAX_ARGUMENTS + 1, 0, "a function from outside", NULL},')
+    lines.append('  {call_outside, MAX_ARGUMENTS + 1, 0, "an external function", NULL},')
     return "\n".join([*lines, "};\n"])
 
 
@@ -286,7 +286,9 @@ def _table(program: VMProgram, names: Naming, typed: Mapping[str, str]) -> str:
 def _constructors(
     program: VMProgram, names: Naming, prefix: str, expected: Expectations | None = None
 ) -> str:
-    """Functions that make constructed values: defined in the program, and without `expected` declared."""
+    """Write the C functions that build constructed values: their definitions, or without `expected` their
+    declarations.
+    """
     constructors: list[tuple[str, str, Constructor, int]] = []
     for data in program.types:
         for constructor in data.constructors:
@@ -295,8 +297,8 @@ def _constructors(
                 (header, constructor.name_hint, constructor, names.tags[header, constructor.name_hint])
             )
     kernels = [names.kernel(number) for number in range(len(program.kernels))]
-    inside = [name.removeprefix(f"{prefix}_") for name in _of_the_runtime()]
-    reserved = [*_of_the_interface(), *kernels, *inside]
+    inside = [name.removeprefix(f"{prefix}_") for name in _runtime_names()]
+    reserved = [*_interface_names(), *kernels, *inside]
     count = Counter(name for _, name, _, _ in constructors)
     whole = [name if count[name] == 1 else f"{header}_{name}" for header, name, _, _ in constructors]
     lines = []
@@ -307,7 +309,7 @@ def _constructors(
             params = ", ".join(["Machine *m", *[f"Object *{a}" for a in arguments]])
             fields = f"(Object *[]){{{', '.join(arguments)}}}" if arguments else "NULL"
             lines.append(expected.table(f"types_of_{tag}", constructor.inputs))
-            body = f"return made_of(m, {tag}, {len(arguments)}, {fields}, types_of_{tag});"
+            body = f"return from_parts(m, {tag}, {len(arguments)}, {fields}, types_of_{tag});"
             lines.append(f"API Object *{called}({params}) {{ {body} }}")
         else:
             params = ", ".join([f"{prefix} *", *[f"{prefix}_value" for _ in arguments]])
@@ -318,7 +320,7 @@ def _constructors(
 
 
 @cache
-def _of_the_interface() -> frozenset[str]:
+def _interface_names() -> frozenset[str]:
     """Return the suffixes that follow the prefix in names of the interface and of constructors' tags."""
     here = files(__package__)
     text = "".join((here / name).read_text("utf-8") for name in ("header.h", "interface.c"))
@@ -327,8 +329,8 @@ def _of_the_interface() -> frozenset[str]:
 
 
 @cache
-def _of_the_runtime() -> frozenset[str]:
-    """Names in the parts of every program."""
+def _runtime_names() -> frozenset[str]:
+    """Return the identifiers that occur in the C files of this package."""
     here = files(__package__)
     text = "".join(part.read_text("utf-8") for part in here.iterdir() if part.name.endswith(".c"))
     return frozenset(re.findall(r"\b[A-Za-z]\w+", text))

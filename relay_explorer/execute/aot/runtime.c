@@ -1,7 +1,7 @@
-/* What every program that was compiled ahead of time stands on: values and their memory, calls, kernels.
+/* The runtime of every program that is compiled ahead of time: values and their memory, calls, kernels.
 
-   A value is counted: whoever holds it counts for one, and when nobody does, its memory is used again. Registers
-   of functions lie on a stack of this machine, not on C's: a recursion is as deep as the memory is large. */
+   Values are reference-counted: when the count of a value becomes 0, its memory is reused. The registers of
+   functions lie on a stack of the machine, not on C's, so only memory limits the depth of a recursion. */
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The interface is what a library shows of itself. */
+/* Only the functions of the interface are exported from the library. */
 #define API __attribute__((visibility("default")))
 
-/* ---- what kernels take: tensors as DLPack has them, in arguments as TVM passes them */
+/* ---- kernels' arguments: tensors in the layout of DLPack, passed by TVM's calling convention */
 
 typedef struct { int32_t kind, number; } Device;
 typedef struct { uint8_t code, bits; uint16_t lanes; } Type;
@@ -35,22 +35,22 @@ typedef int (*Kernel)(void *, const Argument *, int32_t, Argument *);
 
 /* ---- values */
 
-enum { TENSOR, STORAGE, FIELDS, CLOSURE, CELL, OUTSIDE }; /* kinds; OUTSIDE: what a function from outside is */
+enum { TENSOR, STORAGE, FIELDS, CLOSURE, CELL, OUTSIDE }; /* kinds; OUTSIDE: an external function */
 enum { ALIGNMENT = 64, FOREVER = -1 };
 
 typedef struct Object Object;
 struct Object {
-  int32_t uses;  /* how many hold it; FOREVER: it is part of the program */
+  int32_t uses;  /* the reference count; FOREVER: part of the program */
   uint8_t kind;
-  uint8_t size;  /* which of the sizes of memory it has */
-  uint16_t tag;  /* of FIELDS the constructor, of a CLOSURE the function */
-  uint32_t count; /* of FIELDS, a CLOSURE, a CELL: how many values follow */
-  uint32_t mark;  /* while a value is written out: its number */
-  Object *next;   /* while it is freed, and then: the next one */
+  uint8_t size;  /* its size class */
+  uint16_t tag;  /* of FIELDS the constructor's tag, of a CLOSURE the function's index */
+  uint32_t count; /* of FIELDS, a CLOSURE, a CELL: the number of parts that follow */
+  uint32_t mark;  /* during a traversal: the value's number, from 1; 0: not visited */
+  Object *next;   /* the next value of the list to be freed, or of the free list */
 };
 typedef struct { Object head; Tensor array; Object *storage; int64_t sizes[]; } TensorObject;
 typedef struct { Object head; Object *part[]; } Parts;
-typedef struct { Object head; Object *content; size_t place; } Cell; /* and its place among all */
+typedef struct { Object head; Object *content; size_t place; } Cell; /* `place`: its index in `cells` */
 
 #define TENSOR_OF(object) (&((TensorObject *)(object))->array)
 #define PART(object, k) (((Parts *)(object))->part[k])
@@ -60,14 +60,14 @@ typedef struct { Object head; Object *content; size_t place; } Cell; /* and its 
 enum { SMALL = 64, SIZES = SMALL + 4 * 40, CHUNK = 1 << 18 };
 
 typedef struct Machine Machine;
-typedef int (*Code)(Machine *, Object **, int); /* registers, and where to go on; not 0: it failed */
+typedef int (*Code)(Machine *, Object **, int); /* takes registers and a resume point; not 0: it failed */
 typedef struct { Code code; int32_t at; uint32_t count; size_t base; } Frame;
 typedef struct Expected Expected;
 typedef struct {
   Code code;
-  uint32_t registers, arguments; /* those that are captured are arguments too */
+  uint32_t registers, arguments; /* `arguments` includes the captured values */
   const char *name;
-  const Expected *const *types; /* of arguments and result, where it is used as a value and they are known */
+  const Expected *const *types; /* of arguments and result, if it is used as a value and they are known; or NULL */
 } Function;
 
 struct Machine {
@@ -75,27 +75,27 @@ struct Machine {
   size_t stack_size;
   Frame *frames;
   size_t depth, most_frames;
-  Object *result; /* of the function that has returned */
-  Object *held;   /* the result of the last run, while it is read */
+  Object *result; /* of the function that returned last */
+  Object *held;   /* the result of the last run, until the caller has read it */
   Argument nothing;
   Object *free[SIZES];
   char *chunk;
   size_t chunk_left;
-  void **blocks; /* all memory that the system gave */
+  void **blocks; /* all memory allocated from the system */
   size_t block_count, most_blocks;
-  Object **cells; /* all that are live */
+  Object **cells; /* all live cells */
   size_t cell_count, most_cells;
-  size_t cells_left; /* how many there were when circles were last looked for */
-  int64_t live; /* values that somebody holds */
-  int64_t memory; /* bytes that the system gave */
-  int64_t *log; /* the calls of kernels (see clock.c), and whether there was no memory for some */
+  size_t cells_left; /* the number of cells after the last search for cycles */
+  int64_t live; /* the number of live values */
+  int64_t memory; /* the bytes allocated from the system */
+  int64_t *log; /* the log of kernel calls (see clock.c); `log_lost`: some did not fit into memory */
   size_t logged, log_room;
   int log_lost;
   char error[1000];
 };
 
 static int failed(Machine *m, const char *text, ...) {
-  if (!m) return 1; /* there was no memory for it */
+  if (!m) return 1; /* the machine itself could not be allocated */
   va_list rest;
   va_start(rest, text);
   vsnprintf(m->error, sizeof m->error, text, rest);
@@ -103,7 +103,7 @@ static int failed(Machine *m, const char *text, ...) {
   return 1;
 }
 
-/* ---- memory: multiples of 64 bytes up to 4096, then four sizes from each power of two to the next */
+/* ---- memory, in size classes: multiples of 64 bytes up to 4096, then four classes per power of two */
 
 static unsigned size_of(size_t bytes, size_t *rounded) {
   if (bytes <= SMALL * (size_t)ALIGNMENT) {
@@ -126,15 +126,15 @@ static char *block(Machine *m, size_t bytes) {
     m->blocks = grown;
     m->most_blocks = more;
   }
-  char *made = aligned_alloc(ALIGNMENT, bytes);
-  if (!made) return NULL;
-  m->blocks[m->block_count++] = made;
+  char *result = aligned_alloc(ALIGNMENT, bytes);
+  if (!result) return NULL;
+  m->blocks[m->block_count++] = result;
   m->memory += (int64_t)bytes;
-  return made;
+  return result;
 }
 
 static Object *no_memory(Machine *m, size_t bytes) {
-  failed(m, "there is no memory for %zu bytes more", bytes);
+  failed(m, "out of memory: cannot allocate %zu bytes", bytes);
   return NULL;
 }
 
@@ -142,11 +142,11 @@ static Object *object(Machine *m, size_t bytes, int kind, uint32_t count) {
   size_t rounded;
   if (bytes > (size_t)1 << 50) return no_memory(m, bytes);
   unsigned size = size_of(bytes, &rounded);
-  Object *made = m->free[size];
-  if (made) {
-    m->free[size] = made->next;
+  Object *result = m->free[size];
+  if (result) {
+    m->free[size] = result->next;
   } else if (rounded > CHUNK / 8) {
-    made = (Object *)block(m, rounded);
+    result = (Object *)block(m, rounded);
   } else {
     if (m->chunk_left < rounded) {
       char *chunk = block(m, CHUNK);
@@ -154,19 +154,19 @@ static Object *object(Machine *m, size_t bytes, int kind, uint32_t count) {
       m->chunk = chunk;
       m->chunk_left = CHUNK;
     }
-    made = (Object *)m->chunk;
+    result = (Object *)m->chunk;
     m->chunk += rounded;
     m->chunk_left -= rounded;
   }
-  if (!made) return no_memory(m, bytes);
+  if (!result) return no_memory(m, bytes);
   m->live++;
-  made->uses = 1;
-  made->kind = (uint8_t)kind;
-  made->size = (uint8_t)size;
-  made->tag = 0;
-  made->count = count;
-  made->mark = 0;
-  return made;
+  result->uses = 1;
+  result->kind = (uint8_t)kind;
+  result->size = (uint8_t)size;
+  result->tag = 0;
+  result->count = count;
+  result->mark = 0;
+  return result;
 }
 
 static inline Object *keep(Object *value) {
@@ -175,9 +175,9 @@ static inline Object *keep(Object *value) {
 }
 
 static void forget_cell(Machine *m, Object *cell);
-static void let_outside_go(Object *value);
+static void release_outside(Object *value);
 
-/* Frees a value that nobody holds, and what only it held, however deep. */
+/* Frees a value whose count is 0, and all values whose counts become 0 with it, without recursion. */
 static void destroy(Machine *m, Object *value) {
   value->next = NULL;
   while (value) {
@@ -190,7 +190,7 @@ static void destroy(Machine *m, Object *value) {
     } else if (value->kind == CELL) {
       forget_cell(m, value);
     } else if (value->kind == OUTSIDE) {
-      let_outside_go(value);
+      release_outside(value);
     }
     for (uint32_t k = 0; k < count; k++)
       if (parts[k] && parts[k]->uses > 0 && --parts[k]->uses == 0) {
@@ -208,7 +208,7 @@ static inline void drop(Machine *m, Object *value) {
   if (value && value->uses > 0 && --value->uses == 0) destroy(m, value);
 }
 
-/* Empties a register. */
+/* Empties a register, and releases its value. */
 static inline void clear(Machine *m, Object **at) {
   Object *value = *at;
   *at = NULL;
@@ -221,25 +221,25 @@ static inline Object *take(Object **at) {
   return value;
 }
 
-/* ---- making values */
+/* ---- creating values */
 
 static inline Object *parts(Machine *m, int kind, unsigned tag, uint32_t count) {
-  Object *made = object(m, sizeof(Parts) + count * sizeof(Object *), kind, count);
-  if (made) made->tag = (uint16_t)tag;
-  return made;
+  Object *result = object(m, sizeof(Parts) + count * sizeof(Object *), kind, count);
+  if (result) result->tag = (uint16_t)tag;
+  return result;
 }
 
 static inline Object *storage(Machine *m, size_t bytes) {
   return object(m, ALIGNMENT + bytes, STORAGE, 0);
 }
 
-/* A tensor at the beginning of a storage, which it holds; its shape is kept elsewhere. */
+/* Creates a tensor at the beginning of a storage, to which it adds a reference; `shape` is not copied. */
 static Object *tensor_in(Machine *m, Object *in, Type type, int32_t rank, const int64_t *shape) {
-  TensorObject *made = (TensorObject *)object(m, sizeof(TensorObject), TENSOR, 0);
-  if (!made) return NULL;
-  made->array = (Tensor){(char *)in + ALIGNMENT, {1, 0}, rank, type, shape, NULL, 0};
-  made->storage = keep(in);
-  return &made->head;
+  TensorObject *result = (TensorObject *)object(m, sizeof(TensorObject), TENSOR, 0);
+  if (!result) return NULL;
+  result->array = (Tensor){(char *)in + ALIGNMENT, {1, 0}, rank, type, shape, NULL, 0};
+  result->storage = keep(in);
+  return &result->head;
 }
 
 static size_t bytes_of(Type type, int32_t rank, const int64_t *shape) {
@@ -249,37 +249,37 @@ static size_t bytes_of(Type type, int32_t rank, const int64_t *shape) {
   return bytes;
 }
 
-/* A tensor in memory of its own, with its shape; `data` are its elements, if they need not be copied. */
+/* Creates a tensor with its own copy of the shape. It refers to `data`, or owns new memory if that is NULL. */
 static Object *tensor_of(Machine *m, Type type, int32_t rank, const int64_t *shape, void *data) {
-  TensorObject *made =
+  TensorObject *result =
       (TensorObject *)object(m, sizeof(TensorObject) + (size_t)rank * sizeof(int64_t), TENSOR, 0);
-  if (!made) return NULL;
-  if (rank) memcpy(made->sizes, shape, (size_t)rank * sizeof(int64_t));
-  made->array = (Tensor){data, {1, 0}, rank, type, made->sizes, NULL, 0};
-  made->storage = NULL;
+  if (!result) return NULL;
+  if (rank) memcpy(result->sizes, shape, (size_t)rank * sizeof(int64_t));
+  result->array = (Tensor){data, {1, 0}, rank, type, result->sizes, NULL, 0};
+  result->storage = NULL;
   if (!data) {
     size_t bytes = bytes_of(type, rank, shape);
-    made->storage = bytes == SIZE_MAX ? no_memory(m, bytes) : storage(m, bytes);
-    if (!made->storage) {
-      drop(m, &made->head);
+    result->storage = bytes == SIZE_MAX ? no_memory(m, bytes) : storage(m, bytes);
+    if (!result->storage) {
+      drop(m, &result->head);
       return NULL;
     }
-    made->array.data = (char *)made->storage + ALIGNMENT;
+    result->array.data = (char *)result->storage + ALIGNMENT;
   }
-  return &made->head;
+  return &result->head;
 }
 
-/* The elements of a tensor under another shape. */
+/* Creates a view of a tensor's elements with another shape, which is not copied. */
 static Object *reshaped(Machine *m, Object *source, int32_t rank, const int64_t *shape) {
-  TensorObject *made = (TensorObject *)object(m, sizeof(TensorObject), TENSOR, 0);
-  if (!made) return NULL;
-  made->array = *TENSOR_OF(source);
-  made->array.rank = rank;
-  made->array.shape = shape;
-  /* What has no storage of its own is part of the program or of the caller, and stays. */
-  made->storage = ((TensorObject *)source)->storage;
-  if (made->storage) keep(made->storage);
-  return &made->head;
+  TensorObject *result = (TensorObject *)object(m, sizeof(TensorObject), TENSOR, 0);
+  if (!result) return NULL;
+  result->array = *TENSOR_OF(source);
+  result->array.rank = rank;
+  result->array.shape = shape;
+  /* Data without a storage belongs to the program or to the caller, and outlives the view. */
+  result->storage = ((TensorObject *)source)->storage;
+  if (result->storage) keep(result->storage);
+  return &result->head;
 }
 
 /* ---- calls */
@@ -287,7 +287,7 @@ static Object *reshaped(Machine *m, Object *source, int32_t rank, const int64_t 
 enum { MOST_REGISTERS = 1 << 27, MOST_FRAMES = 1 << 23 };
 
 static int too_deep(Machine *m) {
-  return failed(m, "the recursion is too deep: %zu calls that have not returned\nhelp: does it end? A loop that "
+  return failed(m, "the recursion is too deep: %zu calls have not returned\nhelp: does the recursion end? A loop that "
                    "returns the call itself needs no stack", m->depth);
 }
 
@@ -310,7 +310,7 @@ static int more_stack(Machine *m, size_t wanted) {
   return 0;
 }
 
-/* The registers of a new call, all empty; the caller's may have moved. NULL: it is too deep. */
+/* Pushes a frame, and returns its registers, all empty; NULL: it is too deep. The caller's registers may move. */
 static Object **enter(Machine *m, const Function *callee) {
   if (m->depth == m->most_frames && more_frames(m)) return NULL;
   size_t base = 0;
@@ -321,7 +321,7 @@ static Object **enter(Machine *m, const Function *callee) {
   return m->stack + base;
 }
 
-/* The registers of a call that takes the place of the topmost, whose registers are all empty. */
+/* Replaces the topmost frame, whose registers are all empty, by one for a tail call, and returns its registers. */
 static Object **replace(Machine *m, const Function *callee) {
   Frame *frame = &m->frames[m->depth - 1];
   if (frame->base + callee->registers > m->stack_size && more_stack(m, frame->base + callee->registers))
@@ -342,7 +342,7 @@ static inline int returned(Machine *m, Object *value) {
   return 0;
 }
 
-/* Runs until the calls that are there beyond the first `depth` have returned. */
+/* Runs until only `depth` frames are left. If a call fails, releases their registers and returns 1. */
 static int run(Machine *m, size_t depth) {
   while (m->depth > depth) {
     Frame *frame = &m->frames[m->depth - 1];

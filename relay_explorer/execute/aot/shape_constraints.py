@@ -1,8 +1,8 @@
 """Constraints between the dynamic sizes of a kernel's arguments.
 
-The type relations of its operators decide them, and are not available in C. So they are asked beforehand, for
-made-up sizes: with all dynamic sizes one number that the relations accept, one of them is changed; where they
-refuse, the sizes that have to change with it are those that it must be equal to.
+The type relations of its operators determine them, and are not available in C. They are therefore probed at
+compile time: all dynamic sizes are set to one number that the relations accept, and then one of them is
+changed. Where the relations refuse, the sizes that have to change with it are those that it must be equal to.
 """
 
 from __future__ import annotations
@@ -19,17 +19,15 @@ from ...transform.tools.inlining import substituted
 from ...typing import infer_types
 from ..vm.tensors import argument_types
 
-Place = tuple[int, int]  # an argument's number, tensor by tensor, and one of its axes
-_OTHERS = (7, 3, 11, 12, 24, 60, 64)  # sizes that are tried besides those that stand in the types
-_FIXED = 3  # sizes that have to be what they are, though no type says so
-MAX_SIZES = 16  # sizes that are looked at; kernels have a few
+Place = tuple[int, int]  # the index of an argument, tensor by tensor, and one of its axes
+_OTHERS = (7, 3, 11, 12, 24, 60, 64)  # sizes that are tried besides those in the types
+_FIXED = 3  # at most so many sizes may be fixed although no type says so
+MAX_SIZES = 16  # at most so many sizes are examined; kernels have a few
 
 
 @dataclass(frozen=True)
 class ShapeConstraint:
-    """Sizes that must be equal; `number` is what they must be, where that is known. Those in `ones` may also
-    be 1.
-    """
+    """Sizes that must be equal: to `number`, where that is known. Those in `ones` may also be 1."""
 
     places: tuple[Place, ...]
     ones: frozenset[Place]
@@ -37,13 +35,15 @@ class ShapeConstraint:
 
 
 def shape_constraints(function: Function) -> list[ShapeConstraint]:
-    """Those of a primitive function. None where nothing must agree, and where what the relations ask is no
-    equality (that the elements of a reshape are as many).
+    """Return the constraints of a primitive function. Where the relations require something other than
+    equality (that a reshape preserves the number of elements), there is none.
     """
-    return list(_Asked(function).found())
+    return list(_Probe(function).constraints())
 
 
-class _Asked:
+class _Probe:
+    """Derives constraints by inferring the types of a function for trial sizes of its arguments."""
+
     def __init__(self, function: Function) -> None:
         self.function = function
         self.types = argument_types(function) or []
@@ -54,7 +54,7 @@ class _Asked:
             if not isinstance(size, int)
         ][:MAX_SIZES]
 
-    def found(self) -> Iterator[ShapeConstraint]:
+    def constraints(self) -> Iterator[ShapeConstraint]:
         base = self._base()
         if base is None:
             return
@@ -64,7 +64,7 @@ class _Asked:
                 continue
             others = [n for n in (*_OTHERS, 2 * base) if n != base]
             if any(self.takes({place: n}, base) for n in others):
-                continue  # it may be another; where not any, that is not an equality
+                continue  # it may differ; if only some sizes are refused, the constraint is no equality
             groups = (self._group(place, base, other, done) for other in (others[0], 2 * base))
             group, number = next((group for group in groups if group is not None), None), None
             if group is None:
@@ -74,7 +74,7 @@ class _Asked:
             yield ShapeConstraint(tuple(group), ones, number)
 
     def _base(self) -> int | None:
-        """Return a number that all sizes may have at once."""
+        """Return a number that all dynamic sizes may have at once."""
         static = [size for type_ in self.types for size in type_.shape if isinstance(size, int) and size > 1]
         inside = [
             size
@@ -86,8 +86,8 @@ class _Asked:
         return next((n for n in candidates if self.takes({}, n)), None) if self.places else None
 
     def _group(self, place: Place, base: int, other: int, done: set[Place]) -> list[Place] | None:
-        """Return the sizes that must change together with one of them; None where changing others does not
-        help. Sizes that only agree among themselves, in twos or threes, are removed together.
+        """Return the sizes that must change together with `place`; None where changing others does not help.
+        Sizes that need only agree with one another, in twos or threes, are removed together.
         """
         open_ = [p for p in self.places if p not in done]
         group = self._all_but_fixed(place, open_, base, other)
@@ -101,7 +101,7 @@ class _Asked:
     def _without_some(
         self, group: Sequence[Place], place: Place, base: int, other: int
     ) -> list[Place] | None:
-        """Remove sizes from a group that need not change with the place; None where all must."""
+        """Remove sizes from a group that need not change with `place`; None where all must."""
         for many in (1, 2, 3):
             for left in combinations([p for p in group if p != place], many):
                 rest = [p for p in group if p not in left]
@@ -112,8 +112,8 @@ class _Asked:
     def _all_but_fixed(
         self, place: Place, places: Sequence[Place], base: int, other: int
     ) -> list[Place] | None:
-        """All sizes that may change at once, `place` among them; None where that cannot, or too many are
-        fixed.
+        """Return all sizes that may change at once, `place` among them; None where there are none, or too
+        many are fixed.
         """
         rest = [p for p in places if p != place]
         for count in range(_FIXED + 1):
@@ -124,7 +124,7 @@ class _Asked:
         return None
 
     def takes(self, sizes: Mapping[Place, int], base: int) -> bool:
-        """Whether the relations hold for these sizes, and `base` for the others."""
+        """Whether the relations accept these sizes, and `base` for the others."""
         numbered = iter(range(len(self.types)))
 
         def sized(type_: Type) -> Type:

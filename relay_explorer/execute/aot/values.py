@@ -1,4 +1,6 @@
-"""Values of the interpreter as the list of numbers that a native program reads, and back (see exchange.c)."""
+"""Encode values of the interpreter as the list of integers that a native program reads, and decode such a
+list (see exchange.c).
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
     from numpy import ndarray as Array
 
 ALIGNMENT = 64
-INLINE = 4096  # bytes of a tensor whose elements stand in the list themselves
+INLINE = 4096  # bytes: the elements of a tensor up to this size are stored in the list itself
 FIELDS, CELL = 2, 4  # kinds of values
-_TENSOR, _MADE, _AGAIN, _FUNCTION, _WHOLE = 0, 1, 2, 3, 4  # what the list of numbers consists of
+_TENSOR, _MADE, _AGAIN, _FUNCTION, _WHOLE = 0, 1, 2, 3, 4  # kinds of items in the list
 
 
 def written(
@@ -70,7 +72,7 @@ def tensor_written(value: Array, numbers: array[int], alive: list[Array]) -> Non
 
 @cache
 def _kind(dtype: Any) -> tuple[int, int]:
-    """DLPack's code and bits of a NumPy type."""
+    """Return DLPack's type code and number of bits for a NumPy type."""
     return dtype_parts(dtype.name)
 
 
@@ -91,8 +93,8 @@ def _aligned(value: Array) -> Array:
 def _parts(value: Value, tags: Mapping[tuple[str, str], int]) -> tuple[int, int, Sequence[Value]]:
     """Return a value's kind, tag and parts."""
     if isinstance(value, ConstructorValue):
-        made_by = value.constructor
-        return FIELDS, tags[made_by.belong_to.name_hint, made_by.name_hint], value.fields
+        constructor = value.constructor
+        return FIELDS, tags[constructor.belong_to.name_hint, constructor.name_hint], value.fields
     if isinstance(value, tuple):
         return FIELDS, 0, value
     if isinstance(value, RefValue):
@@ -110,9 +112,9 @@ def values_of(
     """Decode the value that starts at index `at` of a list of numbers. `copied` builds an array from an
     address, DLPack's code and bits, and a shape; `function` returns the function at an address.
     """
-    numbered: list[Value] = []  # what others name by number; None: a tuple, whose parts are not all there
-    waiting: list[tuple[int, int, int, list[Value]]] = []  # kind, tag, number, and the parts that are there
-    missing: list[int] = []  # how many parts are not
+    numbered: list[Value] = []  # by number; None: a tuple of which some parts are missing
+    waiting: list[tuple[int, int, int, list[Value]]] = []  # kind, tag, number, and the parts decoded so far
+    missing: list[int] = []  # how many parts each of them lacks
     late = _Late(numbered)
     while True:
         if numbers[at] == _MADE:
@@ -146,7 +148,7 @@ def values_of(
 
 
 class _Later:
-    """Stands for a tuple that is not there yet, by its number."""
+    """A placeholder for the tuple of this number, which is not complete yet."""
 
     __slots__ = ("number",)
 
@@ -155,8 +157,9 @@ class _Later:
 
 
 class _Late:
-    """What holds tuples that are not there yet, since a cell in them leads back to them: its parts are put in
-    when all is read. `used` tells whether there is any.
+    """The values that contain placeholders: a cell inside a tuple leads back to the tuple, which is not
+    complete yet. Their parts are filled in when everything has been decoded. `used` says whether there is
+    any.
     """
 
     def __init__(self, numbered: list[Value]) -> None:
@@ -173,7 +176,7 @@ class _Late:
         return self.numbered[number]
 
     def left(self, number: int, kind: int, parts: list[Value]) -> Value:
-        """Leaves a value for later, of which all parts are read."""
+        """Defer a value of which all parts have been decoded."""
         value = self.numbered[number]
         if value is None:
             self.tuples[number] = parts
@@ -227,15 +230,15 @@ def _leaf(
     function: Callable[[int], Value],
 ) -> tuple[Value, int]:
     """Decode a value without parts; also return where the next one begins."""
-    what = numbers[at]
-    if what in (_TENSOR, _WHOLE):
+    kind = numbers[at]
+    if kind in (_TENSOR, _WHOLE):
         code, bits, rank, place = numbers[at + 1 : at + 5]
         end = at + 5 + rank
         shape = tuple(numbers[at + 5 : end])
-        if what == _TENSOR:
+        if kind == _TENSOR:
             return copied(place, code, bits, shape), end
         return whole(numbers, end, code, bits, shape), end + (place + 7) // 8
-    if what == _AGAIN:
+    if kind == _AGAIN:
         return late.again(numbers[at + 1]), at + 2
     return function(numbers[at + 1]), at + 2
 
@@ -261,7 +264,7 @@ def numpy_type(code: int, bits: int) -> Any:
 
 
 def widened(array: Array, code: int) -> Array:
-    """Convert bfloat16 to float32, in which it is represented everywhere."""
+    """Convert bfloat16, given as its bits, to float32, which represents it in Python."""
     if code != 4:
         return array
     wide: Array = (array.astype("uint32") << 16).view("float32")

@@ -1,4 +1,4 @@
-"""The virtual machine: bytecode, a compiler from Relay to it, and what runs it."""
+"""The virtual machine: its bytecode, a compiler from Relay to bytecode, and the machine that runs it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""From instructions over as many registers as one likes to a function's code: what is not needed goes, memory
-and registers are used again.
+"""Assemble a function's code from instructions over unlimited virtual registers: remove dead instructions,
+and reuse registers and memory.
 
-All jumps go forward, so that one look backwards over the instructions says what is needed, and the stretch
-from a register's first to its last mention is where it lives.
+All jumps go forward, so one backward pass over the instructions finds the live ones, and a register is live
+from its first to its last mention.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ _PURE = (
 
 
 class Line(NamedTuple):
-    """An instruction, whose targets are labels, of the block `block`; `source` is what it computes."""
+    """An instruction, whose targets are labels, in the block `block`; `source` is the expression that it
+    computes.
+    """
 
     instruction: Instruction
     block: int
@@ -96,7 +98,7 @@ def _needed(lines: Sequence[Line], labels: Mapping[int, int]) -> list[int]:
 def _without_idle_jumps(lines: Sequence[Line], numbers: list[int], labels: Mapping[int, int]) -> list[int]:
     """Remove jumps to the next instruction."""
     remaining: list[int] = []
-    following = len(lines)  # the next line that is kept
+    following = len(lines)  # the next remaining line
     for number in reversed(numbers):
         instruction = lines[number].instruction
         if isinstance(instruction, Goto) and labels[instruction.target] <= following:
@@ -108,7 +110,7 @@ def _without_idle_jumps(lines: Sequence[Line], numbers: list[int], labels: Mappi
 
 
 def _places(numbers: Sequence[int], count: int) -> list[int]:
-    """By the number of a line: the place of the first line from there on that is kept."""
+    """Return, for the number of each line, the index of the first remaining line from there on."""
     places = [len(numbers)] * (count + 1)
     at = len(numbers) - 1
     for number in range(count, -1, -1):
@@ -171,9 +173,8 @@ def _without_moves(code: dict[int, Instruction], numbers: list[int], entries: Se
 
 
 def _shared_storage(lines: Sequence[tuple[int, Line]]) -> dict[int, int]:
-    """Storages that others take the place of. A tensor's memory is free after its last use, if nothing but
-    kernels of this activation has seen it; another tensor of the same block, which is computed later, may
-    lie there.
+    """Map storages to the earlier ones that they share memory with. A tensor's memory is free after its last
+    use, if only kernels of this activation have seen it; a later tensor of the same block may then occupy it.
     """
     last: dict[int, int] = {}
     escaped: set[int] = set()
@@ -186,7 +187,7 @@ def _shared_storage(lines: Sequence[tuple[int, Line]]) -> dict[int, int]:
                 escaped.add(register)
         for register in written(instruction):
             if register in defined:
-                escaped.add(register)  # the result of several branches
+                escaped.add(register)  # several branches write it
             defined.add(register)
     sizes: dict[int, int] = {}
     free: dict[int, list[int]] = {}  # by block

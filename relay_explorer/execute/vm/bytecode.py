@@ -1,13 +1,13 @@
-"""The virtual machine's code: a program whose functions are lists of instructions over registers.
+"""The virtual machine's bytecode: a program whose functions are lists of instructions over registers.
 
-It is a register machine in the manner of Relay's own virtual machine (Nimble, arXiv 2006.03031): every
-activation of a function has registers of its own, which hold any value: tensors, tuples, constructed values,
-closures, cells. Parameters come in the first registers, what a closure captured in those after them. All
-jumps go forward: a loop is a tail call, which takes the caller's place.
+The machine is a register machine in the manner of Relay's own virtual machine (Nimble, arXiv 2006.03031):
+every activation of a function has registers of its own, which hold values of any kind: tensors, tuples,
+constructed values, closures, cells. Parameters are passed in the first registers, the values that a closure
+captured in those after them. All jumps go forward: a loop is a tail call, which replaces the caller.
 
     r    a register     k   a kernel of the program     c   a constant of the program     @f  a function
 
-What an instruction writes comes first. See `text` for how it is written.
+The registers that an instruction writes come first. See `text` for the textual form.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
 from ...ir.span import Span
 
-# How `text` writes a field, and how the compiler finds the registers in it, follows from these names.
+# These type names determine how `text` writes a field, and which fields contain registers.
 Register = int
 Registers = tuple[int, ...]
 Results = tuple[int, ...]  # registers that are written
 Constant = int
 Kernel = int
-Target = int  # the number of an instruction
+Target = int  # the index of an instruction
 Name = str  # of a function
 Shape = tuple[int, ...]
-Cases = tuple[tuple[str, int], ...]  # constructors, and where to go on for each
+Cases = tuple[tuple[str, int], ...]  # constructors, and the target of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Move(Instruction):
-    """Copies a register; values are shared."""
+    """Copies a register; the value is shared."""
 
     mnemonic: ClassVar[str] = "move"
     to: Register
@@ -53,7 +53,7 @@ class Move(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class LoadConst(Instruction):
-    """A tensor of the program's constants."""
+    """Loads a constant of the program, a tensor."""
 
     mnemonic: ClassVar[str] = "load_const"
     to: Register
@@ -62,7 +62,7 @@ class LoadConst(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class LoadConsti(Instruction):
-    """A whole number or a truth value, as a tensor of rank 0."""
+    """Loads an integer or a truth value, as a tensor of rank 0."""
 
     mnemonic: ClassVar[str] = "load_consti"
     to: Register
@@ -72,7 +72,7 @@ class LoadConsti(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class AllocStorage(Instruction):
-    """Memory of `size` bytes, at an address that kernels can take."""
+    """Allocates `size` bytes of memory, at an address that kernels accept."""
 
     mnemonic: ClassVar[str] = "alloc_storage"
     to: Register
@@ -81,8 +81,8 @@ class AllocStorage(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class AllocTensor(Instruction):
-    """A tensor at the beginning of a storage, not filled. Another one may have been there, which no
-    instruction reads any more.
+    """Creates an uninitialized tensor at the beginning of a storage. The storage may have held another one,
+    which no instruction reads any more.
     """
 
     mnemonic: ClassVar[str] = "alloc_tensor"
@@ -94,7 +94,7 @@ class AllocTensor(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class AllocTensorReg(Instruction):
-    """A tensor in memory of its own, of the shape that a register has (see ShapeFunc), not filled."""
+    """Allocates an uninitialized tensor in memory of its own; a register holds its shape (see ShapeFunc)."""
 
     mnemonic: ClassVar[str] = "alloc_tensor_reg"
     to: Register
@@ -104,7 +104,7 @@ class AllocTensorReg(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class ReshapeTensor(Instruction):
-    """The elements of a tensor under another shape, in the same memory."""
+    """Creates a tensor with the elements of another under a new shape, in the same memory."""
 
     mnemonic: ClassVar[str] = "reshape_tensor"
     to: Register
@@ -114,8 +114,8 @@ class ReshapeTensor(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class ShapeFunc(Instruction):
-    """The shapes of a kernel's results for arguments of these shapes, or an error where they do not go
-    together. It stands before the kernel wherever a size is known only when the program runs.
+    """Computes the shapes of a kernel's results from those of its arguments; fails where these are
+    inconsistent. It precedes the kernel wherever a size is known only at run time.
     """
 
     mnemonic: ClassVar[str] = "shape_func"
@@ -126,8 +126,8 @@ class ShapeFunc(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class InvokePacked(Instruction):
-    """Runs a kernel, which reads the tensors `arguments` and fills the tensors `results`. A kernel's
-    arguments and results that are tuples are given tensor by tensor, depth first.
+    """Runs a kernel, which reads the tensors `arguments` and fills the tensors `results`. A kernel's tuples,
+    arguments as well as results, are passed tensor by tensor, depth first.
     """
 
     mnemonic: ClassVar[str] = "invoke_packed"
@@ -138,7 +138,7 @@ class InvokePacked(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class InvokeHost(Instruction):
-    """Runs a kernel whose results' sizes are found by computing them: it makes its results itself."""
+    """Runs a kernel that has to compute its results to know their sizes, and so allocates them itself."""
 
     mnemonic: ClassVar[str] = "invoke_host"
     to: Results
@@ -148,7 +148,7 @@ class InvokeHost(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class AllocTuple(Instruction):
-    """A tuple."""
+    """Creates a tuple."""
 
     mnemonic: ClassVar[str] = "alloc_tuple"
     to: Register
@@ -157,7 +157,7 @@ class AllocTuple(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class AllocADT(Instruction):
-    """A value that a constructor of a data type makes."""
+    """Creates a value of a data type with one of its constructors."""
 
     mnemonic: ClassVar[str] = "alloc_adt"
     to: Register
@@ -168,7 +168,7 @@ class AllocADT(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class AllocClosure(Instruction):
-    """A function with values for what it captures."""
+    """Creates a closure: a function with the values that it captures."""
 
     mnemonic: ClassVar[str] = "alloc_closure"
     to: Register
@@ -178,7 +178,7 @@ class AllocClosure(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class GetField(Instruction):
-    """A field of a tuple or of a constructed value, counted from 0."""
+    """Reads a field of a tuple or of a constructed value, counted from 0."""
 
     mnemonic: ClassVar[str] = "get_field"
     to: Register
@@ -188,7 +188,7 @@ class GetField(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class Switch(Instruction):
-    """Goes on where the constructor of a value says. `otherwise` is for those that are not named; -1 where
+    """Jumps to the target of a value's constructor. `otherwise` is for constructors without a case; -1 where
     there are none.
     """
 
@@ -201,7 +201,7 @@ class Switch(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class If(Instruction):
-    """Goes on with the next instruction where a tensor of rank 0 is true, at `otherwise` where it is not."""
+    """Continues with the next instruction where a tensor of rank 0 is true, else jumps to `otherwise`."""
 
     mnemonic: ClassVar[str] = "if"
     condition: Register
@@ -210,7 +210,7 @@ class If(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class Goto(Instruction):
-    """Goes on at another instruction, further down."""
+    """Jumps to a later instruction."""
 
     mnemonic: ClassVar[str] = "goto"
     target: Target
@@ -218,7 +218,7 @@ class Goto(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class Invoke(Instruction):
-    """Calls a function of the program: its arguments, and after them what it captures."""
+    """Calls a function of the program with its arguments, followed by the values that it captures."""
 
     mnemonic: ClassVar[str] = "invoke"
     to: Register
@@ -238,7 +238,7 @@ class InvokeClosure(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class TailInvoke(Instruction):
-    """Goes on with another function instead of this one: what it returns, this one returns."""
+    """Calls another function in place of this one: its result is returned to this function's caller."""
 
     mnemonic: ClassVar[str] = "tail_invoke"
     function: Name
@@ -247,7 +247,7 @@ class TailInvoke(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class TailInvokeClosure(Instruction):
-    """The same for a closure."""
+    """Calls a closure in place of this function."""
 
     mnemonic: ClassVar[str] = "tail_invoke_closure"
     closure: Register
@@ -256,7 +256,7 @@ class TailInvokeClosure(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class NewRef(Instruction):
-    """A new mutable cell."""
+    """Creates a mutable cell."""
 
     mnemonic: ClassVar[str] = "new_ref"
     to: Register
@@ -265,7 +265,7 @@ class NewRef(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class ReadRef(Instruction):
-    """What a cell holds."""
+    """Reads the content of a cell."""
 
     mnemonic: ClassVar[str] = "read_ref"
     to: Register
@@ -274,7 +274,7 @@ class ReadRef(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class WriteRef(Instruction):
-    """Puts a value into a cell."""
+    """Writes a value to a cell."""
 
     mnemonic: ClassVar[str] = "write_ref"
     ref: Register
@@ -283,7 +283,7 @@ class WriteRef(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class Ret(Instruction):
-    """The function's value."""
+    """Returns the function's result."""
 
     mnemonic: ClassVar[str] = "ret"
     result: Register
@@ -291,7 +291,9 @@ class Ret(Instruction):
 
 @dataclass(frozen=True, slots=True)
 class Fatal(Instruction):
-    """No clause of a match fits the value: an error, with a note, and a help if it is not empty."""
+    """Fails because no clause of a match fits the value: an error with a note, and a help if that is not
+    empty.
+    """
 
     mnemonic: ClassVar[str] = "fatal"
     value: Register
@@ -329,7 +331,7 @@ def read(instruction: Instruction) -> Registers:
 
 
 def targets(instruction: Instruction) -> tuple[Target, ...]:
-    """Where an instruction may go on, besides the next one."""
+    """Return the instructions that may follow an instruction, besides the next one."""
     match instruction:
         case Goto():
             return (instruction.target,)
@@ -342,17 +344,17 @@ def targets(instruction: Instruction) -> tuple[Target, ...]:
 
 
 def ends(instruction: Instruction) -> bool:
-    """Whether control never goes on with the next instruction."""
+    """Whether control never continues with the next instruction."""
     return isinstance(instruction, (Goto, Switch, Ret, Fatal, TailInvoke, TailInvokeClosure))
 
 
 @dataclass(frozen=True)
 class VMFunction:
-    """The code of a function. Its first registers are `params`, the next `captured` are what a closure of it
-    holds.
+    """The code of a function. Its first registers are `params`; the next `captured` ones hold the values that
+    its closure captured.
 
-    `types` are the types of the parameters and of the result, as text. `spans` and `sources` say of each
-    instruction where it stands in the program's text, and which expression of the optimized program it
+    `types` are the types of the parameters and of the result, as text. `spans` and `sources` give, for each
+    instruction, its position in the program's text, and the expression of the optimized program that it
     computes; a program that was loaded has no `sources`.
     """
 
@@ -368,8 +370,9 @@ class VMFunction:
 
 @dataclass(frozen=True)
 class KernelCode:
-    """A primitive function: what a kernel computes. `text` says all of it, and equal kernels have equal
-    texts; `host` says that the sizes of its results are found only by computing them (see InvokeHost).
+    """A primitive function, which a kernel computes. `text` describes it completely, and equal kernels have
+    equal texts; `host` says that the sizes of its results are known only once they are computed (see
+    InvokeHost).
     """
 
     name: str
@@ -392,8 +395,8 @@ class KernelCode:
 
 @dataclass(frozen=True)
 class VMProgram:
-    """A whole program: functions by name, the kernels, constants and data types that their code names by
-    number or name.
+    """A whole program: functions by name, and the kernels, constants and data types that their code refers to
+    by number or name.
     """
 
     functions: dict[str, VMFunction]

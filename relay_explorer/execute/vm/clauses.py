@@ -1,4 +1,4 @@
-"""The tests of a match as instructions."""
+"""Compile the tests of a match to instructions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def emit_tests(compiler: FunctionCompiler, match: Instruction, value: int) -> dict[int, int]:
-    """Emit the switches of a match on the register `value`; return the labels of the reachable clauses, which
-    the caller places behind them.
+    """Emit the switches of a match on the register `value`; return the labels of the reachable clauses, whose
+    code the caller emits after them.
     """
     patterns = [clause.pattern for clause in match.detail]
     start, plan = decisions(patterns, compiler.program.constructors)

@@ -1,10 +1,10 @@
-"""From Relay to bytecode.
+"""Compile Relay to bytecode.
 
-The program is optimized and fused before (`vm.prepare`): operators stand in primitive functions. What remains
-is laid out as the interpreter lays it out, by `execute.code`: every value in the innermost block that holds
-its uses, operands before what uses them; the order of effects is thereby the interpreter's. Functions inside
-functions become functions of their own, which take what they capture after their arguments; a function that
-captures nothing, and one that calls itself, are called by name.
+The program has been optimized and fused before (`vm.prepare`), so that its operators are inside primitive
+functions. The rest is arranged by `execute.code`, as for the interpreter: every value is computed in the
+innermost block that contains its uses, after its operands, and therefore in the interpreter's order of
+effects. Nested functions become functions of their own, which take captured values after their arguments; a
+function that captures nothing, and one that calls itself, are called by name.
 """
 
 from __future__ import annotations
@@ -22,18 +22,21 @@ from .bytecode import KernelCode, VMFunction, VMProgram
 from .function import FunctionCompiler, Known
 from .tensors import is_open
 
-HOST = "host"  # what an operator says in place of its lowering, where the size of its result is data
+HOST = "host"  # the lowering of operators whose result's size depends on data
 
 
 def compile_module(module: IRModule) -> VMProgram:
-    """Compile a module whose types are known and whose operators stand in primitive functions (one that does
-    not becomes a kernel of its own). Raise a RelayError where it uses a function that is not defined.
+    """Compile a module whose types have been inferred and whose operators are inside primitive functions (any
+    other operator becomes a kernel of its own). Raise a RelayError where it uses a function that is not
+    defined.
     """
     return ModuleCompiler(module).compile()
 
 
 class ModuleCompiler:
-    """What the functions of one program share: kernels, constants, names, and the functions still to do."""
+    """The state that the functions of one program share: kernels, constants, names, and the functions still
+    to be compiled.
+    """
 
     def __init__(self, module: IRModule) -> None:
         self.module = module
@@ -136,7 +139,7 @@ _NOTHING = VMFunction("", (), (), 0, 0, ())
 
 
 def computes_size(call: Call) -> bool:
-    """Whether data tell the sizes of an operator's result."""
+    """Whether the sizes of an operator's result depend on data."""
     if not isinstance(call.op, Op):
         return False
     if call.op.name == "collapse_sum_to":
@@ -145,5 +148,5 @@ def computes_size(call: Call) -> bool:
 
 
 def _nothing(expr: Expr) -> str:
-    """No types stand in the text of a kernel: they follow from those of its parameters."""
+    """Return no annotation: the types inside a kernel follow from those of its parameters."""
     return ""

@@ -1,4 +1,4 @@
-"""What an instruction did to registers and memory, for a recording."""
+"""Record what instructions do to registers and memory."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from .heap import Change, Heap, HeapKind, HeapObject, Reference, label_of, tenso
 from .run import Activation
 from .steps import Registers
 
-FEW = 4  # numbers of a constant that are written out
+FEW = 4  # a constant of up to so many elements is shown with its elements
 
 
 class Effects:
-    """Keeps the registers of activations, and the things of a run, as instructions leave them. What changes
-    is added to `changes`.
+    """Tracks the registers of activations, and the heap of a run, as instructions change them. Each change is
+    appended to `changes`.
     """
 
     def __init__(self, things: Heap) -> None:
@@ -79,7 +79,7 @@ class Effects:
             case AllocStorage() | AllocTensor() | AllocTensorReg() | ReshapeTensor():
                 self.write(now, it.to, self._memory(it, held, registers[it.to], step), step)
             case AllocTuple() | AllocADT() | AllocClosure() | NewRef():
-                self.write(now, it.to, self._made(it, held, registers[it.to], step), step)
+                self.write(now, it.to, self._compound(it, held, registers[it.to], step), step)
             case _:
                 for register in written(it):
                     adopted = self.things.adopt(registers[register], step, self.changes)
@@ -89,18 +89,18 @@ class Effects:
         size = int(value.nbytes)
         match it:
             case AllocStorage():
-                thing = HeapObject(
+                new = HeapObject(
                     HeapKind.STORAGE, f"{size:,} byte{'' if size == 1 else 's'}", step, size=size
                 )
             case AllocTensor():
                 place = held[it.storage]
-                thing = HeapObject(
-                    HeapKind.TENSOR, tensor_label(value), step, [place], "", size, _thing(place)
+                new = HeapObject(
+                    HeapKind.TENSOR, tensor_label(value), step, [place], "", size, _number_of(place)
                 )
             case ReshapeTensor():
                 source = held[it.source]
                 storage = self.things.all[source].storage if type(source) is int else -1
-                thing = HeapObject(
+                new = HeapObject(
                     HeapKind.TENSOR,
                     tensor_label(value),
                     step,
@@ -110,10 +110,10 @@ class Effects:
                     storage,
                 )
             case _:
-                thing = HeapObject(HeapKind.TENSOR, tensor_label(value), step, size=size)
-        return self.things.add(thing, self.changes)
+                new = HeapObject(HeapKind.TENSOR, tensor_label(value), step, size=size)
+        return self.things.add(new, self.changes)
 
-    def _made(self, it: Instruction, held: Sequence[Reference], value: Value, step: int) -> Reference:
+    def _compound(self, it: Instruction, held: Sequence[Reference], value: Value, step: int) -> Reference:
         parts = [held[register] for register in read(it)]
         if not parts:
             return self.things.text(value)
@@ -122,8 +122,8 @@ class Effects:
             NewRef: HeapKind.CELL,
         }[type(it)]  # fmt: skip
         text = self.things.text(value.value if kind is HeapKind.CELL else value)
-        thing = HeapObject(kind, label_of(value, self.things.text), step, parts, text, wrote=step)
-        return self.things.add(thing, self.changes)
+        new = HeapObject(kind, label_of(value, self.things.text), step, parts, text, wrote=step)
+        return self.things.add(new, self.changes)
 
     def _fill(self, held: Reference, value: Value, step: int) -> None:
         if type(held) is int:
@@ -144,11 +144,11 @@ class Effects:
         return parts[index]
 
     def _put(self, cell: Reference, held: Reference, value: Value, step: int) -> None:
-        assert type(cell) is int, "a cell is a thing"
-        thing = self.things.all[cell]
+        assert type(cell) is int, "a cell is a heap object"
+        target = self.things.all[cell]
         self.things.hold(held)
-        before, thing.parts, thing.wrote = thing.parts[0], [held], step
-        thing.text = text = self.things.text(value)
+        before, target.parts, target.wrote = target.parts[0], [held], step
+        target.text = text = self.things.text(value)
         self.changes.append(("t", cell, text))
         self.things.drop(before, step, self.changes)
 
@@ -157,7 +157,7 @@ class Effects:
         if not isinstance(it, AllocTensor):
             return -1
         storage = now.registers[it.storage]
-        same = [n for n, thing in enumerate(self.things.all) if thing.storage == storage]
+        same = [n for n, other in enumerate(self.things.all) if other.storage == storage]
         return same[-1] if same else -1
 
 
@@ -178,5 +178,5 @@ def results(it: Instruction) -> tuple[int, ...]:
     return it.results if isinstance(it, InvokePacked) else written(it)
 
 
-def _thing(held: Reference) -> int:
+def _number_of(held: Reference) -> int:
     return held if type(held) is int else -1

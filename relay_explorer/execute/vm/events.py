@@ -1,6 +1,6 @@
 """The events of a run in the virtual machine.
 
-Each instruction emits one event when it is done: `InstructionExecuted`, or, where another function goes on,
+Each instruction emits one event when it is done: `InstructionExecuted`, or, where another function continues,
 `FunctionEntered` or `ValueReturned`. `number` is the instruction's index in the function's code. Registers
 are those of the running program; a recorder that needs their values reads them in its `record`.
 """
@@ -16,15 +16,15 @@ from .steps import Registers
 
 
 class MachineEvent(Event):
-    """Something that the virtual machine did."""
+    """The base of the virtual machine's events."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionEntered(MachineEvent):
-    """A function begins. It was called by instruction `number` of the one that ran, -1 where the run begins
-    with it. `tail`: it takes the place of that one.
+    """A function begins. Instruction `number` of the running function called it (-1: the run begins with it).
+    `tail`: it replaces that function.
     """
 
     function: VMFunction
@@ -35,7 +35,7 @@ class FunctionEntered(MachineEvent):
 
 @dataclass(frozen=True, slots=True)
 class InstructionExecuted(MachineEvent):
-    """An instruction is done; what it wrote is in the registers."""
+    """An instruction is done; its results are in the registers."""
 
     function: VMFunction
     number: int
@@ -44,7 +44,7 @@ class InstructionExecuted(MachineEvent):
 
 @dataclass(frozen=True, slots=True)
 class ValueReturned(MachineEvent):
-    """The caller `function` has the value that it waited for at its instruction `number`."""
+    """The caller `function` receives the value that it waited for at its instruction `number`."""
 
     function: VMFunction
     number: int

@@ -1,4 +1,4 @@
-"""The virtual machine in the interpreter's place: what executors call."""
+"""Evaluate expressions with the virtual machine, through the interpreter's interface, which executors use."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .prepare import prepared
 
 
 class VMInterpreter(Interpreter):
-    """Evaluates expressions in a module by compiling them to bytecode. `make` gives the machine for a
-    program; without it, NumPy computes the kernels.
+    """Evaluates expressions in a module by compiling them to bytecode. `make` creates the machine for a
+    program; by default, NumPy computes the kernels.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class VMInterpreter(Interpreter):
 
     def _prepared(self, module: IRModule, entry: str, open: bool = False) -> IRModule:
         """Prepare the module for one of its functions. If it is `open`, the types of its parameters may be
-        unknown: then it is compiled as it is, operator by operator.
+        unknown; then it is compiled without optimization, operator by operator.
         """
         try:
             return self.prepared(module, entry)

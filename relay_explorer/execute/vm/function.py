@@ -1,4 +1,4 @@
-"""The bytecode of one function, from the code that the interpreter would run."""
+"""Compile one function to bytecode, from the code that the interpreter would run."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ from .tensors import argument_types, bytes_of, single
 if TYPE_CHECKING:
     from .compiler import ModuleCompiler
 
-Ending = tuple[int, int] | None  # where a block's value goes and the label behind; None: it is returned
+Ending = tuple[int, int] | None  # a block value's register and the label after it; None: it is returned
 
 
 class Known:
-    """A function that is known where it is called: `name`, and the registers that it takes after its
+    """A function that is static where it is called: `name`, and the registers that it takes after its
     arguments; or a kernel.
     """
 
@@ -61,9 +61,9 @@ class Known:
 
 
 class FunctionCompiler:
-    """Walks the blocks of a function's code. `regs` has the register of each slot that has been computed,
-    `fields` the slots of the tuples that are made here, `known` the slots of functions that are known;
-    `captured` are the slots that come with the closure.
+    """Compiles the blocks of a function's code. `regs` has the register of each slot that has been computed,
+    `fields` those of the fields of tuples that are built here, by the tuple's register; `known` has the
+    static functions by slot; `captured` are the slots that come with the closure.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class FunctionCompiler:
         for callee in known.values():
             if callee.name == name:  # the function itself: it passes on what it captured
                 callee.captured = tuple(range(self.params, self.count))
-        self.made: dict[int, Known] = {}  # closures that are made here, by slot: they are called by name
+        self.made: dict[int, Known] = {}  # closures that are created here, by slot: they are called by name
         self.fields: dict[int, list[int]] = {}  # by register
         self.lines: list[Line] = []
         self.labels: dict[int, int] = {}
@@ -111,7 +111,9 @@ class FunctionCompiler:
     # -- blocks
 
     def run(self) -> None:
-        """Blocks, and what comes after them, wait on a stack: programs nest deeper than Python's."""
+        """Compile all blocks. Blocks, and the code after them, wait on an explicit stack, because programs
+        nest deeper than Python's stack allows.
+        """
         pending: list[Any] = [(self.code.block, 0, None, {})]
         while pending:
             item = pending.pop()
@@ -277,7 +279,7 @@ class FunctionCompiler:
                 self.emit(AllocTuple(self.target(target), ()))
 
     def _tuple(self, target: int, parts: Sequence[int]) -> None:
-        if target not in self.regs:  # a register that a branch was given may have another tuple too
+        if target not in self.regs:  # a branch's result register may receive another tuple too
             self.fields[self.target(target)] = list(parts)
         self.emit(AllocTuple(self.target(target), tuple(parts)))
 
@@ -288,7 +290,7 @@ class FunctionCompiler:
             self.regs[target] = self.part(source, index)
 
     def part(self, source: int, index: int) -> int:
-        """Return the register of a field; for a tuple that is built here it is known."""
+        """Return the register of a field; for a tuple that is built here, no instruction is needed."""
         if source in self.fields:
             return self.fields[source][index]
         to = self.fresh()
@@ -296,9 +298,7 @@ class FunctionCompiler:
         return to
 
     def _function(self, target: int, code: Code) -> None:
-        """Emit the creation of a closure, and propagate what is known about the functions that it
-        captures.
-        """
+        """Emit the creation of a closure, and pass on which of the functions that it captures are static."""
         if "Primitive" in code.function.attrs:
             self.known[target] = Known(kernel=code.function)
             return
@@ -405,13 +405,13 @@ class FunctionCompiler:
         """Rebuild the nested result of a kernel from its tensors."""
         rest = iter(results)
 
-        def made(part: Type) -> int:
+        def build(part: Type) -> int:
             if not isinstance(part, TupleType):
                 return next(rest)
             to = self.fresh()
-            self.fields[to] = [made(field) for field in part.fields]
+            self.fields[to] = [build(field) for field in part.fields]
             self.emit(AllocTuple(to, tuple(self.fields[to])))
             return to
 
         assert isinstance(type_, TupleType)
-        self._tuple(target, [made(field) for field in type_.fields])
+        self._tuple(target, [build(field) for field in type_.fields])

@@ -33,11 +33,11 @@ class HeapKind(IntEnum):
 
 @dataclass(slots=True)
 class HeapObject:
-    """`parts` is what it holds: fields, what a closure captured, what a cell has in it now, of a tensor the
-    storage that it lies in. `storage` is that storage's number, -1 for a tensor in memory of its own; `size`
-    is in bytes, of storage and tensors. `made`, `last` and `freed` are steps: the one that makes it, the last
-    that uses it, and the one after which nothing holds it (-1: it is held to the end). `given`: it came with
-    the arguments.
+    """An object of a recorded run. `parts` are the objects that it refers to: its fields, the values that a
+    closure captured, the current content of a cell, the storage of a tensor. `storage` is that storage's
+    number, -1 for a tensor in memory of its own; `size` is in bytes, of storage and tensors. `made`, `last`
+    and `freed` are steps: the one that creates it, the last that uses it, and the one that drops the last
+    reference to it (-1: it is referenced to the end). `given`: it came with the arguments.
     """
 
     kind: HeapKind
@@ -48,7 +48,7 @@ class HeapObject:
     size: int = 0
     storage: int = -1
     given: bool = False
-    wrote: int = -1  # of a cell: the step that put something into it
+    wrote: int = -1  # of a cell: the last step that wrote it
     last: int = -1
     freed: int = -1
     holders: int = 0
@@ -64,7 +64,7 @@ class Heap:
         self.kept: list[Value] = []
 
     def add(self, thing: HeapObject, changes: list[Change]) -> int:
-        """Numbers a new thing, which holds its parts."""
+        """Add a new object, which refers to its parts; return its number."""
         number = len(self.all)
         self.all.append(thing)
         thing.last = thing.made
@@ -78,25 +78,25 @@ class Heap:
             self.all[held].holders += 1
 
     def drop(self, held: Reference, step: int, changes: list[Change]) -> None:
-        """Decrement a reference count; a value whose count is 0 is freed, with what only it referred to."""
+        """Decrement a reference count; free an object whose count is 0, and what only it referred to."""
         pending = [held]
         while pending:
             number = pending.pop()
             if type(number) is not int:
                 continue
-            thing = self.all[number]
-            thing.holders -= 1
-            if thing.holders == 0 and not thing.given:
-                thing.freed = step
+            current = self.all[number]
+            current.holders -= 1
+            if current.holders == 0 and not current.given:
+                current.freed = step
                 changes.append(("d", number))
-                pending += thing.parts
+                pending += current.parts
 
     def use(self, held: Reference, step: int) -> None:
         """Record that a step reads an object; a tensor's storage is used with it."""
         while type(held) is int:
-            thing = self.all[held]
-            thing.last = max(thing.last, step)
-            held = thing.storage if thing.storage >= 0 else None
+            current = self.all[held]
+            current.last = max(current.last, step)
+            held = current.storage if current.storage >= 0 else None
 
     # -- values from outside
 
@@ -106,23 +106,23 @@ class Heap:
         if plain is not None:
             return plain
         pending, new = [value], list[tuple[int, Value]]()
-        for inner in pending:  # grows while it is gone through: the nearest parts first
+        for inner in pending:  # breadth first: the list grows during the iteration
             if id(inner) in self.known or self._plain(inner) is not None:
                 continue
             if len(new) >= MAX_PARTS_AT_ONCE:
                 break
-            number = self.known[id(inner)] = self.add(self._thing(inner, step, argument), changes)
+            number = self.known[id(inner)] = self.add(self._object_of(inner, step, argument), changes)
             self.kept.append(inner)
             new.append((number, inner))
             pending.extend(_inside(inner))
         for number, inner in new:
-            thing = self.all[number]
-            thing.parts = [self._known(part) for part in _inside(inner)]
-            for part in thing.parts:
+            current = self.all[number]
+            current.parts = [self._reference(part) for part in _inside(inner)]
+            for part in current.parts:
                 self.hold(part)
         return self.known.get(id(value))
 
-    def _known(self, value: Value) -> Reference:
+    def _reference(self, value: Value) -> Reference:
         plain = self._plain(value)
         return plain if plain is not None else self.known.get(id(value))
 
@@ -132,7 +132,7 @@ class Heap:
             return None
         return None if _inside(value) else self.text(value)
 
-    def _thing(self, value: Value, step: int, argument: bool) -> HeapObject:
+    def _object_of(self, value: Value, step: int, argument: bool) -> HeapObject:
         text = self.text(value)
         if hasattr(value, "dtype"):
             return HeapObject(

@@ -1,4 +1,4 @@
-"""Kernels as the machine calls them; here those that compute with NumPy, so that every program runs without a
+"""Kernels as the machine calls them, and those that compute with NumPy, so that every program runs without a
 compiler.
 """
 
@@ -26,7 +26,7 @@ Shape = tuple[int, ...]
 
 
 class Kernel(Protocol):
-    """What the machine asks of a kernel. Tensors are NumPy arrays; tuples are given tensor by tensor."""
+    """The interface of kernels. Tensors are NumPy arrays; tuples are passed tensor by tensor."""
 
     def run(self, *tensors: Array) -> object:
         """Read the arguments, which come first, and fill the results."""
@@ -39,7 +39,7 @@ class Kernel(Protocol):
 
 
 class NumPyKernel:
-    """The NumPy meaning of a primitive function, operator by operator."""
+    """Computes a primitive function with NumPy, operator by operator."""
 
     def __init__(self, code: KernelCode) -> None:
         function = code.function
@@ -53,14 +53,14 @@ class NumPyKernel:
         ]
         self.types = [p._checked_type for p in function.params]
         arguments, self.results = argument_types(function), leaf_types(function.body._checked_type)
-        self.open = arguments is None or self.results is None  # its arguments and its result are any values
+        self.open = arguments is None or self.results is None  # its arguments or its result may be any values
         self.count = len(self.types if arguments is None else arguments)
         self.simple = self.open or all(isinstance(type_, TensorType) for type_ in self.types)
         self.known: dict[tuple[Shape, ...], list[Shape]] = {}
 
     def run(self, *tensors: Array) -> None:
-        for place, value in zip(tensors[self.count :], self.compute(tensors[: self.count])):
-            place[...] = value
+        for output, value in zip(tensors[self.count :], self.compute(tensors[: self.count])):
+            output[...] = value
 
     def compute(self, arguments: Sequence[Any]) -> list[Any]:
         frame: list[Any] = [None] * self.size
@@ -81,7 +81,9 @@ class NumPyKernel:
         return [value] if self.open else leaves(value)
 
     def shapes(self, arguments: Sequence[Array]) -> list[Shape]:
-        """By the operators' type relations; where these do not say, by computing the results."""
+        """Infer the shapes by the operators' type relations; where these leave sizes open, by computing the
+        results.
+        """
         argument_shapes = tuple([a.shape for a in arguments])
         if argument_shapes not in self.known:
             inferred = self._inferred(argument_shapes)
@@ -113,8 +115,8 @@ def sized(function: Function, shapes: Sequence[Shape]) -> Function | None:
 
 
 def narrowed(function: Function) -> Function:
-    """Narrow the types of a primitive function's results to the sizes that follow from its arguments: a
-    result that is passed on as one of any size is typed so, although its size is known.
+    """Narrow the types of a primitive function's results to the sizes that follow from its arguments. A
+    result may be typed with dynamic sizes although they are known, because it is passed on as such.
     """
     inputs, outputs = argument_types(function), leaf_types(function.body._checked_type)
     if inputs is None or outputs is None or not is_open(function):

@@ -1,8 +1,8 @@
 """The machine that runs bytecode.
 
 It keeps its own stack of callers, as the interpreter does, and has its limits and messages. Before a function
-runs for the first time, each of its instructions becomes a Python function of the registers, or, where it
-says where to go on, a few words for the machine's loop.
+runs for the first time, each of its instructions is decoded: to a Python function of the registers, or, if it
+transfers control, to a tuple that the machine's loop interprets.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ if TYPE_CHECKING:
 
 STEP, IF, GOTO, SWITCH, RET, CALL, TAIL_CALL, CLOSURE, TAIL_CLOSURE, FATAL = range(10)
 _BY_NAME, _TAIL = (CALL, TAIL_CALL), (TAIL_CALL, TAIL_CLOSURE)
-Word = tuple[int, Any, Any, Any]  # what the loop knows of an instruction
+Word = tuple[int, Any, Any, Any]  # a decoded instruction
 
 
 class Loaded:
-    """A function that is ready to run."""
+    """A function that is decoded and ready to run."""
 
     __slots__ = ("blank", "function", "machine", "params", "words")
 
     def __init__(self, function: VMFunction, machine: Machine) -> None:
         self.function = function
-        self.machine = machine  # the one whose program it belongs to
+        self.machine = machine  # the machine whose program it belongs to
         self.params = len(function.params)
         self.blank: Registers = [None] * (function.registers - self.params - function.captured)
         self.words: list[Word] = []
@@ -91,9 +91,9 @@ class VMClosure(ForeignClosure):
 class Machine:
     """Runs the functions of a program.
 
-    `kernels` compute those of the program (without them, NumPy does). `memory` is where tensors lie that they
-    can take, `constants` are the program's constants as arrays that they can take. What happens is emitted as
-    events.
+    `kernels` compute the program's kernels (without them, NumPy does). `memory` allocates tensors that they
+    accept, `constants` are the program's constants as arrays that they accept. Each step is emitted as an
+    event.
     """
 
     def __init__(
@@ -235,7 +235,7 @@ class Machine:
                     else:
                         closure = frame[a]
                         if not isinstance(closure, VMClosure):
-                            with unrecorded(MachineEvent):  # what it runs is not part of this run
+                            with unrecorded(MachineEvent):  # its run is not part of this one
                                 value = _applied(closure, values, _span(code, at))
                             if kind == TAIL_CLOSURE:
                                 frame, words, at = [value], _RETURN, 0
@@ -276,7 +276,7 @@ _RETURN: list[Word] = [(RET, 0, None, None)]
 
 
 def _span(code: Loaded, at: int) -> Span | None:
-    """Where the instruction before `at` stands in the program's text."""
+    """Return the position in the program's text of the instruction before `at`."""
     spans = code.function.spans
     return spans[at - 1] if 0 < at <= len(spans) else None
 
@@ -298,6 +298,6 @@ def _applied(callee: Value, values: list[Value], span: Span | None) -> Value:
     if isinstance(callee, (Constructor, Op)):
         params = [Var(f"x{k}") for k in range(len(values))]
         return Interpreter().evaluate(Call(callee, params, span=span), dict(zip(params, values)))
-    if isinstance(callee, Closure):  # the interpreter lets those that are not its own call themselves
+    if isinstance(callee, Closure):  # the interpreter runs closures of other executors by their own `call`
         return Interpreter().call(callee, values)
     raise ExecutionError(f"{show(callee)} is called, but is not a function", span)

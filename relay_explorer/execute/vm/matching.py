@@ -24,8 +24,8 @@ State = tuple[Rows, Facts]
 
 @dataclass(frozen=True)
 class Look:
-    """Looks at the part at `path`, of the data type `type`: which state follows for each constructor, and for
-    all others, if there are any.
+    """Examines the part at `path`, of the data type `type`: `cases` has the next state for each constructor,
+    `otherwise` that for all others, if there are any.
     """
 
     path: Path
@@ -78,7 +78,7 @@ def _ordered(start: State, automaton: Mapping[State, Look | Chosen]) -> list[Sta
             stack.append((state, True))
             decision = automaton[state]
             if isinstance(decision, Look):
-                # What is pushed last is visited first, and so comes last: the first case shall come first.
+                # The state pushed last is visited first, and so comes last: push the first case first.
                 stack += [(after, False) for _, after in decision.cases]
                 if decision.otherwise is not None:
                     stack.append((decision.otherwise, False))

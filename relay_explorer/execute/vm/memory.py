@@ -1,4 +1,4 @@
-"""Where the machine's tensors lie."""
+"""Allocate the machine's tensors."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """New memory for each tensor, from NumPy. Kernels that ask more of it have one of their own."""
+    """Allocates new memory for each tensor with NumPy. Kernels that require more of it have a subclass of
+    their own.
+    """
 
     def storage(self, size: int) -> Array:
-        """Memory of so many bytes."""
+        """Allocate `size` bytes of memory."""
         import numpy as np
 
         array: Array = np.empty(size, np.uint8)
@@ -46,7 +48,9 @@ class Memory:
         return array
 
     def at_hand(self, values: list[Any]) -> AbstractContextManager[None]:
-        """While a run lasts: its arguments, `values`, where kernels find them quickly."""
+        """Return a context for the length of a run, in which kernels access its arguments, `values`,
+        quickly.
+        """
         return nullcontext()
 
     def own(self, array: Array) -> Array:

@@ -1,4 +1,4 @@
-"""A program made ready for the virtual machine: checked, optimized, and its operators fused."""
+"""Prepare a program for the virtual machine: check and optimize it, and fuse its operators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .compiler import compile_module
 
 
 def prepared(module: IRModule, opt_level: int = 3, entry: str = "main") -> IRModule:
-    """Optimize the functions that `entry` needs, for any machine, and infer their types."""
+    """Optimize the functions that `entry` needs, independently of the target, and infer their types."""
     module = RemoveUnusedFunctions((entry,))(module)
     with context_within(opt_level, ["RemoveUnusedFunctions"]):
         return infer_types(FuseOps()(InferType()(pipeline(fuse=False)(module))))

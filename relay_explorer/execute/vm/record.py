@@ -1,8 +1,8 @@
-"""Recording a run of the virtual machine: what each instruction did to registers, calls and memory.
+"""Record a run of the virtual machine: what each instruction did to registers, calls and memory.
 
-The machine that runs programs is the one that is observed. A recording is bounded as that of the interpreter
-is (`execute.record`): the first `limit` steps are kept, the rest is counted, and after `budget` steps a run
-that has not ended is stopped.
+The recorder observes the same machine that runs programs. A recording is bounded like that of the interpreter
+(`execute.record`): the first `limit` steps are kept, the rest is counted, and after `budget` steps a run that
+has not ended is stopped.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ BUDGET = 300_000
 
 
 class MachineRecorder(BoundedRecorder[MachineEvent]):
-    """Keep what happens in the first `limit` steps, count all, and stop the run after `budget` steps."""
+    """Records the first `limit` steps of a run, counts all, and stops the run after `budget` steps."""
 
     def __init__(self, limit: int = LIMIT, budget: int = BUDGET, text: Callable[[Value], str] = show) -> None:
         super().__init__(MachineEvent, limit, budget)
@@ -58,7 +58,7 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
         self.things = Heap(self.text)
         self.effects = Effects(self.things)
         self.changes = self.effects.changes
-        self.now: Activation | None = None  # the one that runs, as long as it is recorded
+        self.now: Activation | None = None  # the running activation, as long as it is recorded
         self.depth = 0
         self.function: VMFunction | None = None
         self.args: tuple[Reference, ...] = ()
@@ -87,7 +87,7 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
         if not self.keeps(step):
             return
         caller = self.now
-        held, because = self._given(caller, number, registers, function, step)
+        held, because = self._initial(caller, number, registers, function, step)
         new = Activation(
             len(self.activations), function, -1, -1, -1, 0, step,
             [None] * len(registers), [-1] * len(registers),
@@ -99,8 +99,8 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
                 new.before, new.turn = caller.number, caller.turn + 1
         self.activations.append(new)
         self.changes.append(("g" if tail else "f", new.number))
-        for register, one in enumerate(held):
-            self.effects.write(new, register, one, step)
+        for register, reference in enumerate(held):
+            self.effects.write(new, register, reference, step)
         if tail and caller is not None:
             self._leave(caller, step)
         self.now = new
@@ -163,7 +163,7 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
             because: tuple[int, ...] = ()
         else:
             held, because = self._result(now, value, step)
-            self.things.hold(held)  # the caller has it from now on
+            self.things.hold(held)  # from now on, the caller holds it
             self._leave(now, step)
         at = -1 if late else now.following
         ret = at if at >= 0 and isinstance(now.function.code[at], Ret) else -1
@@ -182,7 +182,7 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
 
     # -- calls
 
-    def _given(
+    def _initial(
         self, caller: Activation | None, number: int, registers: Registers, function: VMFunction, step: int
     ) -> tuple[list[Reference], tuple[int, ...]]:
         """Return the values that a function starts with: arguments, and the values that its closure
@@ -202,8 +202,8 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
         if type(closure) is int:
             held += self.things.all[closure].parts
             self.things.use(closure, step)
-        for one in held:
-            self.things.use(one, step)
+        for reference in held:
+            self.things.use(reference, step)
         held += [self.things.adopt(value, step, self.changes) for value in registers[len(held) : count]]
         because = dict.fromkeys([o for register in read(it) if (o := caller.origin[register]) >= 0])
         return held[:count], tuple(because)
@@ -212,7 +212,7 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
         """Return the result of an activation."""
         code, at = ended.function.code, ended.following
         it = code[at] if 0 <= at < len(code) else None
-        if not isinstance(it, Ret):  # it went on with a function from outside
+        if not isinstance(it, Ret):  # it ended with a tail call of a function from outside
             return self.things.adopt(value, step, self.changes), ()
         held, origin = ended.registers[it.result], ended.origin[it.result]
         self.things.use(held, step)
@@ -224,7 +224,7 @@ class MachineRecorder(BoundedRecorder[MachineEvent]):
             self.things.drop(held, step, self.changes)
 
     def _late(self) -> Activation:
-        """Create the activation in which a run ends that was not recorded up to there: the contents of its
+        """Create the activation in which a run ends whose last steps were not recorded: the contents of its
         registers are unknown.
         """
         assert self.function is not None
@@ -280,7 +280,8 @@ def record_machine(
     """Run `@main` of a program, or of the program that a machine has, and record its steps.
 
     `args` are values as the machine holds them. The first `limit` steps are kept; after `budget` steps a run
-    that has not ended is stopped. A run that goes wrong ends with a step that says so. `text` writes values.
+    that has not ended is stopped. A run that fails ends with a step of the kind FAILURE. `text` prints
+    values.
     """
     check_bounds(limit, budget)
     machine = program if isinstance(program, Machine) else Machine(program)

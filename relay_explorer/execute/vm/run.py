@@ -12,7 +12,7 @@ from .heap import Change, HeapObject, Reference
 
 
 class StepKind(IntEnum):
-    """What a step is."""
+    """The kinds of steps."""
 
     BEGIN = 0
     DID = 1
@@ -25,9 +25,10 @@ class StepKind(IntEnum):
 
 @dataclass(slots=True, eq=False)
 class Activation:
-    """One time that a function is run. `caller` waits for it at its instruction `at` (-1: no caller does).
-    `before` had its place until a tail call, the `turn`-th in that place. `entered` and `left` are steps (-1:
-    it is never left). `registers` hold what they hold now, `origin` are the steps that wrote them.
+    """One execution of a function. `caller` waits for its result at its own instruction `at` (-1: there is no
+    caller). `before` is the activation that it replaced by a tail call, and `turn` the number of replacements
+    so far. `entered` and `left` are steps (-1: it is never left). `registers` are the current contents of its
+    registers, `origin` the steps that wrote them.
     """
 
     number: int
@@ -40,19 +41,20 @@ class Activation:
     registers: list[Reference]
     origin: list[int]
     left: int = -1
-    following: int = 0  # the instruction to come
+    following: int = 0  # the next instruction
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step, after which `activation` goes on with its instruction `following`. `number` is the
-    instruction that is done (-1: the function has just begun; after a return, the call that has its value).
-    `because` are the steps that made what was used; `reads` and `wrote` what the registers of the instruction
-    held, and hold now. `left` is the activation that ended, `reused` the tensor that had the storage before.
+    """One step, after which `activation` continues with its instruction `following`. `number` is the
+    instruction that was executed (-1: the function has just begun; after a return, the call that receives its
+    value). `because` are the steps that computed the operands; `reads` and `wrote` are the contents of the
+    instruction's registers, before and after. `left` is the activation that ended, `reused` the tensor that
+    occupied the storage before.
 
-    A change is ("o", thing, text): it appears; ("d", thing): nothing holds it any more; ("t", thing, text):
-    what is in it now; ("f", a), ("g", a), ("r", a): an activation comes onto the stack, takes the top one's
-    place, leaves; ("w", a, register, held); ("x",): the stack is not known.
+    A change is ("o", thing, text): an object is created; ("d", thing): it is freed; ("t", thing, text): its
+    content changes; ("f", a), ("g", a), ("r", a): an activation is pushed onto the stack, replaces the top
+    one, is popped; ("w", a, register, held): a register is written; ("x",): the stack is unknown.
     """
 
     kind: StepKind
@@ -70,7 +72,7 @@ class Step:
 
 @dataclass
 class Totals(bounded.Totals):
-    """Besides those of every recording: calls of kernels, and the bytes of storage that was asked for."""
+    """The counts of every recording, and also the calls of kernels and the bytes of storage requested."""
 
     kernels: int = 0
     storage: int = 0
@@ -79,8 +81,8 @@ class Totals(bounded.Totals):
 @dataclass(frozen=True)
 class MachineRun:
     """A recorded run of `@main` of a program. `steps` are the first ones, and, where some were left out, the
-    last one. `runs` has for each function how often each of its instructions ran, in the whole run (0 for
-    `ret`, of which a caller's step tells). `stopped`: it did not end within its budget.
+    last one. `runs` counts for each function how often each of its instructions ran, in the whole run (0 for
+    `ret`, which the caller's step reports). `stopped`: it did not end within its budget.
     """
 
     program: VMProgram
@@ -98,5 +100,5 @@ class MachineRun:
 
     @property
     def error(self) -> RelayError | None:
-        """Why it failed, if it did."""
+        """The error that the run ended with, if it failed."""
         return self.steps[-1].error

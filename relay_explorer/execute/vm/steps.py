@@ -1,5 +1,5 @@
-"""What instructions do to the registers, as Python functions; those that say where to go on are the
-machine's own.
+"""Decode instructions to Python functions of the registers. The machine itself interprets those that transfer
+control.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def step_of(instruction: Instruction, machine: Machine) -> Step:
     """Return the function that executes an instruction."""
     make = _MAKERS.get(type(instruction))
     if make is None:
-        raise RelayError(f"the machine does not know the instruction `{instruction.mnemonic}`")
+        raise RelayError(f"the machine has no instruction `{instruction.mnemonic}`")
     return make(instruction, machine)
 
 

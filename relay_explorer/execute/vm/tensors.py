@@ -1,4 +1,4 @@
-"""The tensors of kernels, by the types of arguments and results; and the kernel of a single operator."""
+"""Tensors among the arguments and results of kernels, by type; and the kernel of a single operator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...ir.types import TensorType
 
 
 def argument_types(function: Function) -> list[TensorType] | None:
-    """Return the tensors that a kernel reads; None where it also takes other arguments."""
+    """Return the types of the tensors that a kernel reads; None where it also takes other arguments."""
     types: list[TensorType] = []
     for param in function.params:
         leaves = leaf_types(param._checked_type)
@@ -23,8 +23,8 @@ def argument_types(function: Function) -> list[TensorType] | None:
 
 
 def is_open(function: Function) -> bool:
-    """Whether the types of a kernel say neither the sizes of its results nor what they follow from: it is an
-    operator that is used as a value, or takes any value, or data tell the sizes.
+    """Whether the types of a kernel determine neither the sizes of its results nor how these follow from its
+    arguments: it is an operator that is used as a value, accepts any value, or computes sizes from data.
     """
     inputs, outputs = argument_types(function), leaf_types(function.body._checked_type)
     if inputs is None or outputs is None:
@@ -39,7 +39,7 @@ def bytes_of(tensor: TensorType) -> int:
 
 
 def single(call: Expr) -> Function:
-    """Wrap an operator's call outside all kernels in a kernel of its own."""
+    """Wrap an operator's call that is outside all kernels in a kernel of its own."""
     assert isinstance(call, Call)
     params = [Var(f"p{k}", arg._checked_type) for k, arg in enumerate(call.args)]
     body = Call(call.op, params, call.attrs, call.type_args, call.span)

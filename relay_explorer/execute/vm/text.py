@@ -1,4 +1,4 @@
-"""Bytecode as text, and text as bytecode.
+"""Write bytecode as text, and parse it.
 
     type List[A] { Cons(A, List[A]), Nil, }
 
@@ -14,8 +14,8 @@
        3  invoke_packed k0, (r0, r1), (r3)
        4  ret r3
 
-After `->` stands the number of the instruction to go on with. What follows `#` is a remark. Constants of more
-than MAX_VALUES elements are written without their data.
+`->` precedes the number of the instruction that control continues with. `#` begins a remark. Constants of
+more than MAX_VALUES elements are written without their data.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def parse_program(text: str, constants: Sequence[NDArray] = ()) -> VMProgram:
 
 
 class _Reader:
-    """Reads line by line: a part begins where a line is not indented."""
+    """Parses a program line by line: a part begins at a line that is not indented."""
 
     def __init__(self, text: str, constants: Sequence[NDArray]) -> None:
         self.source = Source("bytecode", text)
@@ -227,7 +227,7 @@ class _Reader:
         return VMFunction(name, tuple(names), (*types, match[1]), int(match[2]), int(match[3]), tuple(code))
 
     def _params(self, text: str) -> tuple[list[str], list[str]]:
-        """Names and types: a parameter begins with `%` after a comma outside of brackets."""
+        """Parse names and types: a parameter begins with `%` after a comma outside of brackets."""
         names, types = [], []
         for part in re.split(r", (?=%)", text) if text else []:
             name, _, type_ = part[1:].partition(": ") if part[1:2] != '"' else (*_quoted(part[1:]),)
@@ -265,8 +265,8 @@ class _Reader:
         return tokens
 
     def _next(self, kind: str) -> str:
-        kind_found, text = self.tokens.pop() if self.tokens else ("end", "the end of the line")
-        if kind_found != kind:
+        actual, text = self.tokens.pop() if self.tokens else ("end", "the end of the line")
+        if actual != kind:
             raise self._wrong(f"expected a {kind}, found {text}")
         return text
 
@@ -326,7 +326,9 @@ class _Reader:
 
 
 def _closing(text: str, at: int) -> int:
-    """Where the bracket closes that is open at `at`; -1 where none does. Brackets in names do not count."""
+    """Return the index of the bracket that closes the one open at `at`; -1 where none does. Brackets in
+    quoted names do not count.
+    """
     depth = 0
     for sign in re.finditer(r'"(?:[^"\\]|\\.)*"|[()]', text[at:]):
         depth += {"(": 1, ")": -1}.get(sign[0], 0)

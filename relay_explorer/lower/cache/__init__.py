@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: `store` reads and writes entries, `pruning` bounds their size."""
+"""The kernel cache on disk: `store` reads and writes entries, `pruning` limits their total size."""
 
 from __future__ import annotations
 

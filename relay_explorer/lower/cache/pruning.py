@@ -1,8 +1,8 @@
 """Limits the size of the kernel cache: the least recently used entries are removed first.
 
-The environment variable RELAY_EXPLORER_CACHE_SIZE says how large, in megabytes. What was used in the last
-hour stays in any case: another process may be about to load it. A program whose kernels went away all the
-same, since it was built long before its first run, compiles them again.
+The environment variable RELAY_EXPLORER_CACHE_SIZE sets the limit in megabytes. Entries that were used in the
+last hour are never removed, because another process may be about to load them. If a program's kernels were
+removed between its build and its first run, it compiles them again.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ RETAINED_FRACTION = 0.9  # of the limit, when the cache exceeded it
 RECHECK_FRACTION = 0.05  # of the limit: after so many new bytes the size is checked again
 RECENT_SECONDS = 3600  # seconds
 
-_written: dict[Path, int] = {}  # by folder: bytes that this process has written since its last look
+_written: dict[Path, int] = {}  # by folder: bytes that this process has written since its last check
 
 
 class Files(NamedTuple):
-    """The files under one key, and when they were used last."""
+    """The files of one cache entry: the time of its last use, its size, and its paths."""
 
     used: float
     bytes: int
@@ -34,7 +34,7 @@ class Files(NamedTuple):
 
 
 def limit() -> int:
-    """Return the size limit of the cache in bytes. Raise a RelayError where the environment variable is no
+    """Return the size limit of the cache in bytes. Raise a RelayError if the environment variable is not a
     size.
     """
     setting = os.environ.get(VARIABLE, "").strip()
@@ -45,21 +45,21 @@ def limit() -> int:
     except (ValueError, OverflowError):
         pass
     raise RelayError(
-        f"{VARIABLE} is {setting[:40]!r}: it is how many megabytes the cache may take, "
+        f"{VARIABLE} is {setting[:40]!r}: it must be the size of the cache in megabytes, "
         f"such as {DEFAULT_MEGABYTES}",
-        help=[f"set it to a number, or unset it: it is {DEFAULT_MEGABYTES} then"],
+        help=[f"set it to a number, or unset it for the default, {DEFAULT_MEGABYTES}"],
     )
 
 
 def touch(path: Path) -> None:
     """Mark an entry as used now."""
-    with suppress(OSError):  # a cache that others fill may be read-only
+    with suppress(OSError):  # a shared cache may be read-only
         os.utime(path)
 
 
 def wrote(folder: Path, size: int) -> None:
-    """Record that `size` bytes were written, and prune the cache where it is too large: at the first write of
-    a process, and after each twentieth of the limit.
+    """Record that `size` bytes were written, and prune the cache if it is too large. Its size is checked at
+    the first write of a process, and whenever another twentieth of the limit has been written.
     """
     most = limit()
     first = folder not in _written
@@ -70,8 +70,8 @@ def wrote(folder: Path, size: int) -> None:
 
 
 def prune(folder: Path, most: int, now: float | None = None) -> int:
-    """Remove the least recently used entries until the cache is well below `most` bytes, if it is above, and
-    the temporary files of writers that were killed. Return the bytes that remain.
+    """Remove the least recently used entries until the cache is well below `most` bytes, if it is above that.
+    Also remove temporary files that killed writers left behind. Return the size of the cache in bytes.
     """
     now = time.time() if now is None else now
     entries = sorted(_entries(folder, now))
@@ -89,14 +89,14 @@ def prune(folder: Path, most: int, now: float | None = None) -> int:
 
 
 def _entries(folder: Path, now: float) -> Iterator[Files]:
-    """Yield the cached files, with each entry (which `get` reads first) before the libraries that it
+    """Yield the files of each entry; its JSON file, which `get` reads first, precedes the libraries that it
     names.
     """
     groups: dict[str, list[tuple[bool, Path, os.stat_result]]] = {}
     for path in folder.glob("??/*"):
         with suppress(OSError):
             state = path.stat()
-            if path.name.startswith("."):  # not renamed yet, or never
+            if path.name.startswith("."):  # a temporary file: still being written, or left behind
                 if now - state.st_mtime > RECENT_SECONDS:
                     path.unlink()
                 continue

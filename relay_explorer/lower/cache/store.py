@@ -1,9 +1,10 @@
-"""Compiled kernels on disk, by what they were made of: program, target, versions, and this package's own
-lowerings and schedules. So nothing in it is ever out of date, and it can be deleted at any time.
+"""The kernel cache on disk, keyed by everything that a kernel depends on: its program, target, versions, and
+this package's own lowerings and schedules. No entry is therefore ever stale, and the cache can be deleted at
+any time.
 
-It lies in the user's cache folder, or where the environment variable RELAY_EXPLORER_CACHE says, and takes
-2 GB at most, or what RELAY_EXPLORER_CACHE_SIZE says (see `pruning`). An entry whose library is not what was
-written (a full disk, a copy that broke off) is as good as none.
+It is in the user's cache folder, or in the folder that the environment variable RELAY_EXPLORER_CACHE names.
+It takes at most 2 GB, or as much as RELAY_EXPLORER_CACHE_SIZE allows (see `pruning`). An entry whose library
+was damaged, by a full disk or an interrupted copy, counts as missing.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..targets.target import Target
 from . import pruning
 
 VARIABLE = "RELAY_EXPLORER_CACHE"
-FORMAT = 1  # of an entry
+FORMAT = 1  # the version of the entries' format
 _SET = f"set the environment variable {VARIABLE} to a folder that can be written to"
 
 
@@ -41,7 +42,7 @@ def folder() -> Path:
             base = Path(os.environ.get("LOCALAPPDATA") or Path.home())
         else:
             base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    except RuntimeError:  # a user without a home, as in containers
+    except RuntimeError:  # a user without a home folder, as in containers
         raise RelayError("there is no home folder to store compiled kernels in", help=[_SET]) from None
     return base / "relay_explorer" / "kernels"
 
@@ -67,8 +68,8 @@ def _sources() -> str:
 
 
 def get(name: str) -> dict[str, Any] | None:
-    """Return the entry that is stored under a key, with the path of its library as `path`; None where there
-    is none that is intact.
+    """Return the entry that is stored under a key, with the path of its library as `path`; None if there is
+    no intact entry.
     """
     place = folder() / name[:2]
     try:
@@ -86,7 +87,9 @@ def get(name: str) -> dict[str, Any] | None:
 
 
 def _check(entry: dict[str, Any]) -> str:
-    """Compute the checksum of an entry: with other sizes, kernels would write beyond a tensor's end."""
+    """Compute the checksum of an entry. It protects the sizes in it: if they were damaged, kernels would
+    write beyond the end of a tensor.
+    """
     return digest(json.dumps(entry, sort_keys=True).encode())
 
 
@@ -96,12 +99,12 @@ def put(
     """Store a library and the entry that describes it; return what `get` will return. `linkable` is the
     object file that the library was linked from; it is stored beside the library, under the name "object".
 
-    Files get their names when they are whole, the entry last, so that others see all of it or nothing. A
-    folder that cannot be written to is a RelayError.
+    Each file is renamed to its final name when it is complete, the entry last, so that other processes see
+    all of it or nothing. Raise a RelayError if the folder cannot be written to.
     """
     place = folder() / name[:2]
     sha = digest(library)
-    file = f"{name}-{sha[:12]}{ending}"  # a library that is loaded is never written over
+    file = f"{name}-{sha[:12]}{ending}"  # named by its content, so a loaded library is never overwritten
     whole = {**entry, "format": FORMAT, "file": file, "sha256": sha}
     files = {file: library}
     if linkable:
@@ -128,7 +131,7 @@ def _write(path: Path, data: bytes) -> None:
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
-        if path.is_dir() and not path.is_symlink():  # no file can take its place
+        if path.is_dir() and not path.is_symlink():  # a file cannot replace a folder
             shutil.rmtree(path)
         os.replace(temporary, path)
     except BaseException:

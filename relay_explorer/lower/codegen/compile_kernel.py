@@ -1,4 +1,4 @@
-"""One kernel from its Relay text to a library: the work that a compiling process does."""
+"""Compiles one kernel from its Relay text to a library, which is the work of a worker process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from . import stack_buffers as on_stack
 from .device_code import compiled_for
 from .symbolic_sizes import sizes_program
 
-SEARCH = {"search": True}  # in place of a choice
+SEARCH = {"search": True}  # instead of a choice
 
 
 def function_of(text: str) -> Function:
@@ -41,7 +41,7 @@ def scheduled(function: Function, name: str, target: Target, choice: Choice | No
 
 
 def generated(kernel: Scheduled) -> Any:
-    """TVM's executable of a scheduled kernel."""
+    """Compile a scheduled kernel to TVM's executable. Raise a RelayError if TVM fails."""
     from . import vector_math  # imports TVM
 
     vector_math.use()
@@ -64,15 +64,16 @@ def _first_line(problem: Exception) -> str:
 
 
 def compiled(text: str, name: str, target: Target, choice: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Compile a kernel into the cache, and return its entry: `path` of the library, `rule`, `choice` and
-    `candidates` of its schedule, `seconds` that this took, `sizes` (see `shapes`), `library` bytes.
+    """Compile a kernel into the cache, and return its entry: the `path` of the library and its size in
+    `bytes`, the `rule`, `choice` and `candidates` of its schedule, the compile time in `seconds`, and the
+    `sizes` of its outputs (see `symbolic_sizes`).
 
-    For a target that this machine cannot run it is an object file, for a GPU the source in CUDA C. With
-    SEARCH as the `choice`, candidates are tried (see `search`).
+    The library is an object file for a target that this machine cannot run, and CUDA C source for a GPU. With
+    SEARCH as the `choice`, the candidates are timed (see `search`).
     """
     tvm()
     start = time.perf_counter()
-    kernel = _found(text, name, target, choice)
+    kernel = _scheduled(text, name, target, choice)
     executable = generated(kernel)
     with tempfile.TemporaryDirectory() as place:
         library, ending, linkable = _library(executable, Path(place), target)
@@ -87,7 +88,7 @@ def compiled(text: str, name: str, target: Target, choice: Mapping[str, Any] | N
     return cache.put(cache.key(text, target, choice), library, ending, entry, linkable)
 
 
-def _found(text: str, name: str, target: Target, choice: Mapping[str, Any] | None) -> Scheduled:
+def _scheduled(text: str, name: str, target: Target, choice: Mapping[str, Any] | None) -> Scheduled:
     if choice != SEARCH:
         return scheduled(function_of(text), name, target, choice)
     from .search import searched
@@ -96,7 +97,7 @@ def _found(text: str, name: str, target: Target, choice: Mapping[str, Any] | Non
 
 
 def described(kernel: Scheduled) -> dict[str, Any]:
-    """Return what the cache stores of a schedule."""
+    """Return the part of a cache entry that describes the kernel's schedule."""
     return {
         "rule": kernel.rule,
         "choice": dict(kernel.choice),
@@ -107,13 +108,13 @@ def described(kernel: Scheduled) -> dict[str, Any]:
 
 
 def output_sizes(composed: Composed) -> list[list[Any]] | None:
-    """Return how the outputs' sizes follow from the inputs'; None where all are static."""
+    """Return the programs that compute the outputs' sizes from the inputs'; None if all sizes are static."""
     return None if composed.is_static else sizes_program(composed.inputs, composed.outputs)
 
 
 def _library(executable: Any, place: Path, target: Target) -> tuple[bytes, str, bytes]:
-    """Return a kernel's library, the extension of its file, and the object file that it was linked from:
-    programs that run without Python are linked from these.
+    """Return a kernel's library, the extension of its file, and the object file that it was linked from.
+    Programs that run without Python are linked from the object files.
     """
     if target.kind == "cuda":
         return str(executable.mod.imports[0].inspect_source()).encode(), ".cu", b""

@@ -1,7 +1,7 @@
-"""Machine code for a GPU, while TVM compiles a kernel for it: NVIDIA's compiler takes a second or two for
-each, so what it made is kept on disk by its source, as kernels are.
+"""Machine code for a GPU, which TVM requests while it compiles a kernel. NVIDIA's compiler takes a second or
+two for each kernel, so its output is cached on disk, keyed by the source, in the kernel cache.
 
-TVM asks for it where its runtime for CUDA is there, which needs a GPU's libraries.
+TVM requests it only if its CUDA runtime is available, which needs a GPU's libraries.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ CALLBACK = "tvm_callback_cuda_compile"  # TVM's name for the function that compi
 
 @contextmanager
 def compiled_for(target: Target) -> Iterator[None]:
-    """While it is entered, TVM gets machine code for `target` from here, if nvcc is there, and by its own
-    means, NVIDIA's package `cuda-bindings`, if not; none where it could not run, and only the source counts.
+    """Supply TVM with machine code for `target` while the context is entered: from nvcc and the cache if nvcc
+    is installed, otherwise from TVM's own compiler (NVIDIA's package `cuda-bindings`). If this machine cannot
+    run the target, only the source is needed, so the machine code is empty.
     """
     compile_source: Any = None
     if not target.runs_here:
@@ -35,7 +36,7 @@ def compiled_for(target: Target) -> Iterator[None]:
 
 @contextmanager
 def in_place_of_tvm(function: Any) -> Iterator[None]:
-    """While it is entered, TVM calls `function` with CUDA C."""
+    """Make TVM call `function` to compile CUDA C while the context is entered."""
     import tvm_ffi
 
     before = tvm_ffi.get_global_func(CALLBACK, allow_missing=True)
@@ -48,7 +49,9 @@ def in_place_of_tvm(function: Any) -> Iterator[None]:
 
 
 def machine_code(source: str, target: Target) -> bytes:
-    """Code for the target's architecture, with PTX for later ones: from the disk, or by nvcc."""
+    """Return machine code for the target's architecture, with PTX for later ones: from the cache, or compiled
+    by nvcc.
+    """
     tool = str(device.nvcc())
     parts = "\n".join((str(Path(tool).resolve()), str(target.dict["arch"]), source))
     key = hashlib.sha256(parts.encode()).hexdigest()[:40]

@@ -1,5 +1,6 @@
-"""Numbers of double precision in kernels for a GPU: TVM writes them with 15 digits behind the point, so that
-2⁻⁵² becomes 0. Here those that this changes become what their bits are read as.
+"""Exact double-precision constants in kernels for a GPU. TVM prints constants with 15 digits after the
+decimal point, so that 2⁻⁵² becomes 0. A pass replaces each constant that this would change by its bits,
+reinterpreted as a float64.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ def pipeline() -> str:
 
 
 def _exact(constant: Any) -> Any:
+    """Replace a float64 constant that 15 decimal digits do not represent by its reinterpreted bits."""
     value = float(constant.value)
     if str(constant.ty) != "float64" or value - value != 0 or float(f"{value:.15f}") == value:
         return constant

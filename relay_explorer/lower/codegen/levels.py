@@ -1,4 +1,4 @@
-"""Return a kernel's text at every level between Relay and machine code."""
+"""The text of a kernel at every level between Relay and machine code."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def operators(function: Function) -> list[str]:
 
 
 def kernel_name(function: Function) -> str:
-    """Return a name that says what a kernel computes, such as `fused_nn_conv2d_add_nn_relu`, shortened where
-    it is long.
+    """Return a name that lists a kernel's operators, such as `fused_nn_conv2d_add_nn_relu`, shortened if it
+    is long.
     """
     words = [re.sub(r"\W+", "_", name) for name in operators(function)]
     text = "_".join(["fused", *words])
@@ -40,7 +40,7 @@ def relay(function: Function) -> str:
 
 
 def machine(generated: Any, level: str, target: Target) -> str:
-    """LLVM's text, assembly, CUDA C or PTX of a compiled kernel."""
+    """Return the LLVM IR, assembly, CUDA C or PTX of a compiled kernel."""
     if level in ("llvm", "asm"):
         return str(generated.mod.inspect_source("ll" if level == "llvm" else "s"))
     source = str(generated.mod.imports[0].inspect_source())

@@ -1,4 +1,4 @@
-"""Compiling kernels side by side, in processes that stay for the next build."""
+"""A pool of worker processes that compile kernels in parallel. They keep running for the next build."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..cache.store import folder
 from ..targets.target import Target
 from .worker import failure
 
-# An interrupt is for the process that asks, also while this one starts.
+# An interrupt (Ctrl-C) is for the process that sends the requests, even while the worker is still starting.
 _START = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path.insert(0, {root!r}); "
     "from relay_explorer.lower.codegen.worker import serve; serve()"
@@ -37,7 +37,7 @@ class Request(NamedTuple):
     choice: dict[str, Any] | None = None
 
 
-Told = Callable[[int, dict[str, Any]], None]  # the number of a request that is done, and its entry
+Told = Callable[[int, dict[str, Any]], None]  # receives the index of a completed request, and its entry
 
 
 class _Process:
@@ -47,7 +47,9 @@ class _Process:
         self.running: subprocess.Popen[str] | None = None
 
     def ask(self, request: Request) -> dict[str, Any]:
-        """Its answer; an error where the process ends instead, as LLVM's fatal errors make it do."""
+        """Send a request and return the answer. If the process ends instead, as it does on a fatal error of
+        LLVM's, return an error.
+        """
         if self.running is None or self.running.poll() is not None:
             root = str(Path(__file__).parents[3])
             self.running = subprocess.Popen(
@@ -67,7 +69,7 @@ class _Process:
             line = ""
         if not line:
             self.stop()
-            return {"error": f"the compiling process ended with the status {process.wait()}"}
+            return {"error": f"the worker process ended with status {process.wait()}"}
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -83,7 +85,7 @@ class _Process:
 
 
 class Pool:
-    """As many processes as there are cores, at most."""
+    """A pool of worker processes. It grows to the most workers that a build has requested."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -96,11 +98,11 @@ class Pool:
         to the parent.
         """
         self.lock, self.idle = threading.Lock(), SimpleQueue()
-        self.inherited += self.processes  # kept: were they deleted, their pipes would be written to
+        self.inherited += self.processes  # kept alive: deleting them would write to their pipes
         self.processes = []
 
     def compile(self, requests: Sequence[Request], workers: int, on_entry: Told) -> None:
-        """Compile all requests; report each result as soon as it is available. Where some cannot be compiled,
+        """Compile all requests; report each result as soon as it is available. If some cannot be compiled,
         compile the rest, and then raise a RelayError.
         """
         failed: list[tuple[Request, dict[str, Any]]] = []
@@ -115,7 +117,7 @@ class Pool:
                         on_entry(number, answer["entry"])
                     else:
                         failed.append((requests[number], answer))
-            except BaseException:  # an interrupt: what has begun is finished, the rest is left
+            except BaseException:  # an interrupt: finish the requests that have begun, cancel the rest
                 threads.shutdown(wait=False, cancel_futures=True)
                 raise
         if failed:
@@ -141,7 +143,7 @@ class Pool:
 
 
 def compiled_here(request: Request) -> dict[str, Any]:
-    """Compile a kernel in this process and return its entry. An error reads as if it came from another
+    """Compile a kernel in this process and return its entry. An error reads as if it came from a worker
     process.
     """
     from .compile_kernel import compiled
@@ -155,9 +157,9 @@ def compiled_here(request: Request) -> dict[str, Any]:
 
 
 def _error(request: Request, answer: dict[str, Any]) -> RelayError:
-    help = [*answer.get("help", ()), f"it is\n{request.text.partition(chr(10))[2].strip()}"]
+    help = [*answer.get("help", ()), f"its function is\n{request.text.partition(chr(10))[2].strip()}"]
     if "traceback" in answer:
-        help.append(f"this is a mistake in the compiler, at\n{answer['traceback'].strip()}")
+        help.append(f"this is a bug in the compiler, at\n{answer['traceback'].strip()}")
     return RelayError(f"the kernel `{request.name}` cannot be compiled: {answer['error']}", help=help)
 
 

@@ -1,7 +1,8 @@
-"""Search: every candidate of a kernel's schedule is compiled and timed here, and the fastest is taken.
+"""Searches for a kernel's fastest schedule: compiles and times every candidate on this machine.
 
-The first candidate, which is taken without a search, is meant to be good on any machine; a search asks this
-one. It takes about a fifth of a second for each candidate, and what it finds is kept with the kernel.
+The first candidate, which is used without a search, is meant to be good on any machine; a search finds the
+best for this one. It takes about a fifth of a second for each candidate, and its result is stored with the
+kernel.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from ..schedules import Scheduled
 from ..targets.target import Target
 from .compile_kernel import generated, scheduled
 
-RULES = ("blocked", "winograd", "depthwise", "dense")  # whose candidates are choices
-SECONDS = 0.03  # to run a candidate, at least three times
+RULES = ("blocked", "winograd", "depthwise", "dense")  # the rules whose candidates can be chosen
+SECONDS = 0.03  # for which a candidate runs, at least three times
 
 
 def searched(function: Function, name: str, target: Target) -> Scheduled:
-    """Return a kernel's fastest schedule, its candidates with their times. Where there is only one candidate,
-    or this machine cannot run the code, return the schedule that is chosen without a search.
+    """Return a kernel's fastest schedule, with the times of all its candidates. If there is only one
+    candidate, or this machine cannot run the code, return the schedule that is chosen without a search.
     """
     first = scheduled(function, name, target)
     if first.rule not in RULES or len(first.candidates) < 2 or not target.runs_here:
@@ -43,12 +44,12 @@ def measured(kernel: Scheduled) -> float:
     run = generated(kernel)[kernel.composed.name]
     arrays = [_array(tensor) for tensor in (*kernel.composed.inputs, *kernel.composed.outputs)]
     fastest = float("inf")
-    end, turns = time.perf_counter() + SECONDS, 0
-    while turns < 3 or time.perf_counter() < end:
+    end, runs = time.perf_counter() + SECONDS, 0
+    while runs < 3 or time.perf_counter() < end:
         start = time.perf_counter()
         run(*arrays)
         fastest = min(fastest, time.perf_counter() - start)
-        turns += 1
+        runs += 1
     return fastest
 
 

@@ -1,5 +1,6 @@
-"""The sums that a tile of a kernel's loops keeps in registers, on the stack: TVM would ask for their memory
-in each tile, and give it back, which in small kernels takes longer than many of the sums.
+"""Allocates small temporary buffers on the stack, such as the accumulators that a tile of loops keeps in
+registers. TVM would allocate and free their memory in each tile, which in small kernels takes longer than
+computing many of the sums.
 """
 
 from __future__ import annotations
@@ -10,9 +11,7 @@ from ...ir.once import once
 from ..require import tvm
 from .tir_pass import registered
 
-MAX_STACK_BYTES = (
-    4096  # bytes of an array on the stack; some tiles are spilled there, and threads have little of it
-)
+MAX_STACK_BYTES = 4096  # of an array; the stacks of threads are small, and some tiles are spilled to them
 
 
 @once
@@ -24,7 +23,7 @@ def pipeline() -> str:
 
 
 def _marked(allocation: Any) -> Any:
-    """Mark an allocation to stay on the stack where its size is static and small."""
+    """Mark an allocation to stay on the stack if its size is static and small."""
     tirx = tvm().tirx
     buffer = allocation.buffer
     element = tvm().DataType(str(buffer.dtype))

@@ -1,6 +1,6 @@
-"""Sizes that are known only when a kernel runs: each a small program over the sizes of its inputs.
+"""Dynamic sizes of a kernel's outputs: each is a small program over the sizes of the inputs.
 
-A size is an integer, ["in", k, axis] for a size of input number k, or [operator, left, right].
+A program is an integer, ["in", k, axis] for the size of input `k` along an axis, or [operator, left, right].
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_DEPTH = 200
 
 def sizes_program(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[list[Program]]:
     """Return the programs that compute the sizes of outputs (te.Tensors)."""
-    programs: list[tuple[Any, Program]] = []  # TVM's variables are not keys: `==` of two is an expression
+    programs: list[tuple[Any, Program]] = []  # no dict: `==` of two TVM variables is an expression
     for number, tensor in enumerate(inputs):
         for axis, size in enumerate(tensor.shape):
             if isinstance(size, tvm().tirx.Var):

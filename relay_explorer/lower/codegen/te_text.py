@@ -1,4 +1,4 @@
-"""Tensor expressions as text, in the notation of mathematics: `T[i, j] = sum over k of a[i, k] * b[k, j]`."""
+"""Prints tensor expressions in mathematical notation: `T[i, j] = sum over k of a[i, k] * b[k, j]`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def expressions(composed: Composed) -> str:
 
 
 def stages_text(composed: Composed) -> list[tuple[int, str]]:
-    """Return the lines of a kernel's tensor expressions, each with the index of the call that it belongs to;
-    -1 for the kernel's arguments and for copies of them.
+    """Return the lines of a kernel's tensor expressions, each with the index of the call that it belongs to,
+    or -1 for the kernel's arguments and for copies.
     """
     lines = [(-1, f"{_declared(t)}  an argument") for t in composed.inputs]
     for number, stage in enumerate(composed.stages):
@@ -89,7 +89,7 @@ def _text(node: Any, depth: int) -> tuple[str, int]:
 
 
 def _inside(node: Any, depth: int, rank: int) -> str:
-    """Print an operand, in parentheses where its precedence is lower than `rank`."""
+    """Print an operand, in parentheses if its precedence is lower than `rank`."""
     text, own = _text(node, depth + 1)
     return text if own >= rank else f"({text})"
 

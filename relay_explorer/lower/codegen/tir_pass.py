@@ -1,4 +1,4 @@
-"""TVM's passes for a kernel's loops, with one of ours among them that changes nodes of one kind."""
+"""Extends TVM's pass pipeline for a kernel's loops by a pass that rewrites nodes of one kind."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..require import tvm
 
 
 def registered(name: str, kind: str, change: Callable[[Any], Any], title: str, *, on_host: bool) -> str:
-    """Register TVM's pipeline under the name `name`, extended by a pass that applies `change` to every node
-    of the class `tirx.KIND`, innermost first: before the passes over host functions, or after those over
-    device functions.
+    """Register TVM's default pipeline under `name`, extended by a pass that applies `change` to every node of
+    the class `tirx.KIND`, innermost first. The pass runs before those over host functions (`on_host`), or
+    after those over device functions. Return the name.
     """
     from importlib import import_module
 

@@ -1,12 +1,13 @@
-"""The exponential, logarithm, hyperbolic tangent and error function as arithmetic that vectors have; sine,
-cosine and tangent are in `vector_waves`.
+"""Vectorizable versions of the exponential, logarithm, hyperbolic tangent and error function of float32;
+sine, cosine and tangent are in `vector_waves`.
 
-LLVM has no instruction for them and calls the C library, once for each element, also where the loop around
-is one of vectors. Here eˣ = 2ⁿ eʳ, with n the whole number nearest to x / ln 2, so that r lies within
-± ln 2 / 2, where six terms of a polynomial give eʳ to the last digit but one. Sigmoid and softmax are made of
-it, and tanh x = 1 - 2 / (e²ˣ + 1) away from 0, where a polynomial is exact and the difference is not. The
-error function is a quotient of polynomials up to 4, from where on it is 1. The logarithm of 2ⁿ m, with m
-within √½ and √2, is n ln 2 plus a polynomial of m - 1.
+There are no vector instructions for these functions, so LLVM calls the C library once for each element, even
+in a vectorized loop. Here they are computed by arithmetic that vectors support. eˣ = 2ⁿ eʳ, with n the
+integer nearest to x / ln 2, so that r lies within ± ln 2 / 2, where a polynomial with six coefficients gives
+eʳ to the last digit but one. Sigmoid and softmax use it, and so does tanh x = 1 - 2 / (e²ˣ + 1); near 0,
+where this difference would lose digits, tanh is a polynomial. The error function is a quotient of polynomials
+up to 4, from where on it is 1. The logarithm of 2ⁿ m, with m between √½ and √2, is n ln 2 plus a polynomial
+of m - 1.
 
 The coefficients are those of the minimax approximations of Cephes (S. Moshier) and of Eigen (the last).
 """
@@ -23,8 +24,8 @@ from ..require import tvm
 
 LOG2_E = 1.44269504088896341
 LN2_HIGH, LN2_LOW = 0.693359375, -2.12194440e-4  # the former has few digits, so that n times it is exact
-LEAST, MOST = -104.0, 89.0  # beyond them the exponential is 0, or infinite
-BIAS, DIGITS = 127, 23  # of the exponent and the fraction of a float32
+LEAST, MOST = -104.0, 89.0  # beyond these bounds the exponential is 0 or infinite
+BIAS, DIGITS = 127, 23  # of a float32: the bias of its exponent, and the bits of its fraction
 EXP = (
     1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1,
 )  # fmt: skip
@@ -45,12 +46,12 @@ LOG = (
 )  # fmt: skip
 ROOT_HALF = 0.707106781186547524
 MAX_FLOAT32 = 3.4028234663852886e38
-MIN_NORMAL = 1.1754943508e-38  # smaller numbers are flushed to it
+MIN_NORMAL = 1.1754943508e-38  # the smallest normal float32; `logarithm` scales smaller numbers up first
 
 
 @once
 def use() -> None:
-    """From now on, code for processors computes these functions of float32 in this way."""
+    """Register these functions as TVM's lowering of float32 intrinsics on CPUs, in this process."""
     from . import vector_waves
 
     for name, function in (
@@ -66,7 +67,7 @@ def use() -> None:
         usual = usual or tvm().ir.Op.get(f"tirx.{name}").get_attr("default.FLowerIntrinsic")
         lowering = _lowering(function, usual)
         tirx.register_intrin_lowering(f"tirx.{name}", target="llvm", f=lowering, level=100)
-    # A comparison with itself, which vectors have. TVM does not know, and asks one element after another.
+    # `isnan` compares a value with itself, which vectors support; TVM would scalarize it.
     tvm().ir.register_op_attr("tirx.isnan", "TVectorizable", True)
 
 
@@ -84,21 +85,22 @@ def _lowering(function: Callable[[Value, str], Value], usual: Callable[[Any], Va
 
 
 def named(value: Value, body: Callable[[Value], Value]) -> Value:
-    """`body` of a name for the value, which so is computed once and written once, however often it is used:
-    functions of functions of functions would be written out a million times.
+    """Bind a value to a variable by `let`, and return the binding with `body` of the variable. The value is
+    therefore computed once, however often `body` uses it; otherwise nested functions would grow
+    exponentially.
     """
     name = tirx.Var("x", value.ty)
     return tirx.Let(name, value, body(name))
 
 
 def _between(x: Value, least: float, most: float, dtype: str) -> Value:
-    """`x` kept within bounds. Comparisons with NaN are false, so that it stays."""
+    """Clamp `x` between two bounds. NaN stays NaN, because comparisons with it are false."""
     low, high = tirx.const(least, dtype), tirx.const(most, dtype)
     return tirx.Select(x < low, low, tirx.Select(x > high, high, x))
 
 
 def _polynomial(x: Value, coefficients: Sequence[float], dtype: str) -> Value:
-    """From the highest power down to the number alone."""
+    """Evaluate a polynomial by Horner's rule; the coefficients are in order of descending powers."""
     total = tirx.const(coefficients[0], dtype)
     for coefficient in coefficients[1:]:
         total = total * x + tirx.const(coefficient, dtype)
@@ -106,13 +108,13 @@ def _polynomial(x: Value, coefficients: Sequence[float], dtype: str) -> Value:
 
 
 def exponential(x: Value, dtype: str) -> Value:
-    """eˣ for a float32, or a vector of them."""
+    """Compute eˣ for a float32, or a vector of them."""
     whole = dtype.replace("float32", "int32")
     inside = _between(x, LEAST, MOST, dtype)
     n = tirx.floor(inside * tirx.const(LOG2_E, dtype) + tirx.const(0.5, dtype))
     r = inside - n * tirx.const(LN2_HIGH, dtype) - n * tirx.const(LN2_LOW, dtype)
     y = _polynomial(r, EXP, dtype) * (r * r) + r + tirx.const(1.0, dtype)
-    # 2ⁿ in two factors, since its exponent can be one that a float32 has not
+    # Multiply by 2ⁿ in two factors, because n can be outside the range of a float32's exponent.
     power = n.astype(whole)
     half = power >> tirx.const(1, whole)
     for part in (half, power - half):
@@ -121,7 +123,7 @@ def exponential(x: Value, dtype: str) -> Value:
 
 
 def logarithm(x: Value, dtype: str) -> Value:
-    """ln x for a float32, or a vector of them: NaN below 0, minus infinity there."""
+    """Compute ln x for a float32, or a vector of them: NaN below 0, minus infinity at 0."""
     whole = dtype.replace("float32", "int32")
 
     def real(value: float) -> Value:
@@ -145,7 +147,7 @@ def logarithm(x: Value, dtype: str) -> Value:
 
 
 def tangent(x: Value, dtype: str) -> Value:
-    """tanh x for a float32, or a vector of them."""
+    """Compute tanh x for a float32, or a vector of them."""
     one, two, near = (tirx.const(value, dtype) for value in (1.0, 2.0, TANH_NEAR))
     square = x * x
     small = _polynomial(square, TANH, dtype) * square * x + x
@@ -154,7 +156,7 @@ def tangent(x: Value, dtype: str) -> Value:
 
 
 def error_function(x: Value, dtype: str) -> Value:
-    """erf x for a float32, or a vector of them."""
+    """Compute erf x for a float32, or a vector of them."""
     inside = _between(x, -ERF_LIMIT, ERF_LIMIT, dtype)
     square = inside * inside
     return inside * _polynomial(square, ERF_ABOVE, dtype) / _polynomial(square, ERF_BELOW, dtype)

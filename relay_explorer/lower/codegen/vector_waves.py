@@ -1,4 +1,4 @@
-"""Sine, cosine and tangent of float32 as arithmetic that vectors have (see `vector_math`).
+"""Vectorizable versions of the sine, cosine and tangent of float32 (see `vector_math`).
 
 Range reduction subtracts from x the nearest multiple of π/2, which leaves a remainder between -π/4 and π/4.
 The last two bits of the multiple determine whether the result is the sine or the cosine of the remainder, and
@@ -21,27 +21,28 @@ from ...ops.te.library import tirx
 from ...ops.te.tensors import Value
 from .vector_math import BIAS, DIGITS, named
 
-# 2/π in 288 bits after the point
+# 2/π to 288 bits after the binary point
 TWO_OVER_PI = Fraction(0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163ABDEBBC561B7246E3A, 1 << 288)
-# From which exponent k on, the power of 2 that 2/π is multiplied by, and where its first two pieces end.
+# For each range of x: its smallest exponent k, the power of 2 that 2/π is multiplied by, and the bits after
+# the binary point at which the first two pieces of the product end.
 RANGES = ((0, 0, (29, 58)), (55, 32, (27, 53)), (81, 58, (27, 53)), (107, 84, (27, 53)))
-TINY = -12  # the exponent below which x is its own sine and tangent
+TINY = -12  # the exponent below which sin x = tan x = x
 SINE = (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
 COSINE = (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
 
 
 def sine(x: Value, dtype: str) -> Value:
-    """sin x for a float32, or a vector of them."""
-    return _brought_in(x, lambda turns, r: _itself(x, _wave(turns, r)))
+    """Compute sin x for a float32, or a vector of them."""
+    return _reduced(x, lambda turns, r: _itself(x, _wave(turns, r)))
 
 
 def cosine(x: Value, dtype: str) -> Value:
-    """cos x = sin (x + π/2)."""
-    return _brought_in(x, lambda turns, r: _wave(turns + _Numbers(x).bits(1), r))
+    """Compute cos x = sin (x + π/2) for a float32, or a vector of them."""
+    return _reduced(x, lambda turns, r: _wave(turns + _Numbers(x).bits(1), r))
 
 
 def tangent(x: Value, dtype: str) -> Value:
-    """tan x for a float32, or a vector of them."""
+    """Compute tan x for a float32, or a vector of them."""
     real = _Numbers(x)
 
     def quotient(turns: Value, r: Value) -> Value:
@@ -49,11 +50,11 @@ def tangent(x: Value, dtype: str) -> Value:
         up, across = _both(r)
         return _itself(x, tirx.Select(odd, -across, up) / tirx.Select(odd, up, across))
 
-    return _brought_in(x, quotient)
+    return _reduced(x, quotient)
 
 
 class _Numbers:
-    """Constants beside a value: numbers, or vectors of as many as it has."""
+    """Creates constants to combine with a value: scalars, or vectors of as many lanes as the value has."""
 
     def __init__(self, like: Value) -> None:
         self.real = str(like.ty)
@@ -77,7 +78,7 @@ class _Numbers:
 
 
 def _wave(turns: Value, r: Value) -> Value:
-    """Compute the sine of r plus a number of quarter turns."""
+    """Compute the sine of r plus a number of quarter turns (π/2)."""
     up, across = _both(r)
     whole = _Numbers(r)
     magnitude = tirx.Select((turns & whole.bits(1)) > whole.bits(0), across, up)
@@ -85,7 +86,7 @@ def _wave(turns: Value, r: Value) -> Value:
 
 
 def _both(r: Value) -> tuple[Value, Value]:
-    """Sine and cosine between -π/4 and π/4."""
+    """Compute the sine and cosine of r between -π/4 and π/4."""
     real, square = _Numbers(r), r * r
     up = real.polynomial(square, SINE) * square * r + r
     across = real.polynomial(square, COSINE) * square * square - square * real(0.5) + real(1.0)
@@ -98,13 +99,13 @@ def _exponent(x: Value) -> Value:
 
 
 def _itself(x: Value, result: Value) -> Value:
-    """x where it is tiny, which also keeps the sign of -0."""
+    """Select x instead of the result where x is tiny, which also preserves the sign of -0."""
     return tirx.Select(_exponent(x) < _Numbers(x).bits(BIAS + TINY), x, result)
 
 
-def _brought_in(x: Value, body: Callable[[Value, Value], Value]) -> Value:
-    """Reduce x modulo π/2, and return `body` of the quotient, of which the last two bits are correct, and of
-    the remainder.
+def _reduced(x: Value, body: Callable[[Value, Value], Value]) -> Value:
+    """Reduce x modulo π/2, and return `body` of the quotient, whose last two bits are correct, and of the
+    remainder.
     """
     real = _Numbers(x)
     exponent = _exponent(x)
@@ -115,7 +116,7 @@ def _brought_in(x: Value, body: Callable[[Value, Value], Value]) -> Value:
             result = tirx.Select(exponent < real.bits(BIAS + least), result, real.double(value))
         return result
 
-    pieces = [by_range(column) for column in zip(*(_pieces(*way[1:]) for way in RANGES), strict=True)]
+    pieces = [by_range(column) for column in zip(*(_pieces(*row[1:]) for row in RANGES), strict=True)]
     wide = x.astype(real.wide) * by_range([2.0**-shift for _, shift, _ in RANGES])
 
     def parts(wide: Value, first: Value, many: Value) -> Value:
@@ -131,7 +132,7 @@ def _brought_in(x: Value, body: Callable[[Value, Value], Value]) -> Value:
 
 
 def _pieces(shift: int, ends: tuple[int, int]) -> list[float]:
-    """2ˢ · 2/π without the multiples of 4, as a sum of numbers of which all but the last are short."""
+    """Split 2ˢ · 2/π modulo 4 into a sum of numbers of which all but the last are short."""
     left, pieces = TWO_OVER_PI * 2**shift % 4, []
     for end in ends:
         piece = Fraction(round(left * 2**end), 2**end)

@@ -1,7 +1,7 @@
-"""The process that compiles kernels: requests come as lines of JSON, and so do the answers.
+"""The worker process that compiles kernels: it reads requests as lines of JSON, and writes its answers so.
 
-It is started as a program of its own, not forked or spawned by `multiprocessing`, so that neither TVM's
-threads nor an unguarded main module of the user's get into its way.
+It is started as a separate program, not forked or spawned by `multiprocessing`, so that neither TVM's threads
+nor a user's main module without an `if __name__ == "__main__"` guard can interfere.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ...ir.errors import RelayError
 
 
 def serve() -> None:
-    """Answer requests until there are none. An interrupt is meant for the process that sends them; it asks
-    this one to end, which removes its temporary files.
+    """Answer requests until the input ends. Ignore interrupts, which are meant for the process that sends the
+    requests; that process terminates this one, which then removes its temporary files.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what TVM and LLVM print is not an answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # the output of TVM and LLVM must not mix with answers
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
 
@@ -44,7 +44,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def failure(problem: Exception) -> dict[str, Any]:
-    """Return the answer that reports a fault of the compiler."""
+    """Return the answer that reports a bug in the compiler."""
     import traceback
 
     traceback_text = "".join(traceback.format_exception(problem))

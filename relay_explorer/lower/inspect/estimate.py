@@ -1,25 +1,26 @@
-"""Estimates the cost of a nest of loops without running it.
+"""Estimates the cost of a loop nest without running it.
 
-`instructions` are those of the core that has most to do: arithmetic (a product that is added at once is
-one), loads, stores, and two for each iteration of a loop, to count and to jump. A vector counts as one. What
-is computed twice in a statement counts once, and choices as `operations` says. What
-does not depend on the innermost loops is counted once, before them, as the compiler will have it; but a
-sum that lies in an array of the program is loaded and stored in every iteration. A loop that is unrolled has
-no iterations. A loop that is parallel is divided by the cores; of one whose iterations are the threads of a
-GPU, one iteration is counted. `traffic` are the bytes of the arrays that the nests read and write, those of
-an intermediate result in each nest that uses it; what is local to a loop is not counted.
+`instructions` counts those of the busiest core: arithmetic (a multiply-add is one), loads, stores, and two
+for each iteration of a loop, to count and to branch. A vector instruction counts as one. A value that a
+statement computes twice counts once; `operations` describes how conditionals count. A computation or load
+that does not depend on the innermost loops is counted once, before them, because the compiler hoists it; but
+an accumulator in a global array is loaded and stored in every iteration. Unrolled loops have no loop
+overhead. The iterations of a parallel loop are divided by the number of cores; of a loop over the threads of
+a GPU, one iteration is counted. `traffic` is the bytes of the arrays that the nests read and write, where an
+intermediate result counts in each nest that uses it; buffers that are local to a loop are not counted.
 
-`near` and `far` are the bytes that this core fetches from beyond its L1 cache and its L2
-(`footprint`). `cycles` is, nest by nest, the most of four times: for the instructions, ISSUED in a cycle;
-for the longest chain of sums, each of which waits LATENCY cycles for the one before; for the bytes of
-either kind. These four constants are round numbers for a core of today, set with the six nests of
-`benchmarks/schedule_steps.py` in view. Of the convolutions of ResNet-18 and MobileNet, in blocks, depthwise
-and by Winograd, most that take more than 10 µs come out within two thirds to one and a half of what was
-measured, all within half to twice of it.
+`near` and `far` are the bytes that this core fetches from beyond its L1 cache and its L2 cache (see
+`footprint`). `cycles` is the sum over the nests of the maximum of four times: for the instructions, at ISSUED
+per cycle; for the longest chain of additions, each of which waits LATENCY cycles for the previous one; and
+for the bytes of either kind, at NEAR and FAR per cycle. These four constants are round numbers for a current
+core, chosen with the six nests of `benchmarks/schedule_steps.py`. Among the convolutions of ResNet-18 and
+MobileNet (blocked, depthwise and by Winograd's algorithm), most that take more than 10 µs are estimated at
+two thirds to one and a half times the measured time, and all at half to twice of it.
 
-Left out: addresses, registers that do not suffice, loads of scattered elements, which arithmetic is slower,
-starting the threads (a microsecond or two), what other kernels leave of the caches.
-So the numbers say which primitive removes what, and how far it may be felt; not how long a run takes.
+The model leaves out address arithmetic, register spills, loads of scattered elements, slower arithmetic
+instructions, starting the threads (a microsecond or two), and what other kernels leave in the caches. The
+estimates therefore show what each primitive removes, and how large its effect can be, but not how long a run
+takes.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from .footprint import Touch, fetched
 from .operations import LOADS, counted, parts
 
 LOOP_OVERHEAD = 2  # instructions per iteration
-ISSUED, LATENCY = 3, 4  # instructions in a cycle; cycles from one sum to the next
+ISSUED, LATENCY = 3, 4  # instructions per cycle; cycles from an addition to the next one that depends on it
 NEAR, FAR = 64, 32  # bytes per cycle from the L2 cache, and from beyond it
 
 
 class Estimate(NamedTuple):
-    """Instructions of the busiest core, bytes read and written, bytes that come from beyond its first and its
-    cache, and cycles; 0 where sizes are not known. For a GPU the last three are 0.
+    """Instructions of the busiest core, bytes read and written, bytes that come from beyond its L1 and its L2
+    cache, and cycles; all 0 if sizes are dynamic. For a GPU the last three are 0.
     """
 
     instructions: int
@@ -50,18 +51,18 @@ class Estimate(NamedTuple):
 class _Loop(NamedTuple):
     var: Any
     turns: int
-    kind: int  # TVM's: 0 serial, 1 parallel, 2 vectorized, 3 unrolled
+    kind: int  # TVM's ForKind: 0 serial, 1 parallel, 2 vectorized, 3 unrolled
 
 
 PARALLEL, VECTORIZED, UNROLLED, THREADS = 1, 2, 3, 4
 
 
 def estimate(func: Any, cores: int, caches: tuple[int, int] | None = None) -> Estimate:
-    """Estimate the run time of a function of loops, scheduled or not; `caches` are the sizes in bytes of a
-    core's L1 and L2 caches.
+    """Estimate the cost of a TIR function, scheduled or not. `caches` are the sizes in bytes of a core's L1
+    and L2 caches; without them, only instructions and traffic are estimated.
     """
     nests: list[_Nest] = []
-    values: dict[Any, Any] = {}  # what the variables of blocks stand for
+    values: dict[Any, Any] = {}  # the expressions that block variables are bound to
     allocated: set[Any] = set()  # arrays of intermediate results
     pending: list[tuple[Any, tuple[_Loop, ...], dict[Any, set[Any]]]] = [(func.body, (), {})]
     while pending:
@@ -75,7 +76,7 @@ def estimate(func: Any, cores: int, caches: tuple[int, int] | None = None) -> Es
             if not loops:
                 nests.append(_Nest(cores))
             loop = _Loop(node.loop_var, int(node.extent.value), int(node.kind))
-            nests[-1].turns((*loops, loop))
+            nests[-1].overhead((*loops, loop))
             pending.append((node.body, (*loops, loop), {**depends, node.loop_var: {node.loop_var}}))
         elif kind == "SBlockRealize":
             inner = dict(depends)
@@ -155,13 +156,15 @@ class _Nest:
     def _add(self, count: float, loops: Sequence[_Loop]) -> None:
         self.work += count * self._share(loops)
 
-    def turns(self, loops: Sequence[_Loop]) -> None:
+    def overhead(self, loops: Sequence[_Loop]) -> None:
+        """Add the instructions that count and branch in the innermost loop."""
         if loops[-1].kind not in (VECTORIZED, UNROLLED, THREADS):
             self._add(LOOP_OVERHEAD * _product(loops), loops)
 
     def statement(
         self, store: Any, loops: Sequence[_Loop], depends: dict[Any, set[Any]], values: Mapping[Any, Any]
     ) -> None:
+        """Add the operations and memory accesses of a store within `loops`."""
         copies = [loop.var for loop in loops if loop.kind == UNROLLED]
         operations, loads = counted(store.value, [loop[:2] for loop in loops], copies, values)
         self._add(operations * _product(loops), loops)
@@ -205,9 +208,8 @@ class _Nest:
 
 
 def _without_invariant(loops: Sequence[_Loop], needed: set[Any]) -> list[_Loop]:
-    """Return the loops in whose iterations an access is made. Innermost loops that are unrolled or vectorized
-    are one stretch of straight-line code; an access is hoisted out of it, and out of the loops around it, as
-    far as it does not depend on them.
+    """Return the loops that repeat an access. Unrolled and vectorized innermost loops are one basic block; an
+    access is hoisted out of it, and out of the loops around it, as far as it does not depend on them.
     """
     inner = len(loops)
     while inner and loops[inner - 1].kind in (VECTORIZED, UNROLLED):

@@ -1,10 +1,10 @@
-"""Which of the bytes that a nest of loops touches have to come from beyond a cache.
+"""Estimates how many of the bytes that a loop nest touches come from beyond a cache.
 
-The model: a cache of so many bytes holds what was touched last. Of the loops around a statement, the
-innermost ones are found whose iterations, together, touch no more than the cache holds. What one iteration of
-the next loop shares with the one before is still there, so all that this loop touches is fetched once for
-each iteration of the loops around it. Memory is fetched in lines. Left out: that two lines may want the same
-place, and fetching ahead.
+The model is a cache that holds the bytes touched last, up to its size. Among the loops around a statement, it
+finds the innermost ones whose iterations together touch no more than the cache holds. What an iteration of
+the next loop shares with the previous one is still in the cache, so everything that this loop touches is
+fetched once for each iteration of the loops around it. Memory is fetched in cache lines. The model leaves out
+conflict misses and prefetching.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ Range = tuple[int, int]
 
 
 class Touch(NamedTuple):
-    """An access: the array, its indices, an element's bytes, the sizes (-1: not known), all its bytes."""
+    """An access to an array: the array, the indices, the bytes of an element, the array's shape (-1:
+    dynamic), and its total bytes.
+    """
 
     buffer: Any
     indices: tuple[Any, ...]
@@ -33,26 +35,26 @@ def fetched(
     values: Mapping[Any, Any],
     cache: int,
 ) -> float:
-    """Return the bytes that move into or out of a cache of `cache` bytes while `loops` run, each a variable
-    and its trip count, from the outermost inwards; `values` are the expressions that other variables stand
-    for.
+    """Return the bytes that move into or out of a cache of `cache` bytes while `loops` run. Each loop is a
+    variable and its trip count, from the outermost inwards; `values` are the expressions that other variables
+    are bound to.
     """
     distinct = list({(t.buffer, str(t.indices)): t for t in touches}.values())
     inner = len(loops)
     while inner and _together(distinct, loops, values, inner - 1) <= cache:
         inner -= 1
-    # The loop that no longer fits moves on turn by turn.
+    # The innermost loop whose footprint no longer fits shares data from one iteration to the next.
     around = 1.0
-    for _, turns in loops[: max(0, inner - 1)]:
-        around *= turns
+    for _, trips in loops[: max(0, inner - 1)]:
+        around *= trips
     return around * _together(distinct, loops, values, max(0, inner - 1))
 
 
 def _together(
     touches: Sequence[Touch], loops: Sequence[tuple[Any, int]], values: Mapping[Any, Any], inner: int
 ) -> float:
-    """Return the bytes that several accesses touch while the loops from index `inner` on run; for each array,
-    the largest footprint of its accesses.
+    """Return the bytes that several accesses touch while the loops from index `inner` on run. Each array
+    counts with the largest footprint of its accesses.
     """
     footprints: dict[Any, float] = {}
     for touch in touches:
@@ -65,7 +67,7 @@ def _bytes(touch: Touch, loops: Sequence[tuple[Any, int]], values: Mapping[Any, 
     """Return the bytes, in whole cache lines, that an access touches while the loops from index `inner` on
     run.
     """
-    ranges = {var: (0, turns - 1 if number >= inner else 0) for number, (var, turns) in enumerate(loops)}
+    ranges = {var: (0, trips - 1 if number >= inner else 0) for number, (var, trips) in enumerate(loops)}
     count = 1.0
     for at, (index, size) in enumerate(zip(touch.indices, touch.shape)):
         low, high = range_of(index, ranges, values)

@@ -1,4 +1,4 @@
-"""Measures what each primitive of a schedule gains: times the kernel on this machine after each of them."""
+"""Measures the gain of each primitive of a schedule: times the kernel on this machine after each of them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .replay import Primitive
 
 def step_times(kernel: Scheduled, primitives: Sequence[Primitive]) -> list[float]:
     """Return the seconds of one run (the minimum of several): before the first primitive, then after each.
-    Every variant is compiled anew, which takes a few tenths of a second.
+    Every variant is compiled separately, which takes a few tenths of a second.
     """
     composed = kernel.composed
     if not composed.target.runs_here:
         raise RelayError(
-            f"the kernel `{composed.name}` is made for {composed.target}, which this machine is not: it "
-            "cannot be measured here",
+            f"the kernel `{composed.name}` is compiled for {composed.target}, which this machine cannot "
+            "run, so it cannot be measured here",
             help=["show it without `measure`"],
         )
     if not composed.is_static:

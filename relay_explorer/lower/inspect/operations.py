@@ -1,8 +1,8 @@
-"""The operations of an expression, as the estimate counts them.
+"""Counts the operations of an expression for `estimate`.
 
-A value that is written twice is computed once. A choice whose question is about indices alone is settled
-where unrolled loops settle it, since each copy of the statement has one answer; where they do not, the
-question counts as one operation, whatever it is made of: its arithmetic is that of addresses.
+Common subexpressions count once. A conditional whose condition depends only on indices costs nothing where
+unrolled loops decide the condition, because it is then constant in each copy of the statement. Otherwise the
+condition counts as one operation, however large it is, because its arithmetic is address arithmetic.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ _ARITHMETIC = frozenset(
      "GT", "GE", "And", "Or", "Not", "Select", "Call")
 )  # fmt: skip
 LOADS = ("BufferLoad", "TensorLoad")
-MAX_COPIES = 64  # of a statement, whose conditions are decided one by one
+MAX_COPIES = 64  # unrolled copies of a statement up to which conditions are decided copy by copy
 
 
 def counted(
     value: Any, loops: Sequence[tuple[Any, int]], unrolled: Sequence[Any], values: Mapping[Any, Any]
 ) -> tuple[float, list[Any]]:
     """Count the operations of an expression, averaged over the copies that `unrolled` loops make, and collect
-    its loads. `loops` are the enclosing variables and their trip counts, `values` the expressions that other
-    variables stand for.
+    its loads. `loops` are the enclosing loops' variables and trip counts, `values` the expressions that other
+    variables are bound to.
     """
-    ranges = {var: (0, max(0, turns - 1)) for var, turns in loops}
-    tested = _asked(value, values)
+    ranges = {var: (0, max(0, trips - 1)) for var, trips in loops}
+    tested = _tested_variables(value, values)
     enumerated = [
-        (var, turns) for var, turns in loops if var in tested and any(var.same_as(u) for u in unrolled)
+        (var, trips) for var, trips in loops if var in tested and any(var.same_as(u) for u in unrolled)
     ]
     copies = 1
-    for _, turns in enumerated:
-        copies *= turns
+    for _, trips in enumerated:
+        copies *= trips
     if copies > MAX_COPIES:
         enumerated = []
     total, reachable = 0, 0
     loads: dict[int, Any] = {}
-    for numbers in product(*(range(turns) for _, turns in enumerated)):
+    for numbers in product(*(range(trips) for _, trips in enumerated)):
         here = {**ranges, **{var: (n, n) for (var, _), n in zip(enumerated, numbers, strict=True)}}
-        operations, read = _once(value, here, values)
+        operations, read = _count_copy(value, here, values)
         loads.update(read)
         total, reachable = total + operations, reachable + 1
     return total / reachable, list(loads.values())
@@ -71,14 +71,14 @@ def _children(node: Any) -> list[Any]:
 
 
 def _choice(node: Any) -> list[Any] | None:
-    """Return the condition of a select and its two branches; None for other expressions."""
+    """Return the condition and the two branches of a conditional expression; None for other expressions."""
     kind = type(node).__name__
     if kind == "Select" or (kind == "Call" and str(node.op.name).endswith("if_then_else")):
         return _children(node)
     return None
 
 
-def _asked(value: Any, values: Mapping[Any, Any]) -> set[Any]:
+def _tested_variables(value: Any, values: Mapping[Any, Any]) -> set[Any]:
     """Return the loop variables that conditions on indices depend on."""
     variables: set[Any] = set()
     for node in parts(value):
@@ -109,7 +109,7 @@ def _about_indices(question: Any) -> bool:
 
 
 def _answer(question: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]) -> bool | None:
-    """Decide a condition on indices; None where it cannot be decided. Conditions are a few levels deep."""
+    """Decide a condition on indices; None if it cannot be decided. Conditions are a few levels deep."""
     kind = type(question).__name__
     if kind == "Not":
         inner = _answer(question.a, ranges, values)
@@ -129,13 +129,15 @@ def _answer(question: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any
     return True if always else False if never else None
 
 
-def _once(value: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]) -> tuple[int, dict[int, Any]]:
-    """Count the operations of one copy, and collect its loads by their structure."""
+def _count_copy(
+    value: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]
+) -> tuple[int, dict[int, Any]]:
+    """Count the operations of one copy of a statement, and collect its loads by their structural hash."""
     from tvm_ffi import structural_hash
 
     operations = 0
     loads: dict[int, Any] = {}
-    numbers: dict[tuple[Any, ...], int] = {}  # of what is computed, by what it is
+    numbers: dict[tuple[Any, ...], int] = {}  # value numbers, by operation and operands' value numbers
     done: list[int] = []
     pending: list[tuple[Any, tuple[Any, ...] | None]] = [(value, None)]
     while pending:
@@ -168,6 +170,6 @@ def _once(value: Any, ranges: Mapping[Any, Range], values: Mapping[Any, Any]) ->
             numbers[key] = len(numbers)
             operations += kind in _ARITHMETIC or kind == "question"
             if kind == "Add" and "Mul" in (type(node.a).__name__, type(node.b).__name__):
-                operations -= 1  # one instruction with the product
+                operations -= 1  # a multiply-add is one instruction
         done.append(numbers[key])
     return operations, loads

@@ -1,4 +1,4 @@
-"""A schedule replayed: the loops after each of its primitives, and which operators each block computes."""
+"""Replays a schedule: records the loops after each primitive, and which operators each block computes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..compose import Composed
 from ..require import tvm
 from ..schedules import Scheduled
 
-# Primitives that change the loops; the others of a trace only look something up.
+# Primitives that change the loops; the other instructions of a trace only look up blocks and loops.
 STRUCTURE = ("Split", "Fuse", "Reorder", "AddUnitLoop", "LoopPartition", "TransformBlockLayout")
 PLACE = (
     "ComputeAt", "ReverseComputeAt", "ComputeInline", "ReverseComputeInline", "CacheRead", "CacheWrite",
@@ -22,13 +22,13 @@ PLACE = (
 )  # fmt: skip
 MARKS = ("Parallel", "Vectorize", "Unroll", "Bind")
 CHANGES = frozenset((*STRUCTURE, *PLACE, *MARKS))
-_KINDS = ("serial", "parallel", "vectorized", "unrolled")  # TVM's numbers of the kinds of loops
+_KINDS = ("serial", "parallel", "vectorized", "unrolled")  # indexed by TVM's ForKind
 
 
 @dataclass(frozen=True)
 class Loop:
     """A loop of a nest: its depth, its variable, its trip count (-1: dynamic), its kind ("serial",
-    "parallel", "vectorized", "unrolled", or a GPU's thread index), and the blocks within it.
+    "parallel", "vectorized", "unrolled", or a GPU's thread tag such as "threadIdx.x"), and the blocks in it.
     """
 
     depth: int
@@ -40,7 +40,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Block:
-    """A statement of a nest: the block's name, and what it stores."""
+    """A block of a nest: its depth, its name, and its store as text ("" if it is not a single store)."""
 
     depth: int
     name: str
@@ -52,10 +52,10 @@ Nest = tuple[Loop | Block, ...]
 
 @dataclass(frozen=True)
 class Primitive:
-    """One applied primitive. `loops` are the names and trip counts of its operands, `made` those of the loops
-    that it created, `blocks` its block operands, `users` the consumers of the first of them; `words` its
-    other arguments. `nest` are the loops after it, `owners` the calls (by index) that each block computes
-    then, and `func` is TVM's function.
+    """One applied primitive. `loops` are the names and trip counts of its loop operands, `made` those of the
+    loops that it created, `blocks` its block operands, `users` the consumers of the first of them (for
+    ReverseComputeInline, its producers), and `words` its attributes. After the primitive, `nest` is the loop
+    nest, `owners` maps each block to the calls (by index) that it computes, and `func` is TVM's function.
     """
 
     kind: str
@@ -73,19 +73,21 @@ def replay(kernel: Scheduled) -> tuple[Nest, dict[str, tuple[int, ...]], list[Pr
     """Replay a schedule; return the initial loops, the calls that their blocks compute, and each primitive of
     the schedule.
     """
-    # Rules of TVM's for a GPU schedule a function that is called main.
+    # TVM's rules for a GPU schedule a function that is named main.
     name = "main" if kernel.composed.target.kind == "cuda" else kernel.composed.name
     sch = tvm().s_tir.Schedule(tvm().IRModule({name: kernel.composed.prim_func}))
     sch.work_on(name)
-    teller = _Teller(sch, kernel.composed, name)
-    first, owners = nest(sch.mod[name]), dict(teller.owners)
-    kernel.trace.apply_to_schedule(sch, remove_postproc=False, decision_provider=teller.before)
-    teller.finish()
-    return first, owners, teller.found
+    observer = _Observer(sch, kernel.composed, name)
+    first, owners = nest(sch.mod[name]), dict(observer.owners)
+    kernel.trace.apply_to_schedule(sch, remove_postproc=False, decision_provider=observer.before)
+    observer.finish()
+    return first, owners, observer.primitives
 
 
-class _Teller:
-    """Receives each instruction before it is applied; the effect of one is seen when the next one comes."""
+class _Observer:
+    """Records the primitives of a trace. TVM calls `before` with each instruction before applying it, so the
+    effect of an instruction is recorded when the next one arrives.
+    """
 
     def __init__(self, sch: Any, composed: Composed, name: str) -> None:
         self.sch, self.composed, self.name = sch, composed, name
@@ -95,13 +97,13 @@ class _Teller:
         for part in nest(sch.mod[name]):
             if isinstance(part, Block):
                 self.owners.setdefault(part.name, ())
-        self.found: list[Primitive] = []
+        self.primitives: list[Primitive] = []
         self._pending: Primitive | None = None
         self._loops: Counter[tuple[str, int]] = Counter()
 
     def before(self, inst: Any, inputs: Any, attrs: Any, decision: Any) -> Any:
         kind = str(inst.kind.name)
-        if kind in CHANGES:  # others, as a mark on a loop, belong to the one before
+        if kind in CHANGES:  # others, such as an annotation of a loop, belong to the previous primitive
             self.finish()
             self._begin(kind, list(inputs), list(attrs))
         return decision
@@ -148,7 +150,7 @@ class _Teller:
             before[loop] -= 1
             if before[loop] < 0:
                 new_loops.append(loop)
-        self.found.append(
+        self.primitives.append(
             Primitive(
                 p.kind, p.loops, tuple(dict.fromkeys(new_loops)), p.blocks, p.users, p.words, after,
                 {name: self.owners[name] for name in there}, self._func,
@@ -168,7 +170,7 @@ def nest(func: Any) -> Nest:
     """Return the loops and blocks of a function, from the outermost inwards."""
     nodes: list[Loop | Block] = []
     inside: list[list[str]] = []
-    # What is to be visited: a statement at a depth, or (depth -1) the end of the loop at that place.
+    # A statement and its depth, or the index of a loop in `nodes` that ends here, and -1.
     pending: list[tuple[Any, int]] = [(func.body, 0)]
     while pending:
         node, depth = pending.pop()
@@ -209,8 +211,8 @@ def _how(loop: Any) -> str:
 
 
 def _stored(block: Any) -> str:
-    """Return the statement of a block that is a single store; its axes are named as in the tensor
-    expressions.
+    """Print the store of a block, with axes named as in the tensor expressions; return "" if the block is not
+    a single store.
     """
     store = block.body
     if type(store).__name__ != "BufferStore":

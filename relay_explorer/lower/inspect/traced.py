@@ -1,9 +1,9 @@
-"""A kernel's machine code, each instruction with the block of the loops that it came from.
+"""Relates each instruction of a kernel's machine code to the block of the loops that it came from.
 
-The link is LLVM's own. Each store of the scheduled loops is given the number of its block as a line of
-source code, LLVM keeps these lines through all that it does, and writes them into the assembly. TVM gives the
-part of a kernel that runs on several cores no place in the table of lines; it is given one here, in LLVM's
-text, from which the assembly is made. Neither changes an instruction.
+It uses LLVM's debug information. Each store of the scheduled loops gets the number of its block as its source
+line; LLVM preserves these lines through all its passes, and writes them into the assembly. TVM emits no debug
+scope for the part of a kernel that runs on several cores, so one is added to the LLVM IR from which the
+assembly is generated. Neither changes an instruction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...ir.lazy_dataclass import dataclass
 from ..require import tvm
 from ..schedules import Scheduled
 
-# What an instruction is for, by how its name begins: x86-64, then ARM's.
+# The purpose of an instruction, by a prefix of its mnemonic: for x86-64, then for ARM.
 CLASSES = ("multiply-add", "arithmetic", "load", "store", "broadcast", "shuffle", "bookkeeping", "jump")
 _X86 = (
     ("broadcast", r"v?(p?broadcast|movddup)"),
@@ -45,8 +45,8 @@ _VECTOR = re.compile(r"%[xyz]mm")
 
 @dataclass(frozen=True)
 class Instruction:
-    """A line of assembly: its text, what it is for (an index into CLASSES; -1: a label), the block that it
-    came from (an index into the kernel's; -1: it belongs to none), and how many loops it is in.
+    """A line of code: its text, its purpose (an index into CLASSES; -1: a label), the block that it came from
+    (an index into the kernel's blocks; -1: none), and the number of loops around it.
     """
 
     text: str
@@ -57,8 +57,9 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Traced:
-    """`lines` are those of the functions that compute; `others` counts the instructions of the rest, which
-    checks the arguments and starts the threads.
+    """The code of a kernel. `blocks` are the names of the blocks that its lines refer to, `lines` those of
+    the functions that compute; `others` counts the instructions of the remaining functions, which check the
+    arguments and start the threads.
     """
 
     blocks: tuple[str, ...]
@@ -100,7 +101,7 @@ def marked(func: Any) -> tuple[Any, list[str]]:
 
 
 class _Marker:
-    """Copies loops. They nest as deep as tensors have axes."""
+    """Copies loops with source lines. Recursion is safe: loops nest only as deep as tensors have axes."""
 
     def __init__(self, blocks: list[str]) -> None:
         self.blocks = blocks
@@ -142,15 +143,16 @@ class _Marker:
         return ir.Span(ir.SourceName("blocks"), line, line, 1, 1)
 
 
-# -- LLVM's text
+# -- LLVM IR
 
 _DEFINE = re.compile(r"^define .*@([\w.$]+)\(.*\{$")
 _PLACE = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)")
 
 
 def with_scopes(text: str) -> str:
-    """LLVM's text, in which each function that has none has a place in the table of lines, and the lines of
-    its instructions lie in it. What would tell a debugger about variables is left out.
+    """Add a debug scope (DISubprogram) to each function of LLVM IR that has none, and move the source lines
+    of its instructions into it. Remove the debug records of variables. Return the text unchanged if it has no
+    debug information.
     """
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#dbg_")]
     numbers = {m[1]: int(m[2]) for line in lines if (m := _PLACE.match(line))}
@@ -220,12 +222,12 @@ def _functions(assembly: str) -> list[list[str]]:
 
 
 def _instructions(lines: list[str], arm: bool) -> list[Instruction]:
-    """Instructions, and those labels that a jump goes to."""
+    """Parse the instructions of a function, and the labels that are jump targets."""
     jumps = re.compile(r"^\s+(?:j\w+|b|b\.\w+|cbn?z|tbn?z)\s+(?:.*[\s,])?(\.LBB\w+)\s*$")
     targets = {m[1] for line in lines if (m := jumps.match(line))}
     instructions: list[Instruction] = []
-    place: dict[str, int] = {}
-    ways: dict[int, str] = {}  # the labels that jumps go to
+    place: dict[str, int] = {}  # of each label
+    jump_labels: dict[int, str] = {}  # by the index of a jump: the label of its target
     block = -1
     comment = r"\s+//" if arm else r"\s+#"  # on ARM, a number begins with #
     for line in lines:
@@ -239,28 +241,28 @@ def _instructions(lines: list[str], arm: bool) -> list[Instruction]:
         elif code.startswith(("\t", " ")) and not code.lstrip().startswith((".", "#", "//")):
             text = " ".join(code.split())
             if jump := jumps.match(code):
-                ways[len(instructions)] = jump[1]
+                jump_labels[len(instructions)] = jump[1]
             instructions.append(Instruction(text, CLASSES.index(purpose(text, arm)), block, 0))
-    depths = _depths(instructions, {at: place[to] for at, to in ways.items() if to in place})
+    depths = _depths(instructions, {at: place[to] for at, to in jump_labels.items() if to in place})
     return [
         Instruction(one.text, one.purpose, one.block, depth)
         for one, depth in zip(instructions, depths, strict=True)
     ]
 
 
-_LEAVES = re.compile(r"(jmp|ret\w?|b|br)( |$)")  # what never goes on to the next line
+_LEAVES = re.compile(r"(jmp|ret\w?|b|br)( |$)")  # instructions that never fall through to the next line
 
 
 def _depths(lines: list[Instruction], jumps: dict[int, int]) -> list[int]:
-    """In how many loops each line is. A jump back closes a loop: of what lies between, the lines from which
-    the jump is reached without passing its target.
+    """Return the number of loops around each line. A backward jump closes a loop. The loop contains the lines
+    between the target and the jump from which the jump is reached without passing the target.
     """
-    comes: list[list[int]] = [[] for _ in lines]
+    predecessors: list[list[int]] = [[] for _ in lines]
     for at, line in enumerate(lines[:-1]):
         if not _LEAVES.match(line.text):
-            comes[at + 1].append(at)
+            predecessors[at + 1].append(at)
     for at, to in jumps.items():
-        comes[to].append(at)
+        predecessors[to].append(at)
     loops: dict[int, set[int]] = {}
     for at, first in jumps.items():
         if first > at:
@@ -270,7 +272,7 @@ def _depths(lines: list[Instruction], jumps: dict[int, int]) -> list[int]:
             line_at = pending.pop()
             if line_at not in inside and first < line_at <= at:
                 inside.add(line_at)
-                pending += comes[line_at]
+                pending += predecessors[line_at]
     return [sum(at in inside for inside in loops.values()) for at in range(len(lines))]
 
 
@@ -287,5 +289,5 @@ def purpose(text: str, arm: bool = False) -> str:
             return "store"
         if "(" in operands:
             return "load"
-        return "arithmetic" if "pmov" in name else "bookkeeping"  # to wider or narrower numbers, or a copy
+        return "arithmetic" if "pmov" in name else "bookkeeping"  # a conversion of width, or a copy
     return next((kind for kind, pattern in _X86[2:] if re.match(pattern, name)), "bookkeeping")

@@ -1,10 +1,10 @@
-"""A GPU kernel's CUDA C, and the PTX that NVIDIA's compiler makes of it, each line with the block of the
-loops that it came from.
+"""Relates each line of a GPU kernel's CUDA C, and of the PTX that NVIDIA's compiler generates from it, to the
+block of the loops that it came from.
 
-TVM's CUDA C has no table of lines. A line belongs to the block whose array its statement stores into,
-which the array's name says; what is computed into a temporary, or among threads, belongs to the store that
-follows. Loops and questions belong to all that they enclose. PTX is linked to the lines of the CUDA C by
-nvcc's own table of lines.
+TVM's CUDA C has no line table. A line belongs to the block whose array its statement stores into, which the
+array's name identifies; a computation into a temporary, or among threads, belongs to the store that follows.
+Loops and conditions belong to all blocks that they enclose. PTX is related to the lines of the CUDA C by
+nvcc's line table.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def traced_cuda(kernel: Scheduled, source: str) -> tuple[Traced, tuple[int, ...]
     first = next((at for at, text in enumerate(lines) if "__global__" in text and text.endswith("{")), 0)
     instructions: list[Instruction] = []
     numbers: list[int] = []
-    waiting: list[int] = []  # lines of a statement that has stored nothing yet
+    waiting: list[int] = []  # lines that belong to the next store
     open_: list[int] = []  # lines whose brace is open
     for number, line in enumerate(lines[first:], first + 1):
         text = line.strip()
@@ -86,7 +86,7 @@ def stores(func: Any) -> dict[str, str]:
 
 
 def _array(text: str, kind: str, arrays: dict[str, str]) -> str:
-    """Return the array that a line stores into or declares; "" where it is not an array of the loops."""
+    """Return the array that a line stores into or declares; "" if it is not an array of the loops."""
     left = text if kind == "declaration" else text.partition(" = ")[0]
     for word in re.findall(r"[A-Za-z_]\w*", left):
         for name in (re.sub(r"(_ptr)?(_\d+)?$", "", word), re.sub(r"_ptr(_\d+)?$", "", word)):
@@ -132,9 +132,7 @@ def _enclosed(lines: list[Instruction], names: list[str]) -> Traced:
 
 
 def traced_ptx(source: str, c: Traced, numbers: tuple[int, ...], target: Target) -> Traced:
-    """Compile CUDA C to PTX and relate the two by nvcc's line table. Raise a RelayError where nvcc is
-    missing.
-    """
+    """Compile CUDA C to PTX and relate the two by nvcc's line table. Raise a RelayError without nvcc."""
     from ..targets.device import ptx
 
     return read_ptx(ptx(source, target, "-lineinfo"), c, numbers)

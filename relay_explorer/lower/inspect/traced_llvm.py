@@ -1,7 +1,7 @@
-"""A kernel's LLVM text, after LLVM's own passes, each line with the block of the loops that it came from.
+"""Relates each line of a kernel's LLVM IR, after LLVM's passes, to the block of the loops that it came from.
 
-The link is LLVM's table of lines, as for the assembly (see `traced`): each instruction names a place in it.
-What is shown leaves out metadata and alignments, which are there for LLVM.
+It uses LLVM's debug information, as for the assembly (see `traced`): each instruction refers to a location.
+The text that is shown omits metadata and alignments, which only matter to LLVM.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def _functions(text: str) -> list[list[str]]:
 
 def _read(lines: Sequence[str], numbers: dict[str, int]) -> list[Instruction]:
     instructions: list[Instruction] = []
-    places: dict[str, int] = {}  # labels, by the number of their stretch of code
-    stretch: list[int] = []  # of each line
+    places: dict[str, int] = {}  # the index of the basic block that each label begins
+    stretch: list[int] = []  # the index of each line's basic block
     jumps: list[tuple[int, str]] = []
     for line in lines:
         if label := _LABEL.match(line):
@@ -74,7 +74,7 @@ def _read(lines: Sequence[str], numbers: dict[str, int]) -> list[Instruction]:
         stretch.append(len(places) - 1)
     edges = [(at, places[to]) for at, to in jumps if to in places]
     if len(lines) > 1 and _LABEL.match(lines[1]):
-        edges.append((0, 1))  # from the function's name on
+        edges.append((0, 1))  # from the function's entry to its first labelled block
     depths = loop_depths(len(places), edges)
     return [
         Instruction(one.text, one.purpose, one.block, depths[at])
@@ -89,17 +89,18 @@ def purpose(text: str) -> str:
 
 
 def loop_depths(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """In how many loops each of `count` stretches of code is, of which the first begins; `edges` are the
-    jumps. A jump to what dominates it closes a loop (Aho, Sethi and Ullman's natural loops).
+    """Return the number of loops around each of `count` basic blocks; block 0 is the entry, and `edges` are
+    the edges of the control-flow graph. An edge to a block that dominates its source is a back edge, which
+    closes a natural loop (Aho, Sethi and Ullman).
     """
-    comes: list[set[int]] = [set() for _ in range(count)]
-    goes: list[set[int]] = [set() for _ in range(count)]
+    predecessors: list[set[int]] = [set() for _ in range(count)]
+    successors: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
-        comes[b].add(a)
-        goes[a].add(b)
+        predecessors[b].add(a)
+        successors[a].add(b)
     reached, pending = {0}, [0]
     while pending:
-        new = goes[pending.pop()] - reached
+        new = successors[pending.pop()] - reached
         reached |= new
         pending += new
     dominators = [set(reached) for _ in range(count)]
@@ -108,17 +109,17 @@ def loop_depths(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
     while changed:
         changed = False
         for node in sorted(reached - {0}):
-            before = [dominators[p] for p in comes[node] & reached]
+            before = [dominators[p] for p in predecessors[node] & reached]
             dominating = set.intersection(*before) | {node}
             if dominating != dominators[node]:
                 dominators[node], changed = dominating, True
     loops: dict[int, set[int]] = {}
     for a in reached:
-        for head in goes[a] & dominators[a]:
+        for head in successors[a] & dominators[a]:
             inside, todo = loops.setdefault(head, {head}), [a]
             while todo:
                 node = todo.pop()
                 if node not in inside:
                     inside.add(node)
-                    todo += comes[node] & reached
+                    todo += predecessors[node] & reached
     return [sum(node in inside for inside in loops.values()) for node in range(count)]

@@ -1,6 +1,6 @@
-"""From kernels and a program to an executable: for the graph executor, the virtual machine, and as C.
+"""Links kernels and a program into an executable: for the graph executor, for the virtual machine, or as C.
 
-What is linked can be saved and measured, so those rooms are loaded with this one.
+Executables can be saved and measured, so this package imports the packages that do so.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class Unlinked(Protocol):
 
     @property
     def functions(self) -> Sequence[Function]:
-        """The primitive functions that it needs kernels of, in the order in which `link` takes them."""
+        """The primitive functions that the program needs kernels for, in the order of `link`'s argument."""
         ...
 
     def link(self, kernels: Sequence[Kernel]) -> Executable:
-        """Put the program and its kernels, one for each of `functions`, together."""
+        """Link the program with its kernels, one for each of `functions`."""
         ...

@@ -1,4 +1,4 @@
-"""Programs for the virtual machine: bytecode, and kernels of machine code or NumPy's."""
+"""Links programs for the virtual machine: bytecode whose kernels are machine code or NumPy functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..targets.target import Target
 
 
 class UnlinkedBytecode:
-    """Bytecode, and which of its kernels machine code can compute."""
+    """Bytecode, and the kernels of it that can be compiled to machine code."""
 
     def __init__(self, program: VMProgram, target: Target, mod: IRModule | None = None) -> None:
         self._program, self._target, self._mod = program, target, mod
@@ -34,8 +34,8 @@ class UnlinkedBytecode:
 
 
 def can_be_compiled(code: KernelCode, target: Target) -> bool:
-    """Return whether machine code can compute a kernel. NumPy does where the sizes of results depend on data,
-    and where a kernel has no monomorphic type, such as an operator that is used as a value.
+    """Whether a kernel can be compiled to machine code. Otherwise NumPy computes it: if the sizes of its
+    results depend on data, or if it has no monomorphic type, such as an operator that is used as a value.
     """
     if code.host:
         return False

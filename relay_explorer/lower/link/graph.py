@@ -1,4 +1,4 @@
-"""Programs for the graph executor: tensors in planned memory, and calls of kernels in order."""
+"""Links programs for the graph executor: tensors in planned memory, and calls of kernels in order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..targets.target import Target
 
 
 class UnlinkedGraph:
-    """A storage plan, and the calls of kernels in it."""
+    """A storage plan, and its calls of kernels."""
 
     def __init__(self, plan: StoragePlan, target: Target, mod: IRModule) -> None:
         self._plan, self._target, self._mod = plan, target, mod

@@ -1,4 +1,4 @@
-"""Programs compiled ahead of time: C from bytecode, linked with kernels. They need no Python to run."""
+"""Links programs compiled ahead of time: C from bytecode, with kernels. They need no Python to run."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ CLOCKED = "-DCLOCKED"
 
 
 class UnlinkedNative:
-    """A program as bytecode, to be translated to C. A RelayError where a part of it can run in Python only:
-    an operator of the user's of which only its NumPy meaning is known.
+    """A program as bytecode, to be translated to C. The names of the C interface begin with `name`.
 
-    `name` begins the names of the C interface.
+    Raises a RelayError if a part of the program can run only in Python: a user-defined operator that has only
+    a NumPy reference implementation.
     """
 
     def __init__(self, module: IRModule, target: Target, name: str) -> None:
@@ -46,7 +46,7 @@ class UnlinkedNative:
         _check_host(self.functions)
 
     def link(self, kernels: Sequence[Kernel]) -> NativeExecutable:
-        """Translate the bytecode to C that calls the kernels. A C compiler runs when the result is used."""
+        """Translate the bytecode to C that calls the kernels. The C compiler runs at the first use."""
         by_number = dict(zip(self._compiled, kernels))
         table = [by_number.get(number) for number in range(len(self._program.kernels))]
         types = [param.checked_type for param in self._module["main"].params]
@@ -68,7 +68,7 @@ def _check_host(functions: Sequence[Function]) -> None:
                         "write it as a tensor expression: "
                         f'relay.op.get("{node.name}").set_attr("FTVMCompute", '
                         "lambda call: [tvm.te.compute(…)])",
-                        "the virtual machine runs it as it is",
+                        "or run it in the virtual machine",
                     ],
                 )
 
@@ -76,9 +76,9 @@ def _check_host(functions: Sequence[Function]) -> None:
 class NativeExecutable(Executable):
     """A program compiled ahead of time.
 
-        exe(x, y)           runs it here, as Executable does; values of data types go in and out too
-        exe.save("libx.so") the library; `exe.header` is its C header
-        exe.link("x", [main.c])  a program of its own, with C code that uses the header
+        exe(x, y)           runs it here, as Executable does; also takes and returns values of data types
+        exe.save("libx.so") writes the library; `exe.header` is its C header
+        exe.link("x", [main.c])  builds a stand-alone program, with C code that uses the header
 
     `code` is the C of the program, `program` the bytecode that it was made from, `kernels` its kernels.
     """
@@ -102,7 +102,7 @@ class NativeExecutable(Executable):
 
     @property
     def inputs(self) -> list[Input]:
-        """The parameters: name, and type as text."""
+        """The parameters of `@main`: their names, and their types as text."""
         main = self.program.functions["main"]
         return [Input(name, None, type_) for name, type_ in zip(main.params, main.types)]
 
@@ -121,9 +121,9 @@ class NativeExecutable(Executable):
         return self.native.header
 
     def write(self, folder: object) -> list[Path]:
-        """Write what a C compiler needs into a folder: the program, its header, constants, and kernels as
-        object files; return the files. `cc program.c *.o -lm -lpthread` together with one's own code builds
-        an executable; with -DCLOCKED it times its kernels.
+        """Write the input of a C compiler into a folder: the program, its header, its constants, and its
+        kernels as object files. Return the files. `cc program.c *.o -lm -lpthread` together with C code of
+        your own builds an executable; with -DCLOCKED it times its kernels.
         """
         place = path_of(folder)
         try:
@@ -142,7 +142,7 @@ class NativeExecutable(Executable):
                 continue
             object_file = place / f"{symbol}.o"
             name = kernel.entry.get("name", kernel.symbol)
-            # Several kernels have functions of one name; the weak ones are the same in all.
+            # Kernels may share a name, so each gets a unique symbol. Weak functions are the same in all.
             called(
                 [
                     self.tools.objcopy, "--redefine-sym", f"__tvm_ffi_{name}={symbol}",
@@ -154,8 +154,8 @@ class NativeExecutable(Executable):
         return files
 
     def save(self, path: object) -> None:
-        """Save the program as a shared library, which exports the functions of the header. `load` loads it
-        into Python again, with or without TVM.
+        """Save the program as a shared library that exports the functions of the header. `load` loads it into
+        Python again, with or without TVM.
         """
         with replaced(path) as output:
             self._link_library(output)
@@ -171,15 +171,15 @@ class NativeExecutable(Executable):
     def link(
         self, path: object, sources: Sequence[object], *, static: bool = False, clocked: bool = False
     ) -> None:
-        """Build an executable from C files that use the header `{name}.h`; a `static` one depends on no other
-        file. A `clocked` one records how long each call of a kernel takes (see the header).
+        """Build an executable from C files that use the header `{name}.h`. With `static`, it depends on no
+        other file; with `clocked`, it records how long each call of a kernel takes (see the header).
         """
         flags = ["-static"] * static + [CLOCKED] * clocked
         with replaced(path) as output, tempfile.TemporaryDirectory() as place:
             self._compile(output, place, flags, [str(source) for source in sources])
 
     def _compile(self, output: Path, place: str, flags: Sequence[str], sources: Sequence[str] = ()) -> None:
-        """Compiles the program in a folder, and links it with its kernels."""
+        """Compile the program in the folder `place`, and link it with its kernels."""
         command: list[str | Path] = [
             self.tools.compiler, *self.tools.flags, *FLAGS, *flags, "-Wl,-z,noexecstack", "-I", place,
             f"-Wa,-I,{place}", "-o", output, *sources, *_linked(self.write(place)), *LIBRARIES,
@@ -188,14 +188,14 @@ class NativeExecutable(Executable):
 
     @property
     def library(self) -> NativeLibrary:
-        """The program loaded into this process; linked at the first use."""
+        """The program loaded into this process; it is linked at the first use."""
         if self._library is None:
             self._library = self._loaded()
         return self._library
 
     @property
     def clocked(self) -> NativeLibrary:
-        """The same with the clock read before and after each kernel."""
+        """The same library, but it reads the clock before and after each kernel."""
         if self._clocked is None:
             self._clocked = self._loaded([CLOCKED])
         return self._clocked
@@ -203,7 +203,7 @@ class NativeExecutable(Executable):
     def _loaded(self, flags: Sequence[str] = ()) -> NativeLibrary:
         if not self.target.runs_here:
             raise RelayError(
-                f"the program is made for {self.target}, which this machine is not",
+                f"the program is compiled for {self.target}, which this machine cannot run",
                 help=["save it, or link it with C code, and run it there, or under qemu"],
             )
         main = self.mod["main"]
@@ -214,14 +214,14 @@ class NativeExecutable(Executable):
             return NativeLibrary(str(path), self.native, main, self.mod)
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
-        """Run the program. Arguments, in the order of the parameters or by name, are NumPy arrays, numbers,
-        and for data types and functions the values that the interpreter takes. Tensors are returned as NumPy
-        arrays, functions as callables, which keep memory of the program alive as long as they live.
+        """Run the program. Arguments are passed in the order of the parameters or by name: NumPy arrays,
+        numbers, and for data types and functions the values that the interpreter takes. Tensors are returned
+        as NumPy arrays, functions as callables, which keep memory of the program alive as long as they live.
         """
         return self.library(*args, **named)
 
     def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
-        """Return the seconds of the fastest of `repeat` runs; the arguments are passed once, before the
+        """Return the seconds of the fastest of `repeat` runs; the arguments are converted once, before the
         first.
         """
         return self.library.time(args, named, repeat)
@@ -241,8 +241,8 @@ def _linked(files: Sequence[Path]) -> list[Path]:
 
 
 def _object(kernel: Kernel, place: Path) -> Path:
-    """Return the object file of a kernel; that of one that was compiled in this process is written to
-    `place`.
+    """Return the object file of a kernel. If the kernel was compiled in this process, write the file to
+    `place` first.
     """
     path, entry = kernel.library, kernel.entry
     if path is None:

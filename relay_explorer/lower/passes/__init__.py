@@ -1,3 +1,3 @@
-"""What is done to a program before its operators are fused into kernels: one pass a file."""
+"""The passes that transform a program before its operators are fused into kernels, one per file."""
 
 from __future__ import annotations

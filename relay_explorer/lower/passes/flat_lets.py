@@ -1,5 +1,5 @@
-"""Values of operators that a program has given names with `let` become parts of its graph, so that names are
-no borders between kernels.
+"""Inlines the operator expressions that a program binds with `let`, so that names are not boundaries between
+kernels.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ...transform.infrastructure.function_passes import FunctionPass, rewritten
 
 @dataclass(frozen=True)
 class FlatLets(FunctionPass):
-    """Substitute a `let`'s value for its variable where operators alone compute the value and it is used in
-    the function that binds it, so nothing is computed more often than before. Calls of functions, references
-    and matches stay in place (ToGraphNormalForm moves calls, too).
+    """Substitute a `let`'s value for its variable if only operators compute the value and it is used in the
+    function that binds it, so that nothing is computed more often than before. Calls of functions, references
+    and matches stay in place (ToGraphNormalForm also moves calls).
     """
 
     name = "FlatLets"
@@ -36,18 +36,18 @@ class FlatLets(FunctionPass):
                     self.transform_function,
                     node.var,
                     node.value,
-                    sentence="The value of operators stands wherever its variable stood.",
+                    sentence="A variable bound to a value of operators is replaced by the value.",
                 )
-                memo[node] = memo[_meant(node.body, values)]
+                memo[node] = memo[_resolved(node.body, values)]
                 continue
-            parts = [memo[_meant(part, values)] for part in children(node)]
+            parts = [memo[_resolved(part, values)] for part in children(node)]
             memo[node] = rebuild(node, parts)
         return rewritten(function, memo[function])
 
 
-def _meant(node: Expr, values: dict[Var, Expr]) -> Expr:
-    """Return the expression that a variable stands for; other nodes stand for themselves. The path to it is
-    compressed.
+def _resolved(node: Expr, values: dict[Var, Expr]) -> Expr:
+    """Return the expression that a variable is bound to, through other variables; other nodes are returned as
+    they are. The path is compressed: the variables on it then map to the expression directly.
     """
     names: list[Var] = []
     while isinstance(node, Var) and node in values:
@@ -59,16 +59,16 @@ def _meant(node: Expr, values: dict[Var, Expr]) -> Expr:
 
 
 def _values(function: Function, order: list[Expr]) -> dict[Var, Expr]:
-    """Return the variables that are substituted, and their values. A value may contain a `let` that is
-    substituted, too.
+    """Return the variables to substitute, and their values. A value may itself contain a `let` that is
+    substituted.
     """
     plain: set[Expr] = set()
     values: dict[Var, Expr] = {}
     within = _functions(function)
     for node in order:
         if isinstance(node, Let):
-            goes = within[node] is not None and within[node.var] is within[node]
-            if goes and node.value in plain and not isinstance(node.value, Op):
+            same_function = within[node] is not None and within[node.var] is within[node]
+            if same_function and node.value in plain and not isinstance(node.value, Op):
                 values[node.var] = node.value
                 if node.body in plain:
                     plain.add(node)
@@ -84,7 +84,7 @@ def _values(function: Function, order: list[Expr]) -> dict[Var, Expr]:
 
 
 def _functions(root: Function) -> dict[Expr, Expr | None]:
-    """In the body of which function each expression stands; None: in several."""
+    """Map each expression to the function whose body contains it, or to None if several functions do."""
     enclosing: dict[Expr, Expr | None] = {root: root}
     pending: list[Expr] = [root]
     while pending:
@@ -94,6 +94,6 @@ def _functions(root: Function) -> dict[Expr, Expr | None]:
             first = part not in enclosing
             if first or enclosing[part] not in (label, None):
                 enclosing[part] = label if first else None
-                if first or not isinstance(part, Function):  # what is in a function stays in it
+                if first or not isinstance(part, Function):  # the contents of a function stay in it
                     pending.append(part)
     return enclosing

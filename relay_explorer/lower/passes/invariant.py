@@ -1,5 +1,5 @@
-"""Parameters that are the same constant in every call become part of the function: a recursion over a tree
-hands its weights on unchanged, and only what is known can be packed when the program is compiled.
+"""Substitutes parameters that are the same constant in every call. A recursion over a tree, for example,
+passes its weights on unchanged, and the compiler can pack weights only if they are constants.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from ...ir.substitute import substitute
 from ...ir.types import TensorType, Type
 from ...ir.walk import children, post_order
 
-_VARIES = object()  # not the same in all calls; None: no call is known yet
+_VARIES = object()  # the top of the lattice: differs between calls; None is the bottom: no call seen yet
 Place = tuple[str, int]  # a function's parameter
 
 
 def with_constants_in(module: IRModule) -> IRModule:
     """Substitute constants for parameters that have the same constant value in every call, and remove the
-    arguments. `@main` keeps its parameters, and so does a function that is used as a value.
+    arguments. `@main` keeps its parameters, and so do functions that are used as values.
     """
     functions = {var.name_hint: function for var, function in module.functions.items()}
     calls = _calls(functions)
@@ -57,12 +57,12 @@ def _calls(functions: dict[str, Function]) -> list[tuple[str, str, Call]]:
 
 
 def _values(functions: dict[str, Function], calls: list[tuple[str, str, Call]]) -> dict[Place, object]:
-    """Compute the value that each parameter has in every call."""
+    """Compute the value that each parameter has in every call, by iterating to a fixed point."""
     place = {p: (name, k) for name, f in functions.items() for k, p in enumerate(f.params)}
     values: dict[Place, object] = dict.fromkeys(place.values())
     for name in {"main", *_values_used(functions)} & set(functions):
         values.update({(name, k): _VARIES for k in range(len(functions[name].params))})
-    # What is said to be of any type, or of any size, would be of another one than is said.
+    # A parameter that is annotated with any type, or any size, would get a narrower type than its annotation.
     values.update({place[p]: _VARIES for p in place if not _is_plain(p.type_annotation)})
     changed = True
     while changed:
@@ -71,7 +71,7 @@ def _values(functions: dict[str, Function], calls: list[tuple[str, str, Call]]) 
             for number, arg in enumerate(call.args):
                 value = values[place[arg]] if isinstance(arg, Var) and arg in place else arg
                 now = values.get((callee, number), _VARIES)
-                after = _both(now, value)
+                after = _joined(now, value)
                 if after is not now:
                     values[callee, number] = after
                     changed = True
@@ -82,7 +82,8 @@ def _is_plain(type_: Type | None) -> bool:
     return type_ is None or (isinstance(type_, TensorType) and type_.is_static)
 
 
-def _both(now: object, argument: object) -> object:
+def _joined(now: object, argument: object) -> object:
+    """Return the join of a parameter's value so far and of another argument for it."""
     if now is _VARIES or argument is None:
         return now
     if not isinstance(argument, Constant):
@@ -93,7 +94,7 @@ def _both(now: object, argument: object) -> object:
 
 
 def _values_used(functions: dict[str, Function]) -> set[str]:
-    """Return the functions that are used other than by being called."""
+    """Return the functions that are used as values, and not only called."""
     names: set[str] = set()
     for function in functions.values():
         for node in [function.body, *post_order(function.body)]:

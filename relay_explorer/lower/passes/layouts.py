@@ -1,8 +1,8 @@
-"""Which layouts a processor wants: channels in blocks as wide as its vectors, so that the innermost loop of
-every layer is one vector, and the weights packed in the order in which the loops read them.
+"""Chooses the layouts that a processor prefers: channels in blocks as wide as its vectors, so that the
+innermost loop of every layer is one vector, and weights packed in the order in which the loops read them.
 
-A layer's block is decided by its number of channels alone. So layers agree, and tensors stay in blocks from
-one to the next; only where a network begins and ends is their layout transformed.
+A layer's block size depends only on its number of channels. Adjacent layers therefore agree, and tensors stay
+blocked from one to the next; layouts are transformed only where a network begins and ends.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from ..targets.target import Target
 
 MIN_BLOCK = 4  # elements: smaller blocks would leave most of a vector idle
 TILE_SIZE = 4  # outputs of a tile of Winograd's algorithm along each axis
-MIN_TILES = 12  # from so many tiles on it wins: each weight that it must read, four for one, is used as often
+MIN_TILES = 12  # from so many tiles on it wins: it reads four times as many weights, each once per tile
 DTYPES = ("float32", "float64")
 
 
 def blocked_layouts(target: Target) -> AlterOpLayout | None:
-    """Return the pass that chooses layouts for `target`; None where the program's own are good."""
+    """Return the pass that chooses layouts for `target`; None if the target prefers the program's own."""
     if target.kind not in ("cpu", "arm64"):
         return None
     rules = _Rules(target)
@@ -36,7 +36,7 @@ def blocked_layouts(target: Target) -> AlterOpLayout | None:
 
 
 def block_of(channels: int, lanes: int) -> int:
-    """Return the largest block that divides the channels, a vector at most; 1 where only small blocks do."""
+    """Return the largest block, at most a vector, that divides the channels; 1 if it would be too small."""
     block = lanes
     while block >= MIN_BLOCK and channels % block:
         block //= 2
@@ -44,8 +44,8 @@ def block_of(channels: int, lanes: int) -> int:
 
 
 class _Rules:
-    """The rewrite rules for one target. Each rule is called with the attributes, the arguments, their types
-    and that of the result.
+    """The rewrite rules for one target. Each rule takes a call's attributes, arguments, argument types and
+    result type, and returns the new call, or None to keep the old one.
     """
 
     def __init__(self, target: Target) -> None:
@@ -71,13 +71,13 @@ class _Rules:
             return None
         if groups == channels == outputs and groups > 1:
             return _conv("nn.contrib_depthwise_conv2d_NCHWc", attrs, inputs, (block, 1, block), weight)
-        if groups > 1 and each == 1:  # several outputs of each channel
+        if groups > 1 and each == 1:  # several outputs per channel
             return None
         within = block_of(channels // groups, lanes)
         if groups > 1 and within == 1:
             return None
         if groups == 1 and channels < lanes and isinstance(inputs[0], Var):
-            within = 1  # the program's own input is read as it comes
+            within = 1  # read the program's input in its own layout
         if within > 1 and groups == 1 and is_known(inputs[1]) and _takes_tiles(attrs, weight, out):
             return _winograd(attrs, inputs, (within, block), weight)
         return _conv("nn.contrib_conv2d_NCHWc", attrs, inputs, (within, within, block), weight)
@@ -85,8 +85,8 @@ class _Rules:
     def dense(
         self, attrs: Attrs, inputs: list[Expr], types: Sequence[Anything], out: Anything
     ) -> Call | None:
-        """Weight (N / b, K, b): one vector of outputs for each input feature. Only a weight that is known is
-        packed: it is once, when the program is compiled.
+        """Rewrite a matrix product to weight (N / b, K, b): one vector of outputs for each input feature.
+        Only a constant weight is packed, because packing it happens once, when the program is compiled.
         """
         data, weight = types[0], types[1]
         if not in_vectors([data, weight, out]) or not is_known(inputs[1]):
@@ -103,7 +103,7 @@ class _Rules:
 
 
 def in_vectors(types: Sequence[Type | None]) -> TypeGuard[Sequence[TensorType]]:
-    """Whether all are tensors of known sizes with elements, of one type that comes in vectors."""
+    """Whether all are nonempty tensors of static shapes, with one element type that vectors support."""
     tensors = [t for t in types if isinstance(t, TensorType) and t.is_static and 0 not in t.shape]
     return len(tensors) == len(types) and {t.dtype for t in tensors} in [{dtype} for dtype in DTYPES]
 
@@ -114,13 +114,13 @@ def types_of(call: Call) -> list[Type]:
 
 
 def _blocked(attrs: Attrs) -> bool:
-    """Whether a convolution is in blocks already."""
+    """Whether a convolution already has a blocked layout."""
     names = (attrs["data_layout"], attrs["kernel_layout"], attrs["out_layout"])
     return any(letter.islower() for name in names for letter in name)
 
 
 def is_known(expr: Expr) -> bool:
-    """Whether a value is made of constants alone."""
+    """Whether a value depends only on constants."""
     return isinstance(expr, Constant) or not any(isinstance(part, Var) for part in post_order(expr))
 
 
@@ -145,7 +145,7 @@ def _conv(
 
 
 def _takes_tiles(attrs: Attrs, weight: TensorType, out: TensorType) -> bool:
-    """Whether Winograd's algorithm is possible, and faster: for kernels of 3 × 3 that move by 1."""
+    """Whether Winograd's algorithm is faster, and applies: to 3 × 3 kernels with stride and dilation 1."""
     size = layout_map(attrs["kernel_layout"], "OIHW").forward(weight.shape, 1, "the weight")[2:]
     layout = attrs["out_layout"] or attrs["data_layout"]
     batch, _, height, width = layout_map(layout, "NCHW").forward(out.shape, 0, "the result")

@@ -1,5 +1,5 @@
-"""Kernels of a program that was fused before it came here, as passes of old code did, and then written with
-`let`: what is not called where it stands is not a kernel that DefuseOps could take apart.
+"""Inlines the kernels of a program that was already fused, as older code does it, and then converted to `let`
+bindings. DefuseOps takes a kernel apart only where it is called directly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def is_kernel(node: object) -> bool:
 
 @dataclass(frozen=True)
 class NamedKernels(FunctionPass):
-    """Moves kernels that `let` binds to where they are called."""
+    """Move kernels that `let` binds to their calls."""
 
     name = "NamedKernels"
 
@@ -36,7 +36,7 @@ class NamedKernels(FunctionPass):
                     self.transform_function,
                     node.var,
                     node.value,
-                    sentence="A kernel stands wherever its variable stood.",
+                    sentence="A kernel bound by a `let` moves to its calls.",
                 )
                 memo[node] = memo[node.body]
                 continue

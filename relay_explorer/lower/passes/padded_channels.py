@@ -1,5 +1,5 @@
-"""Convolutions with known weights whose channels do not fill whole vectors get channels more, of zeros, which
-are cut off where something else than another such layer reads the result.
+"""Pads the channels of convolutions with constant weights to whole vectors. The extra channels are zeros,
+which are sliced off where anything but another such layer reads the result.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ...transform.tools.typed_rewrite import Rule, call, rewrite_calls
 from .layouts import MIN_BLOCK, block_of, in_vectors, is_known, types_of
 from .padding import Padding, Widening
 
-MAX_GROWTH = 4 / 3  # factor of channels up to which whole vectors win
+MAX_GROWTH = 4 / 3  # the largest factor of channels at which whole vectors are still faster
 
 
 @dataclass(frozen=True)
 class PadChannels(Padding):
-    """`nn.conv2d` with channels that fill whole vectors. Biases, activations, pools and depthwise layers are
-    computed on all of them, and the next convolution reads them all, with weights of zero for those that
-    are new.
+    """Pad the channels of `nn.conv2d` to whole vectors. Biases, activations, pools and depthwise layers are
+    computed on all channels, and the next convolution reads all of them, with zero weights for the extra
+    ones.
     """
 
     name = "PadChannels"
@@ -32,8 +32,8 @@ class PadChannels(Padding):
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         rules = _Rules(self.target)
         named: dict[str, Rule] = {"nn.conv2d": rules.conv2d}
-        # What may come between two layers: it makes no infinity and no NaN of a channel of zeros, which the
-        # next layer's weights, zeros too, would not undo.
+        # The operators that may come between two layers. They must not turn a channel of zeros into
+        # infinities or NaNs, because the next layer's zero weights would not cancel those.
         named.update(dict.fromkeys(Op.names_with(Trait.POLYNOMIAL), rules.broadcast))
         named.update(dict.fromkeys(Op.names_with(Trait.ACTIVATION), rules.same))
         named.update(dict.fromkeys(Op.names_with(Trait.POOL), rules.pool))
@@ -41,9 +41,9 @@ class PadChannels(Padding):
 
 
 def padded_channels(channels: int, width: int, lanes: int) -> int:
-    """Return the number of channels that a convolution is padded to; `channels` where it stays as it is. Few
-    channels in partly filled vectors cost less than copying them; so do images that are wide enough for
-    vectors of columns.
+    """Return the number of channels to pad a convolution to; `channels` if it is not padded. A few channels
+    in partly filled vectors cost less than copying them; so do images that are wide enough to vectorize over
+    columns instead.
     """
     block = block_of(channels, lanes)
     padded = -(-channels // lanes) * lanes
@@ -58,8 +58,10 @@ def padded_channels(channels: int, width: int, lanes: int) -> int:
 
 
 class _Rules(Widening):
+    """The rewrite rules for one target: one for each class of operators."""
+
     def conv2d(self, old: Call, new: Call) -> Expr | None:
-        """Pad the channels of a convolution that do not fill vectors, and slice off the surplus behind it."""
+        """Pad the channels of a convolution that do not fill vectors, and slice off the surplus after it."""
         attrs = new.attrs
         assert attrs is not None
         layouts = (attrs["data_layout"], attrs["kernel_layout"], attrs["out_layout"] or "NCHW")
@@ -90,12 +92,12 @@ class _Rules(Widening):
         return self.alike(old, new, 1)
 
     def pool(self, old: Call, new: Call) -> Expr | None:
-        """Compute a pool, which treats each channel independently, before the slice, too."""
+        """Compute a pool, which also treats each channel independently, before the slice."""
         assert new.attrs is not None
         return self.same(old, new) if new.attrs["layout"] == "NCHW" else None
 
     def broadcast(self, old: Call, new: Call) -> Expr | None:
-        """Two values are joined before the channels that are too many are cut off. One may be a constant."""
+        """Combine two values before the surplus channels are sliced off. One of them may be a constant."""
         padded = [self.wide.get(arg) for arg in new.args]
         widths = {each[1] for each in padded if each is not None}
         if len(widths) != 1 or not in_vectors(types_of(old)):
@@ -113,8 +115,8 @@ class _Rules(Widening):
 
 
 def _each_group(new: Call, outputs: int, inputs: int, lanes: int, old: Call) -> Expr | None:
-    """Pad the channels of each group of a grouped convolution, in and out, to whole blocks. The data of each
-    group is copied for that, which costs little where groups are not small.
+    """Pad the input and output channels of each group of a grouped convolution to whole blocks. This copies
+    the data of each group, which costs little unless the groups are small.
     """
     wide = [n if block_of(n, lanes) > 1 else _filled(n, lanes) for n in (outputs, inputs)]
     if wide == [outputs, inputs] or min(outputs, inputs) < lanes or any(n % MIN_BLOCK for n in wide):
@@ -144,7 +146,7 @@ def _each_group(new: Call, outputs: int, inputs: int, lanes: int, old: Call) -> 
 
 
 def _filled(channels: int, lanes: int) -> int:
-    """Return the number of channels, or the next larger one that has wider blocks."""
+    """Round the number of channels up to whole blocks, of the widest size that does not add too many."""
     block = lanes
     while block >= MIN_BLOCK:
         padded = -(-channels // block) * block
@@ -155,8 +157,8 @@ def _filled(channels: int, lanes: int) -> int:
 
 
 def _padded(arg: Expr, was: Expr, channels: int, padded: int) -> Expr | None:
-    """Pad a constant that is combined with padded values; None where it is not a constant, or differs
-    otherwise.
+    """Pad a constant that is combined with padded values; return None for anything but a constant tensor. A
+    constant without a channel axis, or with one of size 1, broadcasts and is returned unchanged.
     """
     type_ = was.checked_type
     if not isinstance(arg, Constant) or not isinstance(type_, TensorType):

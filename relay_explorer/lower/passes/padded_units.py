@@ -1,5 +1,5 @@
-"""Products with a known weight whose number of units does not divide into vectors get units more, of zeros,
-which are cut off again: then they are packed and computed like the others.
+"""Pads the units of matrix products with a constant weight to whole vectors, so that their weights can be
+packed. The extra units are zeros, which are sliced off again.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ...transform.tools.typed_rewrite import Rule, call, rewrite_calls
 from .layouts import block_of, in_vectors, is_known, types_of
 from .padding import Padding, Widening
 
-STREAM_COUNTS = range(4, 9)  # blocks that are summed at a time: fewer do not hide the latency
+STREAM_COUNTS = range(4, 9)  # numbers of blocks to sum at a time: fewer do not hide the latency
 
 
 @dataclass(frozen=True)
 class PadDense(Padding):
-    """`nn.dense` with units that fill whole vectors. A bias that is added, and an activation, come before the
-    units are cut off, so that they stay in the kernel of the product.
+    """Pad the units of `nn.dense` to whole vectors. A bias and an activation are computed before the extra
+    units are sliced off, so that they stay in the kernel of the product.
     """
 
     name = "PadDense"
@@ -35,8 +35,8 @@ class PadDense(Padding):
 
 
 def padded_units(units: int, lanes: int) -> int:
-    """Return the number of units that a product is padded to; `units` where it is packed as it is. A few more
-    blocks pay where the blocks can then be summed several at a time.
+    """Return the number of units to pad a product to; `units` if it can be packed as it is. A few extra
+    blocks pay off if several blocks can then be summed at a time.
     """
     if block_of(units, lanes) >= max(lanes // 2, 4):
         return units
@@ -51,8 +51,10 @@ def padded_units(units: int, lanes: int) -> int:
 
 
 class _Rules(Widening):
+    """The rewrite rules for one target: one for each class of operators."""
+
     def dense(self, old: Call, new: Call) -> Expr | None:
-        """Pad the units of a matrix product that do not fill vectors, and slice off the surplus behind it."""
+        """Pad the units of a matrix product that do not fill vectors, and slice off the surplus after it."""
         types = types_of(old)
         if not in_vectors(types):
             return None
@@ -90,7 +92,7 @@ class _Rules(Widening):
         return self.alike(old, new, len(tensor_type(old).shape) - 1)
 
     def slice(self, old: Call, new: Call) -> Expr | None:
-        """Combine a slice of a slice into one."""
+        """Combine a slice of a slice into one slice."""
         padded, attrs = self.wide.get(new.args[0]), new.attrs
         assert attrs is not None
         last = [len(tensor_type(old).shape) - 1]

@@ -1,4 +1,4 @@
-"""Shared by passes that pad the results of a layer, so that they fill whole vectors."""
+"""The base classes of passes that pad the results of layers to whole vectors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..targets.target import Target
 
 @dataclass(frozen=True)
 class Padding(TypedPass, abstract=True):
-    """A pass that pads for a target."""
+    """A pass that pads the results of layers for a target."""
 
     opt_level = 3
 
@@ -20,9 +20,10 @@ class Padding(TypedPass, abstract=True):
 
 
 class Widening:
-    """Rules that widen values, for one target. The surplus is sliced off at once; `wide` has, for each such
-    slice, its operand and the operand's width. A rule that meets such a slice reads the operand instead, and
-    slices its own result: so the slice moves down, to where another operator reads the value.
+    """Rewrite rules that pad values for one target. A rule pads a value and slices the surplus off right
+    after it; `wide` maps each such slice to its operand and the operand's width. A rule whose operand is such
+    a slice reads the wide value instead, and slices its own result. The slice thus moves towards the users,
+    down to the first operator that needs the exact size.
     """
 
     def __init__(self, target: Target) -> None:
@@ -30,7 +31,7 @@ class Widening:
         self.wide: dict[Expr, tuple[Expr, int]] = {}
 
     def cut(self, wide: Expr, axis: int, size: int, padded: int) -> Expr:
-        """Slice the first `size` of the `wanted` indices that a value has along an axis."""
+        """Slice the first `size` of the `padded` elements that a value has along an axis."""
         if size == padded:
             return wide
         result = call("strided_slice", wide, begin=[0], end=[size], strides=[1], axes=[axis])
@@ -38,8 +39,8 @@ class Widening:
         return result
 
     def alike(self, old: Call, new: Call, axis: int) -> Expr | None:
-        """Compute an operation that treats all indices along the axis alike and independently on the padded
-        value, and slice the result.
+        """Compute an operation on the padded value, and slice the result. The operation must treat all
+        indices along the axis alike and independently.
         """
         padded = self.wide.get(new.args[0])
         if padded is None:

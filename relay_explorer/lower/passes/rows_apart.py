@@ -1,5 +1,5 @@
-"""Rows that are taken out of one product are kept out of the kernels that use them: the graph executor reads
-them where they lie, and one kernel serves every row.
+"""Keeps slices of a product's rows out of the kernels that use them, so that the graph executor reads the
+rows in place, and one kernel serves every row.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ MIN_SLICES = 4  # of one tensor: for fewer slices, a kernel for each offset is w
 
 @dataclass(frozen=True)
 class RowsApart(TypedPass):
-    """Puts `annotation.stop_fusion` around slices, and parts of a split, along the first axis of a matrix
-    product, or of what follows it element by element. Within a kernel, the offset of a slice is part of the
-    kernel's code: the steps of a recurrent network, which differ only in the row that they read, would be
-    separate kernels.
+    """Put `annotation.stop_fusion` around slices, and parts of a split, along the first axis of a matrix
+    product, or of elementwise operations on it. Within a kernel, the offset of a slice is part of the code,
+    so the steps of a recurrent network, which differ only in the row that they read, would become separate
+    kernels.
     """
 
     name = "RowsApart"
@@ -43,7 +43,10 @@ class RowsApart(TypedPass):
                 return None
             result = set_origin(call("annotation.stop_fusion", rebuilt), (node,))
             emit_rewrite(
-                self.transform_function, node, result, sentence="Rows of a product are read where they lie."
+                self.transform_function,
+                node,
+                result,
+                sentence="The slice stays outside the kernels that use it, so rows are read in place.",
             )
             return result
 
@@ -51,9 +54,7 @@ class RowsApart(TypedPass):
 
 
 def _rows_of(node: Expr) -> Expr | None:
-    """Return the product of which an expression takes some rows, but not all; None for any other
-    expression.
-    """
+    """Return the product of which an expression takes some of the rows; None for any other expression."""
     if isinstance(node, Call) and slice_piece(node) is not None:
         source = node.args[0]
     elif isinstance(node, TupleGetItem) and split_piece(node) is not None:
@@ -69,7 +70,7 @@ def _rows_of(node: Expr) -> Expr | None:
 
 
 def _is_product(expr: Expr) -> bool:
-    """Whether an expression is a product or a convolution, or what follows one element by element."""
+    """Whether an expression is a product or a convolution, or elementwise operations on one."""
     while isinstance(expr, Call) and isinstance(expr.op, Op):
         if expr.op.pattern == OpPattern.OUT_ELEMWISE_FUSABLE:
             return True

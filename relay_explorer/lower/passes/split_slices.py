@@ -1,4 +1,4 @@
-"""The parts of a `split` as slices, each of which is computed where it is used."""
+"""Replaces the parts of a `split` by slices, each of which is computed where it is used."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from ...transform.tools.typed_rewrite import call
 
 @dataclass(frozen=True)
 class SplitSlices(TypedPass):
-    """Replaces each part of a split, such as the gates of an LSTM in one product, by a slice. A kernel has
-    one result, so a split whose results have different consumers would be a kernel of its own that only
-    copies.
+    """Replace each part of a split, such as the gates of an LSTM in one product, by a slice. A kernel has one
+    result, so a split whose results have different consumers would be a separate kernel that only copies.
     """
 
     name = "SplitSlices"
@@ -32,13 +31,18 @@ class SplitSlices(TypedPass):
         replacement = _slice(node, rebuilt)
         if replacement is not None:
             set_origin(replacement, (node,))
-            emit_rewrite(self.transform_function, node, replacement, sentence="A part of a split is a slice.")
+            emit_rewrite(
+                self.transform_function,
+                node,
+                replacement,
+                sentence="A part of a split is replaced by a slice.",
+            )
         return replacement
 
 
 def _slice(field: Expr, rebuilt: Expr) -> Expr | None:
-    """Return the slice that a field of a split is equal to; None for other expressions, and where a size is
-    dynamic. The types are those of `field`, the data is that of `rebuilt`.
+    """Return the slice that equals a field of a split; None for other expressions, and if a size is dynamic.
+    Types are read from `field`, and the data is that of `rebuilt`.
     """
     if not isinstance(field, TupleGetItem) or not isinstance(rebuilt, TupleGetItem):
         return None
@@ -52,9 +56,9 @@ def _slice(field: Expr, rebuilt: Expr) -> Expr | None:
     assert whole.attrs is not None
     axis, cuts = whole.attrs["axis"] % len(data.shape), whole.attrs["indices_or_sections"]
     extent = data.concrete_shape[axis]
-    places = [k * (extent // cuts) for k in range(cuts)] if isinstance(cuts, int) else [0, *map(int, cuts)]
-    ends = [*places[1:], extent]
+    starts = [k * (extent // cuts) for k in range(cuts)] if isinstance(cuts, int) else [0, *map(int, cuts)]
+    ends = [*starts[1:], extent]
     return call(
         "strided_slice", rebuilt.tuple_value.args[0],
-        begin=[places[field.index]], end=[ends[field.index]], strides=[1], axes=[axis],
+        begin=[starts[field.index]], end=[ends[field.index]], strides=[1], axes=[axis],
     )  # fmt: skip

@@ -1,9 +1,9 @@
-"""Transposed convolutions with a known weight as convolutions, which have the better schedules.
+"""Rewrites transposed convolutions with a constant weight as convolutions, which have better schedules.
 
-With a stride s, a place y = s g + q of the output sees one element in s of the kernel: those of its phase q.
-So each phase is a convolution of the data with its own part of the kernel, turned around; all together are
-one, with s² times as many channels, whose places are then put between each other. `computes.phases` does the
-same in one kernel where the weight is not known.
+With a stride s, the output element y = s g + q uses only every s-th element of the kernel: those of its phase
+q. Each phase is therefore a convolution of the data with its own part of the kernel, reversed. All phases
+together are one convolution with s² times as many channels, whose outputs are then interleaved. If the weight
+is not constant, `ops.nn.convolution.phases` does the same in one kernel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .layouts import in_vectors, is_known, types_of
 
 @dataclass(frozen=True)
 class PlainTransposed(TypedPass):
-    """`nn.conv2d_transpose` in the usual layouts, without groups and dilation, as `nn.conv2d`."""
+    """Rewrite `nn.conv2d_transpose` as `nn.conv2d`, for the usual layouts, without groups and dilation."""
 
     name = "PlainTransposed"
     opt_level = 3
@@ -33,8 +33,9 @@ class PlainTransposed(TypedPass):
 
 
 class _Axis(NamedTuple):
-    """One spatial axis: `size` elements of the output, which begin at the offset `start` of those of all
-    phases; a phase has `taps` elements of the kernel, the data zeros `before` and `after`.
+    """One spatial axis: the output has `size` elements, which begin at the offset `start` of the interleaved
+    phases. Each phase uses `taps` elements of the kernel, and the data is padded by `before` and `after`
+    zeros.
     """
 
     stride: int
@@ -46,7 +47,7 @@ class _Axis(NamedTuple):
 
 
 def as_convolution(old: Call, new: Call) -> Expr | None:
-    """Rewrite a transposed convolution as one convolution per phase."""
+    """Rewrite a transposed convolution as one convolution that computes all phases."""
     attrs: Any = old.attrs
     types = types_of(old)
     if not in_vectors(types):
@@ -66,17 +67,15 @@ def as_convolution(old: Call, new: Call) -> Expr | None:
     y, x = axes
     phases = outputs * y.stride * x.stride
     result = call(
-        "nn.conv2d", new.args[0], _turned(new.args[1], weight, axes), channels=phases,
+        "nn.conv2d", new.args[0], _phase_weight(new.args[1], weight, axes), channels=phases,
         kernel_size=(y.taps, x.taps), padding=(y.before, x.before, y.after, x.after),
     )  # fmt: skip
     if y.stride == x.stride == 1:
         return result
-    places = [shapes[0][k + 2] + a.before + a.after - a.taps + 1 for k, a in enumerate(axes)]
-    apart = call("reshape", result, newshape=(shapes[0][0], y.stride, x.stride, outputs, *places))
+    sizes = [shapes[0][k + 2] + a.before + a.after - a.taps + 1 for k, a in enumerate(axes)]
+    apart = call("reshape", result, newshape=(shapes[0][0], y.stride, x.stride, outputs, *sizes))
     mixed = call("transpose", apart, axes=(0, 3, 4, 1, 5, 2))
-    whole = call(
-        "reshape", mixed, newshape=(shapes[0][0], outputs, places[0] * y.stride, places[1] * x.stride)
-    )
+    whole = call("reshape", mixed, newshape=(shapes[0][0], outputs, sizes[0] * y.stride, sizes[1] * x.stride))
     return call(
         "strided_slice", whole, begin=[y.start, x.start], end=[y.start + y.size, x.start + x.size],
         strides=[1, 1], axes=[2, 3],
@@ -84,14 +83,16 @@ def as_convolution(old: Call, new: Call) -> Expr | None:
 
 
 def _axis(dim: int, kernel: int, size: int, stride: int, padding: int) -> _Axis:
-    """Of the places without padding, s (dim - 1) + k, the output's begin at `padding`."""
+    """Compute the geometry of an axis. Without padding the output would have s (dim - 1) + k elements; with
+    it, the output begins at the element `padding` of those.
+    """
     taps = -(-kernel // stride)
     first = min(padding // stride, taps - 1)
     last = (padding + size - 1) // stride
     return _Axis(stride, size, taps, padding - stride * first, taps - 1 - first, max(0, last + 1 - dim))
 
 
-def _turned(weight: Expr, type_: TensorType, axes: list[_Axis]) -> Expr:
+def _phase_weight(weight: Expr, type_: TensorType, axes: list[_Axis]) -> Expr:
     """Rearrange the weight (inputs, outputs, k, k) to (phases × outputs, inputs, taps, taps), with the taps
     reversed.
     """
@@ -103,6 +104,6 @@ def _turned(weight: Expr, type_: TensorType, axes: list[_Axis]) -> Expr:
         call("nn.pad", weight, zero, pad_width=((0, 0), (0, 0), *more)) if any(m for _, m in more) else weight
     )
     split = call("reshape", whole, newshape=(inputs, outputs, y.taps, y.stride, x.taps, x.stride))
-    turned = call("reverse", call("reverse", split, axis=2), axis=4)
-    ordered = call("transpose", turned, axes=(3, 5, 1, 0, 2, 4))
+    flipped = call("reverse", call("reverse", split, axis=2), axis=4)
+    ordered = call("transpose", flipped, axes=(3, 5, 1, 0, 2, 4))
     return call("reshape", ordered, newshape=(y.stride * x.stride * outputs, inputs, y.taps, x.taps))

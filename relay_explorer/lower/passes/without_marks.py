@@ -1,4 +1,4 @@
-"""Annotations without a meaning here leave a program before its operators are fused."""
+"""Removes annotations that have no effect on compiled code, before operators are fused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WithoutMarks(FunctionPass):
             return None
         assert isinstance(rebuilt, Call)
         argument = rebuilt.args[0]
-        why = "An annotation computes nothing: its argument takes its place."
+        why = "An annotation computes nothing, so its argument replaces it."
         emit_rewrite(self.transform_function, node, argument, sentence=why)
         return argument
 

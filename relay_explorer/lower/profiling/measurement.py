@@ -1,7 +1,8 @@
-"""A measured run of a program: when each kernel ran, how long, and what the machine can do at most.
+"""Measurements of a program's run: when each kernel ran, how long it took, and the machine's peak
+performance.
 
-A measurement is data. It is made once, on a machine that it names, and kept as a file; the lowering explorer
-shows it anywhere, without that machine. `measure` makes one, `Measurement.load` reads one.
+A measurement is data. It is made once, on a machine that it names, and stored in a file; the lowering
+explorer can show it anywhere, without that machine. `measure` makes one, `Measurement.load` reads one.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "relay-explorer-measurement", 1
 STORED = ("mobilenet", "resnet18")  # models whose measurements come with the package
-RUNS = 200  # of which the fastest is kept
+RUNS = 200  # the most runs, of which the fastest is recorded
 
 
 class MeasuredKernel(NamedTuple):
-    """A kernel of the program: its name, the Relay function that it is, how it was scheduled, the shape of
-    its result, its floating-point operations, and the bytes of its arguments and results.
+    """A kernel of the program: its name, its Relay function as text, the rule and choice of its schedule, the
+    types of its results, its floating-point operations, and the bytes of its arguments and results.
     """
 
     name: str
@@ -56,10 +57,10 @@ class MeasuredLaunch(NamedTuple):
 
 @dataclass(frozen=True)
 class Measurement:
-    """The fastest of `runs` runs, with its `launches` in order; `ns` is the shortest time of a run that no
-    clock was read in. `limits` are those of `machine`, measured with it; `target` is what the kernels were
-    made for, as JSON, and `caches` the bytes of its first two levels. `executor` is what called the kernels:
-    "graph", "vm", or "aot".
+    """The fastest of `runs` runs, with its `launches` in order; `ns` is the minimum time of a run without
+    reading the clock in between. `limits` is the peak performance of `machine`, measured at the same time;
+    `target` is the target of the kernels, as JSON, and `caches` the bytes of its L1 and L2 caches. `executor`
+    called the kernels: "graph", "vm", or "aot".
     """
 
     program: str
@@ -75,7 +76,7 @@ class Measurement:
 
     @property
     def span(self) -> int:
-        """Nanoseconds from the begin of the first launch to the end of the last."""
+        """The nanoseconds from the start of the first launch to the end of the last."""
         return self.launches[-1].start + self.launches[-1].ns if self.launches else 0
 
     def calls(self, kernel: int) -> list[MeasuredLaunch]:
@@ -115,7 +116,7 @@ class Measurement:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Measurement:
-        """Read a file that `save` wrote. Raise a RelayError that names the reason where it cannot be used."""
+        """Read a file that `save` wrote. Raise a RelayError that names the reason if it cannot be used."""
         try:
             return Measurement.from_dict(json.loads(Path(path).read_text("utf-8")))
         except (ValueError, RelayError) as problem:
@@ -184,15 +185,16 @@ def _kernel(k: dict[str, Any]) -> MeasuredKernel:
 def measure(
     exe: Executable, args: Sequence[Any] = (), program: str = "program", runs: int = RUNS
 ) -> Measurement:
-    """Measure a program: run it up to `runs` times, reading the clock before and after every kernel, and keep
-    the fastest run; then measure the peak performance of this machine. This takes a few seconds. Without
-    `args`, the program runs on random values. Which kernels a program of the virtual machine calls, and how
-    often, depends on its arguments; where sizes do, the operations and bytes of a kernel are those of its
-    average call.
+    """Measure a program: run it up to `runs` times, reading the clock before and after every kernel, and
+    record the fastest run. Also measure the peak performance of this machine. This takes a few seconds.
+
+    Without `args`, the program runs on random values. In a program of the virtual machine, the arguments
+    determine which kernels are called, and how often; if they also determine sizes, the operations and bytes
+    of a kernel are averages over its calls.
     """
     runs = whole(runs, "runs")
     most = limits(exe.target)
-    timer = timed(exe, args or _made_up(exe))
+    timer = timed(exe, args or _random_arguments(exe))
     count, calls, ns = fastest(timer, max(1, runs), 1)
     ran = {call.kernel for call in calls}
     kernels = [
@@ -209,8 +211,11 @@ def measure(
     )  # fmt: skip
 
 
-def _made_up(exe: Executable) -> list[Any]:
-    """Arguments of the right types: small numbers around zero, of which none is so small that it is slow."""
+def _random_arguments(exe: Executable) -> list[Any]:
+    """Create arguments of the right types: normally distributed numbers, or zeros where a type is not
+    floating point. None is denormal, since that would be slow. Raise a RelayError unless all are static
+    tensors.
+    """
     import numpy as np
 
     generator = np.random.default_rng(0)
@@ -219,7 +224,7 @@ def _made_up(exe: Executable) -> list[Any]:
         type_ = parsed_type(param.type)
         if not isinstance(type_, TensorType) or not type_.is_static:
             raise RelayError(
-                f"the argument `%{param.name}` is a `{param.type}`: give the arguments to be measured with",
+                f"the argument `%{param.name}` is a `{param.type}`: pass the arguments to measure with",
                 help=["exe.measure(…), or explore(exe, view='lowering', measure=True, args=[…])"],
             )
         shape = type_.concrete_shape

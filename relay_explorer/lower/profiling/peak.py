@@ -1,9 +1,9 @@
 """Measures the peak performance of this machine: arithmetic and memory bandwidth.
 
-A kernel that makes `flops` operations and moves `traffic` bytes takes at least the longer of the two times
+A kernel that performs `flops` operations and moves `traffic` bytes takes at least the longer of the two times
 that these would take alone (Williams, Waterman and Patterson, "Roofline", Communications of the ACM 52(4),
-2009). Winograd's algorithm makes fewer products than the layer that it computes has, so that a layer's own
-arithmetic is not a bound for it.
+2009). Winograd's algorithm needs fewer multiplications than the layer's definition, so the layer's operation
+count is not a bound for it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ..threads import threads
 
 ACCUMULATORS = 12  # vectors: enough multiply-adds in flight, few enough for the registers
 STEPS = 4096  # multiply-adds of each accumulator
-STREAM = 1 << 28  # bytes read in order: far more than a last-level cache holds
-SECONDS = 0.3  # to run each of the two; the fastest run counts
+STREAM = 1 << 28  # bytes read sequentially: far more than a last-level cache holds
+SECONDS = 0.3  # for which each of the two measurements runs; the fastest run counts
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The most of a machine: `flops`, floating-point operations a second; `bandwidth`, bytes per second read
-    from memory in order; on `threads` threads.
+    """The peak performance of a machine: `flops`, floating-point operations per second, and `bandwidth`,
+    bytes per second read sequentially from memory, both on `threads` threads.
     """
 
     flops: float
@@ -37,7 +37,7 @@ class Limits:
 
     @property
     def ridge(self) -> float:
-        """Operations a byte from which on arithmetic is the limit."""
+        """The operations per byte from which on a kernel is compute-bound (the roofline's ridge point)."""
         return self.flops / self.bandwidth
 
     def seconds(self, flops: float, traffic: float) -> float:
@@ -51,8 +51,8 @@ class Limits:
 
 @cache
 def limits(target: Target) -> Limits:
-    """Measures them, float32, on all threads that kernels use; about a second. Raises `RelayError` for a
-    target that this machine is not.
+    """Measure the peak performance in float32, on all threads that kernels use. This takes about a second.
+    Raise a RelayError for a GPU, and for a target that this machine cannot run.
     """
     if not target.runs_here or target.kind == "cuda":
         raise RelayError(
@@ -64,7 +64,9 @@ def limits(target: Target) -> Limits:
 
 
 def _arithmetic(target: Target, many: int) -> float:
-    """Multiply-adds of vectors that never leave the registers; each is two operations."""
+    """Measure the operations per second: vector multiply-adds, of two operations per lane, whose accumulators
+    stay in registers.
+    """
     te, lanes = tvm().te, target.lanes()
     x = te.placeholder((many, STEPS), name="x")
     w = te.placeholder((ACCUMULATORS, lanes), name="w")

@@ -1,4 +1,4 @@
-"""Where the time of a run goes, kernel by kernel."""
+"""Profiles of a run: the time of each kernel call."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .timed import Program, fastest, timed
 
 
 class StepTime(NamedTuple):
-    """A step of the run: its kernel, the seconds that it took, its floating-point operations and the bytes of
-    its arguments and results.
+    """A kernel call of the run: its kernel, its seconds, its floating-point operations, and the bytes of its
+    arguments and results.
     """
 
     kernel: Kernel
@@ -27,7 +27,7 @@ class StepTime(NamedTuple):
 
 @dataclass(frozen=True)
 class Profile:
-    """A run: its steps in order, and `seconds`, the time of the whole run without the clock's own."""
+    """A run: its kernel calls in order, and `seconds`, the time of a whole run without timing the calls."""
 
     steps: tuple[StepTime, ...]
     seconds: float
@@ -63,8 +63,8 @@ _HEAD = " share         µs  calls  GFLOP/s    GB/s  schedule     kernel"
 
 @provides("profile")
 def profile_of(exe: Executable, args: Sequence[Any], named: dict[str, Any], repeat: int) -> Profile:
-    """Profile an executable: of a graph program the least time of each step, of bytecode the calls of the
-    fastest run.
+    """Profile an executable: return the minimum time of each step of a graph program, or the calls of the
+    fastest run of bytecode.
     """
     if not isinstance(exe, GraphExecutable):
         return profile_calls(timed(exe, args, named), repeat)
@@ -85,7 +85,7 @@ def profile_calls(program: Program, repeat: int) -> Profile:
 
 
 def profile(executor: GraphExecutor, kernels: Sequence[Kernel], repeat: int) -> Profile:
-    """Profile a program whose parameters are bound."""
+    """Profile a graph program whose parameters are bound: return the minimum time of each kernel call."""
     import time
 
     executor.run()

@@ -1,5 +1,5 @@
-"""Runs with the clock read before and after each kernel: of the graph executor, of the virtual machine, and
-of programs that are compiled ahead of time.
+"""Times each kernel call of a run, in the graph executor, in the virtual machine, and in programs that are
+compiled ahead of time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ..link.native import NativeExecutable
 
-SECONDS = 5.0  # after which no more runs start
+SECONDS = 5.0  # after so long no more runs start
 
 
 class Timed(NamedTuple):
@@ -41,7 +41,7 @@ class Timed(NamedTuple):
 
 
 class TimedGraph:
-    """A program of the graph executor, and its arguments. `kernels` are those that it calls."""
+    """A program of the graph executor with its arguments. `kernels` are the kernels that it calls."""
 
     caller = "graph"
 
@@ -62,7 +62,7 @@ class TimedGraph:
         self.executor.run()
 
     def clocked(self) -> list[Timed]:
-        """Run once; return the calls of kernels, in order."""
+        """Run once; return the kernel calls in order."""
         clock, calls, numbers, launches = time.perf_counter_ns, self.executor.calls, self._numbers, []
         at = 0
         while at < len(calls):
@@ -77,13 +77,13 @@ class TimedGraph:
         return launches
 
     def cost(self, number: int) -> tuple[int, int]:
-        """Return the operations of a call of a kernel, and the bytes of its arguments and results."""
+        """Return the operations of one call of a kernel, and the bytes of its arguments and results."""
         return self.kernels[number].flops, self.kernels[number].traffic
 
 
 class _OfBytecode:
-    """The kernels of bytecode, whose calls are counted by the shapes of their tensors. `kernels` are those
-    that it calls; those that are not compiled from loops stand after the others.
+    """Counts the calls of the kernels of bytecode by the shapes of their tensors. `kernels` are the kernels
+    that the bytecode calls; those that NumPy computes come last.
     """
 
     def __init__(self, exe: VMExecutable | NativeExecutable) -> None:
@@ -100,8 +100,8 @@ class _OfBytecode:
         self._sizes: list[Counter[tuple[Shape, ...]]] = [Counter() for _ in self._numbers]
 
     def cost(self, number: int) -> tuple[int, int]:
-        """Return the operations of a call of a kernel, and the bytes of its arguments and results; where
-        tensor sizes differed between calls, the average.
+        """Return the operations of a call of a kernel, and the bytes of its arguments and results, averaged
+        over its calls, because their tensor sizes may differ.
         """
         calls = flops = traffic = 0
         for at, sizes in enumerate(self._sizes):
@@ -114,7 +114,7 @@ class _OfBytecode:
 
 
 class TimedMachine(_OfBytecode):
-    """A program of the virtual machine, and values for its parameters."""
+    """A program of the virtual machine with values for its parameters."""
 
     caller = "vm"
 
@@ -126,7 +126,7 @@ class TimedMachine(_OfBytecode):
         self._machine = machine_of(exe.program, exe.kernel_of, self._watched)
 
     def __enter__(self) -> None:
-        """Do nothing: every run has registers of its own."""
+        """Do nothing: every run has its own registers."""
 
     def __exit__(self, *problem: object) -> None:
         """Do nothing: there is nothing to release."""
@@ -139,15 +139,15 @@ class TimedMachine(_OfBytecode):
         self._plain.call(self._entry, self._values)
 
     def clocked(self) -> list[Timed]:
-        """Run once; return the calls of kernels, in order."""
+        """Run once; return the kernel calls in order."""
         self._log.clear()
         self._machine.call(self._entry, self._values)
         return list(self._log)
 
 
 class TimedNative(_OfBytecode):
-    """A program that is compiled ahead of time, and its arguments. It is there twice: as it is, and with the
-    clock (see clock.c).
+    """A program that is compiled ahead of time, with its arguments. It is loaded twice: as it is, and
+    compiled with the clock (see clock.c).
     """
 
     caller = "aot"
@@ -176,7 +176,7 @@ class TimedNative(_OfBytecode):
         self._plain()
 
     def clocked(self) -> list[Timed]:
-        """Run once; return the calls of kernels, in order."""
+        """Run once; return the kernel calls in order."""
         self._clocked()
         launches = []
         log = iter(self._exe.clocked.calls())
@@ -189,16 +189,14 @@ class TimedNative(_OfBytecode):
 
 
 def _tensors(function: Any) -> tuple[Shape, ...]:
-    """Return the shapes of a kernel's arguments and results where all are static; otherwise an empty
-    tuple.
-    """
+    """Return the shapes of a kernel's arguments and results if all are static; otherwise an empty tuple."""
     parts = [*function.params, function.body]
     types = [t for part in parts for t in tensor_types(part.checked_type)]
     return tuple([t.concrete_shape for t in types]) if all(t.is_static for t in types) else ()
 
 
 class _Watched:
-    """A kernel of the machine whose calls are noted, with the shapes of their tensors."""
+    """Wraps a kernel of the virtual machine to record its calls, and the shapes of their tensors."""
 
     def __init__(
         self, kernel: Runs, number: int, log: list[Timed], sizes: Counter[tuple[Shape, ...]]
@@ -221,8 +219,8 @@ class _Watched:
 
 
 def _cost(function: Any, shapes: tuple[Shape, ...]) -> tuple[int, int]:
-    """Return the operations and bytes of a kernel whose arguments and results have these shapes; zeros where
-    its function is not a tensor function.
+    """Return the operations and bytes of a kernel whose arguments and results have these shapes; zeros if it
+    takes anything but tensors, or if its operators reject the shapes.
     """
     typed = sized(function, shapes)
     if typed is None:
@@ -240,8 +238,8 @@ Program = TimedGraph | TimedMachine | TimedNative
 
 @singledispatch
 def timed(exe: Executable, args: Sequence[Any], named: dict[str, Any] | None = None) -> Program:
-    """Make a program with arguments ready to be timed, launch by launch. Each kind of executable registers
-    how, and a RelayError says why one cannot be timed.
+    """Prepare a program with arguments for timing each kernel call. Each kind of executable registers an
+    implementation, which raises a RelayError if the program cannot be timed.
     """
     raise NotImplementedError(type(exe).__name__)
 
@@ -259,26 +257,26 @@ def _machine(exe: VMExecutable, args: Sequence[Any], named: dict[str, Any] | Non
 @timed.register(InterpretedExecutable)
 def _interpreted(exe: VMExecutable, args: Sequence[Any], named: dict[str, Any] | None = None) -> Program:
     raise RelayError(
-        "the interpreter runs this program: it has no kernels to be measured",
+        "the interpreter runs this program, so it has no kernels to measure",
         help=['build it without executor="interpreter"'],
     )
 
 
 def fastest(program: Program, runs: int, least: int = 1) -> tuple[int, list[Timed], int]:
-    """Return how many runs were made, at most `runs`; the calls of the fastest, and the minimum nanoseconds
-    of a run without the clock. Raise a RelayError for a run with fewer than `least` calls.
+    """Return the number of runs, at most `runs`; the calls of the fastest run; and the minimum nanoseconds of
+    a run without timing the calls. Raise a RelayError for a run with fewer than `least` calls.
     """
     clock = time.perf_counter_ns
     best: list[Timed] = []
     whole, count = 0, 0
     with program:
         program.run()
-        program.clocked()  # libraries are loaded
+        program.clocked()  # warm up: libraries are loaded at the first run
         end = time.perf_counter() + SECONDS
         while count < runs and (count < 3 or time.perf_counter() < end):
             calls = program.clocked()
             if len(calls) < least:
-                raise RelayError("the run calls no kernel: there is nothing to be measured")
+                raise RelayError("the run calls no kernel, so there is nothing to measure")
             if not best or _span(calls) < _span(best):
                 best = calls
             start = clock()

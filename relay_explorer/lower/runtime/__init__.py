@@ -1,4 +1,4 @@
 """Runs compiled programs: kernels, their memory, and one `Executable` per executor.
 
-Nothing here knows how a program was built: building is above, and saving is in `saving`.
+Nothing here depends on how a program was built: `build` and `link` do that, and `saving` saves programs.
 """

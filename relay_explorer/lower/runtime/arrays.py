@@ -1,7 +1,7 @@
-"""Arrays as kernels take them: dense, row by row, and at an address that is a multiple of 64.
+"""Arrays that kernels can read: dense, in row-major order, and aligned to 64 bytes.
 
-LLVM makes code that relies on the alignment, and crashes the process on other arrays: so nothing that comes
-from outside reaches a kernel before it was looked at here.
+LLVM generates code that relies on the alignment, and crashes the process on other arrays. Every array from
+outside is therefore checked here before it reaches a kernel.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ ALIGNMENT = 64  # bytes
 
 
 def element_type(dtype: str) -> Any:
-    """NumPy's type for the elements of a kernel's tensors. It has a bfloat16 only where it is taught one."""
+    """Return NumPy's data type for the elements of a kernel's tensors. NumPy has no bfloat16 of its own, so
+    that type comes from the package `ml_dtypes`.
+    """
     import numpy as np
 
     if dtype == "bfloat16":
@@ -54,7 +56,7 @@ def is_aligned(array: Array) -> bool:
     """Whether kernels can read the array itself."""
     return (
         array.flags.c_contiguous
-        and array.flags.writeable  # DLPack does not give others away
+        and array.flags.writeable  # NumPy does not export read-only arrays by DLPack
         and array.dtype.isnative
         and array.ctypes.data % ALIGNMENT == 0
     )
@@ -69,32 +71,35 @@ def tensor_maker() -> Callable[[Any], Any]:
 
 
 def tensor_of(array: Array) -> Any:
-    """TVM's tensor of an aligned array, also of one of bfloat16, which DLPack's NumPy does not give away."""
+    """Return a TVM tensor that shares an aligned array's memory, also for bfloat16, which NumPy does not
+    export by DLPack.
+    """
     if not array.size:
         return _nothing(array)
     if array.dtype.name != "bfloat16":
         return runtime().from_dlpack(array)
-    return _seen_as(runtime().from_dlpack(array.view("uint16")), array.shape, "bfloat16")
+    return _view_as(runtime().from_dlpack(array.view("uint16")), array.shape, "bfloat16")
 
 
 def array_of(tensor: Any) -> Array:
-    """NumPy's array of a tensor's memory."""
+    """Return a NumPy array that shares a TVM tensor's memory."""
     import numpy as np
 
     if str(tensor.dtype) != "bfloat16":
         array: Array = np.from_dlpack(tensor)
         return array
-    bits = np.from_dlpack(_seen_as(tensor, tuple(tensor.shape), "uint16"))
+    bits = np.from_dlpack(_view_as(tensor, tuple(tensor.shape), "uint16"))
     return bits.view(element_type("bfloat16"))
 
 
 def _nothing(array: Array) -> Any:
-    """TVM's tensor of an array without elements, whose strides in NumPy are not those that kernels want."""
-    place = aligned((ALIGNMENT,), "uint8")
-    return _seen_as(runtime().from_dlpack(place), array.shape, array.dtype.name)
+    """Return a TVM tensor for an array without elements, whose NumPy strides kernels would reject."""
+    memory = aligned((ALIGNMENT,), "uint8")
+    return _view_as(runtime().from_dlpack(memory), array.shape, array.dtype.name)
 
 
-def _seen_as(tensor: Any, shape: Sequence[int], dtype: str) -> Any:
+def _view_as(tensor: Any, shape: Sequence[int], dtype: str) -> Any:
+    """Return a view of a TVM tensor's memory with another shape and element type."""
     ffi = runtime()
     view = ffi.get_global_func("runtime.TVMTensorCreateView")
     return view(tensor, ffi.Shape(shape), ffi.dtype(dtype), 0)

@@ -1,5 +1,5 @@
-"""Graph programs whose tensors stay on a device: arguments go there, the result comes back, and whatever one
-kernel hands to the next is never moved.
+"""Runs graph programs whose tensors stay on a device: only the arguments and the result are copied, not the
+tensors that one kernel passes to the next.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Run = Callable[..., object]
 
 
 class DeviceExecutor(GraphExecutor):
-    """Runs a graph program on `device`. All its tensors lie there; a kernel that only the host can compute
-    (`Kernel.on_host`) has its arguments fetched and its results sent.
+    """Runs a graph program on `device`, in whose memory all its tensors are. For a kernel that only the host
+    can compute (`Kernel.on_host`), arguments are copied to the host and results back.
     """
 
     def __init__(
@@ -68,9 +68,7 @@ class DeviceExecutor(GraphExecutor):
         return tensor if tuple(slot.shape) == shape else there._create_view(shape, slot.dtype)
 
     def bind(self, number: int, array: Array) -> None:
-        """Copy a parameter's value to the device, each time, because it may have changed since the last
-        run.
-        """
+        """Copy a parameter's value to the device. Every run does, because the value may have changed."""
         now: Any = self._arrays[number]
         if now is not None:
             now.copyfrom(array)
@@ -96,7 +94,7 @@ class DeviceExecutor(GraphExecutor):
             source_array.copyto(target_array)
 
     def timed(self) -> list[float]:
-        """Run once, and return the seconds that each step took, the device's work included."""
+        """Run once, and return the seconds of each step, including the device's work."""
         seconds = [0.0] * len(self.calls)
         at = 0
         while at < len(self.calls):
@@ -109,9 +107,9 @@ class DeviceExecutor(GraphExecutor):
 
 
 def _sizes(program: GraphProgram) -> dict[int, int]:
-    """Return the sizes of the buffers. Kernels refuse a tensor that does not begin where its allocation does,
-    so the plan's arena cannot be one allocation here: tensors at the same offset, whose lifetimes do not
-    overlap, share a buffer.
+    """Return the size in bytes of each buffer, by its offset in the plan's arena. Kernels refuse a tensor
+    that does not begin where its allocation does, so the arena cannot be one allocation here. Instead,
+    tensors at the same offset, whose lifetimes do not overlap, share a buffer.
     """
     sizes: dict[int, int] = {}
     for slot in program.slots:
@@ -126,8 +124,8 @@ def _itself(array: Array) -> object:
 
 
 def _by_host(run: Run) -> Run:
-    """Wrap a kernel of the host for tensors of a device. All tensors are copied to the host and back, whether
-    the kernel writes them or not.
+    """Wrap a host kernel for tensors on a device. All tensors are copied to the host and back, whether or not
+    the kernel writes them.
     """
 
     def called(*tensors: Any) -> None:

@@ -1,4 +1,4 @@
-"""Tensors of the virtual machine that stay on a device: only arguments and inspected values are copied."""
+"""Device memory for the virtual machine: only arguments and inspected values are copied."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from .kernel import Kernel
 
-MIN_BYTES = 256  # bytes of a piece of memory
+MIN_BYTES = 256  # the smallest memory block
 
 
 class DeviceStorage:
-    """A memory block; it returns to the free list when nothing holds it or a tensor in it."""
+    """A memory block. It returns to the free list when nothing refers to it or to a tensor in it."""
 
     def __init__(self, size: int, free: list[Any], device: Any) -> None:
         self.free = free
@@ -34,7 +34,7 @@ class DeviceStorage:
 
 
 class DeviceArray:
-    """A tensor on a device, as the machine holds it. Converting it to a NumPy array copies it."""
+    """A tensor on a device, as a value of the virtual machine. Converting it to a NumPy array copies it."""
 
     def __init__(self, tensor: Any, dtype: Any, storage: DeviceStorage) -> None:
         self.tensor, self.dtype, self.storage = tensor, dtype, storage
@@ -42,7 +42,7 @@ class DeviceArray:
 
     @property
     def here(self) -> Array:
-        """Its numbers, in this machine's memory."""
+        """A copy of its elements in host memory."""
         array: Array = self.tensor.numpy()
         return array
 
@@ -80,7 +80,7 @@ class DeviceArray:
 
 
 class DeviceMemory(Memory):
-    """Memory of a device, in pieces of whole powers of two."""
+    """Memory of a device, in blocks whose sizes are powers of two."""
 
     def __init__(self, device: Any) -> None:
         self.device = device
@@ -126,12 +126,12 @@ def _view(shape: tuple[int, ...], dtype: Any, storage: DeviceStorage) -> DeviceA
 
 
 class DeviceKernel:
-    """A compiled kernel of the device as the machine calls it."""
+    """A compiled kernel for a device, as the virtual machine calls it."""
 
     def __init__(self, kernel: Kernel, code: KernelCode, memory: DeviceMemory) -> None:
-        meaning = HostKernel(code)
+        reference = HostKernel(code)
         self.kernel, self.memory = kernel, memory
-        self.shapes, self.compute = meaning.shapes, meaning.compute
+        self.shapes, self.compute = reference.shapes, reference.compute
         types = [t.dtype for t in (*kernel.input_types, *kernel.output_types)]
         self._reads = len(kernel.input_types)
         self._narrow = types if "bfloat16" in types else None
@@ -146,7 +146,7 @@ class DeviceKernel:
         self._run(*map(self.memory.given, arrays))
 
     def _run_narrow(self, arrays: Sequence[Any], dtypes: Sequence[str]) -> None:
-        """Run with tensors of bfloat16, which the machine, like NumPy, holds in float32."""
+        """Run with bfloat16 tensors, which the virtual machine, like NumPy, stores as float32."""
         import numpy as np
 
         own = [aligned_copy(np.asarray(array), dtype) for array, dtype in zip(arrays, dtypes)]
@@ -156,7 +156,7 @@ class DeviceKernel:
 
 
 class HostKernel(NumPyKernel):
-    """The NumPy meaning of a kernel, for tensors of a device."""
+    """The NumPy reference implementation of a kernel, for tensors on a device."""
 
     def compute(self, arguments: Sequence[Any]) -> list[Any]:
         return super().compute([a.here if isinstance(a, DeviceArray) else a for a in arguments])

@@ -1,4 +1,4 @@
-"""A compiled program, which can be run, saved, loaded and inspected."""
+"""Compiled programs, which can be run, saved, loaded and inspected."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ if TYPE_CHECKING:
 class Executable:
     """A compiled program, the result of `relay_explorer.build`. There is one subclass per executor.
 
-        exe(x, y)           arguments in the order of the parameters, or
-        exe.run(x=…, y=…)   by name: NumPy arrays, numbers, or whatever hands its memory over by DLPack
+        exe(x, y)           passes arguments in the order of the parameters, or
+        exe.run(x=…, y=…)   by name: NumPy arrays, numbers, or objects that export their memory by DLPack
 
-    The result is a NumPy array of its own, a tuple of them, or what else its class says. `kernels` are its
-    kernels, `target` what they are made for, `mod` the optimized program (None where it was loaded), `text`
-    the same as text, `program` what its executor runs, `seconds` how long building it took.
+    The result is a new NumPy array, a tuple of arrays, or another value that the subclass describes.
+    `kernels` are the program's kernels, `target` is their target, `mod` the optimized program (None if it was
+    loaded from a file), `text` the same as text, `program` the program of the executor, and `seconds` the
+    build time.
     """
 
     program: GraphProgram | VMProgram
-    _text = ""  # of a program that was loaded
+    _text = ""  # the text of a program that was loaded
 
     def __init__(self, kernels: Sequence[Kernel], target: Target, mod: IRModule | None = None) -> None:
         self.kernels = list(kernels)
@@ -51,12 +52,12 @@ class Executable:
 
     @property
     def inputs(self) -> list[Input]:
-        """The parameters: name, type as text, and for the graph executor the numbers of their tensors."""
+        """The parameters: names, types as text, and for the graph executor the indices of their tensors."""
         raise NotImplementedError
 
     @property
     def text(self) -> str:
-        """The optimized program as Relay: calls of kernels, each written out where it is called first."""
+        """The optimized program as Relay text: calls of kernels, each printed in full at its first call."""
         return self._text if self.mod is None else str(self.mod)
 
     # -- running it
@@ -64,7 +65,7 @@ class Executable:
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         """Run the program. Raise a RelayError for arguments of the wrong number, shape or type.
 
-        A large array that kernels can read where it lies is not copied; others are.
+        A large array that kernels can read in place is not copied; others are.
         """
         if not forked.here():
             return forked.elsewhere(self, args, named)
@@ -78,7 +79,7 @@ class Executable:
         return self(**named)
 
     def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
-        """Return the seconds of the fastest of `repeat` runs; the arguments are passed once, before the
+        """Return the seconds of the fastest of `repeat` runs; the arguments are converted once, before the
         first.
         """
         if not forked.here():
@@ -90,8 +91,8 @@ class Executable:
             raise used_up(0, problem) from None
 
     def profile(self, *args: Any, repeat: int = 10, **named: Any) -> Profile:
-        """Run the program `repeat` times, after one warm-up run, and return how long each kernel takes: the
-        calls of the fastest run.
+        """Run the program `repeat` times, after one warm-up run, and return the time of each kernel call: of
+        the fastest run, or for the graph executor the minimum of each call.
         """
         times = whole(repeat, "repeat")
         try:
@@ -101,20 +102,20 @@ class Executable:
             raise used_up(0, problem) from None
 
     def measure(self, *args: Any, program: str = "program", runs: int = 200) -> Measurement:
-        """Measures a run, launch by launch, and what this machine can do at most: what the lowering explorer
-        shows as roofline and timeline, here or, saved as a file, anywhere. Without arguments, on made-up
-        ones.
+        """Measure each kernel launch of a run, and the peak performance of this machine. The lowering
+        explorer shows the result as a roofline and a timeline; saved as a file, it can be shown on any
+        machine. Without arguments, the program runs on random values.
         """
         measurement: Measurement = service("measure")(self, args, program, runs)
         return measurement
 
     def save(self, path: object) -> None:
-        """Save the program to one file, which `load` reads: the libraries of its kernels, its constants, and
-        the executor's program.
+        """Save the program to one file, which `load` reads. It contains the libraries of the kernels, the
+        constants, and the executor's program.
         """
         service("save")(self, path)
 
-    # -- what subclasses define, and use
+    # -- for subclasses
 
     def _called(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """Run the program, on a thread that may run kernels, and return its result."""
@@ -126,14 +127,14 @@ class Executable:
 
     @property
     def _takes(self) -> str:
-        """The first parameters, for a text of one line."""
+        """The first parameters, for a one-line description."""
         takes = ", ".join(f"%{param.name}: {param.type}" for param in self.inputs[:4])
         return takes + (", …" if len(self.inputs) > 4 else "")
 
 
 def all_in_order(inputs: Sequence[Input], args: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-    """Arguments by position and by name in the order of a program's parameters. A RelayError where there is
-    not one for each.
+    """Return positional and named arguments in the order of a program's parameters. Raise a RelayError unless
+    there is one for each.
     """
     values = in_order([param.name for param in inputs], args, named) if named else list(args)
     if len(values) != len(inputs):
@@ -147,8 +148,8 @@ def all_in_order(inputs: Sequence[Input], args: Sequence[Any], named: Mapping[st
 
 
 class GraphExecutable(Executable):
-    """A program that only computes tensors, for the graph executor: `program` says in which order and memory,
-    `constants` are its tensors that are known, by number.
+    """A program that only computes tensors, for the graph executor. `program` contains the order of its steps
+    and the plan of its memory; `constants` maps the indices of constant tensors to their values.
     """
 
     program: GraphProgram
@@ -175,7 +176,7 @@ class GraphExecutable(Executable):
         """The executor of the kernels, created at the first run."""
         if self._executor is None:
             try:
-                self._executor = self._made()
+                self._executor = self._new_executor()
             except (MemoryError, ValueError) as problem:  # NumPy raises either
                 raise RelayError(
                     f"the program's tensors need {_mega(self.program.arena)}, which cannot be allocated",
@@ -183,7 +184,7 @@ class GraphExecutable(Executable):
                 ) from problem
         return self._executor
 
-    def _made(self) -> GraphExecutor:
+    def _new_executor(self) -> GraphExecutor:
         if self.target.kind == "cuda":
             from ..require import tvm
             from .device_executor import DeviceExecutor
@@ -208,8 +209,8 @@ class GraphExecutable(Executable):
                 self.executor.bind(number, array)
 
     def written(self, step: int, args: Sequence[Any]) -> list[Array]:
-        """Return what the kernel call with index `step` writes when a program without branches runs on
-        `args`.
+        """Return the arrays that the kernel call with index `step` writes when a program without branches
+        runs on `args`.
         """
         with self.executor.lock:
             self.bind(args, {})

@@ -1,8 +1,8 @@
-"""Running kernels in a process that was forked.
+"""Runs kernels in a forked process.
 
-TVM's threads belong to the thread that first ran a kernel, and a fork leaves them behind: a kernel that the
-forked process runs on the same thread waits for them for ever. So it runs on another one there, which gets
-threads of its own.
+TVM's worker threads belong to the thread that first ran a kernel, and a fork does not copy them. A kernel
+that the forked process runs on the same thread would wait for them forever, so kernels run on another thread
+there, which gets its own worker threads.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-_stale = 0  # in a forked process: the thread that came with it
+_stale = 0  # in a forked process: the id of the thread that it was forked with
 _other: ThreadPoolExecutor | None = None
 
 

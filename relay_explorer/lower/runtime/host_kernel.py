@@ -1,5 +1,5 @@
-"""Kernels that run on the host: operators that no loop nest computes (what they give depends on data in ways
-that loops over fixed shapes cannot say) have their NumPy meaning for a kernel.
+"""Kernels that run on the host, by the NumPy reference implementations of their operators. These are for
+operators that loops over fixed shapes cannot compute, because their results depend on data.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 
 def needs_host(function: Function) -> bool:
-    """Whether a kernel holds an operator without a lowering."""
+    """Whether a kernel contains an operator without a lowering."""
     ops = [n.op for n in post_order(function.body) if isinstance(n, Call)]
     return any(isinstance(op, Op) and lowering_of(op) is None for op in ops)
 
 
 def host_kernel(function: Function) -> Callable[..., None]:
-    """Build a function of tensors: those that the kernel reads, then those that it writes."""
+    """Return a function that runs the kernel; it takes the tensors that the kernel reads, then those that it
+    writes.
+    """
     order = post_order(function.body)
 
     def run(*tensors: Any) -> None:
@@ -54,5 +56,5 @@ def _evaluate(node: Expr, values: dict[int, Any]) -> None:
 
 
 def _widened(array: Array) -> Array:
-    """NumPy computes with float32 in place of bfloat16."""
+    """Convert bfloat16 to float32, with which NumPy computes instead."""
     return array.astype("float32") if array.dtype.name == "bfloat16" else array

@@ -1,4 +1,4 @@
-"""A kernel: one primitive function as machine code, and every level that it was lowered through."""
+"""Kernels: compiled primitive functions, which can be inspected at every level of lowering."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ from .arrays import aligned, aligned_copy, is_aligned, tensor_of
 class Kernel:
     """A compiled primitive function.
 
-    `name` is unique in a program, `symbol` the name in the library; `text` the function as Relay; `uses` how
-    often the program calls it. `rule`, `choice` and `candidates` say how it was scheduled; `seconds` is how
-    long it took to compile, `cached` whether that was done before, `size` the bytes of its library. A kernel
-    with an operator that no loop nest computes runs `on_host`: Python computes its NumPy meaning.
+    `name` is unique in a program, `symbol` is the name in the library, `text` the function as Relay, and
+    `uses` the number of its calls in the program. `rule`, `choice` and `candidates` describe its schedule;
+    `seconds` is the compile time, `cached` whether it came from the cache, and `size` the bytes of its
+    library. A kernel with an operator that has no lowering runs `on_host`, by the NumPy reference
+    implementations of its operators.
     """
 
     def __init__(self, name: str, symbol: str, text: str, target: Target, entry: Mapping[str, Any]) -> None:
@@ -44,7 +45,7 @@ class Kernel:
         self.uses = 0
         self.cached = False
         self.entry = dict(entry)
-        self.folder: object = None  # of a program that was loaded: its library is there as long as this is
+        self.folder: object = None  # of a loaded program: keeps the folder of its library from being deleted
 
     @property
     def on_host(self) -> bool:
@@ -83,19 +84,19 @@ class Kernel:
 
     @property
     def operators(self) -> list[str]:
-        """The names of its operators, in order."""
+        """The names of the kernel's operators, in order."""
         return levels.operators(self.function)
 
     @cached_property
     def flops(self) -> int:
-        """Floating-point operations of a run."""
+        """The floating-point operations of a call."""
         from ...analysis import call_cost
 
         return sum(call_cost(call).flops for call in levels.calls(self.function))
 
     @cached_property
     def traffic(self) -> int:
-        """Bytes of its arguments and results, each counted once."""
+        """The bytes of the arguments and results, each counted once."""
         from ...ir.ndarray import itemsize
         from ...ir.op import size_of
 
@@ -104,25 +105,25 @@ class Kernel:
 
     @property
     def input_types(self) -> list[TensorType]:
-        """The tensors that it reads, those of tuples flattened."""
+        """The types of the tensors that the kernel reads, with tuples flattened."""
         return [t for p in self.function.params for t in tensor_types(p.checked_type)]
 
     @property
     def output_types(self) -> list[TensorType]:
         return tensor_types(self.function.body.checked_type)
 
-    # -- what it was on the way
+    # -- the levels of lowering
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The names that `source` takes."""
+        """The levels that `source` accepts."""
         if self.on_host:
             return ("relay",)
         return levels.CUDA if self.target.kind == "cuda" else levels.CPU
 
     @cached_property
     def scheduled(self) -> Scheduled:
-        """Its tensor expressions, loops and schedule, made again with the choices that were made."""
+        """The tensor expressions, loops and schedule, rebuilt with the compiled kernel's choice."""
         if self.on_host:
             raise RelayError(f"the kernel `{self.name}` is not scheduled: it runs on the host")
         return scheduled(self.function, self.symbol, self.target, self.choice)
@@ -136,9 +137,9 @@ class Kernel:
         self._generated.mod.write_to_file(str(path), "o")
 
     def source(self, level: str) -> str:
-        """Return the kernel at a level: "relay", "te" (tensor expressions), "tir" (the loops that these
-        define), "scheduled" (loops after scheduling), "llvm" and "asm"; for a GPU "cuda", and "ptx" where
-        nvcc is installed.
+        """Return the kernel's text at a level: "relay", "te" (tensor expressions), "tir" (the loops that
+        these define), "scheduled" (loops after scheduling), "llvm" or "asm"; for a GPU "cuda" instead of the
+        last two, and "ptx" if nvcc is installed.
         """
         if level not in self.levels:
             raise RelayError(
@@ -159,8 +160,8 @@ class Kernel:
 
     @cached_property
     def run(self) -> Callable[..., object]:
-        """The function that takes tensors of this machine's memory, those that it reads, then those that it
-        writes.
+        """The function that runs the kernel on tensors in host memory: those that it reads, then those that
+        it writes.
         """
         if self.on_host:
             from .host_kernel import host_kernel
@@ -179,8 +180,8 @@ class Kernel:
             raise RelayError(
                 f"the library of the kernel `{self.name}` cannot be loaded: {str(problem).strip()[-300:]}",
                 help=[
-                    "where nothing in its folder may be run, set the environment variable "
-                    "RELAY_EXPLORER_CACHE to another one; where it is damaged, delete it"
+                    "if programs in its folder cannot be executed, set the environment variable "
+                    "RELAY_EXPLORER_CACHE to another one; if it is damaged, delete it"
                 ],
             ) from None
         function: Callable[..., object] = self._library[self.symbol]
@@ -188,8 +189,8 @@ class Kernel:
 
     @property
     def library(self) -> Path | None:
-        """Its file; None where it was compiled in this process. One that went from the cache since is made
-        again.
+        """The path of the library; None if the kernel was compiled in this process. If the library has been
+        removed from the cache, it is compiled again.
         """
         stored = self.entry.get("path")
         if stored is None:
@@ -203,16 +204,16 @@ class Kernel:
 
     @property
     def on_its_device(self) -> Callable[..., object]:
-        """The function that takes tensors of the memory of the device that it is made for."""
+        """The function that runs the kernel on tensors in the memory of the target's device."""
         self._check_runs()
         if all(t.is_static and 0 in t.concrete_shape for t in self.output_types):
-            return _nothing  # TVM starts a thread for no elements, too
+            return _nothing  # TVM would launch a thread even without elements
         return self._built_here
 
     def _check_runs(self) -> None:
         if not self.target.runs_here:
             raise RelayError(
-                f"the kernel `{self.name}` is made for {self.target}, {self._obstacle()}",
+                f"the kernel `{self.name}` is compiled for {self.target}, {self._obstacle()}",
                 help=[f"its code can be read: kernel.source({self._code!r})"],
             )
 
@@ -222,12 +223,12 @@ class Kernel:
         return [level for level in self.levels if level != "ptx"][-1]
 
     def _obstacle(self) -> str:
-        return f"and {lacks(self.target)}" if self.target.kind == "cuda" else "which this machine is not"
+        return f"and {lacks(self.target)}" if self.target.kind == "cuda" else "which this machine cannot run"
 
     @property
     def usage(self) -> list[Usage]:
-        """What the kernel takes of a GPU: registers, shared memory, and how much of a multiprocessor it can
-        fill. NVIDIA's compiler nvcc says it; no GPU is needed.
+        """The kernel's use of GPU resources: registers, shared memory, and occupancy of a multiprocessor.
+        NVIDIA's compiler nvcc reports it; no GPU is needed.
         """
         if self.target.kind != "cuda" or self.on_host:
             raise RelayError(
@@ -237,13 +238,13 @@ class Kernel:
 
     @cached_property
     def _built_here(self) -> Callable[..., object]:
-        """The function as TVM compiles it in this process: where there is no library."""
+        """The function that TVM compiles in this process, for kernels without a library."""
         function: Callable[..., object] = self._generated[self.symbol]
         return function
 
     def __call__(self, *arrays: Any) -> Any:
-        """Run the kernel on NumPy arrays, those of tuples one after another, and return new arrays. Dynamic
-        sizes are those of the arrays.
+        """Run the kernel on NumPy arrays, with tuples flattened, and return new arrays. Dynamic sizes are
+        read from the arrays. Raise a RelayError for arguments of the wrong number, shape or type.
         """
         expected = self.input_types
         arrays = tuple([_read(array, f"p{number}") for number, array in enumerate(arrays)])
@@ -261,8 +262,8 @@ class Kernel:
 
     @cached_property
     def sizes(self) -> list[list[Any]] | None:
-        """The sizes of its results as functions of those of its arguments (see
-        `lower.codegen.symbolic_sizes`); None where all are static.
+        """The programs that compute the results' sizes from the arguments' (see
+        `lower.codegen.symbolic_sizes`); None if all sizes are static.
         """
         if all(t.is_static for t in self.output_types):
             return None
@@ -273,7 +274,7 @@ class Kernel:
 
     @cached_property
     def _agreements(self) -> list[ShapeConstraint]:
-        """Which sizes must go together that the types leave open."""
+        """The dynamic sizes that must agree, although the types do not say so."""
         return [] if all(t.is_static for t in self.input_types) else shape_constraints(self.function)
 
     def _check_sizes(self, arrays: Any) -> None:
@@ -296,7 +297,7 @@ class Kernel:
 
 
 def _read(value: Any, name: str) -> Any:
-    """Convert an argument to a NumPy array, if it is one or exports its memory by DLPack."""
+    """Convert an argument to an array if it is a number, a NumPy value, or exports its memory by DLPack."""
     value = by_dlpack(value, name)
     if isinstance(value, (bool, int, float)) or type(value).__module__ == "numpy":
         return to_value(value)
@@ -308,7 +309,7 @@ def _described(value: Any) -> str:
 
 
 def _nothing(*tensors: Any) -> None:
-    """Write no elements."""
+    """Do nothing: the kernel has no elements to write."""
 
 
 def _is(value: Any, type_: TensorType) -> bool:

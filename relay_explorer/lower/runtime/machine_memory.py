@@ -1,9 +1,9 @@
 """The memory of tensors when the virtual machine runs compiled kernels.
 
-To make an array and hand it to a kernel takes Python longer than a small kernel computes. So an instruction
-keeps the storage that it made, and when it runs again gives the same one, once nothing but this module holds
-it or a tensor in it: Python counts who does. A tensor of a storage that is kept is made once, and so is what
-kernels are given for it.
+Creating an array and passing it to a kernel takes Python longer than a small kernel computes. Each allocating
+instruction therefore keeps its storages in a pool, and reuses one when it runs again, as soon as nothing but
+this module refers to the storage or to a tensor in it, which Python's reference counts show. The tensors of a
+pooled storage, and the TVM tensors that kernels take for them, are created only once.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from .arrays import ALIGNMENT, is_aligned, tensor_maker
 if TYPE_CHECKING:
     from numpy import ndarray as Array
 
-COPY_BELOW_BYTES = 1 << 11  # checking whether kernels can read an array takes as long as such a copy
+COPY_BELOW_BYTES = 1 << 11  # copying so little takes no longer than checking whether kernels can read it
 ROUNDED_BELOW_BYTES = 1 << 16  # storages of dynamic size are rounded to a few sizes, up to this one
 MAX_POOLED_BYTES = 1 << 24  # allocating a larger storage takes little compared to filling it
 MAX_STORAGES = 16  # of one instruction: a recursive function needs several at a time
 
-# What `getrefcount` says in `KernelMemory._is_free` of a storage, besides its tensors, and of a tensor,
-# besides what kernels are given for it, when nothing else holds them.
+# The reference counts that `KernelMemory._is_free` sees when nothing else refers to the objects: of a
+# storage, not counting its tensors, and of a tensor, not counting the TVM tensor that kernels take for it.
 _STORAGE, _TENSOR = 3, 3
 
 _TYPES: list[Any] = []
 
 
 def storage_type() -> Any:
-    """Return the array type of memory that the machine allocated: tensors in it need no further check."""
+    """Return the array type of the virtual machine's own memory; tensors in it need no further check."""
     if not _TYPES:
         import numpy as np
 
         class Storage(np.ndarray):
-            """Memory at an address that kernels can take; `tensors` has those in it by shape and element
-            type, if it is kept.
+            """Memory that is aligned for kernels. If it is pooled, `tensors` maps shapes and element types to
+            the tensors in it.
             """
 
             tensors: dict[Any, Any] | None = None
@@ -50,8 +50,8 @@ def storage_type() -> Any:
 
 
 class KernelMemory(Memory):
-    """Memory at addresses that kernels can take. `known` has what kernels are given for arrays, by their
-    identities; it keeps the arrays alive.
+    """Memory that is aligned for kernels. `known` maps the ids of arrays to the TVM tensors that kernels take
+    for them; it keeps the arrays alive.
     """
 
     def __init__(self) -> None:
@@ -61,10 +61,10 @@ class KernelMemory(Memory):
         self._small: dict[int, Callable[[], Array]] = {}  # by the number of bits of the size
         self.keeps = self._counts_as_expected()
 
-    # -- what kernels are given
+    # -- the arguments of kernels
 
     def given(self, array: Array) -> Any:
-        """TVM's tensor of an array that is not known yet, or of a copy where kernels cannot read it."""
+        """Return the TVM tensor of an array not in `known`, or of a copy if kernels cannot read it."""
         base: Any = array.base
         if type(base) is self._type:
             tensor = self._tensor(array)
@@ -77,7 +77,9 @@ class KernelMemory(Memory):
 
     @contextmanager
     def at_hand(self, values: list[Any]) -> Iterator[None]:
-        """Arguments of a run, among `values`, that kernels can read are looked at once; others are copied."""
+        """Make the arrays among `values`, the arguments of a run, available to kernels while the context is
+        entered. Those that kernels can read are checked only once; others are copied.
+        """
         held = []
         try:
             for number, value in enumerate(values):
@@ -104,9 +106,9 @@ class KernelMemory(Memory):
         return self._small[bits]()
 
     def _new(self, size: int) -> Array:
-        if size >= 1 << 62:  # NumPy says something else
+        if size >= 1 << 62:  # NumPy would raise another kind of error
             raise MemoryError(f"unable to allocate {size:,} bytes")
-        # NumPy takes who owns memory for a tensor's base, so that is of the type itself.
+        # NumPy makes the array that owns the memory a tensor's base, so that array must be of the type.
         memory: Array = self._type((size + ALIGNMENT,), "uint8")
         start = -memory.ctypes.data % ALIGNMENT
         return memory[start : start + size]
@@ -118,7 +120,7 @@ class KernelMemory(Memory):
 
         def storage() -> Any:
             try:
-                candidate = storages.popleft()  # that was given the longest time ago
+                candidate = storages.popleft()  # the least recently used
             except IndexError:
                 candidate = None
             if candidate is None or not self._is_free(candidate):
@@ -127,13 +129,13 @@ class KernelMemory(Memory):
                         storages.append(candidate)
                     else:
                         self._forget(candidate)
-                candidate = self._kept(size)
+                candidate = self._pooled(size)
             storages.append(candidate)
             return candidate
 
         return storage
 
-    def _kept(self, size: int) -> Any:
+    def _pooled(self, size: int) -> Any:
         storage: Any = self._new(size)
         storage.tensors = {}
         return storage
@@ -155,7 +157,7 @@ class KernelMemory(Memory):
         return tensor
 
     def own(self, array: Array) -> Array:
-        """Copy an array to such memory."""
+        """Copy an array to new aligned memory."""
         return self._copy(array, self._new(array.nbytes))
 
     def constant(self, array: Array) -> Array:
@@ -172,10 +174,10 @@ class KernelMemory(Memory):
         result[...] = array
         return result
 
-    # -- who holds what
+    # -- reference counts
 
     def _is_free(self, storage: Any) -> bool:
-        """Whether only this module, and who asks, holds a storage and its tensors."""
+        """Whether only this module, and the caller, refer to a storage and its tensors."""
         count, tensors = sys.getrefcount, storage.tensors
         if count(storage) != _STORAGE + len(tensors):
             return False
@@ -191,8 +193,8 @@ class KernelMemory(Memory):
             self.known.pop(id(tensor), None)
 
     def _counts_as_expected(self) -> bool:
-        """Whether this Python counts holders at once, and as it did when this was written."""
-        storage = self._kept(ALIGNMENT)
+        """Whether this Python updates reference counts at once, to the values that `_is_free` expects."""
+        storage = self._pooled(ALIGNMENT)
         tensor = self.tensors((4,), "float32")
         held = [tensor(storage)]
         self.given(held[0])

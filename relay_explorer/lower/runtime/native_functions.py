@@ -1,5 +1,5 @@
-"""Functions as arguments and results of native programs: those of a program that came out of it, and those of
-Python that go in.
+"""Functions as arguments and results of native programs: Python callables for functions that a program
+returns, and values of the program for Python functions that are passed to it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _Done = ctypes.CFUNCTYPE(None, ctypes.c_size_t)
 
 
 class NativeClosure(ForeignClosure):
-    """A function of a native program, at an address, which it holds as long as it lives."""
+    """A function of a native program, at an address. It is a reference that keeps the function alive."""
 
     __slots__ = ("__weakref__", "address", "arity", "library")
 
     def __init__(self, library: NativeLibrary, address: int, arity: int) -> None:
         self.library, self.address, self.arity = library, address, arity
         self.captured = []
-        # The machine may be running when this one goes: its next caller frees it.
+        # The machine may be running when this object dies, so its next caller releases the function.
         weakref.finalize(self, library.released.append, address)
 
     @property
@@ -46,7 +46,7 @@ class NativeClosure(ForeignClosure):
 
 
 class WrappedFunction(ForeignClosure):
-    """A function from outside together with the interpreter that runs it."""
+    """A function from outside the program, together with the interpreter that runs it."""
 
     __slots__ = ("interpreter", "of")
 
@@ -78,7 +78,7 @@ def called(function: Value, args: Sequence[Value], interpreter: Interpreter) -> 
 
 
 class OutsideFunctions:
-    """Functions of Python that a program holds, by number."""
+    """The Python functions that a program refers to, by number."""
 
     def __init__(self, library: NativeLibrary, loaded: Any) -> None:
         self._library = weakref.ref(library)
@@ -94,7 +94,7 @@ class OutsideFunctions:
         self._fail.restype, self._fail.argtypes = ctypes.c_int, (ctypes.c_void_p, ctypes.c_char_p)
 
     def made(self, machine: int, function: Value) -> int:
-        """Create a value of the program that stands for a function, and return its address."""
+        """Create a value of the program that represents a function, and return its address."""
         number = next(self._numbers)
         address = self._make(machine, len(_parameters(function)), self._code, self._done, number)
         if not address:
@@ -113,8 +113,8 @@ class OutsideFunctions:
         self._functions.pop(number, None)
 
     def _call(self, number: int, machine: int, arguments: Any, result: int) -> int:
-        """Run a function that the program calls. An error ends the run, and is raised again where the run was
-        started.
+        """Run a function that the program calls. An error ends the run, and is raised again by the caller of
+        the run.
         """
         library, function = self._library(), self._functions[number]
         assert library is not None
@@ -123,4 +123,4 @@ class OutsideFunctions:
             return library.read_at(called(function, values, Interpreter(library.module)), result)
         except BaseException as problem:
             self._raised = problem
-            return int(self._fail(machine, b"a function from outside raised an error"))
+            return int(self._fail(machine, b"an external function raised an error"))

@@ -1,4 +1,4 @@
-"""A program compiled ahead of time, loaded into Python."""
+"""Loads programs that were compiled ahead of time into Python, and runs them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ RESULT_CAPACITY = 1024  # integers, enough for most results
 
 
 class NativeLibrary:
-    """Runs a library's program. `live` is how many values it holds: none, between two runs."""
+    """Runs a library's program. `live` is the number of values that the program holds. Between two runs it is
+    0, except for functions that were returned and are still alive.
+    """
 
     def __init__(self, path: str, native: NativeSource, main: Function, module: IRModule) -> None:
         self.native, self.main, self.module = native, main, module
@@ -48,7 +50,8 @@ class NativeLibrary:
             raise RelayError(
                 f"the program's library cannot be loaded: {problem}",
                 help=[
-                    "where nothing in the folder for temporary files may be run, set TMPDIR to another one"
+                    "if programs in the folder for temporary files cannot be executed, "
+                    "set TMPDIR to another one"
                 ],
             ) from None
 
@@ -75,9 +78,9 @@ class NativeLibrary:
         self._clocked = function("clocked", number, pointer, pointer, number)
         self._machine = self._new()
         self._outside = OutsideFunctions(self, library)
-        # Not where the process ends: another thread may be running the program.
+        # Not at the end of the process, because another thread may be running the program then.
         weakref.finalize(self, _closed, library, self._end, self._machine).atexit = False
-        self.released: list[int] = []  # values without a reference, since the last run
+        self.released: list[int] = []  # addresses of values to release after the current or next run
         self._room = array("q", bytes(8 * RESULT_CAPACITY))
         self._arguments = (ctypes.c_void_p * (len(native.arguments) + 1))()
         types = [param.checked_type for param in main.params]
@@ -97,7 +100,7 @@ class NativeLibrary:
 
     @property
     def memory(self) -> int:
-        """Bytes that the system gave for values."""
+        """The bytes that the program has allocated for values."""
         return int(self._memory(self._machine))
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
@@ -119,7 +122,7 @@ class NativeLibrary:
         return result
 
     def _written(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[bytes, list[Any]]:
-        """Encode the arguments as integers: directly where they are plainly valid, otherwise after checking
+        """Encode the arguments as integers: directly if they are obviously valid, otherwise after checking
         them.
         """
         if not named:
@@ -140,14 +143,14 @@ class NativeLibrary:
             self.released += addresses
 
     def _handle(self, function: Value, addresses: list[int]) -> int:
-        """Return the program's value for a function."""
+        """Return the address of the program's value for a function."""
         if isinstance(function, NativeClosure) and function.library is self:
             return function.address
         addresses.append(self._outside.made(self._machine, function))
         return addresses[-1]
 
     def values(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Value]:
-        """Arguments as the interpreter has them, of the parameters' types."""
+        """Convert arguments to values of the interpreter, and check that they have the parameters' types."""
         params = self.main.params
         arguments = all_in_order(self._inputs, args, named)
         values = [self._value(param, value) for param, value in zip(params, arguments)]
@@ -188,7 +191,7 @@ class NativeLibrary:
                 self._let_go(self._machine)
 
     def _function(self, address: int) -> NativeClosure:
-        """Return a function of the program that a run returned."""
+        """Return a Python callable for a function that a run returned."""
         return NativeClosure(self, int(self._keep(address)), int(self._arity(address)))
 
     def _release_all(self) -> None:
@@ -205,7 +208,7 @@ class NativeLibrary:
         return values_of(room, 0, self._constructors, _copied, self._function)
 
     def read_at(self, value: Value, place: int) -> int:
-        """Create a value of the program, and store it at an address. Return nonzero where memory ran out."""
+        """Create a value of the program, and store it at an address. Return nonzero if memory ran out."""
         numbers, alive = self.numbers([value])
         wrong = int(self._read(self._machine, numbers, len(numbers) // 8, place, 1))
         self._release_all()
@@ -231,8 +234,8 @@ class NativeLibrary:
 
     @contextmanager
     def given(self, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[Callable[[], float]]:
-        """Yield a function that runs the program on arguments, which are passed once, and returns the seconds
-        that it took. The program is locked meanwhile.
+        """Yield a function that runs the program on arguments, which are converted once, and returns the
+        seconds that it took. The program is locked meanwhile.
         """
         clock, call, machine, arguments = time.perf_counter, self._call, self._machine, self._arguments
         count, result = len(self.native.arguments), ctypes.c_void_p()
@@ -259,12 +262,12 @@ class NativeLibrary:
                 del alive
 
     def calls(self) -> array[int]:
-        """Return the calls of kernels since the last call of this method, encoded as integers (see clock.c):
-        none, unless the library was built with the clock.
+        """Return the calls of kernels since the last call of this method, encoded as integers (see clock.c).
+        There are none unless the library was built with the clock.
         """
         log = array("q", bytes(8 * max(0, self._clocked(self._machine, None, 0))))
         if self._clocked(self._machine, log.buffer_info()[0], len(log)) < 0:
-            raise MemoryError("there is no memory for the times of the kernels' calls")
+            raise MemoryError("out of memory for the log of kernel calls")
         return log
 
     def problem(self) -> BaseException:
@@ -278,7 +281,7 @@ class NativeLibrary:
 
 
 def _closed(library: ctypes.CDLL, end: Callable[[int], None], machine: int) -> None:
-    """Frees all that a program holds, and takes its code from memory."""
+    """Free everything that a program holds, and unload its library."""
     end(machine)
     _ctypes.dlclose(library._handle)
 

@@ -1,7 +1,7 @@
-"""What later rooms do with executables: save, profile and measure them.
+"""The registry of services for executables that later packages implement: saving, profiling and measuring.
 
-They register themselves here when they are loaded, so that an executable knows neither file formats nor
-clocks. `link` and `saving` load them, and no executable comes from anywhere else.
+The packages register their functions here when they are imported, so that an executable depends on neither
+file formats nor timers. `link` and `saving` import them, so they are registered before an executable exists.
 """
 
 from __future__ import annotations

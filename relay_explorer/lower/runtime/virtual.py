@@ -1,4 +1,4 @@
-"""Programs for the virtual machine, compiled: bytecode, and kernels of machine code."""
+"""Compiled programs for the virtual machine: bytecode, and kernels of machine code."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ ENTRY = "main"
 
 
 class VMExecutable(Executable):
-    """A program with control flow, data types or closures, or one whose sizes are known only when it runs,
-    for the virtual machine.
+    """A program for the virtual machine, which also runs programs with control flow, data types, closures, or
+    dynamic sizes.
 
     Arguments may also be tuples, lists and trees. The result is a NumPy array, a tuple, a constructed value
-    with `.constructor` and `.fields`, a cell, or a function. `program` is its bytecode; print it. `kernel_of`
-    has the kernels by their numbers in it; None where NumPy computes.
+    with `.constructor` and `.fields`, a reference cell, or a function. `program` is the bytecode, which can
+    be printed. `kernel_of` lists the kernels by their indices in the bytecode; None where NumPy computes.
     """
 
     program: VMProgram
@@ -78,7 +78,7 @@ class VMExecutable(Executable):
         return self._result(self.machine.call(ENTRY, self.values(args, named)))
 
     def values(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Value]:
-        """Convert arguments to values of the machine."""
+        """Convert arguments to values of the virtual machine."""
         arguments = all_in_order(self._inputs, args, named)
         values = [_value(argument, param) for argument, param in zip(arguments, self._params)]
         check_arguments(self._params, values, self._types)
@@ -114,7 +114,7 @@ def machine_of(
     watched: Callable[[int, Runs], Runs] = lambda _, kernel: kernel,
 ) -> Machine:
     """Build the machine that runs bytecode with compiled kernels; NumPy computes those that are None.
-    `watched` may wrap each kernel.
+    `watched` takes the index and the implementation of each kernel, and may wrap it.
     """
     if any(kernel is not None and kernel.target.kind == "cuda" for kernel in kernels):
         return _machine_on_device(program, kernels, watched)
@@ -133,7 +133,7 @@ def machine_of(
 def _machine_on_device(
     program: VMProgram, kernels: Sequence[Kernel | None], watched: Callable[[int, Runs], Runs]
 ) -> Machine:
-    """Build the same for a GPU, on which tensors stay."""
+    """Build the machine for a GPU, in whose memory the tensors stay."""
     from ..require import tvm
     from .device_memory import DeviceKernel, DeviceMemory, HostKernel
 
@@ -148,11 +148,13 @@ def _machine_on_device(
 
 
 class CompiledKernel:
-    """A compiled kernel as the machine calls it. What it does not know itself, its NumPy meaning does."""
+    """A compiled kernel, as the virtual machine calls it. Its NumPy reference implementation computes the
+    shapes of results, and results in new memory.
+    """
 
     def __init__(self, kernel: Kernel, meaning: NumPyKernel, memory: KernelMemory) -> None:
         self.kernel = kernel
-        self.shapes = meaning.shapes  # by the type relations: inconsistent sizes are an error
+        self.shapes = meaning.shapes  # uses the type relations, so inconsistent sizes are an error
         self.compute = meaning.compute
         self._given, self._known = memory.given, memory.known
         self._run: Any = None
@@ -170,7 +172,7 @@ class CompiledKernel:
         self._run(*[to_tensor(a) if (tensor := cached(id(a))) is None else tensor for a in arrays])
 
     def _run_narrow(self, arrays: Sequence[Array], dtypes: Sequence[str]) -> None:
-        """Run with tensors of bfloat16, which the machine, like NumPy, holds in float32."""
+        """Run with bfloat16 tensors, which the virtual machine, like NumPy, stores as float32."""
         own = [aligned_copy(array, dtype) for array, dtype in zip(arrays, dtypes)]
         self._run(*map(tensor_of, own))
         for array, result in zip(arrays[self._reads :], own[self._reads :]):
@@ -178,14 +180,14 @@ class CompiledKernel:
 
 
 def parameters(program: VMProgram) -> list[Var]:
-    """Return the parameters of `@main`; those whose types cannot be read from text have none."""
+    """Return the parameters of `@main`; those whose types cannot be parsed have no type annotation."""
     main, types = program.functions[ENTRY], types_of(program)
     return [Var(name, parsed_type(text, types)) for name, text in zip(main.params, main.types)]
 
 
 def parsed_type(text: str, types: IRModule | None = None) -> Type | None:
-    """Parse a type; return None where the text does not suffice, as for a type variable. `types` has the data
-    types that it may name.
+    """Parse a type; return None if the text is not enough, as for a type variable. `types` contains the data
+    types that it may refer to.
     """
     try:
         header = parse_expr(f"fn (%x: {text}) {{ () }}", init_module=types)
@@ -201,7 +203,9 @@ def types_of(program: VMProgram) -> IRModule:
 
 
 def _value(argument: Any, param: Var) -> Value:
-    """Convert an argument to a value of the machine; Python's numbers take the parameter's element type."""
+    """Convert an argument to a value of the virtual machine. A Python number takes the parameter's element
+    type. Raise a RelayError if the value does not fit the parameter's type.
+    """
     type_ = param.type_annotation
     if isinstance(type_, TensorType) and not type_.shape:
         argument = of_number(argument, type_.dtype)
@@ -215,8 +219,8 @@ def _value(argument: Any, param: Var) -> Value:
 
 
 class InterpretedExecutable(VMExecutable):
-    """A program that is not compiled at all: the interpreter runs it as it was written, with the same checks
-    of its arguments. `program` has the head of `@main` alone.
+    """A program that is not compiled: the interpreter runs it as it was written, with the same checks of its
+    arguments. `program` contains only the signature of `@main`.
     """
 
     def __init__(self, module: IRModule, target: Target) -> None:
@@ -229,7 +233,7 @@ class InterpretedExecutable(VMExecutable):
 
     @property
     def machine(self) -> Interpreter:  # type: ignore[override]  # it is called as the machine is
-        """The machine that runs the program."""
+        """The interpreter that runs the program."""
         return self._interpreter
 
     def save(self, path: object) -> None:

@@ -1,11 +1,12 @@
-"""Save and load executables: one file format per kind of program, found by what a file says of itself.
+"""Saves and loads executables, in one file format per kind of program, which `load` recognizes by the
+contents.
 
-A format is a module that registers itself with `formats`.
+Each format is a module that registers itself with `formats`.
 """
 
 from __future__ import annotations
 
-from .. import profiling as profiling  # what is loaded can be measured
+from .. import profiling as profiling  # executables that are loaded can be measured
 from . import graph as graph
 from . import native as native
 from . import virtual as virtual

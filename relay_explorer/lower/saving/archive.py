@@ -1,8 +1,8 @@
 """The ZIP archive that a compiled program is saved in, with a digest of each member.
 
-A library that was shortened would end the process when it is loaded, and a changed description would end in
-errors of any kind, so whatever differs from what was saved is refused before it is used. This detects damage;
-it is not a protection against a person who changes the digests too.
+Loading a truncated library would crash the process, and a changed description could cause any kind of error,
+so a member that differs from what was saved is rejected before it is used. This detects damage; it does not
+protect against an attacker, who can change the digests as well.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ REBUILD = "build the program again, and save it: relay_explorer.build(…).save(
 
 
 class ArchiveWriter:
-    """Members of an archive that is being written."""
+    """Writes the members of an archive, and records their digests."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -36,13 +36,13 @@ class ArchiveWriter:
 
 
 class ArchiveReader:
-    """Members of an archive that was saved, in `path`."""
+    """Reads the members of a saved archive, and checks their digests; `path` is named in errors."""
 
     def __init__(self, archive: zipfile.ZipFile, path: str) -> None:
         self._archive, self._path = archive, path
 
     def description(self, name: str, form: int) -> dict[str, Any]:
-        """Read the description in JSON of an archive that has the format `form`; a RelayError otherwise."""
+        """Read the archive's JSON description. Raise a RelayError if the archive's format is not `form`."""
         described = json.loads(self._archive.read(name))
         if described["format"] != form:
             raise RelayError(
@@ -54,7 +54,7 @@ class ArchiveReader:
         return dict(described)
 
     def read(self, name: str) -> bytes:
-        """Read a member. Raise a RelayError where it has changed since it was saved."""
+        """Read a member. Raise a RelayError if it has changed since it was saved."""
         data = self._archive.read(name)
         if digest(data) != self._digests.get(name):
             raise RelayError(

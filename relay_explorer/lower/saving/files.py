@@ -1,5 +1,5 @@
-"""Files that programs are saved in: a path is looked at before anything is written, and a file is there when
-it is whole.
+"""Writes the files that programs are saved in: checks the path first, and replaces a file only when the new
+one is complete.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...ir.errors import RelayError
 def path_of(path: object) -> Path:
     """Return the path of a file. Raise a RelayError for a value that is not a path."""
     try:
-        text = os.fsdecode(path)  # type: ignore[arg-type]  # it says so where it is not a path
+        text = os.fsdecode(path)  # type: ignore[arg-type]  # it raises a TypeError if it is not a path
     except TypeError:
         raise RelayError(
             f"a path is a string or a pathlib.Path, not a value of type {type(path).__name__}"
@@ -29,9 +29,10 @@ def path_of(path: object) -> Path:
 
 @contextmanager
 def replaced(location: object) -> Iterator[Path]:
-    """Yield a new file that replaces the file at a path once it is completely written, because the old one
-    may be loaded at the moment, and stays as it is where writing fails. Links are followed. Raise a
-    RelayError where the path is something else, such as a folder or a device, and for errors of the system.
+    """Yield a new file that replaces the file at a path once it is completely written. The old file, which
+    may be loaded at the moment, stays unchanged if writing fails. Links are followed. Raise a RelayError if
+    the path is something other than a file, such as a folder or a device, and for errors of the operating
+    system.
     """
     path = path_of(location)
     try:
@@ -45,13 +46,13 @@ def replaced(location: object) -> Iterator[Path]:
 
 
 def _target(path: Path) -> Path:
-    """Return the file that a path leads to."""
+    """Resolve a path, following links. Raise a RelayError if it is something other than a file."""
     try:
         target = path.resolve()
-    except RuntimeError as problem:  # links that lead to each other
+    except RuntimeError as problem:  # a cycle of links
         raise _problem(path, problem) from None
     if target.exists() and not target.is_file():
-        raise _problem(path, "Is a directory" if target.is_dir() else "what is there is no file")
+        raise _problem(path, "Is a directory" if target.is_dir() else "it is not a regular file")
     return target
 
 

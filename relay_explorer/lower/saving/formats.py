@@ -1,4 +1,4 @@
-"""Save and load executables. Each format registers here, with what its files are known by."""
+"""Saves and loads executables. Each format registers here, with the mark that identifies its files."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def save(exe: Executable, path: object) -> None:
 
 
 def load(path: object) -> Executable:
-    """Load a program that `Executable.save` wrote; a RelayError where it is none, is damaged, or is for
-    another machine. It holds machine code: load only what you trust.
+    """Load a program that `Executable.save` wrote. Raise a RelayError if the file is not such a program, is
+    damaged, or is for another machine. It contains machine code, so load only files that you trust.
     """
     return _load(str(path_of(path)))
 
@@ -63,8 +63,8 @@ def _load(path: str) -> Executable:
         raise RelayError(f"there is no program to load at {path!r}: {problem.strerror}") from None
     except RelayError:
         raise
-    except Exception as problem:  # what is damaged can be wrong in any way
+    except Exception as problem:  # a damaged file can cause any kind of error
         reason = f"{type(problem).__name__}: {problem}"
         raise RelayError(
-            f"{path!r} is not a program that was saved, or a part of one: {reason}"[:400], help=[REBUILD]
+            f"{path!r} is not a complete program that this package saved: {reason}"[:400], help=[REBUILD]
         ) from None

@@ -1,4 +1,4 @@
-"""A compiled program as a file: a ZIP archive of libraries, constants, and a description in JSON."""
+"""Saves and loads graph programs as ZIP archives of libraries, constants, and a description in JSON."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ _KINDS: dict[str, Any] = {"Launch": Launch, "Branch": Branch, "Copy": Copy}
 
 
 def save(exe: GraphExecutable, path: object) -> None:
-    """Write `exe` to a file. Raise a RelayError where a kernel has no library, or the file cannot be
-    written.
-    """
+    """Write `exe` to a file. Raise a RelayError if a kernel has no library, or the file cannot be written."""
     program = exe.program
     description = {
         "slots": program.slots,
@@ -48,9 +46,7 @@ def save(exe: GraphExecutable, path: object) -> None:
 def write_archive(
     path: object, exe: Executable, fields: Mapping[str, Any], constants: Mapping[int, bytes]
 ) -> None:
-    """Write the file of a program that runs kernels: `fields` is the part of its description that depends on
-    the executor.
-    """
+    """Write a program's archive; `fields` is the part of its description that depends on the executor."""
     libraries = [_library_of(kernel) for kernel in exe.kernels]
     description = {
         "format": FORMAT,
@@ -73,7 +69,7 @@ def write_archive(
 
 
 def _library_of(kernel: Kernel) -> Path | None:
-    """Return the library of a kernel; None where it runs on the host."""
+    """Return the library of a kernel; None if it runs on the host. Raise a RelayError if it has none."""
     if kernel.on_host:
         return None
     library = kernel.library
@@ -83,15 +79,15 @@ def _library_of(kernel: Kernel) -> Path | None:
             help=[
                 "install a C compiler (gcc)"
                 if c_compiler() is None
-                else "so are kernels with lowerings of yours and those of symbolic sizes: "
-                'build(…, executor="aot") makes a library of them that can be saved'
+                else "kernels with user-defined lowerings or symbolic sizes are compiled in this process: "
+                'build(…, executor="aot") builds a library that can be saved'
             ],
         )
     return library
 
 
 def _kernel_fields(kernel: Kernel) -> dict[str, Any]:
-    """Return what is saved of a kernel besides its library."""
+    """Return the fields that are saved for a kernel in addition to its library."""
     left_out = ("path", "function", "file", "sha256", "format")
     entry = {name: value for name, value in kernel.entry.items() if name not in left_out}
     own = {"name": kernel.name, "symbol": kernel.symbol, "text": kernel.text, "uses": kernel.uses}
@@ -121,8 +117,8 @@ def _loaded(archive: ArchiveReader, description: dict[str, Any]) -> GraphExecuta
 
 
 def read_kernels(archive: ArchiveReader, description: dict[str, Any], target: Target) -> list[Kernel]:
-    """Read the kernels of a saved program. Their libraries lie in a temporary folder that lives as long as
-    they do.
+    """Read the kernels of a saved program. Their libraries are extracted to a temporary folder that lives as
+    long as the kernels.
     """
     kernels = []
     folder = _Folder()
@@ -139,7 +135,7 @@ def read_kernels(archive: ArchiveReader, description: dict[str, Any], target: Ta
 
 
 class _Folder:
-    """A new folder for files, which is removed when nothing refers to this object any more."""
+    """A temporary folder, which is removed when nothing refers to this object any more."""
 
     def __init__(self) -> None:
         self.path = tempfile.mkdtemp(prefix="relay_explorer_")
@@ -147,7 +143,7 @@ class _Folder:
 
 
 def read_target(description: dict[str, Any]) -> Target:
-    """Return the target that a program was built for. Raise a RelayError where this machine cannot run it."""
+    """Return the target that a program was built for. Raise a RelayError if this machine cannot run it."""
     target = Target.from_dict(description["target"])
     if description["machine"] != platform.machine() or not target.runs_here:
         raise RelayError(
@@ -158,14 +154,12 @@ def read_target(description: dict[str, Any]) -> Target:
 
 
 def _tuples(value: Any) -> Any:
-    """Convert lists to the tuples that they were before they were saved."""
+    """Convert lists back to the tuples that they were before they were saved as JSON."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _result(nest: Any) -> Any:
-    """Restore a result's nest: a pair of an index and a shape is a leaf, other lists are tuples of the
-    program.
-    """
+    """Restore a program's nested result: a pair of an index and a shape is a leaf, other lists are tuples."""
     if len(nest) == 2 and isinstance(nest[0], int):
         return nest[0], tuple(nest[1])
     return [_result(part) for part in nest]

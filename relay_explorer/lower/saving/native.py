@@ -1,5 +1,5 @@
-"""A program that was compiled ahead of time, as a file: a shared library, and behind its last byte what
-Python must know to call it: its parameters and data types. Other programs do not look there.
+"""Saves and loads programs that were compiled ahead of time. The file is a shared library, to which a
+description is appended that Python needs to call it: its parameters and data types. Other programs ignore it.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from .formats import register_library
 FORMAT = 2
 ELF = b"\x7fELF"
 _MARK = b"relayao2"
-_END = struct.Struct("<Q32s8s")  # the length and the digest of the description, which stands before it
+_END = struct.Struct("<Q32s8s")  # the length and digest of the description, which precedes it, and _MARK
 _REBUILD = 'build the program again, and save it: relay_explorer.build(…, executor="aot").save(path)'
-# What Linux calls the features of processors that LLVM calls otherwise.
+# Linux's names of processor features for which LLVM has other names.
 _LINUX = {"avx512vnni": "avx512_vnni", "dotprod": "asimddp"}
 
 
@@ -64,12 +64,12 @@ def described(native: NativeSource, program: VMProgram, target: Target, library:
 class LoadedNative(Executable):
     """A program that was compiled ahead of time, saved and loaded.
 
-    exe(x, y)   runs it, as NativeExecutable does; `exe.header` is its C header
+    exe(x, y)   runs the program, as NativeExecutable does; `exe.header` is its C header
     """
 
     def __init__(self, path: str, data: bytes, description: dict[str, Any]) -> None:
         super().__init__([], Target.from_dict(description["target"]))
-        # A copy of its own: the system knows libraries by path, and another may come to lie at this one.
+        # Load a private copy: the system identifies libraries by path, and the file may be replaced.
         folder = tempfile.mkdtemp(prefix="relay_explorer_")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.path, self.header = Path(folder) / "library.so", str(description["header"])
@@ -92,7 +92,7 @@ class LoadedNative(Executable):
 
     @property
     def inputs(self) -> list[Input]:
-        """The parameters: name, and type as text."""
+        """The parameters of `@main`: their names, and their types as text."""
         return [Input(name, None, type_) for name, type_ in zip(self._head.params, self._head.types)]
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
@@ -100,7 +100,7 @@ class LoadedNative(Executable):
         return self.library(*args, **named)
 
     def time(self, *args: Any, repeat: int = 10, **named: Any) -> float:
-        """Return the seconds of the fastest of `repeat` runs; the arguments are passed once, before the
+        """Return the seconds of the fastest of `repeat` runs; the arguments are converted once, before the
         first.
         """
         return self.library.time(args, named, repeat)
@@ -117,16 +117,16 @@ class LoadedNative(Executable):
 
 
 def load(path: str) -> LoadedNative:
-    """Load the program in a shared library. Raise a RelayError where the library was not saved by this
-    package, was changed, or is for another machine; no code of it runs before these checks.
+    """Load the program in a shared library. Raise a RelayError if the library was not saved by this package,
+    was changed, or is for another machine. None of its code runs before these checks.
     """
     data = Path(path).read_bytes()
     length, sha, mark = _END.unpack(data[-_END.size :]) if len(data) > _END.size else (0, b"", b"")
     begin = len(data) - _END.size - length
     if mark != _MARK or begin < 0:
         raise RelayError(
-            f"{path!r} is a library, but none that was saved here, or a part of one",
-            help=[_REBUILD, "C code links any library with its header"],
+            f"{path!r} is a library, but not a complete program that this package saved",
+            help=[_REBUILD, "C code can link any library through its header"],
         )
     text = data[begin : len(data) - _END.size]
     description = json.loads(text) if sha256(text).digest() == sha else {"format": FORMAT, "library": ""}
@@ -168,7 +168,7 @@ def _missing(features: Sequence[str]) -> list[str]:
 def _timed(exe: LoadedNative, args: Sequence[Any], named: dict[str, Any] | None = None) -> Program:
     raise RelayError(
         "a saved library does not read the clock between its kernels",
-        help=["measure the program before it is saved, where it is built; here there is exe.time(…)"],
+        help=["measure the program where it was built, before saving it; here, use exe.time(…)"],
     )
 
 

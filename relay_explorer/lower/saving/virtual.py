@@ -1,5 +1,5 @@
-"""A compiled program for the virtual machine as a file: a ZIP archive of its bytecode as text, the data of
-its constants, and libraries of its kernels.
+"""Saves and loads programs for the virtual machine as ZIP archives of the bytecode as text, the data of the
+constants, and the libraries of the kernels.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ MAX_SOURCE_CHARACTERS = 1_000_000  # characters of program text that are saved f
 
 
 def save(exe: VMExecutable, path: object) -> None:
-    """Write `exe` to a file. Raise a RelayError where a kernel has no library, or the file cannot be
-    written.
-    """
+    """Write `exe` to a file. Raise a RelayError if a kernel has no library, or the file cannot be written."""
     numbers = {kernel: number for number, kernel in enumerate(exe.kernels)}
     constants = exe.program.constants
     description = {
@@ -34,7 +32,7 @@ def save(exe: VMExecutable, path: object) -> None:
 
 
 def _places(program: VMProgram) -> dict[str, Any]:
-    """Return the spans of instructions in the program's text, which is saved unless it is long."""
+    """Return the source spans of the instructions, and the program's text unless it is long."""
     sources: dict[int, tuple[int, Source]] = {}
     functions: dict[str, list[Any]] = {}
     for name, function in program.functions.items():

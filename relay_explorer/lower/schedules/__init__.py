@@ -1,12 +1,12 @@
-"""Schedules, one file an operator class: how a kernel's loops are ordered, split, vectorized and run in
-parallel.
+"""Schedule rules, one file per class of operators: how a kernel's loops are ordered, split, vectorized and
+run in parallel.
 
 A rule is a function
 
     def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None: ...
 
-of a file of this folder, which gives None for a kernel that it is not for. `choice` makes it repeat what it
-chose before. The first file of RULES that gives a schedule is taken; the last one takes every kernel.
+in a file of this folder. It returns None for a kernel that it does not apply to. With `choice`, it repeats an
+earlier choice. The first rule in RULES that returns a schedule is used; the last one applies to every kernel.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ RULES = ("gpu", "blocked", "winograd", "depthwise", "dense", "reduction", "fallb
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled:
-    """Schedule a kernel by the first rule that matches it. A rule that fails with an error of TVM is skipped
-    and recorded in `refused`; where no rule succeeds, the loops stay as the tensor expressions define them.
+    """Schedule a kernel by the first rule that applies to it. A rule that fails with an error of TVM is
+    skipped and recorded in `refused`. If no rule succeeds, the loops stay as the tensor expressions define
+    them.
     """
     refused = []
     for rule in RULES:

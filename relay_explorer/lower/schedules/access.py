@@ -1,6 +1,4 @@
-"""How a block's elements follow from what it reads, along its last axis: one after another, which is what
-vectors are for, or otherwise.
-"""
+"""Classifies a block's memory accesses along its last axis: only contiguous ones suit vectors."""
 
 from __future__ import annotations
 
@@ -11,10 +9,12 @@ from ..tvm_types import SBlock
 
 
 class Access(NamedTuple):
-    """`branches` where a condition on the last axis decides what is read, other than between whole vectors,
-    and `pieces` where it is one tensor or another; `strided` where what is read lies several elements apart,
-    or is the same for some; `across` the number of the axis along which elements that are read lie one after
-    another, where it is not the last: a transpose.
+    """How a block reads its operands.
+
+    `branches`: a condition on the last axis selects the element that is read, and may differ within a vector.
+    `pieces`: such a condition selects between tensors, as in a concatenation. `strided`: consecutive
+    iterations read elements several apart, or some the same. `across`: the index of the axis along which the
+    elements read are contiguous, if that is not the last axis, as in a transpose.
     """
 
     branches: bool = False
@@ -24,14 +24,14 @@ class Access(NamedTuple):
 
     @property
     def vectors(self) -> bool:
-        """Whether the last axis is one for vectors. Otherwise it is left to LLVM, which makes loops without
-        the conditions, and shuffles elements within vectors.
+        """Whether to vectorize the last axis. Otherwise it is left to LLVM, which creates loops without the
+        conditions, and shuffles elements within vectors.
         """
         return not (self.branches or self.strided)
 
 
 def access_of(block: SBlock, lanes: int) -> Access:
-    """Classify how a block of a schedule reads."""
+    """Classify how a block of a schedule reads its operands."""
     axes = [axis.var for axis in block.iter_vars]
     if not axes or not hasattr(block.body, "value"):
         return Access()
@@ -89,8 +89,9 @@ def _reads(expression: Any) -> bool:
 
 
 def _leaps(index: Any, last: Any) -> bool:
-    """Return whether consecutive iterations read elements that are several apart or the same: 2 i, or ⌊i /
-    2⌋. Where the index is itself read or computed, vectors gather; they do so too where elements wrap around.
+    """Whether consecutive iterations read elements that are several apart or the same, as at 2 i or ⌊i / 2⌋.
+    It is False for indices that are themselves loaded or computed, or that wrap around: there, vectors
+    gather.
     """
     kinds = {_kind(part) for part in _parts(index)}
     if kinds & {*_LOADS, "Call", "Cast", "Select", "FloorMod", "Mod"}:
@@ -106,8 +107,8 @@ def _comparisons(condition: Any) -> list[Any]:
 
 
 def _parted(value: Any, last: Any) -> bool:
-    """Return whether all conditions on the last axis compare it with a constant. TVM splits loops at other
-    conditions too, such as ⌊i / 8⌋ + 2 j < 1, but applies the result for one part to another there.
+    """Whether all conditions on the last axis compare it with a constant. TVM also splits loops at other
+    conditions, such as ⌊i / 8⌋ + 2 j < 1, but then it wrongly applies the result for one part to another.
     """
     conditional = [part for part in _parts(value) if _kind(part) in ("Call", "Select")]
     conditions = [p.args[0] if _kind(p) == "Call" else p.condition for p in conditional if _is_choice(p)]

@@ -1,11 +1,11 @@
-"""Convolutions in blocks of channels (`nn.contrib_conv2d_NCHWc`).
+"""Schedules convolutions in blocks of channels (`nn.contrib_conv2d_NCHWc`) for a CPU.
 
 A tile of the result stays in registers for the whole reduction: `channels` vectors of output channels by
 `columns` pixels of a row. For each input channel and each element of the window, the kernel loads one vector
 of each block of weights, broadcasts one element of the data to a vector, and accumulates their product in the
 tile. Bias, residual and ReLU are applied before the tile leaves the registers.
 
-The tuner chooses the tile's sides, and whether an image's rows or its channels are the outermost loop.
+The choice is the tile's sides, and whether an image's rows or its channels are the outermost loop.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .parts import REDUCED, Plan, divisors, product, sizes
 from .scheduled import Candidate, Choice, Scheduled
 
 NAME = "nn.contrib_conv2d_NCHWc"
-MIN_UTILIZATION = 0.75  # of the cores: where tiles of channels use less, they also share tiles of rows
+MIN_UTILIZATION = 0.75  # of the cores: if tiles of channels use less, the cores share tiles of rows instead
 SINGLE_CORE_FACTOR = 0.6  # relative speed of a tile that leaves all work to one of several cores
 REMAINDER_FACTOR = 0.6  # relative speed of a tile that does not divide the row: it checks bounds
 
@@ -38,7 +38,7 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
 
 
 def candidates(composed: Composed, target: Target) -> list[Candidate]:
-    """Tiles that fit the registers, the best by arithmetic for each load first."""
+    """Return the tiles that fit into registers, those with the most arithmetic per load first."""
     anchor = composed.anchor
     assert anchor is not None
     batch, blocks, height, width, _ = [int(d) for d in anchor.tensors[0].shape]
@@ -56,14 +56,14 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
     result = []
     for _, channels, columns in tiles[:3]:
         for rows in _row_tiles(composed, height, blocks // channels, target):
-            why = f"{channels} × {columns} sums in registers, {channels + columns} loads for each"
+            why = f"{channels} × {columns} accumulators in registers, {channels + columns} loads per step"
             result.append(Candidate({"channels": channels, "columns": columns, "rows": rows}, why))
     return result
 
 
 def sums_in_registers(target: Target) -> int:
-    """Return the number of accumulator vectors that a tile may hold. Not all registers: loads need some, and
-    where LLVM hoists loads and runs out of registers, it spills accumulators to memory, which takes twice the
+    """Return the number of accumulator vectors that a tile may hold. Some registers must stay free for loads:
+    if LLVM hoists loads and runs out of registers, it spills accumulators to memory, which takes twice the
     time.
     """
     registers = 32 if target.vector_bytes == 64 or target.kind == "arm64" else 16
@@ -71,15 +71,18 @@ def sums_in_registers(target: Target) -> int:
 
 
 def tile_score(channels: int, columns: int, most: int) -> float:
-    """Multiply-adds for each load. Fewer sums than it takes cycles until one is ready would wait."""
+    """Return the number of multiply-adds per load, reduced for tiles with so few accumulators that they
+    cannot hide the latency of an addition.
+    """
     held = channels * columns
     return held / (channels + columns) * min(1.0, held / (0.6 * most))
 
 
 def _row_tiles(composed: Composed, height: int, block_tiles: int, target: Target) -> list[int]:
-    """Return the number of result rows that are computed before the next channels' weights are read: all, or
-    as many as have their data in the L2 cache. In the latter case the cores share tiles of rows, so there
-    must be enough of them; the same holds where the tiles of channels are too few to be shared evenly.
+    """Return candidates for the number of result rows that are computed before the next channels' weights are
+    read, the best first: all rows, or as many as have their data in the L2 cache. In the latter case the
+    cores share tiles of rows, so there must be enough of them; the same holds if there are too few tiles of
+    channels to share evenly.
     """
     anchor = composed.anchor
     assert anchor is not None
@@ -91,22 +94,24 @@ def _row_tiles(composed: Composed, height: int, block_tiles: int, target: Target
         return [
             height if _evenly(batch * block_tiles, cores) > MIN_UTILIZATION or not by_rows else by_rows[0]
         ]
-    if weight > 8 * target.caches[1]:  # they would be read from memory again and again
+    if weight > 8 * target.caches[1]:  # each tile of rows would read the weights from memory again
         return [height, fits[0]]
     return [fits[0], height]
 
 
 def _even_rows(batch: int, height: int, cores: int) -> list[int]:
-    """Tiles of so many rows can be shared evenly, the largest first."""
+    """Return the numbers of rows per tile with which the cores share the tiles evenly, the largest first."""
     return [r for r in divisors(height, height) if _evenly(batch * height // r, cores) == 1]
 
 
 def _evenly(tasks: int, cores: int) -> float:
-    """Return the fraction of the cores' time that so many equal tasks use."""
+    """Return the utilization of the cores by `tasks` equal tasks."""
     return tasks / (cores * -(-tasks // cores))
 
 
 class _Convolution:
+    """Applies the primitives for one choice."""
+
     def __init__(self, plan: Plan, choice: Choice) -> None:
         self.plan = plan
         self.sch = plan.sch
@@ -138,7 +143,7 @@ class _Convolution:
             plan.vectorized(name)
 
     def _tiles(self, last: str) -> tuple[list[LoopRV], list[LoopRV]]:
-        """Split the loops of the epilogue: into those over tiles, and those within one."""
+        """Split the loops of the epilogue; return the loops over tiles, and the loops within a tile."""
         sch = self.sch
         n, blocks, height, width, lane = sch.get_loops(self.plan.block(last))
         rows, channels, columns = (int(self.choice[k]) for k in ("rows", "channels", "columns"))
@@ -155,7 +160,7 @@ class _Convolution:
         return [tasks, *outer[2:]], [block, column, lane]
 
     def _padding(self, outer: list[LoopRV]) -> None:
-        """Compute the padded data for the rows that are computed next; at once where that is all rows."""
+        """Compute the padded data: per tile of rows if rows are tiled, otherwise all of it beforehand."""
         sch, plan = self.sch, self.plan
         assert self.pad is not None
         block = plan.block(self.pad)

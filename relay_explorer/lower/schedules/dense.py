@@ -1,8 +1,9 @@
-"""Products with a packed weight (`nn.contrib_dense_pack`).
+"""Schedules matrix products with a packed weight (`nn.contrib_dense_pack`) for a CPU.
 
-As in a convolution, a tile of the result stays in registers: `units` vectors of output features times `rows`
-of the data. With one row there is one multiply-add for each weight, which is read once and in order: the
-time is that of reading it, and the several vectors only keep enough loads and sums in flight.
+As in a convolution, a tile of the result stays in registers: `units` vectors of output features by `rows` of
+the data. With one row, there is one multiply-add for each weight, and the weights are read once,
+sequentially. The time is then that of reading them, and several vectors only serve to keep enough loads and
+additions in flight.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     if anchor is None or anchor.op.name != NAME or not composed.is_static or len(composed.outputs) != 1:
         return None
     shape = sizes(anchor.call.args[1].checked_type)
-    if len(shape) != 3 or shape[1] == 1:  # not in blocks, or nothing to sum
+    if len(shape) != 3 or shape[1] == 1:  # not in blocks, or no reduction
         return None
     options = candidates(composed, target)
     chosen = dict(choice or options[0].choice)
@@ -34,8 +35,8 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
 
 
 def candidates(composed: Composed, target: Target) -> list[Candidate]:
-    """Tiles that fit the registers, whose weights fit the second-level cache: they are read again for each
-    tile of rows.
+    """Return the best tiles that fit into registers. Tiles are preferred whose weights fit into the L2 cache,
+    because the weights are read again for each tile of rows.
     """
     anchor = composed.anchor
     assert anchor is not None
@@ -44,7 +45,7 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
     most = sums_in_registers(target)
     tiles = []
     for rows in range(min(height, most), 0, -1):
-        once = height / (-(-height // rows) * rows)  # where rows are left, the last tile begins earlier
+        once = height / (-(-height // rows) * rows)  # the fraction of computed rows that no tile recomputes
         for units in divisors(blocks, min(4 if height > 1 else 8, most // rows)):
             weights = 4 * features * units * block
             fit = 1.0 if height == rows or weights <= target.caches[1] else 0.5
@@ -55,15 +56,15 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
         tiles = [(-abs(units - streams), rows, units) for _, rows, units in tiles]
     tiles.sort(reverse=True)
     return [
-        Candidate({"rows": rows, "units": units}, f"{rows} × {units} sums in registers")
+        Candidate({"rows": rows, "units": units}, f"{rows} × {units} accumulators in registers")
         for _, rows, units in tiles[:4]
     ]
 
 
 def _streams(target: Target, blocks: int, size: int) -> int:
-    """Return the number of blocks of `size` weights to sum at a time where each is read once, so that reading
-    dominates. From the caches, eight keep the arithmetic busy, as long as the cores get equal shares; from
-    memory four are enough.
+    """Return the number of blocks of `size` weights to sum at a time if each is read only once, so that
+    reading dominates. From the caches, eight keep the arithmetic units busy, as long as the cores get equal
+    shares; from memory, four are enough.
     """
     shared = 2 * blocks * size >= MIN_PARALLEL_OPERATIONS and blocks // 8 % target.cores
     return 4 if shared or 4 * blocks * size > target.caches[1] else 8

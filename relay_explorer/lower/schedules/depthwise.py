@@ -1,9 +1,10 @@
-"""Convolutions of each channel by itself, in blocks (`nn.contrib_depthwise_conv2d_NCHWc`).
+"""Schedules depthwise convolutions in blocks of channels (`nn.contrib_depthwise_conv2d_NCHWc`) for a CPU.
 
-There is little to compute for each number that is read, so the reads decide: a tile of one row of the result
-is held in registers, all places of the kernel are written out one after the other, and what neighbouring
-windows share is then loaded once. Nor is the padded data made: a place outside is 0 when it is asked for. Of
-a tile's columns, only the first and the last can be outside, which shows once they are written out.
+There is little arithmetic for each element that is read, so loads determine the time. A tile of one row of
+the result stays in registers, and the loops over the kernel are unrolled, so that elements that adjacent
+windows share are loaded once. The padded data is not materialized: elements outside are computed as 0 where
+they are read. Only the first and last columns of a tile can be outside, which is decided at compile time,
+because the columns are unrolled.
 """
 
 from __future__ import annotations
@@ -41,12 +42,14 @@ def _in_blocks(attrs: Any, block: int) -> bool:
 
 
 def candidates(composed: Composed, target: Target) -> list[Candidate]:
-    """Tiles of a row. Short ones leave registers for the weights and for what windows share."""
+    """Return tiles of a row, the longest first. They are short enough to leave registers for the weights and
+    for the elements that windows share.
+    """
     anchor = composed.anchor
     assert anchor is not None
     width = int(anchor.tensors[0].shape[3])
     return [
-        Candidate({"columns": columns}, f"{columns} sums in registers")
+        Candidate({"columns": columns}, f"{columns} accumulators in registers")
         for columns in divisors(width, sums_in_registers(target) * 2 // 5)[:3]
     ]
 
@@ -76,11 +79,11 @@ def _schedule(plan: Plan, choice: dict[str, Any]) -> None:
 
 
 def _rows(plan: Plan, tasks: list[LoopRV], height: Any) -> int:
-    """As many rows as possible are one task, so that weights stay in registers from row to row; fewer where
-    there would not be enough tasks for the cores.
+    """Return the number of rows per task: as many as possible, so that weights stay in registers from row to
+    row, but few enough that there are tasks for all cores.
     """
     count, rows = product([plan.extent(loop) for loop in tasks]), plan.extent(height)
-    for least in (4, 2, 1):  # tasks a core
+    for least in (4, 2, 1):  # tasks per core
         least_tasks = least * plan.target.cores
         enough = [r for r in divisors(rows, rows) if count * rows // r >= least_tasks]
         if enough and enough[0] >= min(rows, 4):
@@ -89,8 +92,8 @@ def _rows(plan: Plan, tasks: list[LoopRV], height: Any) -> int:
 
 
 def _reduction(plan: Plan, name: str, kernel: int) -> None:
-    """Reorder the loops of the reduction: the kernel's positions outside, the tile within, all of it
-    unrolled.
+    """Reorder the loops of the reduction, the kernel's positions outside and the tile inside, and unroll
+    them; of a large kernel only the last axis is unrolled.
     """
     sch, block = plan.sch, plan.block(name)
     loops = sch.get_loops(block)[3:]

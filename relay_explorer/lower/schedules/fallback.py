@@ -1,6 +1,6 @@
-"""Element-wise kernels, and all that no other rule is for: data that is moved, several results, sizes that
-are known only when the kernel runs. Elements are computed where they are needed, the last axis in vectors,
-the outer ones in parallel.
+"""Schedules elementwise kernels, and all kernels that no other rule applies to: data movement, several
+results, dynamic sizes. Intermediate results are inlined into their users, the last axis is vectorized, and
+the outer ones run in parallel.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Kernels for a GPU: convolutions in tiles of channels and places; other sums by the rules for GPUs that come
-with TVM (dlight), products of matrices in tiles of shared memory and reductions by all threads of a block;
-what these do not take a sum a thread, in a register; everything else one element a thread.
+"""Schedules kernels for a GPU. Convolutions are tiled over channels and positions. Other reductions use TVM's
+rules for GPUs (dlight): matrix products in tiles of shared memory, and reductions by all threads of a block.
+For reductions that dlight does not support, each thread accumulates one sum in a register. Every other kernel
+computes one element per thread.
 """
 
 from __future__ import annotations
@@ -19,28 +20,30 @@ from .parts import Plan
 from .scheduled import Candidate, Choice, Scheduled
 
 ORDER = {
-    "Convolution": "a convolution, in tiles of channels and places",
-    "Matmul": "a product of matrices, in tiles",
-    "GEMV": "a matrix times a vector",
-    "Reduction": "a reduction with something before or after it",
+    "Convolution": "a convolution, tiled over channels and positions",
+    "Matmul": "a matrix product, in tiles",
+    "GEMV": "a matrix-vector product",
+    "Reduction": "a reduction with a prologue or an epilogue",
     "GeneralReduction": "several reductions of the same rows",
-    "Sums": "a sum in each thread",
-    "Transpose": "axes that change places, through shared memory",
-    "Fallback": "anything",
+    "Sums": "one sum per thread",
+    "Transpose": "a transpose through shared memory",
+    "Fallback": "any kernel",
 }
 REDUCTION_RULES = ("Convolution", "Matmul", "GEMV", "Reduction", "GeneralReduction", "Sums")
 # Warp shuffles do not support integers of less than 32 bits, or bfloat16. TVM uses shared memory instead,
-# and assumes that the threads of a warp run in lockstep, which they need not: without a barrier that is a
-# race.
+# and omits barriers on the assumption that the threads of a warp run in lockstep. They need not, so this is
+# a race.
 NARROW_TYPES = ("bool", "int8", "uint8", "int16", "uint16", "bfloat16")
 COOPERATIVE_RULES = ("GEMV", "Reduction", "GeneralReduction")  # several threads compute one sum
 MAX_SERIAL_TERMS = 32  # terms that one thread sums as fast as a warp
-MOST_THREADS, MOST_DEEP = 1024, 64  # of a block, in all and along z
-MAX_GRID = (2**31 - 1, 2**16 - 1, 2**16 - 1)  # of a grid
+MOST_THREADS, MOST_DEEP = 1024, 64  # threads of a block, in total and along z
+MAX_GRID = (2**31 - 1, 2**16 - 1, 2**16 - 1)  # blocks of a grid along x, y and z
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled | None:
-    """By the first of the rules that takes the kernel."""
+    """Schedule a kernel by the choice, or by the first candidate that succeeds; return None if none does, or
+    the target is not a GPU.
+    """
     if target.kind != "cuda":
         return None
     options = tuple(_candidates(composed, target))
@@ -64,24 +67,26 @@ def _candidates(composed: Composed, target: Target) -> Iterator[Candidate]:
         if rule == "Convolution":
             tile = gpu_convolution.tile_of(composed, target)
             if tile is not None:
-                why = f"{tile.outputs} × {tile.high} × {tile.across} sums a block, {tile.sums} a thread"
+                size = f"{tile.outputs} × {tile.high} × {tile.across}"
+                why = f"{size} accumulators per block, {tile.sums} per thread"
                 yield Candidate({"rule": rule, **asdict(tile)}, why)
         else:
             yield Candidate({"rule": rule}, ORDER[rule])
 
 
 def _rules(composed: Composed, target: Target) -> list[str]:
-    """Most rules are for kernels that reduce, one for those that move: the tiles of shared memory of the
-    latter are of a size that must be known. A short sum is not worth several threads. Vectors of truth values
-    TVM writes as numbers of 16 bits, twice as wide as they are: rules that make such are left out.
+    """Return the names of the rules to try for a kernel, in order of preference. Most rules are for
+    reductions; one is for transposes, whose tiles in shared memory need static sizes. Short sums are not
+    worth several threads. Rules that create vectors of booleans are excluded, because TVM emits those as
+    16-bit numbers, twice as wide as they are.
     """
     plan = Plan(composed, target)
     reducing = [name for name in plan.names if plan.is_reduction(name)]
-    turns = composed.is_static and any(stage.op.has(Trait.TRANSPOSE) for stage in composed.stages)
+    transposes = composed.is_static and any(stage.op.has(Trait.TRANSPOSE) for stage in composed.stages)
     rules = [
         rule
         for rule in ORDER
-        if rule == "Fallback" or (reducing if rule in REDUCTION_RULES else turns and not reducing)
+        if rule == "Fallback" or (reducing if rule in REDUCTION_RULES else transposes and not reducing)
     ]
     short = len(reducing) == 1 and gpu_dlight.terms(plan, reducing[0]) <= MAX_SERIAL_TERMS
     narrow = any(plan.dtype(name) in NARROW_TYPES for name in reducing)
@@ -93,11 +98,11 @@ def _rules(composed: Composed, target: Target) -> list[str]:
 
 
 def _applied(composed: Composed, target: Target, choice: Choice) -> tuple[PrimFunc, Trace] | None:
-    """Apply one rule; return the scheduled function and its trace, or None where the rule does not match."""
+    """Apply one rule; return the scheduled function and its trace, or None if the rule does not apply."""
     rule = str(choice["rule"])
     if rule not in ("Convolution", "Sums"):
         return gpu_dlight.applied(rule, composed, target, fits)
-    named = replace(composed, name="main")  # as TVM's rules have it, so that records are replayed alike
+    named = replace(composed, name="main")  # as in TVM's rules, so that all traces are replayed alike
     if rule == "Sums":
         sch = gpu_sums.schedule(named, target)
     else:
@@ -106,9 +111,9 @@ def _applied(composed: Composed, target: Target, choice: Choice) -> tuple[PrimFu
 
 
 def fits(func: PrimFunc) -> bool:
-    """Return whether a GPU accepts as many blocks and threads as each launch of a scheduled function has,
-    where that is static. Loops without threads, as TVM's rule for transposes leaves them behind, would run on
-    the host, which cannot read the GPU's memory.
+    """Whether the static numbers of blocks and threads of each launch of a scheduled function are within a
+    GPU's limits. Loops that are not bound to threads, which TVM's rule for transposes can leave, are not
+    accepted: they would run on the host, which cannot read the GPU's memory.
     """
     body = func.body.block.body
     return all(map(_fits, getattr(body, "seq", [body])))

@@ -1,12 +1,12 @@
-"""Convolutions for a GPU, over one, two and three axes of space, with groups or for each channel by itself,
-and transposed ones: channels before space ("NCHW").
+"""Schedules convolutions for a GPU: over one, two or three spatial axes, grouped, depthwise or transposed,
+with channels before the spatial axes ("NCHW").
 
-A block of threads computes some channels of a rectangle of the result. Channel by channel of the data, its
-threads bring what the rectangle's windows see, and the weights for it, to shared memory, side by side, so
-that a warp reads whole sectors of memory; what lies outside is written as 0 there. Then each thread sums up
-a column of places for several channels in its registers: a number of the data is used for all of these
-channels, a weight for all of these places. Bias, residual and ReLU are applied before the sums are stored,
-and a warp stores along a row.
+A thread block computes some channels of a rectangle of the result. For a few input channels at a time, its
+threads load the data in the rectangle's windows, and the weights, into shared memory. Adjacent threads load
+adjacent elements, so that a warp reads whole sectors; elements outside the data are stored as 0. Then each
+thread accumulates a column of positions for several channels in registers: it uses an element of the data for
+all of these channels, and a weight for all of these positions. Bias, residual and ReLU are applied before the
+sums are stored, and a warp stores along a row.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from .scheduled import Choice
 
 PLAIN_LAYOUTS = ("NCW", "NCHW", "NCDHW")
 MAX_UNROLLED = 32  # positions of a kernel that are unrolled
-MAX_SHARED_BYTES = 48 << 10  # bytes of a block
+MAX_SHARED_BYTES = 48 << 10  # shared memory of a thread block
 WARP = 32
 
 
 def tile_of(composed: Composed, target: Target) -> Tile | None:
-    """Choose the tile for a kernel's convolution; None where it has none, sizes are dynamic, or the result
-    has a single position per channel: that is a matrix-vector product.
+    """Choose the tile for a kernel's convolution. Return None if the kernel has no convolution that this file
+    can schedule, or if the result has a single position per channel, which is a matrix-vector product.
     """
     plan = GPUPlan(composed, target)
     name = convolution_of(plan)
@@ -44,7 +44,7 @@ def tile_of(composed: Composed, target: Target) -> Tile | None:
 
 
 def schedule(composed: Composed, target: Target, choice: Choice) -> Schedule | None:
-    """Schedule with a tile; return None where it takes more shared memory than there is."""
+    """Schedule with a tile; return None if it takes more shared memory than there is."""
     plan = GPUPlan(composed, target)
     name = convolution_of(plan)
     if name is None:
@@ -57,8 +57,8 @@ def schedule(composed: Composed, target: Target, choice: Choice) -> Schedule | N
 
 
 def shared_bytes(module: IRModule) -> int:
-    """Bytes of shared memory that the blocks of scheduled functions take: of the arrays in it TVM keeps what
-    a block touches, as far as it sees that.
+    """Return the bytes of shared memory that the thread blocks of scheduled functions take. TVM shrinks each
+    array to the part that a thread block accesses, as far as it can derive that.
     """
     passes = tvm().s_tir.transform
     for step in (
@@ -142,8 +142,8 @@ def _window(plan: GPUPlan, name: str) -> Window:
 
 
 def _axis_of(plan: GPUPlan, name: str) -> int | None:
-    """Return the axis of the weight that corresponds to the channels of the result; None where that is the
-    last.
+    """Return the axis of the weight that corresponds to the channels of the result; None if it is the last
+    axis, or not unique.
     """
     block = plan.sch.get(plan.block(name))
     outputs, region = block.iter_vars[1].var, block.reads[1].region
@@ -156,12 +156,12 @@ def _uses(expression: Any, var: Any) -> bool:
 
 
 def _two(sizes: list[int]) -> tuple[int, int]:
-    """Return the values of the last two axes; the first is 1 where there is one axis."""
+    """Return the values of the last two axes; the first is 1 if there is only one axis."""
     return (1 if len(sizes) == 1 else sizes[-2], sizes[-1])
 
 
 class _Convolution:
-    """The primitives, for the block `name` that sums up."""
+    """Applies the primitives for one tile; `name` is the reduction block."""
 
     def __init__(self, plan: GPUPlan, name: str, tile: Tile) -> None:
         self.plan, self.sch = plan, plan.sch
@@ -170,7 +170,7 @@ class _Convolution:
     def run(self) -> None:
         plan, sch = self.plan, self.sch
         axis = _axis_of(plan, self.name)
-        data, weight = self._brought(0), self._brought(1)
+        data, weight = self._shared(0), self._shared(1)
         self.weight = weight
         last = plan.epilogue(self.name)
         keep = [self.name, last, data, weight]
@@ -191,21 +191,21 @@ class _Convolution:
         for name in others:
             spread(plan, name)
 
-    def _brought(self, number: int) -> str:
+    def _shared(self, number: int) -> str:
         """Return the block that loads an operand of the sums into shared memory: the block that computes it,
         such as a padding, or a copy.
         """
         plan, sch, block = self.plan, self.sch, self.plan.block(self.name)
         source = sch.get(block).reads[number].source
-        makers = [name for name in plan.makers(self.name) if plan.buffer(name).same_as(source)]
-        if makers and plan.users(makers[0]) == [self.name] and is_plain(plan, makers[0]):
-            sch.set_scope(plan.block(makers[0]), 0, "shared")
-            return makers[0]
+        producers = [name for name in plan.makers(self.name) if plan.buffer(name).same_as(source)]
+        if producers and plan.users(producers[0]) == [self.name] and is_plain(plan, producers[0]):
+            sch.set_scope(plan.block(producers[0]), 0, "shared")
+            return producers[0]
         return str(sch.get(sch.cache_read(block, number, "shared")).name_hint)
 
     def _threads(self, last: str) -> LoopRV:
-        """Bind the loops of the stored result to blocks and threads; return the loop over the threads along
-        rows and columns.
+        """Bind the loops of the block that stores the result to thread blocks and threads; return the loop
+        over the threads along rows and columns.
         """
         sch, tile = self.sch, self.tile
         images, outputs, *outer, wide = sch.get_loops(self.plan.block(last))
@@ -223,7 +223,7 @@ class _Convolution:
         sch.bind(deep, "threadIdx.y")
         threads = sch.fuse(down, across)
         sch.bind(threads, "threadIdx.x")
-        sch.annotate(threads, "pragma_unroll_explicit", 0)  # by NVIDIA's compiler: the source stays short
+        sch.annotate(threads, "pragma_unroll_explicit", 0)  # leaves unrolling to nvcc: the source stays short
         self._unrolled([channel, row])
         return threads
 
@@ -252,13 +252,13 @@ class _Convolution:
                 self.sch.unroll(loop)
 
     def _bring(self, name: str, piece: LoopRV, depth: int, ragged: int | None) -> None:
-        """Load a block's part into shared memory by all threads of a block, adjacent threads loading adjacent
-        elements.
+        """Load a thread block's part of an operand into shared memory by all its threads, adjacent threads
+        loading adjacent elements.
 
-        Parts may extend beyond the end of an axis. Where several axes are fused into one loop, TVM cannot
-        derive from the bounds check of one axis how much of the array a part covers, and keeps all of it in
-        shared memory. Such loops stay separate: `ragged` is the axis that the rows of threads are distributed
-        over, and the last of its loops runs over a row of threads.
+        Parts may extend beyond the end of an axis. If several axes are fused into one loop, TVM cannot derive
+        from the bounds check of one axis how much of the array a part covers, and keeps all of it in shared
+        memory. In that case the loops stay separate: `ragged` is the axis over which the rows of threads are
+        distributed, and the last of the loops runs over a row of threads.
         """
         plan, sch, tile = self.plan, self.sch, self.tile
         sch.compute_at(plan.block(name), piece, preserve_unit_loops=True)

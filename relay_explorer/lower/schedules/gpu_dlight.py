@@ -1,4 +1,4 @@
-"""TVM's own rules for kernels of a GPU (dlight), and what a function needs before they take it rightly."""
+"""Applies TVM's own schedule rules for a GPU (dlight), after adapting functions that they mishandle."""
 
 from __future__ import annotations
 
@@ -11,34 +11,33 @@ from ..targets.target import Target
 from ..tvm_types import PrimFunc, Trace
 from .parts import REDUCED, Plan
 
-RULES_WITH_COPY = ("GEMV", "GeneralReduction")  # rules that need a block after their sums
-MIN_TERMS_PER_BLOCK = 64  # terms of a sum from which a block of threads pays
+RULES_WITH_COPY = ("GEMV", "GeneralReduction")  # rules that need a block after the reduction
+MIN_TERMS_PER_BLOCK = 64  # the fewest terms for which reducing by a thread block pays off
 
 
 def applied(
     name: str, composed: Composed, target: Target, fits: Callable[[PrimFunc], bool]
 ) -> tuple[PrimFunc, Trace] | None:
-    """Apply one rule; return the scheduled function and its trace, or None where the rule does not match."""
+    """Apply one rule; return the scheduled function and its trace, or None if the rule does not apply."""
     rule = getattr(import_module("tvm.s_tir.dlight.gpu"), name)()
     with target.tvm:
-        for func, before in _ways(name, composed):
+        for func, before in _variants(name, composed):
             try:
                 schedules = rule.apply(func, target.tvm, False)
             except (AssertionError, RuntimeError, ValueError, TypeError, AttributeError, IndexError):
-                continue  # it does not always look whether it can
+                continue  # dlight's rules do not check all their preconditions
             sch = schedules[0] if isinstance(schedules, list) else schedules
             if sch is not None and fits(sch.mod["main"]):
-                return sch.mod["main"], _one_after_the_other(before, sch.trace)
+                return sch.mod["main"], _concatenated(before, sch.trace)
     return None
 
 
-def _ways(name: str, composed: Composed) -> Iterator[tuple[PrimFunc, Trace | None]]:
-    """Yield the variants of the function that a rule can be tried on, and the trace of what was done to each
-    before.
+def _variants(name: str, composed: Composed) -> Iterator[tuple[PrimFunc, Trace | None]]:
+    """Yield the variants of the function to try a rule on, each with the trace of its adaptation.
 
-    Where the sums that threads compute together are the result, GEMV also writes those of threads beyond the
-    last row: it guards only the blocks that follow. So a copy of the result follows. With such a copy,
-    GeneralReduction also accepts reductions other than sums.
+    If the sums that threads compute together are the kernel's result, GEMV also writes those of threads
+    beyond the last row, because it guards only the blocks that follow. A copy of the result is therefore
+    appended. With such a copy, GeneralReduction also accepts reductions other than sums.
     """
     if name != "GEMV":
         yield composed.prim_func, None
@@ -53,7 +52,7 @@ def _ways(name: str, composed: Composed) -> Iterator[tuple[PrimFunc, Trace | Non
 
 
 def terms(plan: Plan, name: str) -> float:
-    """Return how many elements a block reduces to one; ∞ where that is dynamic."""
+    """Return the number of elements that a block reduces to one; ∞ if it is dynamic."""
     count = 1.0
     for var in plan.sch.get(plan.block(name)).iter_vars:
         if int(var.iter_type) == REDUCED:
@@ -61,7 +60,7 @@ def terms(plan: Plan, name: str) -> float:
     return count
 
 
-def _one_after_the_other(first: Trace | None, second: Trace) -> Trace:
+def _concatenated(first: Trace | None, second: Trace) -> Trace:
     if first is None:
         return second
     decisions = {**dict(first.decisions), **dict(second.decisions)}

@@ -1,5 +1,5 @@
-"""Kernels for a GPU in which each thread computes one number: a sum in a register of its own, and what
-follows it, applied before it is stored. Threads side by side store numbers side by side.
+"""Schedules GPU kernels in which each thread computes one element: it accumulates a sum in a register, and
+applies the epilogue before it stores the element. Adjacent threads store adjacent elements.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from ..targets.target import Target
 from ..tvm_types import LoopRV, Schedule
 from .parts import REDUCED, SPATIAL, Plan
 
-THREADS = 256  # of a block
+THREADS = 256  # threads of a block
 
 
 class GPUPlan(Plan):
-    """A kernel that is being scheduled for a GPU. What brings a sum back to a narrow type follows it as an
-    element-wise operator does.
+    """A kernel that is being scheduled for a GPU. A block of the anchor's own operator that follows its sum,
+    such as the conversion to a narrow type, counts as an elementwise follower.
     """
 
     def _is_elementwise(self, name: str, anchor: str) -> bool:
@@ -27,13 +27,13 @@ class GPUPlan(Plan):
 
 
 def schedule(composed: Composed, target: Target) -> Schedule | None:
-    """Schedule the kernel; return None where it is more than nests of loops."""
+    """Schedule the kernel; return None if it contains anything other than simple loop nests."""
     plan = GPUPlan(composed, target)
     for name in plan.names:
         if plan.users(name) and not plan.is_reduction(name):
             plan.try_inline(
                 name
-            )  # also into a sum, as zeros around what it reads: asking is less than a launch
+            )  # even a padding into a reduction: checking bounds costs less than another launch
     if not all(is_plain(plan, name) for name in plan.names):
         return None
     for name in plan.names:
@@ -46,7 +46,7 @@ def schedule(composed: Composed, target: Target) -> Schedule | None:
 
 
 def is_plain(plan: Plan, name: str) -> bool:
-    """Return whether a block stores one element in each iteration of its loops, which are its axes."""
+    """Whether a block stores one element in each iteration of its loops, which correspond to its axes."""
     kinds = plan.kinds(name)
     block = plan.sch.get(plan.block(name))
     return (
@@ -57,13 +57,13 @@ def is_plain(plan: Plan, name: str) -> bool:
 
 
 def is_bound(plan: Plan, name: str) -> bool:
-    """Whether one of the loops around a block is one of blocks or threads."""
+    """Whether a loop around a block is bound to thread blocks or threads."""
     loops = plan.sch.get_loops(plan.block(name))
     return any(plan.sch.get(loop).thread_binding is not None for loop in loops)
 
 
 def summed(plan: Plan, name: str) -> None:
-    """Compute a sum in a register of the thread that stores what follows it."""
+    """Compute a sum in a register of the thread that stores the result of its epilogue."""
     sch = plan.sch
     threads = spread(plan, plan.epilogue(name))
     kinds = plan.kinds(name)
@@ -77,7 +77,7 @@ def summed(plan: Plan, name: str) -> None:
 
 
 def spread(plan: Plan, name: str) -> LoopRV:
-    """Fuse a block's loops and distribute them over threads; return the loop over the threads of a block."""
+    """Fuse a block's loops and distribute them over threads; return the loop over a thread block."""
     sch, block = plan.sch, plan.block(name)
     loops = sch.get_loops(block) or [sch.add_unit_loop(block)]
     blocks, threads = sch.split(sch.fuse(*loops) if len(loops) > 1 else loops[0], [None, THREADS])

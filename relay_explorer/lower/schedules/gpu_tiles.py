@@ -1,10 +1,10 @@
-"""How a convolution is shared out on a GPU: what a block of threads computes, what each of its threads, and
-how much of the data and the weight the block brings to shared memory at once.
+"""Chooses how a convolution is tiled on a GPU: the part that a thread block computes, the part of each of its
+threads, and how much of the data and the weight the block loads into shared memory at once.
 
-A tile is chosen by arithmetic, for a GPU of an A100's size. Large tiles read a number more often once it is
-there; small ones make more blocks, so that no multiprocessor is without one. What a tile costs is counted in
-cycles: of the multiply-adds, of what threads read from shared memory for them, and of what blocks read from
-global memory. It orders tiles; it does not tell a time.
+The choice is computed by a cost model, for a GPU of an A100's size. In large tiles, each element that is
+loaded is reused more often; small tiles give more blocks, so that every multiprocessor has work. The cost of
+a tile is counted in cycles: of the multiply-adds, of the loads from shared memory, and of the loads from
+global memory. The cost only ranks tiles; it does not predict a time.
 """
 
 from __future__ import annotations
@@ -18,23 +18,25 @@ from ...ir.lazy_dataclass import dataclass
 
 MULTIPROCESSORS = 108  # of an A100
 MULTIPLY_ADDS_PER_CYCLE = 128  # of a multiprocessor
-FROM_SHARED, FROM_GLOBAL = 4, 12  # multiply-adds that a load of one element costs
-LOAD_LATENCY = 500  # cycles from requesting the next chunk to its arrival, when they are not hidden
-MIN_IN_FLIGHT = 512  # multiply-adds in flight that keep the units busy: each takes four cycles
+FROM_SHARED, FROM_GLOBAL = 4, 12  # the cost of loading one element, in multiply-adds
+LOAD_LATENCY = 500  # cycles from requesting the next chunk to its arrival, if they are not hidden
+MIN_IN_FLIGHT = 512  # multiply-adds in flight that keep the units busy, since each takes four cycles
 BOUNDS_CHECK_FACTOR = 1.2  # relative time of a launch whose tiles extend beyond the end
 MAX_ROW_THREADS = 64  # threads along a row
-MAX_ACCUMULATORS = 32  # of a thread, each in a register
-THREADS = (32, 256)  # of a block, where the kernel has as many
-SHARED_MEMORY_BYTES = 24 << 10  # bytes of shared memory: two blocks fit a multiprocessor of any architecture
-MAX_CHUNK_CHANNELS = 20  # channels of the data that are loaded at once
+MAX_ACCUMULATORS = 32  # accumulators of a thread, each in a register
+THREADS = (32, 256)  # threads of a block, if the kernel has enough
+SHARED_MEMORY_BYTES = (
+    24 << 10
+)  # shared memory of a block, so that two fit on any architecture's multiprocessor
+MAX_CHUNK_CHANNELS = 20  # channels of the data that are loaded at once, at most
 
 
 class Window(NamedTuple):
-    """A convolution. `images` is the product of all axes of the result except the channels and the last two
-    spatial axes, `high` and `wide`; `outputs` are its channels, `group` those that read the same channels of
-    the data, of which there are `inputs`. `taps` are the sizes of the kernel along those two axes, `strides`
-    and `steps` (the dilation) the distances of windows and taps; `turns` is the number of taps along further
-    axes.
+    """The geometry of a convolution. `images` is the product of all axes of the result except the channels
+    and the last two spatial axes, `high` and `wide`. `outputs` is the number of its channels, `group` the
+    number that read the same channels of the data, and `inputs` the number of the latter. `taps` are the
+    sizes of the kernel along those two axes, `strides` the distances between windows, and `steps` (the
+    dilation) those between taps; `turns` is the number of taps along further axes.
     """
 
     images: int
@@ -47,14 +49,14 @@ class Window(NamedTuple):
     strides: tuple[int, int] = (1, 1)
     steps: tuple[int, int] = (1, 1)
     turns: int = 1
-    bytes: int = 4  # of a number
+    bytes: int = 4  # of an element
 
     @property
     def depthwise(self) -> bool:
         return self.inputs == 1 and self.group < self.outputs
 
     def seen(self, rows: int, columns: int) -> int:
-        """Numbers of a channel of the data that a part of the result sees."""
+        """Return the number of elements of a data channel that `rows` by `columns` results depend on."""
         return prod(
             (size - 1) * stride + (taps - 1) * step + 1
             for size, stride, taps, step in zip((rows, columns), self.strides, self.taps, self.steps)
@@ -63,9 +65,9 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True)
 class Tile:
-    """A block's threads: `across` along a row, `down` along a column, `deep` along the channels. A thread
-    sums up `rows` places below each other of `channels` channels; the block brings `inputs` channels of the
-    data at once.
+    """The tile of a thread block. It has `across` threads along a row, `down` along a column, and `deep`
+    along the channels. Each thread accumulates `rows` adjacent rows of `channels` channels; the block loads
+    `inputs` channels of the data at once.
     """
 
     across: int
@@ -85,22 +87,22 @@ class Tile:
 
     @property
     def outputs(self) -> int:
-        """Channels of the block."""
+        """The output channels of a block."""
         return self.deep * self.channels
 
     @property
     def high(self) -> int:
-        """Rows of the block."""
+        """The output rows of a block."""
         return self.down * self.rows
 
 
 def best(window: Window) -> Tile | None:
-    """Return the cheapest tile; None where none fits."""
+    """Return the cheapest tile; None if none fits."""
     return min(tiles(window), key=lambda tile: cost(window, tile), default=None)
 
 
 def tiles(window: Window) -> Iterator[Tile]:
-    """Yield all tiles that fit registers, threads and shared memory."""
+    """Yield all tiles within the limits of registers, threads and shared memory."""
     rows = sorted({_even(window.high, most) for most in range(1, 9)})
     channels = (1,) if window.depthwise else (1, 2, 4, 8)
     deep = (1, 2, 4, 8, 16, 32, 64)
@@ -112,7 +114,7 @@ def tiles(window: Window) -> Iterator[Tile]:
             continue
         if not _whole_groups(window, channel * far):
             continue
-        for inputs in _pieces(window.inputs):
+        for inputs in _chunk_sizes(window.inputs):
             tile = Tile(across, down, far, row, channel, inputs)
             if shared(window, tile) * window.bytes <= SHARED_MEMORY_BYTES:
                 yield tile
@@ -120,8 +122,8 @@ def tiles(window: Window) -> Iterator[Tile]:
 
 
 def _widths(window: Window) -> list[int]:
-    """Return the possible numbers of threads along a row. With a stride, TVM cannot bound the part of the
-    data that a tile reads when it extends beyond the end: then the number must divide the row.
+    """Return the possible numbers of threads along a row. With a stride, the number must divide the row,
+    because TVM cannot bound the part of the data that a tile reads if it extends beyond the end.
     """
     if window.strides[1] == 1:
         return [_even(window.wide, MAX_ROW_THREADS)]
@@ -132,39 +134,39 @@ def _widths(window: Window) -> list[int]:
 
 
 def _even(size: int, most: int) -> int:
-    """Return the length of chunks of at most `most`, as few and as even as possible."""
+    """Return the length of chunks of at most `most` that are as few and as even as possible."""
     return -(-size // -(-size // most))
 
 
 def _whole_groups(window: Window, outputs: int) -> bool:
-    """Return whether the channels of a block read the same channels of the data, and are less than twice as
-    many as there are.
+    """Whether the channels of a block all read the same channels of the data (unless the convolution is
+    depthwise), and less than half of them are beyond the last channel.
     """
     if window.depthwise or window.group == window.outputs:
         return outputs < 2 * window.outputs
     return window.group % outputs == 0
 
 
-def _pieces(inputs: int) -> Iterator[int]:
-    """Yield how many channels may be loaded at once, the largest number first: divisors."""
+def _chunk_sizes(inputs: int) -> Iterator[int]:
+    """Yield the numbers of channels that may be loaded at once: divisors, the largest first."""
     yield from (d for d in range(min(inputs, MAX_CHUNK_CHANNELS), 0, -1) if inputs % d == 0)
 
 
 def shared(window: Window, tile: Tile) -> int:
-    """Numbers in a block's shared memory."""
+    """Return the number of elements in a block's shared memory."""
     return sum(brought(window, tile))
 
 
 def brought(window: Window, tile: Tile) -> tuple[int, int]:
-    """Numbers of the data and of the weight that a block brings at once."""
+    """Return the numbers of elements of the data and of the weight that a block loads at once."""
     positions = window.seen(tile.high, tile.across)
     channels = tile.outputs if window.depthwise else tile.inputs
     return channels * positions, tile.outputs * tile.inputs * prod(window.taps)
 
 
 def loads(window: Window, tile: Tile) -> tuple[int, int]:
-    """Numbers of the data and of the weight that a thread reads from shared memory for one channel of the
-    data. What rows below each other share is read once.
+    """Return the numbers of elements of the data and of the weight that a thread reads from shared memory for
+    one channel of the data. Elements that adjacent rows share are read once.
     """
     high, wide = window.taps
     rows = min(window.seen(tile.rows, 1) // ((wide - 1) * window.steps[1] + 1), tile.rows * high)
@@ -172,7 +174,7 @@ def loads(window: Window, tile: Tile) -> tuple[int, int]:
 
 
 def blocks(window: Window, tile: Tile) -> int:
-    """Blocks of the launch."""
+    """Return the number of thread blocks of the launch."""
     return (
         window.images
         * -(-window.outputs // tile.outputs)
@@ -182,12 +184,12 @@ def blocks(window: Window, tile: Tile) -> int:
 
 
 def ragged(window: Window, tile: Tile) -> bool:
-    """Return whether some tiles extend beyond the end of the result."""
+    """Whether some tiles extend beyond the end of the result."""
     return bool(window.outputs % tile.outputs or window.high % tile.high or window.wide % tile.across)
 
 
 def cost(window: Window, tile: Tile) -> float:
-    """Cycles that the launch takes, more or less."""
+    """Estimate the cycles of the launch, roughly."""
     steps = window.turns * -(-window.inputs // tile.inputs)
     lanes = -(-tile.threads // 32) * 32
     products = tile.sums * prod(window.taps)

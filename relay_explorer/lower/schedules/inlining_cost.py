@@ -1,8 +1,8 @@
 """Estimates how large the blocks of a kernel become when others are inlined into them.
 
-A stage that is read twice by the next, and that twice by the one after it, occurs four times when all are
-inlined: after thirty such steps, a thousand million times. And TVM expands `tanh(x)` into an expression in
-which x occurs several times. So inlining is bounded.
+If a stage is read twice by the next one, and that twice by the one after it, it occurs four times when all
+are inlined; after thirty such steps it occurs a billion times. TVM also expands `tanh(x)` into an expression
+in which x occurs several times. Inlining is therefore bounded.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from ..compose import Composed, block_count
 
-MAX_OCCURRENCES = 1000  # loads in a block's body, at most
+MAX_OCCURRENCES = 1000  # the most loads in a block's body
 EXPANSION_FACTOR = 8  # occurrences of the argument of a function such as `tanh` in TVM's expansion
 LONG, LONG_OUT = ("sin", "cos", "tan"), 500  # functions with long expansions, and the occurrences in them
 SELECT_FACTOR = 2  # the weight of a select, whose condition TVM tries to prove
@@ -24,34 +24,34 @@ UNEXPANDED_INTRINSICS = (
 
 
 class InliningCost:
-    """Counts the loads of each block: of the other blocks, by name, and of the arguments, counted as ""."""
+    """Counts the loads of each block: from other blocks, by name, and from the kernel's arguments, as ""."""
 
     def __init__(self, composed: Composed) -> None:
-        made_by: dict[Any, str] = {}
+        block_of: dict[Any, str] = {}
         self.reads: dict[str, Counter[str]] = {}
         for stage in composed.stages:
             names = iter(stage.blocks)
             for op in stage.ops:
                 own = [next(names, "") for _ in range(block_count(op))] if stage.blocks else [""]
-                made_by[op] = own[0]
+                block_of[op] = own[0]
                 counted: Counter[str] = Counter()
-                for maker, times in loads(op):
-                    counted[made_by.get(maker, "")] += times
+                for producer, times in loads(op):
+                    counted[block_of.get(producer, "")] += times
                 for name in own:
                     self.reads[name] = counted
 
     def copy(self) -> InliningCost:
-        """Make an independent copy."""
+        """Return an independent copy."""
         result = copy(self)
         result.reads = dict(self.reads)
         return result
 
     def bounded(self, name: str, users: list[str]) -> bool:
-        """Whether the blocks that read `name` stay small enough when it is inlined into them."""
+        """Whether all `users` of a block stay small enough if it is inlined into them."""
         return all(sum(self._after(name, user).values()) <= MAX_OCCURRENCES for user in users)
 
     def inlined(self, name: str, users: list[str]) -> None:
-        """Note that `name` is inlined into `users`."""
+        """Record that `name` is inlined into `users`."""
         for user in users:
             self.reads[user] = self._after(name, user)
 
@@ -64,8 +64,8 @@ class InliningCost:
 
 
 def loads(op: Any) -> list[tuple[Any, int]]:
-    """Return the operations whose tensors a TE operation reads, and how often each then occurs in the
-    code.
+    """Return the operations whose tensors a TE operation reads, and how often each load occurs in the
+    generated code.
     """
     bodies = list(op.body) if hasattr(op, "axis") and hasattr(op, "body") else []
     if not bodies:

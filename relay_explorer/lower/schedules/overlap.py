@@ -1,8 +1,9 @@
-"""Tiles that do not divide an axis: the last one begins earlier, so that it ends where the axis does.
+"""Handles tiles that do not divide an axis: the last one begins earlier, so that it ends where the axis does.
 
-A row of 241 elements has four tiles of 64, and the last would be full only up to its 49th element: a question
-for each element, which keeps vectors away. Begun at 177, it is a tile like the others. What lies in two
-tiles is computed twice, and comes out the same, since each tile has sums of its own, which begin at zero.
+A row of 241 elements has four tiles of 64, of which the last would have only 49 elements. The bounds check
+that this needs for each element prevents vectorization. If the last tile begins at 177 instead, it is full
+like the others. Elements in two tiles are computed twice, with equal results, because each tile has its own
+accumulators, which start at zero.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .tail import with_tails
 
 
 def overlapped(mod: IRModule) -> IRModule:
-    """Replace conditions by tiles that overlap. Each nest must begin with the loop over its tiles."""
+    """Replace bounds checks by overlapping tiles. Each nest's outermost loop must run over its tiles."""
     result = mod
     for var, function in mod.functions_items():
         root = function.body.block
@@ -30,9 +31,7 @@ def overlapped(mod: IRModule) -> IRModule:
 
 
 def _nest(loop: Any) -> Any:
-    """Rewrite a nest, given by its outermost loop. Either all of its blocks move with their tiles, or none
-    does.
-    """
+    """Rewrite a nest, given by its outermost loop. Either all of its blocks are shifted, or none is."""
     bounds = tvm().sym.Analyzer()
     left: list[Any] = []
 
@@ -49,8 +48,8 @@ def _nest(loop: Any) -> Any:
 
 
 def _moved(realize: Any, tiles: Any, bounds: Any, left: list[Any]) -> Any:
-    """Return a block's indices, shifted where the tile that `tiles` counts is one that overlaps. Conditions
-    of other kinds are appended to `left`.
+    """Return a block whose indices are shifted in the last tile, and without its bounds checks; `tiles` is
+    the variable of the loop over tiles. Conditions that cannot be replaced are appended to `left`.
     """
     tirx = tvm().tirx
     values, conditions = list(realize.iter_values), conditions_of(realize.predicate)
@@ -65,7 +64,7 @@ def _moved(realize: Any, tiles: Any, bounds: Any, left: list[Any]) -> Any:
             mapped(value, tirx.Var, lambda var, zero=zero: zero if var.same_as(tiles) else var)
         )
         tile = bounds.const_int_bound(inner).max_value + 1
-        if tile > size:  # counted by another loop
+        if tile > size:  # another loop runs over the tiles of this axis
             left.append(condition)
             continue
         values[axis] = tirx.min(bounds.simplify(value - inner), size - tile) + inner
@@ -75,7 +74,7 @@ def _moved(realize: Any, tiles: Any, bounds: Any, left: list[Any]) -> Any:
 
 
 def _axis(realize: Any, condition: Any, bounds: Any) -> int | None:
-    """Return the axis that a condition bounds by its size."""
+    """Return the axis for which a condition is the bounds check; None for other conditions."""
     if not isinstance(condition, tvm().tirx.LT):
         return None
     for number, (axis, value) in enumerate(zip(realize.block.iter_vars, realize.iter_values)):

@@ -1,5 +1,5 @@
-"""What the schedules share: a kernel's blocks and loops by name, and its epilogue, the element-wise stages
-that follow the anchor, made one block.
+"""Shared by the schedule rules: access to a kernel's blocks and loops by name, and its epilogue, the
+elementwise stages that follow the anchor, merged into one block.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from ..tvm_types import Buffer, LoopRV, SBlockRV, Schedule
 from .access import Access, access_of
 from .inlining_cost import InliningCost
 
-SPATIAL, REDUCED = 0, 2  # TVM's numbers of the kinds of a block's axes
+SPATIAL, REDUCED = 0, 2  # TVM's codes of the types of a block's axes
 MIN_PARALLEL_OPERATIONS = 1 << 18  # of a loop nest; for fewer, waking the threads costs more than it saves
 MIN_PARALLEL_ELEMENTS = 1 << 14  # of a nest that only moves data, for the same reason
-TASKS_PER_CORE = 8  # more than one, so that a late core delays the others little
+TASKS_PER_CORE = 8  # more than one, so that a slow core delays the others little
 
 
 class Plan:
-    """A kernel that is being scheduled: `sch`, and questions about it."""
+    """A kernel that is being scheduled: TVM's schedule `sch`, and queries and primitives by block name."""
 
     def __init__(self, composed: Composed, target: Target) -> None:
         self.composed = composed
         self.target = target
         self.sch = tvm().s_tir.Schedule(composed.mod)
         self.sch.work_on(composed.name)
-        self.taken: set[str] = set()  # blocks that are the epilogue of one already
+        self.taken: set[str] = set()  # blocks that are already the epilogue of an anchor
         self.growth = InliningCost(composed)
 
     def block(self, name: str) -> SBlockRV:
@@ -38,7 +38,7 @@ class Plan:
 
     @property
     def names(self) -> list[str]:
-        """The blocks that are left, in order."""
+        """The blocks that have not been inlined, in order."""
         return block_names(self.sch, self.composed.name)
 
     def kinds(self, name: str) -> list[int]:
@@ -52,7 +52,7 @@ class Plan:
         return self.sch.get(self.block(name)).writes[0].source
 
     def shape(self, name: str) -> tuple[int, ...] | None:
-        """Return the shape that a block writes; None where it is dynamic."""
+        """Return the shape of the buffer that a block writes; None if it is dynamic."""
         return static(self.buffer(name).shape)
 
     def dtype(self, name: str) -> str:
@@ -70,9 +70,9 @@ class Plan:
     # -- the blocks around an anchor
 
     def epilogue(self, anchor: str, copy: bool = True) -> str:
-        """Return the last of the element-wise blocks that follow `anchor`, with all in between inlined into
-        it. Where none follows, return a copy of the anchor's result, so that there is always a block that
-        stores the result from registers; without `copy`, `anchor` itself.
+        """Return the last of the elementwise blocks that follow `anchor`, after inlining those in between
+        into it. If none follows, return a new block that copies the anchor's result, so that there is always
+        a block that stores the result from registers; without `copy`, return `anchor` itself.
         """
         followers = self._followers(anchor)
         for name in followers[:-1]:
@@ -85,8 +85,8 @@ class Plan:
         return followers[-1] if followers else anchor
 
     def _followers(self, anchor: str) -> list[str]:
-        """Return the element-wise blocks that depend on `anchor` alone, as far as all but the last of them
-        are used nowhere else, and the last, with all of them inlined, stays small enough.
+        """Return elementwise blocks that follow `anchor`: as many as can be inlined into the last one,
+        because all but the last are used only by each other, and the last stays small enough.
         """
         followers = [anchor]
         users = {anchor: self.users(anchor)}
@@ -107,7 +107,7 @@ class Plan:
         return not self.is_reduction(name) and self.shape(name) == self.shape(anchor)
 
     def _has_one_exit(self, names: list[str], users: dict[str, list[str]]) -> bool:
-        """Whether only the last of the blocks is used outside."""
+        """Whether only the last of the blocks is used outside of them."""
         inside = set(names)
         return all(set(users[name]) <= inside and not self._is_output(name) for name in names[:-1])
 
@@ -124,8 +124,8 @@ class Plan:
         return name in [str(self.sch.get(block).name_hint) for block in outputs]
 
     def inline_before(self, keep: Sequence[str]) -> None:
-        """Inline the element-wise blocks into their users, except those in `keep` and those that only a
-        reduction reads.
+        """Inline blocks into their users, except reductions, the blocks in `keep`, and those that a reduction
+        reads.
         """
         for name in self.names:
             users = self.users(name)
@@ -140,22 +140,20 @@ class Plan:
         try:
             self.sch.compute_inline(self.block(name))
         except tvm().s_tir.ScheduleError:
-            return False  # several outputs, or no plain loop: it stays a stage
+            return False  # several outputs, or not a simple loop nest: it stays a separate block
         self.growth.inlined(name, users)
         return True
 
     # -- loops
 
     def vectorized(self, name: str) -> None:
-        """Schedule a block that stands alone by default: vectorize the last axis, run the others in
-        parallel.
-        """
+        """Apply the default schedule to a block: vectorize the last axis, run the others in parallel."""
         plain_loops(self.sch, self.block(name), self.target)
 
     def parallel(
         self, loops: Sequence[LoopRV], operations: int, least: int = MIN_PARALLEL_OPERATIONS
     ) -> LoopRV:
-        """Fuse the loops, and run the result in parallel where there is enough work."""
+        """Fuse the loops, and run the fused loop, which is returned, in parallel if there is enough work."""
         loop = self.sch.fuse(*loops) if len(loops) > 1 else loops[0]
         if operations >= least and self.extent(loop) > 1 and self.target.cores > 1:
             self.sch.parallel(loop)
@@ -180,12 +178,14 @@ def product(numbers: Sequence[int]) -> int:
 
 
 def divisors(number: int, most: int) -> list[int]:
-    """Return the divisors up to `most`, the largest first."""
+    """Return the divisors of a number up to `most`, the largest first."""
     return [d for d in range(min(number, most), 0, -1) if number % d == 0]
 
 
 def plain_loops(sch: Schedule, block: SBlockRV, target: Target) -> None:
-    """Orders one block's loops: spatial ones in parallel, reductions, then a vector of the last axis."""
+    """Order one block's loops: spatial ones in parallel, then reductions, then a vector of the last axis.
+    Blocks whose loops do not correspond to their axes are left unchanged.
+    """
     kinds = [int(var.iter_type) for var in sch.get(block).iter_vars]
     loops = sch.get_loops(block)
     if len(loops) != len(kinds) or any(kind not in (SPATIAL, REDUCED) for kind in kinds):
@@ -194,18 +194,18 @@ def plain_loops(sch: Schedule, block: SBlockRV, target: Target) -> None:
     reduced = [loop for loop, kind in zip(loops, kinds) if kind == REDUCED]
     if not spatial:
         return
-    extents = [_known(sch.get(loop).extent) for loop in spatial]
+    extents = [_static_extent(sch.get(loop).extent) for loop in spatial]
     lanes = target.lanes(str(sch.get(block).writes[0].source.dtype))
     vector: LoopRV | None
     access = Access() if reduced else access_of(sch.get(block), lanes)
-    if access.across is not None and (turned := _turned(sch, spatial, extents, access.across, lanes)):
-        outer, vector = turned
+    if access.across is not None and (tiled := _transposed(sch, spatial, extents, access.across, lanes)):
+        outer, vector = tiled
     elif access.vectors:
         joined = 1 if reduced else _joined(sch, block)
         outer, vector = _split_vector(sch, spatial, extents, lanes, joined)
     else:
         outer, vector = spatial[:-1], None
-        if access.pieces:  # a loop for each of them, without the conditions
+        if access.pieces:  # lets TVM create a loop for each piece, without the conditions
             sch.annotate(spatial[-1], "pragma_loop_partition_hint", 1)
     if vector is not None and reduced:
         sch.reorder(*outer, *reduced, vector)
@@ -217,15 +217,16 @@ def plain_loops(sch: Schedule, block: SBlockRV, target: Target) -> None:
         sch.vectorize(vector)
 
 
-def _known(extent: Any) -> int | None:
+def _static_extent(extent: Any) -> int | None:
     return int(extent) if hasattr(extent, "value") else None
 
 
-def _turned(
+def _transposed(
     sch: Schedule, loops: list[LoopRV], extents: list[int | None], across: int, lanes: int
 ) -> tuple[list[LoopRV], LoopRV] | None:
-    """Schedule a transpose tile by tile, so that reads and writes stay within few cache lines, each of which
-    is used completely. Return the outer loops, and one over a vector of what is read.
+    """Schedule a transpose tile by tile, so that reads and writes touch few cache lines at a time, each of
+    which is used completely. Return the outer loops, and the loop over a vector of elements that are read.
+    Return None if sizes are dynamic or small.
     """
     high, wide = extents[across] or 0, extents[-1] or 0
     if None in extents or min(high, wide) < 4:
@@ -239,25 +240,26 @@ def _turned(
 
 
 def _tasks(sch: Schedule, loops: list[LoopRV], tasks: int) -> list[LoopRV]:
-    """Return the outermost loops that make up as many parallel tasks as are `wanted`. The cores share them as
-    one fused loop, whose indices are recovered by division: inner loops with few iterations stay separate. So
-    does a loop of a computed length, because TVM does not divide by such a length.
+    """Return the fewest outermost loops whose iterations give at least `tasks` parallel tasks. These loops
+    will be fused into one, whose indices are recovered by division, so inner loops that are not needed stay
+    separate. So does a loop of a computed length, because TVM does not divide by such a length.
     """
     count = 1
     for number, loop in enumerate(loops):
         extent = sch.get(loop).extent
         if not isinstance(extent, (tvm().tirx.IntImm, tvm().tirx.Var)):
-            alone = all(_known(sch.get(outer).extent) == 1 for outer in loops[:number])
+            alone = all(_static_extent(sch.get(outer).extent) == 1 for outer in loops[:number])
             return [loop] if alone else loops[:number]
-        count *= _known(extent) or 1
+        count *= _static_extent(extent) or 1
         if count >= tasks:
             return loops[: number + 1]
     return loops
 
 
 def _joined(sch: Schedule, block: SBlockRV) -> int:
-    """Return how many of the last axes may be fused for vectors: none that only some subscripts of a tensor
-    depend on, such as one element per row, which a vector across two rows would gather.
+    """Return the number of last axes that may be fused for vectors. Every operand must depend on all of them
+    or on none. An operand with one element per row, for example, would need a gather in a vector across two
+    rows.
     """
     realized = sch.get(block)
     reads = [{v.name for part in r.region for v in _variables(part.min)} for r in realized.reads]
@@ -275,9 +277,10 @@ def _variables(expression: Any) -> list[Any]:
 def _split_vector(
     sch: Schedule, loops: list[LoopRV], extents: list[int | None], lanes: int, joined: int
 ) -> tuple[list[LoopRV], LoopRV | None]:
-    """Return the outer loops, and one over a vector: of the last axis, or, where the lanes do not divide it,
-    of as many of the last axes as they divide, among the last `joined`; or of the last axis, half as wide.
-    Return None for the vector where none fits: LLVM then vectorizes what it can.
+    """Return the outer loops, and a loop over a vector. The vector is taken from the last axis if the lanes
+    divide it, otherwise from as few as possible of the last `joined` axes, fused, that they divide, or from
+    the last axis at half the width. If none fits, return None for the vector; LLVM then vectorizes what it
+    can.
     """
     for count in range(1, min(len(loops), joined) + 1):
         last = extents[-count:]

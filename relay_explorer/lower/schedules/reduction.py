@@ -1,10 +1,10 @@
-"""Sums, maxima and products over axes, of any operator: convolutions in other layouts, matrix products,
-pools, softmax and normalizations, plain reductions.
+"""Schedules reductions of any operator for a CPU: convolutions in other layouts, matrix products, pools,
+softmax and normalizations, plain sums, maxima and products.
 
-A tile of the result is held in registers while all of the reduction runs. Of what it is made depends on how
-the data lies. Where neighbours on the result's last axis are neighbours in the data, a vector is of results.
-Where the last axis of the data is itself summed, as in `nn.dense`, a vector is of partial sums, which are
-added up at the end. The element-wise stages that follow are applied before the tile leaves the registers.
+A tile of the result stays in registers during the whole reduction. Its vectors depend on the data's layout.
+If adjacent elements along the result's last axis read adjacent data, a vector consists of results. If the
+last axis of the data is itself reduced, as in `nn.dense`, a vector consists of partial sums, which are added
+up at the end. The elementwise stages that follow are applied before the tile leaves the registers.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .scheduled import Candidate, Choice, Scheduled
 from .shape import Shape
 from .tail import MARK
 
-TRANSPOSE_MIN_USES = 16  # uses of each element from which a transposed copy of a matrix pays
-TRANSPOSE_MAX_VECTORS = 8  # vectors in a sum up to which it pays
-REORDER_MIN_USES = 2  # uses of each element from which a reordered copy pays
-MIN_OVERLAP_LANES = 4  # lanes of a vector from which overlapping vectors pay
-REMAINDER_FACTOR = 0.95  # relative speed of a tile that computes where it begins
+TRANSPOSE_MIN_USES = 16  # uses of each element from which a transposed copy of a matrix pays off
+TRANSPOSE_MAX_VECTORS = 8  # vectors per sum up to which it pays off
+REORDER_MIN_USES = 2  # uses of each element from which a reordered copy pays off
+MIN_OVERLAP_LANES = 4  # lanes of a vector from which overlapping vectors pay off
+REMAINDER_FACTOR = 0.95  # relative speed of a tile whose start must be computed, since the last one overlaps
 MIN_LONG_SUM = 1 << 12  # elements of a sum from which several rows at a time are too far apart in memory
 
 
@@ -64,9 +64,9 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
 
 
 def inline_makers(plan: Plan, name: str) -> None:
-    """Inline the element-wise stages that a reduction reads where it reads each element once, or where they
-    are the padding of a pool in blocked layout: one comparison per vector costs less than a padded copy; one
-    per element does not.
+    """Inline the elementwise stages that a reduction reads, if it reads each element once, or if they are the
+    padding of a pool in blocked layout. One comparison per vector costs less than a padded copy; one per
+    element does not.
     """
     for maker in plan.makers(name):
         shape = plan.shape(maker)
@@ -84,9 +84,9 @@ def _branches(plan: Plan, name: str) -> bool:
 
 
 def turn(plan: Plan, name: str) -> None:
-    """Copy the second operand of a matrix product, transposed, where both operands are summed along their
-    last axis, so that vectors can run along the result. That pays where each element is used often and sums
-    are short: adding up a vector of partial sums takes as long as many elements of a sum.
+    """Copy the second operand of a matrix product, transposed, if both operands are reduced along their last
+    axis, so that vectors can run along the result. This pays off if each element is used often and the sums
+    are short, because adding up a vector of partial sums takes as long as many elements of a sum.
     """
     shape = Shape.read(plan, name)
     if not shape.spatial or len(shape.reduced) != 1:
@@ -111,8 +111,8 @@ def turn(plan: Plan, name: str) -> None:
 
 
 def unstride(plan: Plan, name: str) -> None:
-    """Copy the data of windows with a stride along the last axis so that every second element (every third,
-    …) is adjacent to the next of them, and adjacent elements are read as a vector.
+    """Reorder the data of windows with a stride s along the last axis, so that elements s apart become
+    adjacent, and can be read as a vector. The data is reordered where it is computed, or in a copy.
     """
     shape = Shape.read(plan, name)
     block = plan.sch.get(plan.block(name))
@@ -128,11 +128,11 @@ def unstride(plan: Plan, name: str) -> None:
         makers = [maker for maker in plan.makers(name) if plan.buffer(maker).same_as(region.source)]
         copied = bool(makers) and plan.users(makers[0]) == [name] and not plan.is_reduction(makers[0])
         copy = plan.block(makers[0]) if copied else plan.sch.cache_read(plan.block(name), number, "global")
-        rest = tvm().tirx.const(0, str(region.source.dtype)) if size[-1] % step else None
-        plan.sch.transform_layout(copy, ("write", 0), _apart(step), pad_value=rest)
+        padding = tvm().tirx.const(0, str(region.source.dtype)) if size[-1] % step else None
+        plan.sch.transform_layout(copy, ("write", 0), _unstrided(step), pad_value=padding)
 
 
-def _apart(step: int) -> Callable[..., tuple[Any, ...]]:
+def _unstrided(step: int) -> Callable[..., tuple[Any, ...]]:
     return lambda *i: (*i[:-1], i[-1] % step, i[-1] // step)
 
 
@@ -144,8 +144,9 @@ def _step(index: Any, last: Any) -> int:
 
 @dataclass(frozen=True)
 class Tile:
-    """A register tile. `axis` and `rows`: so many positions on that axis; `vectors` of `lanes` results on the
-    last axis, or, where `partial`, so many results, each `spread` vectors of partial sums.
+    """A register tile. It has `rows` positions along `axis`, and along the last axis `vectors` vectors of
+    `lanes` results. If `partial`, it has `vectors` results along the last axis instead, each of which is
+    `spread` vectors of `lanes` partial sums.
     """
 
     axis: int | None
@@ -172,29 +173,29 @@ def best_tile(plan: Plan, name: str) -> Tile:
     last = shape.first - 1
     most = sums_in_registers(plan.target)
     along = sum(1 for axes in shape.reads if any(axis >= shape.first for axis in axes))
-    side = 4 if along > 1 else 8  # nothing is used twice: there only have to be enough sums
+    side = 4 if along > 1 else 8  # with one operand nothing is reused: only enough sums in flight are needed
     partial = _is_partial(shape, lanes)
     if partial:
         lanes = _along(shape.run, lanes)
         if along == 1 and shape.run >= MIN_LONG_SUM and shape.run % lanes == 0:
             return Tile(None, 1, 1, lanes, partial, divisors(shape.run // lanes, 8)[0])
-        vectors = _places(shape.spatial[-1], side)
+        vectors = _best_count(shape.spatial[-1], side)
     else:
         lanes = _wide(shape.spatial[-1], lanes)
-        vectors = _places(shape.spatial[-1], side if lanes > 1 else 1, lanes)
+        vectors = _best_count(shape.spatial[-1], side if lanes > 1 else 1, lanes)
     axis = _row_axis(shape, last)
-    rows = 1 if axis is None else _places(shape.spatial[axis], max(1, most // vectors))
+    rows = 1 if axis is None else _best_count(shape.spatial[axis], max(1, most // vectors))
     if axis is not None and vectors > 2 and rows < 4:  # a squarer tile needs fewer loads
-        fewer = _places(vectors, 2)
-        taller = _places(shape.spatial[axis], max(1, most // fewer))
+        fewer = _best_count(vectors, 2)
+        taller = _best_count(shape.spatial[axis], max(1, most // fewer))
         if taller * fewer > rows * vectors:
             rows, vectors = taller, fewer
     return Tile(axis, rows, vectors, lanes, partial)
 
 
-def _places(size: int, most: int, lanes: int = 1) -> int:
-    """Return the number of vectors of a tile along an axis. More are better, but where they do not divide the
-    axis, the last tile begins earlier, and recomputes results of the previous one (see `overlap`).
+def _best_count(size: int, most: int, lanes: int = 1) -> int:
+    """Return the number of vectors of a tile along an axis. More are better, but if the tile does not divide
+    the axis, the last tile begins earlier, and recomputes results of the previous one (see `overlap`).
     """
     scores = []
     for count in range(1, min(most, size // lanes) + 1):
@@ -205,8 +206,8 @@ def _places(size: int, most: int, lanes: int = 1) -> int:
 
 
 def _is_partial(shape: Shape, lanes: int) -> bool:
-    """Return whether all loads of the sums run along the last reduced axis, and none along the result's last.
-    A value that is read once for a whole sum, such as the maximum of its row, does not count.
+    """Whether all loads of a sum run along the last reduced axis, and none along the result's last axis. A
+    value that is read once for a whole sum, such as the maximum of its row, does not count.
     """
     last, inner = shape.first - 1, len(shape.extents) - 1
     summed = [a for a, axes in zip(shape.contiguous, shape.reads) if any(n >= shape.first for n in axes)]
@@ -216,30 +217,31 @@ def _is_partial(shape: Shape, lanes: int) -> bool:
 
 
 def _lanes(extent: int, lanes: int) -> int:
-    """Return the widest vectors that divide an axis."""
+    """Return the widest vector length that divides an axis."""
     while lanes > 1 and extent % lanes:
         lanes //= 2
     return lanes
 
 
 def _along(run: int, lanes: int) -> int:
-    """Return the vectors of partial sums: the widest that divide a stretch of memory; where these are narrow,
-    the widest there are, and the remainder is summed afterwards (see `tail`).
+    """Return the vector length for partial sums: the widest that divides a contiguous run of elements. If
+    that is narrow, return the full width; the remainder is then summed afterwards (see `tail`).
     """
     exact = _lanes(run, lanes)
     return lanes if exact < lanes // 2 and run > lanes else exact
 
 
 def _wide(extent: int, lanes: int) -> int:
-    """Return the widest vectors that fit into an axis; where it is very short, those that divide it."""
+    """Return the widest vector length that fits into an axis, or, if it is very short, that divides it."""
     while lanes > extent:
         lanes //= 2
     return lanes if lanes >= MIN_OVERLAP_LANES else _lanes(extent, lanes)
 
 
 def _row_axis(shape: Shape, last: int) -> int | None:
-    """Return the axis of the tile's rows: one on which what is read along the last axis does not depend, so
-    that it is reused for each row; where there is none, the nearest axis that is longer than 1.
+    """Return the axis of the tile's rows: one on which some operand that is read along the last axis does not
+    depend, so that its elements are reused for each row. If there is none, return the last of the axes longer
+    than 1; None if all have length 1.
     """
     longer = [axis for axis in range(last - 1, -1, -1) if shape.spatial[axis] > 1]
     if not longer:
@@ -281,13 +283,13 @@ def reduce(plan: Plan, name: str, tile: Tile) -> str:
 
 
 def _run(plan: Plan, name: str, shape: Shape) -> LoopRV:
-    """Return the loop over the last reduced axes, fused where their elements are contiguous."""
+    """Return the loop over the last reduced axes, fused if their elements are contiguous."""
     loops = plan.sch.get_loops(plan.block(name))[-shape.joined :]
     return plan.sch.fuse(*loops) if len(loops) > 1 else loops[0]
 
 
 def whole(plan: Plan, name: str) -> str:
-    """Schedules a reduction to a single number, and tells how many partial sums it keeps."""
+    """Schedule a reduction to one element; return the number of partial sums, as "vectors × lanes"."""
     sch = plan.sch
     shape, lanes = Shape.read(plan, name), plan.target.lanes(plan.dtype(name))
     width = _lanes(shape.run, lanes)
@@ -296,7 +298,7 @@ def whole(plan: Plan, name: str) -> str:
     spread = divisors(shape.run // width, 8)[0]
     _, lane = sch.split(_run(plan, name, shape), [None, spread * width])
     for block in sch.get_child_blocks(sch.get_sblock("root")):
-        if not sch.get_loops(block):  # a single number too, made of this one: rfactor stumbles over it
+        if not sch.get_loops(block):  # a block of a single element, which has no loops: rfactor fails on it
             sch.add_unit_loop(block)
     parts = sch.rfactor(lane, 0)
     sch.set_scope(parts, 0, "local")
@@ -313,7 +315,7 @@ def whole(plan: Plan, name: str) -> str:
 
 
 def _tiled(sch: Schedule, loops: list[LoopRV], tile: Tile) -> tuple[list[LoopRV], list[LoopRV]]:
-    """Return the loops over tiles, and those within one."""
+    """Split the loops; return the loops over tiles, and the loops within a tile."""
     *before, last = loops
     inner = []
     if tile.axis is not None:
@@ -329,7 +331,7 @@ def _tiled(sch: Schedule, loops: list[LoopRV], tile: Tile) -> tuple[list[LoopRV]
 
 
 def _results(plan: Plan, name: str, tile: Tile, held: int) -> None:
-    """Vectors of results: the reduction outside, the tile within."""
+    """Schedule a tile with vectors of results: the reduction outside, the tile inside."""
     sch, block = plan.sch, plan.block(name)
     loops = sch.get_loops(block)[1:]
     spatial, reduced = loops[:held], loops[held:]
@@ -346,7 +348,7 @@ def _results(plan: Plan, name: str, tile: Tile, held: int) -> None:
 
 
 def _partial_sums(plan: Plan, name: str, parts: SBlockRV, held: int, tile: Tile) -> None:
-    """Vectors of partial sums, which are added up when the tile is done."""
+    """Schedule a tile with vectors of partial sums, which are added up when the reduction is done."""
     sch = plan.sch
     lane, *inner = sch.get_loops(parts)[1:]
     spatial, reduced = inner[:held], inner[held:]

@@ -1,4 +1,4 @@
-"""Rewrites of loops that are scheduled already."""
+"""Helpers to rewrite loops that are already scheduled."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from ..require import tvm
 
 
 def mapped(node: Any, kind: Any, change: Any, order: str = "post") -> Any:
-    """`node` with `change` of every part of a kind in its place."""
+    """Replace every part of `node` of the class `kind` by the result of `change`."""
     from tvm_ffi import structural_map
 
     return structural_map(node, (kind, change), order=order)
 
 
 def conditions_of(predicate: Any) -> list[Any]:
-    """Return the conditions that must all hold for a block to run."""
+    """Return the conditions whose conjunction is a block's predicate."""
     conditions, pending = [], [predicate]
     if isinstance(predicate, tvm().tirx.IntImm):  # true
         return []

@@ -1,4 +1,4 @@
-"""A kernel's schedule: the loops that it led to, and how, step by step."""
+"""The result of scheduling a kernel: its loops, and the primitives that led to them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ...ir.lazy_dataclass import dataclass
 from ..compose import Composed
 from ..tvm_types import IRModule, PrimFunc, Trace
 
-Choice = Mapping[str, Any]  # the sizes of tiles and the like that a rule is free in, by name
+Choice = Mapping[str, Any]  # the parameters that a rule is free to choose, such as tile sizes, by name
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A choice, why it is one, and the seconds that its kernel took, where that was measured."""
+    """A choice, the reason for it, and the seconds that its kernel took, if that was measured."""
 
     choice: Choice
     why: str = ""
@@ -24,9 +24,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Scheduled:
-    """`mod` holds the scheduled function under the kernel's name; `trace` is TVM's record of the primitives,
-    which can be replayed; `rule` names the file of this folder that scheduled; `choice` is what it chose, of
-    `candidates`. `refused` are rules that were tried before, and why TVM did not let them finish.
+    """A scheduled kernel. `mod` contains the scheduled function under the kernel's name; `trace` is TVM's
+    record of the primitives, which can be replayed; `rule` names the file of this folder that scheduled the
+    kernel; `choice` is its choice among `candidates`. `refused` lists rules that failed before, with TVM's
+    reason.
     """
 
     composed: Composed
@@ -43,5 +44,5 @@ class Scheduled:
 
     @property
     def steps(self) -> list[str]:
-        """The primitives, one a line, as Python."""
+        """The primitives as lines of Python."""
         return [str(line) for line in self.trace.as_python()]

@@ -1,4 +1,4 @@
-"""The axes of a reduction, and how what it reads lies along them."""
+"""The shape of a reduction: its axes, and the memory layout of its operands along them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .parts import REDUCED, SPATIAL, Plan, product, static
 
 @dataclass(frozen=True)
 class Shape:
-    """A reduction's axes: `spatial` and `reduced` extents in order, `reads` the axes on which each tensor
-    that it reads depends, `contiguous` for each the axes in its last subscript; axes are numbered as the
-    block's, `first` is the index of the first reduced one. The last `joined` reduced axes are contiguous in
-    all tensors that are read, `run` elements long.
+    """A reduction's axes: `spatial` and `reduced` are their extents in order. For each operand, `reads`
+    contains the axes on which its indices depend, and `contiguous` those in its last index. Axes are numbered
+    as in the block; `first` is the index of the first reduced one. The last `joined` reduced axes are
+    contiguous in all operands that are read along reduced axes, as a run of `run` elements.
     """
 
     spatial: tuple[int, ...]
@@ -37,7 +37,9 @@ class Shape:
 
     @staticmethod
     def of(plan: Plan, name: str) -> Shape | None:
-        """None for a block that is not a plain nest: its loops are its axes, the reduced ones last."""
+        """Return the shape of a block; None unless its loops are static and correspond to its axes, with the
+        reduced ones last.
+        """
         kinds = plan.kinds(name)
         count = kinds.count(REDUCED)
         loops = plan.sch.get_loops(plan.block(name))
@@ -51,6 +53,7 @@ class Shape:
 
     @staticmethod
     def read(plan: Plan, name: str) -> Shape:
+        """Return the shape of a block for which `of` returns one."""
         block = plan.sch.get(plan.block(name))
         axes = [axis.var for axis in block.iter_vars]
         extents = [int(axis.dom.extent) for axis in block.iter_vars]
@@ -63,17 +66,17 @@ class Shape:
             tuple([e for e, k in zip(extents, kinds) if k == REDUCED]),
             tuple([frozenset().union(*parts) for parts in uses]),
             tuple([parts[-1] if parts else frozenset() for parts in uses]),
-            _stretch(
+            _contiguous_count(
                 [r.source.shape for r in block.reads if not r.source.same_as(own)], uses, extents, kinds
             ),
         )
 
 
-def _stretch(
+def _contiguous_count(
     shapes: list[Any], uses: list[list[frozenset[int]]], extents: list[int], kinds: list[int]
 ) -> int:
-    """Return how many of the last axes, all reduced, cover the whole last dimensions of what is read along
-    them.
+    """Return the number of last axes, all reduced, that cover the whole last dimensions of every operand that
+    is read along reduced axes.
     """
     first, count = kinds.count(SPATIAL), 1
     while count < kinds.count(REDUCED):

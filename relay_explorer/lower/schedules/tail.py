@@ -1,11 +1,11 @@
-"""Sums whose length no vector divides: the remainder after the last whole vector is a peeled iteration.
+"""Handles sums whose length is not a multiple of the vector length: peels the iteration for the remainder.
 
-A row of 333 elements, summed 16 at a time, has 20 vectors and 13 elements more. As a 21st iteration of the
-loop, these would have every element be asked for, in each iteration. After the loop, they are a shorter
+A row of 333 elements, summed 16 at a time, has 20 vectors and 13 more elements. If these were a 21st
+iteration of the loop, every iteration would check bounds for each element. After the loop, they are a shorter
 vector.
 
-TVM forgets, when it moves such a loop into a tile, that its last iteration is not whole. So the loop is
-marked with what is left for it.
+When TVM moves such a loop into a tile, it loses the information that the last iteration is not full. The loop
+is therefore annotated with the number of elements in the remainder.
 """
 
 from __future__ import annotations
@@ -31,21 +31,19 @@ def _split(loop: Any) -> Any:
     annotations = {key: value for key, value in loop.annotations.items() if key != MARK}
     last = tirx.const(count - 1, dtype)
     whole = tirx.For(loop.loop_var, loop.min, last, loop.kind, loop.body, None, annotations)
-    rest = mapped(loop.body, tirx.For, lambda inner: _again(inner, left))
-    return tirx.SeqStmt([whole, mapped(rest, tirx.Var, _one_for(loop.loop_var, last))])
+    rest = mapped(loop.body, tirx.For, lambda inner: _remainder(inner, left))
+    return tirx.SeqStmt([whole, mapped(rest, tirx.Var, _substitution(loop.loop_var, last))])
 
 
-def _again(loop: Any, left: int) -> Any:
-    """Copy a loop with a variable of its own; a loop over a vector's elements runs only over those that
-    remain.
-    """
+def _remainder(loop: Any, left: int) -> Any:
+    """Copy a loop with a new variable; a loop over a vector's elements runs only over those that remain."""
     tirx = tvm().tirx
     var = tirx.Var(f"{loop.loop_var.name}_rest", loop.loop_var.ty)
     vector = int(loop.kind) == tirx.ForKind.VECTORIZED
     extent = tirx.const(left, str(var.ty)) if vector else loop.extent
-    body = mapped(loop.body, tirx.Var, _one_for(loop.loop_var, var))
+    body = mapped(loop.body, tirx.Var, _substitution(loop.loop_var, var))
     return tirx.For(var, loop.min, extent, loop.kind, body, None, loop.annotations)
 
 
-def _one_for(var: Any, value: Any) -> Callable[[Any], Any]:
+def _substitution(var: Any, value: Any) -> Callable[[Any], Any]:
     return lambda other: value if other.same_as(var) else other

@@ -1,12 +1,13 @@
-"""Convolutions by Winograd's algorithm (`nn.contrib_conv2d_winograd_without_weight_transform`).
+"""Schedules convolutions by Winograd's algorithm (`nn.contrib_conv2d_winograd_without_weight_transform`) for
+a CPU.
 
 The kernel transforms the data of a group of tiles for all channels. Then it multiplies the transformed data
-by the weights, a few blocks of output channels at a time: one matrix product for each of the 36 elements of
-a tile, with the accumulators in registers. It transforms the products back while they are in the cache and
-writes them side by side, with bias and ReLU applied. The transformed data is therefore read once for each few
-output channels, and the weights once for each group.
+by the weights, a few blocks of output channels at a time: one matrix product for each of the 36 elements of a
+tile, with the accumulators in registers. It transforms the products back while they are in the cache and
+writes them contiguously, with bias and ReLU applied. The transformed data is therefore read once for every
+few blocks of output channels, and the weights once for each group.
 
-The tuner chooses the groups, which should fit in L2, and the tile of the product.
+The choice is the size of the groups, which should fit in L2, and the tile of the product.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
 
 
 def _in_blocks(anchor: Stage) -> bool:
-    """Whether channels lie in blocks in data, weight and result."""
+    """Whether the data, the weight and the result all have blocks of channels."""
     types = [arg.checked_type for arg in anchor.call.args]
     ranks = [len(sizes(t)) for t in types]
     result = anchor.tensors[0].shape
@@ -46,7 +47,9 @@ def _in_blocks(anchor: Stage) -> bool:
 
 
 def candidates(composed: Composed, target: Target) -> list[Candidate]:
-    """Return the groups that read the least beyond the L2 cache, with the best tiles for the product."""
+    """Return the best group sizes, those that read the least from beyond the L2 cache first, each with the
+    best tile for the product.
+    """
     anchor = composed.anchor
     assert anchor is not None
     side, _, blocks, channels, _ = sizes(anchor.call.args[1].checked_type)
@@ -61,21 +64,22 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
             groups = down // rows * (across // columns)
             if 1 < groups < target.cores:  # some cores would have nothing to do
                 continue
-            held, count, places = _best_product(blocks, columns, most)
+            score, count, tile_columns = _best_product(blocks, columns, most)
             data, products = whole * rows * columns, 4 * side**2 * rows * columns * count * block
             reads = _cost(whole * blocks * block, target) * groups
             reads += _cost(data, target) * groups * (1 + blocks // count)
             reads += _cost(products, target) * groups * 2 * (blocks // count)
-            choice = {"rows": rows, "across": columns, "channels": count, "columns": places}
-            why = f"{groups} groups of {rows} × {columns} tiles, {count} × {places} sums in registers"
-            scored.append((reads / held, -rows * columns, Candidate(choice, why)))
+            choice = {"rows": rows, "across": columns, "channels": count, "columns": tile_columns}
+            tile = f"{count} × {tile_columns} accumulators in registers"
+            why = f"{groups} groups of {rows} × {columns} tiles, {tile}"
+            scored.append((reads / score, -rows * columns, Candidate(choice, why)))
     scored.sort(key=lambda entry: entry[:2])
     return [candidate for _, _, candidate in scored[:4]]
 
 
 def _cost(size: int, target: Target) -> float:
-    """Estimate the cost of reading so many bytes again, by where they are then: in the L2 cache, in a shared
-    cache behind it, or in memory.
+    """Estimate the cost of reading `size` bytes again, which depends on whether they fit into the L2 cache,
+    into a shared cache beyond it, or only into memory.
     """
     cache = target.caches[1]
     return size * (0.1 if size <= cache * 3 // 4 else 1 if size <= 24 * cache else 4)
@@ -84,14 +88,16 @@ def _cost(size: int, target: Target) -> float:
 def _best_product(blocks: int, columns: int, most: int) -> tuple[float, int, int]:
     """Choose the best tile of a matrix product: its score, blocks of output channels, and tiles of data."""
     tiles = [
-        (tile_score(count, places, most), count, places)
-        for places in divisors(columns, most)
-        for count in divisors(blocks, min(4, most // places))
+        (tile_score(count, width, most), count, width)
+        for width in divisors(columns, most)
+        for count in divisors(blocks, min(4, most // width))
     ]
     return max(tiles)
 
 
 class _Winograd:
+    """Applies the primitives for one choice."""
+
     def __init__(self, plan: Plan, anchor: Stage, choice: dict[str, Any]) -> None:
         self.plan, self.sch, self.choice = plan, plan.sch, choice
         *pads, self.rows, self.data, self.products, self.lines, self.tiles, self.result = anchor.blocks
@@ -121,7 +127,7 @@ class _Winograd:
             plan.vectorized(name)
 
     def _groups(self, last: str) -> tuple[LoopRV | None, LoopRV]:
-        """Return the loops over groups of tiles (None where there is one group) and over channels."""
+        """Return the loops over groups of tiles (None if there is one group) and over blocks of channels."""
         sch, choice = self.sch, self.choice
         n, blocks, height, width, lane = sch.get_loops(self.plan.block(last))
         several = choice["rows"] * self.tile < self.plan.extent(height)
@@ -136,8 +142,8 @@ class _Winograd:
         return None, self.plan.parallel([n, group, column_group, channels], self.work)
 
     def _loops(self, name: str, at: LoopRV, extents: Mapping[str, int]) -> dict[str, LoopRV]:
-        """Move a block to `at` and return its loops within by name. Loops of one iteration vanish by the
-        move.
+        """Move a block into the loop `at`, and return its own loops there, by name. The move removes loops of
+        one iteration.
         """
         block = self.plan.block(name)
         self.sch.compute_at(block, at)
@@ -146,7 +152,7 @@ class _Winograd:
         return dict(zip(names, loops[-len(names) :], strict=True))
 
     def _in_registers(self, name: str, at: LoopRV, extents: Mapping[str, int]) -> None:
-        """Compute the transform of one tile, all of it unrolled."""
+        """Compute the transform of one tile in registers, completely unrolled."""
         *loops, lane = self._loops(name, at, extents).values()
         for loop in loops:
             self.sch.unroll(loop)
@@ -168,7 +174,9 @@ class _Winograd:
         self._in_registers(self.lines, at, {"p": m, "f": self.side, "v": self.lane})
 
     def _product(self, channels: LoopRV) -> None:
-        """For each place in a tile, the tile's sums in registers over all input channels."""
+        """Schedule the matrix products: for each element of a Winograd tile, the accumulators of a register
+        tile over all input channels.
+        """
         sch, choice = self.sch, self.choice
         loops = self._loops(self.products, channels, {
             "o": choice["channels"], "i": choice["rows"], "e": self.side, "f": self.side,
@@ -192,7 +200,7 @@ class _Winograd:
         self._unrolled(sch.get_loops(init)[-1 - self._count() :])
 
     def _count(self) -> int:
-        """Return the number of loops of the product's tile beside the vector."""
+        """Return the number of loops of the product's register tile, without the vector."""
         return sum(1 for name in ("columns", "channels") if self.choice[name] > 1)
 
     def _unrolled(self, loops: list[LoopRV]) -> None:
@@ -201,7 +209,7 @@ class _Winograd:
         self.sch.vectorize(loops[-1])
 
     def _transform(self, group: LoopRV | None) -> None:
-        """Transform the data of a group, tile by tile; all data where there is one group."""
+        """Schedule the transform of the data of a group, tile by tile; of all data if there is one group."""
         sch, plan = self.sch, self.plan
         extents = {
             "i": self.choice["rows"], "c": self.channels // self.inner, "e": self.side, "f": self.side,

@@ -1,1 +1,1 @@
-"""What code is compiled for: processors and GPUs with their features, and the toolchain of each."""
+"""The targets of compilation: processors and GPUs with their features, and the toolchain of each."""

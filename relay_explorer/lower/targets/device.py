@@ -1,4 +1,4 @@
-"""The GPU of this machine, and the compiler for it, if there are any."""
+"""The GPU of this machine, if it has one, and NVIDIA's compiler nvcc."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ...ir.errors import RelayError
 from ..require import tvm
 from .target import Target
 
-EMULATED: list[str] = []  # the architecture of the GPU that stands in for one here (see `emulated`)
+EMULATED: list[str] = []  # the architecture of the emulated GPU, if there is one (see `emulated`)
 
 
 def lacks(target: Target) -> str:
-    """Return what this machine lacks to run a kernel for a GPU; "" where it can run it."""
+    """Return the reason why this machine cannot run a kernel for a GPU; "" if it can."""
     device = tvm().cuda(0)
     if not device.exist:
         return _no_device()
@@ -28,13 +28,15 @@ def lacks(target: Target) -> str:
     if required > have:
         return f"the GPU here is of the architecture sm_{have}"
     if not EMULATED and not _can_compile():
-        return "CUDA C cannot be compiled here: neither nvcc nor the Python package cuda-bindings is there"
+        return (
+            "CUDA C cannot be compiled here: neither nvcc nor the Python package cuda-bindings is installed"
+        )
     return ""
 
 
 def _no_device() -> str:
-    """Return the reason why TVM finds no GPU. TVM itself reports nothing where there is a GPU and NVIDIA's
-    libraries have another version than it was built with.
+    """Return the reason why TVM finds no GPU. TVM itself reports nothing if there is a GPU but NVIDIA's
+    libraries have another version than TVM was built with.
     """
     if shutil.which("nvidia-smi") is not None:
         problem = cannot_load(Path(tvm().__file__).parent / "lib" / "libtvm_runtime_cuda.so")
@@ -44,7 +46,7 @@ def _no_device() -> str:
 
 
 def cannot_load(library: Path) -> str:
-    """Return the reason why a library cannot be loaded; "" where it can."""
+    """Return the reason why a library cannot be loaded; "" if it can."""
     try:
         ctypes.CDLL(str(library))
     except OSError as problem:
@@ -53,13 +55,13 @@ def cannot_load(library: Path) -> str:
 
 
 def _version(text: str) -> int:
-    """90 of sm_90a and of 9.0."""
+    """Return the number of a compute capability: 90 for sm_90a and for 9.0."""
     return int("".join(re.findall(r"\d+", text)) or "0")
 
 
 def _can_compile() -> bool:
-    """Return whether CUDA C can be compiled here. TVM requires the Python package unless it is configured to
-    use nvcc.
+    """Whether CUDA C can be compiled here. If nvcc is installed, configure TVM to use it; otherwise TVM
+    requires the Python package cuda-bindings.
     """
     if nvcc() is not None:
         os.environ.setdefault("TVM_CUDA_COMPILE_MODE", "nvcc")
@@ -73,8 +75,8 @@ def _can_compile() -> bool:
 
 
 def on_device(run: Callable[..., object], inputs: int, device: Any) -> Callable[..., None]:
-    """Wrap a kernel of a device for tensors in this machine's memory: tensors, the first `inputs` of which it
-    reads and the others it writes, are copied to the device and back.
+    """Wrap a device kernel for tensors in host memory. The first `inputs` tensors, which the kernel reads,
+    are copied to the device; the others, which it writes, are copied back.
     """
 
     def called(*tensors: Any) -> None:
@@ -104,22 +106,22 @@ def nvcc() -> str | None:
 
 
 def ptx(source: str, target: Target, *flags: str) -> str:
-    """NVIDIA's assembly of CUDA C; `flags` are more of nvcc's."""
+    """Compile CUDA C to PTX, NVIDIA's assembly language; `flags` are additional options of nvcc."""
     output, _ = _compiled(source, target, "-ptx", "PTX", flags)
     return output.decode("utf-8", "replace")
 
 
 def fatbin(source: str, target: Target) -> bytes:
-    """Machine code of CUDA C, as the driver takes it."""
+    """Compile CUDA C to a fat binary, the machine code that the driver loads."""
     output, _ = _compiled(source, target, "-fatbin", "code for a GPU")
     return output
 
 
 class Usage(NamedTuple):
-    """The resources that a function of a kernel takes of a GPU: `registers` per thread, bytes of `shared`
-    memory per block and of `local` memory per thread (its own arrays, and spilled registers), `threads` per
-    block (0 where it does not say). `blocks` of it are resident on a multiprocessor at once, for the
-    occupancy `occupied`.
+    """The GPU resources of a kernel's function: `registers` per thread, bytes of `shared` memory per block
+    and of `local` memory per thread (its own arrays, and spilled registers), and `threads` per block (0 if
+    unknown). At most `blocks` blocks are resident on a multiprocessor at once, which gives the occupancy
+    `occupied`, from 0 to 1.
     """
 
     name: str
@@ -133,8 +135,8 @@ class Usage(NamedTuple):
 
 class Limits(NamedTuple):
     """The limits of a multiprocessor: resident `threads`, `blocks`, bytes of `shared` memory, and `registers`
-    of 32 bits. A block takes `reserved` bytes of shared memory in addition to its own, and all of it in
-    multiples of `portion` bytes.
+    of 32 bits. A block takes `reserved` bytes of shared memory in addition to its own, and the sum is rounded
+    up to a multiple of `portion` bytes.
     """
 
     threads: int
@@ -148,8 +150,8 @@ class Limits(NamedTuple):
 PARTITIONS = 4  # of a multiprocessor, each with a quarter of the registers; a warp is in one of them
 
 # By compute capability. NVIDIA, "CUDA C++ Programming Guide", release 13.0, table "Technical Specifications
-# per Compute Capability"; portions, parts and blocks also in `cuda_occupancy.h` of CUDA 13.0. The guide's
-# table begins with 7.5: what 7.0 has is said in the guide's section on 7.x, and in that file.
+# per Compute Capability"; portions, partitions and blocks also in `cuda_occupancy.h` of CUDA 13.0. The
+# guide's table begins with 7.5; the limits of 7.0 are from its section on 7.x, and from that file.
 LIMITS = {
     70: Limits(2048, 32, 96 << 10, 0, 256),
     75: Limits(1024, 16, 64 << 10, 0, 256),
@@ -165,13 +167,13 @@ LIMITS = {
 
 
 def limits_of(target: Target) -> Limits:
-    """Return the limits of a GPU's architecture; of an unknown one, those of the one before it."""
+    """Return the limits of a GPU's architecture; for one that is not listed, those of the next lower one."""
     version = _version(str(target.dict["arch"]))
     return LIMITS[max([architecture for architecture in LIMITS if architecture <= version], default=70)]
 
 
 def usage(source: str, target: Target) -> list[Usage]:
-    """Return the resources that each function of CUDA C takes, as reported by NVIDIA's compiler."""
+    """Return the resources of each function in CUDA C, as reported by nvcc."""
     _, report = _compiled(source, target, "-cubin", "a count of registers")
     bounds = re.findall(r"__launch_bounds__\((\d+)\)\s+(\w+)\s*\(", source)
     threads = {name: int(count) for count, name in bounds}
@@ -197,8 +199,9 @@ def _number(pattern: str, text: str) -> int:
 
 
 def resident(threads: int, registers: int, shared: int, limits: Limits) -> int:
-    """Blocks that fit a multiprocessor, each of so many threads, registers a thread and bytes of shared
-    memory. Registers are given to a warp, 32 threads, in portions of 256.
+    """Return the number of blocks that are resident on a multiprocessor at once, for blocks with `threads`
+    threads, `registers` per thread and bytes of `shared` memory. Registers are allocated per warp, in
+    portions of 256.
     """
     if not threads:
         return 0

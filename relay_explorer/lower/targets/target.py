@@ -1,9 +1,9 @@
-"""The target of compilation: a processor with its vectors, cores and caches.
+"""The target of compilation: a processor with its vectors, cores and caches, or a GPU.
 
 Target.of("cpu")                        this machine
 Target.of("raspberry-pi-4")             a board
 Target.of({"kind": "llvm", "mcpu": …})  any target of TVM
-Target.of("llvm -mcpu=skylake-avx512")  as old code wrote it
+Target.of("llvm -mcpu=skylake-avx512")  a target string of older TVM versions
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _CACHES = {  # bytes per core, from the processors' manuals: L1 (data), L2
 }
 _DEFAULT_CACHES = (32 << 10, 512 << 10)
 _FEATURES = ("avx", "avx2", "fma", "avx512f", "avx512bw", "avx512vl", "avx512vnni", "sve", "dotprod", "i8mm")
-CUDA_ARCH = "sm_80"  # where there is no device to query
+CUDA_ARCH = "sm_80"  # the default if there is no device to query
 
 
 @dataclass(frozen=True)
 class Target:
-    """A machine. `kind` is "cpu", "arm64" or "cuda"; `options` what TVM is given, as JSON with sorted keys;
-    `vector_bytes` the width of its vectors; `cores` how many kernels may use; `caches` the bytes of the first
-    and the second level, per core.
+    """A machine that code is compiled for. `kind` is "cpu", "arm64" or "cuda"; `options` is TVM's target
+    dictionary, as JSON with sorted keys; `vector_bytes` is the width of its vectors, `cores` the number of
+    cores that kernels may use, and `caches` the bytes of the L1 and L2 caches per core.
     """
 
     kind: str
@@ -60,13 +60,13 @@ class Target:
 
     @property
     def dict(self) -> dict[str, Any]:
-        """TVM's dictionary."""
+        """TVM's target dictionary."""
         result: dict[str, Any] = json.loads(self.options)
         return result
 
     @property
     def tvm(self) -> Any:
-        """TVM's object."""
+        """TVM's target object."""
         return _tvm_target(self.options)
 
     @property
@@ -85,8 +85,8 @@ class Target:
 
     @staticmethod
     def of(target: object) -> Target:
-        """Return the target that a name, a dictionary in TVM's format, a target of TVM, or an old string
-        describes.
+        """Return the target for a name, a dictionary in TVM's format, a TVM target, or a target string of
+        older TVM versions. Raise a RelayError for others, and for targets that cannot be compiled for.
         """
         if isinstance(target, Target):
             return target
@@ -94,9 +94,7 @@ class Target:
 
     @staticmethod
     def from_dict(fields: Mapping[str, Any]) -> Target:
-        """Restore a target from `dataclasses.asdict`, also where the fields have been converted to JSON and
-        back.
-        """
+        """Restore a target from `dataclasses.asdict`, even if the fields were converted to JSON and back."""
         return Target(**{**fields, "caches": tuple(fields["caches"])})
 
     def __str__(self) -> str:
@@ -114,8 +112,8 @@ def _tvm_target(options: str) -> Any:
 
 
 def needed_features(target: Target) -> list[str]:
-    """Return the features that the target's code may use and that not every processor of its kind has, by
-    LLVM's names.
+    """Return LLVM's names of the processor features that the target's code may use and that not every
+    processor of its kind has.
     """
     has = _codegen().target_has_features
     return [feature for feature in _FEATURES if has(feature, target.tvm)]
@@ -153,7 +151,7 @@ def _host_cpu() -> str:
 
 
 def _options(target: object) -> dict[str, object]:
-    """TVM's dictionary for whatever names a target."""
+    """Convert any description of a target to TVM's dictionary."""
     if target is None:
         target = "cpu"
     if isinstance(target, Mapping):
@@ -169,7 +167,7 @@ def _options(target: object) -> dict[str, object]:
     if text == "cpu":
         return {"kind": "llvm", "mcpu": _host_cpu()}
     if text == "cuda":
-        return {"kind": "cuda", "arch": _found_arch() or CUDA_ARCH}
+        return {"kind": "cuda", "arch": _gpu_arch() or CUDA_ARCH}
     if text in BOARDS:
         return BOARDS[text]
     if text.startswith("{"):
@@ -183,7 +181,7 @@ def _options(target: object) -> dict[str, object]:
     return _tag(text)
 
 
-# Kinds of targets that TVM knows, or knew, and that have no schedules here.
+# Kinds of targets that TVM supports, or used to, and that this package has no schedules for.
 _OTHERS = ("c", "opencl", "vulkan", "metal", "webgpu", "rocm", "hexagon", "ext_dev", "nvptx", "stackvm")
 
 
@@ -196,7 +194,7 @@ def _old_string(words: list[str]) -> dict[str, object]:
     for name in ("mcpu", "mtriple", "arch", "mabi", "mfloat-abi"):
         if arguments.get(name):
             result[name] = arguments[name]
-    if "target" in arguments:  # older still
+    if "target" in arguments:  # the name of -mtriple in even older versions
         result["mtriple"] = arguments["target"]
     if arguments.get("mattr"):
         result["mattr"] = [part.strip() for part in arguments["mattr"].split(",") if part.strip()]
@@ -205,12 +203,12 @@ def _old_string(words: list[str]) -> dict[str, object]:
     if result["kind"] == "llvm" and "mcpu" not in result and "mtriple" not in result:
         result["mcpu"] = _host_cpu()
     if result["kind"] == "cuda" and "arch" not in result:
-        result["arch"] = _found_arch() or CUDA_ARCH
+        result["arch"] = _gpu_arch() or CUDA_ARCH
     return result
 
 
 def _tag(name: str) -> dict[str, object]:
-    """Return a target that TVM knows by name, such as nvidia/nvidia-a100."""
+    """Return the target for a tag of TVM's, such as nvidia/nvidia-a100. Raise a RelayError for others."""
     tags: list[str] = [str(tag) for tag in tvm().target.list_tags()] if "/" in name else []
     if name in tags:
         return _from_tvm(tvm().target.Target(name).export())
@@ -233,7 +231,7 @@ def _known() -> str:
 
 
 def _from_tvm(exported: Mapping[str, Any]) -> dict[str, object]:
-    """Return the fields of a target of TVM, without those that TVM derives."""
+    """Return the fields of a TVM target, without those that TVM derives."""
     derived = ("host", "keys", "tag")
     plain = {str(k): v for k, v in exported.items() if k not in derived and not str(k).startswith("feature.")}
     return {k: list(map(str, v)) if hasattr(v, "__iter__") and not isinstance(v, str) else v
@@ -241,15 +239,15 @@ def _from_tvm(exported: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _checked(options: dict[str, object]) -> dict[str, object]:
-    """`options`, which TVM and LLVM accept; a RelayError says what they do not. A GPU's architecture may be
-    left out.
+    """Check that TVM and LLVM accept a target dictionary, and return it normalized. Raise a RelayError with
+    the reason if they do not. A GPU's architecture is added if it is missing.
     """
     kind = options.get("kind")
     if isinstance(kind, str) and kind in _OTHERS:
         raise _no_schedules(kind)
-    options = _usual(options)
+    options = _normalized(options)
     if kind == "cuda":
-        options = {"arch": _found_arch() or CUDA_ARCH, **options}
+        options = {"arch": _gpu_arch() or CUDA_ARCH, **options}
     _check_triple(options.get("mtriple"))
     try:
         tvm().target.Target(options)
@@ -276,13 +274,13 @@ def _checked(options: dict[str, object]) -> dict[str, object]:
 def _no_schedules(kind: object) -> RelayError:
     return RelayError(
         f"there are no schedules for targets of the kind {kind!r:.60}",
-        help=['there are for "llvm", processors of all kinds, and "cuda"'],
+        help=['supported are "llvm", for all processors, and "cuda"'],
     )
 
 
-def _usual(options: dict[str, object]) -> dict[str, object]:
-    """`options` without a name that is empty, and with this processor's where it is to be the machine's own;
-    how many cores and which features there are is looked at, which TVM does not do.
+def _normalized(options: dict[str, object]) -> dict[str, object]:
+    """Normalize options: remove empty processor names and triples, and replace the processor "native" by this
+    machine's. Also check the number of cores and the features, which TVM does not do.
     """
     normalized = {
         name: value for name, value in options.items() if value != "" or name not in ("mcpu", "mtriple")
@@ -291,24 +289,22 @@ def _usual(options: dict[str, object]) -> dict[str, object]:
         normalized["mcpu"] = _host_cpu()
     number = normalized.get("num-cores", 1)
     if isinstance(number, bool) or (isinstance(number, int) and number < 1):
-        raise RelayError(f"a target has 1 core or more, not {number}", help=["leave out `num-cores`"])
+        raise RelayError(f"a target must have at least 1 core, not {number}", help=["leave out `num-cores`"])
     features = normalized.get("mattr", [])
     for name in features if isinstance(features, (list, tuple)) else []:
         if isinstance(name, str) and not re.fullmatch(r"[+-][^\s,+-][^\s,]*", name):
             raise RelayError(
-                f"a feature of a processor is switched on by `+name` and off by `-name`, not by {name[:60]!r}"
+                f"a processor feature is enabled by `+name` and disabled by `-name`, not by {name[:60]!r}"
             )
     return normalized
 
 
-# How triples write what LLVM's list of processor families calls otherwise.
+# Spellings of architectures in triples that differ from the names in LLVM's list of code generators.
 _ALIASES = r"i[3-9]86|amd64|x86_64h|x86|(arm|thumb|aarch64|riscv32|riscv64|ppc|mips)\w*|s390"
 
 
 def _check_triple(triple: object) -> None:
-    """Check that LLVM knows the architecture that a triple begins with (TVM aborts the process for
-    others).
-    """
+    """Check that LLVM supports the architecture of a triple; for others TVM aborts the process."""
     if triple is None:
         return
     names = [str(name) for name in _codegen().llvm_get_targets()]
@@ -325,7 +321,7 @@ def _plain(triple: str) -> Any:
     return tvm().target.Target({"kind": "llvm", "mtriple": triple})
 
 
-def _found_arch() -> str | None:
+def _gpu_arch() -> str | None:
     """Return the architecture of this machine's GPU, if it has one."""
     device = tvm().cuda(0)
     if not device.exist:
@@ -349,7 +345,7 @@ def _parsed(options: str) -> Target:
 
 
 def _x86_vector(tvm_target: Any) -> int:
-    """Bytes of the widest vectors. (TVM's own answer is 64 for every processor.)"""
+    """Return the bytes of the widest vectors. (TVM's own function returns 64 for every processor.)"""
     has = _codegen().target_has_features
     for feature, width in (("avx512f", 64), ("avx", 32)):
         if has(feature, tvm_target):
@@ -358,7 +354,7 @@ def _x86_vector(tvm_target: Any) -> int:
 
 
 def _cores(options: Mapping[str, object]) -> int:
-    """Return the cores that the target names; on this machine those that the process may use."""
+    """Return the number of cores that the target specifies, or by default those that this process may use."""
     named = options.get("num-cores")
     if isinstance(named, int):
         return named
@@ -366,7 +362,7 @@ def _cores(options: Mapping[str, object]) -> int:
 
 
 def _host_caches() -> tuple[int, int]:
-    """As the system tells them; usual ones where it does not."""
+    """Return the sizes of the L1 and L2 caches that the operating system reports, or default sizes."""
     sizes = []
     for name, usual in zip(("SC_LEVEL1_DCACHE_SIZE", "SC_LEVEL2_CACHE_SIZE"), _DEFAULT_CACHES):
         try:

@@ -1,4 +1,4 @@
-"""The C compiler and its companions, for this machine or another."""
+"""Finds the C compiler and objcopy, for this machine or for cross-compilation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def c_compiler() -> str | None:
 
 
 class Toolchain(NamedTuple):
-    """The paths of a C compiler and of objcopy; `flags` choose the processor."""
+    """The paths of a C compiler and of objcopy; `flags` are compiler options that select the processor."""
 
     compiler: str
     objcopy: str
@@ -35,7 +35,7 @@ def toolchain(target: Target) -> Toolchain:
     if target.kind == "cuda":
         raise RelayError(
             "a program for a GPU cannot be compiled ahead of time",
-            help=['target "cpu" or "arm64" can; for the GPU there are the other executors'],
+            help=['compile for "cpu" or "arm64", or use another executor for the GPU'],
         )
     machine = _machine(target)
     if machine == platform.machine().lower().replace("arm64", "aarch64").replace("amd64", "x86_64"):
@@ -72,7 +72,7 @@ def _missing(what: str, package: str) -> RelayError:
 
 
 def called(command: Sequence[str | Path], what: str) -> None:
-    """Run a tool. Raise a RelayError with its output where it fails; `what` describes the task."""
+    """Run a tool. Raise a RelayError with its output if it fails; `what` describes the task."""
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     if done.returncode:
         name = Path(command[0]).name
