@@ -5,8 +5,9 @@
     pattern.match(mod["main"].body)
     pattern.partition(mod["main"])
 
-A pattern follows the data: the arguments of calls, fields of tuples, branches, and so on. A value that a
-`let` binds is visible as an argument only through its variable.
+A pattern follows the flow of data: into the arguments of calls, the fields of tuples, branches, and so on. It
+does not look through variables: where an argument is a variable that a `let` binds, the pattern sees the
+variable and not its value.
 """
 
 from __future__ import annotations

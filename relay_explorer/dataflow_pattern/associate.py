@@ -10,7 +10,7 @@ from .patterns import CallPattern, DFPattern, ExprPattern
 
 
 def called(pattern: DFPattern) -> str:
-    """Return the operator that a call pattern names; an empty string where there is none."""
+    """Return the name of the operator that a call pattern calls; an empty string if it names none."""
     if isinstance(pattern, CallPattern) and isinstance(pattern.op, ExprPattern):
         op = pattern.op.expr
         if isinstance(op, Op):
@@ -23,8 +23,8 @@ def _calls(expr: Expr, name: str) -> bool:
 
 
 def reassociated(pattern: CallPattern, call: Call) -> Iterator[CallPattern]:
-    """Return `pattern` reassociated to fit `call`: as a quotient if the pattern is a product of one, or as a
-    product if it is a quotient of one.
+    """Iterate over reassociations of `pattern` that may fit `call`: a product with a quotient for the
+    quotient of a product, and the reverse.
     """
     args = pattern.args
     if args is None or len(args) != 2:

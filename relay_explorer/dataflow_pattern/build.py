@@ -1,4 +1,4 @@
-"""Builders of patterns: `is_op("nn.relu")(wildcard())`."""
+"""Functions that build patterns, such as `is_op("nn.relu")(wildcard())`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .patterns import (
 
 
 def is_var(name: str = "") -> VarPattern:
-    """Match a local variable, of that name if there is one."""
+    """Match a local variable; if `name` is not empty, only one of that name."""
     return VarPattern(name)
 
 
@@ -42,19 +42,19 @@ def is_expr(expr: Expr) -> ExprPattern:
 
 
 def is_op(op_name: str) -> ExprPattern:
-    """Match the operator of that name; `is_op("nn.relu")(wildcard())` matches a call of it. Raise an
-    UnknownOperatorError that suggests similar names where there is none.
+    """Match the operator `op_name`; `is_op("nn.relu")(wildcard())` matches a call of it. Raise an
+    UnknownOperatorError that suggests similar names if there is no such operator.
     """
     return ExprPattern(Op.get(op_name))
 
 
 def is_tuple(fields: Sequence[DFPattern] | None) -> TuplePattern:
-    """Match a tuple; None means any number of any fields."""
+    """Match a tuple whose fields match `fields`; if `fields` is None, any tuple."""
     return TuplePattern(fields)
 
 
 def is_tuple_get_item(tuple_value: DFPattern, index: int | None = None) -> TupleGetItemPattern:
-    """Match field `index` of a tuple, any field if `index` is None."""
+    """Match the projection of field `index` of a tuple; of any field if `index` is None."""
     return TupleGetItemPattern(tuple_value, index)
 
 
@@ -94,8 +94,8 @@ def has_attr(attrs: Mapping[str, Anything], pattern: DFPattern | None = None) ->
 
 
 def dominates(parent: DFPattern, path: DFPattern, child: DFPattern) -> DominatorPattern:
-    """Match `child` where every path upwards from it leads over `path` to one `parent`; see
-    DominatorPattern.
+    """Match `child` if every path back from its arguments leads, through expressions that match `path`, to
+    one expression that matches `parent`; see DominatorPattern.
     """
     return DominatorPattern(parent, path, child)
 

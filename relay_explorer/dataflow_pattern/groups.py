@@ -1,8 +1,8 @@
-"""Groups: the parts of a program that a pattern matches, none overlapping another.
+"""Groups: the non-overlapping parts of a program that a pattern matches.
 
-Rewriting and partitioning search for groups from the result upwards; of two that overlap, the lower one,
-which is usually larger, is preferred. A group is closed: its intermediate expressions are used only inside
-it, or by expressions whose own value leads into the group.
+Rewriting and partitioning search for groups from the program's result back to its inputs. Of two matches that
+overlap, the one nearer to the result, usually the larger one, is therefore taken. A group is closed: its
+intermediate expressions are used only inside it, or by expressions that its root post-dominates.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ from .patterns import (
     pattern_order,
 )
 
-PARTITIONED = "PartitionedFromPattern"  # the attribute of functions that `partition` made
+PARTITIONED = "PartitionedFromPattern"  # the attribute of functions that `partition` creates
 
 
-# Never arguments: names that mean the same everywhere, and functions, which remain inside.
+# These never become arguments of a group: operators, constructors and global names mean the same everywhere,
+# and functions stay inside the group.
 INSIDE = (Op, Constructor, GlobalVar, Function)
 
 
 class Group(NamedTuple):
-    """A match: its `root`, the expressions that each part of the pattern matched, and the group as a
-    function: `params` replace `args`, expressions outside of the group; `body` is a copy, and `name` lists
-    its operators.
+    """A match of a pattern, with the group as a function. `root` is the matched expression, and `bound` maps
+    each part of the pattern to the expressions that it matched. `params` replace `args`, expressions outside
+    the group; `body` is a copy of the group, and `name` lists its operators.
     """
 
     root: Expr
@@ -50,7 +51,7 @@ class Group(NamedTuple):
 
 
 def find_groups(pattern: DFPattern, root: Expr, module: IRModule | None = None) -> dict[Expr, Group]:
-    """Find the groups in `root` that match `pattern`; return them by their own roots."""
+    """Find the groups in `root` that match `pattern`; return them by their roots."""
     return _Finder(pattern, root, module).run()
 
 
@@ -64,12 +65,12 @@ class _Finder:
         self._users: dict[Expr, list[Expr]] | None = None
 
     def run(self) -> dict[Expr, Group]:
-        made_before: set[Expr] = set()
+        partitioned: set[Expr] = set()
         for node in reversed(self.order):
-            if node in self.taken or node in made_before:
+            if node in self.taken or node in partitioned:
                 continue
             if isinstance(node, Function) and PARTITIONED in node.attrs:
-                made_before.update(post_order(node))
+                partitioned.update(post_order(node))
                 continue
             bound = self.matcher.match(node)
             if bound is not None:
@@ -77,7 +78,7 @@ class _Finder:
         return self.groups
 
     def _make(self, root: Expr, bound: NodeMap) -> None:
-        """Add the group of a match if it overlaps no other group and is closed."""
+        """Add the group of a match, if it overlaps no other group and is closed."""
         params: dict[Expr, Var] = {}
         for arg in self._arguments(bound):
             params.setdefault(arg, Var(f"FunctionVar_{len(self.groups)}_{len(params)}"))
@@ -92,9 +93,9 @@ class _Finder:
         self.groups[root] = Group(root, bound, tuple(params.values()), tuple(params), memo[root], name)
 
     def _arguments(self, bound: NodeMap) -> Iterator[Expr]:
-        """Yield the inputs of the group in the order of the pattern: the expressions that its leaves have
-        matched, and the parts of expressions that match with any parts. Constants that the pattern requires
-        stay inside.
+        """Iterate over the inputs of the group in the order of the pattern: the expressions that the
+        pattern's leaves matched, and the operands of calls and tuples for which the pattern accepts any
+        operands. Constants that the pattern requires stay inside.
         """
         within = self._within(bound)
         for part in self.parts:
@@ -130,8 +131,8 @@ class _Finder:
         return inside
 
     def _inside(self, root: Expr, params: dict[Expr, Var]) -> list[Expr] | None:
-        """Return the expressions that `root` reaches without passing an argument, parts before wholes; None
-        if some of them are in another group.
+        """Return the expressions that `root` reaches without passing through an argument, in post-order; None
+        if one of them is in another group.
         """
         if root in params:
             return []
@@ -153,8 +154,8 @@ class _Finder:
         return done
 
     def _closed(self, root: Expr, inside: list[Expr], params: dict[Expr, Var]) -> bool:
-        """Return whether the intermediate expressions are used only inside, or by expressions that lead to
-        `root`.
+        """Return whether the intermediate expressions are used only inside the group, or by expressions that
+        `root` post-dominates.
         """
         members = set(inside)
         for node in inside:
@@ -167,7 +168,7 @@ class _Finder:
 
     @property
     def users(self) -> dict[Expr, list[Expr]]:
-        """Return the users of each expression."""
+        """The users of each expression."""
         if self._users is None:
             self._users = {node: [] for node in self.order}
             for node in self.order:

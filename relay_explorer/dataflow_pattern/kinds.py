@@ -1,8 +1,8 @@
 """The matching rule of each kind of pattern.
 
-`steps_for` returns the answer if it is known at once, and otherwise a generator: it yields the matches that
-it requires, as (pattern, expression, alone), is sent the result of each, and returns the answer. A match
-that is `alone` ignores the bindings made so far.
+`steps_for` returns a boolean if no other match is needed, and otherwise a generator. The generator yields
+each match that it requires as (pattern, expression, alone), receives the result of each, and returns whether
+the pattern matches. A match that is `alone` ignores the bindings made so far.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ _TRIES = 24
 
 
 def may_match(pattern: DFPattern, expr: Expr) -> bool:
-    """Check quickly whether `expr` may match: False only if it cannot. This refuses most expressions, and
-    most alternatives, before any traversal.
+    """Check quickly whether `expr` may match `pattern`; False only if it cannot. This rejects most
+    expressions, and most alternatives, before any traversal.
     """
     pending = [pattern]
     for _ in range(_TRIES):
@@ -106,7 +106,7 @@ def _looks_like(p: DFPattern, expr: Expr) -> bool:
 
 
 def steps_for(p: DFPattern, e: Anything, search: Search) -> Steps | bool:
-    """Return the steps that remain after `may_match` has succeeded."""
+    """Match `p` with `e` after `may_match` has succeeded: return the result, or the steps that lead to it."""
     match p:
         case CallPattern():
             return _call(p, e, search)
@@ -152,12 +152,14 @@ def _lists(patterns: Sequence[DFPattern] | None, exprs: Sequence[Expr]) -> Steps
 
 
 def _hopeful(patterns: Sequence[DFPattern], exprs: Sequence[Expr]) -> bool:
-    """Return whether all of them may match, before any traversal."""
+    """Check quickly whether every expression may match its pattern, before any traversal."""
     return len(patterns) == len(exprs) and all(map(may_match, patterns, exprs))
 
 
 def _stands_for(p: WildcardPattern, target: DFPattern, e: Expr, search: Search) -> Steps:
-    """Match a redirected wildcard. Where it recurses, bindings of the enclosing pattern do not apply."""
+    """Match the pattern that a wildcard was redirected to. If that pattern is recursive, the bindings of the
+    enclosing pattern do not apply.
+    """
     return (yield target, e, p in search.matcher.below)
 
 
@@ -203,7 +205,7 @@ def _has_attributes(p: AttrPattern, e: Expr) -> bool:
 
 
 def agree(expected: Anything, actual: Anything) -> bool:
-    """Compare attributes; lists and tuples are equal, and so are 1 and True, as in TVM."""
+    """Compare two attribute values. A list equals a tuple of the same items, and 1 equals True, as in TVM."""
     if isinstance(expected, (list, tuple)) or isinstance(actual, (list, tuple)):
         both = isinstance(expected, (list, tuple)) and isinstance(actual, (list, tuple))
         return both and len(expected) == len(actual) and all(map(agree, expected, actual))
@@ -222,19 +224,19 @@ def _typed(p: TypePattern | DataTypePattern | ShapePattern, e: Expr, search: Sea
 
 
 def _dominates(p: DominatorPattern, e: Expr, search: Search) -> Steps:
-    """Match a dominator pattern: the first parent reached is the only candidate; the others must lead to it,
-    or be steps of a path.
+    """Match a dominator pattern. The first parent reached is the only candidate: every other path must lead
+    to it, or end in a step that matches the path.
     """
     matcher = search.matcher
     if not ((yield p.child, e, False) and matcher.dominates_a(p.parent, e)):
         return False
     parent: Expr | None = None
     visited: set[Expr] = set()
-    ways = [iter(_inputs(e))]
-    while ways:
-        at = next(ways[-1], None)
+    pending = [iter(_inputs(e))]
+    while pending:
+        at = next(pending[-1], None)
         if at is None:
-            ways.pop()
+            pending.pop()
         elif at not in visited:
             visited.add(at)
             if (yield p.parent, at, False):
@@ -242,7 +244,7 @@ def _dominates(p: DominatorPattern, e: Expr, search: Search) -> Steps:
                 if not matcher.dominators.strictly_dominates(e, parent):
                     return False
             elif (yield p.path, at, True):
-                ways.append(iter(_inputs(at)))
+                pending.append(iter(_inputs(at)))
             else:
                 return False
     return parent is not None

@@ -1,14 +1,15 @@
 """Matching: check whether an expression has the form of a pattern, and bind the pattern's parts.
 
-Each kind of pattern has a small generator (see kinds.py) that states what must match: it yields a pattern and
-an expression, and is sent the answer. `Search.run` keeps the waiting generators on an explicit stack, because
-recursive patterns match programs of any depth. A pattern that has matched is bound to its expression, and
-matches only that expression from then on; the bindings are undone where a larger pattern fails. The steps of
-a dominator's path are matched alone, each with bindings of its own, and so is each iteration of a recursive
-pattern.
+Each kind of pattern has a small generator (see kinds.py) that yields the matches it requires, each a pattern
+and an expression, and receives their results. `Search.run` keeps the waiting generators on an explicit stack,
+because recursive patterns match programs of any depth. A pattern that has matched is bound to its expression,
+and matches only that expression from then on; the bindings are undone where a larger pattern fails. The steps
+of a dominator's path are matched alone, each with bindings of its own, and so is each iteration of a
+recursive pattern.
 
-The search commits: of `p | q`, the second is tried only if the first fails *there*, not if another part of
-the pattern fails later. The number of steps therefore depends on the pattern, not on the rest of the program.
+The search does not backtrack into alternatives: of `p | q`, `q` is tried only if `p` itself fails, not if
+another part of the pattern fails later. The number of steps therefore depends on the pattern, not on the rest
+of the program.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .typed import Types
 
 NodeMap = dict[DFPattern, list[Expr]]
 Scope = dict[DFPattern, Expr]
-Entry = tuple[DFPattern, Expr] | list[Anything]  # a list is a log inside the log
+Entry = tuple[DFPattern, Expr] | list[Anything]  # a list is the log of a nested match
 __all__ = ["Matcher", "NodeMap", "match"]
 
 
@@ -40,7 +41,7 @@ def match(pattern: DFPattern, expr: Expr) -> bool:
 
 
 class Matcher:
-    """Match `pattern` against expressions in `root`; results about `root` are cached between matches."""
+    """Matches `pattern` against expressions in `root`, and caches results about `root` between matches."""
 
     def __init__(self, pattern: DFPattern, root: Expr, module: IRModule | None = None) -> None:
         if not isinstance(pattern, DFPattern):
@@ -48,12 +49,11 @@ class Matcher:
         self.pattern = pattern
         self.root = root
         self.types = Types(root, module)
-        self._places: dict[
-            DFPattern, list[int]
-        ] = {}  # in the dominator tree, of the expressions that may match
+        # By pattern: the positions in the dominator tree of the expressions that may match it.
+        self._positions: dict[DFPattern, list[int]] = {}
         self.below = _recursive(pattern)
-        # What holds whatever is bound: pairs that cannot match, and what was bound by those that did. Only
-        # for patterns that contain themselves; with others looking again costs a fixed number of steps.
+        # Results that do not depend on bindings: pairs that cannot match, and the bindings of those that did.
+        # Only for patterns that contain themselves; matching others again takes a fixed number of steps.
         self.failed: set[tuple[DFPattern, Expr]] = set()
         self.matched: dict[tuple[DFPattern, Expr], list[Entry]] = {}
 
@@ -64,12 +64,12 @@ class Matcher:
 
     def dominates_a(self, parent: DFPattern, expr: Expr) -> bool:
         """Return whether `expr` post-dominates an expression that may match `parent`."""
-        places = self._places.get(parent)
+        places = self._positions.get(parent)
         if places is None:
             tree = self.dominators
             places = [tree.places(node)[0] for node in tree.nodes if may_match(parent, node)]
             places.sort()
-            self._places[parent] = places
+            self._positions[parent] = places
         below = self.dominators.places(expr)
         return bisect_left(places, below.stop) > bisect_left(places, below.start + 1)
 
@@ -82,12 +82,12 @@ class Matcher:
 
 
 def _recursive(pattern: DFPattern) -> dict[DFPattern, frozenset[DFPattern]]:
-    """Return the patterns that contain themselves, each with the patterns that it contains, except operators
-    and the like.
+    """Map each pattern that contains itself to the patterns that it contains, except expression patterns such
+    as operators.
     """
     order = pattern_order(pattern)
-    place = {p: k for k, p in enumerate(order)}
-    if all(place[part] < place[p] for p in order for part in p.parts()):
+    position = {p: k for k, p in enumerate(order)}
+    if all(position[part] < position[p] for p in order for part in p.parts()):
         return {}
     within = {p: frozenset(pattern_order(p)) for p in order}
     return {
@@ -103,14 +103,14 @@ class _Frame(NamedTuple):
     steps: Steps
     pattern: DFPattern
     expr: Expr
-    mark: int  # how long the log was when it began
-    outer: tuple[Scope, list[Entry]] | None  # for a match alone: the bindings around it
+    mark: int  # the length of the log when the match began
+    outer: tuple[Scope, list[Entry]] | None  # the enclosing bindings, if the match is alone
     final: bool  # whether a failure is independent of the bindings
 
 
 class Search:
-    """One match in progress. `bound` maps each pattern to its expression; `log` records the bindings in
-    order, with the logs of expressions matched alone as entries.
+    """A match in progress. `bound` maps each pattern to its expression; `log` records the bindings in order,
+    with the logs of expressions matched alone as entries.
     """
 
     def __init__(self, matcher: Matcher) -> None:
@@ -137,7 +137,7 @@ class Search:
     def bindings(self) -> NodeMap:
         """Return the expressions that each pattern has matched, each once."""
         bindings: dict[DFPattern, dict[Expr, None]] = {}
-        visited: set[int] = set()  # logs that several entries lead to
+        visited: set[int] = set()  # nested logs, which entries may share
         pending = [iter(self.log)]
         while pending:
             entry = next(pending[-1], None)
@@ -162,7 +162,7 @@ class Search:
                 del self.bound[entry[0]]
 
     def _enter(self, pattern: DFPattern, expr: Expr, alone: bool) -> bool | None:
-        """Return whether `expr` matches, or None where that takes more steps."""
+        """Begin a match: return whether `expr` matches, or None if that takes more steps."""
         if not alone and pattern in self.bound:
             return self.bound[pattern] is expr
         if not may_match(pattern, expr):

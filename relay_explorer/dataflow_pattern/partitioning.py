@@ -24,19 +24,22 @@ def partition(
 ) -> Expr:
     """Move every match of `pattern` in `expr` into a function, which is called in its place.
 
-    The function's parameters are the expressions that the leaves of the pattern matched; constants that the
-    pattern requires are inside. It has the attribute PartitionedFromPattern, which lists its operators, and
-    those of `attrs`. `check` receives the matched expression and returns whether to move it.
+    The call's arguments are the expressions that the leaves of the pattern matched; constants that the
+    pattern requires are inside the function. The function has the attribute PartitionedFromPattern, which
+    lists its operators, and the attributes `attrs`. `check` receives the matched expression and returns
+    whether to move it.
 
-    A function computes its arguments first, and outside. A match therefore stays where it is if an argument
-    uses a variable that is bound inside it, or belongs to a branch inside it that might not be taken. The
-    moved expressions are assumed to have no effects on references.
+    A call evaluates its arguments first, outside the function. A match therefore stays where it is if an
+    argument uses a variable that is bound inside the match, or belongs to a branch inside it that might not
+    be taken. The moved expressions are assumed to have no effects on references.
     """
     expr = unwrapped(expr)
     if not isinstance(expr, Expr):
         raise TypeError(f"partition takes an expression, such as mod['main'], not a {type(expr).__name__}")
     if isinstance(pattern, FunctionPattern):
-        warnings.warn("a function that is not called is a function already: nothing is done", stacklevel=2)
+        warnings.warn(
+            "a FunctionPattern matches what is already a function, so nothing is partitioned", stacklevel=2
+        )
         return expr
     groups = find_groups(pattern, expr)
     memo: dict[Expr, Expr] = {}
@@ -48,7 +51,7 @@ def partition(
                 partition,
                 node,
                 memo[node],
-                sentence="What matches the pattern is a function of its own, called in its place.",
+                sentence="The match moves into a function, which is called in its place.",
             )
         else:
             memo[node] = renewed(node, memo)
@@ -56,7 +59,7 @@ def partition(
 
 
 def _movable(group: Group) -> bool:
-    """Return whether there is something to move, and its arguments can be computed outside of it."""
+    """Return whether the group computes something, and its arguments can be evaluated outside of it."""
     if group.root in group.args or isinstance(group.root, (Constant, *INSIDE)):
         return False
     inside = set(bound_vars(group.body))
@@ -70,7 +73,7 @@ def _movable(group: Group) -> bool:
 
 
 def _always_computed(root: Expr, args: set[Expr]) -> set[Expr]:
-    """Return those of `args` that computing `root` computes in any case."""
+    """Return those of `args` that are evaluated whenever `root` is, whichever branches are taken."""
     visited: set[Expr] = set()
     pending = [root]
     while pending:

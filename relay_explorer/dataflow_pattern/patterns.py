@@ -59,21 +59,21 @@ class DFPattern:
         return _operator("divide")(self, other)
 
     def has_attr(self, attrs: Mapping[str, Anything]) -> AttrPattern:
-        """Match as this pattern does, and require the attributes: those of an operator (`{"TOpPattern": 0}`),
-        a call (`{"axis": 1}`) or a function (`{"Composite": "dense_relu"}`).
+        """Restrict this pattern to expressions with the attributes: those of an operator (`{"TOpPattern":
+        0}`), a call (`{"axis": 1}`) or a function (`{"Composite": "dense_relu"}`).
         """
         return AttrPattern(self, attrs)
 
     def has_type(self, ttype: Type) -> TypePattern:
-        """Match as this pattern does, and require the type."""
+        """Restrict this pattern to expressions of the type."""
         return TypePattern(self, ttype)
 
     def has_dtype(self, dtype: str) -> DataTypePattern:
-        """Match as this pattern does, and require a tensor of that element type."""
+        """Restrict this pattern to tensors of that element type."""
         return DataTypePattern(self, dtype)
 
     def has_shape(self, shape: Sequence[Anything]) -> ShapePattern:
-        """Match as this pattern does, and require a tensor of that shape."""
+        """Restrict this pattern to tensors of that shape."""
         return ShapePattern(self, shape)
 
     def optional(self, option_constructor: Callable[[Anything], DFPattern]) -> AltPattern:
@@ -83,8 +83,8 @@ class DFPattern:
         return self | option_constructor(self)
 
     def dominates(self, parent: DFPattern, path: DFPattern | None = None) -> DominatorPattern:
-        """Match this pattern where every path upwards from it leads to one expression that matches `parent`,
-        over expressions that match `path` (default: any). See DominatorPattern.
+        """Match this pattern where every path back from its arguments leads, through expressions that match
+        `path` (default: any), to one expression that matches `parent`. See DominatorPattern.
         """
         return DominatorPattern(parent, WildcardPattern() if path is None else path, self)
 
@@ -122,8 +122,8 @@ class DFPattern:
         return partition(self, expr, attrs, check)
 
     def astext(self, show_meta_data: bool = True, annotate: object = None) -> str:
-        """Write the Python that builds this pattern; the arguments, which TVM's interface has, change
-        nothing.
+        """Return the Python expression that builds this pattern. The arguments are those of TVM's interface
+        and have no effect.
         """
         return str(self)
 
@@ -136,7 +136,7 @@ class DFPattern:
 
 
 class ExprPattern(DFPattern):
-    """One expression: an operator, a variable, or a constant and any other structurally equal expression."""
+    """One expression: an operator or variable itself, or any expression that is structurally equal."""
 
     __slots__ = ("expr",)
 
@@ -147,7 +147,7 @@ class ExprPattern(DFPattern):
 
 
 class VarPattern(DFPattern):
-    """A local variable, of the given name if there is one."""
+    """A local variable; if `name` is not empty, only one of that name."""
 
     __slots__ = ("name",)
 
@@ -164,15 +164,15 @@ class ConstantPattern(DFPattern):
 class CallPattern(DFPattern):
     """A call of `op` with `args`; None stands for any number of any arguments.
 
-    `add` and `multiply` match with their arguments exchanged too. A product of a quotient matches where the
-    pattern has the quotient of a product, and the other way round: `a * b / c` and `a * (b / c)`.
+    `add` and `multiply` also match with their arguments exchanged. A pattern for the quotient of a product
+    also matches the product of a quotient, and vice versa: `a * b / c` and `a * (b / c)`.
     """
 
     __slots__ = ("args", "op")
     FIELDS = ("op", "args")
 
     def __init__(self, op: DFPattern, args: Sequence[DFPattern] | None) -> None:
-        self.op = _pattern(op, "what is called")
+        self.op = _pattern(op, "the callee")
         self.args = None if args is None else _patterns(args, "an argument of a call")
 
 
@@ -212,7 +212,7 @@ class LetPattern(DFPattern):
 
 
 class TuplePattern(DFPattern):
-    """A tuple of `fields`, or of any fields where that is None."""
+    """A tuple of `fields`; any tuple if `fields` is None."""
 
     __slots__ = ("fields",)
     FIELDS = ("fields",)
@@ -239,7 +239,7 @@ class TupleGetItemPattern(DFPattern):
 
 
 class AltPattern(DFPattern):
-    """`left`, or, where that does not match, `right`."""
+    """An alternative: `left`, or `right` where `left` does not match."""
 
     __slots__ = ("left", "right")
     FIELDS = ("left", "right")
@@ -250,7 +250,7 @@ class AltPattern(DFPattern):
 
 
 class WildcardPattern(DFPattern):
-    """Any expression, or, once it has been redirected, those that `pattern` matches."""
+    """Any expression; after `redirect_to`, those that `pattern` matches."""
 
     __slots__ = ("pattern",)
     FIELDS = ("pattern",)
@@ -265,7 +265,7 @@ class WildcardPattern(DFPattern):
         chain = is_op("nn.relu")(is_var() | more)
         more.redirect_to(chain)            # a variable under any number of relus
         """
-        self.pattern = _pattern(pat, "what a wildcard is redirected to")
+        self.pattern = _pattern(pat, "the target of redirect_to")
 
 
 class TypePattern(DFPattern):
@@ -277,7 +277,7 @@ class TypePattern(DFPattern):
     def __init__(self, pattern: DFPattern, ttype: Type) -> None:
         if not isinstance(ttype, Type):
             raise TypeError(f"has_type takes a type, as relay.TensorType((1, 3)), not {ttype!r:.60}")
-        self.pattern = _pattern(pattern, "what has a type")
+        self.pattern = _pattern(pattern, "the pattern of has_type")
         self.type = ttype
 
 
@@ -288,7 +288,7 @@ class DataTypePattern(DFPattern):
     FIELDS = ("pattern",)
 
     def __init__(self, pattern: DFPattern, dtype: str) -> None:
-        self.pattern = _pattern(pattern, "what has an element type")
+        self.pattern = _pattern(pattern, "the pattern of has_dtype")
         self.dtype = str(dtype)
 
 
@@ -299,7 +299,7 @@ class ShapePattern(DFPattern):
     FIELDS = ("pattern",)
 
     def __init__(self, pattern: DFPattern, shape: Sequence[Anything]) -> None:
-        self.pattern = _pattern(pattern, "what has a shape")
+        self.pattern = _pattern(pattern, "the pattern of has_shape")
         self.shape = tuple(shape)
 
 
@@ -312,18 +312,18 @@ class AttrPattern(DFPattern):
     def __init__(self, pattern: DFPattern, attrs: Attrs | Mapping[str, Anything]) -> None:
         if not isinstance(attrs, (Attrs, Mapping)):
             raise TypeError(f"has_attr takes a dict, as {{'axis': 1}}, not {attrs!r:.60}")
-        self.pattern = _pattern(pattern, "what has attributes")
+        self.pattern = _pattern(pattern, "the pattern of has_attr")
         self.attrs = DictAttrs(dict(attrs.items()))
 
 
 class DominatorPattern(DFPattern):
-    """`child`, where each path upwards from its arguments leads to one `parent`, over expressions that match
-    `path`; and all uses of the parent lead to the child.
+    """`child`, where each path back from its arguments leads, through expressions that match `path`, to one
+    `parent`, and all uses of that parent lead to the child.
 
         dominates(is_op("nn.conv2d")(wildcard(), wildcard()), elementwise, is_op("add")(None))
 
-    is a convolution, a diamond of element-wise operators below it, however wide and deep, and the addition in
-    which they meet. A path may also end at an expression without arguments that matches `path`.
+    matches a convolution, a diamond of element-wise operators below it, however wide and deep, and the
+    addition where they meet. A path may also end at an expression without arguments that matches `path`.
     """
 
     __slots__ = ("child", "parent", "path")
@@ -358,8 +358,8 @@ def _patterns(values: object, place: str) -> tuple[DFPattern, ...]:
 
 
 def pattern_order(pattern: DFPattern) -> list[DFPattern]:
-    """Return `pattern` and all patterns that it contains, parts before wholes, each once. Redirected
-    wildcards may be cyclic; the traversal stops there.
+    """Return `pattern` and all patterns that it contains in post-order, each once. The traversal also
+    terminates for redirected wildcards, which may form cycles.
     """
     done: list[DFPattern] = []
     visited = {pattern}

@@ -20,7 +20,7 @@ from .patterns import DFPattern
 from .typed import infer_expr
 
 MAX_ITERATIONS = 100
-# A rewrite that has made a program this much larger, and still changes it, is taken not to terminate.
+# A rewrite that has grown a program by this factor, and still changes it, is assumed not to terminate.
 MAX_GROWTH, SMALL_PROGRAM = 100, 1000
 
 _LEAVES = (Var, GlobalVar, Constant, Op, Constructor)
@@ -68,7 +68,7 @@ def rewrite(
     until an iteration changes nothing. `mod` contains the functions that `expr` calls, for callbacks that
     require types.
 
-    Raise a RelayError where the callbacks do not terminate.
+    Raise a RelayError if the callbacks do not terminate.
     """
     expr = unwrapped(expr)
     if not isinstance(expr, Expr):
@@ -154,8 +154,8 @@ def _replaced(
 
 
 def renewed(node: Expr, memo: dict[Expr, Expr]) -> Expr:
-    """Rebuild `node` with its parts replaced by `memo`. A binder accepts another variable, but no other
-    expression; there it stays unchanged.
+    """Rebuild `node` with its parts replaced by `memo`. A binder can be replaced only by another variable;
+    otherwise it stays unchanged.
     """
     parts = [memo[part] for part in children(node)]
     if isinstance(node, Function):

@@ -1,4 +1,4 @@
-"""Patterns as text: the Python that builds them. Shared parts are expanded at each use."""
+"""Print patterns as the Python expressions that build them. Shared parts are expanded at each use."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Writer:
         if pattern in self.inside or self.written > MAX_LENGTH:
             return "…"
         self.inside.add(pattern)
-        self.written += 8  # the minimum for a pattern; counted on the way down, so that the depth is bounded
+        self.written += 8  # the minimum for a pattern; counted before recursing, so that the depth is bounded
         text: str = yield self.kind(pattern)
         self.inside.discard(pattern)
         return text

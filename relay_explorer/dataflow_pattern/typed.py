@@ -1,5 +1,5 @@
-"""The types of expressions, for patterns that require them: known types are read, others are inferred at the
-first request, all at once.
+"""Types of expressions, for patterns that require them. Types that are set already are read; the others are
+inferred at the first request, all at once.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Types:
         self._apart: dict[Expr, Type] = {}
 
     def of(self, expr: Expr) -> Type | None:
-        """Return the type of `expr`; None for operators, constructors and names of functions, which are
-        polymorphic or have no type of their own. Raise a TypeInferenceError where the expression cannot be
-        typed; untyped expressions elsewhere in the program do not matter.
+        """Return the type of `expr`; None for operators, constructors and global functions, which are
+        polymorphic or have no type of their own. Raise a TypeInferenceError if the expression cannot be
+        typed; expressions elsewhere in the program that cannot be typed do not matter.
         """
         if expr._checked_type is not None or isinstance(expr, (Op, Constructor, GlobalVar)):
             return expr._checked_type
@@ -52,7 +52,7 @@ def infer_expr(expr: Expr, module: IRModule | None = None) -> Expr:
     """
     free = [] if isinstance(expr, Function) else free_vars(expr)
     main = expr if isinstance(expr, Function) else Function(free, expr, None, free_type_vars(expr))
-    needed, name = _with_what_it_calls(main, module)
+    needed, name = _with_callees(main, module)
     typed = infer_types(needed)[name]
     if isinstance(expr, Function):
         return typed
@@ -60,9 +60,9 @@ def infer_expr(expr: Expr, module: IRModule | None = None) -> Expr:
     return _renamed(typed.body, back) if back else typed.body
 
 
-def _with_what_it_calls(function: Function, module: IRModule | None) -> tuple[IRModule, str]:
-    """Return a module of `function`, under a unique name, and the functions of `module` that it needs,
-    directly or not.
+def _with_callees(function: Function, module: IRModule | None) -> tuple[IRModule, str]:
+    """Return a module with `function` under a unique name, and the functions of `module` that it calls,
+    directly or indirectly; and that name.
     """
     needed = IRModule({}, module.type_definitions if module else None)
     pending: list[Expr] = [function] if module else []

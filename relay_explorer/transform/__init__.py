@@ -1,7 +1,7 @@
-"""Passes over whole modules: what they are built from (`infrastructure/`), and one pass a file or folder.
+"""Passes over modules: their infrastructure (`infrastructure/`), and a file or folder for each pass.
 
 A pass and the helpers that only it needs share a folder (`fuse_ops/`, `partial_evaluate/`, `layouts/` …);
-`tools/` has what several passes share, and `optimize.py` the pipeline that compiles a program.
+`tools/` contains helpers that several passes share, and `optimize.py` the pipeline that compiles a program.
 """
 
 from __future__ import annotations

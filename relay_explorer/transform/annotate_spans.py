@@ -1,4 +1,4 @@
-"""AnnotateSpans: give a program that was built in Python places in a text."""
+"""AnnotateSpans: give a program that was built in Python source positions in its printed text."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ class AnnotateSpans(Pass):
     opt_level = 0
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        again = parse(mod.astext(), "GeneratedSource")
-        again.attrs = mod.attrs
-        return again
+        reparsed = parse(mod.astext(), "GeneratedSource")
+        reparsed.attrs = mod.attrs
+        return reparsed

@@ -63,5 +63,5 @@ def _copy(result: Expr, old: Expr) -> Expr:
     assert isinstance(result, Call)
     new = Call(result.op, result.args, result.attrs, result.type_args, result.span)
     set_origin(new, (old,))
-    emit_rewrite(_copy, old, new, sentence="Each reader of a cast to a wider type has a cast of its own.")
+    emit_rewrite(_copy, old, new, sentence="Each reader of a widening cast gets its own copy of the cast.")
     return new

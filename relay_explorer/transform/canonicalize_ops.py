@@ -13,8 +13,8 @@ from .tools.typed_rewrite import along_axis, call, rewrite_calls
 
 @dataclass(frozen=True)
 class CanonicalizeOps(TypedPass):
-    """Replace `nn.bias_add` by an `add` of the bias along its axis, so that other passes handle one addition
-    only.
+    """Replace `nn.bias_add` by an `add` of the bias along its axis, so that other passes handle only one kind
+    of addition.
     """
 
     name = "CanonicalizeOps"

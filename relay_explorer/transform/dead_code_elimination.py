@@ -49,16 +49,16 @@ class DeadCodeElimination(FunctionPass):
 
 
 def _without_dead(root: Expr, effects: set[Expr], writes: bool, only_read: bool = False) -> Expr:
-    """`root` without the `let`s that are not needed: marked from the result on, then swept. `writes`: there
-    are effects somewhere, so that it matters when a cell is read. `only_read`: effects are needed only where
-    what they write may be read.
+    """Remove the `let`s of `root` that are not live, by mark and sweep from its result. `writes` says that
+    there are effects somewhere, so that it matters when a cell is read. With `only_read`, effects are live
+    only if the cells that they write may be read.
     """
     marking = _Marking(root, effects, writes, only_read)
     marking.run()
     memo: dict[Expr, Expr] = {}
     for node in marking.order:
         if id(node) not in marking.seen and not isinstance(node, Var):
-            continue  # in what is left out
+            continue  # inside a removed `let`
         if isinstance(node, Let) and id(node) not in marking.live:
             memo[node] = memo[node.body]
             emit_rewrite(
@@ -74,15 +74,15 @@ def _without_dead(root: Expr, effects: set[Expr], writes: bool, only_read: bool 
 
 
 class _Marking:
-    """Which expressions are needed (`seen`), and which `let`s (`live`): of a `let` that is seen but not live
-    only the body is needed. Each node is looked at a fixed number of times.
+    """The mark phase: finds the live expressions (`seen`) and the live `let`s (`live`). Of a `let` that is
+    seen but not live, only the body is needed. Each node is visited a fixed number of times.
     """
 
     def __init__(self, root: Expr, effects: set[Expr], writes: bool, only_read: bool) -> None:
         self.order = post_order(root)
         self.effects = effects
         self.only_read = only_read
-        self.writes = writes and not only_read  # with `only_read`: as soon as an effect is needed
+        self.writes = writes and not only_read  # with `only_read`: true once an effect is live
         self.lets: dict[Var, list[Let]] = {}
         self.parents: dict[int, list[Expr]] = {}
         for node in self.order:
@@ -94,15 +94,15 @@ class _Marking:
         self.live: set[int] = set()
         self.seen: set[int] = set()
         self.pending = [root]
-        self._wanted: set[int] = set()  # `let`s to keep once they are seen
+        self._required: set[int] = set()  # `let`s to keep once they are seen
         self._around_writes: set[int] = set()
         self._around_reads: set[int] = set()
-        self._reads: list[Expr] = []  # seen when no effect was needed yet
+        self._reads: list[Expr] = []  # reads that were seen before any effect was live
 
     def run(self) -> None:
-        """Mark everything that is needed."""
+        """Mark all live expressions."""
         if self.cells is not None:
-            self._want_effects(self.cells.needed_at_first())
+            self._require_effects(self.cells.needed_at_first())
         while self.pending:
             node = self.pending.pop()
             if id(node) in self.seen:
@@ -110,7 +110,7 @@ class _Marking:
             self.seen.add(id(node))
             if isinstance(node, Let):
                 self.pending.append(node.body)
-                if id(node) in self._wanted or (node.value in self.effects and not self.only_read):
+                if id(node) in self._required or (node.value in self.effects and not self.only_read):
                     self._keep(node)
             elif isinstance(node, Var):
                 for let in self.lets.get(node, ()):
@@ -118,37 +118,37 @@ class _Marking:
             else:
                 self.pending += children(node)
             if _may_read(node):
-                self._want_early_reads([node])
+                self._require_early_reads([node])
             if self.cells is not None:
-                self._want_effects(self.cells.need(node))
+                self._require_effects(self.cells.need(node))
                 if isinstance(node, RefWrite) or (may_call(node) and node in self.effects):
                     self.writes = True
-                    self._want_early_reads([])
+                    self._require_early_reads([])
 
     def _keep(self, let: Let) -> None:
         if id(let) not in self.live:
             self.live.add(id(let))
             self.pending.append(let.value)
 
-    def _want(self, let: Let) -> None:
-        self._wanted.add(id(let))
+    def _require(self, let: Let) -> None:
+        self._required.add(id(let))
         if id(let) in self.seen:
             self._keep(let)
 
-    def _want_effects(self, effects: Iterable[Expr]) -> None:
-        """Keep the `let`s that carry out one of these effects."""
+    def _require_effects(self, effects: Iterable[Expr]) -> None:
+        """Keep the `let`s whose values have one of these effects."""
         for node in effects:
             for let in self._lets_around(node, self._around_writes):
                 if let.value in self.effects:
-                    self._want(let)
+                    self._require(let)
 
-    def _want_early_reads(self, nodes: list[Expr]) -> None:
-        """Keep the `let`s that share one of these reads: there, it happens before what is written later."""
+    def _require_early_reads(self, nodes: list[Expr]) -> None:
+        """Keep the `let`s that share one of these reads, because they make it happen before later writes."""
         self._reads += nodes
         if self.writes:
             for node in self._reads:
                 for let in self._lets_around(node, self._around_reads):
-                    self._want(let)
+                    self._require(let)
             self._reads = []
 
     def _lets_around(self, node: Expr, visited: set[int]) -> Iterator[Let]:
@@ -168,14 +168,14 @@ class _Marking:
 
 
 def _may_read(node: Expr) -> bool:
-    """Whether evaluating a node, apart from its parts, may make or read a cell."""
+    """Whether evaluating a node, apart from its parts, may create or read a cell."""
     return may_call(node) or isinstance(node, (RefCreate, RefRead))
 
 
 def _inlined_once(root: Expr, effects: set[Expr], references: bool) -> Expr:
-    """`root` with each variable that is used once replaced by its value, where that changes nothing: the
-    value has no effect, and is not moved into a function that may run more than once. With `references`, a
-    value that reads one stays where it is.
+    """Replace each variable that is used once by its value, where that changes nothing: the value has no
+    effect, and is not moved into a function that may run more than once. With `references`, a value that
+    reads one stays where it is.
     """
     order = post_order(root)
     uses = Counter(part for node in order for part in children(node) if isinstance(part, Var))
@@ -184,7 +184,7 @@ def _inlined_once(root: Expr, effects: set[Expr], references: bool) -> Expr:
     }
     once: dict[Var, Expr] = {}
     for node in order:
-        if isinstance(node, Let) and uses[node.var] == 2:  # where it is bound, and where it is used
+        if isinstance(node, Let) and uses[node.var] == 2:  # once where it is bound, once where it is used
             value, cheap = node.value, isinstance(node.value, (Function, Constant, Var))
             reads = references and any(isinstance(n, (RefRead, RefCreate)) for n in post_order(value))
             if value not in effects and not reads and (cheap or node.var not in captured):
@@ -193,7 +193,7 @@ def _inlined_once(root: Expr, effects: set[Expr], references: bool) -> Expr:
                     _inlined_once,
                     node.var,
                     value,
-                    sentence="A variable that is used once becomes its value.",
+                    sentence="A variable that is used once is replaced by its value.",
                 )
     memo: dict[Expr, Expr] = {}
 

@@ -27,7 +27,9 @@ from .partial_evaluate.steps import renamed
 from .tools.expected_types import expected_type, matched
 
 Types = tuple[Type, ...]
-LARGEST_TYPES = 500  # of a copy, in parts: only a function that calls itself with larger ones gets there
+# Bound on the type arguments of a copy, in type nodes. Only a function that calls itself at ever larger types
+# exceeds it.
+LARGEST_TYPES = 500
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Defunctionalize(Pass):
         entry = infer_types(mod)["main"]
         if entry.type_params or has_function(entry.checked_type, inside=True):
             raise RelayError(
-                f"`@main` is of type `{entry.checked_type}`: a program starts with a function of data",
+                f"`@main` has the type `{entry.checked_type}`, but its parameters and result must be data",
                 entry.span,
             )
         expanded = infer_types(EtaExpand(True, False)(mod))
@@ -64,7 +66,7 @@ class Defunctionalize(Pass):
 
 
 def Defunctionalization(func: Function, mod: IRModule) -> Function:  # noqa: N802 - TVM's name
-    """`func` without functions as values; what it calls, and the data types, are added to `mod`."""
+    """Defunctionalize `func`; the functions that it calls, and the data types, are added to `mod`."""
     start = mod.copy()
     start["main"] = func
     module = Defunctionalize()(start)
@@ -78,7 +80,9 @@ def Defunctionalization(func: Function, mod: IRModule) -> Function:  # noqa: N80
 
 
 def _with_wrapped_kernels(root: Function) -> Function:
-    """Wrap kernels that are values, and not only called, in functions that call them, which can be lifted."""
+    """Wrap kernels that are used as values, and not only called, in functions that call them, which can be
+    lifted.
+    """
     order = post_order(root)
     kernels = [node for node in order if isinstance(node, Function) and stays(node)]
     inside = {inner for kernel in kernels for inner in post_order(kernel)}
@@ -97,7 +101,7 @@ def _with_wrapped_kernels(root: Function) -> Function:
 
 
 def has_function(type_: Type, inside: bool = False) -> bool:
-    """Whether a type is one of functions, or has one in it; with `inside`, whether one of its parts does."""
+    """Whether a type is, or contains, a function type; with `inside`, only its parts are considered."""
     pending = list(type_children(type_)) if inside else [type_]
     while pending:
         current = pending.pop()
@@ -108,8 +112,8 @@ def has_function(type_: Type, inside: bool = False) -> bool:
 
 
 class _Choice(NamedTuple):
-    """A function that is a value: its constructor, and the function of the module that it stands for, which
-    takes the constructor's fields before its arguments.
+    """A function that is used as a value: the constructor that represents it, and the function of the module
+    that it calls, which takes the constructor's fields before its arguments.
     """
 
     constructor: Constructor
@@ -117,7 +121,7 @@ class _Choice(NamedTuple):
 
 
 class _Kind:
-    """A type of functions as a data type, with the function that applies its values."""
+    """A function type represented as a data type, with the function that applies its values."""
 
     def __init__(self, type_: FuncType, header: GlobalTypeVar, apply: GlobalVar) -> None:
         self.type = type_
@@ -127,7 +131,7 @@ class _Kind:
 
 
 class _Encoded(TypeMutator):
-    """Types of values in the new program."""
+    """Converts types to those of the new program, in which data types represent function types."""
 
     def __init__(self, program: _Program) -> None:
         self.program = program
@@ -137,7 +141,7 @@ class _Encoded(TypeMutator):
 
 
 class _Program:
-    """The new program: copies of the functions of `mod`, made when they are first asked for."""
+    """The new program: copies of the functions of `mod`, created when they are first needed."""
 
     def __init__(self, mod: IRModule) -> None:
         self.mod = mod
@@ -166,7 +170,7 @@ class _Program:
                         help=["make the function's type a parameter of the data type"],
                     )
         for kind in self.kinds.values():
-            if not kind.choices:  # nothing makes one, so that it is never applied
+            if not kind.choices:  # no value of this type exists, so it is never applied
                 none = Constructor(self.fresh(f"No{kind.header.name_hint}"), [], kind.header)
                 kind.choices.append(_Choice(none, kind.apply))
             definitions[kind.header] = TypeData(kind.header, [], [c.constructor for c in kind.choices])
@@ -217,7 +221,7 @@ class _Program:
             size += 1
             if size > LARGEST_TYPES:
                 raise RelayError(
-                    f"`@{name}` would need copies for ever larger types, without end", self.mod[name].span
+                    f"`@{name}` would need infinitely many copies, for ever larger types", self.mod[name].span
                 )
 
     def choice(self, name: str, types: Types, type_: FuncType, fields: Sequence[Type]) -> _Choice:
@@ -246,20 +250,20 @@ class _Program:
 
 
 class _Copy:
-    """A function of the old program, for type arguments, in the new one."""
+    """Copies a function of the old program into the new one, specialized to type arguments."""
 
     def __init__(self, program: _Program, old: Function, types: Types) -> None:
         self.program = program
         self.mod = program.mod
         self.old = old
-        self.code = old  # what is computed, of what it was given before (`captured`) and its arguments
+        self.code = old  # for a closure, its inner function, which also uses the captured values
         self.captured: tuple[Var, ...] = ()
         code = code_of_closure(old)
         if code is not None:
             self.code, self.captured = code, old.params
         self.types: dict[TypeVar, Type] = dict(zip(old.type_params, types))
         self.vars: dict[Var, Var] = {}
-        self.names: dict[Var, GlobalVar] = {}  # variables that are names of functions
+        self.names: dict[Var, GlobalVar] = {}  # variables bound to names of functions
 
     def function(self) -> Function:
         """Build the specialized copy; the code of a closure takes the captured values before its
@@ -287,7 +291,7 @@ class _Copy:
     def _body(self, root: Expr) -> Expr:
         order = post_order(root)
         kernels = {inner for n in order if isinstance(n, Function) for inner in post_order(n)}
-        for node in reversed(order):  # a name of a name is known before it is used
+        for node in reversed(order):  # from outer to inner `let`s, so that aliases of aliases resolve
             if isinstance(node, Let) and isinstance(self._name(node.value), GlobalVar):
                 self.names[node.var] = self._name(node.value)  # type: ignore[assignment]  # as just seen
         memo: dict[Expr, Expr] = {}
@@ -307,7 +311,7 @@ class _Copy:
         return self.names.get(expr, expr) if isinstance(expr, Var) else expr
 
     def _value(self, parent: Expr | None, part: Expr, place: int, memo: dict[Expr, Expr]) -> Expr:
-        """Return the replacement of a part of an expression: a function's name becomes a constructor."""
+        """Return the replacement of a part of an expression; a function's name becomes a constructor."""
         name = self._name(part)
         if not isinstance(name, GlobalVar):
             return memo[part]

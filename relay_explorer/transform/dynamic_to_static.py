@@ -25,9 +25,9 @@ class DynamicToStatic(FunctionPass):
     """Replace operators such as `dyn.reshape(x, shape)` by static ones where the shape is known at compile
     time.
 
-    `dyn.reshape(x, shape)` becomes `reshape(x, newshape=[…])`. Constants are folded along the way: each shape
-    that becomes static makes `shape_of` its tensor a constant. Types become more precise, with numbers in
-    place of `?`.
+    `dyn.reshape(x, shape)` becomes `reshape(x, newshape=[…])`. Constants are folded along the way, because
+    each shape that becomes static turns `shape_of` its tensor into a constant. Types become more precise,
+    with numbers in place of `?`.
     """
 
     name = "DynamicToStatic"
@@ -38,7 +38,7 @@ class DynamicToStatic(FunctionPass):
         try:
             return super().transform_module(infer_types(mod), ctx)
         except TypeInferenceError:
-            # A rank may be known when shapes are: what can be computed without types is.
+            # Some ranks are known only once shapes are, so compute first what needs no types.
             result = mod.copy()
             for var, function in mod.functions.items():
                 if isinstance(function, Function):
@@ -57,14 +57,14 @@ class DynamicToStatic(FunctionPass):
 
 
 class _Static:
-    """Rewrite operands first: constant shapes are computed, and each new call gets its type at once, so that
-    an operator that asks for its shape can be folded, too.
+    """Rewrites a function, operands first: constant shapes are computed, and each new call is typed at once,
+    so that an operator that queries its shape can be folded, too.
     """
 
     def __init__(self) -> None:
         self.types: dict[Expr, Type] = {}
         self.memo: dict[Expr, Expr] = {}
-        self.vars: dict[Var, Var] = {}  # for variables of `let`, new ones whose type is open
+        self.vars: dict[Var, Var] = {}  # replacements of `let` variables whose type is dynamic
 
     def run(self, root: Function) -> Expr:
         order = post_order(root)
@@ -73,7 +73,7 @@ class _Static:
             if isinstance(node, Let):
                 bound.setdefault(node.value, []).append(node.var)
                 if _is_open(node.var.type_annotation):
-                    # Inference wrote the type there, and shall find a more exact one.
+                    # Type inference annotated it; without the annotation, it can infer a more precise type.
                     self.vars[node.var] = Var(node.var.name_hint, None, node.var.span)
                     set_origin(self.vars[node.var], (node.var,))
         for node in order:
@@ -85,7 +85,7 @@ class _Static:
                 parts[0] = self.vars.get(node.var, node.var)
             new = rebuild(node, parts)
             if isinstance(new, Function) and _is_open(new.ret_type):
-                # Its result may have a more exact type.
+                # Its result may have a more precise type.
                 new = Function(new.params, new.body, None, new.type_params, new.attrs, new.span)
                 set_origin(new, (node,))
             result = self._known(node, new)
@@ -108,7 +108,7 @@ class _Static:
             self.types[self.vars[var]] = type_
 
     def _known(self, old: Expr, new: Expr) -> Expr:
-        """Simplify an expression on its new parts, and record its type."""
+        """Simplify an expression whose parts have been rewritten, and record its type."""
         match new:
             case Call(op=Op() as op):
                 return self._call(old, new, op)
@@ -170,14 +170,14 @@ class _Static:
         try:
             typed = infer_types(IRModule.from_expr(Function(params, Call(new.op, params, new.attrs))))["main"]
         except RelayError:
-            return None  # a rank that is not known yet, say
+            return None  # for example, because a rank is not known yet
         assert isinstance(typed, Function)
         return typed.body.checked_type
 
 
 def _attributes(op: Op) -> dict[int, str]:
     """Map the positions of a `dyn.` operator's operands to the attributes of its static form that they
-    give.
+    become.
     """
     static = Op.find(op.name.removeprefix("dyn.")) if op.name.startswith("dyn.") else None
     if static is None or static.attrs_class is None:
@@ -245,6 +245,6 @@ def _is_static(type_: Type | None) -> bool:
 
 
 def _is_open(type_: Type | None) -> bool:
-    """Whether a type of tensors has an extent that is not known."""
+    """Whether a type of tensors has a dimension that is not static."""
     tensors = _tensors(type_)
     return tensors is not None and not all(tensor.is_static for tensor in tensors)

@@ -35,7 +35,7 @@ class EliminateCommonSubexpr(FunctionPass):
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         first: dict[Hashable, Expr] = {}
-        became: dict[int, list[Expr]] = {}  # by what is left: what it stands for
+        became: dict[int, list[Expr]] = {}  # by the id of a shared expression: the originals that it replaces
 
         def shared(node: Expr, new: Expr) -> Expr | None:
             key = _key(new)
@@ -43,7 +43,7 @@ class EliminateCommonSubexpr(FunctionPass):
                 return None
             earlier = first.setdefault(key, new)
             if earlier is not new:
-                why = "What is computed already is not computed again."
+                why = "An equal expression was computed before, so it is reused."
                 emit_rewrite(self.transform_function, new, earlier, node, sentence=why)
             became.setdefault(id(earlier), []).append(node)
             return earlier
@@ -52,13 +52,13 @@ class EliminateCommonSubexpr(FunctionPass):
 
 
 def _with_origins(root: Expr, became: dict[int, list[Expr]]) -> Expr:
-    """`root` with each expression that stands for several naming all of them as its origin."""
+    """Set, as the origin of each shared expression in `root`, all the expressions that it replaces."""
 
     def with_sources(node: Expr, rebuilt: Expr) -> Expr | None:
         sources = became.get(id(node), [])
         if len(sources) <= 1:
             return None
-        # It may be the program's own, which stays as it is.
+        # The node may belong to the input program, which must stay unchanged.
         return set_origin(_copied(node) if rebuilt is node else rebuilt, sources)
 
     return rewrite_nodes(root, with_sources)
@@ -72,8 +72,8 @@ def _copied(node: Expr) -> Expr:
 
 
 def _key(node: Expr) -> Hashable | None:
-    """Return a key that is equal for equal computations; None for calls of random operators and anything that
-    is not an operator call.
+    """Return a key that is equal for equal computations; None for calls of random operators, and for anything
+    that is neither a call of an operator nor a projection.
     """
     match node:
         case Call(op=Op() as op) if not op.get_attr("TOpIsStateful"):
@@ -90,8 +90,8 @@ def _argument(arg: Expr) -> Hashable:
 
 
 def _identity(arg: Expr) -> Hashable:
-    """Return the key of an expression: its identity, or the value of a literal, because equal literals are
-    the same.
+    """Return the key of an expression: its identity, or the value of a scalar literal, because equal literals
+    are interchangeable.
     """
     if isinstance(arg, Constant) and not arg.data.shape:
         return arg.data.dtype, arg.data.data

@@ -70,7 +70,7 @@ class EtaExpand(TypedPass):
             self._value,
             callee,
             result,
-            sentence="What can be called, and is used as a value, is a function that calls it.",
+            sentence="A constructor or global function used as a value is eta-expanded.",
         )
         return result
 
@@ -85,14 +85,12 @@ def _operator(op: Op, type_: Type | None) -> Expr:
     attrs = op.attrs_class() if op.attrs_class is not None else None
     result = Function(params, Call(op, params, attrs), type_.ret_type)
     set_origin(result, (op,))
-    emit_rewrite(
-        _operator, op, result, sentence="An operator that is used as a value is a function that calls it."
-    )
+    emit_rewrite(_operator, op, result, sentence="An operator used as a value is eta-expanded.")
     return result
 
 
 def _constructor_type(constructor: Constructor, mod: IRModule) -> FuncType:
-    """Return the type of a constructor as a function, with type parameters of its own."""
+    """Return the type of a constructor as a function, with fresh type parameters."""
     header = constructor.belong_to
     fresh: dict[TypeVar, Type] = {
         v: TypeVar(v.name_hint, v.kind) for v in mod.type_definitions[header].type_vars

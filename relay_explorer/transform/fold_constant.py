@@ -22,7 +22,7 @@ from .infrastructure import PassContext
 from .infrastructure.function_passes import TypedPass, rewritten
 from .tools.on_device import annotated
 
-# A dropout does something else in training: SimplifyInference decides that it does nothing.
+# A dropout behaves differently in training: only SimplifyInference removes it.
 _STAYS = (Trait.DIFFERS_IN_TRAINING, Trait.SHAPE_QUERY)
 
 
@@ -30,9 +30,9 @@ _STAYS = (Trait.DIFFERS_IN_TRAINING, Trait.SHAPE_QUERY)
 class FoldConstant(TypedPass):
     """Evaluate operator calls whose arguments are all constants.
 
-    A `let` of a constant is inlined, a projection of a tuple that is written out is replaced by the field
-    unless evaluating the tuple has side effects, an `if` with a constant condition is replaced by its branch,
-    and `shape_of` a tensor of static shape by that shape. A call without arguments, such as `zeros`, stays,
+    A `let` of a constant is inlined, a projection of an explicit tuple is replaced by the field unless
+    evaluating the tuple has side effects, an `if` with a constant condition is replaced by its branch, and
+    `shape_of` a tensor of static shape by that shape. A call without arguments, such as `zeros`, stays,
     because it is smaller than its result. So does a call whose type has a `?`, because its type would change.
     Kernels (functions with `Primitive`) stay as they are.
     """
@@ -47,7 +47,7 @@ class FoldConstant(TypedPass):
 
 
 def fold(expr: Expr, mod: IRModule) -> Expr:
-    """Fold the constants of `expr`, a function of `mod` whose types are known."""
+    """Fold the constants in `expr`, a typed function of `mod`."""
     order = post_order(expr)
 
     @cache
@@ -57,8 +57,8 @@ def fold(expr: Expr, mod: IRModule) -> Expr:
     values = {id(node.var): node.value for node in order if isinstance(node, Let)}
     memo: dict[Expr, Expr] = {}
 
-    def known(part: Expr) -> Expr:
-        """Return the replacement of a part: the constant that a variable is bound to, if it is."""
+    def folded_part(part: Expr) -> Expr:
+        """Return the replacement of a part; for a variable that is bound to a constant, that constant."""
         value: Expr = part
         while isinstance(value, Var) and id(value) in values:
             value = values[id(value)]
@@ -68,17 +68,20 @@ def fold(expr: Expr, mod: IRModule) -> Expr:
     for node in order:
         if isinstance(node, Function):
             kernel = "Primitive" in node.attrs
-            memo[node] = node if kernel else rebuild(node, [*node.params, known(node.body)])
+            memo[node] = node if kernel else rebuild(node, [*node.params, folded_part(node.body)])
         elif isinstance(node, Let):
-            value, body = known(node.value), known(node.body)
+            value, body = folded_part(node.value), folded_part(node.body)
             inlined = isinstance(annotated(value), Constant)
             memo[node] = body if inlined else rebuild(node, [node.var, value, body])
             if inlined:
                 emit_rewrite(
-                    fold, node.var, value, sentence="A variable that is bound to a constant is that constant."
+                    fold,
+                    node.var,
+                    value,
+                    sentence="A variable bound to a constant is replaced by the constant.",
                 )
         else:
-            new = rebuild(node, [known(part) for part in children(node)])
+            new = rebuild(node, [folded_part(part) for part in children(node)])
             match node, new:
                 case TupleGetItem(tuple_value=tuple_), TupleGetItem(tuple_value=folded_tuple):
                     fields = annotated(folded_tuple)
@@ -119,19 +122,19 @@ def _folded(old: Expr, new: Expr) -> Expr:
                 new,
                 branch,
                 old,
-                sentence="An `if` whose condition is known is the branch that is taken.",
+                sentence="An `if` with a constant condition is replaced by the branch taken.",
             )
             return branch
     return new
 
 
 def _field(old: Expr, new: TupleGetItem, fields: Tuple) -> Expr:
-    """Replace the projection of a tuple that is written out by the field, on the device of the tuple."""
+    """Replace the projection of an explicit tuple by the field, on the device of the tuple."""
     field, device = fields.fields[new.index], new.tuple_value
-    if isinstance(device, Call):  # `on_device`, which stands around the tuple
+    if isinstance(device, Call):  # the `on_device` around the tuple
         field = Call(device.op, [field], device.attrs)
     emit_rewrite(
-        _field, new, field, old, sentence="A projection of a tuple that is written out is the field."
+        _field, new, field, old, sentence="A projection of an explicit tuple is replaced by the field."
     )
     return field
 
@@ -154,14 +157,16 @@ def of_the_shape(name: str, shape: tuple[int, ...], dtype: str) -> Constant:
 
 
 def is_pure(op: Op) -> bool:
-    """Whether calls of the operator give one value for one argument, and are computed where they stand."""
+    """Whether calls of the operator can be computed at compile time: they always give the same value for the
+    same arguments.
+    """
     impure = op.get_attr("TOpIsStateful") or op.get_attr("TNonComputational")
     return op.reference is not None and not impure and not any(map(op.has, _STAYS))
 
 
 def is_static(expr: Expr) -> bool:
-    """Whether the size of a value is known from its type. Otherwise its value has a more exact type than it,
-    which need not fit where it is used.
+    """Whether the shape of a value is known from its type. Otherwise a constant would have a more precise
+    type than the expression, which need not fit where it is used.
     """
     types = [expr.checked_type]
     while types:
@@ -176,7 +181,7 @@ def is_static(expr: Expr) -> bool:
 
 
 def _is_constant(expr: Expr) -> bool:
-    """Whether an expression is a constant or a tuple of such, on whichever device."""
+    """Whether an expression is a constant or a tuple of constants, on any device."""
     pending = [expr]
     while pending:
         part = annotated(pending.pop())

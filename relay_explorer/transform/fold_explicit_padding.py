@@ -48,22 +48,24 @@ def _without_pads(old: Call, new: Call) -> Expr | None:
 
 def _with_padding(name: str, attrs: Attrs, pad: Call, dtype: str) -> Attrs | None:
     """Return the attributes of a convolution or pool that also pads as `pad` does; None where it cannot."""
-    value, how = pad.args[1], pad.attrs
-    assert how is not None
-    if how["pad_mode"] != "constant" or not isinstance(value, Constant):
+    value, pad_attrs = pad.args[1], pad.attrs
+    assert pad_attrs is not None
+    if pad_attrs["pad_mode"] != "constant" or not isinstance(value, Constant):
         return None
     if value.data.item() != (_lowest(dtype) if "max_pool" in name else 0):
         return None
     layout = [letter for letter, _ in parse_layout(attrs["data_layout" if "conv" in name else "layout"])]
-    spatial = [pair for letter, pair in zip(layout, how["pad_width"], strict=True) if letter in "DHW"]
-    others = [pair for letter, pair in zip(layout, how["pad_width"], strict=True) if letter not in "DHW"]
+    spatial = [pair for letter, pair in zip(layout, pad_attrs["pad_width"], strict=True) if letter in "DHW"]
+    others = [
+        pair for letter, pair in zip(layout, pad_attrs["pad_width"], strict=True) if letter not in "DHW"
+    ]
     if any(map(any, others)) or min(map(min, spatial)) < 0:
         return None
     own = _both_sides(attrs["padding"], len(spatial))
     combined = [a + b for a, b in zip(own, [pair[side] for side in (0, 1) for pair in spatial], strict=True)]
     if "avg_pool" in name and not attrs["count_include_pad"]:
-        # Windows that stick out in ceil_mode are divided by what lies in the image, or by their whole size:
-        # the one that the pad asks for is neither.
+        # In ceil_mode, a window that extends beyond the image is divided either by the number of its elements
+        # inside the image or by its whole size; the explicit pad requires neither.
         if any(own) or attrs["ceil_mode"]:
             return None
         attrs = attrs.replace(count_include_pad=True)
@@ -72,7 +74,7 @@ def _with_padding(name: str, attrs: Attrs, pad: Call, dtype: str) -> Attrs | Non
 
 
 def _both_sides(padding: tuple[int, ...], axes: int) -> tuple[int, ...]:
-    """Write padding out in full: before on all axes, then after on all."""
+    """Expand padding to its full form: before each axis, then after each axis."""
     if len(padding) == 1:
         return padding * 2 * axes
     return padding * 2 if len(padding) == axes else padding

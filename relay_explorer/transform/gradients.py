@@ -1,6 +1,6 @@
-"""The gradient rules of operators, as differentiation asks for them.
+"""Look up the gradient rules of operators, for differentiation.
 
-A rule is what an operator was declared with (`ir.declaration.Gradient`), or what was set for it as
+The rule of an operator is declared with it (`ir.declaration.Gradient`), or set as its attribute
 `FPrimalGradient`. It returns expressions, so the derivatives of a program are themselves a program, which can
 be optimized, or differentiated again.
 """

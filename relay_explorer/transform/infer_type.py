@@ -22,4 +22,4 @@ class InferType(Pass):
         return infer_types(mod)
 
 
-InferTypeLocal = infer_type_local  # under the name that tvm.relay gave it, beside the pass
+InferTypeLocal = infer_type_local  # the name that it has in tvm.relay, next to the pass

@@ -35,7 +35,7 @@ class Inline(Pass):
         marked = {var for var, f in functions.items() if _is_marked(f)}
         if not marked:
             return mod
-        if any(functions[var].type_params for var in marked):  # the calls must say the types
+        if any(functions[var].type_params for var in marked):  # their calls need type arguments
             mod = infer_types(mod)
             functions = {var: f for var, f in mod.functions.items() if isinstance(f, Function)}
             marked = {var for var, f in functions.items() if _is_marked(f)}
@@ -43,7 +43,7 @@ class Inline(Pass):
         entries = functions.keys() - {callee for names in named.values() for callee in names}
         acts = effects(mod)
         new = mod.copy()
-        leaves: dict[str, Function] = {}  # what is put into its callers
+        leaves: dict[str, Function] = {}  # the functions to inline into their callers, by name
         for var in _callees_first(named):
             function = functions[var]
             if any(callee.name_hint in leaves for callee in named[var]):
@@ -70,7 +70,7 @@ def _named(function: Function, mod: IRModule) -> dict[GlobalVar, None]:
 
 
 def _callees_first(named: Mapping[GlobalVar, Mapping[GlobalVar, None]]) -> list[GlobalVar]:
-    """All functions, each after those that it names, but for circles."""
+    """Sort the functions so that each comes after those that it names, except in cycles."""
     done: dict[GlobalVar, None] = {}
     visited: set[GlobalVar] = set()
     for root in named:
@@ -99,7 +99,7 @@ def _with(function: Function, leaves: Mapping[str, Function], acts: set[Expr]) -
                     _with,
                     node,
                     result,
-                    sentence="A call of a function that is marked `Inline` is its body, on these arguments.",
+                    sentence="A call of a function marked `Inline` is replaced by the function's body.",
                 )
                 memo[node] = result
             case GlobalVar(name_hint=name) if name in leaves:

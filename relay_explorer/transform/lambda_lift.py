@@ -34,7 +34,7 @@ class LambdaLift(Pass):
     opt_level = 1
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        # What makes or reads a cell, and is shared with a function inside, is evaluated once: it is bound.
+        # What creates or reads a cell, and is shared with an inner function, must be evaluated once: bind it.
         new = infer_types(ToBasicBlockNormalForm()(mod) if effects(mod) else mod)
         lifter = _Lifter(new)
         for var, function in new.functions.items():
@@ -46,7 +46,7 @@ class LambdaLift(Pass):
 
 
 def stays(function: Function) -> bool:
-    """Whether a function is one piece for a compiler."""
+    """Whether a function belongs to a backend as a whole: a kernel, or a function of an external compiler."""
     return "Compiler" in function.attrs or "Primitive" in function.attrs
 
 
@@ -58,7 +58,7 @@ def code_of_closure(function: Function) -> Function | None:
 
 
 class _Lifter:
-    """What is lifted out of the functions of a module whose types are known."""
+    """Lifts the local functions out of the functions of a typed module."""
 
     def __init__(self, mod: IRModule) -> None:
         self.mod = mod
@@ -103,7 +103,7 @@ class _Lifter:
         params = [var for var in inside.values() if isinstance(var, Var)]
         for var, param in zip(captured, params):
             set_origin(param, (var,))
-        inside.update(dict.fromkeys(own, _made(target, params, types)))
+        inside.update(dict.fromkeys(own, _closure_of(target, params, types)))
         body = substituted(new.body, inside)
         lifted = Function(old.params, body, old.ret_type, old.type_params, old.attrs, old.span)
         set_origin(lifted, (old,))
@@ -111,13 +111,13 @@ class _Lifter:
             lifted = Function(params, lifted, old.checked_type, types, {"Closure": 1}, old.span)
             set_origin(lifted, (old,))
         self.lifted[target] = lifted
-        closure = _made(target, captured, types)
+        closure = _closure_of(target, captured, types)
         if closure is not target:
             set_origin(closure, (old,))
         emit_rewrite(
             self._closure, old, closure,
-            sentence="A function inside moves to the module; "
-            "what it used from outside becomes its parameters.",
+            sentence="A local function moves to the module; "
+            "its free variables become parameters.",
         )  # fmt: skip
         return closure
 
@@ -128,7 +128,7 @@ class _Lifter:
         return GlobalVar(f"lifted_name{self.number - 1}")
 
 
-def _made(target: GlobalVar, captured: list[Var], types: list[TypeVar]) -> Expr:
+def _closure_of(target: GlobalVar, captured: list[Var], types: list[TypeVar]) -> Expr:
     """Build the closure of a lifted function: its name alone if nothing is captured."""
     return Call(target, captured, None, types) if captured or types else target
 

@@ -20,13 +20,13 @@ class Legalize(TypedPass):
 
     The function comes from `register_legalize`, or from the property called `legalize_map_attr_name`:
     `f(attrs, inputs, types)`, where `types` are those of the inputs and of the result. None leaves the call
-    as it is. No operator has such a function by default: what a target cannot compute is its backend's
-    decision.
+    as it is. No operator has such a function by default, because it is the backend that knows what its target
+    cannot compute.
     """
 
     name = "Legalize"
     opt_level = 1
-    # What the registered functions promise is not known.
+    # The registered functions may change types.
     contract = Contract(types=False)
 
     legalize_map_attr_name: str = "FTVMLegalize"
@@ -53,8 +53,8 @@ class Legalize(TypedPass):
         legal = unwrapped(legalize(new.attrs, list(new.args), types))
         if legal is not None and not isinstance(legal, Expr):
             raise RelayError(
-                f"what legalizes `{op.name}` must give an expression, not {legal!r:.60}",
+                f"the legalization of `{op.name}` must return an expression, not {legal!r:.60}",
                 old.span,
-                help=["give None to leave the call as it is"],
+                help=["return None to leave the call as it is"],
             )
         return legal

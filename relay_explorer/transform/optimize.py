@@ -27,8 +27,9 @@ from .simplify_inference import SimplifyInference
 
 
 def pipeline(fuse: bool = True, layouts: Pass | None = None) -> Sequential:
-    """All optimizations of a whole program, in order; the context's `opt_level` says which of them run.
-    `layouts` is the pass, if any, that lays the program out for a machine: AlterOpLayout, with its rules.
+    """Return the pipeline of all optimizations of a program; the context's `opt_level` determines which of
+    them run. `layouts` is the pass, if any, that chooses the layouts for a machine: AlterOpLayout, with its
+    rules.
 
     * From level 0: normalizations become arithmetic, expressions are simplified, and, with `fuse`, each
       operator becomes a kernel of its own.
@@ -49,8 +50,8 @@ def pipeline(fuse: bool = True, layouts: Pass | None = None) -> Sequential:
 
 
 def _is_index_cast(expr: Expr) -> bool:
-    """Casts to int32 are repeated rather than shared: they are cheap, and sharing them would keep operators
-    apart that could be one kernel.
+    """Whether an expression is a cast to int32. These are repeated rather than shared: they are cheap, and
+    sharing them would keep operators apart that could be one kernel.
     """
     return (
         isinstance(expr, Call)
@@ -68,11 +69,12 @@ def optimize(
     level: int | None = None,
     layouts: Pass | None = None,
 ) -> tuple[IRModule, dict[str, object]]:
-    """`mod` optimized for running, with the parameters of `@main` that `params` names as constants in it; and
-    those that it still takes by name, which are none.
+    """Optimize `mod` for execution. Return the module, in which the parameters of `@main` that `params` names
+    are constants, and the parameters that it still takes by name, of which there are none.
 
-    `level` is that of the passes (O0 to O3, and 4 for approximations); without one, the context's. `target`
-    is not looked at: only the pass `layouts` is for one machine (see `relay_explorer.lower.passes.layouts`).
+    `level` is the optimization level (0 to 3, and 4 for approximations); the default is that of the context.
+    `target` is ignored, because only the pass `layouts` depends on the machine (see
+    `relay_explorer.lower.passes.layouts`).
     """
     if params:
         mod = mod.copy()

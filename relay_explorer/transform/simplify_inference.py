@@ -1,4 +1,4 @@
-"""SimplifyInference: replace what only training needs by simple arithmetic."""
+"""SimplifyInference: replace operators that matter only in training by simple arithmetic."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _simpler(old: Expr, new: Expr) -> Expr | None:
                     new,
                     now.args[0],
                     old,
-                    sentence="`nn.dropout` leaves nothing out when a network is used.",
+                    sentence="`nn.dropout` does nothing at inference time.",
                 )
                 return now.args[0]
         case Call(op=Op()) as was, Call() as now:
@@ -63,8 +63,9 @@ def _simpler(old: Expr, new: Expr) -> Expr | None:
 
 
 def _is_usual(call: Call) -> bool:
-    """Whether a normalization is that arithmetic. Of integers it is not: each step would drop a fraction. A
-    reshape takes an extent of 0 for another, and a sum over no axes is one over all.
+    """Whether a normalization equals the arithmetic that replaces it. For integers it does not: each step
+    would drop a fraction. A reshape would misread an extent of 0, and a sum over no axes would be one over
+    all.
     """
     type_ = tensor_type(call.args[0])
     axes = getattr(call.attrs, "axis", None)
@@ -148,7 +149,7 @@ def _group_norm(old: Call, new: Call) -> Expr:
 
 
 def _l2_normalize(old: Call, new: Call) -> Expr:
-    """`nn.l2_normalize` divides by the root of the sum of squares, which is kept from 0."""
+    """`nn.l2_normalize` divides by the square root of the sum of squares, where the sum is at least `eps`."""
     (data,) = new.args
     attrs = old.attrs
     assert attrs is not None

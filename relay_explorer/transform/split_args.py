@@ -74,12 +74,14 @@ def _joined(parts: list[Expr], axis: int, origin: Tuple) -> Expr:
 
 
 def _dimensions(type_: Type) -> int:
-    """Further arguments of a result with a `?`: its strides."""
+    """Count the additional arguments of a result with a `?` in its shape: its strides."""
     return len(type_.shape) if isinstance(type_, TensorType) and _unknown(type_) else 0
 
 
 def _unknown(type_: Type) -> int:
-    """Further arguments of a tensor with a `?`: its extents that are not known, and its strides."""
+    """Count the additional arguments of a tensor with a `?` in its shape: its dynamic extents, and its
+    strides.
+    """
     if not isinstance(type_, TensorType):
         return 0
     count = sum(isinstance(extent, Any) for extent in type_.shape)

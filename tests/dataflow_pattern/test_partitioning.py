@@ -181,7 +181,7 @@ class TestWhichMatches:
 
     def test_a_function_that_is_not_called(self) -> None:
         function = relay.Function([X], relay.exp(X))
-        with pytest.warns(UserWarning, match="a function that is not called is a function already"):
+        with pytest.warns(UserWarning, match="a FunctionPattern matches what is already a function"):
             assert FunctionPattern(None, wildcard()).partition(function) is function
 
     def test_what_is_no_expression(self) -> None:

@@ -375,8 +375,8 @@ def refused(text: str) -> str:
 
 def test_main_takes_and_gives_data() -> None:
     assert refused("def @main(%f: fn (float32) -> float32) { %f(1f) }") == (
-        "from_string:1:1: error: `@main` is of type `fn (fn (float32) -> float32) -> float32`: a program "
-        "starts with a function of data"
+        "from_string:1:1: error: `@main` has the type `fn (fn (float32) -> float32) -> float32`, but its "
+        "parameters and result must be data"
     )
 
 
@@ -398,7 +398,7 @@ def test_a_function_that_is_used_with_ever_larger_types_is_refused() -> None:
     }
     def @main() { @grow(1f, 3) }"""
     assert refused(text) == (
-        "from_string:1:1: error: `@grow` would need copies for ever larger types, without end"
+        "from_string:1:1: error: `@grow` would need infinitely many copies, for ever larger types"
     )
 
 

@@ -273,7 +273,7 @@ def test_first_order_does_not_go_through_functions() -> None:
         "   2 | def @main(%x: float32) { let %f = fn (%v: float32) { %v }; %f(%x) }\n"
         "     |                                                            ^^^^^^\n"
         'help: differentiate it with mode="higher_order", which follows the program while it runs\n'
-        "help: or run PartialEvaluate or Inline first, if what is called or decided is known"
+        "help: or run PartialEvaluate or Inline first, if the callee or the condition is static"
     )
 
 
@@ -287,7 +287,7 @@ def test_a_function_is_no_parameter() -> None:
         "or a tuple or data type of tensors, not Box\n"
         "   4 | def @main(%b: Box, %x: float32) -> float32 { match (%b) { Put(%f) => { %f(%x) }, } }\n"
         "     |           ^^^^^^^\n"
-        "help: make closures and references inside the function, from tensors that it is given"
+        "help: create closures and references inside the function, from its tensor parameters"
     )
 
 

@@ -64,8 +64,8 @@ def test_anything_else_is_refused() -> None:
     three = TempOpAttr("exp", "FTVMLegalize", lambda attrs, inputs, types: 3)
     with three, pytest.raises(RelayError) as refused:
         Legalize()(parse(TEXT))
-    assert refused.value.message == "what legalizes `exp` must give an expression, not 3"
-    assert refused.value.help == ("give None to leave the call as it is",)
+    assert refused.value.message == "the legalization of `exp` must return an expression, not 3"
+    assert refused.value.help == ("return None to leave the call as it is",)
 
 
 def test_a_function_is_registered_for_an_operator() -> None:

@@ -65,21 +65,21 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
         [
             "A call whose arguments are all constants is computed now.",
             "A call whose arguments are all constants is computed now.",
-            "An `if` whose condition is known is the branch that is taken.",
-            "A variable that is bound to a constant is that constant.",
+            "An `if` with a constant condition is replaced by the branch taken.",
+            "A variable bound to a constant is replaced by the constant.",
         ],
     ),
     (
         passes.EliminateCommonSubexpr(),
         "def @main(%x: float32) { add(exp(%x), exp(%x)) }",
-        ["What is computed already is not computed again."],
+        ["An equal expression was computed before, so it is reused."],
     ),
     (
         passes.DeadCodeElimination(inline_once=True),
         "def @main(%x: float32) { let %a = exp(%x); let %b = tanh(%x); add(%b, %x) }",
         [
             "It is unused, and its evaluation has no side effects.",
-            "A variable that is used once becomes its value.",
+            "A variable that is used once is replaced by its value.",
         ],
     ),
     (
@@ -88,7 +88,7 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
         [
             "Expand a batch norm into the data times a scale plus a shift, both computed from "
             "the statistics.",
-            "`nn.dropout` leaves nothing out when a network is used.",
+            "`nn.dropout` does nothing at inference time.",
         ],
     ),
     (
@@ -105,16 +105,16 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
         passes.BackwardFoldScaleAxis(),
         SCALED,
         [
-            "A layer gives scaled channels if its weight is scaled.",
-            "A product is what it multiplies, with the scale in the weights.",
+            "Scaling a layer's weight scales its output channels.",
+            "The multiplication is removed; its scale is now in the weight.",
         ],
     ),
     (
         passes.CombineParallelDense(min_num_branches=2, to_batch=False),
         PARALLEL,
         [
-            "Calls of one operator on the same data, with weights of their own, become one.",
-            "What follows each of them element by element is done for all at once.",
+            "Calls of one operator on the same data with different weights are combined into one.",
+            "The element-wise operators that follow the branches are combined as well.",
             "Each branch takes its part of the combined result.",
             "Each branch takes its part of the combined result.",
         ],
@@ -124,8 +124,8 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
         "def @main(%x: Tensor[(1, 2), float32], %y: Tensor[(1, 2), float32], %w: Tensor[(3, 2), float32])"
         " { (tanh(nn.dense(%x, %w)), tanh(nn.dense(%y, %w))) }",
         [
-            "Layers with one weight, of which none needs another, become one layer of all their rows.",
-            "What follows each of them element by element is done for all at once.",
+            "Independent layers with the same weight are combined into one layer on all their rows.",
+            "The element-wise operators that follow the branches are combined as well.",
             "Each branch takes its part of the combined result.",
             "Each branch takes its part of the combined result.",
         ],
@@ -138,7 +138,7 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
     (
         passes.ToGraphNormalForm(),
         "def @main(%x: float32) { let %a = exp(%x); add(%a, %a) }",
-        ["The value stands wherever its variable stood."],
+        ["A variable is replaced by its value, shared by all uses."],
     ),
     (
         passes.FuseOps(1),
@@ -152,7 +152,7 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
     (
         passes.Inline(),
         CALLED,
-        ["A call of a function that is marked `Inline` is its body, on these arguments."],
+        ["A call of a function marked `Inline` is replaced by the function's body."],
     ),
     (
         passes.ConvertLayout({"nn.conv2d": ["NHWC", "default"]}),
@@ -160,7 +160,7 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
         [
             "Insert a layout transform where two layouts meet.",
             "Insert a layout transform where two layouts meet.",
-            "The operator gets the layout that is wanted of it.",
+            "The operator is converted to its preferred layout.",
             "Insert a layout transform where two layouts meet.",
         ],
     ),
@@ -172,7 +172,7 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
     (
         passes.MergeComposite([("dsp.layer", is_op("tanh")(is_op("exp")(wildcard())))]),
         "def @main(%x: float32) { tanh(exp(%x)) }",
-        ["What matches the pattern is a function of its own, called in its place."],
+        ["The match moves into a function, which is called in its place."],
     ),
     (
         passes.ToMixedPrecision(),
@@ -180,7 +180,7 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
         [
             "Where two element types meet, the value is cast, once.",
             "Where two element types meet, the value is cast, once.",
-            "An operator that is quicker in the short type is computed in it.",
+            "An operator that gains from the narrow type is computed in it.",
         ],
     ),
 ]

@@ -253,7 +253,7 @@ def test_operators_without_a_category(caplog: pytest.LogCaptureFixture) -> None:
         assert not caplog.messages
         ToMixedPrecision()(module)
     assert caplog.messages == [
-        "`sin`, which occurs 2 times, has no category of mixed precision: it does as its arguments do"
+        "`sin`, which occurs 2 times, has no category of mixed precision, so it follows its arguments"
     ]
 
 

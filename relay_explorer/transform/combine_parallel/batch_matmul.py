@@ -15,9 +15,9 @@ from .groups import CombineParallel, ConcatenatedInFull, Group, concatenated
 class CombineParallelBatchMatmul(CombineParallel):
     """Combine calls of `nn.batch_matmul` that share their left operand into one call.
 
-    Its right operand concatenates theirs, so the queries, keys and values of an attention layer are computed
-    by one product. Element-wise operators that follow each product are combined too. Only products in the
-    usual form are considered: the left operand as it is, the right one transposed.
+    The right operand of the combined call concatenates theirs, so the queries, keys and values of an
+    attention layer are computed by one product. Element-wise operators that follow each product are combined
+    too. Only products in the usual form are considered: the left operand as it is, the right one transposed.
     """
 
     name = "CombineParallelBatchMatmul"
@@ -45,4 +45,4 @@ class CombineParallelBatchMatmul(CombineParallel):
 
 class _Products(ConcatenatedInFull):
     def named(self, axis: int, rank: int) -> int:
-        return axis - rank  # from the last, as TVM wrote it
+        return axis - rank  # counted from the last axis, as TVM writes it

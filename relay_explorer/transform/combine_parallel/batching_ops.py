@@ -11,8 +11,8 @@ from .dense import CombineParallelDense
 
 @dataclass(frozen=True, init=False)
 class BatchingOps(FixedSequential):
-    """Run CombineParallelConv2D, CombineParallelDense and CombineParallelBatchMatmul, each from three
-    branches.
+    """Run CombineParallelConv2D, CombineParallelDense and CombineParallelBatchMatmul, each where at least
+    three branches can be combined.
     """
 
     contract = Contract(error=1e-5)

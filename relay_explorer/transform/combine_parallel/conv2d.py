@@ -13,7 +13,7 @@ from .groups import CombineParallel, Concatenated, Group, concatenated
 
 @dataclass(frozen=True)
 class CombineParallelConv2D(CombineParallel):
-    """Combine 2-D convolutions of the same data into one with the output channels of all.
+    """Combine 2-D convolutions of the same data into one that computes the output channels of all.
 
     The convolutions may differ only in their weights and in the number of output channels. Element-wise
     operators that follow each are combined too, so the branches of an Inception block become one kernel.

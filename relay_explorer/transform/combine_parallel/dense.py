@@ -15,7 +15,8 @@ from .groups import CombineParallel, ConcatenatedInFull, Group, concatenated, di
 
 @dataclass(frozen=True)
 class CombineParallelDense(CombineParallel):
-    """Combine `nn.dense` layers on the same data into one operator, and what follows each of them.
+    """Combine `nn.dense` layers on the same data into one operator, together with the operators that follow
+    each.
 
     With `to_batch`, layers with equally many units become a batched product of the repeated data with the
     stacked weights. Without it, layers of any size become one dense layer with the units of all.
@@ -53,7 +54,9 @@ class CombineParallelDense(CombineParallel):
 
 
 class _Units(ConcatenatedInFull):
-    """Dense layers as one with the units of all. A number for all units is repeated for each."""
+    """Dense layers combined into one with the units of all. A single value for all units is repeated for
+    each.
+    """
 
     def side_by_side(self, args: Sequence[Expr]) -> Expr | None:
         shapes = [tensor_type(arg).shape for arg in args]
@@ -74,7 +77,7 @@ class _Units(ConcatenatedInFull):
 
 
 class _Stacked(Group):
-    """Dense layers as a batched product: the results have a new first axis."""
+    """Dense layers combined into a batched product, whose result has a new first axis."""
 
     def followed(self, users: Sequence[Call], place: int) -> Call | None:
         first = users[0]

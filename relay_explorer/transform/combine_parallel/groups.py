@@ -1,9 +1,9 @@
-"""What the passes that combine parallel calls share.
+"""Shared parts of the passes that combine parallel calls.
 
 The calls of a group, its *branches*, read the same data with different weights, or have the same weight for
-different data. One call computes all of them. The element-wise work that follows the branches is combined as
-well, level by level, as long as all branches do the same. Finally each branch slices its part out of the
-result.
+different data. One call computes all of them. The element-wise operators that follow the branches are
+combined as well, level by level, as long as all branches apply the same ones. Finally each branch slices its
+part out of the result.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class CombineParallel(TypedPass, abstract=True):
     """Base of passes that combine calls of `operator` where at least `min_num_branches` can be combined."""
 
     opt_level = 4
-    # Sums may be taken in another order where a kernel works on a larger matrix.
+    # A kernel that works on a larger matrix may accumulate in another order.
     contract = Contract(error=1e-5)
     operator = ""
     shared = 0  # the argument that the branches have in common: 0 is the data, 1 the weight
-    rule = "Calls of one operator on the same data, with weights of their own, become one."
+    rule = "Calls of one operator on the same data with different weights are combined into one."
 
     min_num_branches: Annotated[int, AtLeast(1)] = 3
 
@@ -45,14 +45,14 @@ class CombineParallel(TypedPass, abstract=True):
         return rewritten(function, _Combiner(function, self).run())
 
     def key(self, call: Call) -> Hashable | None:
-        """Return what two calls must have in common, besides their shared input, to be combined; None for a
-        call that cannot be.
+        """Return the key of a call: calls that share an input and have equal keys can be combined. None for a
+        call that cannot be combined.
         """
         raise NotImplementedError
 
     def sets(self, calls: list[Call], order: Sequence[Expr]) -> list[list[Call]]:
-        """Of calls that share an argument, and agree in their keys, those that may become one; `order` is the
-        post-order of the function from the first of them to the last.
+        """Split calls that share an input and have equal keys into groups that may become one call each;
+        `order` is the post-order of the function from the first of the calls to the last.
         """
         return [calls]
 
@@ -62,17 +62,17 @@ class CombineParallel(TypedPass, abstract=True):
 
 
 class Group:
-    """Branches that are combined as far as `value`, which stands for the calls `outputs`."""
+    """Branches that are combined as far as `value`, which computes the calls `outputs`."""
 
     def __init__(self, calls: Sequence[Call], value: Call) -> None:
         self.outputs = tuple(calls)
         self.value = value
         set_origin(value, self.outputs)
-        self.inputs: list[Expr] = [arg for call in calls for arg in call.args]  # what it is computed from
+        self.inputs: list[Expr] = [arg for call in calls for arg in call.args]  # of the combined value
 
     def followed(self, users: Sequence[Call], place: int) -> Call | None:
-        """Combine the calls `users`, which read the outputs as their argument number `place`; None where that
-        is impossible.
+        """Combine the calls `users`, which read the outputs as their argument number `place`; return None if
+        that is impossible.
         """
         raise NotImplementedError
 
@@ -82,7 +82,9 @@ class Group:
 
 
 class _Combiner:
-    """Finds the groups in one function, and puts their parts in the places of the branches."""
+    """Finds the groups in one function, combines each, and replaces the branches by their parts of the
+    result.
+    """
 
     def __init__(self, root: Function, step: CombineParallel) -> None:
         self.root = root
@@ -94,7 +96,7 @@ class _Combiner:
         for node in self.order:
             for part in children(node):
                 self.users.setdefault(part, []).append(node)
-        self.inputs: dict[Expr, list[Expr]] = {}  # of what is combined: all that the whole group needs
+        self.inputs: dict[Expr, list[Expr]] = {}  # by combined output: the inputs of its whole group
         self.floor = list(range(len(self.order)))  # see `_lowest`
         self.replacements: dict[Expr, Expr] = {}
 
@@ -104,7 +106,7 @@ class _Combiner:
             if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name == self.step.operator:
                 key = self.step.key(node)
                 if key is not None:
-                    # In one scope, each sees what the others see.
+                    # Calls in the same scope can use the same values.
                     shared = node.args[self.step.shared], id(self.scope_of[id(node)])
                     groups.setdefault((*shared, key), []).append(node)
         least, own = self.step.min_num_branches, 1 - self.step.shared
@@ -134,7 +136,7 @@ class _Combiner:
                 self._combine,
                 users,
                 value,
-                sentence="What follows each of them element by element is done for all at once.",
+                sentence="The element-wise operators that follow the branches are combined as well.",
             )
             set_origin(value, users)
             group.outputs, group.value = users, value
@@ -170,7 +172,9 @@ class _Combiner:
         return tuple(next_calls) if len(set(next_calls)) == len(next_calls) else None
 
     def _needs(self, starts: Iterable[Expr], targets: Sequence[Expr]) -> bool:
-        """Whether one of `starts` is computed from one of `targets`: then the targets cannot be one call."""
+        """Whether one of `starts` is computed from one of `targets`; if so, the targets cannot become one
+        call.
+        """
         targets_set = set(targets)
         floor = self._lowest(min(self.position[target] for target in targets))
         visited: set[Expr] = set()
@@ -185,9 +189,9 @@ class _Combiner:
         return False
 
     def _lowest(self, position: int) -> int:
-        """Return the lowest position whose predecessors in the order cannot depend on what stands at or after
-        `position`. In a post-order that is the position itself, but all outputs of a group depend on what any
-        one of them depends on.
+        """Return the lowest position such that nothing before it in the order can depend on an expression at
+        or after `position`. In a post-order that is the position itself, but all outputs of a group depend on
+        what any one of them depends on.
         """
         path = []
         while self.floor[position] != position:
@@ -198,7 +202,9 @@ class _Combiner:
         return position
 
     def _span(self, positions: Sequence[int]) -> None:
-        """From now on, the whole stretch between these positions belongs together."""
+        """Merge the range between these positions, because the outputs of a group depend on all of its
+        inputs.
+        """
         first, at = min(positions), self._lowest(max(positions))
         while at > first:
             self.floor[at] = at - 1
@@ -214,11 +220,13 @@ def _is_pointwise(node: Call) -> bool:
 
 
 class Concatenated(Group):
-    """Branches whose results lie side by side along one axis, `from_end` axes from the last (which is 1)."""
+    """Branches whose results are concatenated along one axis. `from_end` is its position counted from the
+    last axis, which is 1.
+    """
 
     def __init__(self, calls: Sequence[Call], value: Call, sizes: Sequence[int], from_end: int) -> None:
         super().__init__(calls, value)
-        self.sizes = tuple(sizes)  # of each branch along the axis
+        self.sizes = tuple(sizes)  # the extent of each branch along the axis
         self.from_end = from_end
 
     def followed(self, users: Sequence[Call], place: int) -> Call | None:
@@ -247,8 +255,8 @@ class Concatenated(Group):
         return Call(first.op, args, first.attrs)
 
     def side_by_side(self, args: Sequence[Expr]) -> Expr | None:
-        """Concatenate the other arguments of the branches, so that each part aligns with its branch; None
-        where they do not lie along the axis as the results do.
+        """Concatenate the other arguments of the branches, so that each part aligns with its branch; None if
+        they do not have the extents of the results along the axis.
         """
         shapes = [tensor_type(arg).shape for arg in args]
         axis = len(shapes[0]) - self.from_end
@@ -259,7 +267,7 @@ class Concatenated(Group):
         return concatenated(args, self.named(axis, len(shapes[0])))
 
     def named(self, axis: int, rank: int) -> int:
-        """Return the axis as the attributes write it."""
+        """Return the axis in the form that the attributes use."""
         return axis
 
     def parts(self) -> list[Expr]:
@@ -273,12 +281,12 @@ class Concatenated(Group):
         return result
 
     def slice_of(self, axis: int, rank: int, begin: int, size: int) -> Expr:
-        """Slice the value along `axis`; the axes before it are taken whole."""
+        """Slice the value along `axis`; the axes before it are kept whole."""
         return _slice(self.value, axis, axis + 1, begin, size)
 
 
 class ConcatenatedInFull(Concatenated):
-    """As `Concatenated`; the slices name every axis."""
+    """Like `Concatenated`, but the slices name every axis."""
 
     def slice_of(self, axis: int, rank: int, begin: int, size: int) -> Expr:
         return _slice(self.value, axis, rank, begin, size)
@@ -297,7 +305,7 @@ def _is_along(user: Call, axis: int, rank: int) -> bool:
 
 
 def differ_along(args: Sequence[Expr], axis: int) -> bool:
-    """Whether tensors differ along one axis at most."""
+    """Whether tensors differ at most in their extent along `axis`."""
     types = [tensor_type(arg) for arg in args]
     kinds = {(t.dtype, len(t.shape), t.shape[:axis], t.shape[axis + 1 :]) for t in types}
     return len(kinds) == 1

@@ -16,17 +16,15 @@ from ..infrastructure import AtLeast
 from ..tools.typed_rewrite import call as operator
 from .groups import CombineParallel, Group, concatenated
 
-MAX_ROWS_TOGETHER = 512  # rows: more would use the weight no better, and take memory at one time
-MAX_CALLS_BETWEEN = (
-    1000  # expressions for each layer, from the first to the last: a group farther apart is left
-)
+MAX_ROWS_TOGETHER = 512  # rows; a larger group would only need more memory at once
+MAX_CALLS_BETWEEN = 1000  # expressions per layer between the first and the last; a group spread farther stays
 
 
 @dataclass(frozen=True)
 class CombineSharedDense(CombineParallel):
-    """Combine `nn.dense` layers with the same weight into one for the rows of all, and what follows each of
-    them if it is the same for all. In an unrolled recurrent network, the products of all time steps with the
-    input weight become one matrix product, which reads the weight once.
+    """Combine `nn.dense` layers with the same weight into one for the rows of all, together with the
+    operators that follow each if they are the same for all. In an unrolled recurrent network, the products of
+    all time steps with the input weight become one matrix product, which reads the weight once.
 
     Layers that depend on each other stay apart: of those, layers at the same depth are combined. Only layers
     of at most `most_rows` rows are combined, since larger ones reuse a weight enough by themselves.
@@ -39,7 +37,7 @@ class CombineSharedDense(CombineParallel):
     operator = "nn.dense"
     opt_level = 3
     shared = 1
-    rule = "Layers with one weight, of which none needs another, become one layer of all their rows."
+    rule = "Independent layers with the same weight are combined into one layer on all their rows."
 
     min_num_branches: Annotated[int, AtLeast(1)] = 4
     most_rows: Annotated[int, AtLeast(1)] = 16
@@ -82,7 +80,7 @@ class CombineSharedDense(CombineParallel):
 
 
 class _Rows(Group):
-    """Branches whose results lie one after another along the first axis."""
+    """Branches whose results are concatenated along the first axis."""
 
     def followed(self, users: Sequence[Call], place: int) -> Call | None:
         first = users[0]
@@ -133,7 +131,7 @@ def _cut(calls: list[Call]) -> list[list[Call]]:
 
 
 def _in_order(calls: list[Call]) -> list[Call]:
-    """Sort the calls so that those whose data are parts of one tensor stand in the order of the parts."""
+    """Sort the calls so that those whose data are parts of one tensor follow the order of the parts."""
     sources: dict[Expr, int] = {}
     keys = []
     for number, call in enumerate(calls):

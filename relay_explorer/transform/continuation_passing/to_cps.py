@@ -41,7 +41,7 @@ from ..infrastructure import Contract, Pass, PassContext
 from ..normal_forms.to_basic_block_normal_form import to_basic_block_normal_form
 from ..partial_evaluate.steps import renamed
 
-Frame = Callable[[Expr], Expr]  # of the rest of a block, what is evaluated before it with it
+Frame = Callable[[Expr], Expr]  # prepends a step of the evaluation to the rest of a block
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class ToCPS(Pass):
 
 
 def to_cps(func: Function, mod: IRModule | None = None) -> Function:
-    """Convert a function to continuation-passing style. Functions of `mod` that it calls, directly or not,
-    are added to `mod` in that form, as `NAME_cps`.
+    """Convert a function to continuation-passing style. Functions of `mod` that it calls, directly or
+    indirectly, are added to `mod` in that form, as `NAME_cps`.
     """
     module = mod if mod is not None else IRModule()
     names = _Names(module)
@@ -83,7 +83,7 @@ def to_cps(func: Function, mod: IRModule | None = None) -> Function:
 
 
 class _CPSTypes(TypeMutator):
-    """Types of values in continuation-passing style: those of functions change."""
+    """Converts types to continuation-passing style, which changes those of functions."""
 
     def __init__(self, answer: TypeVar) -> None:
         self.answer = answer
@@ -95,7 +95,9 @@ class _CPSTypes(TypeMutator):
 
 
 def _is_direct(function: Expr) -> bool:
-    """Whether a function is called as an operator is."""
+    """Whether a function is called in direct style, as operators are: a kernel, or a function of an external
+    compiler.
+    """
     return isinstance(function, Function) and ("Primitive" in function.attrs or "Compiler" in function.attrs)
 
 
@@ -191,7 +193,7 @@ def _has_function(type_: Type) -> bool:
 
 
 class _Converter:
-    """Converts one function of a module, and those inside it, which have the same answer."""
+    """Converts one function of a module, and the functions inside it, which have the same answer type."""
 
     def __init__(self, answer: TypeVar, mod: IRModule, names: _Names) -> None:
         self.answer = answer
@@ -205,7 +207,7 @@ class _Converter:
         return result
 
     def var(self, var: Var) -> Var:
-        """Return the variable that replaces one of the program."""
+        """Return the variable that replaces a variable of the program."""
         if var not in self.vars:
             new = Var(var.name_hint, self.type(var.checked_type), var.span)
             set_origin(new, (var,))
@@ -286,7 +288,7 @@ class _Converter:
         return node
 
     def _bound(self, value: Expr, node: Expr, frames: list[Frame]) -> Var:
-        """Bind a value that is computed here to a variable."""
+        """Bind a computed value to a new variable."""
         var = Var("x", self.type(node.checked_type), node.span)
         set_span(value, value.span or node.span)
         set_origin(value, (node,))

@@ -48,7 +48,7 @@ def un_cps(func: Function) -> Function:
             "this function is not in continuation-passing style: its last parameter is not a function "
             "to the type of its result",
             func.span,
-            help=["make it with to_cps"],
+            help=["convert it with to_cps"],
         )
     if _is_higher_order(func):
         raise RelayError(
@@ -74,7 +74,7 @@ def un_cps(func: Function) -> Function:
 
 
 def _is_higher_order(func: Function) -> bool:
-    """Whether the type of the answer is in more than the type of the continuation."""
+    """Whether the answer type occurs outside the type of the continuation."""
     continuation = _continuation_type(func)
     assert continuation is not None
     result, answer = continuation
@@ -98,7 +98,7 @@ def _continuation_type(func: Function) -> tuple[Type, TypeVar] | None:
 
 
 class _Replace(TypeMutator):
-    """Types with type parameters replaced."""
+    """Replaces the type parameters in types."""
 
     def __init__(self, types: dict[TypeVar, Type]) -> None:
         self.types = types

@@ -1,4 +1,6 @@
-"""A block of `let`s that grows by expressions: every subexpression is bound to a variable once."""
+"""A block of `let`s that is built expression by expression: each subexpression is bound to a variable
+once.
+"""
 
 from __future__ import annotations
 
@@ -9,29 +11,29 @@ from ...ir.op import Op
 from ...ir.walk import children, rebuild
 
 _ATOMS = (Var, GlobalVar, Op, Constructor)
-_BLOCKS = (Function, If, Let, Match)  # what they hold is evaluated in them, or not at all
+_BLOCKS = (Function, If, Let, Match)  # their parts are evaluated inside them, or not at all
 
 
 class Bindings:
-    """The bindings of one block in A-normal form, in the order of evaluation. Parts of expressions are called
-    `part`.
+    """The bindings of one block in A-normal form, in the order of evaluation. Variables for parts of
+    expressions are called `part`.
     """
 
     def __init__(self, part: str = "x") -> None:
         self.part = part
         self.bindings: list[tuple[Var, Expr]] = []
-        self.atoms: dict[int, Expr] = {}  # by the id of an expression: what stands for it
-        self.kept: list[Expr] = []  # so that ids stay theirs
+        self.atoms: dict[int, Expr] = {}  # by the id of an expression: the atom it is bound to
+        self.kept: list[Expr] = []  # keeps the expressions alive, so that their ids stay unique
 
     def bind(self, var: Var, value: Expr) -> Var:
-        """Binds a value, as it is, to a variable."""
+        """Bind a value, unchanged, to a variable."""
         self.bindings.append((var, value))
         return var
 
     def atom(self, expr: Expr, name: str = "") -> Expr:
-        """Bind the value of `expr`, and its parts first, and return the variable; values that are bound
-        already are not bound again. The variable is called `name`, those of the parts as the block names
-        them.
+        """Bind `expr` to a variable, after its parts, and return the variable; an expression that is bound
+        already is not bound again. The variable is called `name`, and those of the parts have the block's
+        default name.
         """
         pending = [(expr, False)]
         while pending:

@@ -19,7 +19,9 @@ WITH, DERIVATIVES, VALUES = "with_cells", "derivatives", "values"
 
 
 class DataWithCells:
-    """Goes from values to values with cells, and back, for a translation of a program."""
+    """Generates the code that converts values to values with cells, and back, for the translation of a
+    program.
+    """
 
     def __init__(self, lifting: Lifting) -> None:
         self.lifting = lifting
@@ -60,7 +62,7 @@ class DataWithCells:
                     f"{what} of a function that is differentiated must be a tensor, or a tuple or data type "
                     f"of tensors, not {type_}",
                     place.span,
-                    help=["make closures and references inside the function, from tensors that it is given"],
+                    help=["create closures and references inside the function, from its tensor parameters"],
                 )
 
     def _type_vars(self, headers: set[GlobalTypeVar]) -> set[Type]:
@@ -91,21 +93,22 @@ class DataWithCells:
             lifted = self.lifting.type(type_)
             source, result = (type_, lifted) if kind == WITH else (lifted, type_)
             value = Var("value", source)
-            target[walker] = Function([value], value, source)  # takes the name: a list holds lists
+            # This reserves the name, because the function is recursive: a list contains a list.
+            target[walker] = Function([value], value, source)
             declared = self.lifting.mod.type_definitions[header]
             substitution = dict(zip(declared.type_vars, args, strict=True))
             clauses = []
             for old in declared.constructors:
                 new = self.lifting.constructor(old)
-                took, makes = (old, new) if kind == WITH else (new, old)
+                matched, built = (old, new) if kind == WITH else (new, old)
                 types = [substitute_type(part, substitution) for part in old.inputs]
                 fields = [
                     Var(f"field{k}", part if kind == WITH else self.lifting.type(part))
                     for k, part in enumerate(types)
                 ]
                 replacement = [self._through(kind, f, t) for f, t in zip(fields, types, strict=True)]
-                pattern = PatternConstructor(took, [PatternVar(field) for field in fields])
-                clauses.append(Clause(pattern, Call(makes, replacement)))
+                pattern = PatternConstructor(matched, [PatternVar(field) for field in fields])
+                clauses.append(Clause(pattern, Call(built, replacement)))
             target[walker] = Function([value], Match(value, clauses), result)
         return self.walkers[key]
 

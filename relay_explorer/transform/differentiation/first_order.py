@@ -50,11 +50,11 @@ class FirstOrderGradient(Pass):
 
 
 class Derivation(NamedTuple):
-    """A function with its derivatives, and how it was made.
+    """A function with its derivatives, and how it relates to the original.
 
-    `forward` is the number of bindings in `function` that stood there before it was differentiated; those
-    after them belong to the backward pass. `variables` has, by the id of an expression of a `Visit`, what it
-    is bound to.
+    `forward` is the number of bindings of the forward pass, which come first in `function`; those after them
+    belong to the backward pass. `variables` maps the id of an expression of a `Visit` to the atom that it is
+    bound to.
     """
 
     function: Function
@@ -63,14 +63,15 @@ class Derivation(NamedTuple):
 
 
 def derived(normal: Function) -> Function:
-    """Differentiate a typed function in A-normal form: the result is followed by the derivatives by its
-    parameters.
+    """Differentiate a typed function in A-normal form: the new function returns the result and its
+    derivatives with respect to the parameters.
     """
     return differentiated(normal).function
 
 
 def differentiated(normal: Function, annotated: bool = True) -> Derivation:
-    """Differentiate a typed function in A-normal form by its parameters; emits a `Visit` per expression.
+    """Differentiate a typed function in A-normal form with respect to its parameters; emit a `Visit` per
+    expression.
 
     If not `annotated`, the bindings of the forward pass lose their type annotations.
     """
@@ -86,7 +87,7 @@ def differentiated(normal: Function, annotated: bool = True) -> Derivation:
     forward = len(block.bindings)
 
     def emit(expr: Expr, derivative: Expr) -> Expr:
-        """Binds a derivative to a variable, called after what it is by."""
+        """Bind a derivative to a variable, whose name says with respect to which variable it is taken."""
         if isinstance(derivative, Tuple):
             return derivative
         name = reverse.names.get(id(expr), expr)
@@ -106,7 +107,7 @@ def differentiated(normal: Function, annotated: bool = True) -> Derivation:
 
 
 def _uniquely_named(normal: Function, annotated: bool) -> dict[Var, Var]:
-    """Copy the bound variables under unique names, so that a derivative's name says what it is by."""
+    """Copy the bound variables under unique names, so that a derivative's name identifies its variable."""
     names = Names(param.name_hint for param in normal.params)
     copies: dict[Var, Var] = {}
     body = normal.body

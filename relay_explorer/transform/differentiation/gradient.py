@@ -14,19 +14,20 @@ MODES = ("higher_order", "first_order")
 
 
 def gradient(expr: Expr, mod: IRModule | None = None, mode: str = "higher_order") -> Function:
-    """Return the function that computes `(result, (derivative by each parameter, …))`, where `expr`, a
-    function or the name of one of `mod`, computes `result`.
+    """Return the function that computes `(result, (derivative with respect to each parameter, …))`, where
+    `expr`, a function or the name of a function of `mod`, computes `result`.
 
-    The derivative is that of the sum of the result's elements; of a tuple, of its first field.
-    A parameter that the result does not depend on smoothly, such as an index, has zeros.
+    The derivative is that of the sum of the result's elements; of a tuple, only the first field counts. A
+    parameter on which the result does not depend smoothly, such as an index, has zeros.
 
-    With mode="first_order" the function must be a data-flow graph of operators, and so is what comes out.
-    With mode="higher_order" it may have closures, recursion, branches, references and data types: every
-    tensor is paired with a cell that gathers its derivative, and every operator, when it runs, adds to a
-    function that will go back through it. The functions of `mod` that it calls are then added to `mod` once
-    more, in such a form (`f_grad`): this is the one thing here that changes its argument. PartialEvaluate,
-    and then DeadCodeElimination(ignore_impurity=True), remove cells and closures again where the path
-    through the program is static; those of a branch that depends on data stay, with the writes to them.
+    With mode="first_order" the function must be a data-flow graph of operators, and the returned function is
+    one too. With mode="higher_order" it may have closures, recursion, branches, references and data types:
+    every tensor is paired with a cell that accumulates its gradient, and every operator, when it runs,
+    extends the backpropagator, the function that runs the backward pass. Translated copies (`f_grad`) of the
+    functions of `mod` that it calls are then added to `mod`; in no other case is an argument modified.
+    PartialEvaluate, and then DeadCodeElimination(ignore_impurity=True), remove cells and closures again where
+    the path through the program is static; those of a branch that depends on data stay, with the writes to
+    them.
     """
     if mode not in MODES:
         raise RelayError(f'mode is "{mode!s:.40}", but it is "higher_order" or "first_order"')
@@ -60,7 +61,7 @@ def gradient(expr: Expr, mod: IRModule | None = None, mode: str = "higher_order"
 
 
 def typed_normal(function: Function, mod: IRModule | None) -> Function:
-    """Bring the function to A-normal form, with types."""
+    """Convert the function to A-normal form, with types."""
     whole = mod.copy() if mod is not None else IRModule()
     name = "differentiated"
     while name in whole:

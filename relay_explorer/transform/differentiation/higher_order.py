@@ -22,12 +22,12 @@ from .lifting import Block, Lifting, normal_module
 from .reverse_mode import by_arguments, moves
 
 UNIT = TupleType([])
-BACK = RefType(FuncType([], UNIT))  # the cell with the function that goes back
+BACK = RefType(FuncType([], UNIT))  # the type of the cell that holds the backpropagator
 
 
 def higher_order(function: Function, mod: IRModule | None) -> Function:
-    """Return the function with its derivatives; the functions that it calls are added to `mod`,
-    translated.
+    """Return the function with its derivatives; translated copies of the functions that it calls are added to
+    `mod`.
     """
     whole = mod.copy() if mod is not None else IRModule()
     name = "differentiated"
@@ -44,14 +44,14 @@ def higher_order(function: Function, mod: IRModule | None) -> Function:
 
 
 class _WithCells(Lifting):
-    """Pairs tensors with cells."""
+    """The translation that pairs tensors with cells."""
 
     suffix = "_grad"
 
     def __init__(self, mod: IRModule, target: IRModule) -> None:
         super().__init__(mod, target)
-        self.plain: dict[Var, Var] = {}  # by the variable of a pair: that of its first half, where it has one
-        self.constants: set[Var] = set()  # pairs that nothing will be added to
+        self.plain: dict[Var, Var] = {}  # by the variable of a pair: that of its value, if there is one
+        self.constants: set[Var] = set()  # pairs whose cells never receive a gradient
         self.data = DataWithCells(self)
 
     def tensor(self, type_: TensorType) -> Type:
@@ -67,10 +67,10 @@ class _WithCells(Lifting):
         self._pair(value, value.checked_type, var, block)
         self.constants.add(var)
 
-    # -- pairs and what they hold
+    # -- pairs of a value and its cell
 
     def _pair(self, value: Expr, type_: Type, var: Var, block: Block) -> Var:
-        """Binds `var` to a value with a new cell for each of its tensors."""
+        """Bind `var` to a value with a new cell for each of its tensors."""
         plain = Var(var.name_hint, type_)
         set_origin(plain, value.origin or (value,))
         block.bind(plain, value)
@@ -120,10 +120,12 @@ class _WithCells(Lifting):
         set_origin(back, (call,))
         block.bind(Var("u", UNIT), RefWrite(block.more[0], back))
 
-    # -- the whole
+    # -- the whole function
 
     def whole(self, function: Function) -> Function:
-        """From tensors to tensors: makes the cells, runs forward, then back, and reads the cells."""
+        """Translate a function of tensors: create the cells, run the forward pass, then the backward pass,
+        and read the cells.
+        """
         type_ = function.checked_type
         assert isinstance(type_, FuncType)
         if function.type_params:
@@ -156,7 +158,7 @@ class _WithCells(Lifting):
             raise RelayError(
                 f"the result must be a tensor, or a tuple that begins with one, not {type_.ret_type}",
                 function.span,
-                help=["give the loss first: it is what is differentiated"],
+                help=["return the loss first, because the first result is differentiated"],
             )
         seed = ones_of(self.primal(place, first), first)
         block.bind(Var("u", UNIT), RefWrite(TupleGetItem(place, 1), seed))
@@ -167,7 +169,7 @@ class _WithCells(Lifting):
 
 
 def _is_smooth(call: Call) -> bool:
-    """Whether a call has floating-point numbers on both sides: otherwise nothing is smooth in it."""
+    """Whether a call has floating-point arguments and results; otherwise it has no derivative."""
     return moves(call.checked_type) and any(moves(arg.checked_type) for arg in call.args)
 
 

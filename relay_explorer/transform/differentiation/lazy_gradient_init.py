@@ -28,7 +28,7 @@ class LazyGradientInit(Pass):
     """Replace every tensor of a function by a cell that holds a tensor, zeros or ones.
 
     Adding zeros, and multiplying by zeros or ones, then costs nothing at run time. A function of tensors
-    keeps its type: its parameters are wrapped into cells, and its result is unwrapped. Each function of the
+    keeps its type: its parameters are wrapped in cells, and its result is unwrapped. Each function of the
     module also exists in a version on cells (`f_lazy`), which the other functions call.
     """
 
@@ -56,7 +56,7 @@ class LazyGradientInit(Pass):
 
 
 def _of_tensors(type_: FuncType) -> bool:
-    """Whether a function takes and gives only tensors and tuples of them, some at least."""
+    """Whether a function takes and returns only tensors and tuples of tensors, and is not generic."""
     pending = [*type_.arg_types, type_.ret_type]
     while pending:
         part = pending.pop()
@@ -68,7 +68,7 @@ def _of_tensors(type_: FuncType) -> bool:
 
 
 class _WithGradCells(Lifting):
-    """Puts tensors into cells."""
+    """The translation that represents tensors by cells of type `GradCell`."""
 
     suffix = "_lazy"
 
@@ -88,27 +88,27 @@ class _WithGradCells(Lifting):
         block.bind(var, self._raw(value))
 
     def condition(self, cond: Expr) -> Expr:
-        return self._taken(cond)
+        return self._unwrapped(cond)
 
     # -- cells
 
     def _raw(self, value: Expr) -> Expr:
         return Call(self.make["Raw"], [value])
 
-    def _taken(self, cell: Expr) -> Expr:
+    def _unwrapped(self, cell: Expr) -> Expr:
         return Call(self.library["FromGradCell"], [cell])
 
     def put_in(self, value: Expr, type_: Type) -> Expr:
-        """Wrap a tensor in a cell; of a tuple, each of its tensors."""
+        """Wrap a tensor in a cell; for a tuple, wrap each of its tensors."""
         if isinstance(type_, TupleType):
             return Tuple([self.put_in(TupleGetItem(value, k), t) for k, t in enumerate(type_.fields)])
         return self._raw(value)
 
     def take_out(self, value: Expr, type_: Type) -> Expr:
-        """Unwrap the tensor in a cell; of a tuple, each."""
+        """Unwrap the tensor in a cell; for a tuple, unwrap each of its tensors."""
         if isinstance(type_, TupleType):
             return Tuple([self.take_out(TupleGetItem(value, k), t) for k, t in enumerate(type_.fields)])
-        return self._taken(value)
+        return self._unwrapped(value)
 
     # -- programs
 
@@ -132,8 +132,8 @@ class _WithGradCells(Lifting):
         block.bind(var, result)
 
     def _filled(self, call: Call, type_: TensorType) -> Expr:
-        """Zeros or ones, made when they are asked for; where the shape is known, without another tensor that
-        has it.
+        """Build a cell of zeros or ones, which are created on demand. If the shape is static, this does not
+        need the tensor whose shape they have.
         """
         assert isinstance(call.op, Op)
         kind = "Zero" if call.op.has(Trait.ZEROS) else "One"

@@ -1,5 +1,5 @@
 """Translate a program whose tensors change their representation: to a pair with a cell, or to a value that is
-computed on demand. Everything that is built of tensors changes with them: tuples, closures, references, data
+computed on demand. Everything that contains tensors changes with them: tuples, closures, references, data
 types.
 """
 
@@ -48,8 +48,8 @@ from .bindings import Bindings
 
 
 def normal_module(mod: IRModule) -> IRModule:
-    """Bring every function of the module to A-normal form, with types; kernels are treated like other
-    functions, and constructors are only called.
+    """Convert every function of the module to A-normal form, with types; kernels are treated like other
+    functions, and constructors that are used as values are eta-expanded.
     """
     new = mod.copy()
     for var, function in mod.functions.items():
@@ -69,11 +69,11 @@ def _opened(node: Expr) -> Expr | None:
 
 
 class Lifting:
-    """Translates functions of `mod`, a module as `normal_module` makes it, into functions of `target`, to
-    which it adds what they call, named after it with `suffix`.
+    """Translates functions of `mod`, a module from `normal_module`, into functions of `target`, and adds the
+    functions that they call to `target`, with `suffix` appended to their names.
 
-    Subclasses say what a tensor becomes (`tensor`), a constant, a call of an operator, and a condition; and
-    what more every function takes (`more`).
+    Subclasses define the translation of a tensor type (`tensor`), a constant, a call of an operator and a
+    condition, and the additional parameters of every function (`more`).
     """
 
     suffix = "_lifted"
@@ -89,7 +89,7 @@ class Lifting:
         self.changed = self._changed_types()
         self.types: dict[int, tuple[Type, Type]] = {}
 
-    # -- what subclasses say
+    # -- defined by subclasses
 
     def tensor(self, type_: TensorType) -> Type:
         raise NotImplementedError
@@ -99,15 +99,15 @@ class Lifting:
         return []
 
     def constant(self, value: Constant, var: Var, block: Block) -> None:
-        """Binds `var` to what a constant becomes."""
+        """Bind `var` to the translation of a constant."""
         raise NotImplementedError
 
     def operator(self, call: Call, var: Var, block: Block) -> None:
-        """Binds `var` to what a call of an operator becomes."""
+        """Bind `var` to the translation of a call of an operator."""
         raise NotImplementedError
 
     def condition(self, cond: Expr) -> Expr:
-        """Extract the boolean from a lifted one."""
+        """Extract the boolean from a translated condition."""
         raise NotImplementedError
 
     # -- types
@@ -142,7 +142,7 @@ class Lifting:
         return type_
 
     def _changed_types(self) -> set[GlobalTypeVar]:
-        """Return the data types that hold tensors or functions themselves, apart from their type
+        """Return the data types that contain tensors or functions themselves, apart from their type
         arguments.
         """
         holds: dict[GlobalTypeVar, set[Type]] = {}
@@ -188,7 +188,7 @@ class Lifting:
     # -- names
 
     def variable(self, var: Var) -> Var:
-        """Return the variable that replaces one of the program."""
+        """Return the variable that replaces a variable of the program."""
         if var not in self.variables:
             new = self.variables[var] = Var(var.name_hint, self.type(var.checked_type), var.span)
             set_origin(new, (var,))
@@ -199,7 +199,7 @@ class Lifting:
         if var not in self.globals:
             new = self.globals[var] = GlobalVar(self._free_name(var.name_hint))
             self.pending.append(var)
-            self.target[new] = self.mod[var]  # takes the name until `finish`
+            self.target[new] = self.mod[var]  # reserves the name until `finish`
         return self.globals[var]
 
     def finish(self) -> None:
@@ -242,7 +242,9 @@ class Lifting:
         return result
 
     def body(self, body: Expr, block: Block) -> Steps[Expr]:
-        """Translate a block in A-normal form into `block`, and close that around the result."""
+        """Translate a block in A-normal form into `block`, and wrap the bindings of `block` around the
+        result.
+        """
         result = yield self.statements(body, block)
         return block.around(result)
 
@@ -254,7 +256,7 @@ class Lifting:
         return self.atom(body)
 
     def _binding(self, let: Let, block: Block) -> Steps[None]:
-        if isinstance(let.value, Var):  # another name for the same
+        if isinstance(let.value, Var):  # an alias
             self.variables[let.var] = self.variables[let.value]
             return
         value, var = let.value, self.variable(let.var)

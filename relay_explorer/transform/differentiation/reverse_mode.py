@@ -20,20 +20,21 @@ from ...ops.binary.arithmetic import add
 from ...ops.gradient_tools import differentiate_by, field_of, ones_of, zeros_of
 from ..gradients import gradient_of
 
-# What is done with a derivative when it is whole: of the expression that it is by, and of the derivative, it
-# makes an expression that stands for the derivative.
+# Called when a derivative is complete: maps the expression with respect to which it is taken, and the
+# derivative, to the expression to use for the derivative.
 Emit = Callable[[Expr, Expr], Expr]
 
 
 @dataclass(frozen=True, slots=True)
 class Visit(Event):
-    """The backward pass has been at an expression.
+    """The backward pass has visited an expression.
 
-    `came` are the expressions whose gradients handed something to `node`, in that order, each as often as it
-    did; None stands for where the derivative begins. `sums` put these parts together, additions and the tuple
-    of what its fields are given; `derivative` is their sum, None for a tuple, whose parts go on as they
-    are. `given` are the derivatives by the arguments as the operator's rule made them (by the fields of a
-    tuple), None for one that needs none; `made` are the new expressions of the rule.
+    `came` are the expressions whose gradients contributed to that of `node`, in that order, each as often as
+    it did; None stands for the seed, where the derivative begins. `sums` are the expressions that combine
+    these contributions: additions, and the tuple of the derivatives of its fields. `derivative` is the total;
+    None for a tuple, whose fields are passed on separately. `given` are the derivatives with respect to the
+    arguments, as the operator's rule returned them (for a tuple, with respect to its fields), None for an
+    argument that needs none; `made` are the new expressions of the rule.
     """
 
     node: Expr
@@ -45,10 +46,11 @@ class Visit(Event):
 
 
 class ReverseMode:
-    """The derivatives of `root`, typed, by the variables `wanted`.
+    """Differentiates `root`, which is typed, with respect to `variables`.
 
-    `root` may hold any expression; but the path from `wanted` to the result must consist of operators, tuples
-    and `let`s. What does not depend on `wanted` is not looked at. A `Visit` is emitted for each expression.
+    `root` may contain any expression, but the paths from the variables to the result must consist of
+    operators, tuples and `let`s. Expressions that do not depend on the variables are skipped. A `Visit` is
+    emitted for each expression.
     """
 
     def __init__(self, root: Expr, variables: Sequence[Var], emit: Emit | None = None) -> None:
@@ -57,24 +59,25 @@ class ReverseMode:
         self.emit: Emit = emit or (lambda expr, derivative: derivative)
         self.order = post_order(root)
         self.values = {node.var: node.value for node in self.order if isinstance(node, Let)}
-        self.names: dict[int, Var] = {}  # of the value of a `let`: its variable
+        self.names: dict[int, Var] = {}  # by the id of a value of a `let`: its variable
         for var, value in self.values.items():
             self.names.setdefault(id(value), var)
         self.active = self._active()
-        self.whole: dict[int, list[Expr]] = {}  # what has come back to an expression
-        self.fields: dict[int, dict[int, list[Expr]]] = {}  # to one field of it, a tuple
+        self.whole: dict[int, list[Expr]] = {}  # by id: the contributions to the derivative of an expression
+        self.fields: dict[int, dict[int, list[Expr]]] = {}  # by id: those to the fields of a tuple
         self._recorder = active(Visit)
         self._at: Expr | None = None  # the node that the backward pass has reached
-        self._came: dict[Expr, list[Expr | None]] = {}  # if recorded: from where something came back
-        self._sums: list[Expr] = []  # what is put together at this place
-        self._taken: list[Expr] = []  # the fields of what is handed on from here
+        self._came: dict[Expr, list[Expr | None]] = {}  # if recorded: the sources of the contributions
+        self._sums: list[Expr] = []  # the sums that were built for the current node
+        self._taken: list[Expr] = []  # the projections of tuples that the current node passes on
 
     def derivatives(self, seed: Expr | None = None) -> list[Expr | None]:
-        """By each of `wanted`; None where the result does not depend on it.
+        """Return the derivative with respect to each of the variables; None where the result does not depend
+        on it.
 
-        `seed` is where the derivative begins, of the type of the result; without it, ones. Of a tuple only
-        the first field counts then, as in the reference: the loss comes first, and what else a program
-        reports after it.
+        `seed` is the derivative with which the backward pass begins, of the type of the result; the default
+        is ones. For a tuple, the default covers only the first field, as in the reference: the loss comes
+        first, and whatever else a program reports comes after it.
         """
         result = self._source(self.root)
         if seed is None:
@@ -84,16 +87,16 @@ class ReverseMode:
         for node in reversed(self.order):
             if id(node) in self.active and (id(node) in self.whole or id(node) in self.fields):
                 self._back(node)
-        return [self._wanted(var) for var in self.wanted]
+        return [self._derivative_by(var) for var in self.wanted]
 
-    def _wanted(self, var: Var) -> Expr | None:
+    def _derivative_by(self, var: Var) -> Expr | None:
         self._at, self._sums, self._taken = var, [], []
         total = self._total(var)
         if total is not None:
             self._visit(var, total)
         return total
 
-    # -- which expressions matter
+    # -- which expressions depend on the variables
 
     def _source(self, expr: Expr) -> Expr:
         """Resolve a name: a variable of a `let` stands for its value."""
@@ -106,8 +109,8 @@ class ReverseMode:
                 return expr
 
     def _active(self) -> set[int]:
-        """Return the expressions that depend smoothly on the variables differentiated by; conditions and
-        indices do not.
+        """Return the ids of the expressions that depend smoothly on the variables; conditions and indices do
+        not.
         """
         active = {id(var) for var in self.wanted if moves(var._checked_type)}
         for node in self.order:
@@ -115,7 +118,7 @@ class ReverseMode:
                 active.add(id(node))
         return active
 
-    # -- what comes back
+    # -- the backward pass
 
     def _begin(self, result: Expr) -> None:
         type_ = result.checked_type
@@ -152,20 +155,20 @@ class ReverseMode:
         self.fields.setdefault(id(to), {}).setdefault(index, []).append(derivative)
 
     def _field(self, node: Expr, index: int) -> Expr | None:
-        """All that has come back to a field of a tuple."""
+        """Add up the contributions to the derivative of a field of a tuple."""
         type_ = node.checked_type
         assert isinstance(type_, TupleType)
         return self._sum(node, self.fields.get(id(node), {}).get(index, ()), type_.fields[index])
 
     def _sum(self, node: Expr, parts: Sequence[Expr], type_: Type) -> Expr | None:
-        """Add up the derivatives that reached an expression; it is the origin of the additions."""
+        """Add up the contributions to the derivative of an expression, the origin of the additions."""
         total = _sum(parts, type_)
         if total is not None and len(parts) > 1:
             self._sums += come_from(node, [total], parts)
         return total
 
     def _total(self, node: Expr) -> Expr | None:
-        """All that has come back to an expression."""
+        """Return the whole derivative of an expression; None if nothing contributes to it."""
         type_ = node.checked_type
         if not isinstance(type_, TupleType):
             whole = self._sum(node, self.whole.get(id(node), ()), type_)
@@ -223,7 +226,7 @@ class ReverseMode:
         self._give_field(self._source(node.tuple_value), node.index, derivative)
 
     def _back_through(self, call: Call) -> None:
-        """Through a call of an operator."""
+        """Propagate the derivative through a call of an operator."""
         derivative = self._total(call)
         assert derivative is not None
         contributions = by_arguments(call, derivative, self._name(call))
@@ -239,14 +242,16 @@ class ReverseMode:
 
 
 def moves(type_: Type | None) -> bool:
-    """Whether there may be floating-point numbers in values of a type: others have no derivatives."""
+    """Whether values of a type may contain floating-point numbers; other values have no derivatives."""
     if isinstance(type_, TensorType):
         return "float" in type_.dtype
     return not isinstance(type_, TupleType) or any(map(moves, type_.fields))
 
 
 def by_arguments(call: Call, derivative: Expr, name: Expr) -> list[Expr | None]:
-    """Return the derivatives by the arguments of an operator's call, whose value is bound to `name`."""
+    """Return the derivatives with respect to the arguments of an operator's call, whose value is bound to
+    `name`.
+    """
     rule = gradient_of(call)
     by_argument: list[Expr | None] = [by if by is None else unwrapped(by) for by in rule(call, derivative)]
     if len(by_argument) != len(call.args):
@@ -261,8 +266,8 @@ def by_arguments(call: Call, derivative: Expr, name: Expr) -> list[Expr | None]:
 
 
 def come_from(source: Expr, roots: Iterable[Expr | None], sources: Iterable[Expr]) -> list[Expr]:
-    """Set `source` as the origin of all new expressions in `found`, down to those in `given` and the fields
-    of tuples among them; return the new expressions, parts first.
+    """Set `source` as the origin of all new expressions in `roots`, down to those in `sources` and the fields
+    of tuples among them; return the new expressions in post-order.
     """
     existing: set[Expr] = set()
     pending = list(sources)
@@ -325,7 +330,7 @@ def add_along(type_: Type, first: Expr, second: Expr) -> Expr:
 
 
 def _first_one(value: Expr, type_: Type) -> Expr:
-    """Ones for the first tensor of a tuple, zeros for the others; ones for a tensor."""
+    """Build ones for a tensor; for a tuple, ones for its first tensor and zeros for the others."""
     if not isinstance(type_, TupleType) or not type_.fields:
         return ones_of(value, type_)
     first, *others = type_.fields
@@ -335,8 +340,8 @@ def _first_one(value: Expr, type_: Type) -> Expr:
 
 @differentiate_by
 def derivatives_of(arguments: Sequence[Expr], build: Callable[..., Expr], grad: Expr) -> list[Expr | None]:
-    """Return the derivatives of `build(*arguments)` by each of the typed arguments: the gradient of an
-    operator that is composed of others.
+    """Return the derivatives of `build(*arguments)` with respect to each of the typed arguments: the gradient
+    of an operator that is composed of others.
     """
     from ...ir.module import IRModule
     from ...typing import infer_types
@@ -359,7 +364,7 @@ def _not_straight(node: Expr) -> RelayError:
         node.span,
         help=[
             'differentiate it with mode="higher_order", which follows the program while it runs',
-            "or run PartialEvaluate or Inline first, if what is called or decided is known",
+            "or run PartialEvaluate or Inline first, if the callee or the condition is static",
         ],
     )
 

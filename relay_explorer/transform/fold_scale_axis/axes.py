@@ -1,8 +1,8 @@
-"""Scales along axes: what the two directions of FoldScaleAxis share.
+"""Scales along axes, for both directions of FoldScaleAxis.
 
-A tensor is scaled along some axes if it is multiplied by a tensor that varies along these only: an image by a
-number for each channel, say. An `Ask` is what an operator that can take in a scale lets its neighbours know:
-along which axes it takes one.
+A tensor is scaled along some axes if it is multiplied by a tensor that varies only along these, for example
+an image by a number for each channel. An operator that can absorb a scale tells its neighbours so by an
+`Ask`, which names the axes.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ CONSTANTS_ONLY = "relay.FoldScaleAxis.constants_only"
 
 
 class Ask(NamedTuple):
-    """A scale along these axes is welcome: only a positive one, if it must commute with ReLU, and one
-    without a 0, if something will be divided by it.
+    """A request for a scale along these axes. The scale must be positive if it has to commute with ReLU, and
+    must not contain a 0 if something will be divided by it.
     """
 
     axes: Axes
@@ -50,8 +50,8 @@ def operator_of(expr: Expr) -> str:
 
 
 def varies_along(data: TensorType, other: TensorType, axes: Axes) -> bool:
-    """Whether `other`, which meets `data` in an operator that broadcasts, has the axes of `data`, and a size
-    of 1 along all others.
+    """Whether `other`, which is combined with `data` by a broadcasting operator, has the extents of `data`
+    along `axes`, and a size of 1 along all other axes.
     """
     missing = len(data.shape) - len(other.shape)
     if missing < 0 or any(axis < missing for axis in axes):
@@ -63,8 +63,8 @@ def varies_along(data: TensorType, other: TensorType, axes: Axes) -> bool:
 
 
 def scale_of(data: TensorType, other: Expr, type_: TensorType, axes: Axes) -> Expr | None:
-    """`other`, of the type `type_`, with the axes alone; a number is repeated along them. None where it does
-    not fit them.
+    """Reduce `other`, of the type `type_`, to the axes of the scale; a scalar is repeated along them. None if
+    `other` varies along other axes.
     """
     if not type_.shape and data.is_static:
         value: Expr = call("expand_dims", other, axis=0, num_newaxis=len(axes))
@@ -87,9 +87,9 @@ def spread(scale: Expr, shape: Sequence[int], axes: Axes) -> Expr:
 
 
 def allows(ask: Ask, scale: Expr) -> bool:
-    """Whether the elements of a scale are what is asked for, as far as they are known: a positive one must be
-    a constant, moved about at most. The context's option `relay.FoldScaleAxis.constants_only` keeps others
-    out: to scale a weight at every run costs more than to scale what it meets.
+    """Whether a scale satisfies a request, as far as its elements are known: one that must be positive has to
+    be a constant, possibly reshaped or transposed. If the option `relay.FoldScaleAxis.constants_only` of the
+    context is set, only constants do, because scaling a weight at every run costs more than scaling the data.
     """
     while calls(scale, Trait.RESHAPE, Trait.TRANSPOSE, Trait.COPY):
         assert isinstance(scale, Call)
@@ -101,8 +101,8 @@ def allows(ask: Ask, scale: Expr) -> bool:
 
 
 class Takes(NamedTuple):
-    """How a convolution or dense layer takes in a scale: one along the axes `of` of its data or result
-    becomes one along the axes `into` of its weight.
+    """How a convolution or dense layer absorbs a scale: one along the axes `of` of its data or result becomes
+    one along the axes `into` of its weight.
     """
 
     of: Axes
@@ -110,10 +110,11 @@ class Takes(NamedTuple):
 
 
 def takes_scale(layer: Call, backward: bool) -> Takes | None:
-    """How a layer takes in a scale of its result (`backward`) or of its data; None if it cannot.
+    """Return how a layer absorbs a scale of its result (`backward`) or of its data; None if it cannot.
 
-    Convolutions do with one group or as many as channels, in plain layouts, or if data and weight are both
-    in blocks. Numbers are floating-point, of one type: multiplied integers could overflow.
+    Convolutions can if they have one group, or as many groups as channels, and if data and weight are both in
+    plain layouts or both in blocked ones. The element types must be one floating-point type, because products
+    of integers could overflow.
     """
     data, weight, result = tensor_type(layer.args[0]), tensor_type(layer.args[1]), tensor_type(layer)
     scaled = result if backward else data

@@ -48,8 +48,9 @@ class BackwardFoldScaleAxis(TypedPass):
 
 
 class _Backward:
-    """First, from the leaves up: who takes a scale in, for itself or for what it is made of. Then each
-    product that finds such a one is replaced by it, scaled.
+    """Runs two traversals. The first, from the leaves up, finds the expressions that can absorb a scale,
+    themselves or through their operands. The second replaces each product with such an expression by the
+    scaled expression.
     """
 
     def __init__(self, root: Expr) -> None:
@@ -75,7 +76,7 @@ class _Backward:
                     self.run,
                     node,
                     result,
-                    sentence="A product is what it multiplies, with the scale in the weights.",
+                    sentence="The multiplication is removed; its scale is now in the weight.",
                 )
             self.memo[node] = result or rebuild(node, [self.memo[part] for part in children(node)])
         return self.memo[self.root]
@@ -124,16 +125,16 @@ class _Backward:
         """Apply a scale to an expression that can absorb it. The expressions on the path have no other
         user.
         """
-        way: list[Call] = []
+        path: list[Call] = []
         pending = [root]
         while pending:
             node = pending.pop()
             assert isinstance(node, Call)
-            way.append(node)
+            path.append(node)
             if not self._takes_itself(node):
                 pending += [arg for arg in node.args if arg in self.asks]
         scaled: dict[Expr, Expr] = {}
-        for node in reversed(way):
+        for node in reversed(path):
             scaled[node] = self._with_scale(node, scaled, scale, axes)
             set_origin(scaled[node], (node,))
             if self._takes_itself(node):
@@ -141,7 +142,7 @@ class _Backward:
                     self._scaled,
                     node,
                     scaled[node],
-                    sentence="A layer gives scaled channels if its weight is scaled.",
+                    sentence="Scaling a layer's weight scales its output channels.",
                 )
             else:
                 emit_rewrite(

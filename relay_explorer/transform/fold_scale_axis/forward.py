@@ -51,7 +51,7 @@ class ForwardFoldScaleAxis(TypedPass):
 
 
 class _Scaled(NamedTuple):
-    """An expression that stands for itself times a scale along the axes."""
+    """A value that is still to be multiplied by a scale along the axes."""
 
     value: Expr
     scale: Expr
@@ -59,7 +59,9 @@ class _Scaled(NamedTuple):
 
 
 class _Forward:
-    """First, from the results back: who asks for a scale. Then, from the leaves up, scales go forward."""
+    """Runs two traversals. The first, from the results back, finds the values whose users can absorb a scale.
+    The second, from the leaves up, moves scales forward.
+    """
 
     def __init__(self, root: Expr) -> None:
         self.root = root
@@ -85,7 +87,7 @@ class _Forward:
         return self.memo[self.root]
 
     def _asked(self, node: Expr) -> list[tuple[Expr, Ask | None]]:
-        """Return what a node asks of each of its parts."""
+        """Return the scale that a node requests for each of its parts."""
         own = self.asks.get(node)
         asks: dict[int, Ask | None] = {}
         if isinstance(node, Call):
@@ -128,7 +130,7 @@ class _Forward:
             self._moved,
             node,
             layer,
-            sentence="A layer that reads scaled channels has the scale in its weight instead.",
+            sentence="The layer that reads the scaled channels absorbs the scale into its weight.",
         )
         return layer
 
@@ -150,7 +152,7 @@ class _Forward:
 
 
 def _both(first: Ask | None, second: Ask | None) -> Ask | None:
-    """Merge the requests of two users of a value."""
+    """Combine the requests of two users of a value."""
     if first is None or second is None or first.axes != second.axes:
         return None
     return Ask(first.axes, first.positive or second.positive, first.divides or second.divides)

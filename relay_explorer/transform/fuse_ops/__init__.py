@@ -73,7 +73,7 @@ def fuse(
 
 
 class _Kernels:
-    """Writes the groups of a partition as functions."""
+    """Builds the functions of the groups of a partition."""
 
     def __init__(self, partition: Partition, link_params: bool) -> None:
         self.partition = partition
@@ -97,8 +97,8 @@ class _Kernels:
         return self.partition.group_of(self.graph[node])
 
     def _is_kernel(self, node: Expr) -> bool:
-        """Whether a kernel's result is this expression: an operator's call, or a field of a tuple that is
-        computed in the kernel.
+        """Whether an expression is the result of a kernel: a call of an operator, or a field of a tuple that
+        is computed in the kernel.
         """
         if self._group(node).root.expr is not node:
             return False

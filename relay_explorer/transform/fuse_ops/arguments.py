@@ -1,4 +1,4 @@
-"""How many arguments the function of a kernel takes, for devices that bound their number.
+"""Count the arguments of a kernel's function, for devices that limit their number.
 
 A kernel is called with a buffer for each tensor that it reads or writes. A dimension that is known only at
 run time is an argument as well, and so is each stride of an input with such a dimension.
@@ -31,7 +31,7 @@ class Arguments:
         self._members[into] += self._members.pop(group)
 
     def count(self, groups: Iterable[Group], output: FlowNode) -> int:
-        """Count the arguments of the kernel that these groups would be, with `output` as its result."""
+        """Count the arguments of the kernel that these groups would form, with `output` as its result."""
         members = [node for group in groups for node in self._members[group]]
         inside = {node.index for node in members}
         outside = {
@@ -45,7 +45,7 @@ class Arguments:
 
 
 def arguments_of(type_: Type, strides: bool) -> int:
-    """Count the arguments by which a kernel takes a value of a type; `strides` holds for inputs."""
+    """Count the arguments that pass a value of a type to a kernel; `strides` is true for inputs."""
     total, pending = 0, [type_]
     while pending:
         part = pending.pop()

@@ -17,7 +17,7 @@ from ..tools.inlining import inlined
 class DefuseOps(FunctionPass):
     """Inline functions that are called where they are defined: `fn (%p0) { exp(%p0) }(%x)` becomes `exp(%x)`.
 
-    This undoes FuseOps. A generic function whose type arguments are not written stays a function.
+    This undoes FuseOps. A generic function that is called without explicit type arguments stays a function.
     """
 
     name = "DefuseOps"
@@ -35,7 +35,7 @@ class DefuseOps(FunctionPass):
                 return None
             acting = {number for number, arg in enumerate(node.args) if arg in acts}
             result = inlined(callee, new.args, node, new.type_args, acting)
-            why = "A call of a function that is written in its place is its body."
+            why = "A call of a function defined at the call is replaced by its body."
             emit_rewrite(self.transform_function, new, result, node, sentence=why)
             return result
 

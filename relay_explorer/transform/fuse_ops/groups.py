@@ -1,7 +1,9 @@
-"""Which operators become one kernel: the grouping of the paper's section on operator fusion, with reasons.
+"""Group operators into kernels, as the paper's section on operator fusion describes, with the reason for each
+decision.
 
 Every node of the data flow begins as a group of its own. In three phases, each node is considered in
-post-order, and may be merged into the group of its immediate post-dominator, with all nodes on the paths:
+post-order, and may be merged into the group of its immediate post-dominator, with all nodes on the paths
+between them:
 
 * phase 1: element-wise work is fused into a convolution or the like that it follows; element-wise and
   broadcast work is fused with what follows it, a reduction included;
@@ -23,7 +25,7 @@ from ...ir.recorder import Event, active
 from ...ir.rewrites import Rewrite, emit_rewrite
 from .arguments import Arguments
 
-MAX_FUSED = 256  # nodes of a kernel, unless asked otherwise
+MAX_FUSED = 256  # the default limit on the nodes of a kernel
 
 RULES = {
     "out-fusable": (
@@ -32,28 +34,29 @@ RULES = {
     ),
     "not element-wise": "a complex-out-fusable operator is fused only along element-wise uses",
     "broadcast": (
-        "element-wise and broadcast operators join what comes next, a reduction or a convolution included"
+        "element-wise and broadcast operators fuse with what follows, even a reduction or a convolution"
     ),
-    "opaque use": "element-wise and broadcast operators join along injective uses and reductions only",
-    "injective": "injective operators join injective ones, once convolutions have what they need",
-    "into a tuple": "injective operators join a tuple that is in a kernel already",
+    "opaque use": "element-wise and broadcast operators fuse only along injective uses and reductions",
+    "injective": "injective operators fuse with injective ones, after convolutions have been fused",
+    "into a tuple": "injective operators fuse with a tuple that is already in a kernel",
     "reduction": "a reduction ends a kernel",
-    "tuple": "nothing joins a tuple before the tuple itself is in a kernel",
+    "tuple": "nothing fuses with a tuple before the tuple itself is in a kernel",
     "too deep": "relay.FuseOps.max_depth",
     "too many arguments": "relay.max_function_args",
-    "held": "a value that is used outside of kernels is the result of one",
-    "no meeting": "only a post-dominator is looked at: where all uses meet",
+    "held": "its value is also used outside kernels, so it must be a kernel's result",
+    "no meeting": "it has no post-dominator, because its uses never meet",
 }
 
-Allowed = Callable[[int, bool], bool]  # of a group's pattern, and whether it is the one at the end of the way
+# Whether a group may be merged, by its pattern and by whether it is at the end of the path.
+Allowed = Callable[[int, bool], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Decision(Event):
-    """What was decided about merging a node into its post-dominator, in one phase.
+    """A decision, in one phase, about merging a node into its post-dominator.
 
     `rule` names the rule that merged it, or the reason that it was not: see `RULES`. `obstacle` is the node
-    that stood in the way, where one did. `merged` are all nodes that came into the group, the node first.
+    that prevented the merge, if there is one. `merged` are all nodes that joined the group, the node first.
     """
 
     phase: int
@@ -69,7 +72,7 @@ class Decision(Event):
 
 
 class Group:
-    """A set of nodes that become one kernel; `root` is the one that gives its result."""
+    """A set of nodes that become one kernel; `root` is the node that computes its result."""
 
     __slots__ = ("anchor", "parent", "pattern", "root", "size")
 
@@ -86,14 +89,14 @@ class Group:
         while root.parent is not None:
             root = root.parent
         group = self
-        while group.parent is not None and group.parent is not root:  # short ways for those who ask next
+        while group.parent is not None and group.parent is not root:  # path compression
             group.parent, group = root, group.parent
         return root
 
 
 class Limits(NamedTuple):
-    """How far fusion may go: the level (0: not at all), the most nodes of a kernel, the most arguments of one
-    (0: any number).
+    """The limits of fusion: the level (0: no fusion), the maximum number of nodes of a kernel, and the
+    maximum number of its arguments (0: no limit).
     """
 
     level: int = 1
@@ -155,15 +158,15 @@ class Partition:
         if into.pattern == OpPattern.TUPLE:
             self._decide(phase, node, target, "tuple")
             return
-        way = dominators.pattern[node.index]
+        path_pattern = dominators.pattern[node.index]
         if own.pattern == OpPattern.OUT_ELEMWISE_FUSABLE:
             if phase == 0:
-                if way == OpPattern.ELEMWISE:
+                if path_pattern == OpPattern.ELEMWISE:
                     self._merge_if(node, target, phase, "out-fusable", _broadcasts)
                 else:
                     self._decide(phase, node, target, "not element-wise")
         elif own.pattern <= OpPattern.BROADCAST:
-            if way <= OpPattern.INJECTIVE or way == OpPattern.COMM_REDUCE:
+            if path_pattern <= OpPattern.INJECTIVE or path_pattern == OpPattern.COMM_REDUCE:
                 self._merge_if(node, target, phase, "broadcast", _broadcast_sinks)
             else:
                 self._decide(phase, node, target, "opaque use")
@@ -174,7 +177,7 @@ class Partition:
             self._decide(phase, node, target, "reduction")
 
     def _into_tuple(self, node: FlowNode, target: FlowNode) -> None:
-        """Phase 3: injective work joins a tuple that is inside a kernel already."""
+        """Fuse an injective node into a tuple that is inside a kernel already (phase 3)."""
         if self.groups[node.index].pattern > OpPattern.INJECTIVE:
             return
         into = self.groups[target.index]
@@ -186,13 +189,13 @@ class Partition:
         """Merge the node, and all nodes on the paths to `target`, if the groups on all paths are
         `allowed`.
         """
-        way, obstacle = self._paths(node, target, allowed)
+        path, obstacle = self._paths(node, target, allowed)
         if obstacle is not None:
             self._decide(phase, node, target, f"{rule}: obstacle", obstacle)
             return
         into = self.groups[target.index].find()
         merged = []
-        for part in way:
+        for part in path:
             group = self.groups[part.index].find()
             if group is not into:
                 _merge(group, into)
@@ -252,9 +255,9 @@ class Partition:
         return False
 
     def _between(self, node: FlowNode, target: FlowNode, most: int) -> list[FlowNode] | None:
-        """Return all nodes on the paths from `node` to `target`, without it; None where the kernel of all of
-        them would have more than `most` nodes, which ends the search: it never takes longer than a kernel is
-        large.
+        """Return all nodes on the paths from `node` to `target`, without `target`; None if the kernel of all
+        of them would have more than `most` nodes. The search ends there, so its cost is bounded by the size
+        of a kernel.
         """
         size = self.groups[target.index].find().size
         between, visited, pending = [], {target.index}, [node]
@@ -272,9 +275,9 @@ class Partition:
 
 @dataclass(frozen=True)
 class Fusion:
-    """A module whose operators another algorithm than `FuseOps` groups, for an explorer to show.
+    """A module whose operators are grouped by another algorithm than `FuseOps`, for an explorer to show.
 
-    `partition` is given a typed function and its data flow. It returns the groups, and emits `Decision`s.
+    `partition` receives a typed function and its data flow, returns the groups, and emits `Decision`s.
     """
 
     module: IRModule
@@ -298,5 +301,5 @@ def _injectives(pattern: int, sink: bool) -> bool:
 
 
 def _broadcast_sinks(pattern: int, sink: bool) -> bool:
-    """On the way, injective work; at its end, a reduction or a convolution's kernel too."""
+    """Allow injective groups on the path, and at its end also a reduction or a convolution's kernel."""
     return pattern <= (OpPattern.OUT_ELEMWISE_FUSABLE if sink else OpPattern.INJECTIVE)

@@ -1,4 +1,4 @@
-"""What passes are built from: `Pass`, contexts, pipelines and their text, passes made of functions."""
+"""The infrastructure of passes: `Pass`, contexts, pipelines and their text, passes made from functions."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any as Anything
 if TYPE_CHECKING:
     from .passes import PassInfo
 
-# What `config` may hold, and the type of each. A switch was an integer in TVM.
+# The options that `config` may hold, each with its type in TVM, where a switch was an integer.
 CONFIGS = {
     "relay.FuseOps.link_params": "IntImm",
     "relay.FuseOps.max_depth": "IntImm",
@@ -20,13 +20,13 @@ CONFIGS = {
     "relay.ToMixedPrecision.keep_orig_output_dtype": "IntImm",
     "relay.backend.use_auto_scheduler": "IntImm",  # accepted from old code; there is no auto-scheduler
 }
-# What options are where a context does not set them: of each function here, which others may add.
+# Functions that return the values of options that a context does not set; other modules may add some.
 DEFAULTS: list[Callable[[], Mapping[str, Anything]]] = []
 
 
 class PassContext:
-    """What passes run under: the optimization level, passes that must or must not run, options, and
-    instruments.
+    """The settings under which passes run: the optimization level, passes that must or must not run, options,
+    and instruments.
 
     Use it in a `with` statement; `PassContext.current()` is the innermost one.
     """
@@ -57,7 +57,7 @@ class PassContext:
         self._exit_instruments()
 
     def _enter_instruments(self) -> None:
-        """Tells the instruments that the context begins. Where one raises, those before it are told that it
+        """Notify the instruments that the context begins. If one raises, those before it are notified that it
         ends, and the context is left without instruments.
         """
         for number, instrument in enumerate(self.instruments):
@@ -70,7 +70,9 @@ class PassContext:
                 raise
 
     def _exit_instruments(self) -> None:
-        """Tells the instruments that the context ends. One that raises is the last: all are dropped."""
+        """Notify the instruments that the context ends. If one raises, the others are not notified, and all
+        are dropped.
+        """
         try:
             for instrument in self.instruments:
                 getattr(instrument, "exit_pass_ctx", _nothing)()
@@ -79,7 +81,7 @@ class PassContext:
             raise
 
     def override_instruments(self, instruments: Sequence[Anything] | None = None) -> None:
-        """Other instruments from here on: those before are told that their context ends, these that it
+        """Replace the instruments: notify the old ones that their context ends, and the new ones that it
         begins.
         """
         self._exit_instruments()
@@ -98,7 +100,9 @@ class PassContext:
         return default
 
     def option(self, name: str, default: Anything) -> Anything:
-        """Return the option `name`: from `config`, from the first of DEFAULTS that has it, or `default`."""
+        """Return the option `name` from `config`, or from the first of DEFAULTS that has it; otherwise
+        `default`.
+        """
         for source in (self.config, *(defaults() for defaults in DEFAULTS)):
             if name in source:
                 return source[name]
@@ -110,7 +114,7 @@ class PassContext:
         return {name: {"type": kind} for name, kind in CONFIGS.items()}
 
     def pass_enabled(self, info: PassInfo) -> bool:
-        """Whether a pipeline runs the pass here."""
+        """Whether a pipeline runs the pass in this context."""
         if info.name in self.disabled_pass:
             return False
         return info.name in self.required_pass or self.opt_level >= info.opt_level
@@ -121,7 +125,7 @@ def context_within(
     opt_level: int, disabled: Sequence[str] = (), config: dict[str, Anything] | None = None
 ) -> Iterator[None]:
     """Open a context nested in the current one, with another level, additional disabled passes and its own
-    options. Instruments see its passes, but are not told that it is entered and left.
+    options. Instruments observe its passes, but are not notified when it is entered or left.
     """
     now = PassContext.current()
     inner = PassContext(

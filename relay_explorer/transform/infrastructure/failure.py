@@ -1,5 +1,5 @@
-"""What is said, and kept, when a pass of the package goes wrong: which pass, at which expression, and a file
-with which it can be made to happen again.
+"""Report the failure of a pass of the package: which pass, at which expression, and a file that reproduces
+it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PACKAGE = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
 
 def is_ours(error: Exception) -> bool:
-    """Whether an error was raised in the package itself, not in code that it was given to call."""
+    """Whether an error was raised in the package itself, rather than in a function that was passed to it."""
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
@@ -36,7 +36,7 @@ def failed(name: str, mod: IRModule, error: Exception) -> PassError:
     at = _expression(mod, error.__traceback__)
     shown = "" if at is None else f", at `{_short(at)}`"
     reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    file = _kept(name, mod, error)
+    file = _write_report(name, mod, error)
     message = "this is a fault of the pass, not of the program"
     help = [message if file is None else f"{message}; please report it with the file {file}"]
     return PassError(
@@ -61,15 +61,15 @@ def _short(expr: Expr) -> str:
 
     try:
         text = " ".join(astext(expr, show_meta_data=False).split())
-    except Exception:  # the pass may have broken it; its kind is told at least
+    except Exception:  # the pass may have left it malformed: show its kind
         return type(expr).__name__
     text = re.sub(r"free_var [^;]*; ", "", text.removeprefix('#[version = "0.0.5"] '))
     return text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 1] + "…"
 
 
-def _kept(name: str, mod: IRModule, error: Exception) -> Path | None:
-    """Write a file with the program and the command that reproduces the failure; None where no file can be
-    written.
+def _write_report(name: str, mod: IRModule, error: Exception) -> Path | None:
+    """Write a file with the program and the command that reproduces the failure; return None if no file can
+    be written.
     """
     import hashlib
 
@@ -86,7 +86,7 @@ def _kept(name: str, mod: IRModule, error: Exception) -> Path | None:
             f'//   relay.transform.{name}()(relay.parse(open("{path.name}").read()))\n'
             f"{program}\n",
         )
-    except Exception:  # no room, or no text: the message has to do
+    except Exception:  # the disk is full, or the program cannot be printed
         return None
     return path
 
@@ -94,7 +94,7 @@ def _kept(name: str, mod: IRModule, error: Exception) -> Path | None:
 def _private_folder() -> Path:
     """Return a folder for temporary files that only this user can write to.
 
-    Its name can be guessed, so another user may have made it first; a new folder is made then.
+    Its name can be guessed, so another user may have created it first; a new folder is created then.
     """
     import tempfile
     from pathlib import Path
@@ -110,7 +110,7 @@ def _private_folder() -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file that only this user can read; an OSError where the path is a symbolic link."""
+    """Write a file that only this user can read. Raise an OSError if the path is a symbolic link."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
     with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
         file.write(text)

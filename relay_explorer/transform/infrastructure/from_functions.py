@@ -1,4 +1,4 @@
-"""`module_pass` and `function_pass`: passes made of plain functions and classes."""
+"""`module_pass` and `function_pass`: passes made from plain functions and classes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _on_module(body: Body, mod: IRModule, ctx: PassContext) -> IRModule:
 
 def _on_functions(body: Body, mod: IRModule, ctx: PassContext) -> IRModule:
     """Run `f(function, mod, ctx) -> function` on every global function, and infer the types again. An
-    ill-typed result is returned without types; whatever needs them reports what is wrong.
+    ill-typed result is returned without types; a later pass that needs them reports the error.
     """
     new = mod.copy()
     for var, function in mod.functions.items():
@@ -40,7 +40,9 @@ def _on_functions(body: Body, mod: IRModule, ctx: PassContext) -> IRModule:
 
 
 class _Kind(NamedTuple):
-    """How a decorator makes a pass: how it runs a function, and which method of a class it takes for one."""
+    """How a decorator makes a pass: `run` applies a function to a module, and `method` is the method of a
+    class that is used as that function.
+    """
 
     run: Callable[[Body, IRModule, PassContext], IRModule]
     method: str
@@ -52,7 +54,7 @@ _FUNCTION = _Kind(_on_functions, "transform_function")
 
 @dataclass(frozen=True)
 class _FromFunction(Pass):
-    """A pass made of a plain function. It is registered under its name, and shown as it."""
+    """A pass made from a plain function. It is registered and printed under its name."""
 
     body: Body
     kind: _Kind
@@ -71,8 +73,8 @@ class _FromFunction(Pass):
 
 
 class _FromClass(Pass):
-    """Base of passes made of a class: `inner` is an instance of it. Two passes are equal if the class got
-    equal arguments.
+    """Base of passes made from a class: `inner` is an instance of it. Two passes are equal if their classes
+    received equal arguments.
     """
 
     kind: _Kind
@@ -119,7 +121,7 @@ def module_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
 ) -> Anything:
-    """Make a pass of `f(mod, ctx) -> mod`, or of a class with such a `transform_module`; usable as a
+    """Make a pass from `f(mod, ctx) -> mod`, or from a class with such a `transform_module`; usable as a
     decorator.
     """
     return _maker(_MODULE, pass_func, opt_level, name, required)
@@ -139,8 +141,8 @@ def function_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
 ) -> Anything:
-    """Make a pass of `f(function, mod, ctx) -> function`, or of a class with such a `transform_function`; it
-    runs on every global function. Types are inferred again afterwards, if the result is well typed.
+    """Make a pass from `f(function, mod, ctx) -> function`, or from a class with such a `transform_function`;
+    it runs on every global function. Types are inferred again afterwards, if the result is well typed.
     """
     return _maker(_FUNCTION, pass_func, opt_level, name, required)
 
@@ -164,7 +166,7 @@ def _maker(
 
 
 def _class_of(body: type, kind: _Kind, info: PassInfo) -> type:
-    """Make a pass class of a class that a user wrote; its instances take the user's own arguments."""
+    """Make a pass class from a user's class; its instances take the arguments of that class."""
     members = {
         "name": info.name, "opt_level": info.opt_level, "required": info.required, "kind": kind,
         "body": body, "__doc__": body.__doc__, "__module__": body.__module__,

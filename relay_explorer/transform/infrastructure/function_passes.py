@@ -1,4 +1,4 @@
-"""The usual kinds of pass: they rewrite one function at a time."""
+"""Base classes of passes that rewrite one function at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .passes import Pass
 
 
 class FunctionPass(Pass, abstract=True):
-    """A pass that rewrites each function of a module by itself. Subclasses define `transform_function`;
+    """A pass that rewrites each function of a module separately. Subclasses define `transform_function`;
     functions that belong to another compiler (attribute `Compiler`) are left alone.
     """
 
@@ -27,7 +27,9 @@ class FunctionPass(Pass, abstract=True):
 
 
 class TypedPass(FunctionPass, abstract=True):
-    """A pass that looks at types: what `transform_function` is given has them. What it makes need not."""
+    """A pass that needs types: `transform_function` receives a typed function. Its result need not be
+    typed.
+    """
 
     required = ("InferType",)
 

@@ -1,7 +1,7 @@
 """Options of passes: check a value against the type of its field, and make it immutable.
 
 A pass declares its options as typed fields of a frozen dataclass. `Pass.__post_init__` checks them here, so
-that a wrong value is refused where it is given. `Annotated` types narrow a field further:
+that a wrong value is rejected at construction. `Annotated` types narrow a field further:
 
     level: Annotated[int, AtLeast(0)] = 1
     dtype: Annotated[str, Converted(str)] = "float16"
@@ -71,8 +71,9 @@ class MismatchError(Exception):
 def checked(step: object, hints: Mapping[str, Anything]) -> dict[str, object]:
     """Check the options of a pass against the types of their fields.
 
-    Return those that must be replaced: lists become tuples, dictionaries become `FrozenMapping`. A value of
-    the wrong type is a PassOptionError that names the pass, the option, the value and what is allowed.
+    Return those that must be replaced: lists become tuples, dictionaries become `FrozenMapping`. Raise a
+    PassOptionError that names the pass, the option, the value and what is allowed, for a value of the wrong
+    type.
     """
     replaced = {}
     for field in options(type(step)):
@@ -88,7 +89,7 @@ def checked(step: object, hints: Mapping[str, Anything]) -> dict[str, object]:
 
 
 def refusal(name: str, option: str, value: object, allowed: str) -> PassOptionError:
-    """Make the error for an option of the wrong value: `allowed` describes what it must be."""
+    """Build the error for an option with a wrong value: `allowed` describes what it must be."""
     kind = "" if value is None else f" (type {type(value).__name__})"
     return PassOptionError(f"{name}: the option `{option}` must be {allowed}, not {value!r:.200}{kind}")
 
@@ -99,7 +100,9 @@ def options(cls: type) -> list[Field[Anything]]:
 
 
 def type_hints(cls: type) -> dict[str, Anything]:
-    """Resolve the annotations of a class, once; none where a name in them is not visible in its module."""
+    """Resolve the annotations of a class, once; return none if a name in them is not visible in its
+    module.
+    """
     if "_type_hints" not in cls.__dict__:
         try:
             hints = typing.get_type_hints(cls, include_extras=True)
@@ -111,7 +114,7 @@ def type_hints(cls: type) -> dict[str, Anything]:
 
 
 def conform(value: Anything, hint: Anything) -> object:
-    """Return `value` as the type `hint` holds it, immutable; raise MismatchError where it does not fit."""
+    """Convert `value` to its immutable form for the type `hint`; raise MismatchError if it does not fit."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is Anything:
         return value

@@ -1,8 +1,8 @@
 """Pass: the base of all passes.
 
 A pass is a frozen dataclass. Its options are its fields, so passes with equal options are equal and can be
-keys, `repr` shows the options that differ from their defaults, and a wrong option is refused where it is
-given:
+keys, `repr` shows the options that differ from their defaults, and a wrong option is rejected at
+construction:
 
     @dataclass(frozen=True)
     class Unroll(Pass):
@@ -40,11 +40,11 @@ class PassInfo(NamedTuple):
 
 
 class Contract(NamedTuple):
-    """What a pass promises for every program; the tests hold it to this.
+    """The guarantees of a pass for every program, which the tests check.
 
-    `types`: the types of all functions stay. `error`: how far values may be off, relative to the largest (0:
-    they are the same). `needs` and `gives` name the normal form that it expects and produces: "A-normal",
-    "basic-block", "graph", "CPS", "first-order".
+    `types`: the types of all functions stay the same. `error`: the largest error of values, relative to the
+    largest value (0: none). `needs` and `gives` name the normal form that it expects and produces:
+    "A-normal", "basic-block", "graph", "CPS", "first-order".
     """
 
     types: bool = True
@@ -69,7 +69,7 @@ class Pass:
 
     def __init_subclass__(cls, abstract: bool = False, **keywords: Anything) -> None:
         super().__init_subclass__(**keywords)
-        # `@dataclass` writes methods that the class itself does not define. These are better than its own.
+        # `@dataclass` generates the methods that the class itself does not define. These are better.
         for method in ("__repr__", "__str__"):
             setattr(cls, method, getattr(cls, method))
         if not abstract and not cls.__name__.startswith("_"):
@@ -109,8 +109,8 @@ class Pass:
         return result
 
     def _run(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        """Run `transform_module`. An error in the package's own code is reported as a fault of the pass; what
-        a reader's code raises (a pass, a relation, a registered function) passes through unchanged.
+        """Run `transform_module`. An error in the package's own code is reported as a fault of the pass;
+        errors from a reader's code (a pass, a relation, a registered function) pass through unchanged.
         """
         try:
             with collected_rarely():
@@ -123,11 +123,11 @@ class Pass:
             raise failed(self.info.name, mod, error) from error
 
     def _runs_other_code(self) -> bool:
-        """Whether the pass only calls others, which report their own errors."""
+        """Whether the pass only runs other code, such as other passes, which reports its own errors."""
         return False
 
     def _shown_options(self) -> list[str]:
-        """Write the options that differ from their defaults, as keyword arguments."""
+        """Return the options that differ from their defaults, as keyword arguments."""
         shown = []
         for option in options(type(self)):
             value = getattr(self, option.name)
@@ -136,16 +136,18 @@ class Pass:
         return shown
 
     def __repr__(self) -> str:
-        """Write the pass as Python makes it: `FuseOps(fuse_opt_level=2)`."""
+        """Return the Python expression that creates the pass: `FuseOps(fuse_opt_level=2)`."""
         return f"{type(self).__name__}({', '.join(self._shown_options())})"
 
     def __str__(self) -> str:
-        """Write the pass as pipelines in text do: `FuseOps(fuse_opt_level=2)`, `SimplifyInference`."""
+        """Return the pass as a pipeline's text writes it: `FuseOps(fuse_opt_level=2)`,
+        `SimplifyInference`.
+        """
         return repr(self).removesuffix("()")
 
 
 def shown_value(value: object) -> str:
-    """Write an option's value: literals as Python does, functions by their names."""
+    """Return an option's value as text: literals as in Python, functions by their names."""
     if callable(value) and not isinstance(value, Pass):
         return str(getattr(value, "__name__", repr(value)))
     if isinstance(value, tuple):
@@ -155,12 +157,12 @@ def shown_value(value: object) -> str:
 
 
 def instance(entry: registry.Entry, *args: object, **keywords: object) -> Pass:
-    """Make a pass of what the registry holds under a name."""
+    """Create a pass from an entry of the registry."""
     return entry if isinstance(entry, Pass) else entry(*args, **keywords)
 
 
 def signature(entry: registry.Entry) -> inspect.Signature:
-    """Return the options that an entry of the registry takes. A pass made of a function takes none."""
+    """Return the options that an entry of the registry takes. A pass made from a function takes none."""
     return inspect.Signature() if isinstance(entry, Pass) else inspect.signature(entry)
 
 

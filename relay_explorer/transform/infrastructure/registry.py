@@ -1,8 +1,8 @@
-"""The registry of passes by name: each subclass of Pass enters it when it is defined.
+"""The registry of passes by name: each subclass of Pass is registered when it is defined.
 
 Pipelines written as text and `Pass.required` name passes; they are looked up here, so nothing in the
-infrastructure imports the passes. A pass from outside the package is held weakly: it leaves the registry
-when nothing else refers to it.
+infrastructure imports the passes. A pass from outside the package is held weakly: it leaves the registry when
+nothing else refers to it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _outside: dict[str, list[ref[Entry]]] = {}  # by name, the latest last
 
 
 def register(name: str, entry: Entry) -> None:
-    """Enter a pass class, or a pass made of a function, under its name. The last definition counts."""
+    """Register a pass class, or a pass made from a function, under its name. The last definition wins."""
     if isinstance(entry, type) and is_ours(entry):
         _ours[name] = entry
     else:
@@ -52,7 +52,9 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Entry | None:
-    """Return the pass called `name`, or None. A name for both one of ours and a reader's is an error."""
+    """Return the pass called `name`, or None. Raise a RelayError if both the package and a reader define
+    it.
+    """
     ours, outside = _ours.get(name), _latest(name)
     if ours is not None and outside is not None:
         raise RelayError(
@@ -68,7 +70,7 @@ def required(name: str) -> Entry | None:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> list[str]:
-    """List the candidates that `name` may have been meant to be, the nearest first; case does not matter."""
+    """List the candidates that are most similar to `name`, the nearest first; case does not matter."""
     by_lower = {candidate.lower(): candidate for candidate in candidates}
     import difflib
 

@@ -14,7 +14,7 @@ from .text import parse_passes
 
 
 def _as_passes(passes: Sequence[Pass] | str | None) -> Sequence[Pass]:
-    """Read a pipeline that is given as text; refuse a class where a pass is meant."""
+    """Parse a pipeline that is given as text; reject a class in place of a pass."""
     if isinstance(passes, str):
         return parse_passes(passes)
     for step in passes if isinstance(passes, (list, tuple)) else ():
@@ -61,7 +61,7 @@ class Sequential(Pass):
         return True
 
     def _shown_options(self) -> list[str]:
-        """Write the options but the passes, where they differ from their defaults."""
+        """Return the options other than the passes, where they differ from their defaults."""
         defaults = {"opt_level": 0, "name": "sequential", "required": ()}
         values = {name: getattr(self, name) for name in defaults}
         return [f"{n}={shown_value(v)}" for n, v in values.items() if v != defaults[n]]
@@ -70,8 +70,8 @@ class Sequential(Pass):
         return f"Sequential({', '.join([shown_value(self.passes), *self._shown_options()])})"
 
     def __str__(self) -> str:
-        """Write the pipeline as text: its passes with commas between them. It is `Sequential([…], …)`
-        where it has options, no passes, or nothing but another Sequential.
+        """Return the pipeline as text: its passes, separated by commas. It is `Sequential([…], …)` if it has
+        options, no passes, or nothing but another Sequential.
         """
         alone = len(self.passes) == 1 and type(self.passes[0]) is Sequential
         if self._shown_options() or alone or not self.passes:
@@ -79,14 +79,14 @@ class Sequential(Pass):
         return ", ".join(p._text() if type(p) is Sequential else str(p) for p in self.passes)
 
     def _text(self) -> str:
-        """Write the pipeline as one item of a pipeline's text."""
+        """Return the pipeline as one item of a pipeline's text."""
         inner = ", ".join(p._text() if type(p) is Sequential else str(p) for p in self.passes)
         return f"Sequential({', '.join([f'[{inner}]', *self._shown_options()])})"
 
 
 @dataclass(frozen=True, init=False)
 class FixedSequential(Sequential, abstract=True):
-    """A pipeline that is a pass of its own, without options. Subclasses set `name` and define `steps`."""
+    """A pipeline that is itself a pass, without options. Subclasses set `name` and define `steps`."""
 
     def __init__(self) -> None:
         super().__init__(self.steps(), name=type(self).__name__)
@@ -103,14 +103,13 @@ class FixedSequential(Sequential, abstract=True):
 
 
 def parse_pipeline(text: str) -> Sequential:
-    """Read a pipeline from text: names of passes, with options in parentheses, and commas between them.
+    """Parse a pipeline from text: names of passes, with options in parentheses, separated by commas.
 
         parse_pipeline("SimplifyInference, FuseOps(max_depth=4)")
 
     Options are literals (numbers, strings, True, False, None, lists, tuples, dictionaries); the text is
     parsed, never evaluated. `parse_pipeline(str(pipeline)) == pipeline` for every pipeline whose options are
-    literals. A name that no pass has, or an option that a pass does not have, is an error that suggests the
-    nearest one.
+    literals. An unknown pass or option raises an error that suggests the nearest one.
     """
     passes = parse_passes(text)
     first = passes[0]
@@ -120,8 +119,8 @@ def parse_pipeline(text: str) -> Sequential:
 
 
 def _required(name: str, step: Pass) -> Callable[[IRModule], IRModule]:
-    """Return what runs before a pass that requires the pass called `name`. The package's own passes infer
-    types by themselves where they need them.
+    """Return the pass to run before one that requires `name`. The package's own passes infer types by
+    themselves where they need them.
     """
     if name == "InferType" and registry.is_ours(type(step)) and not step._runs_other_code():
         return lambda mod: mod

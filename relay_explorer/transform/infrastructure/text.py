@@ -1,7 +1,7 @@
 """Pipelines as text: `SimplifyInference, FuseOps(max_depth=4)`.
 
-The text is an expression of Python that is parsed and never evaluated: names of registered passes, calls of
-them with literals as options, and lists of them where an option takes passes.
+The text is a Python expression that is parsed and never evaluated: names of registered passes, calls of them
+with literals as options, and lists of them where an option takes passes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
 
 
 def parse_passes(text: str) -> tuple[Pass, ...]:
-    """Read a list of passes from text; see `parse_pipeline`."""
+    """Parse a list of passes from text; see `parse_pipeline`."""
     if len(text) > MAX_LENGTH:
         raise RelayError(f"the pipeline has {len(text):,} characters, but at most {MAX_LENGTH:,} are allowed")
     return _Reader(text).passes()
@@ -44,7 +44,7 @@ class _Reader:
         return tuple(self.one(item) for item in items)
 
     def one(self, node: ast.expr) -> Pass:
-        """Read one pass."""
+        """Parse one pass."""
         call = node if isinstance(node, ast.Call) else None
         name = call.func if call else node
         if not isinstance(name, ast.Name):
@@ -55,10 +55,10 @@ class _Reader:
             near = registry.nearest(name.id, names)
             hint = f"did you mean {' or '.join(near)}?" if near else f"passes are {', '.join(names)}"
             raise RelayError(f"there is no pass called `{name.id}`", self._span(name), help=[hint])
-        return self._made(name, entry, call)
+        return self._create(name, entry, call)
 
-    def _made(self, name: ast.Name, entry: registry.Entry, call: ast.Call | None) -> Pass:
-        """Make a pass with the options that the text gives it."""
+    def _create(self, name: ast.Name, entry: registry.Entry, call: ast.Call | None) -> Pass:
+        """Create a pass with the options that the text gives it."""
         takes = signature(entry)
         args = [self.value(arg) for arg in call.args] if call else []
         words = call.keywords if call else []
@@ -75,7 +75,7 @@ class _Reader:
             raise PassOptionError(f"{name.id}: {error}", at, help=help) from None
 
     def _option(self, name: str, takes: inspect.Signature, word: ast.keyword) -> str:
-        """Return the name of an option that the pass has; refuse any other."""
+        """Return the name of an option that the pass has; reject any other."""
         if word.arg is None:
             raise RelayError("`**` is not allowed in a pipeline", self._span(word.value), help=[EXAMPLE])
         any_name = any(p.kind is p.VAR_KEYWORD for p in takes.parameters.values())
@@ -86,7 +86,7 @@ class _Reader:
         raise PassOptionError(f"{name} has no option `{word.arg}`", self._span(word), help=[help])
 
     def value(self, node: ast.expr) -> object:
-        """Read an option: a literal, a pass, or a list of passes."""
+        """Parse an option: a literal, a pass, or a list of passes."""
         if isinstance(node, ast.List) and any(isinstance(item, (ast.Name, ast.Call)) for item in node.elts):
             return [self.one(item) for item in node.elts]
         try:
@@ -99,7 +99,7 @@ class _Reader:
             ) from None
 
     def _span(self, node: ast.expr | ast.keyword) -> Span:
-        """Return the span of a node in the text. Python's lines count from the one with the parenthesis."""
+        """Return the span of a node in the text. Python counts lines from the one with the parenthesis."""
         end_line, end_offset = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         column, end = self._column(node.lineno, node.col_offset), self._column(end_line, end_offset)
         return Span(self.source, node.lineno - 1, end_line - 1, column, end)
@@ -109,7 +109,7 @@ class _Reader:
         return len(self.source.line(line - 1).encode()[:offset].decode(errors="replace")) + 1
 
     def _misread(self, error: BaseException) -> RelayError:
-        """Make an error of one of Python's parser."""
+        """Convert an error of Python's parser."""
         span, lines = None, self.source.text.split("\n")
         if isinstance(error, SyntaxError) and error.offset and 1 < (error.lineno or 0) <= len(lines) + 1:
             line = (error.lineno or 0) - 1  # the lines before and after are the parenthesis
@@ -123,7 +123,7 @@ def _text(node: ast.AST) -> str:
 
 
 def _options_of(name: str, takes: inspect.Signature) -> str:
-    """Say which options a pass has."""
+    """Describe the options that a pass has."""
     if not takes.parameters:
         return f"{name} takes no options"
     return f"the options of {name} are {', '.join(takes.parameters)}"

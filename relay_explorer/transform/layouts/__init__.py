@@ -1,6 +1,6 @@
-"""Layouts of tensors in programs: which ones an operator can work in, and how it does.
+"""Passes that change the layouts of tensors.
 
-`layout.py` has the layouts, `infer.py` the rules (`FInferCorrectLayout`) of the operators, in families:
-`same.py`, `images.py`, `axes.py`; `convert.py` how an operator is brought to a wanted layout
-(`FTVMConvertOpLayout`); `rewrite.py` moves layouts through a program.
+`ops/layouts/` defines the layouts and the layout rules (`FInferCorrectLayout`) of the operators; `infer.py`
+applies the rule of an operator, `convert.py` converts an operator to a preferred layout
+(`FTVMConvertOpLayout`), and `rewrite.py` propagates layouts through a program.
 """

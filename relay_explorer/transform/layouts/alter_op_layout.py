@@ -17,7 +17,7 @@ from .convert_layout import tensor_types
 from .rewrite import LayoutRewriter
 
 PROPERTY = "FTVMAlterOpLayout"
-# Of the attributes, the arguments, their types and that of the result: another call, or None.
+# Maps the attributes, the arguments, their types and the type of the result to another call, or None.
 Alter = Callable[[Anything, list[Expr], Sequence[Anything], Anything], Anything]
 
 

@@ -1,4 +1,4 @@
-"""How operators are brought to a wanted layout (`FTVMConvertOpLayout`), and which layers stay as they are."""
+"""Convert operators to a preferred layout (`FTVMConvertOpLayout`), and exclude layers from conversion."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ...ir.op import Op
 from ...ops.layouts.layout import Layout, is_layout
 
 PROPERTY = "FTVMConvertOpLayout"
-# Of the attributes, the new arguments, the types of the old ones, and the wanted layouts of the arguments.
+# Takes the attributes, the new arguments, the types of the old ones, and the preferred layouts.
 Conversion = Callable[[Attrs, Sequence[Expr], Sequence[Anything], Sequence[str]], Expr | None]
 
 
 class LayoutConfig:
-    """Inside a `with` of it, the layers in `skip_layers`, counted from 0 as ConvertLayout meets them, keep
-    their layouts.
+    """A context manager that excludes layers from ConvertLayout: those in `skip_layers`, counted from 0 in
+    the order in which the pass visits them, keep their layouts.
     """
 
     current: ClassVar[LayoutConfig | None] = None
@@ -30,7 +30,7 @@ class LayoutConfig:
         self._before: list[LayoutConfig | None] = []
 
     def check_skip(self) -> bool:
-        """Whether the next layer is left out."""
+        """Count the next layer, and return whether it is excluded."""
         skipped = self.skip_counter in self.skip_layers
         self.skip_counter += 1
         return skipped
@@ -52,9 +52,7 @@ def _skipped() -> bool:
 
 
 def converted(call: Call, types: Sequence[Anything], preferred: Sequence[str]) -> Call | None:
-    """Convert a call to the preferred layouts; None where its operator cannot be converted, or need not
-    be.
-    """
+    """Convert a call to the preferred layouts; None if its operator cannot be converted, or need not be."""
     op = call.op
     assert isinstance(op, Op)
     convert = op.get_attr(PROPERTY)
@@ -140,7 +138,7 @@ def _default_kernel(op: Op, data: str, attrs: Attrs, types: Sequence[Anything]) 
 
 
 def _is_depthwise(attrs: Attrs, types: Sequence[Anything]) -> bool:
-    """Whether each channel is convolved by itself."""
+    """Whether each channel is convolved separately."""
     data, kernel = Layout(attrs["data_layout"]), Layout(attrs["kernel_layout"])
     channels = types[0].shape[data.index_of("C")]
     outputs = types[1].shape[kernel.index_of("O")]

@@ -20,7 +20,7 @@ from .rewrite import LayoutRewriter
 
 
 def _layouts(desired: object) -> object:
-    """Write layouts as strings; they may be objects that print as them."""
+    """Convert names of operators and layouts to strings, because they may be objects that print as them."""
     if not isinstance(desired, Mapping):
         return desired
     return {
@@ -31,19 +31,19 @@ def _layouts(desired: object) -> object:
 
 @dataclass(frozen=True)
 class ConvertLayout(FunctionPass):
-    """Convert operators to `desired_layouts`, which lists a layout per argument by operator.
+    """Convert operators to `desired_layouts`, which maps names of operators to a layout for each argument.
 
         ConvertLayout({"nn.conv2d": ["NHWC", "default"], "nn.max_pool2d": ["NHWC"]})
 
     Operators between them adopt the layout if they can, so layout transforms remain only at the boundaries.
-    Additions of a bias are first written as additions. A layer that cannot have the layout, for example
-    because 16 does not divide its channels, stays as it is. A `LayoutConfig` excludes layers.
+    `nn.bias_add` is first replaced by an addition. A layer that cannot have the layout, for example because
+    16 does not divide its channels, stays as it is. A `LayoutConfig` excludes layers.
     """
 
     name = "ConvertLayout"
     opt_level = 3
     required = ("InferType", "CanonicalizeOps")
-    # Sums may be taken in another order.
+    # Sums may be accumulated in another order.
     contract = Contract(error=1e-5)
 
     desired_layouts: Annotated[Mapping[str, Sequence[str]] | None, Converted(_layouts)] = None

@@ -1,4 +1,6 @@
-"""Which rule each operator has (`FInferCorrectLayout`); an operator without one works in its own layout."""
+"""Apply the layout rules of operators (`FInferCorrectLayout`); an operator without one keeps its own
+layout.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ def has_rule(op: Op) -> bool:
 
 
 def infer(op: Op, question: Question) -> Answer:
-    """Ask the operator's layout rule, a registered one before the declared one. None where it has none, or
-    cannot tell.
+    """Apply the operator's layout rule, a registered one in preference to the declared one. Return None if
+    there is no rule, or it does not determine all layouts.
     """
     registered = op.get_attr(PROPERTY)
     if registered is not None:

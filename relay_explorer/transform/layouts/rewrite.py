@@ -1,9 +1,10 @@
-"""Layouts move through a program: each operator is changed, or follows its arguments, or gets them as before.
+"""Propagate layouts through a program: each operator is converted, or adopts the layout of its arguments, or
+receives them in their original layout.
 
-From the leaves up, every value is an expression, or `Laid`: an expression in a new layout, with the old one.
-Who can take the new layout does, by its rule; for anyone else the tensor is brought back. Every change is
-checked: the new call must have the type of the old one in the new layout; otherwise the operator stays as it
-is.
+From the leaves up, every value becomes an expression or a `Laid`: an expression in a new layout, together
+with its original one. An operator whose rule accepts the new layout adopts it; for any other operator, the
+tensor is transformed back. Every change is checked: the new call must have the type of the old one in the new
+layout; otherwise the operator stays as it is.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .infer import has_rule, infer
 
 
 class Laid(NamedTuple):
-    """A tensor that lay in the layout `old` and lies in `new`."""
+    """A tensor in the layout `new` that was originally in the layout `old`."""
 
     value: Expr
     old: Layout
@@ -40,12 +41,14 @@ class Several(NamedTuple):
 
 
 Made = Expr | Laid | Several
-# Of a call as it was, and the same call on its new arguments: the one that is wanted; None to leave it.
+# Maps the original call, and the same call on its new arguments, to the converted call; None keeps the call.
 Change = Callable[[Call, Call], Call | None]
 
 
 class LayoutRewriter:
-    """Rewrites one function, whose types are known; `change` says which operators get which layout."""
+    """Rewrites one typed function; `change` converts a call, and `may_change` says whether it handles an
+    operator.
+    """
 
     def __init__(self, change: Change, may_change: Callable[[Op], bool]) -> None:
         self.change = change
@@ -55,10 +58,10 @@ class LayoutRewriter:
 
     def run(self, function: Function) -> Expr:
         for node in post_order(function):
-            self.memo[node] = self._made(node)
+            self.memo[node] = self._rewritten(node)
         return self.realized(self.memo[function])
 
-    def _made(self, node: Expr) -> Made:
+    def _rewritten(self, node: Expr) -> Made:
         match node:
             case Call(op=Op() as op):
                 result = self._call(node, op)
@@ -110,10 +113,10 @@ class LayoutRewriter:
         missing = [letter for letter in target.primal if letter not in source]
         value = expr
         if missing:
-            _know(expr)
+            _set_missing_types(expr)
             type_ = expr.checked_type
             if isinstance(type_, TensorType) and all(isinstance(d, int) and d == 1 for d in type_.shape):
-                return expr  # a single number meets any layout
+                return expr  # a single element broadcasts in any layout
             wider = _typed_call(call("expand_dims", expr, axis=0, num_newaxis=len(missing)), expr)
             if wider is None:
                 return None
@@ -159,8 +162,8 @@ class LayoutRewriter:
         flat = [type_ for several in types for type_ in several]
         if len(parts) != len(flat):  # a tuple whose fields are not known
             return None
-        had = [part.old if isinstance(part, Laid) else None for part in parts]
-        answer = infer(op, Question(node.attrs, None, had, flat))
+        old_layouts = [part.old if isinstance(part, Laid) else None for part in parts]
+        answer = infer(op, Question(node.attrs, None, old_layouts, flat))
         if answer is None or len(answer.input_layouts) != len(parts):
             return None
         old_in, old_out = _whole(answer.input_layouts), _whole(answer.output_layouts)
@@ -170,7 +173,7 @@ class LayoutRewriter:
             if isinstance(part, Laid) and part.old == old:
                 values.append(part.value)
                 now.append(part.new)
-            else:  # nothing is known of it, or the operator sees other axes in it
+            else:  # its layout is unchanged, or the operator interprets its axes otherwise
                 values.append(self.realized(part))
                 now.append(old)
         args = _nested(node.args, values, [len(several) for several in types])
@@ -202,7 +205,7 @@ class LayoutRewriter:
             for field in fields:
                 if place >= len(now) or place >= len(preferred):
                     return None
-                _know(field)
+                _set_missing_types(field)
                 transformed = self.transform(field, now[place], preferred[place])
                 if transformed is None:
                     return None
@@ -233,7 +236,7 @@ class LayoutRewriter:
         set_checked_type(new_call, type_)
         if changed:
             emit_rewrite(
-                self._results, node, new_call, sentence="The operator gets the layout that is wanted of it."
+                self._results, node, new_call, sentence="The operator is converted to its preferred layout."
             )
         else:
             emit_rewrite(
@@ -263,7 +266,7 @@ def _flat_type(type_: Type) -> Sequence[Type]:
 
 
 def _nested(args: Sequence[Expr], values: Sequence[Expr], counts: Sequence[int]) -> list[Expr]:
-    """Arguments like `args`, whose tensors are `values`."""
+    """Group `values` into arguments of the same structure as `args`, with tuples where `args` has them."""
     nested: list[Expr] = []
     place = 0
     for arg, count in zip(args, counts, strict=True):
@@ -295,7 +298,7 @@ def _typed_like(result: Call, node: Call) -> Call:
 
 def _typed_call(result: Call, source: Expr) -> Call | None:
     """Set the type of a call; None where its operator refuses the arguments."""
-    _know(result.args[0])
+    _set_missing_types(result.args[0])
     assert isinstance(result.op, Op)
     type_ = operator_type(result.op, result.attrs, [result.args[0].checked_type])
     if type_ is None:
@@ -305,7 +308,7 @@ def _typed_call(result: Call, source: Expr) -> Call | None:
     return result
 
 
-def _know(expr: Expr) -> None:
+def _set_missing_types(expr: Expr) -> None:
     """Infer the types of expressions that a user built around typed ones."""
     stack = [expr]
     while stack:
@@ -342,7 +345,7 @@ def _laid_type(type_: Type, source: Layout, target: Layout) -> Type | None:
 
 
 def _agree(expected: Type | None, actual: Type) -> bool:
-    """Whether two types are one, as far as dimensions are known."""
+    """Whether two types are equal, as far as their dimensions are static."""
     if not isinstance(expected, TensorType) or not isinstance(actual, TensorType):
         return expected is not None and expected == actual
     if expected.dtype != actual.dtype or len(expected.shape) != len(actual.shape):

@@ -1,8 +1,9 @@
-"""Which operators gain from less precision, which bear it, and which must not have it.
+"""Categories of operators for mixed precision: those that gain from less precision, tolerate it, or must not
+have it.
 
-The property `FTVMMixedPrecisionConversionType` of an operator is a function of a call and of the element type
-that is aimed at. It gives the category, the element type in which is accumulated, and that of the result.
-The lists are TVM's, which follow TensorFlow's and lean towards NVIDIA's tensor cores.
+The property `FTVMMixedPrecisionConversionType` of an operator is a function of a call and of the target
+element type. It returns the category, the element type of the accumulator, and that of the result. The lists
+are TVM's, which follow TensorFlow's and lean towards NVIDIA's tensor cores.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from ...ir.op import PROPERTIES, Op
 from ...ops.register import register_mixed_precision_conversion
 
 PROPERTY = "FTVMMixedPrecisionConversionType"
-MIXED_PRECISION_ALWAYS = 0  # pays for the casts that it needs
-MIXED_PRECISION_FOLLOW = 1  # does as its arguments do
-MIXED_PRECISION_NEVER = 2  # would lose too much
+MIXED_PRECISION_ALWAYS = 0  # gains more than its casts cost
+MIXED_PRECISION_FOLLOW = 1  # follows its arguments
+MIXED_PRECISION_NEVER = 2  # would lose too much accuracy
 
 Conversion = Callable[[Call, str], list[Anything]]
 

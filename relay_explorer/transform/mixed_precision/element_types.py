@@ -9,7 +9,7 @@ from ...ir.expr import Call
 from ...ir.types import TensorType, TupleType, Type
 
 FLOAT = re.compile(r"b?float\d+")
-# The largest finite numbers, for attributes that must be numbers of the type.
+# The largest finite numbers, for attributes that must be representable in the type.
 LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 _KEYS = (
     "Conv1D", "Conv2D", "Conv3D", "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "Conv2DWinograd",
@@ -32,7 +32,7 @@ def tensors_in(type_: Type) -> list[TensorType]:
 
 
 def is_float(type_: TensorType) -> bool:
-    """Tell whether the elements of a tensor are floating-point numbers."""
+    """Whether the elements of a tensor are floating-point numbers."""
     return FLOAT.fullmatch(type_.dtype) is not None
 
 
@@ -48,7 +48,7 @@ def with_floats(type_: Type, dtype: str) -> Type:
 def accumulating_attrs(node: Call, dtype: str) -> Attrs | None:
     """Set the element type that a call accumulates in or creates.
 
-    The attributes of a call that gives integers stay as they are.
+    The attributes of a call that returns integers stay as they are.
     """
     attrs, type_ = node.attrs, node.checked_type
     if attrs is None or not isinstance(type_, TensorType) or not is_float(type_):

@@ -48,18 +48,18 @@ class ToMixedPrecision(TypedPass):
     in float32; the others follow: they are narrow if all their floating-point arguments are, where variables
     and constants count as narrow because they can be cast. A cast and its inverse cancel.
 
-    Parameters keep their types; the result of `@main` is narrow where it is computed so, unless the option
+    Parameters keep their types; the result of `@main` is narrow if it is computed so, unless the option
     `relay.ToMixedPrecision.keep_orig_output_dtype` is set. Values that cross a boundary (arguments of
     functions and constructors, references, branches of an `if`, function values) keep their types, so that
     every program stays well typed. An operator that does not accept narrow arguments keeps its own types.
 
-    `missing_op_mode` decides about an operator without a category: 0 raises an error, 1 logs it, 2 says
-    nothing; it then follows.
+    `missing_op_mode` decides about an operator without a category: 0 raises an error; with 1, which logs it,
+    and 2, which does not, the operator follows its arguments.
     """
 
     name = "ToMixedPrecision"
     opt_level = 0
-    # Of values of moderate size; a comparison of nearly equal numbers may of course turn out otherwise.
+    # For values of moderate size; a comparison of nearly equal numbers may have another result.
     contract = Contract(types=False, error=2e-2)
 
     mixed_precision_type: Annotated[str, Converted(str)] = "float16"
@@ -100,7 +100,7 @@ class ToMixedPrecision(TypedPass):
             import logging
 
             logging.getLogger(__name__).warning(
-                "`%s`, which occurs %s, has no category of mixed precision: it does as its arguments do",
+                "`%s`, which occurs %s, has no category of mixed precision, so it follows its arguments",
                 name, times,
             )  # fmt: skip
 
@@ -116,17 +116,17 @@ def _is_called(function: Function, mod: IRModule) -> bool:
 
 
 class _Converter:
-    """Rewrites one function from the leaves up. Every new expression knows its type."""
+    """Converts one function from the leaves up, and sets the type of every new expression."""
 
     def __init__(self, root: Function, target: str, keeps: bool) -> None:
         self.root = root
         self.target = target
-        self.keeps = keeps  # the type of the result
+        self.keeps = keeps  # whether the result keeps its type
         self.missing: Counter[str] = Counter()
         self.order = post_order(root)
         self.memo: dict[Expr, Expr] = {}
         self.values = {node.var: node.value for node in self.order if isinstance(node, Let)}
-        self.pinned: set[Var] = set()  # used in their own value: they keep their type
+        self.pinned: set[Var] = set()  # recursive variables, which keep their type
         self.escaping = _escaping(self.order)
         self.casts: dict[tuple[Expr, str], Expr] = {}
 
@@ -139,11 +139,11 @@ class _Converter:
                 self.memo[node] = result
         return self.memo[self.root]
 
-    def made(self, part: Expr) -> Expr:
+    def form(self, part: Expr) -> Expr:
         """Return the converted form of a part."""
         if part.__class__ is not Var:
             return self.memo[part]
-        chain: list[Var] = []  # of variables that are bound to variables
+        chain: list[Var] = []  # of aliases, variables bound to variables
         at: Expr = part
         while isinstance(at, Var) and at in self.values and at not in self.memo and at not in self.pinned:
             chain.append(at)
@@ -170,13 +170,13 @@ class _Converter:
                 return self._function(node)
             case Let():
                 new = Let(
-                    self._bound(node), self._kept(node.var, node.value), self.made(node.body), node.span
+                    self._bound(node), self._value_of(node.var, node.value), self.form(node.body), node.span
                 )
                 return _typed(new, _type(new.body, node.checked_type), node)
             case If():
                 branches = self._alike([node.true_branch, node.false_branch])
-                made_if = rebuild(node, [self.made(node.cond), *branches])
-                return _typed(made_if, _type(branches[0], node.checked_type), node)
+                new_if = rebuild(node, [self.form(node.cond), *branches])
+                return _typed(new_if, _type(branches[0], node.checked_type), node)
             case Match():
                 results = self._alike([clause.rhs for clause in node.clauses])
                 pairs = zip(node.clauses, results, strict=True)
@@ -184,49 +184,49 @@ class _Converter:
                 replacement = Match(self._as_before(node.data), clauses, node.complete, node.span)
                 return _typed(replacement, _type((results or [node])[0], node.checked_type), node)
             case Tuple():
-                fields = [self.made(field) for field in node.fields]
+                fields = [self.form(field) for field in node.fields]
                 old = node.checked_type
                 assert isinstance(old, TupleType)
                 types = [_type(new, was) for new, was in zip(fields, old.fields, strict=True)]
                 return _typed(rebuild(node, fields), TupleType(types), node)
             case TupleGetItem():
-                whole = self.made(node.tuple_value)
+                whole = self.form(node.tuple_value)
                 assert isinstance(whole.checked_type, TupleType)
                 return _typed(rebuild(node, [whole]), whole.checked_type.fields[node.index], node)
             case RefCreate() | RefWrite():
                 parts = [self._as_before(part) for part in children(node)]
                 return _typed(rebuild(node, parts), node.checked_type, node)
-        parts = [self.made(part) for part in children(node)]
+        parts = [self.form(part) for part in children(node)]
         return _typed(rebuild(node, parts), node.checked_type, node) if parts else node
 
-    # -- what keeps its type
+    # -- types that must stay
 
     def _as_before(self, part: Expr) -> Expr:
         """Return the converted form of a part, cast back to its original type."""
         return (
-            self.made(part) if part._checked_type is None else self.cast(self.made(part), part.checked_type)
+            self.form(part) if part._checked_type is None else self.cast(self.form(part), part.checked_type)
         )
 
     def _bound(self, node: Let) -> Var:
-        var = self.made(node.var)
+        var = self.form(node.var)
         assert isinstance(var, Var)
         return var
 
-    def _kept(self, var: Var, value: Expr) -> Expr:
-        return self._as_before(value) if var in self.pinned else self.made(value)
+    def _value_of(self, var: Var, value: Expr) -> Expr:
+        return self._as_before(value) if var in self.pinned else self.form(value)
 
     def _alike(self, parts: list[Expr]) -> list[Expr]:
         """Return the converted forms of parts that must agree in type: as they are if they agree, else cast
         back.
         """
-        new = [self.made(part) for part in parts]
+        new = [self.form(part) for part in parts]
         if all(part._checked_type == new[0]._checked_type for part in new):
             return new
         return [self._as_before(part) for part in parts]
 
     def _called(self, node: Call) -> Expr:
-        """Convert a call of a function or constructor: it takes the parameter types that it declares."""
-        callee = self.made(node.op)
+        """Convert a call of a function or constructor, whose arguments must have the declared types."""
+        callee = self.form(node.op)
         result = rebuild(node, [callee, *[self._as_before(arg) for arg in node.args]])
         type_ = callee._checked_type
         is_known = isinstance(type_, FuncType) and not type_.type_params and not isinstance(callee, GlobalVar)
@@ -235,7 +235,7 @@ class _Converter:
     def _function(self, node: Function) -> Expr:
         old = node.checked_type
         assert isinstance(old, FuncType)
-        body = self.made(node.body)
+        body = self.form(node.body)
         if self.keeps if node is self.root else self._escapes(node):
             body = self._result(body, old.ret_type)
         args, result = old.arg_types, _type(body, old.ret_type)
@@ -244,7 +244,7 @@ class _Converter:
         return _typed(new, type_, node)
 
     def _escapes(self, function: Function) -> bool:
-        """Whether a function is more than called where it is written or by the name it is bound to."""
+        """Whether a function is used other than by calls, directly or through a variable."""
         return bool(
             function in self.escaping
             or function.type_params
@@ -259,7 +259,7 @@ class _Converter:
         return self._bound_to.get(function, [])
 
     def _result(self, body: Expr, expected: Type) -> Expr:
-        """Cast the result of a function's body, below its `let`s and not around them."""
+        """Cast the result of a function's body, inside its `let`s and not around them."""
         if body._checked_type in (None, expected):
             return body
         lets: list[Let] = []
@@ -275,7 +275,7 @@ class _Converter:
 
     def _operator(self, node: Call, op: Op) -> Expr:
         category, accumulated, result_dtype = self._category(node, op)
-        args = [self.made(arg) for arg in node.args]
+        args = [self.form(arg) for arg in node.args]
         if category == MIXED_PRECISION_FOLLOW:
             narrow = all(map(self._can_be_narrow, args))
             category = MIXED_PRECISION_ALWAYS if narrow else MIXED_PRECISION_NEVER
@@ -287,7 +287,7 @@ class _Converter:
                     self._operator,
                     node,
                     result,
-                    sentence="An operator that is quicker in the short type is computed in it.",
+                    sentence="An operator that gains from the narrow type is computed in it.",
                 )
                 return result if accumulated == result_dtype else self.cast_all(result, result_dtype)
         wide = [self._widened(new, old) for new, old in zip(args, node.args, strict=True)]
@@ -316,7 +316,7 @@ class _Converter:
         return all(t.dtype == self.target or not is_float(t) for t in tensors_in(arg.checked_type))
 
     def _fits(self, attrs: Attrs | None) -> bool:
-        """Whether the numbers among the attributes are numbers of the narrow type."""
+        """Whether the bounds among the attributes are representable in the narrow type."""
         largest = LARGEST.get(self.target)
         if attrs is None or largest is None or "a_min" not in attrs or "a_max" not in attrs:
             return True

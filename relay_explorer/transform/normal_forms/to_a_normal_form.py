@@ -47,18 +47,18 @@ class ToANormalForm(Pass):
 
 
 def to_a_normal_form(expr: Expr) -> Expr:
-    """Bring an expression to A-normal form; a function stays a function, with a body in that form."""
+    """Convert an expression to A-normal form; a function stays a function, with a body in that form."""
     return Normalizer(expr).result()
 
 
 def ToANormalFormExpr(expr: Expr) -> Expr:  # noqa: N802 - TVM's name
-    """`to_a_normal_form`."""
+    """Return `to_a_normal_form(expr)`."""
     return to_a_normal_form(expr)
 
 
 class Normalizer:
-    """Visits what is evaluated in its order, and puts each value's binding at the end of its scope's list.
-    With `across_blocks`, only what is used in another block than its own gets a binding.
+    """Visits expressions in the order of evaluation, and appends each value's binding to the list of its
+    scope. With `across_blocks`, only values that are used in another block than their own are bound.
     """
 
     def __init__(self, root: Expr, across_blocks: bool = False) -> None:
@@ -69,8 +69,8 @@ class Normalizer:
         self.homes = self._homes()
         self.bound: set[int] | None = self._crossing() if across_blocks else None
         self.bindings: dict[Scope, list[tuple[Var, Expr]]] = {}
-        self.on_device: dict[Expr, Call] = {}  # by expression: the annotation that says where it is computed
-        self.atoms: dict[Expr, Expr] = {}  # what stands for an expression that has been visited
+        self.on_device: dict[Expr, Call] = {}  # by expression: the annotation that fixes its device
+        self.atoms: dict[Expr, Expr] = {}  # by visited expression: the atom that replaces it
 
     def result(self) -> Expr:
         function = self.root if isinstance(self.root, Function) else None
@@ -83,8 +83,8 @@ class Normalizer:
         return rebuild(function, [*function.params, normal]) if function is not None else normal
 
     def _visit_all(self, body: Expr) -> None:
-        """`pending` holds what is still to be done, the next last: an expression to be visited, the variable
-        that is to be bound to it, if it is the value of a `let`, and whether its parts are visited already.
+        """Visit all expressions, with an explicit stack. An entry of `pending` holds an expression, the `let`
+        whose value it is, if any, and whether its parts have been visited.
         """
         pending: list[tuple[Expr, Let | None, bool]] = [(body, None, False)]
         while pending:
@@ -110,8 +110,8 @@ class Normalizer:
                 pending += reversed(parts)
 
     def _annotation(self, expr: Expr) -> Call | None:
-        """Return an `on_device` around a computation. It stays around the value that is bound, and
-        around all that is bound for it, so that no binding forgets its device.
+        """Return an `on_device` around a computation. It is put around the value that is bound, and around
+        all values that are bound for it, so that each binding keeps its device.
         """
         if self.bound is not None or device_of(expr) is None:
             return None
@@ -188,7 +188,7 @@ class Normalizer:
         return rebuild(expr, [*expr.params, *parts] if isinstance(expr, Function) else parts)
 
     def _block(self, scope: Scope, body: Expr) -> Expr:
-        """All that is bound in a scope, around the name of its result."""
+        """Wrap all bindings of a scope around the atom of its result."""
         result = self.atoms[body]
         for var, value in reversed(self.bindings.pop(self.scopes[scope], [])):
             result = Let.of(var, value, result, value.span, (*value.origin, value))

@@ -29,5 +29,5 @@ class ToBasicBlockNormalForm(FunctionPass):
 
 
 def to_basic_block_normal_form(expr: Expr) -> Expr:
-    """Bring an expression to basic-block normal form."""
+    """Convert an expression to basic-block normal form."""
     return Normalizer(expr, across_blocks=True).result()

@@ -19,7 +19,7 @@ class ToGraphNormalForm(Pass):
 
     Unused values disappear. A `let` stays where its value has side effects, because a graph has no order in
     which to keep them (TVM's pass lost writes whose results were not used), and around a recursive function.
-    What only a function's body uses is evaluated in it from then on, at every call.
+    A value that only a function's body uses is evaluated in the body from then on, at every call.
     """
 
     name = "ToGraphNormalForm"
@@ -36,8 +36,8 @@ class ToGraphNormalForm(Pass):
 
 
 def to_graph_normal_form(expr: Expr) -> Expr:
-    """Bring an expression to graph normal form. If it uses references itself, the functions that it calls are
-    assumed to have effects.
+    """Convert an expression to graph normal form. If it uses references itself, the functions that it calls
+    are assumed to have effects.
     """
     return _Graph(expr, effects(expr)).result()
 
@@ -47,8 +47,8 @@ class _Graph:
         self.root = root
         self.acting = acting
         self.done: dict[Expr, Expr] = {}
-        self.values: dict[Var, Expr] = {}  # of the variables that go: what they stand for
-        self.loops: dict[Var, Expr] = {}  # of those whose value is a function that uses its own name
+        self.values: dict[Var, Expr] = {}  # of the variables that are removed
+        self.loops: dict[Var, Expr] = {}  # the final values of variables, in a `let` if they are recursive
 
     def result(self) -> Expr:
         order = post_order(self.root)
@@ -59,7 +59,7 @@ class _Graph:
                     self.result,
                     node.var,
                     node.value,
-                    sentence="The value stands wherever its variable stood.",
+                    sentence="A variable is replaced by its value, shared by all uses.",
                 )
         for node in order:
             if isinstance(node, Var):

@@ -18,16 +18,16 @@ from ...ir.visitor import ExprMutator
 from ...ir.walk import children, post_order, rebuild
 from ..infrastructure import AtLeast, Pass, PassContext
 
-LARGEST = 100_000  # expressions; there can be 2 to the power of what is shared
+LARGEST = 100_000  # expressions; the tree can be exponentially larger than the graph
 
 
 @dataclass(frozen=True)
 class ToTree(Pass):
-    """Copy every shared expression, so that the program is what it would be without graph bindings and `let`.
+    """Copy every shared expression for each of its uses, so that the program becomes a tree.
 
     The result is for inspection, not for execution. The pass expands a graph, so run ToGraphNormalForm first.
-    Expressions with side effects are not copied, as they would run more often, and `let`s stay. A program
-    that would have more than `largest` expressions is a RelayError.
+    Expressions with side effects are not copied, as they would run more often, and `let`s stay. Raise a
+    RelayError for a program that would have more than `largest` expressions.
     """
 
     name = "ToTree"
@@ -51,7 +51,7 @@ class ToTree(Pass):
 
 
 def tree_size(expr: Expr, acting: set[Expr]) -> int:
-    """How many expressions the tree of `expr` has, names and constants not counted."""
+    """Count the expressions in the tree of `expr`, without names and constants."""
     sizes: dict[Expr, int] = {}
     once: set[Expr] = set()
     for node in post_order(expr):
@@ -65,11 +65,11 @@ def tree_size(expr: Expr, acting: set[Expr]) -> int:
 
 
 class _Copier:
-    """Copies from the top. Variables that a copy binds are new, unless it is the first copy."""
+    """Copies from the root down. Variables that a copy binds are new, except in the first copy."""
 
     def __init__(self, acting: set[Expr]) -> None:
         self.acting = acting
-        self.single: dict[Expr, Expr] = {}  # what has an effect: its one copy
+        self.single: dict[Expr, Expr] = {}  # the single copy of each expression that has effects
         self.bound: set[Var] = set()
 
     def root(self, function: Function) -> Expr:
@@ -87,12 +87,12 @@ class _Copier:
             case Function():
                 names = self._rename(node.params, names)
                 body = yield self._copy(node.body, names)
-                new = self._made(node, [*(names[p] for p in node.params), body])
+                new = self._rebuilt(node, [*(names[p] for p in node.params), body])
             case Let():
                 names = self._rename([node.var], names)
                 value = yield self._copy(node.value, names)
                 body = yield self._copy(node.body, names)
-                new = self._made(node, [names[node.var], value, body])
+                new = self._rebuilt(node, [names[node.var], value, body])
             case Match():
                 data = yield self._copy(node.data, names)
                 clauses = []
@@ -106,7 +106,7 @@ class _Copier:
                 parts = []
                 for part in children(node):
                     parts.append((yield self._copy(part, names)))
-                new = self._made(node, parts)
+                new = self._rebuilt(node, parts)
         if node in self.acting:
             self.single[node] = new
         return new
@@ -118,7 +118,7 @@ class _Copier:
             self.bound.add(var)
         return renamed
 
-    def _made(self, node: Expr, parts: list[Expr]) -> Expr:
+    def _rebuilt(self, node: Expr, parts: list[Expr]) -> Expr:
         """Build a new node, even where all its parts are unchanged."""
         new = rebuild(node, parts)
         return with_fields(node) if new is node else new

@@ -48,7 +48,7 @@ from .values import (
 )
 
 MAX_BINDINGS = 200_000
-MAX_DEPTH = 10_000  # functions that are inlined in one another
+MAX_DEPTH = 10_000  # the depth of nested inlining
 
 
 def is_kernel(function: Function) -> bool:
@@ -56,8 +56,8 @@ def is_kernel(function: Function) -> bool:
 
 
 class Evaluator:
-    """Evaluates one function of a module. Every `visit…` gives what is known of a value, and puts what must
-    be computed at run time into the block. What is done with each expression is emitted as an event.
+    """Evaluates one function of a module. The visiting methods return what is known about a value statically,
+    and add computations that remain for run time to the block. Each step is emitted as an event.
     """
 
     def __init__(self, mod: IRModule, limit: int) -> None:
@@ -66,17 +66,16 @@ class Evaluator:
         self.store = Store()
         recorder = active(PartialEvaluationEvent)
         self.trace = None if recorder is None else Trace(recorder, self.store)
-        self.fuel: dict[
-            int, Anything
-        ] = {}  # by function that is being inlined: the measures of its arguments
+        # By the id of a function that is being inlined: the measures of its arguments.
+        self.fuel: dict[int, Anything] = {}
         self.clock = 0
         self.bindings = 0
         self.depth = 0
         self.demanded: set[Var] = set()
 
     def residual(self, name: GlobalVar, function: Function) -> Function:
-        """Compute the residual function of a function of the module."""
-        static = StaticFunction(function, Env(), 0)  # made before all else, as all of the module
+        """Return the residual function of a function of the module."""
+        static = StaticFunction(function, Env(), 0)  # created first, like all functions of the module
         result = run(self._reified(static, Known(name, static), list(function.params), {}))
         assert isinstance(result, Function)
         if self.trace is not None:
@@ -102,7 +101,7 @@ class Evaluator:
         return var
 
     def _keep(self, new: Expr, expr: Expr, args: Sequence[Known], block: Block, name: str, why: str) -> Known:
-        """Leaves an expression to the residual program."""
+        """Leave an expression in the residual program."""
         residual_value = Known(self._push(block, new, expr, name))
         if self.trace is not None:
             self.trace.kept(expr, residual_value, args, why)
@@ -133,7 +132,7 @@ class Evaluator:
         return block.around(result, values[::-1])
 
     def _apart(self, evaluate: Callable[[Block], Steps[Known]]) -> Steps[Expr]:
-        """Evaluate a branch: what it learns about cells holds only within it."""
+        """Evaluate a branch; what it learns about cells holds only inside it."""
         before = self.store.saved()
         result: Expr = yield self._in_block(evaluate)
         self.store.restore(before)
@@ -247,7 +246,7 @@ class Evaluator:
                 return read
         raise TypeError(f"a {type(expr).__name__} is not an expression that can be evaluated")
 
-    # -- choices
+    # -- branches
 
     def _if(self, expr: If, env: Env, block: Block, name: str) -> Steps[Known]:
         condition: Known = yield self._visit(expr.cond, env, block)
@@ -271,29 +270,29 @@ class Evaluator:
 
     def _match(self, expr: Match, env: Env, block: Block, name: str) -> Steps[Known]:
         data: Known = yield self._visit(expr.data, env, block)
-        left: list[tuple[int, Clause]] = []  # clauses that may fit
+        remaining: list[tuple[int, Clause]] = []  # clauses that may fit
         for number, clause in enumerate(expr.clauses):
             scope = Env(env)
             sure = fits(clause.lhs, data, scope)
-            if sure and not left:
+            if sure and not remaining:
                 if self.trace is not None:
                     self.trace.decided(expr, data, number, scope.values)
                 value: Known = yield self._visit(clause.rhs, scope, block, name)
                 return value
             if sure is not False:
-                left.append((number, clause))
+                remaining.append((number, clause))
         if self.trace is not None:
-            self.trace.undecided(expr, data, [number for number, _ in left])
+            self.trace.undecided(expr, data, [number for number, _ in remaining])
         clauses = []
-        for number, clause in left:
+        for number, clause in remaining:
             clauses.append((yield self._clause(expr, number, clause, env)))
         self.store.forget()
-        # what is known of the data, the types do not say: without a clause the others need not be all
-        complete = expr.complete and len(left) == len(expr.clauses)
+        # a clause may be impossible by the data but not by its type, so the others may be incomplete
+        complete = expr.complete and len(remaining) == len(expr.clauses)
         return self._keep(Match(data.dynamic, clauses, complete), expr, [data], block, name, "branches")
 
     def _clause(self, match: Match, number: int, clause: Clause, env: Env) -> Steps[Clause]:
-        """Build a clause of the residual program, with variables of its own."""
+        """Build a clause of the residual program, with fresh variables."""
         scope = Env(env)
         new = {var: copied(var, env) for var in pattern_vars(clause.lhs)}
         scope.values.update({var: Known(copy) for var, copy in new.items()})

@@ -1,7 +1,7 @@
 """The events of a partial evaluation: what the evaluator did with each expression, in order, and why.
 
-A recording is bounded: the first `limit` events are kept, the rest is counted; the last one, `Finished`, is
-kept in any case.
+A recording is bounded: the first `limit` events are stored and the others only counted; the last one,
+`Finished`, is always stored.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from ...ir.recorder import Event, Recorder
 from .values import Known, Measure, StaticFunction, StaticRef, Store, progress
 
 LIMIT = 2_000
-MAX_CELLS = 60  # whose contents are kept with an event
+MAX_CELLS = 60  # cells whose contents are stored with an event
 Cells = tuple[tuple[StaticRef, Known], ...]
 
 
 @dataclass(eq=False)
 class Frame:
-    """A function being evaluated on what is known of its arguments. `call` is where it was called: None for
-    the function of the module, and for one that is written into the residual program for its callers.
-    `turn` counts how many calls of it are being inlined around this one.
+    """One evaluation of a function on partially static arguments. `call` is the call that is evaluated; None
+    for the function of the module, and for one whose code is generated for the residual program. `turn`
+    counts the calls of the same function around this one that are being inlined.
     """
 
     number: int
@@ -40,9 +40,9 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class PartialEvaluationEvent(Event):
-    """Something the evaluator did with `at`, an expression of the program in A-normal form. `known` is what
-    it has for its value, `made` are the variables of the residual program that were bound since the event
-    before, and `cells` what cells are known to hold, where that changed.
+    """A step of the evaluator at `at`, an expression of the program in A-normal form. `known` is what is
+    known about its value, `made` are the variables of the residual program that were bound since the previous
+    event, and `cells` are the known contents of the cells, if they have changed.
     """
 
     frame: Frame
@@ -54,26 +54,28 @@ class PartialEvaluationEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class Computed(PartialEvaluationEvent):
-    """An operator whose arguments are all known."""
+    """A call of an operator on static arguments was computed."""
 
     args: tuple[Known, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Built(PartialEvaluationEvent):
-    """Data, a tuple, a function or a cell: of what kind it is, is known, whatever it holds."""
+    """A tuple, a value of a data type or a function was built: its structure is static, whatever it
+    contains.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Taken(PartialEvaluationEvent):
-    """The field of a known tuple, or what a known cell holds: nothing is left to be done at run time."""
+    """A field of a static tuple, or the known contents of a cell, was taken: nothing is left for run time."""
 
     source: Known
 
 
 @dataclass(frozen=True, slots=True)
 class Kept(PartialEvaluationEvent):
-    """Left to the residual program. `reason` says why: see `Trace.kept`."""
+    """An expression was left in the residual program. `reason` says why: see `Trace.kept`."""
 
     args: tuple[Known, ...]
     reason: str
@@ -81,8 +83,8 @@ class Kept(PartialEvaluationEvent):
 
 @dataclass(frozen=True, slots=True)
 class Decided(PartialEvaluationEvent):
-    """An `if` or `match` on something known goes on with its branch `number`; `bound` are the variables of
-    the pattern.
+    """An `if` or `match` on a static value was decided: the evaluation continues with branch `number`;
+    `bound` are the variables of the pattern.
     """
 
     data: Known
@@ -92,7 +94,7 @@ class Decided(PartialEvaluationEvent):
 
 @dataclass(frozen=True, slots=True)
 class Undecided(PartialEvaluationEvent):
-    """An `if` or `match` on something unknown. `left` are the branches that may be taken."""
+    """An `if` or `match` on a dynamic value stays. `left` are the branches that may be taken."""
 
     data: Known
     left: tuple[int, ...]
@@ -108,8 +110,9 @@ class Branch(PartialEvaluationEvent):
 
 @dataclass(frozen=True, slots=True)
 class Entered(PartialEvaluationEvent):
-    """A function is evaluated instead of its call, or written into the residual program, as `asked`. Of
-    the arguments in `smaller` there is less than in the call around it; -1 is the function itself.
+    """A function is evaluated in place of its call, or its code is generated for the variable `asked` of the
+    residual program. The arguments in `smaller` have decreased since the call around it; -1 is the function
+    itself.
     """
 
     smaller: tuple[int, ...]
@@ -118,7 +121,7 @@ class Entered(PartialEvaluationEvent):
 
 @dataclass(frozen=True, slots=True)
 class Returned(PartialEvaluationEvent):
-    """A function that was entered has its value; `left` is its frame."""
+    """The evaluation of a function has returned; `left` is its frame."""
 
     left: Frame
 
@@ -129,9 +132,8 @@ class Finished(PartialEvaluationEvent):
 
 
 class Trace:
-    """Emit the events of one evaluator, with what it does not know itself: in which function it is, what has
-    been bound since the last event, and which cells have changed. `inlined` counts the calls that were done
-    in place.
+    """Emits the events of one evaluator, and tracks their context: the current function, the variables bound
+    since the last event, and whether cells have changed. `inlined` counts the inlined calls.
     """
 
     def __init__(self, recorder: Recorder[PartialEvaluationEvent], store: Store) -> None:
@@ -174,9 +176,10 @@ class Trace:
         self._add(Taken, at, value, source)
 
     def kept(self, at: Expr, value: Known, args: Sequence[Known], reason: str) -> None:
-        """`reason` is "operator" (an argument is not known, or it cannot be computed beforehand), "field",
-        "cell", "write", "read", "function" (not known which), "endless" (no argument gets smaller), "size"
-        (the residual program is long enough), "branches" or "kernel".
+        """Record that an expression was left in the residual program. `reason` is "operator" (an argument is
+        dynamic, or the operator cannot be computed at compile time), "field", "cell", "write", "read",
+        "function" (the callee is dynamic), "endless" (no argument gets smaller), "size" (the residual program
+        is long enough), "branches" or "kernel".
         """
         self._add(Kept, at, value, tuple(args), reason)
 

@@ -1,4 +1,4 @@
-"""Record a partial evaluation: run the pass and keep its decisions."""
+"""Record a partial evaluation: run the evaluator and store its decisions."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .record import LIMIT, Entered, Frame, PartialEvaluationEvent
 @dataclass(frozen=True)
 class PartialEvaluation:
     """A recorded partial evaluation of `@{entry}` of `module`. `normal` is the program in A-normal form that
-    was evaluated, `residual` the function that remains. `events` are the first of `total`, and the last;
-    `counts` how many there were of each kind, and `inlined` how many calls were done in place.
+    was evaluated, `residual` the function that remains. `events` are the first of `total` events, and the
+    last one; `counts` are the numbers of events of each kind, and `inlined` is the number of inlined calls.
     """
 
     module: IRModule
@@ -40,10 +40,10 @@ class PartialEvaluation:
 
 def record_partial_evaluation(mod: IRModule, entry: str = "main", limit: int = LIMIT) -> PartialEvaluation:
     """Evaluate one function as PartialEvaluate does, and record the first `limit` events. Raise a RelayError
-    where there is no such function, or it is not well typed.
+    if there is no such function, or it is not well typed.
     """
     if limit < 1:
-        raise RelayError(f"a recording of {limit} events shows nothing", help=["ask for at least 1"])
+        raise RelayError(f"a recording of {limit} events shows nothing", help=["record at least 1 step"])
     normal = infer_types(ToANormalForm()(mod))
     var = normal.get_global_var(entry)
     function = normal.functions[var]

@@ -1,4 +1,4 @@
-"""Helpers of the partial evaluator: matching values against patterns, extracting known arrays, copying
+"""Helpers of the partial evaluator: matching values against patterns, extracting static arrays, copying
 variables and patterns.
 """
 
@@ -27,8 +27,8 @@ def copied(var: Var, env: Env) -> Var:
 
 
 def atoms(value: Expr) -> tuple[Expr, ...]:
-    """Return the variables that a bound value uses directly; those inside its blocks were marked as needed
-    there.
+    """Return the atoms that a bound value uses directly; those inside its blocks have been marked as needed
+    already.
     """
     match value:
         case If():
@@ -52,8 +52,8 @@ def array(value: Known) -> Anything:
 
 
 def fits(pattern: Pattern, value: Known, scope: Env) -> bool | None:
-    """Whether a value fits a pattern: None where that is not known. What its variables stand for is put into
-    the scope.
+    """Whether a value matches a pattern; None if that is dynamic. The values of the pattern's variables are
+    added to the scope.
     """
     pending = [(pattern, value)]
     sure = True

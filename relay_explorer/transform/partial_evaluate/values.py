@@ -20,8 +20,8 @@ from ...ir.types import Type, TypeVar
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A value, as far as it is known: `dynamic` is an expression that computes it in the residual program (a
-    variable, or something as small), and `static` what is known of it beforehand, or None.
+    """A partially static value: `dynamic` is an atom, such as a variable, for its value in the residual
+    program, and `static` is what is known about it at compile time, or None.
     """
 
     dynamic: Expr
@@ -30,7 +30,7 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class StaticTensor:
-    """A tensor whose numbers are known."""
+    """A tensor whose elements are static."""
 
     array: Anything
 
@@ -42,8 +42,8 @@ class StaticTuple:
 
 @dataclass(frozen=True, eq=False)
 class StaticData:
-    """A value of a data type whose constructor is known. `made` numbers such values in the order in which
-    they were made.
+    """A value of a data type whose constructor is static. `made` numbers such values in the order of their
+    creation.
     """
 
     constructor: Constructor
@@ -53,14 +53,14 @@ class StaticData:
 
 @dataclass(frozen=True, eq=False)
 class StaticRef:
-    """A cell that the evaluator saw being made; what it holds stands in the Store."""
+    """A cell whose creation the evaluator has seen; its contents are in the Store."""
 
     made: int
 
 
 @dataclass(frozen=True, eq=False)
 class StaticFunction:
-    """A function, with what its free variables were where it was made."""
+    """A closure: a function, and the values that its free variables had where it was created."""
 
     function: Function
     env: Env
@@ -78,7 +78,9 @@ Static = StaticTensor | StaticTuple | StaticData | StaticRef | StaticFunction | 
 
 
 class Env:
-    """What variables stand for: a chain of scopes, the innermost first; and what type parameters do."""
+    """The values of variables, in a chain of scopes, the innermost first, and the types of type
+    parameters.
+    """
 
     __slots__ = ("outer", "types", "values")
 
@@ -99,7 +101,7 @@ class Env:
 
 
 class Store:
-    """What cells hold, as far as it is known at this point of the residual program."""
+    """The contents of cells, as far as they are known at the current point of the residual program."""
 
     def __init__(self) -> None:
         self._cells: dict[StaticRef, Known] = {}
@@ -113,13 +115,13 @@ class Store:
         self.version += 1
 
     def forget(self) -> None:
-        """Something happened that may have written any cell."""
+        """Forget the contents of all cells, after something that may have written any of them."""
         if self._cells:
             self._cells = {}
             self.version += 1
 
     def contents(self, most: int) -> tuple[tuple[StaticRef, Known], ...]:
-        """At most so many cells, with what they hold, in the order in which they were written first."""
+        """Return at most `most` cells with their contents, in the order in which they were first written."""
         return tuple(islice(self._cells.items(), most))
 
     def saved(self) -> dict[StaticRef, Known]:
@@ -134,8 +136,8 @@ class Store:
 
 
 class Block:
-    """The bindings of a block of the residual program, in order. A binding may be lazy: what it binds is
-    made only if something asks for its variable.
+    """The bindings of a block of the residual program, in order. A binding may be lazy: its value is
+    generated only if its variable is needed.
     """
 
     def __init__(self) -> None:
@@ -161,12 +163,12 @@ class Block:
 
 # -- fuel
 
-Measure = Anything  # of an argument: an int (smaller is further), a tuple of measures, or None (no measure)
+Measure = Anything  # of an argument: a tagged number or tuple of measures, or None (no measure)
 
 
 def measure(value: Known) -> Measure:
-    """By what an argument may get smaller from one call of a function to the next inside it: a whole number
-    by its value, data by when it was made (its parts were made before it).
+    """Return the measure by which an argument may decrease from one call of a function to a call inside it: a
+    natural number by its value, data by its creation number (its parts were created before it).
     """
     match value.static:
         case StaticTensor(array=array):

@@ -16,13 +16,13 @@ from ...typing import infer_types
 from ..infrastructure import Converted, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
 
-DEFAULT = "default"  # the compiler that takes what no other does
+DEFAULT = "default"  # the compiler of calls that no other supports
 BEGIN = "annotation.compiler_begin"
 END = "annotation.compiler_end"
 
 
 def _names(targets: object) -> object:
-    """Make a sequence of one name, and names of objects that print as them."""
+    """Convert targets to a sequence of names: one name may stand alone, and objects may print as names."""
     if isinstance(targets, (list, tuple)):
         return [str(target) for target in targets]
     return (targets,) if isinstance(targets, str) else targets
@@ -55,7 +55,9 @@ class AnnotateTarget(TypedPass):
 
 
 class _Marks:
-    """Puts the marks into a function whose types are known. `target_of` says who computes an expression."""
+    """Inserts the marks into a typed function. `target_of` maps an expression to the compiler that computes
+    it.
+    """
 
     def __init__(self, targets: Sequence[str], everything: bool) -> None:
         self.targets = targets
@@ -106,7 +108,7 @@ class _Marks:
             self.target_of.setdefault(new.args[0], compiler_of(new))
             return new
         if node.args and is_mark(node.args[0], BEGIN) and compiler_of(node.args[0]) != DEFAULT:
-            return new  # it has its target
+            return new  # it is assigned to a target already
         if isinstance(node.op, Var) and not self.everything:
             return rebuild(node, [parts[0], *[self._ended(part) for part in parts[1:]]])
         target = self._supporting(node)
@@ -129,12 +131,12 @@ class _Marks:
         return DEFAULT
 
     def _begun(self, parts: Sequence[Expr], target: str | None = None) -> tuple[str, list[Expr]]:
-        """Arguments as they enter the region of `target`; where that is not given, of the one that all of
-        them come from.
+        """Mark the arguments where they enter the region of `target`; return the target and the arguments.
+        The default is the target that all arguments come from, or "default" if they differ.
         """
         sources: set[str] = set()
         ends: list[Expr] = []
-        done: set[int] = set()  # the numbers of those that have begun
+        done: set[int] = set()  # the numbers of the arguments that are marked already
         for number, part in enumerate(parts):
             source = DEFAULT
             if is_mark(part, BEGIN):  # of an earlier run
@@ -186,7 +188,9 @@ def compiler_of(mark: Expr) -> str:
 
 
 def _is_computed(part: Expr) -> bool:
-    """Whether it takes something: `zeros()` and `()` are not results of a region, since nothing enters it."""
+    """Whether an expression has operands: `zeros()` and `()` are not results of a region, since nothing
+    enters it.
+    """
     match part:
         case Call():
             return bool(part.args)

@@ -55,10 +55,10 @@ def _is_inside(node: Expr, regions: AnnotatedRegionSet) -> bool:
 
 
 class _Merger:
-    """Merges regions, those that come first in the data flow first.
+    """Merges regions in the order of the data flow.
 
-    `members` and `forbidden` are sets of region numbers, as bits: the regions that one has been made of, and
-    those that it depends on through another compiler.
+    `members` and `forbidden` are bit sets of region numbers: the regions that were merged into one, and those
+    that it depends on through another compiler.
     """
 
     def __init__(self, regions: AnnotatedRegionSet, layout: Layout) -> None:

@@ -25,8 +25,8 @@ _OPTIMIZERS: list[Callable[[str], Optimizer | None]] = []
 
 
 def register_optimizers(find: Callable[[str], Optimizer | None]) -> None:
-    """Register where external compilers keep their passes: `find(target)` gives the function from a module to
-    a module that runs on each region of the compiler called `target`, or None.
+    """Register a lookup of external compilers' passes: `find(target)` returns the function from module to
+    module that runs on each region of the compiler `target`, or None.
     """
     _OPTIMIZERS.append(find)
 
@@ -68,9 +68,7 @@ class PartitionGraph(Pass):
 
 
 def _with_flat_results(function: Expr) -> Expr:
-    """Flatten a tuple at the end of a region, so that it leaves field by field and not as a tuple in a
-    tuple.
-    """
+    """Flatten a tuple at the end of a region, so that it leaves field by field and not as a nested tuple."""
 
     def flattened(node: Expr, rebuilt: Expr) -> Expr | None:
         if not (is_mark(node, END) and isinstance(rebuilt, Call) and isinstance(rebuilt.args[0], Tuple)):
@@ -94,7 +92,7 @@ def _without_default(function: Expr) -> Expr:
 
 
 class _Partitioner:
-    """Takes the regions out of a function of `mod`, whose types are known; adds theirs to it."""
+    """Moves the regions of a typed function of `mod` into new functions, which it adds to `mod`."""
 
     def __init__(self, step: PartitionGraph, mod: IRModule, name: str, function: Function) -> None:
         self.step = step
@@ -102,7 +100,7 @@ class _Partitioner:
         self.name = name
         self.regions = AnnotatedRegionSet(function)
         self.memo: dict[Expr, Expr] = {}
-        # Of each region: its parameters with the arguments, by what enters; and its results in the caller.
+        # By region: its parameters with their arguments, by the value that enters; its results in the caller.
         self.inputs: dict[AnnotatedRegion, dict[Expr, tuple[Var, Expr]]] = {r: {} for r in self.regions}
         self.outputs: dict[AnnotatedRegion, dict[Expr, Expr]] = {}
         self.result = function if not len(self.regions) else rewritten(function, self._rewritten(function))

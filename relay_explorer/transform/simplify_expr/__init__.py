@@ -1,7 +1,7 @@
-"""SimplifyExpr: algebraic simplifications, one rule each.
+"""SimplifyExpr: simplify calls algebraically, with one rule per simplification.
 
-The rules are in `shapes` (tensors created like others, reshapes, transposes), `casts` and `arithmetic`. Each
-looks at a call whose arguments are simplified already.
+The rules are in `shapes` (`…_like` operators, reshapes, transposes), `casts` and `arithmetic`. Each receives
+a call whose arguments are simplified already.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class SimplifyExprPostAlterOp(SimplifyExpr):
 
 
 class Simplifier:
-    """Applies rules from the leaves up, each call until no rule applies. It knows the type of all that it
-    makes.
+    """Applies the rules from the leaves up, to each call until no rule matches, and records the type of
+    everything that it builds.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self._types: dict[Expr, Type] = {}
-        self._at: Expr | None = None  # of the program: the call that is looked at
+        self._at: Expr | None = None  # the call of the program that is being simplified
 
     def run(self, root: Expr) -> Expr:
         memo: dict[Expr, Expr] = {}
@@ -120,7 +120,7 @@ class Simplifier:
         return type_
 
     def call(self, name: str, *args: Expr, **attrs: object) -> Expr:
-        """Build a call, and simplify it."""
+        """Build a call, infer its type, and simplify it."""
         new = untyped(name, *args, **attrs)
         params = [Var(f"x{number}", self.type(arg)) for number, arg in enumerate(args)]
         alone = Function(params, Call(new.op, params, new.attrs))

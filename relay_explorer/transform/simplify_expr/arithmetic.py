@@ -22,7 +22,7 @@ def _sides(call: Call) -> list[int]:
 
 
 def _scalar(expr: Expr) -> float | None:
-    """Return the number that all elements of an expression are, if that is known."""
+    """Return the number that all elements of an expression equal, if it is known."""
     if calls(expr, Trait.ZEROS, Trait.ONES):
         return float(calls(expr, Trait.ONES))
     if isinstance(expr, Constant) and not expr.data.shape:
@@ -106,7 +106,7 @@ def constants_in_a_row(s: Simplifier, call: Call) -> Expr | None:
 
 
 def product_first(s: Simplifier, call: Call) -> Expr | None:
-    """`(x + a) * b` is `x * b + c`, with `c` computed: FoldScaleAxis looks for the product first."""
+    """`(x + a) * b` is `x * b + c`, with `c` computed, because FoldScaleAxis expects the product first."""
     outer = _with_constant(call, "multiply")
     inner = _with_constant(outer[0], "add") if outer is not None else None
     if outer is None or inner is None or _with_constant(inner[0], "add") is not None:
@@ -166,7 +166,9 @@ def binomial(s: Simplifier, call: Call) -> Expr | None:
 
 
 def _roots(a: float, b: float, c: float, whole: bool) -> tuple[float, float] | None:
-    """`p` and `q` with `a * (x + p * y) * (x + q * y) = a * x * x + b * x * y + c * y * y`."""
+    """Return `p` and `q` with `a * (x + p * y) * (x + q * y) = a * x * x + b * x * y + c * y * y`; None if
+    there are none. With `whole`, they must be integers.
+    """
     inner = b * b - 4 * a * c
     if inner < 0 or a == 0:
         return None

@@ -1,9 +1,9 @@
 """Rules of SimplifyExpr for casts and clips.
 
-TVM 0.14 also leaves out casts that change values, such as the first of
-`cast(cast(x, dtype="uint8"), dtype="int32")` for an `x` of int8, and all after `clip(x, a_min=0f,
-a_max=255f)` of `cast(cast(clip(x), dtype="uint8"), dtype="float32")` for an `x` of float32, which cut off
-what stands after the point. Here a cast goes only if no value can tell.
+TVM 0.14 also removes casts that change values: the first of `cast(cast(x, dtype="uint8"), dtype="int32")` for
+an `x` of int8, and all after `clip(x, a_min=0f, a_max=255f)` of `cast(cast(clip(x), dtype="uint8"),
+dtype="float32")` for an `x` of float32, which drop the fraction. Here a cast is removed only if that changes
+no value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..fold_scale_axis.axes import calls, operator_of
 if TYPE_CHECKING:
     from . import Rules, Simplifier
 
-# How many bits of a whole number a floating-point type holds.
+# A floating-point type represents all integers of up to this many bits exactly.
 _EXACT_BITS = {"float16": 11, "float32": 24, "float64": 53, "bfloat16": 8}
 _GREATEST = {"float16": 65504.0, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308}
 
@@ -35,7 +35,7 @@ class _Number(NamedTuple):
 
     @property
     def range(self) -> tuple[int, int]:
-        """The least and the greatest whole number."""
+        """The least and the greatest integer."""
         low = -(2 ** (self.bits - 1)) if self.kind == "int" else 0
         return low, low + 2**self.bits - 1
 
@@ -47,7 +47,7 @@ def _number(dtype: str) -> _Number:
 
 
 def holds(dtype: str, low: float, high: float) -> bool:
-    """Whether an element type has every whole number from `low` to `high`."""
+    """Whether an element type represents every integer from `low` to `high` exactly."""
     number = _number(dtype)
     if number.whole:
         least, most = number.range
@@ -85,8 +85,8 @@ def cast_of_cast(s: Simplifier, call: Call) -> Expr | None:
 
 
 def casts_of_clip(s: Simplifier, call: Call) -> Expr | None:
-    """Of the casts after a clip, those whose type holds all that the clip lets through are not needed; the
-    last stays if its type is another.
+    """Remove those casts after a clip whose types represent every value within the clip's bounds; the last
+    one stays if it changes the type.
     """
     casts: list[Call] = []
     clip: Expr = call
@@ -103,7 +103,7 @@ def casts_of_clip(s: Simplifier, call: Call) -> Expr | None:
     whole = _number(start).whole
     for dtype in dtypes:
         if not whole and _number(dtype).whole and holds(dtype, low, high):
-            # What is after the point is cut off here: it can be later, if the end is a whole number.
+            # This cast truncates; a later one can do so instead if the last type is an integer type.
             whole = True
             if not _number(last).whole:
                 remaining.append(dtype)

@@ -1,4 +1,4 @@
-"""Rules of SimplifyExpr for tensors that are created like others, for reshapes and for transposes."""
+"""Rules of SimplifyExpr for `…_like` operators, for reshapes and for transposes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def collapse_sum_like(s: Simplifier, call: Call) -> Expr | None:
 
 
 def reshape_of_reshape(s: Simplifier, call: Call) -> Expr | None:
-    """Of reshapes in a row only the last shape counts."""
+    """Replace a sequence of reshapes by one reshape to the last shape."""
     inner, type_ = call.args[0], s.tensor(call)
     if not calls(inner, Trait.RESHAPE):
         return None

@@ -1,3 +1,3 @@
-"""What several passes share: typed rewriting, inlining, fresh variables, expected types."""
+"""Helpers that several passes share: typed rewriting, inlining, fresh variables, expected types."""
 
 from __future__ import annotations

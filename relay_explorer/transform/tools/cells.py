@@ -1,4 +1,4 @@
-"""Which writes of a function's cells are needed, because something that stays may read them."""
+"""Determine which writes to a function's cells are live, because an expression that is kept may read them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from ...ir.walk import children, type_children
 
 
 class Cells:
-    """The cells of an expression, what may write each, and which of these writes are needed.
+    """The cells of an expression, what may write each, and which of these writes are live.
 
-    A cell is known by the `ref(…)` that creates it. Where a cell stands anywhere but in reads and writes, it
-    escapes: other references may then be references to it. A cell that escapes only in dead code cannot be
-    read through another reference, so reads and escapes count from the time when their expression is
-    needed (`need`).
+    A cell is identified by the `ref(…)` that creates it. A cell that is used elsewhere than in reads and
+    writes escapes: other references may then refer to it. A cell that escapes only in dead code cannot be
+    read through another reference, so reads and escapes count only once their expression is live (`need`).
     """
 
     def __init__(self, root: Expr, order: Sequence[Expr], lets: dict[Var, list[Let]]) -> None:
@@ -111,7 +110,7 @@ def may_call(node: Expr) -> bool:
 
 
 def _may_hold_cells(type_: Type) -> bool:
-    """Whether a value of that type may hold references, or functions that use them."""
+    """Whether a value of that type may contain references, or functions that use them."""
     if isinstance(type_, FuncType):
         return True
     return isinstance(type_, (RefType, TypeCall)) or any(map(_may_hold_cells, type_children(type_)))

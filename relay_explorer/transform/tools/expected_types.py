@@ -11,8 +11,8 @@ from ...ir.walk import type_children
 
 
 def expected_type(parent: Expr, place: int, mod: IRModule) -> Type | None:
-    """Return the type that number `place` of `children(parent)` must have; types are known. None where the
-    parent accepts any.
+    """Return the type that `children(parent)[place]` must have, for a typed `parent`; None if the parent
+    accepts any type.
     """
     match parent:
         case Call(op=callee) if place > 0:

@@ -23,12 +23,11 @@ def inlined(
     types: Sequence[Type] = (),
     acting: Collection[int] = (),
 ) -> Expr:
-    """Substitute `args` into the body of `function`, in place of `call`. The variables that it binds are new,
-    so that it may stand beside another copy, and type parameters become `types`.
+    """Inline a call: substitute `args` into the body of `function`, which replaces `call`. The variables that
+    the body binds are new, so that several copies can coexist, and type parameters become `types`.
 
-    An argument stands wherever its parameter was used. Those whose numbers are in `acting`, which do more
-    than have a value, are bound by `let` before the body: they are evaluated once, first and in order, as a
-    call would.
+    An argument replaces every use of its parameter. Those whose numbers are in `acting`, which have side
+    effects, are bound by `let` before the body: they are evaluated once, first and in order, as by a call.
     """
     values: dict[Expr, Expr] = dict(zip(function.params, args))
     substitution = dict(zip(function.type_params, types))
@@ -53,13 +52,13 @@ def copied(expr: Expr) -> Expr:
 
 
 def substituted(expr: Expr, values: Mapping[Var, Expr]) -> Expr:
-    """`expr` with variables replaced; what does not use them stays the same object."""
+    """Replace variables in `expr`; parts that do not use them stay the same objects."""
     return rewrite_nodes(expr, lambda node, _: values.get(node) if isinstance(node, Var) else None)
 
 
 class _Copy:
-    """A copy of an expression. What may act is a new node even where nothing in it differs, since two
-    evaluations are not one; what is shared within the expression stays shared.
+    """Copies an expression. Nodes that may have effects are new even if nothing in them differs, because each
+    copy is evaluated separately; sharing within the expression is preserved.
     """
 
     def __init__(self, values: Mapping[Expr, Expr], types: dict[TypeVar, Type]) -> None:

@@ -18,7 +18,9 @@ def copy_variable(var: Var, name: str, annotated: bool = True) -> Var:
 
 
 def with_new_variables(function: Function, copies: Mapping[Var, Var] | None = None) -> Function:
-    """Copy a typed function with a new variable for each that it binds, from `copies` where it is there."""
+    """Copy a typed function with a new variable for each that it binds, taken from `copies` if it is
+    there.
+    """
     new: dict[Var, Var] = dict(copies or {})
     for var in bound_vars(function):
         if var not in new:

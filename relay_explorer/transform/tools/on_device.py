@@ -14,7 +14,7 @@ def device_of(expr: Expr) -> OnDeviceAttrs | None:
 
 
 def annotated(expr: Expr) -> Expr:
-    """Return the expression that stands inside `on_device` calls; itself where there are none."""
+    """Return the expression inside `on_device` calls; the expression itself if there are none."""
     while isinstance(expr, Call) and isinstance(expr.attrs, OnDeviceAttrs):
         expr = expr.args[0]
     return expr

@@ -12,10 +12,9 @@ from ...typing.stand_alone import TypeSolver
 
 
 def operator_type(op: Op, attrs: Attrs | None, types: Sequence[Type]) -> Type | None:
-    """Infer the type of a call of `op` on arguments of these known types; None where its type relation
-    refuses them.
+    """Infer the type of a call of `op` on arguments of these types; None if its type relation rejects them.
 
-    For passes that make expressions of new types as they go: inferring each from the leaves would take
+    Passes that build expressions of new types use this as they go: inferring each from the leaves would take
     quadratic time.
     """
     solver, out = TypeSolver(), IncompleteType()

@@ -10,14 +10,14 @@ from ...ir.op import Op
 from ...ir.rewrites import emit_rewrite
 from ...ir.walk import rewrite_nodes
 
-# Of the call as it was, with its type and those of its parts, and as it is on its new parts: what takes its
-# place, or None.
+# Maps the original call, which is typed, and the same call on its rewritten arguments to the replacement, or
+# None.
 Rule = Callable[[Call, Call], Expr | None]
 
 
 def rewrite_calls(expr: Expr, rules: Mapping[str, Rule]) -> Expr:
-    """`expr`, whose types are known, with every call of an operator that `rules` names replaced, from the
-    leaves up. Sharing is kept.
+    """Replace every call of an operator that `rules` names in the typed `expr`, from the leaves up. Sharing
+    is preserved.
     """
 
     def rewritten(node: Expr, rebuilt: Expr) -> Expr | None:
