@@ -1,7 +1,7 @@
-"""Relay's operators, one file for each or for a closely related group; and what declares one.
+"""Relay's operators, one file for each or for a closely related group, and the tools that declare them.
 
-The names exported here are all that an operator's file needs, in this package or outside of it: see
-`operator`. The package's own operators are declared when the first of them is used (`load_all`).
+The names exported here are all that an operator's file needs, inside or outside this package (see
+`operator`). The package's own operators are declared when the first of them is used (`load_all`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
     "required", "slope", "t", "tensor", "tvm",
 ]  # fmt: skip
 
-NAMESPACES = ("", "nn", "image", "vision", "random", "annotation")  # of `relay`, in `ops.namespaces`
+NAMESPACES = ("", "nn", "image", "vision", "random", "annotation")  # of `relay`: `ops.namespaces`
 
 
 def load_all() -> None:

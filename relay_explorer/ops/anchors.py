@@ -1,4 +1,4 @@
-"""Where the book's operator reference describes each operator."""
+"""Addresses of the operators' entries in the book's operator reference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def anchor(name: str) -> str:
 
 
 def page(family: str) -> str:
-    """Return the page of a family of operators, as the book names it."""
+    """Return the name of the book's page for a family of operators."""
     return f"{FOLDER}/operators_{family}"
 
 
@@ -27,5 +27,5 @@ def address(op: Op) -> str:
 
 
 def addresses(names: Iterable[str]) -> dict[str, str]:
-    """Return the addresses of those of these operators that the reference has; a reader's own have none."""
+    """Return the address of each operator in the reference; operators that a reader declared have none."""
     return {name: address(Op.get(name)) for name in sorted(set(names) & DECLARED)}

@@ -1,4 +1,4 @@
-"""Marks for passes in a program, for `relay.annotation`: each returns its operand unchanged."""
+"""Annotations that mark values for passes, in `relay.annotation`: each returns its operand unchanged."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _mark(
     attrs: type[Attrs] | None = None,
     layout: LayoutRule | NotApplicable = NO_LAYOUT_RULE,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a mark: nothing is computed, in no kernel."""
+    """Declare an annotation, which computes nothing and becomes no kernel."""
     return operator(
         name,
         description=description,
@@ -98,11 +98,13 @@ def stop_fusion(data: Operand) -> Call:
 
 @_mark(
     "annotation.checkpoint",
-    "Marks a value that the backward pass recomputes instead of storing.",
+    "Marks a value for recomputation in the backward pass; no pass here acts on it.",
     lambda build: build(X),
 )
 def checkpoint(data: Operand) -> Call:
-    """Mark `data` as a value that the backward pass recomputes instead of storing."""
+    """Mark `data` for recomputation in the backward pass. Here this is only a mark: no pass acts on it, and
+    the backward pass reuses the value.
+    """
 
 
 @_mark(
@@ -114,16 +116,17 @@ def checkpoint(data: Operand) -> Call:
 def on_device(
     body: Operand, device: object, constrain_result: bool = False, constrain_body: bool = True
 ) -> Call:
-    """Mark `body`, to be computed on `device` ("cuda:0", or an object such as `tvm.cuda(0)`).
+    """Mark `body` as computed on `device` ("cuda:0", or an object such as `tvm.cuda(0)`).
 
-    With `constrain_result` the result must be there as well, and without `constrain_body` the argument may be
-    computed anywhere. Here a program runs on one device, so this is only a mark, which passes keep in place.
+    With `constrain_result` the result must be on the device as well, and without `constrain_body` the
+    argument may be computed anywhere. Here a program runs on one device, so this is only a mark, which
+    passes preserve.
     """
-    place = VirtualDevice.of(device) if constrain_result or constrain_body else ""
+    virtual_device = VirtualDevice.of(device) if constrain_result or constrain_body else ""
     return call(
         "on_device",
         [body],
-        virtual_device=place,
+        virtual_device=virtual_device,
         constrain_result=constrain_result,
         constrain_body=constrain_body,
     )

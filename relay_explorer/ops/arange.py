@@ -1,4 +1,4 @@
-"""Tensors made of indices: rows of evenly spaced values, and one-hot vectors."""
+"""Operators that create evenly spaced values (`arange`) and one-hot vectors (`one_hot`)."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ def _row(attrs: ArangeAttrs, start: Array, stop: Array, step: Array) -> Array:
 
 
 def _arange_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """Differentiate element number i, which is start + i · step."""
+    """Differentiate element i, which is start + i · step."""
     start, _, step = call.args
-    places = relay.cumsum(relay.ones_like(grad), 0, exclusive=True)
-    return [relay.cast_like(relay.sum(grad), start), None, relay.cast_like(relay.sum(grad * places), step)]
+    indices = relay.cumsum(relay.ones_like(grad), 0, exclusive=True)
+    return [relay.cast_like(relay.sum(grad), start), None, relay.cast_like(relay.sum(grad * indices), step)]
 
 
 def _arange_te(lowered: Lowered) -> list[Tensor]:
-    """Read the bounds, which are tensors; TOPI takes them as numbers, and here the attributes only give the
-    count.
+    """Compute the values from the operands, which are tensors. TOPI takes numbers instead; here the
+    attributes only determine the length.
     """
     start, _, step = lowered.inputs
     dtype = dtype_of(start)
@@ -112,9 +112,9 @@ def arange(
     step: Expr | float | None = None,
     dtype: object = "float32",
 ) -> Call:
-    """Make a vector of the values start, start + step, … below stop; `arange(stop)` starts at 0.
+    """Create a vector of the values start, start + step, … below stop; `arange(stop)` starts at 0.
 
-    Its length is `?` unless all three are constants.
+    Its length is `?` unless start, stop and step are constants.
     """
     if stop is None:
         start, stop = 0, start
@@ -144,8 +144,8 @@ def _one_hot(attrs: OneHotAttrs, indices: Type, on_value: Type, off_value: Type)
 
 def _marks(attrs: OneHotAttrs, indices: Array, on_value: Array, off_value: Array) -> Array:
     axis = attrs.axis % (indices.ndim + 1)
-    places = along(np.arange(attrs.depth), axis, indices.ndim + 1)
-    marked = np.where(np.expand_dims(indices, axis) == places, on_value, off_value)
+    positions = along(np.arange(attrs.depth), axis, indices.ndim + 1)
+    marked = np.where(np.expand_dims(indices, axis) == positions, on_value, off_value)
     return marked.astype(element_type(attrs.dtype or on_value.dtype))
 
 
@@ -188,7 +188,7 @@ def _one_hot_te(lowered: Lowered) -> list[Tensor]:
     description="Replaces each index by a vector with one value at that index and another value elsewhere.",
     formula=r"y_{i d} = \begin{cases} v_{\mathrm{on}} & d = x_i \\ v_{\mathrm{off}} & d \ne x_i \end{cases}",
     family="creation",
-    relation=forward("OneHot", "{out} = {0} with an axis of `depth`", _one_hot),
+    relation=forward("OneHot", "{out} = {0} with a new axis of extent `depth`", _one_hot),
     inputs=("indices", "on_value", "off_value"),
     attrs=OneHotAttrs,
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
@@ -204,7 +204,7 @@ def _one_hot_te(lowered: Lowered) -> list[Tensor]:
 def one_hot(
     indices: Operand, on_value: Operand, off_value: Operand, depth: int | Expr, axis: int, dtype: object
 ) -> Call:
-    """Add an axis of extent `depth`: `on_value` at each of `indices`, `off_value` elsewhere."""
+    """Add an axis of extent `depth`, with `on_value` at each of `indices` and `off_value` elsewhere."""
     operands = [indices, on_value, off_value]
     if computed(depth):
         return call("dyn.one_hot", [*operands, depth], axis=axis, dtype=dtype)

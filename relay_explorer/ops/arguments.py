@@ -1,4 +1,4 @@
-"""Convert builders' Python arguments before a call is built."""
+"""Conversion of builders' Python arguments, before a call is built."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..ir.tuple_wrapper import TupleWrapper
 if TYPE_CHECKING:
     import numpy
 
-# Operand: what builders accept as a tensor: an expression, a call with several results, or a value that
-# becomes a constant. Operands: what they accept as a tuple of tensors.
+# Builders accept an Operand as a tensor: an expression, a call with several results, or a value that becomes
+# a constant. They accept Operands as a tuple of tensors.
 Operand: TypeAlias = Union[Expr, TupleWrapper, NDArray, "numpy.ndarray", "numpy.generic", bool, int, float]
 Operands: TypeAlias = Expr | TupleWrapper | Sequence[Operand]
 
@@ -30,7 +30,7 @@ def expr(value: object) -> Expr:
 
 def tuple_expr(values: object, operator: str) -> Expr:
     """Return the single tuple operand of `operator`, from a list of expressions or an expression of tuple
-    type. A wrapper counts as a list: its fields are taken one by one, as in TVM.
+    type. A wrapper counts as a list of its fields, as in TVM.
     """
     if isinstance(values, Expr):
         return expr(values)
@@ -44,7 +44,7 @@ def tuple_expr(values: object, operator: str) -> Expr:
 
 
 def computed(value: object) -> bool:
-    """Tell whether the program computes `value`, so that only a `dyn.` operator can take it."""
+    """Return whether the program computes `value`, so that only a `dyn.` operator can take it."""
     return isinstance(value, Expr) and not isinstance(value, Constant)
 
 

@@ -1,4 +1,4 @@
-"""Operators that keep a tensor's elements and change its axes: their order, or those of extent 1."""
+"""Operators that permute a tensor's axes, or insert or remove axes of extent 1."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _transpose_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _transpose_layout(question: Question) -> Answer:
-    """Keep the layout of the result, and compose the data's new order of axes with the permutation."""
+    """Keep the result's layout, and compose the permutation with the data's new order of axes."""
     old, attrs = question.old[0], question.attrs
     assert attrs is not None
     if old is None:
@@ -95,7 +95,7 @@ def _transpose_te(lowered: Lowered) -> list[Tensor]:
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
     reference=lambda attrs, x: np.transpose(x, attrs.axes),
-    gradient=Gradient("dx = dy, with the axes in their old order", _transpose_gradient),
+    gradient=Gradient("dx = dy, transposed by the inverse permutation", _transpose_gradient),
     lowering=_transpose_te,
     layout=_transpose_layout,
     precision=Precision.FOLLOW,
@@ -144,7 +144,7 @@ def _expand_dims_te(lowered: Lowered) -> list[Tensor]:
     formula=r"y_{\dots 1 \dots} = x_{\dots}",
     family="shape",
     level=1,
-    relation=forward("ExpandDims", "{out} = {0} with axes of 1", _expand_dims),
+    relation=forward("ExpandDims", "{out} = {0} with new axes of extent 1", _expand_dims),
     inputs=("data",),
     attrs=ExpandDimsAttrs,
     pattern=OpPattern.BROADCAST,
@@ -209,9 +209,9 @@ def _squeeze_layout(question: Question) -> Answer:
     layout, new_attrs = old, attrs
     dropped = [old[axis] for axis in axes]
     if question.new is not None:
-        places = [moved(axis, old, question.new[0]) for axis in axes]
-        if None not in places:
-            layout, new_attrs = question.new[0], attrs.replace(axis=places)
+        new_axes = [moved(axis, old, question.new[0]) for axis in axes]
+        if None not in new_axes:
+            layout, new_attrs = question.new[0], attrs.replace(axis=new_axes)
     if layout != old and any(layout.splits(letter) for letter in dropped):
         return None
     if attrs["axis"] is None and layout == old:
@@ -229,7 +229,7 @@ def _squeeze_te(lowered: Lowered) -> list[Tensor]:
     formula=r"y_{\dots} = x_{\dots 1 \dots}",
     family="shape",
     level=3,
-    relation=forward("Squeeze", "{out} = {0} without axes of 1", _squeeze),
+    relation=forward("Squeeze", "{out} = {0} without axes of extent 1", _squeeze),
     inputs=("data",),
     attrs=SqueezeAttrs,
     pattern=OpPattern.INJECTIVE,

@@ -1,4 +1,4 @@
-"""Operators that broadcast a tensor, and their opposite, which gradients need: the sum over the copies."""
+"""Operators that broadcast a tensor, and those that reverse it in gradients: sums over the copies."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _like(types: Sequence[Type], reporter: Reporter, wide: int) -> bool:
     data, like, out = types
     reporter.assign(out, like)
     if isinstance(like, IncompleteType):
-        like = out  # its type from the assignment, where the result's type is known first
+        like = out  # `assign` made them equal, and the result's type may be known already
     if isinstance(data, IncompleteType) or isinstance(like, IncompleteType):
         return False
     pair = tensor(data, 0, "data"), tensor(like, 1, "type")
@@ -150,7 +150,7 @@ def broadcast_to_like(data: Operand, broadcast_type: Operand) -> Call:
     """Broadcast `data` to the shape of `broadcast_type`."""
 
 
-# -- sums over what was broadcast
+# -- sums over broadcast axes
 
 
 def _collapsed(x: Array, shape: tuple[int, ...]) -> Array:
@@ -247,11 +247,11 @@ def _collapse_sum_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
 @_collapsing(
     "collapse_sum_to",
     description="Sums a tensor to a given shape, over the axes along which that shape was broadcast.",
-    relation=forward("CollapseSumTo", "{out} = {1} as a shape, if {0} ⊔ {out} = {0}", _collapse_sum_to),
+    relation=forward("CollapseSumTo", "{out} has the shape in {1}, if {0} ⊔ {out} = {0}", _collapse_sum_to),
     attrs=InitOpAttrs,
     level=4,
     reference=lambda attrs, x, shape: _collapsed(x, numbers(shape)),
-    # the second operand only repeats the shape, whose static part the type has
+    # the second operand only repeats the shape; the static extents are in the type
     lowering=lambda lowered: _collapsed_te(lowered.inputs[0], lowered.out_shape, lowered.name),
     example=lambda build: build(X, (6,)),
 )

@@ -1,8 +1,7 @@
-"""Derive a builder from its signature: the function that makes a call of an operator.
+"""Derive an operator's builder, the function that makes its calls, from a signature.
 
-A builder begins as a stub. Its first call generates the code that takes the same parameters, and puts it in
-the stub's place, so that declaring operators stays cheap and calling them costs no more than code that is
-written by hand:
+A builder begins as a stub. Its first call generates code with the same parameters, which replaces the
+stub's, so that declaring operators stays cheap and calling them costs no more than code written by hand:
 
     def softmax(data, axis):
         if axis is _default_axis:
@@ -33,7 +32,7 @@ from .arguments import Operands, expr, tuple_expr
 
 
 def _stub(*args: Anything, **kwargs: Anything) -> Anything:
-    """Generate the code of the builder whose globals these are, and call the builder again."""
+    """Generate the code of the builder that owns these globals, and call the builder again."""
     return globals()["_generate"]()(*args, **kwargs)
 
 
@@ -48,7 +47,7 @@ def regenerate() -> None:
 
 
 class Builder:
-    """The signature of a declared function, taken apart."""
+    """The signature of a declared function, split into attributes and operands."""
 
     def __init__(self, function: FunctionType, schema: type[Attrs] | None) -> None:
         code = function.__code__
@@ -116,7 +115,7 @@ class Builder:
     def _share_defaults(
         self, schema: type[Attrs], fields: dict[str, Field], names: dict[str, Anything]
     ) -> bool:
-        """Make the attributes of a call that gives none, unless each call must give some."""
+        """Build the attributes that calls with only defaults share; return whether such calls are valid."""
         parameters = signature(self.function).parameters
         values = {name: parameters[name].default for name in fields}
         try:
@@ -167,8 +166,8 @@ def _compiled(function: FunctionType, lines: list[str], names: dict[str, Anythin
 
 
 def is_empty(code: CodeType) -> bool:
-    """Tell whether a function's body is only a docstring: it uses no name, and has the least possible
-    code.
+    """Return whether a function's body is only a docstring: it uses no names, and its code is the shortest
+    possible.
     """
     return not code.co_names and len(code.co_code) == len(_SHORTEST.co_code)
 
@@ -184,7 +183,7 @@ _TUPLES = ("Operands", Operands)
 
 
 def _is_attribute(annotation: Anything) -> bool:
-    """Tell whether an annotation, as text or as an object, is `Annotated[…]` with an `attr` or a
+    """Return whether an annotation, as text or as an object, is `Annotated[…]` with an `attr` or a
     `required`.
     """
     if isinstance(annotation, str):
@@ -210,8 +209,8 @@ def _split(annotation: str) -> tuple[str, str]:
     """Return the two arguments of `Annotated[…, …]` as text."""
     inside = annotation[annotation.index("[") + 1 : -1]
     depth = 0
-    for place, character in enumerate(inside):
+    for index, character in enumerate(inside):
         depth += (character in "[(") - (character in ")]")
         if character == "," and depth == 0:
-            return inside[:place], inside[place + 1 :].strip()
+            return inside[:index], inside[index + 1 :].strip()
     raise TypeError(f"`{annotation}` has no attr(…) or required(…)")

@@ -1,6 +1,7 @@
-"""The namespace `relay`, for gradient rules: it is loaded when the first of them is applied.
+"""The namespace `relay` for gradient rules, loaded when the first rule is applied.
 
-Gradients of operators call other operators, in other files; so these files do not import each other.
+The gradient of an operator calls operators of other files. Through this namespace it reaches them without
+an import between the files.
 """
 
 from __future__ import annotations

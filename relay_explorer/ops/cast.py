@@ -1,4 +1,4 @@
-"""Operators that convert the elements of a tensor to another type, or read their bits as one."""
+"""Operators that convert the elements of a tensor to another type, or reinterpret their bits as one."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _conversion(
     "cast",
     description="Converts each element to another element type.",
     formula=r"y = \mathrm{dtype}(x)",
-    relation=forward("Cast", "{out} = dtype of {0}", _cast),
+    relation=forward("Cast", "{out} has the shape of {0} and the element type `dtype`", _cast),
     attrs=CastAttrs,
     reference=_cast_array,
     layout=elementwise_layout,
@@ -111,7 +111,7 @@ def cast(data: Operand, dtype: object) -> Call:
     "cast_like",
     description="Converts each element to the element type of another tensor.",
     formula=r"y = \mathrm{dtype}_{t}(x)",
-    relation=forward("CastLike", "{out} = dtype of {1} of {0}", _cast_like),
+    relation=forward("CastLike", "{out} has the shape of {0} and the element type of {1}", _cast_like),
     reference=lambda attrs, x, dtype_like: x.astype(dtype_like.dtype),
     traits=(Trait.TYPE_OF_SECOND,),
     example=lambda build: build(X, ints()),
@@ -121,7 +121,7 @@ def cast_like(data: Operand, dtype_like: Operand) -> Call:
 
 
 def _width(dtype: str) -> int:
-    """Return how many bits an element takes."""
+    """Return the width of an element in bits."""
     digits = "".join(letter for letter in dtype if letter.isdigit())
     return {"bool": 8, "bfloat16": 16}.get(dtype) or int(digits or 0)
 
@@ -156,7 +156,9 @@ def _reinterpret_te(lowered: Lowered) -> list[Tensor]:
     formula=r"\operatorname{bits}(y) = \operatorname{bits}(x)",
     family="shape",
     level=3,
-    relation=forward("Reinterpret", "{out} = dtype of {0}, of equal width", _reinterpret),
+    relation=forward(
+        "Reinterpret", "{out} has the shape of {0} and the element type `dtype`, of equal width", _reinterpret
+    ),
     attrs=CastAttrs,
     pattern=OpPattern.ELEMENTWISE,
     flops=no_flops,
@@ -170,4 +172,4 @@ def _reinterpret_te(lowered: Lowered) -> list[Tensor]:
     lenient_in_tvm="It did not compare the widths of the two element types.",
 )
 def reinterpret(data: Operand, dtype: object) -> Call:
-    """Read the bits of `data` as elements of type `dtype`, which must be as wide."""
+    """Reinterpret the bits of `data` as elements of type `dtype`, which must have the same width."""

@@ -1,4 +1,4 @@
-"""Einstein summation: products of tensors, summed over the axes that share a letter."""
+"""Einstein summation: products of tensors, summed over the axes whose letters the result lacks."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ ELLIPSIS = "..."
 
 
 def equation_terms(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]:
-    """Return the letters of each operand and of the result; without "->", the result has the letters that
-    occur once, in their order. An ellipsis is replaced by the letters of the axes that it stands for; the
-    last of them are the same for all operands of these `ranks`.
+    """Return the letters of each operand and of the result. Without "->", the result has the letters that
+    occur once, in alphabetical order. An ellipsis is replaced by letters for the axes that it stands for,
+    aligned at the last: the operands, which have these `ranks`, share the last of these letters.
     """
     inputs, arrow, result = equation.replace(" ", "").partition("->")
     terms = inputs.split(",")
@@ -66,7 +66,7 @@ def equation_terms(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]
 
 
 def _extents(terms: list[str], fields: Sequence[TensorType]) -> dict[str, Dim]:
-    """Return the extent that each letter stands for."""
+    """Return the extent of each letter's axes."""
     if len(terms) != len(fields):
         raise RelationError(
             f"the equation has {len(terms)} tensors, but the tuple has {len(fields)}", culprits=(0,)
@@ -85,7 +85,7 @@ def _extents(terms: list[str], fields: Sequence[TensorType]) -> dict[str, Dim]:
             before = extents.setdefault(letter, dim)
             if not same_dim(before, dim):
                 raise RelationError(
-                    f'"{letter}" is {before} in one place and {dim} in field {number} of the tuple',
+                    f'"{letter}" is {before} in one tensor and {dim} in field {number} of the tuple',
                     culprits=(0,),
                 )
             extents[letter] = meet_dims(before, dim)
@@ -100,8 +100,8 @@ def _einsum(attrs: Anything, data: Type) -> Type:
 
 
 def _flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """Count one multiplication for every tensor but the first, and one addition, for each choice of all
-    indices.
+    """Count one multiplication for every tensor but the first, and one addition where an axis is summed, for
+    each combination of all indices.
     """
     assert isinstance(inputs[0], TupleType)
     fields = tensor_fields(inputs[0], "einsum")
@@ -119,8 +119,8 @@ def _products_summed(attrs: Anything, data: tuple[Array, ...]) -> Array:
 
 
 def _einsum_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Return the derivatives of an einsum: by each operand, the einsum of all others with the result's
-    gradient. An axis that only this operand has, and that was summed, is broadcast.
+    """Return the derivatives of an einsum. The derivative by an operand is the einsum of the result's
+    gradient with all other operands, broadcast along axes that only this operand has and that were summed.
     """
     (fields,) = call.args
     assert call.attrs is not None
@@ -145,7 +145,7 @@ def _einsum_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 def _diagonal(call: Call) -> Exception:
     return RelayError(
-        "the gradient of `einsum` does not know tensors that name an axis twice, as in "
+        "the gradient of `einsum` does not support tensors whose term repeats a letter, as in "
         f'"{call.attrs["equation"]:.60}"'
         if call.attrs is not None
         else "",
@@ -186,7 +186,11 @@ def _einsum_te(call: Lowered) -> list[Tensor]:
     formula=r"y_{i k} = \sum_j a_{i j}\, b_{j k} \quad \text{for } \texttt{ij,jk->ik}",
     family="matmul",
     level=1,
-    relation=forward("Einsum", "{out} has the axes that the equation names of {0}", _einsum),
+    relation=forward(
+        "Einsum",
+        "{out} has an axis for each letter of the result in `equation`, with its extent in {0}",
+        _einsum,
+    ),
     pattern=OpPattern.INJECTIVE,
     flops=_flops,
     reference=_products_summed,

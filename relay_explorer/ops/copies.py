@@ -1,4 +1,4 @@
-"""Operators that copy the elements of a tensor: repetitions, tiles and grids."""
+"""Operators that copy the elements of a tensor: `repeat`, `tile` and `meshgrid`."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def _repeat(attrs: Anything, data: Type) -> Type:
 
 
 def _repeat_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Give the repetitions an axis of their own, and sum over it."""
+    """Reshape the gradient so that the repetitions have an axis of their own, and sum over it."""
     (x,) = call.args
     assert call.attrs is not None
-    shape = extents(x, "the gradient of `_repeat_gradient`")
+    shape = extents(x, "the gradient of `repeat`")
     axis = call.attrs["axis"] % len(shape)
     apart = [*shape[: axis + 1], call.attrs["repeats"], *shape[axis + 1 :]]
     return [relay.sum(relay.reshape(grad, apart), axis + 1)]
@@ -62,7 +62,7 @@ def _repeat_te(lowered: Lowered) -> list[Tensor]:
     formula=r"y_i = x_{\lfloor i / r \rfloor}",
     family="shape",
     level=3,
-    relation=forward("Repeat", "{out} = {0} with `axis` multiplied", _repeat),
+    relation=forward("Repeat", "{out} = {0} with `axis` multiplied by `repeats`", _repeat),
     pattern=OpPattern.BROADCAST,
     flops=no_flops,
     reference=lambda attrs, x: np.repeat(x, attrs.repeats, attrs.axis),
@@ -109,7 +109,7 @@ def _tiled(x: Tensor, shape: TeShape, name: str) -> Tensor:
     """Place copies of `x` side by side, in `shape`."""
     lead = len(shape) - len(x.shape)
     if any(known(dim) == 0 for dim in dims(x)):
-        return stage(shape, lambda *i: te_number(0, dtype_of(x)), name)  # there are no elements
+        return stage(shape, lambda *i: te_number(0, dtype_of(x)), name)  # `x` has no elements
 
     def value(*i: Value) -> Value:
         return x(
@@ -128,7 +128,7 @@ def _tiled(x: Tensor, shape: TeShape, name: str) -> Tensor:
     formula=r"y_i = x_{i \bmod n}",
     family="shape",
     level=3,
-    relation=forward("Tile", "{out} = {0} with every axis multiplied", _tile),
+    relation=forward("Tile", "{out} = {0} with every axis multiplied by its element of `reps`", _tile),
     inputs=("data",),
     attrs=TileAttrs,
     pattern=OpPattern.BROADCAST,
@@ -142,7 +142,7 @@ def _tiled(x: Tensor, shape: TeShape, name: str) -> Tensor:
     example=lambda build: build(X, (2, 1, 1)),
 )
 def tile(data: Operand, reps: int | Sequence[int] | Expr) -> Call:
-    """Repeat `data` along each axis as often as `reps` says; `reps` is aligned with the last axes."""
+    """Repeat `data` along each axis by the counts in `reps`, which are aligned with the last axes."""
     if computed(reps):
         return call("dyn.tile", [data, reps], reps=None)
     return call("tile", [data], reps=static_ints(reps, "reps"))
@@ -171,7 +171,7 @@ def _meshgrid(attrs: MeshgridAttrs, data: Type) -> Type:
 
 
 def _fields_of(value: Anything) -> int:
-    """Return the number of fields of a tuple expression that is written as a tuple or annotated."""
+    """Return the number of fields of a tuple expression: a `Tuple`, or one with a tuple type."""
     fields = getattr(value, "fields", None)
     if fields is None:
         annotation = getattr(value, "type_annotation", None) or getattr(value, "_checked_type", None)
@@ -187,12 +187,12 @@ def _meshgrid_gradient(call: Call, grad: Expr) -> list[Expr]:
     assert call.attrs is not None
     assert isinstance(fields.checked_type, TupleType)
     count = len(fields.checked_type.fields)
-    places = list(range(count))
+    order = list(range(count))
     if call.attrs["indexing"] == "xy" and count > 1:
-        places[:2] = [1, 0]
+        order[:2] = [1, 0]
     derivatives = []
-    for number, place in enumerate(places):
-        by_field = relay.sum(field_of(grad, number), [axis for axis in range(count) if axis != place])
+    for number, own in enumerate(order):
+        by_field = relay.sum(field_of(grad, number), [axis for axis in range(count) if axis != own])
         derivatives.append(relay.reshape_like(by_field, typed_field(fields, number)))
     if count == 1:
         return [Tuple([relay.reshape_like(field_of(grad, 0), typed_field(fields, 0))])]
@@ -221,7 +221,7 @@ def _meshgrid_te(lowered: Lowered) -> list[Tensor]:
     formula=r"y^{(k)}_{i_0 i_1 \dots} = x^{(k)}_{i_k}",
     family="shape",
     level=3,
-    relation=forward("Meshgrid", "{out} = one grid a field of {0}", _meshgrid),
+    relation=forward("Meshgrid", "{out} = a tensor over the grid for each field of {0}", _meshgrid),
     attrs=MeshgridAttrs,
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,

@@ -1,4 +1,4 @@
-"""How many floating-point operations calls perform."""
+"""Counts of the floating-point operations that calls perform."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ __all__ = ["flops_per_input", "flops_per_output", "no_flops", "operations_per_in
 
 
 def operations_per_input(count: int) -> Flops:
-    """Count so many operations for each element of the first operand."""
+    """Count a fixed number of operations for each element of the first operand."""
     return lambda attrs, inputs, output: count * size_of(inputs[0])

@@ -1,4 +1,4 @@
-"""Operators that make tensors from a shape alone, or like another tensor."""
+"""Operators that create a tensor of a given shape, or of the shape and element type of another tensor."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _filled(attrs: InitOpAttrs, fill_value: Array) -> Array:
 
 
 def _full_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """Sum the gradient of `full`: every element is the operand."""
+    """Sum the gradient of `full`, because every element is a copy of the operand."""
     return [relay.cast_like(relay.sum(grad), call.args[0]), *[None] * (len(call.args) - 1)]
 
 
@@ -115,7 +115,7 @@ def _creation(
     precision: Precision = Precision.UNLISTED,
     traits: Iterable[Trait] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare an operator that makes a tensor without arithmetic."""
+    """Declare an operator that creates a tensor without arithmetic."""
     return operator(
         name,
         description=description,
@@ -153,7 +153,7 @@ _INIT = forward("InitOp", "{out} has `shape` and `dtype`", _init)
     example=lambda build: build((2, 3), "float32"),
 )
 def zeros(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
-    """Make a tensor of zeros."""
+    """Create a tensor of zeros."""
     if computed(shape):
         return call("dyn.zeros", [shape], shape=None, dtype=dtype)
     return call("zeros", [], shape=static_ints(shape, "shape"), dtype=dtype)
@@ -171,7 +171,7 @@ def zeros(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
     example=lambda build: build((2, 3), "int8"),
 )
 def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
-    """Make a tensor of ones."""
+    """Create a tensor of ones."""
     if computed(shape):
         return call("dyn.ones", [shape], shape=None, dtype=dtype)
     return call("ones", [], shape=static_ints(shape, "shape"), dtype=dtype)
@@ -192,7 +192,7 @@ def ones(shape: int | Sequence[int] | Expr, dtype: object) -> Call:
     example=lambda build: build(const(1.0), (2,)),
 )
 def full(data: Operand, shape: int | Sequence[int] | Expr = (), dtype: object = "") -> Call:
-    """Make a tensor filled with `data`, a scalar; the element type is that of `data` by default."""
+    """Create a tensor filled with `data`, a scalar; the element type is that of `data` by default."""
     if computed(shape):
         return call("dyn.full", [data, shape], shape=None, dtype=dtype or None)
     return call("full", [data], shape=static_ints(shape, "shape"), dtype=dtype or None)
@@ -202,7 +202,7 @@ def full(data: Operand, shape: int | Sequence[int] | Expr = (), dtype: object = 
     "full_like",
     description="Creates a tensor with the shape of another, filled with one value.",
     formula=r"y_i = v",
-    relation=forward("FullLike", "{out} = {0}, if {1} is one number", _full_like),
+    relation=forward("FullLike", "{out} = {0}, if {1} is a scalar", _full_like),
     reference=lambda attrs, x, fill_value: np.full_like(x, fill_value),
     gradient=Gradient("d fill_value = Σ dy", _full_like_gradient),
     lowering=_full_like_te,
@@ -210,7 +210,7 @@ def full(data: Operand, shape: int | Sequence[int] | Expr = (), dtype: object = 
     example=lambda build: build(X, const(1.0)),
 )
 def full_like(data: Operand, fill_value: Operand) -> Call:
-    """Make a tensor like `data`, filled with `fill_value`, a scalar."""
+    """Create a tensor like `data`, filled with `fill_value`, a scalar."""
 
 
 @_creation(
@@ -226,7 +226,7 @@ def full_like(data: Operand, fill_value: Operand) -> Call:
     example=lambda build: build(t(6)),
 )
 def zeros_like(data: Operand) -> Call:
-    """Make a tensor of zeros like `data`."""
+    """Create a tensor of zeros like `data`."""
 
 
 @_creation(
@@ -242,4 +242,4 @@ def zeros_like(data: Operand) -> Call:
     example=lambda build: build(t(6)),
 )
 def ones_like(data: Operand) -> Call:
-    """Make a tensor of ones like `data`."""
+    """Create a tensor of ones like `data`."""

@@ -1,6 +1,6 @@
-"""Multiply integers by factors held as a fraction of 31 bits and a power of two.
+"""Operators that multiply integers by a factor stored as a 31-bit fraction and a power of two.
 
-A factor is m · 2^(s - 31): quantized programs rescale with it, and no floating-point number is involved.
+The factor is m · 2^(s - 31). Quantized programs rescale with it, without floating-point arithmetic.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ def _scaled(attrs: Anything, data: Type) -> Type:
 def _scaled_per_axis(attrs: Anything, data: Type, multiplier: Type, lshift: Type, rshift: Type) -> Type:
     x = _int32(data, 0, "data")
     axes = normal_axes(attrs.axes, len(x.shape), "fixed_point_multiply_per_axis")
-    want = tuple([x.shape[axis] for axis in axes])
+    expected = tuple([x.shape[axis] for axis in axes])
     for operand, (name, type_) in enumerate(
         (("multiplier", multiplier), ("lshift", lshift), ("rshift", rshift)), 1
     ):
         vector = _int32(type_, operand, name)
-        if len(vector.shape) != len(want) or not all(map(same_dim, vector.shape, want)):
+        if len(vector.shape) != len(expected) or not all(map(same_dim, vector.shape, expected)):
             raise RelationError(
                 f"{name} has the shape {show_shape(vector.shape)}, but along axes {list(attrs.axes)} the "
-                f"data {show_shape(x.shape)} has {show_shape(want)}",
+                f"data {show_shape(x.shape)} has {show_shape(expected)}",
                 culprits=(0, operand),
             )
     return x
@@ -69,8 +69,8 @@ def _scaled_per_axis(attrs: Anything, data: Type, multiplier: Type, lshift: Type
 def _product(x: Array, multiplier: Array, left: Array, right: Array) -> Array:
     """Compute x · 2^left · multiplier · 2^-(31 + right), halves rounded up, wrapped into 32 bits."""
     product = (x.astype("int64") << left) * multiplier
-    places = right + _FRACTION
-    return ((product + (np.int64(1) << (places - 1))) >> places).astype("int32")
+    shift = right + _FRACTION
+    return ((product + (np.int64(1) << (shift - 1))) >> shift).astype("int32")
 
 
 def _whole(attrs: Anything, x: Array) -> Array:
@@ -83,12 +83,12 @@ def _each(attrs: Anything, x: Array, multiplier: Array, lshift: Array, rshift: A
     order = np.argsort(axes) if axes else []
     shape = [x.shape[axis] if axis in axes else 1 for axis in range(x.ndim)]
 
-    def lies(values: Array) -> Array:
+    def broadcast(values: Array) -> Array:
         return values.astype("int64").transpose(order).reshape(shape)
 
-    left = lies(lshift) if attrs.is_lshift_required else np.int64(0)
-    right = lies(rshift) if attrs.is_rshift_required else np.int64(0)
-    return _product(x, lies(multiplier), left, right)
+    left = broadcast(lshift) if attrs.is_lshift_required else np.int64(0)
+    right = broadcast(rshift) if attrs.is_rshift_required else np.int64(0)
+    return _product(x, broadcast(multiplier), left, right)
 
 
 def _two_per_output(attrs: Attrs, inputs: Sequence[Type], output: Type) -> int:
@@ -101,9 +101,9 @@ _FORMULA = r"y_i = \left\lfloor x_i\, m\, 2^{s - 31} + \tfrac12 \right\rfloor"
 def _product_te(x: Value, multiplier: Value, left: Value, right: Value) -> Value:
     """Compute x · 2^left · multiplier · 2^-(31 + right), halves rounded up, wrapped into 32 bits."""
     product = (x.astype("int64") << left) * multiplier
-    places = right + number(31, "int64")
-    half = number(1, "int64") << (places - number(1, "int64"))
-    return ((product + half) >> places).astype("int32")
+    shift = right + number(31, "int64")
+    half = number(1, "int64") << (shift - number(1, "int64"))
+    return ((product + half) >> shift).astype("int32")
 
 
 def _fixed_point_multiply_te(call: Lowered) -> list[Tensor]:
@@ -122,14 +122,14 @@ def _per_axis_te(call: Lowered) -> list[Tensor]:
         at = [i[axis] for axis in axes]
         up = left(*at).astype("int64") if attrs.is_lshift_required else none
         down = right(*at).astype("int64") if attrs.is_rshift_required else none
-        return _product(x(*i), multiplier(*at).astype("int64"), up, down)
+        return _product_te(x(*i), multiplier(*at).astype("int64"), up, down)
 
     return [stage(x.shape, value, call.name)]
 
 
 @operator(
     "fixed_point_multiply",
-    description="Multiplies integers by one factor, held as a 31-bit fraction and a power of two.",
+    description="Multiplies integers by one factor, stored as a 31-bit fraction and a power of two.",
     formula=_FORMULA,
     family="arithmetic",
     relation=forward("FixedPointMultiply", "{out} = {0}, of int32", _scaled),
@@ -154,12 +154,14 @@ def fixed_point_multiply(
 @operator(
     "fixed_point_multiply_per_axis",
     description=(
-        "Multiplies integers by a factor per index of some axes, each held as a 31-bit fraction and shifts."
+        "Multiplies integers by a factor per index of some axes, each stored as a 31-bit fraction and shifts."
     ),
     formula=r"y_{a i} = \left\lfloor x_{a i}\, 2^{l_i}\, m_i\, 2^{-r_i - 31} + \tfrac12 \right\rfloor",
     family="arithmetic",
     relation=forward(
-        "FixedPointMultiplyPerAxis", "{out} = {0}, if {1}, {2} and {3} lie along `axes`", _scaled_per_axis
+        "FixedPointMultiplyPerAxis",
+        "{out} = {0}, if {1}, {2} and {3} have its extents on `axes`",
+        _scaled_per_axis,
     ),
     pattern=OpPattern.ELEMENTWISE,
     flops=_two_per_output,

@@ -1,6 +1,6 @@
-"""Operators that gather elements or slices: each element of the result has an index of its own.
+"""Operators that gather elements or slices of a tensor, each by an index of its own.
 
-As those of `index`, no kernel reads outside of a tensor.
+As in `index`, no kernel reads outside of a tensor.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ def _gather_te(lowered: Lowered) -> list[Tensor]:
     formula=r"y_{a\, i\, b} = x_{a\, \mathit{indices}_{a i b}\, b}",
     family="index",
     level=3,
-    relation=forward("Gather", "{out} = {1}, equal to {0} but on `axis`", _gather),
+    relation=forward("Gather", "{out} has the shape of {1}, which is that of {0} except on `axis`", _gather),
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
     reference=lambda attrs, x, indices: np.take_along_axis(x, indices, attrs.axis),
-    gradient=Gradient("each dy is added to dx at its index", _gather_gradient),
+    gradient=Gradient("each element of dy is added to dx at its index", _gather_gradient),
     lowering=_gather_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -137,11 +137,11 @@ def _gather_nd_gradient(call: Call, grad: Expr) -> list[Expr | None]:
 
 def _gather_nd_te(lowered: Lowered) -> list[Tensor]:
     x, indices = lowered.inputs
-    batch, length, places = lowered.attrs.batch_dims, int(indices.shape[0]), len(indices.shape) - 1
+    batch, length, outer = lowered.attrs.batch_dims, int(indices.shape[0]), len(indices.shape) - 1
 
     def value(*i: Value) -> Value:
-        at = [inside(indices(n, *i[:places]), x.shape[batch + n]) for n in range(length)]
-        return x(*i[:batch], *at, *i[places:])
+        at = [inside(indices(n, *i[:outer]), x.shape[batch + n]) for n in range(length)]
+        return x(*i[:batch], *at, *i[outer:])
 
     return [stage((*indices.shape[1:], *x.shape[length + batch :]), value, lowered.name)]
 
@@ -153,7 +153,9 @@ def _gather_nd_te(lowered: Lowered) -> list[Tensor]:
     family="index",
     level=3,
     relation=forward(
-        "GatherND", "{out} = {1} without its first axis, then what of {0} is not indexed", _gather_nd
+        "GatherND",
+        "{out} has the axes of {1} after the first, then those of {0} that are not indexed",
+        _gather_nd,
     ),
     attrs_key="relay.attrs.GatherNDAttrs",
     pattern=OpPattern.INJECTIVE,
@@ -178,4 +180,4 @@ def gather_nd(
         ),
     ] = None,
 ) -> Call:
-    """Take the slices of `data` at `indices`, whose first axis holds the coordinates."""
+    """Gather the slices of `data` at `indices`, whose first axis holds the coordinates."""

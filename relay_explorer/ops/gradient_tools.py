@@ -46,10 +46,10 @@ def is_static(type_: TensorType) -> bool:
 
 
 def zeros_of(expr: Expr, type_: Type | None = None) -> Expr:
-    """Build zeros of the type of `expr`, a tensor or a tuple; of `type_`, where the expression has no type
+    """Build zeros of the type of `expr`, a tensor or a tuple, or of `type_` where the expression has no type
     yet.
 
-    Where the shape is static, `expr` need not stay alive.
+    Where the shape is static, the zeros do not use `expr`, so its value need not stay alive.
     """
     return _filled(expr, expr.checked_type if type_ is None else type_, one=False)
 
@@ -70,16 +70,16 @@ def _filled(expr: Expr, type_: Type, one: bool) -> Expr:
 
 
 def field_of(value: Expr, index: int) -> Expr:
-    """Return a field of a tuple: the expression itself where the tuple is written out, else a projection."""
+    """Return a field of a tuple: the field's expression if `value` is a `Tuple`, else a projection."""
     return value.fields[index] if isinstance(value, Tuple) else TupleGetItem(value, index)
 
 
 def gathered(call: Call, grad: Expr, data: Expr, numbered: Expr, spare: bool = False) -> Expr:
     """Build the gradient, with respect to `data`, of an operator that moves elements.
 
-    `numbered` is the operator's result for data whose elements are their own flat indices, from `numbers_of`:
-    it names the source of each element of the result, where the gradients are summed. With `spare`, the index
-    after the last one marks elements that have no source.
+    `numbered` is the operator's result for data whose elements are their own flat indices, from `numbers_of`.
+    It holds the source of each element of the result, to which the element's gradient is added. With `spare`,
+    the index after the last one marks elements that have no source.
     """
     type_ = tensor_type(data)
     count = prod(extents(data, f"the gradient of `{call.op}`"))
@@ -131,13 +131,13 @@ def slope(formula: str, derivative: Callable[[Expr, Expr], Expr]) -> Gradient:
 
 
 def _none(call: Call, grad: Expr) -> list[Expr | None]:
-    """Return no gradients: the function is constant between its jumps, or depends on no number, so all
-    derivatives are zero.
+    """Return no gradients: the function is piecewise constant, or has no derivative, as with integers and
+    bits.
     """
     return [None] * len(call.args)
 
 
-ZERO = Gradient("the value depends smoothly on no argument, so no derivative is passed on", _none)
+ZERO = Gradient("all derivatives are zero or do not exist, so no gradient is passed on", _none)
 SAME = Gradient("dx = dy", lambda call, grad: [grad])
 
 Differentiate = Callable[[Sequence[Expr], Callable[..., Expr], Expr], "Sequence[Expr | None]"]
@@ -145,14 +145,14 @@ _differentiate: list[Differentiate] = []
 
 
 def differentiate_by(function: Differentiate) -> Differentiate:
-    """Register what differentiates compositions: reverse mode, which is a pass, below the operators."""
+    """Register the function that differentiates compositions: the pass for reverse mode, above this layer."""
     _differentiate[:] = [function]
     return function
 
 
 def composed(build: Callable[..., Expr]) -> GradientRule:
-    """Make the rule of an operator whose value is `build(attrs, *operands)`, composed of operators that have
-    gradients. `build` receives typed variables as operands.
+    """Make the gradient rule of an operator whose value is `build(attrs, *operands)`, composed of operators
+    that have gradients. `build` receives typed variables as operands.
     """
 
     def rule(call: Call, grad: Expr) -> Sequence[Expr | None]:
@@ -166,9 +166,10 @@ def composed(build: Callable[..., Expr]) -> GradientRule:
 
 
 def moved(call: Call, grad: Expr) -> list[Expr | None]:
-    """Differentiate an operator that moves the elements of its first operand, as its other operands say.
+    """Differentiate an operator that moves the elements of its first operand as the others determine.
 
-    Run on the elements' flat indices, the operator itself yields the source of each element of its result.
+    Applied to the elements' flat indices, the operator itself yields the source of each element of its
+    result.
     """
     data, *others = call.args
     numbered = Call(call.op, [numbers_of(data, call), *others], call.attrs)
@@ -176,7 +177,7 @@ def moved(call: Call, grad: Expr) -> list[Expr | None]:
 
 
 def moved_field(call: Call, grad: Expr) -> list[Expr]:
-    """Differentiate, as `moved`, an operator of one tuple whose first field is the data."""
+    """Differentiate, as `moved` does, an operator of one tuple whose first field is the data."""
     (tuple_,) = call.args
     assert isinstance(tuple_.checked_type, TupleType)
     data, *others = [typed_field(tuple_, k) for k in range(len(tuple_.checked_type.fields))]
@@ -193,7 +194,7 @@ def typed_field(tuple_: Expr, index: int) -> Expr:
     return field
 
 
-_MOVED = "each element of dy is added to the element of dx that y took there"
+_MOVED = "each element of dy is added to dx at the index from which y took its element"
 MOVED = Gradient(_MOVED, moved)
 MOVED_FIELD = Gradient(_MOVED, moved_field)
 

@@ -1,8 +1,8 @@
 """Operators that read elements at indices.
 
-`take` is TOPI's. Where TOPI reads whatever address an index gives, kernels here never read
-outside of a tensor: a negative index counts from the end, as in NumPy, and an index that is out of range is
-clamped (the interpreter raises an error).
+`take` is TOPI's. TOPI reads at any address that an index yields, whereas kernels here never read outside of
+a tensor: a negative index counts from the end, as in NumPy, and an index that is out of range is clamped
+(the interpreter raises an error).
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _take_te(lowered: Lowered) -> list[Tensor]:
     "take",
     description="Takes the slices at given indices along an axis.",
     formula=r"y_{a\, i\, b} = x_{a\, \mathit{indices}_i\, b}",
-    relation=forward("Take", "{out} = {0} with `axis` replaced by {1}", _take),
+    relation=forward("Take", "{out} = {0} with `axis` replaced by the axes of {1}", _take),
     attrs=TakeAttrs,
     reference=_taken,
     gradient=MOVED,
@@ -182,14 +182,14 @@ def _adv_index(attrs: None, inputs: Type) -> Type:
 
 def _adv_index_te(lowered: Lowered) -> list[Tensor]:
     x, *indices = lowered.inputs[0]
-    places = broadcast_shape(*[dims(index) for index in indices])
+    shared = broadcast_shape(*[dims(index) for index in indices])
 
     def value(*i: Value) -> Value:
-        here = i[: len(places)]
-        at = [inside(element(index, here, places), dim) for index, dim in zip(indices, x.shape, strict=False)]
-        return x(*at, *i[len(places) :])
+        here = i[: len(shared)]
+        at = [inside(element(index, here, shared), dim) for index, dim in zip(indices, x.shape, strict=False)]
+        return x(*at, *i[len(shared) :])
 
-    return [stage((*places, *x.shape[len(indices) :]), value, lowered.name)]
+    return [stage((*shared, *x.shape[len(indices) :]), value, lowered.name)]
 
 
 @_indexing(
@@ -197,7 +197,9 @@ def _adv_index_te(lowered: Lowered) -> list[Tensor]:
     description="Indexes a tensor by one tensor of indices per axis, broadcast to one shape, as in NumPy.",
     formula=r"y_i = x_{\mathit{indices}^{(0)}_i\, \mathit{indices}^{(1)}_i \dots}",
     relation=forward(
-        "AdvIndex", "{out} = the broadcast indices, then what of the data is not indexed", _adv_index
+        "AdvIndex",
+        "{out} has the axes of the broadcast indices, then the data's axes that are not indexed",
+        _adv_index,
     ),
     reference=lambda attrs, inputs: inputs[0][inputs[1:]],
     gradient=MOVED_FIELD,
@@ -223,7 +225,7 @@ def _unravelled(attrs: None, indices: Array, shape: Array) -> Array:
 
 
 def _unravel_index_te(lowered: Lowered) -> list[Tensor]:
-    """Divide each index by the extents of the later axes, which are data; extents of 0 count as 1."""
+    """Divide each index by the extents of the later axes, known only at run time; extents of 0 count as 1."""
     indices, shape = lowered.inputs
     rank, dtype = dims(shape)[0], dtype_of(indices)
 
@@ -231,11 +233,11 @@ def _unravel_index_te(lowered: Lowered) -> list[Tensor]:
         return tirx.max(shape(axis).astype("int64"), number(1, "int64"))
 
     def value(*i: Value) -> Value:
-        place = indices(*i[1:]).astype("int64")
+        flat = indices(*i[1:]).astype("int64")
         result: Anything = number(0, "int64")
         for axis in range(rank - 1, -1, -1):
-            result = select(i[0] == axis, tirx.truncmod(place, extent_at(axis)), result)
-            place = tirx.truncdiv(place, extent_at(axis))
+            result = select(i[0] == axis, tirx.truncmod(flat, extent_at(axis)), result)
+            flat = tirx.truncdiv(flat, extent_at(axis))
         return result.astype(dtype)
 
     if known(rank) is not None:
@@ -243,8 +245,8 @@ def _unravel_index_te(lowered: Lowered) -> list[Tensor]:
     steps = products_from(extent_at, rank, f"{lowered.name}_steps")
 
     def coordinate(axis: Value, *i: Value) -> Value:
-        place = tirx.truncdiv(indices(*i).astype("int64"), steps(axis + 1))
-        return tirx.truncmod(place, extent_at(axis)).astype(dtype)
+        blocks = tirx.truncdiv(indices(*i).astype("int64"), steps(axis + 1))
+        return tirx.truncmod(blocks, extent_at(axis)).astype(dtype)
 
     return [stage((rank, *indices.shape), coordinate, lowered.name)]
 
@@ -253,7 +255,7 @@ def _unravel_index_te(lowered: Lowered) -> list[Tensor]:
     "unravel_index",
     description="Converts indices into a flattened tensor to coordinates, in row-major order.",
     formula=r"\sum_k y_k \prod_{l > k} n_l = x",
-    relation=forward("UnRavelIndex", "{out} = {1}, then {0}", _unravel_index),
+    relation=forward("UnRavelIndex", "{out} has the axes of {1}, then those of {0}", _unravel_index),
     reference=_unravelled,
     gradient=ZERO,
     lowering=_unravel_index_te,
@@ -274,7 +276,7 @@ def _argwhere(attrs: None, condition: Type) -> Type:
     formula=r"\{\, i : x_i \ne 0 \,\}",
     level=10,
     relation=forward(
-        "ArgWhere", "{out} = one row for each that holds, as many as {0} has axes wide", _argwhere
+        "ArgWhere", "{out} = a row for each nonzero element of {0}, with a column for each axis", _argwhere
     ),
     pattern=OpPattern.OPAQUE,
     reference=lambda attrs, condition: np.argwhere(condition).astype("int32"),

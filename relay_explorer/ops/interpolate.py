@@ -1,4 +1,4 @@
-"""Values between the points of a grid: the weights of resizing, and sampling at computed positions."""
+"""Interpolation between elements: the weights of resizing, and sampling at computed positions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOLERANCE = 1e-5  # a position this close below an integer counts as that intege
 
 @dataclass(frozen=True)
 class Resizing:
-    """How data is resized: the attributes of `image.resize2d` that determine the interpolation."""
+    """The attributes of `image.resize2d` that determine the interpolation."""
 
     method: str
     coordinate_transformation_mode: str
@@ -27,8 +27,8 @@ class Resizing:
 def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, ...]) -> Array:
     """Interpolate the spatial axes of `x` (batch, channels, space …) to `size`.
 
-    `attrs` are those of image.resize2d, or a Resizing; `roi` holds the least corner of the part that
-    `tf_crop_and_resize` shows, then the greatest, as shares of the extents.
+    `attrs` are those of image.resize2d, or a Resizing; `roi` holds the lowest corner of the part that
+    `tf_crop_and_resize` selects, then the highest, as fractions of the extents.
     """
     axes = len(size)
     if 0 in x.shape[2:]:
@@ -41,16 +41,16 @@ def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, 
     y, outside = x.astype("float64"), np.zeros((1,) * x.ndim, bool)
     for axis, extent in enumerate(size):
         span = (roi[axis], roi[axis + axes]) if cropping else (0.0, 1.0)
-        places = _places(attrs.coordinate_transformation_mode, x.shape[axis + 2], extent, span)
-        weights = _weights(attrs, places, x.shape[axis + 2])
+        positions = _positions(attrs.coordinate_transformation_mode, x.shape[axis + 2], extent, span)
+        weights = _weights(attrs, positions, x.shape[axis + 2])
         y = np.moveaxis(np.tensordot(y, weights, (axis + 2, 1)), -1, axis + 2)
         if cropping:
-            beyond = (places < 0) | (places > x.shape[axis + 2] - 1)
+            beyond = (positions < 0) | (positions > x.shape[axis + 2] - 1)
             outside = outside | along(beyond, axis + 2, x.ndim)
     return np.where(outside, attrs.extrapolation_value, y)
 
 
-def _places(mode: str, extent: int, count: int, span: tuple[float, float]) -> Array:
+def _positions(mode: str, extent: int, count: int, span: tuple[float, float]) -> Array:
     """Return the positions, on an axis of `extent` elements, of the `count` elements of the result."""
     i, scale = np.arange(count, dtype="float64"), extent / max(count, 1)
     if mode == "half_pixel" or (mode == "pytorch_half_pixel" and count > 1):
@@ -77,8 +77,8 @@ def _weights(attrs: Anything, places: Array, extent: int) -> Array:
         weights[np.arange(len(places)), chosen] = 1
         return weights
     first = np.floor(places).astype("int64")
-    part = places - first
-    shares = [1 - part, part] if attrs.method == "linear" else cubic(part, attrs.cubic_alpha)
+    fraction = places - first
+    shares = [1 - fraction, fraction] if attrs.method == "linear" else cubic(fraction, attrs.cubic_alpha)
     first = first - (attrs.method == "cubic")
     neighbours = [(first + n, share) for n, share in enumerate(shares)]
     if attrs.method == "cubic" and attrs.cubic_exclude:
@@ -128,20 +128,20 @@ def sampled(attrs: Anything, x: Array, grid: Array) -> Array:
     coordinates = [grid[:, len(extents) - 1 - axis].astype("float64") for axis in range(len(extents))]
     choices = []
     for extent, coordinate in zip(extents, coordinates, strict=True):
-        place = _unscaled(coordinate, extent, attrs.align_corners)
+        position = _unscaled(coordinate, extent, attrs.align_corners)
         if attrs.method != "bicubic":
-            place = _inside(place, extent, attrs)
-        choices.append([(_inside(at, extent, attrs), share) for at, share in _around(place, attrs.method)])
+            position = _inside(position, extent, attrs)
+        choices.append([(_inside(at, extent, attrs), share) for at, share in _around(position, attrs.method)])
     total = np.zeros((x.shape[0], *grid.shape[2:], x.shape[1]))
     batch = np.arange(x.shape[0]).reshape(-1, *(1,) * len(extents))
     for corner in product(*choices):
-        held, weight, index = np.ones_like(coordinates[0], bool), 1.0, []
+        inside, weight, index = np.ones_like(coordinates[0], bool), 1.0, []
         for (at, share), extent in zip(corner, extents, strict=True):
-            held = held & (at >= 0) & (at < extent)
+            inside = inside & (at >= 0) & (at < extent)
             weight = weight * share
             index.append(np.clip(at, 0, extent - 1).astype("int64"))
         values = np.moveaxis(x, 1, -1)[(batch, *index)]
-        total = total + np.where(held, weight, 0)[..., None] * values
+        total = total + np.where(inside, weight, 0)[..., None] * values
     return np.moveaxis(total, -1, 1)
 
 
@@ -163,13 +163,13 @@ def _around(place: Array, method: str) -> list[tuple[Array, Array]]:
 
 
 def _inside(place: Array, extent: int, attrs: Anything) -> Array:
-    """Bring `place` into the axis as `attrs.padding_mode` says; "zeros" leaves it unchanged."""
+    """Bring `place` into the axis's range by `attrs.padding_mode`; "zeros" leaves it unchanged."""
     if attrs.padding_mode == "zeros":
         return place
     if attrs.padding_mode == "reflection":
         low, span = (0.0, extent - 1.0) if attrs.align_corners else (-0.5, float(extent))
         if span == 0:
             return np.zeros_like(place)
-        turned = np.abs(place - low) % (2 * span)
-        place = np.minimum(turned, 2 * span - turned) + low
+        distance = np.abs(place - low) % (2 * span)
+        place = np.minimum(distance, 2 * span - distance) + low
     return np.clip(place, 0, extent - 1)

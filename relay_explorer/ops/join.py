@@ -1,4 +1,4 @@
-"""Operators that make one tensor of several, or several of one."""
+"""Operators that join several tensors into one, or split one into several."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _joining(
     precision: Precision = Precision.UNLISTED,
     lenient_in_tvm: str = "",
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare an operator that joins tensors, or takes one apart."""
+    """Declare an operator that joins tensors or splits one."""
     return operator(
         name,
         description=description,
@@ -77,8 +77,8 @@ def _joining(
 
 
 def _agree(fields: Sequence[TensorType], skipped: int, operator: str) -> list[Dim]:
-    """Return the dimensions that all fields share, static where any field's is; axis `skipped` is the first
-    field's.
+    """Return the dimensions that all fields share, each static where any field's is; that of axis `skipped`
+    is the first field's.
     """
     first = fields[0]
     shared = list(first.shape)
@@ -128,7 +128,7 @@ def _how_to_agree(fields: Sequence[TensorType], operator: str) -> str:
     return "make the shapes equal: relay.reshape, relay.strided_slice, relay.nn.pad"
 
 
-# -- one tensor of several
+# -- joining
 
 
 def _concatenate(attrs: Anything, data: Type) -> Type:
@@ -150,13 +150,13 @@ def _concatenate(attrs: Anything, data: Type) -> Type:
 
 
 def _concatenate_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Cut where the tensors were joined."""
+    """Split the gradient at the boundaries of the joined tensors."""
     (fields,) = call.args
     assert call.attrs is not None
     assert isinstance(fields.checked_type, TupleType)
     parts = [typed_field(fields, k) for k in range(len(fields.checked_type.fields))]
     axis = call.attrs["axis"] % axis_count(call)
-    ends = list(accumulate(extent(part, axis, "the gradient of `_concatenate_gradient`") for part in parts))
+    ends = list(accumulate(extent(part, axis, "the gradient of `concatenate`") for part in parts))
     return [relay.split(grad, ends[:-1], axis).tuple_value]
 
 
@@ -202,9 +202,9 @@ def _concatenate_layout(question: Question) -> Answer:
     description="Joins tensors along an existing axis.",
     formula=r"y = x^{(1)} \mathbin{\|}_{\mathit{axis}} x^{(2)} \mathbin{\|}_{\mathit{axis}} \dots",
     level=1,
-    relation=forward("Concatenate", "{out} = the fields of {0}, added up along `axis`", _concatenate),
+    relation=forward("Concatenate", "{out} = the fields of {0}, concatenated along `axis`", _concatenate),
     reference=lambda attrs, data: np.concatenate(data, attrs.axis),
-    gradient=Gradient("dy is cut where the pieces were joined", _concatenate_gradient),
+    gradient=Gradient("dy is split at the boundaries of the joined tensors", _concatenate_gradient),
     lowering=_concatenate_te,
     layout=_concatenate_layout,
     precision=Precision.FOLLOW,
@@ -252,9 +252,9 @@ def _stack_te(lowered: Lowered) -> list[Tensor]:
     "stack",
     description="Joins tensors of one shape along a new axis.",
     formula=r"y_{\dots k \dots} = x^{(k)}_{\dots}",
-    relation=forward("Stack", "{out} = the fields of {0}, along a new axis", _stack),
+    relation=forward("Stack", "{out} = the fields of {0}, stacked along a new axis", _stack),
     reference=lambda attrs, data: np.stack(data, attrs.axis),
-    gradient=Gradient("dy is cut where the pieces were stacked", _stack_gradient),
+    gradient=Gradient("dy is split along the new axis, one slice for each tensor", _stack_gradient),
     lowering=_stack_te,
     example=lambda build: build([X, Y], -1),
     lenient_in_tvm="It did not compare the extents on the axis of the operands that `axis` names.",
@@ -263,7 +263,7 @@ def stack(data: Operands, axis: Annotated[int, attr(0, "The index of the new axi
     """Join the tensors of `data`, equal in shape, along a new axis at index `axis`."""
 
 
-# -- several tensors of one
+# -- splitting
 
 
 class SplitAttrs(Attrs, key="relay.attrs.SplitAttrs"):
@@ -294,25 +294,25 @@ def _split_extents(extent: Dim, cuts: int | tuple[int, ...], axis: int) -> list[
                 culprits=(0,),
             )
         return [extent // cuts] * cuts  # type: ignore[list-item]  # whole
-    places = (0, *cuts)
-    for before, after in zip(places, cuts, strict=False):
+    starts = (0, *cuts)
+    for before, after in zip(starts, cuts, strict=False):
         if after <= before:
             raise RelationError(
                 f"the indices to split at, {list(cuts)}, are not ascending: {after} comes after {before}"
             )
-    if isinstance(extent, int) and places[-1] >= extent:
+    if isinstance(extent, int) and starts[-1] >= extent:
         raise RelationError(
-            f"axis {axis} is {extent}, so it cannot be split at {places[-1]}",
+            f"axis {axis} is {extent}, so it cannot be split at {starts[-1]}",
             f"split before {extent}",
             culprits=(0,),
         )
-    last = extent - places[-1]
-    return [*(after - before for before, after in zip(places, cuts, strict=False)), last]  # type: ignore[list-item]
+    last = extent - starts[-1]
+    return [*(after - before for before, after in zip(starts, cuts, strict=False)), last]  # type: ignore[list-item]
 
 
 def _cut(x: Array, where: int | Sequence[int], axis: int) -> tuple[Array, ...]:
-    """Split an array as `numpy.split` does, which takes four times as long over a row: most of the cost of
-    splitting the gates of an LSTM cell.
+    """Split an array as `numpy.split` does, which takes four times as long for a row; that would be most of
+    the cost of splitting the gates of an LSTM cell.
     """
     axis, size = axis % x.ndim, x.shape[axis]
     if isinstance(where, int):
@@ -347,7 +347,7 @@ def _split_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _split_layout(question: Question) -> Answer:
-    """Infer the layouts of a split; along an axis in blocks, the indices count blocks."""
+    """Infer the layouts of a split; on an axis that is split into blocks, the indices count blocks."""
     old, attrs = question.old[0], question.attrs
     assert attrs is not None
     where = attrs["indices_or_sections"]
@@ -371,17 +371,17 @@ def _split_layout(question: Question) -> Answer:
     "split",
     description="Splits a tensor along an axis into a tuple of parts.",
     formula=r"x = y^{(1)} \mathbin{\|}_{\mathit{axis}} y^{(2)} \mathbin{\|}_{\mathit{axis}} \dots",
-    relation=forward("Split", "{out} = a tuple of {0}, cut along `axis`", _split),
+    relation=forward("Split", "{out} = a tuple of the parts of {0} along `axis`", _split),
     attrs=SplitAttrs,
     reference=lambda attrs, x: _cut(x, attrs.indices_or_sections, attrs.axis),
-    gradient=Gradient("the derivatives of the pieces are joined", _split_gradient),
+    gradient=Gradient("dx = the gradients of the parts, concatenated along `axis`", _split_gradient),
     lowering=_split_te,
     layout=_split_layout,
     precision=Precision.FOLLOW,
     example=lambda build: [build(X, 3, 1), build(X, (1, 4), 1)],
 )
 def split(data: Operand, indices_or_sections: int | Sequence[int], axis: int = 0) -> TupleWrapper:
-    """Split `data` along `axis` into a tuple: that many equal parts, or parts that end at these indices."""
+    """Split `data` along `axis` into a tuple: a number of equal parts, or the parts between the indices."""
     result = call("split", [data], indices_or_sections=indices_or_sections, axis=axis)
     assert result.attrs is not None
     cuts = result.attrs["indices_or_sections"]

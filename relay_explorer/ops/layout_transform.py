@@ -25,7 +25,7 @@ __all__ = ["layout_transform"]
 
 
 def _maps(attrs: Anything) -> tuple[LayoutMap, LayoutMap]:
-    """Map both layouts to one order of whole axes: that of the source."""
+    """Return maps from both layouts to one order of unsplit axes, that of the source."""
     canonical = "".join(letter for letter, _ in parse_layout(attrs.src_layout) if letter.isupper())
     return layout_map(attrs.src_layout, canonical), layout_map(attrs.dst_layout, canonical)
 
@@ -60,7 +60,7 @@ def _layout_transform_layout(question: Question) -> Answer:
     formula=r"y_{n\, c / 16\, h\, w\, c \bmod 16} = x_{n\, c\, h\, w} \quad \text{for NCHW to NCHW16c}",
     family="shape",
     level=5,
-    relation=forward("LayoutTransform", "{out} = {0}, laid out anew", _layout_transform),
+    relation=forward("LayoutTransform", "{out} = {0} in the layout `dst_layout`", _layout_transform),
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
     reference=_layout_transform_reference,

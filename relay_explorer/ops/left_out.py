@@ -1,17 +1,17 @@
 """Operators of TVM 0.14 that this package lacks, with the reasons: a backend, a pass or an annotation
-scheme introduces them, and no user's program begins with them. Names are the operators' own; one that ends
-in a dot stands for all that begin with it.
+scheme introduces them, so programs as users write them have none. Names are the operators' own; a name that
+ends in a dot stands for all that begin with it.
 """
 
 from __future__ import annotations
 
 from ..ir.hooks import provide
 
-_KERNELS = "it is a way in which one backend's kernels compute what {instead} means"
-_PLACES = "it says where a program runs; here it runs in this process"
+_KERNELS = "it is one backend's own algorithm for {instead}"
+_PLACES = "it names the device of a value; here a program runs in this process"
 _MEMORY = "it is the code of TVM's virtual machine or of its memory planning, not of a program"
-_TUNING = "tuning put it into programs, for layouts that a search had found"
-_QUANTIZED = "quantized operators (level 11) are a dialect of their own, which is not here"
+_TUNING = "auto-tuning inserted it, for layouts that its search had chosen"
+_QUANTIZED = "quantized operators (level 11) are a separate dialect, which this package does not have"
 _MARKS = "it marks a program for one of TVM's passes, and computes nothing"
 
 LEFT_OUT: dict[str, str] = {

@@ -1,4 +1,4 @@
-"""Operators that replace elements by their position: masks of sequences, triangles and diagonals."""
+"""Operators that replace elements at some positions: ends of sequences, triangles and diagonals."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def _sequence_mask(attrs: Anything, data: Type, valid_length: Type) -> Type:
 
 
 def _masked(attrs: Anything, x: Array, valid_length: Array) -> Array:
-    place = along(np.arange(x.shape[attrs.axis]), attrs.axis, x.ndim)
-    within = place < along(valid_length, 1 - attrs.axis, x.ndim)
+    position = along(np.arange(x.shape[attrs.axis]), attrs.axis, x.ndim)
+    within = position < along(valid_length, 1 - attrs.axis, x.ndim)
     return np.where(within, x, np.asarray(attrs.mask_value).astype(x.dtype))
 
 
 def _sequence_mask_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """Mask the gradient: elements after the end of a sequence do not come from the data."""
+    """Mask the gradient, because elements after the end of a sequence do not come from the data."""
     assert call.attrs is not None
     return [relay.sequence_mask(grad, call.args[1], 0, call.attrs["axis"]), None]
 
@@ -75,7 +75,7 @@ def _sequence_mask_te(lowered: Lowered) -> list[Tensor]:
     description="Replaces the elements beyond each sequence's length by one value.",
     formula=r"y_{i b} = \begin{cases} x_{i b} & i < \ell_b \\ v & i \ge \ell_b \end{cases}",
     family="index",
-    relation=forward("SequenceMask", "{out} = {0}, with one length of {1} each", _sequence_mask),
+    relation=forward("SequenceMask", "{out} = {0}, if {1} has a length for each sequence", _sequence_mask),
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
     reference=_masked,
@@ -148,13 +148,13 @@ def _with_diagonals(attrs: MatrixSetDiagAttrs, x: Array, diagonal: Array) -> Arr
 
 
 def _matrix_set_diag_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Return the gradients of the data and of the diagonals; the flat indices of the diagonals' elements name
-    their sources.
+    """Return the gradients of the data and of the diagonals. The operator itself, applied to flat indices of
+    the diagonals' elements, yields the sources of the result's elements.
     """
     data, diagonal = call.args
     assert call.attrs is not None
     by_data = Call(call.op, [grad, zeros_of(diagonal)], call.attrs)
-    # padding of the diagonals is never read; the data's elements have no source among them
+    # padding of the diagonals is never read; the other elements have no source in the diagonals
     spare = prod(extents(diagonal))
     nowhere = relay.zeros_like(relay.cast(data, "int32")) + const(spare, "int32")
     numbered = Call(call.op, [nowhere, numbers_of(diagonal, call)], call.attrs)
@@ -178,9 +178,9 @@ def _matrix_set_diag_te(lowered: Lowered) -> list[Tensor]:
             number(attrs.super_diag_right_align, "bool"),
             number(attrs.sub_diag_right_align, "bool"),
         )
-        apart = width - length
-        place = tirx.min(row, column) + select(right, apart, apart * 0)
-        at = clamp(place, 0, width - 1)
+        padding = width - length
+        position = tirx.min(row, column) + select(right, padding, padding * 0)
+        at = clamp(position, 0, width - 1)
         which = [] if attrs.k1 == attrs.k2 else [clamp(attrs.k2 - k, 0, attrs.k2 - attrs.k1)]
         replacement = diagonal(*i[:-2], *which, at)
         return select(every([k >= attrs.k1, k <= attrs.k2]), replacement, x(*i))
@@ -213,7 +213,7 @@ def _matrix_set_diag_te(lowered: Lowered) -> list[Tensor]:
 def matrix_set_diag(
     data: Operand, diagonal: Operand, k: int | tuple[int, int] = 0, align: str = "RIGHT_LEFT"
 ) -> Call:
-    """Replace diagonal `k`, or k[0] to k[1], of `data`; `align` is that of super- and subdiagonals."""
+    """Replace diagonal `k`, or k[0] to k[1], of `data`; `align` aligns short super- and subdiagonals."""
     above, _, below = align.partition("_")
     if above not in ("LEFT", "RIGHT") or below not in ("LEFT", "RIGHT"):
         raise ValueError(
@@ -248,8 +248,8 @@ def _trilu_te(lowered: Lowered) -> list[Tensor]:
     zero = number(0, dtype_of(x))
 
     def value(*i: Value) -> Value:
-        apart, limit = (i[-1] - i[-2]).astype("int64"), k().astype("int64")
-        return select(apart >= limit if lowered.attrs.upper else apart <= limit, x(*i), zero)
+        offset, limit = (i[-1] - i[-2]).astype("int64"), k().astype("int64")
+        return select(offset >= limit if lowered.attrs.upper else offset <= limit, x(*i), zero)
 
     return [stage(x.shape, value, lowered.name)]
 
@@ -263,7 +263,7 @@ def _trilu_te(lowered: Lowered) -> list[Tensor]:
     ),
     family="index",
     level=3,
-    relation=forward("Trilu", "{out} = {0}, if {1} is one integer", _trilu),
+    relation=forward("Trilu", "{out} = {0}, if {1} is an integer scalar", _trilu),
     pattern=OpPattern.ELEMENTWISE,
     flops=no_flops,
     reference=lambda attrs, x, k: (np.triu if attrs.upper else np.tril)(x, k.item()),

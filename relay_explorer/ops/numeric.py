@@ -1,6 +1,6 @@
-"""What the reference implementations of operators share.
+"""Helpers of the operators' reference implementations.
 
-NumPy itself is imported at its first use, so that operators can be declared and typed where there is none.
+NumPy is imported at its first use, so that operators can be declared and typed where it is not installed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any as Anything
 from ..ir.op import Reference, RelationError
 from .lazy import LazyModule
 
-Array = Anything  # numpy.ndarray, a name that would import NumPy
+Array = Anything  # numpy.ndarray; naming it would import NumPy
 
 
 np: Anything = LazyModule("numpy", "values need NumPy: pip install numpy")
@@ -25,9 +25,9 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Make overflow and NaN results, not warnings.
+    """Let overflow yield infinity and invalid operations NaN, without warnings.
 
-    A reference implementation does this for itself. Code that calls thousands of them does it once around
+    Each reference implementation does this by itself. Code that calls thousands of them does it once around
     all, because it takes longer than a small sum.
     """
     token = _quiet.set(True)
@@ -39,10 +39,10 @@ def quiet() -> Iterator[None]:
 
 
 def checked(reference: Reference) -> Reference:
-    """Wrap a reference implementation as the interpreter calls it.
+    """Wrap a reference implementation for the interpreter.
 
-    Results are arrays in memory of their own, scalars included; overflow and NaN are results, not
-    warnings; a shape that does not fit is a ValueError.
+    Its results are arrays in memory of their own, scalars included; overflow and NaN cause no warnings; a
+    shape that does not fit raises a ValueError.
     """
 
     def guarded(attrs: Anything, values: tuple[Anything, ...]) -> Anything:
@@ -85,9 +85,9 @@ def is_float(x: Array) -> bool:
 
 def element_type(name: Anything) -> Anything:
     """Return the NumPy type called `name`, or `name` itself where it is one; raise a TypeError that names it
-    where NumPy has none.
+    where NumPy has no such type.
 
-    NumPy lacks bfloat16: its elements are held in float32, and `cast` rounds to its precision.
+    NumPy lacks bfloat16: its elements are stored in float32, and `cast` rounds to its precision.
     """
     return name if isinstance(name, np.dtype) else _named(str(name))
 
@@ -101,7 +101,7 @@ def _named(name: str) -> Anything:
 
 
 def rounded_to_bfloat16(x: Array) -> Array:
-    """Round each number to the nearest bfloat16 (a tie to the even one), held in float32."""
+    """Round each number to the nearest bfloat16 (ties to even), stored in float32."""
     bits = x.astype("float32").reshape(-1).view("uint32").astype("uint64")
     upper = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
     rounded = upper.astype("uint32").view("float32")
@@ -131,12 +131,14 @@ def quotient(x: Array, y: Array) -> Array:
 
 def per(total: Array, count: int) -> Array:
     """Divide `total` by a number of elements, rounded towards zero for integers."""
-    wide = "uint64" if total.dtype.kind in "bu" else "int64"  # a narrow integer type may not hold the number
+    wide = (
+        "uint64" if total.dtype.kind in "bu" else "int64"
+    )  # a narrow integer type may not represent the count
     return quotient(total, np.asarray(count, wide))
 
 
 def limits(x: Array) -> tuple[Anything, Anything]:
-    """Return the least and the greatest number that the element type of `x` holds."""
+    """Return the least and the greatest value of the element type of `x`."""
     if is_float(x):
         return -np.inf, np.inf
     return (0, 1) if x.dtype.kind == "b" else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)

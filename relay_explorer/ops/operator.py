@@ -1,4 +1,4 @@
-"""Declare an operator: one decorated function, whose signature is the builder, the schema and the types.
+"""Declare an operator by one decorated function, whose signature gives its builder, attributes and types.
 
     from relay_explorer.ops import IDENTITY, Gradient, OpPattern, Operand, attr, np, operator, t
 
@@ -19,11 +19,11 @@
 
 * A parameter that is `Annotated[…, attr(…)]` or `Annotated[…, required(…)]` is an attribute. The default of
   `attr` is that of the text format, where an attribute that has its default is not printed; the parameter's
-  own default is the builder's. `attr(…, kind="Ints")` names the kind of the value where the parameter takes
-  more than that, and `attr(…, normal=pair)` a function that makes the value of what was given.
-* Every other parameter is an operand: an `Operand`, which `arguments.expr` makes an expression of, or
-  `Operands`, several of them as one tuple.
-* A body that is only a docstring is derived. One that is written out returns `call("my.scaled_relu", …)`.
+  own default is the builder's. `attr(…, kind="Ints")` names the kind of the attribute where the parameter
+  accepts more, and `attr(…, normal=pair)` a function that converts the argument to the attribute.
+* Every other parameter is an operand: an `Operand`, which `arguments.expr` converts to an expression, or
+  `Operands`, several of them, which become one tuple.
+* If the body is only a docstring, the builder is derived. Any other body returns `call("my.scaled_relu", …)`.
 * `attrs=` takes an `Attrs` class that several operators share: parameters named as its fields are attributes.
 """
 
@@ -48,7 +48,7 @@ from .te.lowered import Lowering
 
 P = ParamSpec("P")
 R = TypeVar("R")
-DECLARED: set[str] = set()  # the package's own operators, which the book's reference has
+DECLARED: set[str] = set()  # the package's own operators, which the book's reference describes
 FAMILIES = (
     "arithmetic", "activation", "comparison", "reduction", "matmul", "convolution", "pooling",
     "normalization", "shape", "index", "creation", "image", "training", "other",
@@ -80,29 +80,29 @@ def operator(
     results: int | None = None,
     lenient_in_tvm: str = "",
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare the operator `name`: a decorator of its builder.
+    """Declare the operator `name`; return a decorator for its builder.
 
     `description` is one sentence for readers, such as "Computes the sine of each element." It defaults to
     the docstring's first paragraph. `formula` is LaTeX without dollar signs. `family` is one of FAMILIES, by
-    which explorers colour the operator; `relation` is its type relation (`relay_explorer.ops.relation`),
+    which explorers colour the operator. `relation` is its type relation (`relay_explorer.ops.relation`),
     `pattern` says how the operator is fused, and `flops` returns the number of floating-point operations of a
     call, given its attributes, operand types and result type.
 
     `reference` is its reference implementation: a function of the attributes and of the operands' NumPy
     arrays (tuples of them for tuples), which returns an array, or a tuple of them, of the shape and element
-    type that `relation` infers. `lowering` is the computation of its kernel, a function of a
-    `relay_explorer.ops.te.lowered.Lowered`, or HOST: Python runs the reference implementation. `gradient`,
-    `layout` (a rule of `relay_explorer.ops.layouts`), `precision` and `traits` are for the passes that ask
-    for them; they may be NotApplicable(reason); `kernel_layouts` gives ConvertLayout the default layout of a
-    layer's weight for each layout of its data. `example` makes a well-typed call, or several, with the
-    builder that it is given.
+    type that `relation` infers. `lowering` builds the computation of its kernel from a
+    `relay_explorer.ops.te.lowered.Lowered`, or is HOST where Python runs the reference implementation.
+    Passes read `gradient`, `layout` (a rule of `relay_explorer.ops.layouts`), `precision` and `traits`, which
+    may be NotApplicable(reason); `kernel_layouts` gives ConvertLayout the default layout of a layer's weight
+    for each layout of its data. `example` is a function of the builder that returns a well-typed call, or
+    several.
 
-    `inputs` names the operands where they are not the builder's parameters (None: any number); `results` says
-    how many fields a result that is returned as a TupleWrapper has. `attrs` is an explicit schema,
-    `attrs_key` the key of a derived one; `lenient_in_tvm` says where TVM's relation accepted more.
+    `inputs` names the operands where they are not the builder's parameters (None: any number); `results` is
+    the number of fields of a result that is returned as a TupleWrapper. `attrs` is an explicit schema,
+    `attrs_key` the key of a derived one; `lenient_in_tvm` states what more TVM's relation accepted.
     """
     if family not in FAMILIES:
-        raise ValueError(f"{name}: unknown family {family!r}; known are {', '.join(FAMILIES)}")
+        raise ValueError(f"{name}: unknown family {family!r}; supported are {', '.join(FAMILIES)}")
 
     def declared(function: Callable[P, R]) -> Callable[P, R]:
         assert isinstance(function, FunctionType)
@@ -145,7 +145,7 @@ def operator(
 
 
 def call(name: str, operands: Sequence[object], **attrs: object) -> Call:
-    """Build a call of the operator `name`: what a builder returns whose body is written out."""
+    """Build a call of the operator `name`, for builders that have a body of their own."""
     op = Op.get(name)
     schema = op.attrs_class
     return Call.of(

@@ -1,5 +1,5 @@
-"""Random numbers as functions of a key. The same key gives the same numbers, so each is used once, and
-every operator returns the next key. `relay.random` gathers the builders.
+"""Operators that compute random numbers from a key, for `relay.random`. The same key yields the same
+numbers, so a program uses each key once, and every operator also returns the next key.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _split(types: Sequence[Type], num_inputs: int, attrs: None, reporter: Report
 def _distribution(
     types: Sequence[Type], num_inputs: int, attrs: UniformAttrs | NormalAttrs, reporter: Reporter
 ) -> bool:
-    """Relate a key and two scalars of the result's element type to the result."""
+    """Relate the types of a key and of two scalars, which have the result's element type, to the result."""
     _check_key(types[0])
     if attrs.out_dtype not in ("float32", "float64"):
         raise RelationError(f'out_dtype is "{attrs.out_dtype}", but it is float32 or float64')
@@ -126,14 +126,14 @@ def _uniform(attrs: UniformAttrs, key: Array, low: Array, high: Array) -> tuple[
 
 
 def _normal(attrs: NormalAttrs, key: Array, mean: Array, scale: Array) -> tuple[Array, Array]:
-    """Draw normal numbers from two uniform ones each, by the Box-Muller transform."""
+    """Draw normally distributed numbers, each from two uniform ones, by the Box-Muller transform."""
     after, units = _units(key, (2, *attrs.out_shape), attrs.out_dtype or "float32")
     radius = np.sqrt(-2 * np.log(1 - units[0]))
     return after, (radius * np.sin(2 * np.pi * units[1]).astype(units.dtype)) * scale + mean
 
 
 def _drawn(attrs: Anything, key: Array, probs: Array) -> tuple[Array, Array]:
-    """Draw indices: each is the first one up to which the probabilities sum to more than a uniform number."""
+    """Draw indices: each is the first at which the cumulative probability exceeds a uniform random number."""
     weights = np.maximum(probs.astype("float32"), 0)
     sums = np.cumsum(weights / weights.sum(-1, keepdims=True), -1)
     after, units = _units(key, (*probs.shape[:-1], attrs.num_samples), "float32")
@@ -142,7 +142,7 @@ def _drawn(attrs: Anything, key: Array, probs: Array) -> tuple[Array, Array]:
 
 
 def _per_number(work: int) -> Flops:
-    """Count so many operations for each number of the result, which is the second field of a tuple."""
+    """Count a fixed number of operations for each element of the result, the second field of a tuple."""
 
     def flops(attrs: Attrs, inputs: Sequence[Type], output: Type) -> int:
         return work * (size_of(output.fields[1]) if isinstance(output, TupleType) else 0)
@@ -161,11 +161,11 @@ def threefry_key(seed: int) -> Constant:
     formula=r"y_n = \mathrm{Threefry}_k(n)",
     family="creation",
     relation=Relation(
-        "ThreefryGenerate", _generate, "{out} = (a key, words in `out_shape`), and {0} is a key"
+        "ThreefryGenerate", _generate, "{out} = (a key, 64-bit words of `out_shape`), and {0} is a key"
     ),
     flops=no_flops,
     reference=_generated,
-    gradient=NotApplicable("there is no rule for random numbers"),
+    gradient=NotApplicable("there is no gradient rule for random numbers"),
     lowering=random_te.threefry_generate,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -183,10 +183,10 @@ def threefry_generate(key: Operand, shape: Sequence[int]) -> TupleWrapper:
     description="Splits a key into two keys whose random numbers are independent.",
     formula=r"(k 0,\ k 1)",
     family="creation",
-    relation=Relation("ThreefrySplit", _split, "{out} = two keys, and {0} is one"),
+    relation=Relation("ThreefrySplit", _split, "{out} = two keys, and {0} is a key"),
     flops=no_flops,
     reference=lambda attrs, key: threefry.split(key),
-    gradient=NotApplicable("there is no rule for random numbers"),
+    gradient=NotApplicable("there is no gradient rule for random numbers"),
     lowering=random_te.threefry_split,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -206,10 +206,10 @@ def _number(value: Expr | float, dtype: str) -> Expr:
     description="Draws random numbers uniformly between two bounds; also returns the next key.",
     formula=r"y_i \sim \mathrm{U}[a, b)",
     family="creation",
-    relation=Relation("Uniform", _distribution, "{out} = (a key, numbers of `out_shape` and `out_dtype`)"),
+    relation=Relation("Uniform", _distribution, "{out} = (a key, a tensor of `out_shape` and `out_dtype`)"),
     flops=_per_number(2),
     reference=_uniform,
-    gradient=NotApplicable("there is no rule for random numbers"),
+    gradient=NotApplicable("there is no gradient rule for random numbers"),
     lowering=random_te.uniform,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -241,10 +241,10 @@ def uniform(
     description="Draws random numbers from a normal distribution; also returns the next key.",
     formula=r"y_i \sim \mathrm{N}(\mu, \sigma^2)",
     family="creation",
-    relation=Relation("Normal", _distribution, "{out} = (a key, numbers of `out_shape` and `out_dtype`)"),
+    relation=Relation("Normal", _distribution, "{out} = (a key, a tensor of `out_shape` and `out_dtype`)"),
     flops=_per_number(8),
     reference=_normal,
-    gradient=NotApplicable("there is no rule for random numbers"),
+    gradient=NotApplicable("there is no gradient rule for random numbers"),
     lowering=random_te.normal,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -283,7 +283,7 @@ def normal(
     ),
     flops=no_flops,
     reference=_drawn,
-    gradient=NotApplicable("there is no rule for random numbers"),
+    gradient=NotApplicable("there is no gradient rule for random numbers"),
     lowering=random_te.multinomial,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,

@@ -1,11 +1,11 @@
-"""Register an operator by its name, and set its properties, as `tvm.relay.op` let one:
+"""Register an operator by its name and set its properties, as with `tvm.relay.op`:
 
     register("smooth", "A running mean.")
     Op.get("smooth").relation = IDENTITY
     register_pattern("smooth", OpPattern.OPAQUE)
 
-`operator` declares an operator as a whole. The methods by which old code completed an
-operator (`set_num_inputs`, `add_type_rel` …) are the compat layer's: `relay_explorer.compat.operator_steps`.
+`operator` declares an operator as a whole. The methods with which older code completed an operator
+(`set_num_inputs`, `add_type_rel` …) are in the compatibility layer: `relay_explorer.compat.operator_steps`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ V = TypeVar("V")
 
 
 def register(op_name: str, describe: str = "") -> Op:
-    """Register an operator, which has no relation yet, and return it; raise a RelayError where the name is
+    """Register and return an operator that has no type relation yet; raise a RelayError where the name is
     taken.
     """
     Op.load_all()
@@ -57,8 +57,8 @@ def register_op_attr(
 @overload
 def register_op_attr(op_name: str, attr_key: str, value: V, level: int = 10) -> V: ...
 def register_op_attr(op_name: str, attr_key: str, value: Anything = None, level: int = 10) -> Anything:
-    """Set a property of an operator, which is registered if it was not. Without `value`, return a decorator
-    for the function that is the property.
+    """Set a property of an operator, registering it first if necessary. Without `value`, return a decorator
+    that sets the property to a function.
     """
     Op.load_all()
     op = Op._registry.get(op_name) or register(op_name)
@@ -76,7 +76,7 @@ def register_pattern(op_name: str, pattern: int, level: int = 10) -> int:
 
 
 def register_stateful(op_name: str, stateful: bool, level: int = 10) -> bool:
-    """Register whether the operator has side effects. No pass of this package asks for it."""
+    """Register whether the operator has side effects. No pass of this package reads it."""
     return register_op_attr(op_name, "TOpIsStateful", stateful, level)
 
 

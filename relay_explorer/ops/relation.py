@@ -1,6 +1,6 @@
 """Type relations that many operators share, and helpers to write others.
 
-A dimension is an int, `Any` (`?`, known when the program runs) or a Size (`n`, `2 * n + 1`). The
+A dimension is an int, `Any` (`?`, known only at run time) or a Size (`n`, `2 * n + 1`). The
 helpers compute with all of them.
 """
 
@@ -20,7 +20,7 @@ MAX_DIMS = 100_000  # of all fields of such a tuple together
 
 
 def known(types: Sequence[Type], count: int) -> bool:
-    """Tell whether the first `count` types are known, fields of tuples included."""
+    """Return whether the first `count` types are known, fields of tuples included."""
     for type_ in types[:count]:
         if isinstance(type_, IncompleteType):
             return False
@@ -30,8 +30,8 @@ def known(types: Sequence[Type], count: int) -> bool:
 
 
 def tensor(type_: Type, operand: int, name: str = "") -> TensorType:
-    """Return `type_` as a tensor type; raise a RelationError that names the argument where it is something
-    else.
+    """Return `type_` as a tensor type; raise a RelationError that names the argument where it is
+    not one.
     """
     if isinstance(type_, TensorType):
         return type_
@@ -58,8 +58,8 @@ def tensor_fields(type_: Type, operator: str) -> tuple[TensorType, ...]:
 
 
 def forward(name: str, formula: str, result: Callable[..., Type]) -> Relation:
-    """Make a relation that waits until all inputs are known, then assigns the output: `result(attrs,
-    *inputs)`.
+    """Make a relation that waits until all input types are known, then assigns `result(attrs, *inputs)` to
+    the output.
     """
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -94,7 +94,7 @@ def broadcast_dims(a: Dim, b: Dim) -> Dim | None:
     """Return the dimension that `a` and `b` broadcast to, or None where they cannot: they must be equal, or
     one of them 1.
 
-    A dynamic dimension, `?`, yields to a static one over 1.
+    A dynamic dimension, `?`, with a static one greater than 1 yields the static one.
     """
     if a is b or a == b:
         return a
@@ -110,7 +110,7 @@ def broadcast_dims(a: Dim, b: Dim) -> Dim | None:
 
 
 def _broadcast_help(longer: Shape, shorter: Shape) -> list[str]:
-    """Suggest remedies where two shapes do not broadcast: the usual slips first."""
+    """Suggest remedies where two shapes do not broadcast, the most common mistakes first."""
     help = ["make the two equal on that axis, or one of them 1 (relay.reshape, relay.expand_dims)"]
     if len(shorter) == 1 and len(longer) > 1 and shorter[0] in longer:
         axis = longer.index(shorter[0])
@@ -207,12 +207,12 @@ def normal_axes(axes: Iterable[int], rank: int, operator: str = "") -> list[int]
 
 
 def same_dim(a: Dim, b: Dim) -> bool:
-    """Tell whether two dimensions can be the same: they are equal, or their difference is dynamic."""
+    """Return whether two dimensions can be the same: they are equal, or their difference is dynamic."""
     return a == b or (not (isinstance(a, int) and isinstance(b, int)) and not isinstance(a - b, (int, float)))
 
 
 def meet_dims(a: Dim, b: Dim) -> Dim:
-    """Return the more precisely known of two dimensions for which `same_dim` holds."""
+    """Return the more precise of two dimensions for which `same_dim` holds."""
     if isinstance(a, int):
         return a
     return b if isinstance(b, int) or isinstance(a, Any) else a
@@ -238,12 +238,12 @@ def count(shape: Shape) -> int | None:
 
 
 def is_integer(dtype: str) -> bool:
-    """Tell whether `dtype` is a signed or unsigned integer type; bool is not one."""
+    """Return whether `dtype` is a signed or unsigned integer type; bool is not one."""
     return dtype.startswith(("int", "uint"))
 
 
 def integers(type_: Type, operand: int, name: str) -> TensorType:
-    """Return `type_` as a tensor of integers; raise a RelationError where it is something else."""
+    """Return `type_` as a tensor of integers; raise a RelationError where it is not one."""
     result = tensor(type_, operand, name)
     if not is_integer(result.dtype):
         raise RelationError(
@@ -255,8 +255,8 @@ def integers(type_: Type, operand: int, name: str) -> TensorType:
 
 
 def floating(type_: Type, operand: int, name: str) -> TensorType:
-    """Return `type_` as a tensor of floating-point numbers; raise a RelationError where it is something
-    else.
+    """Return `type_` as a tensor of floating-point numbers; raise a RelationError where it is not
+    one.
     """
     result = tensor(type_, operand, name)
     if not result.dtype.startswith(("float", "bfloat")):
@@ -269,7 +269,7 @@ def floating(type_: Type, operand: int, name: str) -> TensorType:
 
 
 def scalar(type_: Type, operand: int, name: str) -> TensorType:
-    """Return `type_` as the type of a scalar; raise a RelationError where it is something else."""
+    """Return `type_` as the type of a scalar; raise a RelationError where it is not one."""
     result = tensor(type_, operand, name)
     if result.shape:
         raise RelationError(
@@ -281,7 +281,7 @@ def scalar(type_: Type, operand: int, name: str) -> TensorType:
 
 
 def check_rank(rank: int) -> int:
-    """Return `rank`, or raise a RelationError where a type of so many axes would fill the memory."""
+    """Return `rank`, or raise a RelationError where a type of that many axes would fill the memory."""
     if rank > MAX_AXES:
         raise RelationError(
             f"the result would have {rank:,} axes, and at most {MAX_AXES:,} are supported",
@@ -291,7 +291,7 @@ def check_rank(rank: int) -> int:
 
 
 def check_fields(fields: int, rank: int) -> int:
-    """Return `fields`, or raise a RelationError where a tuple of so many tensors would fill the memory."""
+    """Return `fields`, or raise a RelationError where a tuple of that many tensors would fill the memory."""
     most = min(MAX_FIELDS, MAX_DIMS // max(1, rank))
     if fields > most:
         raise RelationError(

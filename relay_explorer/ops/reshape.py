@@ -46,7 +46,7 @@ def _reshaping(
     precision: Precision = Precision.UNLISTED,
     traits: tuple[Trait, ...] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare an operator that gives the elements the shape that the type `result(attrs, *types)` has."""
+    """Declare an operator that reshapes its data to the shape of the type `result(attrs, *types)`."""
 
     def reference(attrs: Anything, *values: Array) -> Array:
         shape = result(attrs, *[TensorType.of(x.shape, str(x.dtype)) for x in values]).shape
@@ -55,7 +55,7 @@ def _reshaping(
     return operator(
         name,
         description=description,
-        formula=r"y[k] = x[k] \text{ for every place } k \text{ in row-major order}",
+        formula=r"y[k] = x[k] \text{ for every index } k \text{ in row-major order}",
         family="shape",
         level=level,
         relation=forward(relation_name, relation_formula, result),
@@ -84,14 +84,14 @@ class ReshapeAttrs(Attrs, key="relay.attrs.ReshapeAttrs"):
 
 
 class _Plan:
-    """Reads `newshape` from the left, and consumes the dimensions of `source` in step. Copied, merged or
-    split dimensions account for their own elements; the others determine what -1 stands for.
+    """The interpretation of `newshape`, read from the left while it consumes the dimensions of `source`.
+    Copied, merged or split dimensions account for their own elements; the others determine -1.
     """
 
     def __init__(self, source: Shape, newshape: Sequence[int], allowzero: bool) -> None:
         self.source, self.newshape, self.allowzero = source, list(newshape), allowzero
         self.out: list[Dim] = []
-        self.free: list[int] = []  # sizes written in newshape, not copied from the source
+        self.free: list[int] = []  # extents written in newshape, not copied from the source
         self.at = 0  # the next dimension of the source
         self.accounted: set[int] = set()
         self.inferred = -1
@@ -225,7 +225,7 @@ def _reshape(attrs: ReshapeAttrs, data: Type) -> TensorType:
 
 
 def _reshape_te(lowered: Lowered) -> list[Tensor]:
-    """Compute dimensions that are not known from the operand's, of which the type relation knows less."""
+    """Compute dynamic dimensions from the operand's, about which the type relation knows less."""
     x, shape = lowered.inputs[0], lowered.out_shape
     several = sum(known(dim) is None for dim in shape) > 1
     extents = _by_newshape(x, shape, lowered.attrs) if several else _rest_computed(x, shape)
@@ -238,10 +238,10 @@ def _reverse_reshape_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _by_newshape(x: Tensor, shape: TeShape, attrs: Anything) -> TeShape:
-    """Compute the dynamic sizes of `shape` as `newshape` says."""
+    """Compute the dynamic extents of `shape` by interpreting `newshape`."""
     sizes, codes = list(dims(x)), iter(attrs.newshape)
     extents: list[Anything] = []
-    left = None  # the axis of all remaining elements
+    left = None  # the axis whose extent is -1
     for code in codes:
         if code == -1:
             left = len(extents)
@@ -268,7 +268,7 @@ def _by_newshape(x: Tensor, shape: TeShape, attrs: Anything) -> TeShape:
 
 
 def _rest_computed(x: Tensor, shape: TeShape) -> TeShape:
-    """Compute the one dynamic size of `shape`, if it has one, from the number of elements."""
+    """Compute the extent of `shape` that is dynamic, if exactly one is, from the number of elements."""
     unknown = [axis for axis, dim in enumerate(shape) if known(dim) is None]
     if len(unknown) != 1:
         return shape
@@ -282,7 +282,7 @@ def _rest_computed(x: Tensor, shape: TeShape) -> TeShape:
     "reshape",
     description="Gives a tensor another shape; its elements stay in row-major order.",
     relation_name="Reshape",
-    relation_formula="{out} = {0} as `newshape`",
+    relation_formula="{out} = {0} in the shape `newshape`",
     result=_reshape,
     inputs=("data",),
     attrs=ReshapeAttrs,
@@ -308,7 +308,7 @@ def _reverse_reshape(attrs: ReshapeAttrs, data: Type) -> TensorType:
     "contrib_reverse_reshape",
     description="Reshapes as reshape does, but reads special values in the new shape from the right.",
     relation_name="ReverseReshape",
-    relation_formula="{out} = {0} as `newshape`, read from the right",
+    relation_formula="{out} = {0} in the shape `newshape`, read from the right",
     result=_reverse_reshape,
     inputs=("data",),
     attrs=ReshapeAttrs,

@@ -91,7 +91,7 @@ def _reverse_prefixes(attrs: Anything, x: Array, seq_lengths: Array) -> Array:
 
 
 def _reverse_sequence_te(lowered: Lowered) -> list[Tensor]:
-    """Reverse a prefix of each sequence: none of it for a length below 1, all of it for one too long."""
+    """Reverse a prefix of each sequence; lengths are clamped to the range from 0 to the extent."""
     x, lengths = lowered.inputs
     seq, batch = lowered.attrs.seq_axis % len(x.shape), lowered.attrs.batch_axis % len(x.shape)
     extent = dims(x)[seq]
@@ -99,8 +99,8 @@ def _reverse_sequence_te(lowered: Lowered) -> list[Tensor]:
     def value(*i: Value) -> Value:
         length = cast(lengths(i[batch]), "int64")
         length = tirx.max(tirx.min(length, number(extent, "int64") if isinstance(extent, int) else extent), 0)
-        place = select(i[seq] < length, length - 1 - i[seq], cast(i[seq], "int64"))
-        return x(*i[:seq], place, *i[seq + 1 :])
+        source = select(i[seq] < length, length - 1 - i[seq], cast(i[seq], "int64"))
+        return x(*i[:seq], source, *i[seq + 1 :])
 
     return [stage(x.shape, value, lowered.name)]
 
@@ -112,7 +112,9 @@ def _reverse_sequence_te(lowered: Lowered) -> list[Tensor]:
     r" \end{cases}",
     family="shape",
     level=3,
-    relation=forward("ReverseSequence", "{out} = {0}, with one length of {1} each", _reverse_sequence),
+    relation=forward(
+        "ReverseSequence", "{out} = {0}, if {1} has a length for each sequence", _reverse_sequence
+    ),
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
     reference=_reverse_prefixes,

@@ -1,4 +1,4 @@
-"""Cumulative sums and products along an axis."""
+"""Operators that compute cumulative sums and products along an axis."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def _scan(attrs: ScanopAttrs, data: Type) -> Type:
 
 
 def _running(name: str) -> Reference:
-    """Scan by NumPy's function of that name; an exclusive scan is shifted by one element, from 0 or 1."""
+    """Make a reference implementation by NumPy's function `name`. An exclusive scan is shifted by one
+    element and begins with 0 or 1.
+    """
 
     def compute(attrs: ScanopAttrs, x: Array) -> Array:
         axis, row = (0, x.reshape(-1)) if attrs.axis is None else (attrs.axis, x)
@@ -77,7 +79,7 @@ def _scanned(rule: Callable[[Call, Expr, Expr, int], Expr]) -> GradientRule:
 
 
 def _from_the_end(grad: Expr, axis: int, exclusive: bool) -> Expr:
-    """Sum all elements from each index on."""
+    """Compute the cumulative sum from the end: for each index, sum the elements from there on."""
     return relay.reverse(relay.cumsum(relay.reverse(grad, axis), axis, exclusive=exclusive), axis)
 
 
@@ -87,7 +89,9 @@ def _sums(call: Call, x: Expr, grad: Expr, axis: int) -> Expr:
 
 
 def _products(call: Call, x: Expr, grad: Expr, axis: int) -> Expr:
-    """Divide each result by each of its factors; this is right where no element is 0."""
+    """Differentiate a cumulative product: each result's derivative by a factor is the result divided by the
+    factor, if no element is 0.
+    """
     assert call.attrs is not None
     exclusive = call.attrs["exclusive"]
     dtype = tensor_type(call.args[0]).dtype
@@ -114,14 +118,14 @@ def _running_te(times: bool) -> Lowering:
                 total = local(1, wide)
                 total[0] = number(1 if times else 0, wide)
                 with each(shape[axis]) as i:
-                    place = (*rest[:axis], i, *rest[axis:])
-                    source = place if attrs.axis is not None else unravel(i, dims(x))
+                    index = (*rest[:axis], i, *rest[axis:])
+                    source = index if attrs.axis is not None else unravel(i, dims(x))
                     if attrs.exclusive:
-                        result[place] = cast(total[0], dtype)
+                        result[index] = cast(total[0], dtype)
                     here = cast(cast(data[tuple(source)], dtype), wide)
                     total[0] = total[0] * here if times else total[0] + here
                     if not attrs.exclusive:
-                        result[place] = cast(total[0], dtype)
+                        result[index] = cast(total[0], dtype)
 
         return loops([(shape, dtype)], [x], body, call.name)
 

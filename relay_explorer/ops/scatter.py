@@ -48,7 +48,7 @@ __all__ = ["scatter_elements", "scatter_nd"]
 
 
 def index_length(i: TensorType, operator: str, operand: int = 1) -> int:
-    """Return how many coordinates each index has: the extent of the first axis of `i`."""
+    """Return the number of coordinates of each index: the extent of the first axis of `i`."""
     length = i.shape[0] if i.shape else None
     if not isinstance(length, int):
         raise RelationError(
@@ -60,14 +60,14 @@ def index_length(i: TensorType, operator: str, operand: int = 1) -> int:
 
 
 def _combined(x: Array, index: tuple[Array, ...], updates: Array, reduction: str) -> Array:
-    """Write `updates` at `index` of a copy of `x`, or combine them with its elements, one after the other."""
+    """Write `updates` at `index` of a copy of `x`, or combine them with its elements, one after another."""
     y = x.copy()
     if reduction == "update":
         y[index] = updates
     elif reduction == "mean":  # of the element and the update, so later updates have more weight
         for at in np.ndindex(updates.shape):
-            place = tuple([axis[at] for axis in index])
-            y[place] = quotient(np.asarray(y[place] + updates[at]), np.asarray(2, x.dtype))
+            position = tuple([axis[at] for axis in index])
+            y[position] = quotient(np.asarray(y[position] + updates[at]), np.asarray(2, x.dtype))
     else:
         ufunc = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}[reduction]
         ufunc.at(y, index, updates)
@@ -76,7 +76,7 @@ def _combined(x: Array, index: tuple[Array, ...], updates: Array, reduction: str
 
 def _unknown(call: Call, name: str, value: str) -> RelayError:
     return RelayError(
-        f'the gradient of `{call.op}` is known for {name}="update" and "add", not for "{value:.20}"',
+        f'the gradient of `{call.op}` is defined for {name}="update" and "add", not for "{value:.20}"',
         call.span,
     )
 
@@ -86,7 +86,7 @@ def _lies(index: Value, dim: Anything) -> Value:
 
 
 def _combine(there: Value, update: Value, reduction: str) -> Value:
-    """Combine an element with an update of it."""
+    """Combine an element with its update."""
     boolean = dtype_of(there) == "bool"
     if reduction == "update":
         return update
@@ -101,15 +101,15 @@ def _combine(there: Value, update: Value, reduction: str) -> Value:
 
 
 def _scattered_te(lowered: Lowered, count: Shape, at: Anything, reduction: str) -> list[Tensor]:
-    """Write the updates one after the other, the one at `index` at the coordinates `at(indices, index)`."""
+    """Write the updates one after another; update `index` goes to the coordinates `at(indices, index)`."""
     x, indices, updates = lowered.inputs
     shape = dims(x)
 
     def body(ins: Buffers, outs: Buffers) -> None:
         (data, where, new), (result,) = ins, outs
         with each(product(shape)) as n:
-            place = tuple(unravel(n, shape))
-            result[place] = data[place]
+            position = tuple(unravel(n, shape))
+            result[position] = data[position]
         with each(product(count)) as n:
             index = unravel(n, count)
             target = at(where, index)
@@ -144,9 +144,9 @@ def _scattered(attrs: Anything, x: Array, indices: Array, updates: Array) -> Arr
 
 
 def _scatter_elements_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """Differentiate by the data and the updates; no index may occur twice.
+    """Differentiate by the data and the updates, assuming that no index occurs twice.
 
-    Of several updates of one element the last counts, which is known only at run time.
+    Of several updates of one element the last one wins, and which one that is is known only at run time.
     """
     _, indices, updates = call.args
     assert call.attrs is not None
@@ -162,7 +162,7 @@ def _scatter_elements_gradient(call: Call, grad: Expr) -> list[Expr | None]:
 
 
 def _scatter_elements_te(lowered: Lowered) -> list[Tensor]:
-    """Write the updates in order, so that of equal indices the last wins, as in NumPy."""
+    """Write the updates in order, so that the last of several with equal indices wins, as in NumPy."""
     x = lowered.inputs[0]
     axis = lowered.attrs.axis % len(x.shape)
 
@@ -179,7 +179,9 @@ def _scatter_elements_te(lowered: Lowered) -> list[Tensor]:
     formula=r"y_{a\, \mathit{indices}_{a i b}\, b} = u_{a\, i\, b}, \quad y_j = x_j \text{ elsewhere}",
     family="index",
     level=3,
-    relation=forward("ScatterElements", "{out} = {0}, if {1} and {2} agree", _scatter_elements),
+    relation=forward(
+        "ScatterElements", "{out} = {0}, if {1} and {2} have one shape of its rank", _scatter_elements
+    ),
     pattern=OpPattern.OPAQUE,
     flops=no_flops,
     reference=_scattered,
@@ -246,11 +248,11 @@ def _scatter_nd_gradient(call: Call, grad: Expr) -> list[Expr | None]:
 
 def _scatter_nd_te(lowered: Lowered) -> list[Tensor]:
     x, indices, updates = lowered.inputs
-    length, places = int(indices.shape[0]), len(indices.shape) - 1
+    length, outer = int(indices.shape[0]), len(indices.shape) - 1
 
     def at(where: Anything, index: Sequence[Value]) -> list[Value]:
-        chosen = [counted(where[(int32(n), *index[:places])], x.shape[n]) for n in range(length)]
-        return [*chosen, *[int64(i) for i in index[places:]]]
+        chosen = [counted(where[(int32(n), *index[:outer])], x.shape[n]) for n in range(length)]
+        return [*chosen, *[int64(i) for i in index[outer:]]]
 
     return _scattered_te(lowered, dims(updates), at, lowered.attrs.mode)
 
@@ -264,7 +266,7 @@ def _scatter_nd_te(lowered: Lowered) -> list[Tensor]:
     ),
     family="index",
     level=3,
-    relation=forward("ScatterND", "{out} = {0}, if {2} has the shape that {1} takes of it", _scatter_nd),
+    relation=forward("ScatterND", "{out} = {0}, if {2} has the shape of its slices at {1}", _scatter_nd),
     attrs_key="relay.attrs.ScatterNDAttrs",
     pattern=OpPattern.OPAQUE,
     flops=no_flops,
@@ -276,7 +278,7 @@ def _scatter_nd_te(lowered: Lowered) -> list[Tensor]:
     layout=NO_LAYOUT_RULE,
     precision=Precision.FOLLOW,
     example=lambda build: build(X, ints(2, 3), t(3, name="u"), "max"),
-    lenient_in_tvm="It did not compare element types, and compared shapes without acting on it.",
+    lenient_in_tvm="It did not compare element types, and ignored the result of comparing shapes.",
 )
 def scatter_nd(
     data: Operand,
@@ -286,4 +288,4 @@ def scatter_nd(
         str, attr("update", 'What happens at an index: "update", "add", "mul", "min" or "max".')
     ] = "update",
 ) -> Call:
-    """Write the slices of `updates` at `indices` of `data`, whose first axis holds the coordinates."""
+    """Write the slices of `updates` into `data` at `indices`, whose first axis holds the coordinates."""

@@ -1,4 +1,4 @@
-"""Operators that return the shape of a tensor as data."""
+"""Operators that return a tensor's shape, or its number of elements, as a tensor."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _shape_of(attrs: Anything, data: Type) -> Type:
     "shape_of",
     description="Returns the shape of a tensor as a vector.",
     formula=r"y = (n_0, n_1, \dots)",
-    relation=forward("ShapeOf", "{out} = the rank of {0}", _shape_of),
+    relation=forward("ShapeOf", "{out} is a vector with an element for each axis of {0}", _shape_of),
     value=lambda x: x.shape,
     lowering=lambda lowered: [topi.shape(lowered.inputs[0], lowered.out.dtype)],
     precision=Precision.FOLLOW,
@@ -94,7 +94,7 @@ def _ndarray_size_te(lowered: Lowered) -> list[Tensor]:
     "ndarray_size",
     description="Returns the number of elements of a tensor.",
     formula=r"y = \prod_i n_i",
-    relation=forward("NdarraySize", "{out} is one number", _ndarray_size),
+    relation=forward("NdarraySize", "{out} is a scalar", _ndarray_size),
     value=lambda x: x.size,
     lowering=_ndarray_size_te,
     precision=Precision.UNLISTED,

@@ -1,4 +1,4 @@
-"""Operators that cut a box out of a tensor."""
+"""Operators that take a slice of a tensor, with bounds on each axis."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class StridedSliceAttrs(Attrs, key="relay.attrs.StridedSliceAttrs"):
 
 
 def _extent(dim: Dim, begin: int, end: int, stride: int, axis: int) -> Dim:
-    """Return how many elements a slice takes on an axis of extent `dim`."""
+    """Return the number of elements that a slice takes on an axis of extent `dim`."""
     if not isinstance(dim, int):
         return dim if begin == 0 and end == _NO_BOUND and stride == 1 else UNKNOWN
     least, most = (-1, dim - 1) if stride < 0 else (0, dim)
@@ -141,7 +141,7 @@ def _strided_slice_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _taken_range(dim: Anything, begin: int, end: int, stride: int) -> tuple[Anything, Anything]:
-    """Return the first index that a slice takes on an axis, and how many it takes."""
+    """Return the first index that a slice takes on an axis, and the number of elements."""
     low, high = (0, dim) if stride > 0 else (-1, dim - 1)
     first, last = (_clipped(bound, dim, low, high) for bound in (begin, end))
     length = last - first if stride > 0 else first - last
@@ -163,7 +163,7 @@ def _clipped(bound: int, dim: Anything, low: Anything, high: Anything) -> Anythi
 
 
 def _strided_slice_layout(question: Question) -> Answer:
-    """Move the begin, end and stride of each axis with it; along an axis in blocks, they count blocks."""
+    """Move the begin, end and stride of each axis with it; if it is split into blocks, they count blocks."""
     old, attrs = question.old[0], question.attrs
     assert attrs is not None
     if old is None or question.new is None or attrs["begin"] is None or attrs["end"] is None:
@@ -180,14 +180,14 @@ def _strided_slice_layout(question: Question) -> Answer:
         return unchanged(question)
     sliced = range(len(old)) if named is None else [axis % len(old) for axis in named]
     cuts: dict[str, tuple[int, int, int]] = {}
-    for place, axis in enumerate(sliced):
+    for n, axis in enumerate(sliced):
         size = shape[axis]
-        if place < min(len(begin), len(end)):
-            cut = (begin[place], end[place], strides[place])
+        if n < min(len(begin), len(end)):
+            cut = (begin[n], end[n], strides[n])
         elif isinstance(size, int):
-            first = begin[place] if place < len(begin) else 0
-            last = end[place] if place < len(end) else (size if whole else -1)
-            cut = (first, last, strides[place] if place < len(strides) else 1)
+            first = begin[n] if n < len(begin) else 0
+            last = end[n] if n < len(end) else (size if whole else -1)
+            cut = (first, last, strides[n] if n < len(strides) else 1)
         else:
             return unchanged(question)
         blocks = _in_blocks(cut, new.factor_of(old[axis]), size) if new.splits(old[axis]) else cut
@@ -227,7 +227,7 @@ def _in_blocks(cut: tuple[int, int, int], factor: int, size: object) -> tuple[in
     formula=r"y_i = x_{\mathit{begin} + i \cdot \mathit{stride}}",
     family="index",
     level=4,
-    relation=forward("StridedSlice", "{out} = {0}, cut", _strided_slice),
+    relation=forward("StridedSlice", "{out} = {0}, sliced by `begin`, `end` and `strides`", _strided_slice),
     inputs=("data",),
     attrs=StridedSliceAttrs,
     pattern=OpPattern.INJECTIVE,
@@ -330,7 +330,7 @@ def _slice_like_te(lowered: Lowered) -> list[Tensor]:
 
 
 def _slice_like_layout(question: Question) -> Answer:
-    """Infer the layouts of two tensors that must be known to have the same one."""
+    """Infer the layouts of two tensors, which must have the same known layout."""
     first, second = question.old
     attrs = question.attrs
     assert attrs is not None
@@ -349,7 +349,7 @@ def _slice_like_layout(question: Question) -> Answer:
     description="Slices a tensor to the extents of another, from the start of each axis.",
     formula=r"y_i = x_i, \quad 0 \le i < n_{\mathit{like}}",
     family="index",
-    relation=forward("SliceLike", "{out} = {0}, cut to {1}", _slice_like),
+    relation=forward("SliceLike", "{out} = {0}, sliced to the extents of {1}", _slice_like),
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
     reference=_cut_like,

@@ -1,4 +1,4 @@
-"""Sorting and searching."""
+"""Operators that sort and search: `sort`, `argsort`, `topk` and `searchsorted`."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _argsort(attrs: ArgsortAttrs, data: Type) -> Type:
 
 
 def _order(x: Array, axis: int, is_ascend: bool) -> Array:
-    """Return the indices that sort the elements; equal ones keep their order."""
+    """Return the indices that sort the elements; equal elements keep their order."""
     if is_ascend:
         return np.argsort(x, axis, kind="stable")
     return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
@@ -111,7 +111,7 @@ def _sort_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _ordered(call: Lowered, count: int | None) -> tuple[Tensor, Tensor]:
-    """Return the first `count` elements in the order that the call asks for, and their indices."""
+    """Return the first `count` elements in the call's order, and their indices."""
     x, attrs = call.inputs[0], call.attrs
     axis = attrs.axis % len(x.shape)
     shape = dims(x)
@@ -123,12 +123,12 @@ def _ordered(call: Lowered, count: int | None) -> tuple[Tensor, Tensor]:
     stage_name = f"{call.name}_order"
     few = count is not None and (count <= MAX_SELECTED or has_key(dtype_of(x)))
     if few and count is not None and (known(shape[axis]) or 0) >= SELECTION_RATIO * count:
-        places = first_places(x, axis, count, attrs.is_ascend, stage_name)
+        ranked = first_places(x, axis, count, attrs.is_ascend, stage_name)
     else:
-        places = order(x, axis, attrs.is_ascend, stage_name)
+        ranked = order(x, axis, attrs.is_ascend, stage_name)
 
     def position(*i: Value) -> Value:
-        return places(row_of(i, shape, axis), i[axis])
+        return ranked(row_of(i, shape, axis), i[axis])
 
     values = stage(out, lambda *i: x(*i[:axis], position(*i), *i[axis + 1 :]), f"{call.name}_values")
     return values, stage(out, lambda *i: cast(position(*i), dtype), f"{call.name}_indices")
@@ -159,7 +159,7 @@ def sort(data: Operand, axis: int = -1, is_ascend: bool = True) -> Call:
     "argsort",
     description="Computes the indices that sort the elements along an axis.",
     formula=r"y = \pi, \quad x_{\pi(i)} \le x_{\pi(i + 1)}",
-    relation=forward("Argsort", "{out} = positions in {0}", _argsort),
+    relation=forward("Argsort", "{out} = indices into {0}", _argsort),
     attrs=ArgsortAttrs,
     reference=lambda attrs, x: _order(x, attrs.axis, attrs.is_ascend).astype(
         element_type(attrs.dtype or "int32")
@@ -227,8 +227,8 @@ def _topk_gradient(call: Call, grad: Expr) -> list[Expr | None]:
 
 
 def _topk_te(call: Lowered) -> list[Tensor]:
-    """Compute the k greatest elements and their indices: a few by selection, many by sorting all. A k below 1
-    means all.
+    """Compute the k greatest elements and their indices: a few by selection, many by sorting all elements.
+    A k below 1 means all.
     """
     k = call.attrs.k
     values, indices = _ordered(call, k if k is not None and k >= 1 else None)
@@ -256,7 +256,7 @@ def _topk_layout(question: Question) -> Answer:
     "topk",
     description="Finds the k largest or smallest elements along an axis, their indices, or both.",
     formula=r"y = (x_{\pi(0)}, \dots, x_{\pi(k - 1)}), \quad x_{\pi(i)} \ge x_{\pi(i + 1)}",
-    relation=forward("TopK", "{out} = `k` of {0} along `axis`", _topk),
+    relation=forward("TopK", "{out} = `k` elements of {0} along `axis`, their indices, or both", _topk),
     attrs=TopKAttrs,
     reference=_best,
     gradient=TOPK_GRADIENT,
@@ -316,15 +316,15 @@ def _insertion_points(attrs: Anything, row: Array, values: Array) -> Array:
 
 
 def _searchsorted_te(call: Lowered) -> list[Tensor]:
-    """Search by bisection."""
+    """Search by bisection, each value in a parallel iteration of its own."""
     row, values = call.inputs
     dtype, shape = call.attrs.dtype or "int32", dims(values)
     size, right = dims(row)[-1], call.attrs.right
 
     def body(ins: Buffers, outs: Buffers) -> None:
         (sequence, queries), (result,) = ins, outs
-        with together(product(shape)) as place:
-            index = unravel(place, shape)
+        with together(product(shape)) as n:
+            index = unravel(n, shape)
             value = queries[tuple(index)]
             lead = index[:-1] if len(row.shape) > 1 else []
             low, high = local(1, "int32"), local(1, "int32")
@@ -349,7 +349,7 @@ def _searchsorted_te(call: Lowered) -> list[Tensor]:
     "searchsorted",
     description="Finds the indices at which values would be inserted into a sorted sequence.",
     formula=r"s_{y_i - 1} < v_i \le s_{y_i}",
-    relation=forward("SearchSorted", "{out} = a place in {0} for each of {1}", _searchsorted),
+    relation=forward("SearchSorted", "{out} = an index into {0} for each element of {1}", _searchsorted),
     attrs_key="relay.attrs.SearchSortedAttrs",
     reference=_insertion_points,
     gradient=ZERO,
@@ -367,4 +367,4 @@ def searchsorted(
         object, attr("int32", "The element type of the indices.", kind="DType | None")
     ] = "int32",
 ) -> Call:
-    """Find where each of `values` belongs in `sorted_sequence`, which ascends along its last axis."""
+    """Find the index of each of `values` in `sorted_sequence`, which ascends along its last axis."""

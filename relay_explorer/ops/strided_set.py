@@ -1,4 +1,4 @@
-"""The operator that replaces a box of a tensor."""
+"""The operator that overwrites a slice of a tensor."""
 
 from __future__ import annotations
 
@@ -61,14 +61,13 @@ def _strided_set_gradient(call: Call, grad: Expr) -> list[Expr | None]:
 
 
 def _strided_set_te(lowered: Lowered) -> list[Tensor]:
-    """Test for each element whether it lies in the box, whose bounds are data, and read the value there.
-
-    The values are read within their bounds, also where the box is larger.
+    """Test whether each element lies in the slice, whose bounds are known only at run time, and if so read
+    its new value. Indices into the values are clamped, in case the slice is larger.
     """
     x, v, begin, end, strides = lowered.inputs
 
     def value(*i: Value) -> Value:
-        inside, place = [], []
+        inside, source = [], []
         for axis, (at, dim) in enumerate(zip(i, x.shape, strict=True)):
             step = _bound_of(strides, axis, number(1, "int64"))
             first, last = _box_te(begin, end, axis, dim, step)
@@ -78,8 +77,8 @@ def _strided_set_te(lowered: Lowered) -> list[Tensor]:
             within = select(step > 0, tirx.all(at >= first, at < last), tirx.all(at <= first, at > last))
             inside.append(tirx.all(within, tirx.truncmod(offset, size) == 0))
             whole = tirx.truncdiv(offset, size)
-            place.append(0 if known(v.shape[axis]) == 1 else tirx.max(tirx.min(whole, v.shape[axis] - 1), 0))
-        return guarded(every(inside), v(*place), x(*i))
+            source.append(0 if known(v.shape[axis]) == 1 else tirx.max(tirx.min(whole, v.shape[axis] - 1), 0))
+        return guarded(every(inside), v(*source), x(*i))
 
     return [stage(x.shape, value, lowered.name)]
 
@@ -90,7 +89,7 @@ def _bound_of(vector: Tensor, axis: int, default: Value) -> Value:
 
 
 def _box_te(begin: Tensor, end: Tensor, axis: int, dim: Anything, step: Value) -> tuple[Value, Value]:
-    """Return where the box begins and ends on an axis, as Python's slices do."""
+    """Return the begin and end of the slice on an axis, clamped as Python clamps those of its slices."""
     size = tirx.Cast("int64", dim)
     back = step < 0
     low = select(back, number(-1, "int64"), number(0, "int64"))
@@ -118,7 +117,7 @@ def _box_te(begin: Tensor, end: Tensor, axis: int, dim: Anything, step: Value) -
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
     reference=_set,
-    gradient=Gradient("dv = dy inside of the box; dx = dy outside, 0 inside", _strided_set_gradient),
+    gradient=Gradient("dv = dy inside the slice; dx = dy outside, 0 inside", _strided_set_gradient),
     lowering=_strided_set_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,

@@ -12,7 +12,7 @@ from .numeric import Array, np
 
 WORDS = 10
 ROUNDS = 20
-PARITY = 0x1BD11BDAA9FC1A22  # the constant that is XORed with the words of a key
+PARITY = 0x1BD11BDAA9FC1A22  # XORed with the words of a key
 # The rotation of the second word of each pair, for eight rounds, after which they repeat.
 ROTATIONS = ((14, 16), (52, 57), (23, 40), (5, 37), (25, 33), (46, 12), (58, 22), (32, 32))
 _FIRST = 1 << 63  # the path's first bit
@@ -22,11 +22,11 @@ def hashed(key: Array, counters: Array) -> Array:
     """Hash `counters` (n, 4) by Threefry-4x64-20 under `key` (4), all 64-bit words: (n, 4)."""
     schedule = [*key, np.bitwise_xor.reduce(key) ^ np.uint64(PARITY)]
     a, b, c, d = counters.T.copy()
-    for turn in range(ROUNDS // 4):
-        a, b, c, d = (word + schedule[(turn + n) % 5] for n, word in enumerate((a, b, c, d)))
-        d = d + np.uint64(turn)
+    for group in range(ROUNDS // 4):
+        a, b, c, d = (word + schedule[(group + n) % 5] for n, word in enumerate((a, b, c, d)))
+        d = d + np.uint64(group)
         for step in range(4):
-            left, right = ROTATIONS[(4 * turn + step) % 8]
+            left, right = ROTATIONS[(4 * group + step) % 8]
             a, c = a + b, c + d
             b, d = _rotated(d, right) ^ c, _rotated(b, left) ^ a  # the words are swapped
     return np.stack([a, b, c, d], -1)
@@ -67,7 +67,7 @@ def _rehashed(key: Array, counter: Array) -> Array:
 
 def generated(key: Array, count: int) -> tuple[Array, Array]:
     """Return the next key, and `count` words of random bits."""
-    if int(key[7]) >= 2**64 - 1 - count:  # no room in the counter
+    if int(key[7]) >= 2**64 - 1 - count:  # the counter would overflow
         if key[8:].any():
             key = _longer(key, one=True)
             key[6:8] = 0

@@ -1,4 +1,4 @@
-"""Operators on vectors whose elements are counted or numbered: distinct values, inverse permutations."""
+"""Operators on vectors: distinct values (`unique`) and the inverse of a permutation."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def _inverse(attrs: None, x: Array) -> Array:
 
 
 def _invert_permutation_te(lowered: Lowered) -> list[Tensor]:
-    """Invert the permutation; what is none leaves zeros (the interpreter raises an error). TOPI has no such
-    operator.
+    """Invert the permutation; indices that are missing from the data leave zeros (the interpreter raises an
+    error). TOPI has no such operator.
     """
     x = lowered.inputs[0]
     size, dtype = dims(x)[0], dtype_of(x)
@@ -51,9 +51,9 @@ def _invert_permutation_te(lowered: Lowered) -> list[Tensor]:
         with each(size) as i:
             result[i] = number(0, dtype)
         with each(size) as i:
-            place = data[i].astype("int64")
-            with when(every([place >= 0, place < size])):
-                result[place] = i.astype(dtype)
+            index = data[i].astype("int64")
+            with when(every([index >= 0, index < size])):
+                result[index] = i.astype(dtype)
 
     return loops([((size,), dtype)], [x], body, lowered.name)
 
@@ -92,13 +92,13 @@ def _unique(attrs: UniqueAttrs, data: Type) -> Type:
         raise RelationError(
             f"unique takes a vector, not {x}", "relay.reshape(data, -1) makes one", culprits=(0,)
         )
-    places = TensorType.of(x.shape, "int32")
-    fields = [x, places, places, TensorType.of((1,), "int32")]
-    return TupleType([*fields, places] if attrs.return_counts else fields)
+    indices = TensorType.of(x.shape, "int32")
+    fields = [x, indices, indices, TensorType.of((1,), "int32")]
+    return TupleType([*fields, indices] if attrs.return_counts else fields)
 
 
 def _distinct(attrs: UniqueAttrs, x: Array) -> tuple[Array, ...]:
-    """Fill all results but the count up with zeros to the length of `x`, since a type has one length."""
+    """Pad all results but the number of values with zeros to the length of `x`, which their types have."""
     values, first, inverse, counts = np.unique(x, True, True, True)
     if not attrs.sorted:
         order = np.argsort(first)
@@ -113,20 +113,20 @@ def _distinct(attrs: UniqueAttrs, x: Array) -> tuple[Array, ...]:
 
 
 def _unique_te(lowered: Lowered) -> list[Tensor]:
-    """Find equal elements by a stable sort, which makes them adjacent and keeps the first of them first."""
+    """Find equal elements by a stable sort, which makes them adjacent and the first occurrence first."""
     x, attrs = lowered.inputs[0], lowered.attrs
     (size,), dtype = dims(x), dtype_of(x)
-    places = order(x, 0, True, f"{lowered.name}_order")
+    ranked = order(x, 0, True, f"{lowered.name}_order")
 
     def body(ins: Buffers, outs: Buffers) -> None:
-        (data, sorted_places), (values, first, inverse, count, counts, ids) = ins, outs
+        (data, sorted_indices), (values, first, inverse, count, counts, ids) = ins, outs
         with each(size) as i:
             values[i], first[i] = number(0, dtype), number(0, "int32")
             counts[i], ids[i] = number(0, "int32"), number(0, "int32")
         groups = local(1, "int32")
         groups[0] = number(0, "int32")
         with each(size) as i:
-            here, before = sorted_places[0, i], sorted_places[0, tirx.max(i - 1, 0)]
+            here, before = sorted_indices[0, i], sorted_indices[0, tirx.max(i - 1, 0)]
             with when(some([i == 0, comes_before(data[before], data[here])])):
                 first[groups[0]] = here
                 groups[0] = groups[0] + 1
@@ -139,12 +139,12 @@ def _unique_te(lowered: Lowered) -> list[Tensor]:
             values[n] = data[first[n]]
 
     kinds = [((size,), dtype), ((size,), "int32"), ((size,), "int32"), ((1,), "int32")]
-    tensors = loops([*kinds, ((size,), "int32"), ((2 * size,), "int32")], [x, places], body, lowered.name)
+    tensors = loops([*kinds, ((size,), "int32"), ((2 * size,), "int32")], [x, ranked], body, lowered.name)
     return tensors[: 5 if attrs.return_counts else 4]
 
 
 def _by_appearance(size: Anything, rows: tuple[Anything, ...], groups: Anything) -> None:
-    """Renumber the values by their first appearance: `ids` has the new number of each, then room for a
+    """Renumber the values by their first appearance: `ids` has the new index of each, then space for a
     copy.
     """
     first, inverse, counts, ids = rows
@@ -168,13 +168,17 @@ def _by_appearance(size: Anything, rows: tuple[Anything, ...], groups: Anything)
     formula=r"\{\, v : v = x_i \text{ for some } i \,\}",
     family="index",
     level=3,
-    relation=forward("Unique", "{out} = values of {0}, places, the value of each place, how many", _unique),
+    relation=forward(
+        "Unique",
+        "{out} = (distinct values of {0}, first indices, each element's value, their number)",
+        _unique,
+    ),
     inputs=("data",),
     attrs=UniqueAttrs,
     pattern=OpPattern.OPAQUE,
     flops=no_flops,
     reference=_distinct,
-    gradient=NotApplicable("which values are distinct, and in which order, jumps with the data"),
+    gradient=NotApplicable("the distinct values and their order do not change smoothly with the data"),
     lowering=_unique_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,

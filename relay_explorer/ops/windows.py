@@ -56,18 +56,18 @@ def _sliding(attrs: Anything, data: Type) -> Type:
             )
         if min(values) < 1:
             raise RelationError(f"{name}={list(values)} must be positive")
-    places: list[Dim] = []
+    counts: list[Dim] = []
     for at, (window, stride) in enumerate(zip(attrs.window_shape, attrs.strides, strict=True), axis):
         extent = x.shape[at]
         if not isinstance(extent, int):
-            places.append(UNKNOWN)
+            counts.append(UNKNOWN)
         elif window > extent:
             raise RelationError(
                 f"the window is {window} along axis {at}, where the data has {extent}", culprits=(0,)
             )
         else:
-            places.append((extent - window) // stride + 1)
-    return TensorType.of((*x.shape[:axis], *places, *attrs.window_shape), x.dtype)
+            counts.append((extent - window) // stride + 1)
+    return TensorType.of((*x.shape[:axis], *counts, *attrs.window_shape), x.dtype)
 
 
 def _slid(attrs: Anything, x: Array) -> Array:
@@ -166,8 +166,8 @@ def _sliding_window_te(call: Lowered) -> list[Tensor]:
     ]
 
     def value(*i: Value) -> Value:
-        places, within = i[axis : axis + moving], i[axis + moving :]
-        at = [p * stride + u for p, u, stride in zip(places, within, attrs.strides, strict=True)]
+        positions, within = i[axis : axis + moving], i[axis + moving :]
+        at = [p * stride + u for p, u, stride in zip(positions, within, attrs.strides, strict=True)]
         return x(*i[:axis], *at)
 
     return [stage((*dims(x)[:axis], *counts, *attrs.window_shape), value, call.name)]
@@ -177,7 +177,7 @@ REAL = "float64"
 
 
 def _angle(a: Value, b: Value, size: Anything) -> Value:
-    """Compute 2π a b / size, for integers."""
+    """Compute 2π a b / size for integers `a` and `b`, reduced modulo 2π."""
     whole = te.floormod(a.astype("int64") * b.astype("int64"), size)
     length = number(size, REAL) if isinstance(size, int) else size.astype(REAL)
     return whole.astype(REAL) * number(2 * pi, REAL) / length
@@ -238,7 +238,9 @@ def _dft_te(call: Lowered) -> list[Tensor]:
     family="index",
     level=3,
     relation=forward(
-        "SlidingWindow", "{out} = {0} with the window's places, then its elements, from `axis` on", _sliding
+        "SlidingWindow",
+        "{out} = {0}, where the window's positions and then its elements replace the axes from `axis` on",
+        _sliding,
     ),
     flops=no_flops,
     reference=_slid,
@@ -270,7 +272,7 @@ def sliding_window(
     relation=forward("STFT", "{out} = frequencies × frames × (real, imaginary) for each signal", _stft),
     flops=_stft_flops,
     reference=_framed,
-    gradient=NotApplicable("there is no rule for Fourier transforms"),
+    gradient=NotApplicable("there is no gradient rule for Fourier transforms"),
     lowering=_stft_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -315,10 +317,10 @@ def stft(
     formula=r"y_\omega = \sum_k x_k\, e^{-2 \pi i \omega k / n}",
     family="other",
     level=3,
-    relation=forward("DFT", "{out} = ({0}, {0}), if {1} agrees with {0}", _dft),
+    relation=forward("DFT", "{out} = ({0}, {0}), if {1} has the type of {0}", _dft),
     flops=_dft_flops,
     reference=_transformed,
-    gradient=NotApplicable("there is no rule for Fourier transforms"),
+    gradient=NotApplicable("there is no gradient rule for Fourier transforms"),
     lowering=_dft_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,

@@ -71,7 +71,7 @@ def test_work_is_a_multiplication_and_an_addition_a_place() -> None:
     [
         ("ij,jk,kl->il", "the equation has 3 tensors, but the tuple has 2"),
         ("i,jk->ik", '"i" names 1 axes, but field 0 of the tuple is (4, 5)'),
-        ("ij,kj->ik", '"j" is 5 in one place and 6 in field 1 of the tuple'),
+        ("ij,kj->ik", '"j" is 5 in one tensor and 6 in field 1 of the tuple'),
         ("ij,jk->iz", '"z" occurs in the result of "ij,jk->iz" twice, or in no tensor'),
         ("ij,jk->ii", '"i" occurs in the result of "ij,jk->ii" twice, or in no tensor'),
         (

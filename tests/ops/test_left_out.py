@@ -49,6 +49,6 @@ def test_a_program_that_uses_one_is_told() -> None:
         "from_string:2:39: error: there is no operator or constructor called `device_copy`\n"
         "   2 | def @main(%x: Tensor[(2), float32]) { device_copy(%x) }\n"
         "     |                                       ^^^^^^^^^^^\n"
-        "help: TVM's operator of that name is left out: it says where a program runs; here it runs in this "
-        "process"
+        "help: TVM's operator of that name is left out: it names the device of a value; here a "
+        "program runs in this process"
     )

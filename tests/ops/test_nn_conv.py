@@ -259,27 +259,27 @@ def test_offsets_are_inferred() -> None:
 REFUSED: list[tuple[Call, str, str]] = [
     (
         conv.conv2d(t(1, 3, 8, 8), t(4, 5, 3, 3), channels=4, kernel_size=3),
-        "the data has 3 channels, but the weight (4, 5, 3, 3) is for 5",
+        "the data has 3 channels, but the weight (4, 5, 3, 3) requires 5",
         "a weight for this data has shape (4, 3, 3, 3)",
     ),
     (
         conv.conv2d(t(1, 224, 224, 3), t(64, 3, 7, 7)),
-        "the data has 224 channels, but the weight (64, 3, 7, 7) is for 3",
+        "the data has 224 channels, but the weight (64, 3, 7, 7) requires 3",
         'the data\'s last axis has 3: if its channels come last, give data_layout="NHWC"',
     ),
     (
         conv.conv2d(t(1, 224, 224, 3), t(7, 7, 3, 64), data_layout="NHWC"),
-        "the data has 3 channels, but the weight (7, 7, 3, 64) is for 7",
+        "the data has 3 channels, but the weight (7, 7, 3, 64) requires 7",
         'if the weight\'s channels come last, give kernel_layout="HWIO"',
     ),
     (
         conv.conv2d(t(1, 32, 8, 8), t(32, 1, 3, 3)),
-        "the data has 32 channels, but the weight (32, 1, 3, 3) is for 1",
+        "the data has 32 channels, but the weight (32, 1, 3, 3) requires 1",
         "the weight fits with groups=32",
     ),
     (
         conv.conv2d(t(1, 8, 8, 8), t(8, 8, 3, 3), groups=2),
-        "each of the 2 groups has 4 of the data's 8 channels, but the weight (8, 8, 3, 3) is for 8",
+        "each of the 2 groups has 4 of the data's 8 channels, but the weight (8, 8, 3, 3) requires 8",
         "the weight fits with groups=1",
     ),
     (
@@ -294,7 +294,7 @@ REFUSED: list[tuple[Call, str, str]] = [
     ),
     (
         conv.conv2d(t(1, 3, 8, 8), t(4, 3, 3, 3), channels=8),
-        "channels=8, but the weight makes 4 channels",
+        "channels=8, but the weight produces 4 channels",
         "give channels=4, or leave it out",
     ),
     (
@@ -339,7 +339,7 @@ REFUSED: list[tuple[Call, str, str]] = [
     ),
     (
         conv_transpose.conv2d_transpose(t(1, 3, 8, 8), t(4, 3, 3, 3)),
-        "the data has 3 channels, but the weight (4, 3, 3, 3) is for 4",
+        "the data has 3 channels, but the weight (4, 3, 3, 3) requires 4",
         "the kernel layout is IOHW: a transposed convolution's weight has its input channels on axis I",
     ),
     (

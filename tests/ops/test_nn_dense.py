@@ -100,7 +100,7 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     ),
     (
         nn.dense(t(1, 784), t(128, 784), 10),
-        "units=10, but the weight (128, 784) makes 128 features",
+        "units=10, but the weight (128, 784) produces 128 features",
         ("give units=128, or leave it out",),
     ),
     (

@@ -64,7 +64,7 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     ),
     (
         loss.nll_loss(t(2, 3), ints(2), t(3), "median"),
-        'reduction="median" is not known',
+        'reduction="median" is not a valid reduction',
         ('the reductions are "mean", "sum" and "none"',),
     ),
 ]

@@ -118,7 +118,7 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     (pad.pad(t(2), [(1, 1)], t(2)), "pad_value must be one number, not Tensor[(2), float32]", ()),
     (
         pad.pad(t(2), [(1, 1)], pad_mode="wrap"),
-        'pad_mode="wrap" is not known',
+        'pad_mode="wrap" is not a valid mode',
         ('the modes are "constant", "edge" and "reflect"',),
     ),
     (
@@ -143,7 +143,7 @@ REFUSED: list[tuple[Call, str, tuple[str, ...]]] = [
     ),
     (
         upsampling.upsampling(t(1, 2, 3, 3), 2, 2, method="cubic"),
-        'method="cubic" is not known',
+        'method="cubic" is not a valid method',
         ("the methods are nearest_neighbor, bilinear, bicubic",),
     ),
     (

@@ -1,4 +1,4 @@
-"""Sums, products, powers, and the greater and the lesser of two elements."""
+"""Element-wise arithmetic on two tensors: sums, products, quotients, powers, maxima and minima."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _power_of_te(x: Value, y: Value) -> Value:
 
 
 def _squares_te(x: Value, y: Value, result: Value, bits: int) -> Value:
-    """Multiply `result` by x to the power of the lowest `bits` bits of y, by repeated squaring. Where more
+    """Multiply `result` by x to the power of the lowest `bits` bits of y, by repeated squaring. Where higher
     bits are set, the power of any number but 0, 1 and -1 exceeds the type's range.
     """
     dtype = dtype_of(x)
@@ -112,8 +112,8 @@ def _divide_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _power_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Differentiate a power: by the exponent it is y · ln x, and 0 where x is 0, as 0 to any positive power
-    is 0.
+    """Differentiate z = x^y. The derivative by the exponent is z · ln x, and 0 where x is not positive: ln x
+    does not exist there, and 0 to any positive power is 0.
     """
     x, y = call.args
     by_base = grad * y * relay.power(x, y - number(1, y))
@@ -123,8 +123,8 @@ def _power_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _chosen(comparison: str) -> GradientRule:
-    """Make the gradient rule of a choice between two elements: the gradient goes to the chosen one, and to
-    the first operand where both are equal.
+    """Make the gradient rule of a maximum or minimum: the gradient goes to the element that `comparison`
+    selects, and to the first operand where both are equal.
     """
 
     def rule(call: Call, grad: Expr) -> list[Expr]:

@@ -1,4 +1,4 @@
-"""Shifts, and operators on bits."""
+"""Bit shifts and bitwise operators."""
 
 from __future__ import annotations
 

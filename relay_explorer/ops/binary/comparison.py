@@ -1,4 +1,4 @@
-"""Comparisons of two tensors."""
+"""Element-wise comparisons of two tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the declarations of operators on two broadcast tensors share."""
+"""Shared declarations of operators on two broadcast tensors."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ R = TypeVar("R")
 
 def _example(relation: Relation) -> Callable[[Callable[..., Anything]], Expr]:
     """Make the example: a call with operands of the element type that the relation requires."""
-    words = relation.formula
-    variable = bools if "boolean" in words else ints if "integer" in words else t
+    formula = relation.formula
+    variable = bools if "boolean" in formula else ints if "integer" in formula else t
     return lambda build: build(variable(6, name="a0"), variable(6, name="a1"))
 
 
@@ -48,7 +48,7 @@ def compared(
     precision: Precision = Precision.UNLISTED,
     traits: Iterable[Trait] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare an operator on two broadcast tensors that gives booleans (see `operator`)."""
+    """Declare an operator on two broadcast tensors that yields booleans (see `operator`)."""
     return operator(
         name,
         description=description,
@@ -85,7 +85,7 @@ def binary(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare an arithmetic operator on two broadcast tensors (see `operator`).
 
-    What `reference`, a function of the two, computes is brought back to their element type.
+    The result of `reference`, a function of the two arrays, is converted to their element type.
     """
 
     def value(x: Array, y: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Quotients that are rounded, and remainders."""
+"""Element-wise division with rounding, and remainders."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _remainder_te(x: Value, y: Value) -> Value:
 
 
 def _fmod_te(x: Value, y: Value) -> Value:
-    """Call C's function: TVM has an operator for it, but its LLVM code generator does not support it."""
+    """Call C's `fmod`, because TVM's LLVM code generator does not support TVM's own operator for it."""
     dtype = dtype_of(x)
     if dtype == "float64":
         return tirx.call_pure_extern(dtype, "fmod", x, y)
@@ -80,7 +80,7 @@ def _trunc_divide_te(x: Value, y: Value) -> Value:
 
 
 def _floor_mod_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Differentiate x - y ⌊x / y⌋, whose ⌊x / y⌋ is constant between its jumps."""
+    """Differentiate x - y ⌊x / y⌋, in which ⌊x / y⌋ is piecewise constant."""
     x, y = call.args
     return [
         summed_to_operand(grad, call, 0),

@@ -101,7 +101,7 @@ def _where(attrs: None, condition: Type, x: Type, y: Type) -> Type:
 
 
 def _where_te(call: Lowered) -> list[Tensor]:
-    """Select elements by the condition, which may be of any element type: it holds where it is not 0."""
+    """Select elements by the condition, which may have any element type: it holds where it is not 0."""
     c, x, y = call.inputs
     shape = broadcast_shape(dims(c), dims(x), dims(y))
 
@@ -132,7 +132,9 @@ def _where_gradient(call: Call, grad: Expr) -> list[Expr | None]:
     pattern=OpPattern.BROADCAST,
     flops=no_flops,
     reference=lambda attrs, condition, x, y: np.where(condition != 0, x, y),
-    gradient=Gradient("dy goes to the side from which each element was taken", _where_gradient),
+    gradient=Gradient(
+        "each element of dy goes to the operand that the element was taken from", _where_gradient
+    ),
     lowering=_where_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.FOLLOW,

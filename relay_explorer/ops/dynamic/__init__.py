@@ -1,1 +1,1 @@
-"""Operators whose result's shape the program computes; `declaring` says how they relate to static ones."""
+"""Operators whose result's shape the program computes. See `declaring` for the static counterparts."""

@@ -1,4 +1,4 @@
-"""Operators that make tensors of a shape that the program computes."""
+"""Operators that create tensors of a shape that the program computes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _init(attrs: InitOpAttrs, shape: Type) -> Type:
     example=lambda build: build(ints(2), "float32"),
 )
 def zeros(shape: Operand, dtype: object) -> Call:
-    """Make a tensor of zeros."""
+    """Create a tensor of zeros."""
     return call("dyn.zeros", [shape], shape=None, dtype=dtype)
 
 
@@ -50,7 +50,7 @@ def zeros(shape: Operand, dtype: object) -> Call:
     example=lambda build: build(ints(2), "float32"),
 )
 def ones(shape: Operand, dtype: object) -> Call:
-    """Make a tensor of ones."""
+    """Create a tensor of ones."""
     return call("dyn.ones", [shape], shape=None, dtype=dtype)
 
 
@@ -73,7 +73,7 @@ def _full(attrs: InitOpAttrs, fill_value: Type, shape: Type) -> Type:
     example=lambda build: build(const(1.0), ints(2)),
 )
 def full(fill_value: Operand, shape: Operand, dtype: object = None) -> Call:
-    """Make a tensor that holds `fill_value` everywhere."""
+    """Create a tensor filled with `fill_value`."""
     return call("dyn.full", [fill_value, shape], shape=None, dtype=dtype)
 
 
@@ -88,7 +88,7 @@ def _one_hot(attrs: OneHotAttrs, indices: Type, on_value: Type, off_value: Type,
 @dynamic(
     "one_hot",
     description="Works like one_hot, with a depth that the program computes.",
-    relation=("DynamicOneHot", _one_hot, "{out} = {0} with an axis of ?"),
+    relation=("DynamicOneHot", _one_hot, "{out} = {0} with a new axis of extent ?"),
     inputs=("indices", "on_value", "off_value", "depth"),
     attrs=OneHotAttrs,
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
@@ -99,5 +99,5 @@ def _one_hot(attrs: OneHotAttrs, indices: Type, on_value: Type, off_value: Type,
 def one_hot(
     indices: Operand, on_value: Operand, off_value: Operand, depth: Operand, axis: int, dtype: object
 ) -> Call:
-    """Add an axis of extent `depth`: `on_value` at each of `indices`, `off_value` elsewhere."""
+    """Add an axis of extent `depth`, with `on_value` at each of `indices` and `off_value` elsewhere."""
     return call("dyn.one_hot", [indices, on_value, off_value, depth], axis=axis, dtype=dtype)

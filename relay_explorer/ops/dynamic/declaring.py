@@ -2,7 +2,7 @@
 
 `dyn.reshape` is `reshape` with an operand in place of the attribute `newshape`; the extents of its result are
 `?`, and only the rank is known. `relay.reshape(x, shape)` calls `dyn.reshape` where `shape` is an expression
-that is not a constant, and so do the other builders, so those of this folder are not exported.
+that is not a constant. The other builders do the same, so those in this folder are not exported.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ def dynamic(
     pattern: OpPattern = OpPattern.INJECTIVE,
     precision: Precision = Precision.UNLISTED,
     traits: tuple[Trait, ...] = (),
-    lenient_in_tvm: str = "It took shapes, counts and places of any element type.",
+    lenient_in_tvm: str = "It accepted shapes, counts and indices of any element type.",
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare `dyn.name`, whose formula and family are those of the static operator `name`.
 
-    `relation` is the name of the type relation, the function that gives the result's type, and the formula.
+    `relation` is the name of the type relation, the function that returns the result's type, and the formula.
     """
-    static, (title, result, law) = Op.get(name), relation
+    static, (title, result, formula) = Op.get(name), relation
     return operator(
         f"dyn.{name}",
         description=description,
         formula=static.formula,
         family=static.family,
         level=level,
-        relation=forward(title, law, result),
+        relation=forward(title, formula, result),
         inputs=inputs,
         attrs=attrs,
         pattern=pattern,
@@ -69,12 +69,12 @@ def dynamic(
 
 
 def unknown(rank: int) -> Shape:
-    """Return the shape of `rank` axes whose extents are all `?`."""
+    """Return a shape of `rank` axes whose extents are all `?`."""
     return (UNKNOWN,) * check_rank(rank)
 
 
 def static_value(name: str, attrs: Attrs, *values: Array) -> Anything:
-    """Compute the value of the static operator `name`."""
+    """Compute the static operator `name` by its reference implementation."""
     reference = Op.get(name).reference
     assert reference is not None
     return reference(attrs, *values)
@@ -82,7 +82,7 @@ def static_value(name: str, attrs: Attrs, *values: Array) -> Anything:
 
 def with_operands(name: str, *attributes: str, at: int = 1, single: bool = False) -> Reference:
     """Make the reference implementation of `dyn.name`, whose operands from index `at` on are the `attributes`
-    of the static operator: vectors of integers, or `single` ones.
+    of the static operator: vectors of integers or, with `single`, one integer each.
     """
 
     def compute(attrs: Attrs, *values: Array) -> Anything:

@@ -23,7 +23,7 @@ from .declaring import dynamic, static_value
 
 __all__ = []
 
-_NO_GRADIENT = NotApplicable("there is no rule for images whose size the program computes")
+_NO_GRADIENT = NotApplicable("there is no gradient rule for images whose size the program computes")
 
 
 def _resize2d(attrs: Resize2DAttrs, data: Type, size: Type, roi: Type) -> Type:
@@ -47,7 +47,7 @@ def _resized(attrs: Resize2DAttrs, x: Array, size: Array, roi: Array) -> Anythin
 @dynamic(
     "image.resize2d",
     description="Works like image.resize2d, with a size that the program computes.",
-    relation=("DynamicImageResize2D", _resize2d, "{out} = {0} with rows and columns ?"),
+    relation=("DynamicImageResize2D", _resize2d, "{out} = {0} with ? rows and columns"),
     inputs=("data", "size", "roi"),
     attrs=Resize2DAttrs,
     reference=_resized,
@@ -60,7 +60,7 @@ def resize2d(data: Operand, size: Operand, roi: Operand, **attributes: object) -
 
 
 def _larger(axes: str) -> Callable[..., Type]:
-    """Make the type relation's function for upsampling along `axes`, by the factors after the data."""
+    """Make the function of a type relation for upsampling along `axes`; the factors follow the data."""
 
     def result(attrs: Anything, data: Type, *scales: Type) -> Type:
         x = tensor(data, 0, "data")
@@ -74,7 +74,7 @@ def _larger(axes: str) -> Callable[..., Type]:
 
 
 def _scaled(operator: str, names: tuple[str, ...]) -> Reference:
-    """Make the reference implementation: the operands after the data are the attributes `names`."""
+    """Make the reference implementation: the operands after the data become the attributes `names`."""
 
     def compute(attrs: Attrs, x: Array, *scales: Array) -> Anything:
         factors = {name: float(scale) for name, scale in zip(names, scales, strict=True)}
@@ -86,7 +86,7 @@ def _scaled(operator: str, names: tuple[str, ...]) -> Reference:
     return compute
 
 
-_TYPE_FORMULA = "{out} = {0} with the axes of space ?"
+_TYPE_FORMULA = "{out} = {0} with extent ? on the spatial axes"
 
 
 @dynamic(
@@ -150,7 +150,7 @@ def _widened(attrs: PadAttrs, x: Array, pad_width: Array, pad_value: Array) -> A
 @dynamic(
     "nn.pad",
     description="Works like nn.pad, with padding widths that the program computes.",
-    relation=("DynamicPad", _pad, "{out} has as many axes as {0}, all of them ?"),
+    relation=("DynamicPad", _pad, "{out} has the rank of {0}, and every extent is ?"),
     inputs=("data", "pad_width", "pad_value"),
     attrs=PadAttrs,
     level=2,

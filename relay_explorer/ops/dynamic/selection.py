@@ -1,4 +1,4 @@
-"""Operators that select as many elements as the program computes."""
+"""Operators that select a number of elements that the program computes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _topk(attrs: TopKAttrs, data: Type, k: Type) -> Type:
 @dynamic(
     "topk",
     description="Works like topk, with a k that the program computes.",
-    relation=("DynamicTopk", _topk, "{out} = {0} with `axis` ?"),
+    relation=("DynamicTopk", _topk, "{out} = {0} with extent ? on `axis`"),
     inputs=("data", "k"),
     attrs=TopKAttrs,
     level=6,
@@ -60,16 +60,18 @@ def _strided_slice(attrs: StridedSliceAttrs, data: Type, begin: Type, end: Type,
         vector_length(bound, n, name)
         for n, (name, bound) in enumerate(zip(("begin", "end", "strides"), (begin, end, strides)), 1)
     ]
-    cut = max(lengths)
-    if cut > len(x.shape):
-        raise RelationError(f"the slice names {cut} axes, but the tensor has {len(x.shape)}", culprits=(0,))
-    return TensorType.of(unknown(cut) + x.shape[cut:], x.dtype)
+    sliced = max(lengths)
+    if sliced > len(x.shape):
+        raise RelationError(
+            f"the slice names {sliced} axes, but the tensor has {len(x.shape)}", culprits=(0,)
+        )
+    return TensorType.of(unknown(sliced) + x.shape[sliced:], x.dtype)
 
 
 @dynamic(
     "strided_slice",
     description="Works like strided_slice, with bounds and strides that the program computes.",
-    relation=("DynamicStridedSlice", _strided_slice, "{out} = {0} with every axis that is cut ?"),
+    relation=("DynamicStridedSlice", _strided_slice, "{out} = {0} with extent ? on every sliced axis"),
     inputs=("data", "begin", "end", "strides"),
     attrs=StridedSliceAttrs,
     reference=with_operands("strided_slice", "begin", "end", "strides"),
@@ -80,6 +82,6 @@ def _strided_slice(attrs: StridedSliceAttrs, data: Type, begin: Type, end: Type,
 def strided_slice(
     data: Operand, begin: Operand, end: Operand, strides: Operand, slice_mode: str = "end"
 ) -> Call:
-    """Cut the box from `begin` to before `end`, by `strides`, out of `data`."""
+    """Take the slice of `data` from `begin` up to `end` by `strides`."""
     bounds = {"begin": None, "end": None, "strides": None, "axes": None}
     return call("dyn.strided_slice", [data, begin, end, strides], slice_mode=slice_mode, **bounds)

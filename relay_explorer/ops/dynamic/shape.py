@@ -1,4 +1,4 @@
-"""Operators that move elements into a shape that the program computes."""
+"""Operators that rearrange or copy elements into a shape that the program computes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _reshape(attrs: ReshapeAttrs, data: Type, newshape: Type) -> Type:
     example=lambda build: build(X, ints(2)),
 )
 def reshape(data: Operand, newshape: Operand, allowzero: bool = False) -> Call:
-    """Reshape `data` to `newshape`, whose numbers may be 0 to -4 as those of `relay.reshape`."""
+    """Reshape `data` to `newshape`, in which 0 to -4 have the meanings that they have in `relay.reshape`."""
     return call("dyn.reshape", [data, newshape], newshape=None, allowzero=allowzero)
 
 
@@ -66,7 +66,7 @@ def _broadcast_to(attrs: InitOpAttrs, data: Type, shape: Type) -> Type:
     example=lambda build: build(X, ints(2)),
 )
 def broadcast_to(data: Operand, shape: Operand) -> Call:
-    """Broadcast `data` to the extents `shape`."""
+    """Broadcast `data` to `shape`."""
     return call("dyn.broadcast_to", [data, shape], shape=None)
 
 
@@ -78,7 +78,11 @@ def _tile(attrs: TileAttrs, data: Type, reps: Type) -> Type:
 @dynamic(
     "tile",
     description="Works like tile, with repetition counts that the program computes.",
-    relation=("DynamicTile", _tile, "{out} has as many axes as {0} or as {1} has elements"),
+    relation=(
+        "DynamicTile",
+        _tile,
+        "{out} has as many axes as {0}, or as {1} has elements, if those are more",
+    ),
     inputs=("data", "reps"),
     attrs=TileAttrs,
     reference=with_operands("tile", "reps"),
@@ -87,7 +91,7 @@ def _tile(attrs: TileAttrs, data: Type, reps: Type) -> Type:
     example=lambda build: build(X, ints(2)),
 )
 def tile(data: Operand, reps: Operand) -> Call:
-    """Repeat `data` along each axis as often as `reps` says; `reps` is aligned with the last axes."""
+    """Repeat `data` along each axis by the counts in `reps`, which are aligned with the last axes."""
     return call("dyn.tile", [data, reps], reps=None)
 
 
@@ -111,7 +115,11 @@ def _with_ones(attrs: DynExpandDimsAttrs, x: Array, axis: Array) -> Anything:
 @dynamic(
     "expand_dims",
     description="Works like expand_dims, with an axis that the program computes.",
-    relation=("DynamicExpandDims", _expand_dims, "{out} = {0} with more axes, all of them ?"),
+    relation=(
+        "DynamicExpandDims",
+        _expand_dims,
+        "{out} has `num_newaxis` more axes than {0}, and every extent is ?",
+    ),
     inputs=("data", "axis"),
     attrs=DynExpandDimsAttrs,
     reference=_with_ones,
@@ -133,7 +141,7 @@ def _squeeze(attrs: SqueezeAttrs, data: Type, axis: Type) -> Type:
 @dynamic(
     "squeeze",
     description="Works like squeeze, with axes that the program computes.",
-    relation=("DynamicSqueeze", _squeeze, "{out} has as many axes fewer than {0} as {1} has elements"),
+    relation=("DynamicSqueeze", _squeeze, "{out} has the rank of {0} minus the length of {1}"),
     inputs=("data", "axis"),
     attrs=SqueezeAttrs,
     reference=with_operands("squeeze", "axis"),

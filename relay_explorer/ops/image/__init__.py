@@ -1,1 +1,1 @@
-"""The operators on images, of `relay.image`."""
+"""Operators on images, in the namespace `relay.image`."""

@@ -1,4 +1,4 @@
-"""`image.crop_and_resize`: boxes cut out of images and interpolated to one size."""
+"""`image.crop_and_resize`: crop boxes out of images and resize each to one size."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _cropped(attrs: Anything, x: Array, boxes: Array, box_indices: Array) -> Arr
 def _crop_and_resize_te(call: Lowered) -> list[Tensor]:
     data, boxes, indices = call.inputs
     attrs, layout = call.attrs, layout_map(call.attrs.layout, "NCHW")
-    view, how = View(data, layout), _resizing(attrs)
+    view, resizing = View(data, layout), _resizing(attrs)
 
     def value(b: Value, c: Value, i: Value, j: Value) -> Value:
         def read(n: Value, channel: Value, *at: Value) -> Value:
@@ -72,7 +72,7 @@ def _crop_and_resize_te(call: Lowered) -> list[Tensor]:
         def span(axis: int) -> tuple[Value, Value]:
             return boxes(b, axis), boxes(b, axis + 2)
 
-        return resized_te(view, attrs.crop_size, how, read, span, call.out.dtype)(b, c, i, j)
+        return resized_te(view, attrs.crop_size, resizing, read, span, call.out.dtype)(b, c, i, j)
 
     shape = (dims(boxes)[0], view.shape[1], *attrs.crop_size)
     return [laid_out(shape, layout, value, call.name)]
@@ -90,7 +90,7 @@ def _crop_and_resize_te(call: Lowered) -> list[Tensor]:
     pattern=OpPattern.INJECTIVE,
     flops=lambda attrs, inputs, output: 8 * size_of(output) if attrs.method == "bilinear" else 0,
     reference=_cropped,
-    gradient=NotApplicable("there is no rule for boxes that are cut out"),
+    gradient=NotApplicable("there is no gradient rule for cropped boxes"),
     lowering=_crop_and_resize_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,

@@ -1,4 +1,4 @@
-"""`image.affine_grid` and `image.grid_sample`: images sampled at computed places."""
+"""`image.affine_grid` and `image.grid_sample`: images sampled at computed positions."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def _affine(attrs: Anything, matrices: Array) -> Array:
 def _affine_grid_te(call: Lowered) -> list[Tensor]:
     matrices, (rows, columns) = call.inputs[0], call.attrs.target_shape
 
-    def spread(at: Value, count: int) -> Value:
+    def coordinate(at: Value, count: int) -> Value:
         step = 2 / (count - 1) if count > 1 else 0.0
         return at.astype(REAL) * real(step) - real(1)
 
     def value(n: Value, k: Value, i: Value, j: Value) -> Value:
-        x, y = spread(j, columns), spread(i, rows)
+        x, y = coordinate(j, columns), coordinate(i, rows)
         total = matrices(n, k, 0).astype(REAL) * x + matrices(n, k, 1).astype(REAL) * y
         return cast(total + matrices(n, k, 2).astype(REAL), call.out.dtype)
 
@@ -67,11 +67,13 @@ def _affine_grid_te(call: Lowered) -> list[Tensor]:
     formula=r"y_{b \cdot p} = A_b\, (p_x, p_y, 1)^\top, \quad p \in [-1, 1]^2",
     family="image",
     level=5,
-    relation=forward("AffineGrid", "{out} = two coordinates for each place of `target_shape`", _affine_grid),
+    relation=forward(
+        "AffineGrid", "{out} = two coordinates for each element of a grid of `target_shape`", _affine_grid
+    ),
     pattern=OpPattern.INJECTIVE,
     flops=lambda attrs, inputs, output: 4 * size_of(output),
     reference=_affine,
-    gradient=NotApplicable("there is no rule for affine grids"),
+    gradient=NotApplicable("there is no gradient rule for affine grids"),
     lowering=_affine_grid_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -99,10 +101,10 @@ def _grid_sample(attrs: Anything, data: Type, grid: Type) -> Type:
             f'padding_mode is "{attrs.padding_mode:.20}", but it is zeros, border or reflection'
         )
     if len(g.shape) != axes + 2 or not same_dim(g.shape[0], shape[0]) or not same_dim(g.shape[1], axes):
-        want: tuple[Dim | str, ...] = (shape[0], axes, *("depth", "rows", "columns")[3 - axes :])
+        expected: tuple[Dim | str, ...] = (shape[0], axes, *("depth", "rows", "columns")[3 - axes :])
         raise RelationError(
             f"grid has the shape {show_shape(g.shape)}, but data {show_shape(x.shape)} is sampled by one of "
-            f"{show_shape(want)}",
+            f"{show_shape(expected)}",
             "the coordinates must be on axis 1; relay.transpose moves them there",
             culprits=(0, 1),
         )
@@ -129,20 +131,20 @@ def _grid_sample_te(call: Lowered) -> list[Tensor]:
         axes = []
         for axis, extent in enumerate(extents):
             coordinate = grid(n, len(extents) - 1 - axis, *i).astype(REAL)
-            place = _unscaled(coordinate, extent, attrs.align_corners)
+            position = _unscaled(coordinate, extent, attrs.align_corners)
             if attrs.method != "bicubic":
-                place = _brought_in(place, extent, attrs)
-            around = _around(place, attrs.method)
+                position = _brought_in(position, extent, attrs)
+            around = _around(position, attrs.method)
             axes.append([(_brought_in(at, extent, attrs), share) for at, share in around])
         total: Anything = real(0)
         for corner in choices(*axes):
-            held, weight, index = [], real(1), []
+            inside, weight, index = [], real(1), []
             for (at, share), extent in zip(corner, extents, strict=True):
-                held += [at >= real(0), at < real(extent)]
+                inside += [at >= real(0), at < real(extent)]
                 weight = weight * share
                 index.append(clamp(at, real(0), real(extent - 1)).astype("int32"))
             term = view(n, c, *index).astype(REAL) * weight
-            total = total + select(every(held), term, real(0))
+            total = total + select(every(inside), term, real(0))
         return cast(total, view.dtype)
 
     return [laid_out((*view.shape[:2], *dims(grid)[2:]), layout, value, call.name)]
@@ -167,7 +169,7 @@ def _around(place: Value, method: str) -> list[Weighted]:
 
 
 def _brought_in(place: Value, extent: Anything, attrs: Anything) -> Value:
-    """Bring `place` into the axis as the padding mode says; "zeros" leaves it unchanged."""
+    """Bring `place` into the axis's range by the padding mode; "zeros" leaves it unchanged."""
     if attrs.padding_mode == "zeros":
         return place
     last = real(extent - 1)
@@ -175,9 +177,9 @@ def _brought_in(place: Value, extent: Anything, attrs: Anything) -> Value:
         low, span = (real(0), last) if attrs.align_corners else (real(-0.5), real(extent))
         if attrs.align_corners and known(extent) == 1:
             return real(0)
-        away, turn = te.abs(place - low), span * real(2)
-        within = away - te.floor(away / turn) * turn
-        place = te.min(within, turn - within) + low
+        distance, period = te.abs(place - low), span * real(2)
+        within = distance - te.floor(distance / period) * period
+        place = te.min(within, period - within) + low
     return clamp(place, real(0), last)
 
 
@@ -187,11 +189,11 @@ def _brought_in(place: Value, extent: Anything, attrs: Anything) -> Value:
     formula=r"y_{b c p} = \sum_q w(\mathit{grid}_{b \cdot p} - q)\, x_{b c q}",
     family="image",
     level=5,
-    relation=forward("GridSample", "{out} = {0} with the axes of space of {1}", _grid_sample),
+    relation=forward("GridSample", "{out} = {0} with the spatial extents of {1}", _grid_sample),
     pattern=OpPattern.INJECTIVE,
     flops=_grid_flops,
     reference=_sampled,
-    gradient=NotApplicable("there is no rule for sampling at computed places"),
+    gradient=NotApplicable("there is no gradient rule for sampling at computed positions"),
     lowering=_grid_sample_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,

@@ -30,7 +30,7 @@ __all__ = ["dilation2d"]
 
 
 def _in_the_plane(values: Ints, name: str) -> Ints:
-    """Return the amounts for rows and columns; where four are given, as in TensorFlow, the first two."""
+    """Return the values for rows and columns: the first two where there are four, as in TensorFlow."""
     if len(values) not in (2, 4):
         raise RelationError(f"{name}={list(values)} must be 2 numbers, for rows and columns")
     return values[:2]
@@ -51,8 +51,8 @@ def _dilated(attrs: Anything, data: Type, weight: Type) -> Type:
     strides = _in_the_plane(attrs.strides, "strides")
     steps = _in_the_plane(attrs.dilations, "dilations")
     padding = total_padding(strides, steps, attrs.padding, 2)
-    places = window_places(tuple(image), tuple(window), strides, steps, padding)
-    return TensorType.of(layout.backward((batch, channels, *places)), attrs.out_dtype or x.dtype)
+    counts = window_places(tuple(image), tuple(window), strides, steps, padding)
+    return TensorType.of(layout.backward((batch, channels, *counts)), attrs.out_dtype or x.dtype)
 
 
 def _greatest(attrs: Anything, x: Array, weight: Array) -> Array:
@@ -105,10 +105,12 @@ def _dilation2d_te(call: Lowered) -> list[Tensor]:
     formula=r"y_{b c\, i j} = \max_{k l}\, x_{b c,\, s i + d k,\, s j + d l} + w_{c k l}",
     family="image",
     level=5,
-    relation=forward("Dilation2D", "{out} = the places of the window {1} in {0}", _dilated),
+    relation=forward(
+        "Dilation2D", "{out} = one element for each position of the window {1} in {0}", _dilated
+    ),
     flops=_dilation_flops,
     reference=_greatest,
-    gradient=NotApplicable("there is no rule for the window of a maximum"),
+    gradient=NotApplicable("there is no gradient rule for dilation"),
     lowering=_dilation2d_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,

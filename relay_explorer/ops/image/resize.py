@@ -40,7 +40,7 @@ ROI = 'The part that is resized, for the mode "tf_crop_and_resize".'
 
 
 def corners(roi: Sequence[float] | Expr | None, axes: int) -> list[float] | None:
-    """Return the region of interest, its least corner and then its greatest; None where the program computes
+    """Return the region of interest: its lowest corner, then its highest; None where the program computes
     it.
     """
     if isinstance(roi, Expr):
@@ -130,7 +130,7 @@ def _resize(
     layout: LayoutRule | NotApplicable = NO_LAYOUT_RULE,
     precision: Precision = Precision.UNLISTED,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare the operator that resizes so many axes."""
+    """Declare the operator that resizes `axes` spatial axes."""
     return operator(
         f"image.resize{axes}d",
         description="Resizes the data along "
@@ -138,7 +138,7 @@ def _resize(
         formula=r"y_p = \sum_q w(p \cdot n / m - q)\, x_q",
         family="image",
         level=5,
-        relation=forward(f"Resize{axes}D", "{out} = {0} with its axes of space of `size`", _sized(canonical)),
+        relation=forward(f"Resize{axes}D", "{out} = {0} with the spatial extents `size`", _sized(canonical)),
         pattern=OpPattern.INJECTIVE,
         flops=_resize_flops(axes),
         reference=_reference(canonical),
@@ -191,7 +191,7 @@ def resize2d(
 ) -> Call:
     """Interpolate `data`, of the layout `layout`, to `size` along its two spatial axes.
 
-    The program may compute `size`; then this builds `dyn.image.resize2d`.
+    Where the program computes `size`, this builds `dyn.image.resize2d`.
     """
     operands: list[object] = [data]
     dynamic = computed(size) or computed(roi)

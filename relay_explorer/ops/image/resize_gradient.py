@@ -16,8 +16,8 @@ from ..nn.layout import layout_map
 
 
 def _resized(call: Call, grad: Expr) -> list[Expr]:
-    """Multiply the derivative, along an axis, by the transpose of the matrix that resizes it. The matrix is
-    computed by the operator itself, which is applied to the unit vectors.
+    """Multiply the derivative, along each axis, by the transpose of the matrix that resizes the axis. The
+    operator itself computes the matrix, from the unit vectors.
     """
     (x,) = call.args
     attrs: Anything = call.attrs
@@ -42,8 +42,8 @@ def _resized(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _matrix(call: Call, axes: str, axis: int, extent: int, length: int, dtype: str) -> Constant:
-    """Return the matrix (extent, length) of the weights of an axis's elements in those of the resized
-    axis.
+    """Return the matrix (extent, length) whose element (i, j) is the weight of element i of the axis in
+    element j of the resized one.
     """
     import numpy
 

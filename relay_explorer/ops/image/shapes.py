@@ -1,4 +1,4 @@
-"""What the type relations of operators on images share."""
+"""Helpers of the type relations of operators on images."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..relation import tensor
 def canonical_shape(
     type_: Type, layout: str, canonical: str
 ) -> tuple[TensorType, Shape, Callable[[Shape], Shape]]:
-    """Return the data's type, its shape in canonical order, and what brings such a shape to its layout."""
+    """Return the data's type, its shape in canonical order, and the map of such shapes to `layout`."""
     x = tensor(type_, 0, "data")
     mapped = layout_map(layout, canonical)
     return x, mapped.forward(x.shape, 0, "data"), mapped.backward
 
 
 def checked_size(size: Dims | None, axes: int, name: str) -> Dims:
-    """Check the extents that were asked for: one for each axis, a positive number or the name of a size."""
+    """Return the requested extents, one for each axis, after checking that each is positive or a Size."""
     if size is None or len(size) != axes or not all(isinstance(n, Size) or _is_positive(n) for n in size):
         raise RelationError(
             f"{name}={size if size is None else list(size)} must be {axes} positive "

@@ -1,3 +1,3 @@
-"""Layouts, and the rules by which operators carry them from operands to results."""
+"""Layouts, and the rules by which operators propagate them from operands to results."""
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def resize(question: Question) -> Answer:
 
 
 def _follow(question: Question) -> Answer:
-    """Take over the data's layout where it does not split rows and columns into blocks."""
+    """Adopt the data's layout unless it splits a spatial axis into blocks."""
     attrs = question.attrs
     assert attrs is not None
     own = Layout(attrs["layout"])
@@ -43,8 +43,8 @@ def _follow(question: Question) -> Answer:
 
 
 def regions(question: Question) -> Answer:
-    """Infer the layouts of `roi_align` and `roi_pool`: the attributes fix the image's, and a row is a
-    region.
+    """Infer the layouts of `roi_align` and `roi_pool`: the attributes fix the images' layout, and the regions
+    are the rows of a matrix.
     """
     attrs = question.attrs
     assert attrs is not None

@@ -1,4 +1,4 @@
-"""A layout as passes handle it: a name, and the axes in it. The one without axes is that of a scalar."""
+"""Layouts as passes handle them: a name, and the axes in it. A scalar has the layout without axes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ...ir.op import RelationError
 from ...ir.types import TensorType, Type
 from ..nn.layout import parse_layout
 
-Axis = tuple[str, int]  # ("C", 1): an axis, or its count of blocks; ("c", 16): the index in a block of 16
+Axis = tuple[str, int]  # ("C", 1): an axis, or its blocks; ("c", 16): the elements of a block of 16
 
 
 class Layout:
-    """The layout called `name`; raises a RelationError where that names none. An empty one is `False`."""
+    """The layout called `name`, which must be valid (else a RelationError). The empty layout is falsy."""
 
     __slots__ = ("axes", "name")
 
@@ -35,7 +35,7 @@ class Layout:
 
     @property
     def primal(self) -> list[str]:
-        """The axes that are not places in blocks."""
+        """The letters of the axes, without those of blocks."""
         return [letter for letter in self.letters if letter.isupper()]
 
     def index_of(self, letter: str) -> int:
@@ -43,7 +43,7 @@ class Layout:
         return self.letters.index(letter) if letter in self.letters else -1
 
     def splits(self, letter: str) -> bool:
-        """Tell whether an axis is split into blocks."""
+        """Return whether an axis is split into blocks."""
         return letter.lower() in self.letters
 
     def factor_of(self, letter: str) -> int:
@@ -87,7 +87,7 @@ def layout(name: object) -> Layout:
 
 class InferCorrectLayoutOutput(NamedTuple):
     """The answer of a layout rule: the layouts of the arguments (fields of tuples one by one) and of the
-    results, and the attributes of the new call. None among the layouts means that the rule does not know.
+    results, and the attributes of the new call. None among the layouts means that the rule cannot infer it.
     """
 
     input_layouts: Sequence[Layout | None]
@@ -96,9 +96,8 @@ class InferCorrectLayoutOutput(NamedTuple):
 
 
 class Question(NamedTuple):
-    """The argument of a layout rule: the attributes of a call, the layouts that its arguments had (None
-    where unknown) and their types, and the layouts that they have now (None where the rule is first asked
-    for the old ones).
+    """The argument of a layout rule: the attributes of a call, the new layouts of its arguments (None while
+    the old ones are inferred), their old layouts (each None where unknown), and their types.
     """
 
     attrs: Attrs | None
@@ -118,7 +117,7 @@ def alike(layout: Layout, attrs: Attrs | None, results: int = 1) -> InferCorrect
 
 
 def unchanged(question: Question, results: int = 1) -> Answer:
-    """Answer that everything stays in the operand's old layout, if that is known."""
+    """Answer that the operand and all results stay in the operand's old layout, if that is known."""
     old = question.old[0]
     return None if old is None else alike(old, question.attrs, results)
 

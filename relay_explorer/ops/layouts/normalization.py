@@ -1,4 +1,4 @@
-"""The layout rule of normalizations along an axis: the attribute `axis` follows it into a new layout."""
+"""The layout rule of normalizations along an axis, which updates the attribute `axis` for a new layout."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from .layout import Answer, InferCorrectLayoutOutput, Layout, Question, moved
 
 
 def normalization(question: Question, vectors: int = 2, results: int = 1) -> Answer:
-    """Infer the layouts of a normalization along an axis, with vectors of that axis: `nn.layer_norm` and its
-    like.
+    """Infer the layouts of a normalization along an axis, with vectors along that axis, such as
+    `nn.layer_norm`.
     """
     old, attrs = question.old[0], question.attrs
     assert attrs is not None

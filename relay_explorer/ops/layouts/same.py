@@ -1,4 +1,4 @@
-"""Layout rules of the operators that work element by element, in any layout that their operands share."""
+"""Layout rules of element-wise operators, which work in any layout that their operands share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .layout import Answer, InferCorrectLayoutOutput, Layout, Question
 
 
 def elementwise_layout(question: Question, results: int = 1) -> Answer:
-    """Give all operands and results one layout: that of the first operand, or the old one of any of them."""
+    """Give all operands and results one layout: the first new one, or else the first known old one."""
     candidates: Sequence[Layout | None] = question.new or question.old
     shared = next((layout for layout in candidates if layout is not None), None)
     if shared is None:
@@ -50,19 +50,19 @@ def _both(old: Sequence[Layout | None], ranks: Sequence[int]) -> list[Layout] | 
     first, second = old
     if first is not None and second is not None:
         return [first, second]
-    larger, place = (first, 0) if first is not None else (second, 1)
-    if larger is None or ranks[place] < ranks[1 - place] or len(larger) != ranks[place]:
+    larger, index = (first, 0) if first is not None else (second, 1)
+    if larger is None or ranks[index] < ranks[1 - index] or len(larger) != ranks[index]:
         return None
     try:
-        other = Layout.of(larger.axes[ranks[place] - ranks[1 - place] :])
+        other = Layout.of(larger.axes[ranks[index] - ranks[1 - index] :])
     except RelationError:  # blocks without their axis
         return None
-    return [larger, other] if place == 0 else [other, larger]
+    return [larger, other] if index == 0 else [other, larger]
 
 
 def _alike(small: Layout, large: Layout, new: Layout, shape: Sequence[object]) -> Layout | None:
-    """Return the layout of the small argument that matches `new`, the layout of the large one. Axes of 1, and
-    those that the small one lacks, become blocks of 1.
+    """Return the layout of the small argument that matches `new`, the layout of the large one. Axes of
+    extent 1, and those that the small one lacks, get blocks of 1.
     """
     if len(small) == 0:
         return small
@@ -85,8 +85,8 @@ def _alike(small: Layout, large: Layout, new: Layout, shape: Sequence[object]) -
         if name is None:
             return None
         if letter.islower():
-            place = small.index_of(name)
-            one = place < 0 or (shape[place] == 1 and name.lower() not in small)
+            index = small.index_of(name)
+            one = index < 0 or (shape[index] == 1 and name.lower() not in small)
             axes.append((name.lower(), 1 if one else size))
         else:
             axes.append((name, 1))

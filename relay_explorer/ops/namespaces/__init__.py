@@ -1,6 +1,6 @@
-"""The operators' builders, in the namespaces that Relay gave them; here those of `relay` itself.
+"""The operators' builders in Relay's namespaces; those of `relay` itself are in this module.
 
-One of these modules imports each file of operators, so importing this one declares all of them.
+Each file of operators is imported by one of these modules, so importing this one declares all operators.
 """
 
 from __future__ import annotations

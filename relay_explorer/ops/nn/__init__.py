@@ -1,3 +1,3 @@
-"""Neural-network operators, one file a family. `relay.nn` gathers their builders."""
+"""Neural-network operators, one file per family. `relay.nn` collects their builders."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rectified linear unit and its variants with a slope below zero."""
+"""The rectified linear unit, and its variants with a nonzero slope for negative inputs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["leaky_relu", "prelu", "relu"]
 
 
 def _relu_te(x: Value) -> Value:
-    """Return 0 where `x` is below it; comparing in this order keeps NaN, and takes one instruction."""
+    """Return 0 where `x` is negative; comparing in this order propagates NaN, and takes one instruction."""
     if dtype_of(x) == "bool":
         return x
     zero = te_number(0, dtype_of(x))
@@ -69,7 +69,7 @@ def relu(data: Operand) -> Call:
 
 
 def _leaky(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: output like the input."""
+    """Relate the types: the output is like the input."""
     if attrs.alpha < 0:
         raise RelationError(f"alpha={attrs.alpha} must not be negative", "a slope of 0 is nn.relu")
     return IDENTITY.rule(types, num_inputs, attrs, reporter)
@@ -80,14 +80,14 @@ def _sloped(x: Array, slope: float | Array) -> Array:
 
 
 def _sloped_te(x: Value, slope: Value) -> Value:
-    """Multiply `x` by `slope` where it is not above 0."""
+    """Multiply `x` by `slope` where it is not positive."""
     if dtype_of(x) == "bool":
         return x
     return select(x > te_number(0, dtype_of(x)), x, x * slope)
 
 
 def _leaky_relu_te(call: Lowered) -> list[Tensor]:
-    """Multiply integers in floating point, and truncate the product."""
+    """Scale negative elements; integers are multiplied in floating point, and the product is truncated."""
     x, alpha = call.inputs[0], call.attrs.alpha
 
     def value(one: Value) -> Value:
@@ -127,7 +127,9 @@ def leaky_relu(data: Operand, alpha: Annotated[float, attr(0.25, "The slope belo
 
 
 def _prelu(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs of any shape and (d) for the axis of length d; output like the first."""
+    """Relate the types: inputs of any shape and (d), for an axis of length d; the output is like the first
+    input.
+    """
     data, alpha, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -171,7 +173,7 @@ def _prelu_layout(question: Question) -> Answer:
     ),
     family="activation",
     level=3,
-    relation=Relation("PRelu", _prelu, "{out} = {0}, and {1} lies along its axis"),
+    relation=Relation("PRelu", _prelu, "{out} = {0}; {1} is a vector along the axis"),
     pattern=OpPattern.BROADCAST,
     flops=operations_per_input(2),  # a comparison and a product
     reference=lambda attrs, x, alpha: _sloped(x, along(alpha, attrs.axis, x.ndim)),

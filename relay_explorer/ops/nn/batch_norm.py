@@ -38,8 +38,8 @@ _BATCH_PARAMETERS = ("gamma", "beta", "the moving mean", "the moving variance")
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs of any shape and four times (c) for the axis of length c; outputs like the
-    first, (c), (c).
+    """Relate the types: inputs of any shape and four times (c), for an axis of length c; outputs like the
+    first input, (c), (c).
     """
     data = types[0]
     if isinstance(data, IncompleteType):
@@ -61,7 +61,7 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 def _reference(
     attrs: Anything, x: Array, gamma: Array, beta: Array, mean: Array, variance: Array
 ) -> tuple[Array, ...]:
-    """Normalize as in inference: by the moving mean and variance, which stay unchanged."""
+    """Normalize as in inference: by the moving mean and variance, which are returned unchanged."""
     middle, spread = along(mean, attrs.axis, x.ndim), along(variance, attrs.axis, x.ndim)
     return affine(attrs, (x - middle) / np.sqrt(spread + attrs.epsilon), gamma, beta), mean, variance
 
@@ -93,20 +93,20 @@ def _batch_norm_layout(question: Question) -> Answer:
 
 @operator(
     "nn.batch_norm",
-    description="Normalizes each channel by the moving mean and variance, as in inference; returns both.",
+    description="Normalizes each channel by the moving mean and variance, as in inference, and returns both.",
     formula=r"y = \gamma\,\frac{x - \mathrm{E}[x]}{\sqrt{\mathrm{Var}[x] + \epsilon}} + \beta",
     family="normalization",
     level=1,
     relation=Relation(
-        "BatchNorm", _relation, "{out} = ({0}, {3}, {4}), and {1} to {4} lie along its channels"
+        "BatchNorm", _relation, "{out} = ({0}, {3}, {4}); {1} to {4} are vectors of the channels"
     ),
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
     flops=operations_per_input(4),  # as in inference: subtract the mean, divide, scale, shift
     reference=_reference,
     gradient=Gradient(
         "as in inference, σ = √(variance + ε): dx = dy · γ / σ; dγ = Σ dy · (x − mean) / σ, dβ = Σ dy; "
-        "dmean = −Σ dy · γ / σ and dvariance = −Σ dy · γ · (x − mean) / (2 σ³), each with its own derivative "
-        "as a result added",
+        "dmean = −Σ dy · γ / σ and dvariance = −Σ dy · γ · (x − mean) / (2 σ³), each plus the derivative of "
+        "the output that returns it",
         composed(_composition),
     ),
     lowering=_batch_norm_te,
@@ -126,8 +126,8 @@ def batch_norm(
     center: Annotated[bool, attr(True, CENTER)] = True,
     scale: Annotated[bool, attr(True, SCALE)] = True,
 ) -> TupleWrapper:
-    """Normalize each channel of `data`, as in inference; the other results are the moving mean and
-    variance, unchanged.
+    """Normalize each channel of `data`, as in inference; the other results are the moving mean and variance,
+    unchanged.
 
     The other operands are vectors as long as the data's `axis`.
     """

@@ -42,7 +42,9 @@ __all__ = ["batch_to_space_nd", "space_to_batch_nd"]
 
 
 def _check_blocks(shape: Shape, block_shape: Ints, pairs: Pairs, name: str) -> None:
-    """Raise a RelationError unless each spatial axis has one block size and one pair, neither negative."""
+    """Raise a RelationError unless each spatial axis has one positive block size and one pair of non-negative
+    amounts.
+    """
     if len(pairs) != len(block_shape):
         raise RelationError(
             f"block_shape has {many(len(block_shape), 'size', 'sizes')}, but {name} "
@@ -133,7 +135,9 @@ def _to_space(attrs: Anything, x: Array) -> Array:
 
 
 def _space_to_batch_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Run the operator on the elements' flat indices, where padding has the index after the last."""
+    """Apply the operator to the flat indices of the elements, with one past the last index as the pad value,
+    and so find which element of `data` each element of the output is a copy of.
+    """
     (data,) = call.args
     assert call.attrs is not None
     spare = {**dict(call.attrs.items()), "pad_value": float(prod(extents(data)))}
@@ -192,7 +196,7 @@ def _batch_to_space_te(call: Lowered) -> list[Tensor]:
     flops=no_flops,
     reference=_to_batch,
     gradient=Gradient(
-        "each element of dy is added to the element of dx that y took there; padding has none",
+        "each element of dy is added to the element of dx that was copied to its position, except padding",
         _space_to_batch_gradient,
     ),
     lowering=_space_to_batch_te,

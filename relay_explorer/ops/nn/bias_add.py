@@ -1,4 +1,4 @@
-"""The bias that follows a layer: a vector added along one axis."""
+"""The bias of a layer: a vector added along one axis."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ __all__ = ["bias_add"]
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs of any shape and (d) for the axis of length d; output like the first."""
+    """Relate the types: inputs of any shape and (d), for an axis of length d; the output is like the first
+    input.
+    """
     data, bias, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -37,7 +39,7 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 
 
 def _bias_add_te(call: Lowered) -> list[Tensor]:
-    from ..te.binary import plus  # whose tables are of functions of TVM
+    from ..te.binary import plus  # imported late: its tables hold functions of TVM
 
     x, bias = call.inputs
     axis = call.attrs.axis % len(x.shape)
@@ -55,7 +57,7 @@ def _gradient(call: Call, grad: Expr) -> list[Expr]:
     formula=r"y_{\ldots,c,\ldots} = x_{\ldots,c,\ldots} + b_{c}",
     family="arithmetic",
     level=1,
-    relation=Relation("BiasAdd", _relation, "{out} = {0}, and {1} lies along its axis"),
+    relation=Relation("BiasAdd", _relation, "{out} = {0}; {1} is a vector along the axis"),
     pattern=OpPattern.BROADCAST,
     flops=flops_per_output,
     reference=lambda attrs, x, bias: x + along(bias, attrs.axis, x.ndim),

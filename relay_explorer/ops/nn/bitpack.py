@@ -1,4 +1,4 @@
-"""Packing the bits of neighbouring elements into words."""
+"""Pack the bits of adjacent elements into words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["bitpack"]
 
 
 def width_of(dtype: str) -> int:
-    """Find how many bits an unsigned type has."""
+    """Return the number of bits of an unsigned type; raise a RelationError for another type."""
     if dtype not in ("uint8", "uint16", "uint32", "uint64"):
         raise RelationError(
             f'bits are packed into an unsigned type, not "{dtype[:40]}"', "uint8, uint16, uint32 or uint64"
@@ -44,15 +44,15 @@ def width_of(dtype: str) -> int:
 
 
 def check_bits(**counts: int) -> None:
-    """Raise a RelationError where an attribute is not a number of bits."""
+    """Raise a RelationError where an attribute is not a valid number of bits."""
     for name, bits in counts.items():
         if not 1 <= bits <= 32:
             raise RelationError(f"{name}={bits}, but there are from 1 to 32 bits")
 
 
 def _bitpack_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: input of integers; output with the packed axis shorter by the type's bits, and an
-    axis of bits.
+    """Relate the types: integers as input; the output has the packed axis divided by the type's number of
+    bits, and a new axis of bits.
     """
     data, out = types
     if isinstance(data, IncompleteType):
@@ -71,7 +71,7 @@ def _bitpack_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, r
 
 
 def _bitpack_reference(attrs: Anything, x: Array) -> Array:
-    """Pack each plane of bits: the first of the elements that share a word is its highest bit."""
+    """Pack each bit plane: the first of the elements that share a word is its highest bit."""
     width, axis = width_of(attrs.pack_type), attrs.pack_axis % x.ndim
     dtype = element_type(attrs.pack_type)
     groups = x.reshape(*x.shape[:axis], x.shape[axis] // width, width, *x.shape[axis + 1 :])
@@ -85,7 +85,7 @@ def _bitpack_reference(attrs: Anything, x: Array) -> Array:
 
 
 def _bitpack_te(call: Lowered) -> list[Tensor]:
-    """Pack each plane of bits: the first of the elements that share a word is its highest bit."""
+    """Pack each bit plane: the first of the elements that share a word is its highest bit."""
     x, attrs = call.inputs[0], call.attrs
     width, shape = int(attrs.pack_type[4:]), list(dims(x))
     axis = attrs.pack_axis % len(shape)
@@ -112,10 +112,10 @@ def _bitpack_te(call: Lowered) -> list[Tensor]:
         r"\left(\lfloor x_{\ldots,w i+k} / 2^{b} \rfloor \bmod 2\right)"
     ),
     level=2,
-    relation=Relation("BitPack", _bitpack_relation, "{out} = {0}, packed, with an axis of bits"),
+    relation=Relation("BitPack", _bitpack_relation, "{out} = {0} packed, with a new axis of bits"),
     pattern=OpPattern.INJECTIVE,
     reference=_bitpack_reference,
-    gradient=NotApplicable("it computes with integers, which have no derivatives"),
+    gradient=NotApplicable("it computes with integers, which are not differentiable"),
     lowering=_bitpack_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -128,7 +128,7 @@ def bitpack(
     bits: Annotated[int, attr(1, "How many of the lowest bits of each element are packed.")] = 1,
     pack_axis: Annotated[int, attr(1, "The axis along which elements share a packed one.")] = 1,
     bit_axis: Annotated[
-        int, attr(-1, "Where the axis of the bits goes in the output, the lowest bit first.")
+        int, attr(-1, "The position of the new axis of bits in the output; the lowest bit is first.")
     ] = 2,
     pack_type: Annotated[
         str, attr("uint32", "The unsigned type that holds as many elements as it has bits.", kind="DType")

@@ -1,7 +1,7 @@
-"""Products of integers of a few bits, which kernels can compute bit by bit: a logical and, and a count.
+"""Products of integers with few bits, which kernels can compute bit by bit: a logical AND, then a popcount.
 
-`tvm.topi` packs bits and counts those that two words share. The lowerings here multiply the integers that the
-bits stand for; the result is the same.
+`tvm.topi` packs the bits and counts those that two words share. The lowerings here multiply the integers that
+the bits represent; the result is the same.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PACK_DTYPE = "The unsigned type that a kernel packs bits into; the result does n
 OUT_DTYPE = "The output's element type."
 UNIPOLAR = "Whether a weight's bits stand for 1 and -1; otherwise for 1 and 0."
 
-_NO_GRADIENT = NotApplicable("it computes with integers, which have no derivatives")
+_NO_GRADIENT = NotApplicable("it computes with integers, which are not differentiable")
 
 
 class BinaryConv2DAttrs(Attrs, key="relay.attrs.BinaryConv2DAttrs"):
@@ -71,7 +71,7 @@ class BinaryConv2DAttrs(Attrs, key="relay.attrs.BinaryConv2DAttrs"):
 
 
 def _few_bits(x: Array, bits: int) -> Array:
-    """Take the lowest bits of each element."""
+    """Keep the lowest bits of each element."""
     return x.astype("int64") & ((1 << bits) - 1)
 
 
@@ -82,17 +82,17 @@ def _weights(attrs: Anything, w: Array) -> Array:
 
 
 def _layouts(attrs: Anything) -> tuple[LayoutMap, LayoutMap]:
-    """Read the layouts of data and weight."""
+    """Return the layouts of data and weight."""
     return layout_map(attrs.data_layout, "NCHW"), layout_map(attrs.kernel_layout, "OIHW")
 
 
 def _few_bits_te(x: Value, bits: int) -> Value:
-    """Take the lowest bits of an element."""
+    """Keep the lowest bits of an element."""
     return tirx.bitwise_and(x.astype("int64"), number((1 << bits) - 1, "int64"))
 
 
 def _weight_te(w: Value, attrs: Anything) -> Value:
-    """Decode the bits of a weight: 1 and -1 each, or 1 and 0."""
+    """Decode the bits of a weight: each stands for 1 or -1, or for 1 or 0."""
     value = _few_bits_te(w, attrs.weight_bits)
     return value * 2 - number((1 << attrs.weight_bits) - 1, "int64") if attrs.unipolar else value
 
@@ -101,7 +101,7 @@ def _weight_te(w: Value, attrs: Anything) -> Value:
 
 
 def _conv_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs (N, C, H, W) and (O, C, kh, kw), integers; output as of conv2d."""
+    """Relate the types: inputs (N, C, H, W) and (O, C, kh, kw) of integers; output as of conv2d."""
     data, weight, out = types
     if isinstance(data, IncompleteType) or isinstance(weight, IncompleteType):
         return False
@@ -208,7 +208,7 @@ def bitserial_conv2d(
 ) -> Call:
     """Convolve the lowest bits of `data` (N, C, H, W) with those of `weight` (O, C, kh, kw).
 
-    If `unipolar`, the weight's bits stand for 1 and -1.
+    If `unipolar`, the weight's bits represent 1 and -1.
     """
 
 
@@ -216,7 +216,7 @@ def bitserial_conv2d(
 
 
 def _dense_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs (batch, k) and (units, k), integers; output (batch, units)."""
+    """Relate the types: inputs (batch, k) and (units, k) of integers; output (batch, units)."""
     data, weight, out = types
     if isinstance(data, IncompleteType) or isinstance(weight, IncompleteType):
         return False
@@ -239,7 +239,7 @@ def _dense_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, rep
 
 
 def _dense_reference(attrs: Anything, x: Array, weight: Array) -> Array:
-    """Multiply rows of the decoded elements."""
+    """Multiply the rows of the decoded elements."""
     sums = _few_bits(x, attrs.data_bits) @ _weights(attrs, weight).T
     return sums.astype(element_type(attrs.out_dtype or x.dtype))
 
@@ -251,7 +251,7 @@ def _dense_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
 
 
 def _dense_te(call: Lowered) -> list[Tensor]:
-    """Sum the products of the decoded elements of rows."""
+    """Sum the products of the decoded elements of two rows."""
     attrs, dtype = call.attrs, call.out.dtype
     x, weight = call.inputs
     (k,) = reduce_axes([dims(x)[1]])
@@ -285,7 +285,7 @@ def bitserial_dense(
     data: Operand,
     weight: Operand,
     units: Annotated[
-        int | None, attr(None, "The number of output features; the weight's where it is left out.")
+        int | None, attr(None, "The number of output features; by default the weight's.")
     ] = None,
     data_bits: Annotated[int, attr(1, ACTIVATION_BITS)] = 1,
     weight_bits: Annotated[int, attr(1, WEIGHT_BITS)] = 1,
@@ -295,5 +295,5 @@ def bitserial_dense(
 ) -> Call:
     """Multiply the lowest bits of `data` (batch, k) by those of `weight` (units, k).
 
-    If `unipolar`, the weight's bits stand for 1 and -1.
+    If `unipolar`, the weight's bits represent 1 and -1.
     """

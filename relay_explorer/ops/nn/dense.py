@@ -1,4 +1,4 @@
-"""The product of data with a weight matrix, which is given as (units, input features)."""
+"""The product of the data with the transpose of a weight matrix (units, input features)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["dense"]
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs (…, k) and (units, k); output (…, units). Without a type, the weight gets one
+    """Relate the types: inputs (…, k) and (units, k); output (…, units). A weight without a type gets one
     from `units`.
     """
     data, weight, out = types
@@ -62,7 +62,7 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 
 
 def _wrong_weight(weight: TensorType, shape: Shape, units: int | None) -> RelationError:
-    """Return the error that says what is wrong with dense's weight for data of this shape."""
+    """Return the error that explains why a weight does not fit data of this shape."""
     have, features = weight.shape, shape[-1]
     if len(have) != 2:
         return RelationError(
@@ -73,7 +73,7 @@ def _wrong_weight(weight: TensorType, shape: Shape, units: int | None) -> Relati
         )
     if same_dim(have[1], features):
         return RelationError(
-            f"units={units}, but the weight {show_shape(have)} makes {have[0]} features",
+            f"units={units}, but the weight {show_shape(have)} produces {have[0]} features",
             f"give units={have[0]}, or leave it out",
             culprits=(1,),
         )
@@ -137,13 +137,13 @@ def _dense_te(call: Lowered) -> list[Tensor]:
     precision=Precision.ALWAYS,
     traits={Trait.MULTIPLY_ADD, Trait.LINEAR_IN_WEIGHT},
     example=lambda build: build(X, var("w"), units=3),
-    lenient_in_tvm="Without `units` it never compared the inner dimensions of data and weight.",
+    lenient_in_tvm="Without `units` it did not compare the inner dimensions of data and weight.",
 )
 def dense(
     data: Operand,
     weight: Operand,
     units: Annotated[
-        int | None, attr(None, "The number of output features; the weight's where it is left out.")
+        int | None, attr(None, "The number of output features; by default the weight's.")
     ] = None,
     out_dtype: Annotated[str, attr("", OUT_DTYPE, kind="DType")] = "",
 ) -> Call:

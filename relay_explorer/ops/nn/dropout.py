@@ -1,4 +1,4 @@
-"""Dropout, which drops nothing when a program is run rather than trained."""
+"""Dropout, which is the identity when a program is run rather than trained."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["dropout", "dropout_raw"]
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: output twice the input."""
+    """Relate the types: the output is a pair, both like the input."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -42,14 +42,16 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 
 
 def _gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """Differentiate as in inference, where nothing is dropped: the data's derivative is that of the first
-    field.
+    """Differentiate as in inference, where nothing is dropped: return the derivative of the first field of
+    the result.
     """
     return [field_of(grad, 0)]
 
 
 def _dropout_te(call: Lowered) -> list[Tensor]:
-    """Drop nothing, because a compiled program is run rather than trained; the mask is all ones."""
+    """Return the data unchanged, because a compiled program is run rather than trained, and a mask of
+    ones.
+    """
     x = call.inputs[0]
     return [x, stage(x.shape, lambda *i: number(1, dtype_of(x)), call.name)]
 
@@ -65,7 +67,7 @@ def _dropout_te(call: Lowered) -> list[Tensor]:
     relation=Relation("Dropout", _relation, "{out} = ({0}, {0})"),
     flops=operations_per_input(2),  # times the mask, times the scale
     reference=lambda attrs, x: (x, np.ones_like(x)),
-    gradient=Gradient("dx = dy: in inference nothing is dropped", _gradient),
+    gradient=Gradient("dx = dy: dropout is the identity in inference", _gradient),
     lowering=_dropout_te,
     layout=dropout_layout,
     precision=Precision.FOLLOW,
@@ -77,11 +79,11 @@ def dropout_raw(
     data: Operand,
     rate: Annotated[float, attr(0.5, "The share of elements that are dropped while training.")] = 0.5,
 ) -> Call:
-    """Return `data` and a mask of ones, as in inference; training would drop a share `rate` of the
+    """Return `data` and a mask of ones, as in inference; training would drop the fraction `rate` of the
     elements.
     """
 
 
 def dropout(data: Operand, rate: float = 0.5) -> Expr:
-    """Mark where training would drop a share `rate` of the elements of `data`."""
+    """Mark where training would drop the fraction `rate` of the elements of `data`."""
     return TupleWrapper(dropout_raw(data, rate), 2)[0]

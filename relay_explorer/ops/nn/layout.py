@@ -1,7 +1,7 @@
-"""Layouts: in which order a tensor's axes lie. "NCHW" has the channels before the rows; in "NCHW4c" they lie
-in blocks of 4 (axis C counts blocks, c lies within one).
+"""Layouts: the order of a tensor's axes in memory. In "NCHW" the channels come before the rows; in "NCHW4c"
+they are split into blocks of 4 (axis C counts the blocks, c the channels within one).
 
-Relations compute in one canonical order and use a `LayoutMap` to come from a layout and go back.
+Relations compute in one canonical order, and use a `LayoutMap` to convert from a layout and back.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SYNTAX = 'a layout names each axis by a capital letter, and blocks as 4c: "NCHW
 
 
 def parse_layout(name: str) -> tuple[tuple[str, int], ...]:
-    """Parse a layout into its axes in order: ("C", 1) is a whole axis or its count of blocks, ("c", 4) the
+    """Parse a layout into its axes in order: ("C", 1) is a whole axis or its number of blocks, ("c", 4) the
     index within a block of 4. Of two blocks of one axis, as in "OI16i2i", the first counts blocks of the
     second.
 
@@ -49,15 +49,15 @@ def parse_layout(name: str) -> tuple[tuple[str, int], ...]:
 
 
 class LayoutMap:
-    """Converts shapes between the layout `name` and the order `canonical`. Get one from `layout_map`,
-    which caches them.
+    """Converts shapes between the layout `name` and the order `canonical`. Use `layout_map`, which caches the
+    maps.
     """
 
     __slots__ = ("axes", "canonical", "factors", "identity", "name", "places", "rank", "steps")
 
     def __init__(self, name: str, canonical: str) -> None:
         axes = parse_layout(name)
-        order = {letter: place for place, (letter, _) in enumerate(axes)}
+        order = {letter: position for position, (letter, _) in enumerate(axes)}
         if {letter for letter in order if letter.isupper()} != set(canonical):
             raise RelationError(
                 f'the layout "{name[:40]}" does not have exactly the axes {", ".join(canonical)}',
@@ -68,16 +68,16 @@ class LayoutMap:
         self.rank = len(axes)
         self.axes = axes
         self.places = tuple(order[letter] for letter in canonical)
-        # The stride of each axis of the layout along the whole axis.
+        # For each axis of the layout, the distance along the whole axis between two of its indices.
         self.steps = tuple(
             math.prod(
                 size
-                for other, size in axes[place + 1 if letter.islower() else 0 :]
+                for other, size in axes[position + 1 if letter.islower() else 0 :]
                 if other == letter.lower()
             )
-            for place, (letter, _) in enumerate(axes)
+            for position, (letter, _) in enumerate(axes)
         )
-        self.factors = tuple(self.steps[place] for place in self.places)
+        self.factors = tuple(self.steps[position] for position in self.places)
         self.identity = name == canonical
 
     def forward(self, shape: Shape, operand: int, argument: str) -> Shape:
@@ -102,13 +102,11 @@ class LayoutMap:
                     "relay.layout_transform changes a tensor's layout",
                     culprits=(operand,),
                 )
-        return tuple(
-            [times(shape[place], factor) for place, factor in zip(self.places, self.factors, strict=True)]
-        )
+        return tuple([times(shape[at], factor) for at, factor in zip(self.places, self.factors, strict=True)])
 
     def backward(self, shape: Shape) -> Shape:
-        """Convert `shape` from canonical order to this layout; raise a RelationError where an axis does not
-        divide into blocks.
+        """Convert `shape` from canonical order to this layout; raise a RelationError where a block size does
+        not divide an axis.
         """
         if self.identity:
             return shape
@@ -124,8 +122,8 @@ class LayoutMap:
         return tuple(out)
 
     def unpack(self, array: Array) -> Array:
-        """Convert `array` from this layout to canonical order, with blocks joined."""
-        order = [place for letter in self.canonical for place in self._places_of(letter)]
+        """Convert `array` from this layout to canonical order, joining blocks."""
+        order = [position for letter in self.canonical for position in self._positions_of(letter)]
         return array.transpose(order).reshape(self.forward(array.shape, 0, "the data"))
 
     def pack(self, array: Array) -> Array:
@@ -133,15 +131,15 @@ class LayoutMap:
         order: list[int] = []
         shape: list[int] = []
         for letter, extent, factor in zip(self.canonical, array.shape, self.factors, strict=True):
-            whole, *blocks = self._places_of(letter)
+            whole, *blocks = self._positions_of(letter)
             order += [whole, *blocks]
-            shape += [extent // factor, *(self.axes[place][1] for place in blocks)]
-        self.backward(array.shape)  # refuses blocks that do not divide an axis
-        return array.reshape(shape).transpose([order.index(place) for place in range(self.rank)])
+            shape += [extent // factor, *(self.axes[position][1] for position in blocks)]
+        self.backward(array.shape)  # raises where blocks do not divide an axis
+        return array.reshape(shape).transpose([order.index(position) for position in range(self.rank)])
 
-    def _places_of(self, letter: str) -> list[int]:
+    def _positions_of(self, letter: str) -> list[int]:
         """Return the positions of an axis and of its blocks, the outermost first."""
-        inner = [place for place, (other, _) in enumerate(self.axes) if other == letter.lower()]
+        inner = [position for position, (other, _) in enumerate(self.axes) if other == letter.lower()]
         return [self.places[self.canonical.index(letter)], *inner]
 
 
@@ -174,7 +172,7 @@ def divided(dim: Dim, factor: int, what: str, *help: str) -> Dim:
 
 
 def plus(dim: Dim, amount: int) -> Dim:
-    """Add to `dim`."""
+    """Return `dim` plus `amount`."""
     return dim + amount  # type: ignore[return-value]  # whole
 
 

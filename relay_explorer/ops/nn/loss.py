@@ -1,4 +1,4 @@
-"""Losses: how far predictions are from targets."""
+"""Losses: measure how far predictions are from targets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ R = TypeVar("R")
 
 
 def _cross_entropy(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs twice (examples, classes); output a scalar."""
+    """Relate the types: two inputs (examples, classes) of the same type; the output is a scalar."""
     predictions, targets, out = types
     if isinstance(predictions, IncompleteType) or isinstance(targets, IncompleteType):
         return False
@@ -70,7 +70,7 @@ def _mean_agreement(logarithms: Array, targets: Array) -> Array:
 
 
 def _agreement_te(logarithm: Callable[[Value], Value]) -> Lowering:
-    """Make the lowering of the mean over examples of targets times logarithms of predictions, negated."""
+    """Build the lowering of the negated mean over examples of targets times logarithms of predictions."""
 
     def lower(call: Lowered) -> list[Tensor]:
         predictions, targets = call.inputs
@@ -78,11 +78,11 @@ def _agreement_te(logarithm: Callable[[Value], Value]) -> Lowering:
         real, (examples, classes) = real_type(dtype), dims(predictions)
         n, c = reduce_axes([examples, classes])
 
-        def all_of_them() -> Value:
+        def total_product() -> Value:
             product = logarithm(te_cast(predictions(n, c), real)) * te_cast(targets(n, c), real)
             return sum_over(product, [n, c])
 
-        sums = stage((), all_of_them, f"{call.name}_sum")
+        sums = stage((), total_product, f"{call.name}_sum")
         known_count = isinstance(examples, int)  # the mean over no examples is NaN
         count = te_number(examples or math.nan, real) if known_count else te_cast(examples, real)
         return [stage((), lambda: te_cast(-sums() / count, dtype), call.name)]
@@ -124,13 +124,13 @@ def _cross_entropy_operator(
     gradient: Gradient,
     lowering: Lowering,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a mean over examples of targets times logarithms; `operations` are counted for an element."""
+    """Declare a mean over examples of targets times logarithms; `operations` is the number per element."""
     return operator(
         name,
         description=description,
         formula=formula,
         family="training",
-        relation=Relation("CrossEntropy", _cross_entropy, "{out} = one number, and {0} = {1}"),
+        relation=Relation("CrossEntropy", _cross_entropy, "{out} = a scalar, and {0} = {1}"),
         flops=operations_per_input(operations),
         reference=reference,
         gradient=gradient,
@@ -172,7 +172,9 @@ def cross_entropy_with_logits(predictions: Operand, targets: Operand) -> Call:
 
 
 def _nll_loss(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs (N, C, …), (N, …) and (C); output a scalar, or (N, …) without a reduction."""
+    """Relate the types: inputs (N, C, …), (N, …) and (C); the output is a scalar, or (N, …) without a
+    reduction.
+    """
     if any(isinstance(t, IncompleteType) for t in types[:3]):
         return False
     predictions, targets, weights = (
@@ -202,7 +204,8 @@ def _nll_loss(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
     _check_dtypes(predictions, targets, weights)
     if attrs.reduction not in ("mean", "sum", "none"):
         raise RelationError(
-            f'reduction="{attrs.reduction[:40]}" is not known', 'the reductions are "mean", "sum" and "none"'
+            f'reduction="{attrs.reduction[:40]}" is not a valid reduction',
+            'the reductions are "mean", "sum" and "none"',
         )
     reporter.assign(
         types[3], TensorType.of(targets.shape if attrs.reduction == "none" else (), predictions.dtype)
@@ -238,7 +241,9 @@ def _weighted_likelihood(attrs: Anything, predictions: Array, targets: Array, we
 
 
 def _nll_loss_te(call: Lowered) -> list[Tensor]:
-    """Compute the loss; targets outside the classes count as the nearest one, ignored ones have weight 0."""
+    """Compute the loss; targets outside the classes are clamped to the nearest class, ignored ones have
+    weight 0.
+    """
     predictions, targets, weights = call.inputs
     attrs, dtype = call.attrs, dtype_of(predictions)
     real, classes = real_type(dtype), dims(predictions)[1]
@@ -263,8 +268,8 @@ def _nll_loss_te(call: Lowered) -> list[Tensor]:
 
 
 def _likelihood_expr(attrs: Anything, predictions: Expr, targets: Expr, weights: Expr) -> Expr:
-    """Express the loss by operators that have gradients. An ignored target is not a class: its row is all
-    zeros.
+    """Express the loss by operators that have gradients. The row of an ignored target, which is not a class,
+    is all zeros.
     """
     dtype, rank = tensor_type(predictions).dtype, axis_count(predictions)
     classes = extents(predictions, "the gradient of `nn.nll_loss`")[1]
@@ -284,14 +289,14 @@ def _likelihood_expr(attrs: Anything, predictions: Expr, targets: Expr, weights:
     formula=r"y = -\frac{\sum_n w_{t_n}\, p_{n,t_n}}{\sum_n w_{t_n}}",
     family="training",
     relation=Relation(
-        "NLLLoss", _nll_loss, "{out} = one number or {1}; {1} = {0} without its axis 1, which is {2}"
+        "NLLLoss", _nll_loss, "{out} = a scalar or {1}; {1} = {0} without axis 1, whose length {2} has"
     ),
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-    # A product, a sum of losses, a sum of weights
+    # a product, a sum of losses, a sum of weights
     flops=lambda attrs, inputs, output: 3 * size_of(inputs[1]),
     reference=_weighted_likelihood,
     gradient=Gradient(
-        "dp = −dy · w of the class at each target, else 0, divided by the sum of weights for a mean",
+        "dp = −dy · w of the class at each target, else 0; for a mean, divided by the sum of weights",
         composed(_likelihood_expr),
     ),
     lowering=_nll_loss_te,
@@ -305,8 +310,8 @@ def nll_loss(
     predictions: Operand,
     targets: Operand,
     weights: Operand,
-    reduction: Annotated[str, attr("mean", 'What becomes of the losses: "mean", "sum" or "none".')] = "mean",
-    ignore_index: Annotated[int, required("The class whose targets do not count.")] = -100,
+    reduction: Annotated[str, attr("mean", 'The reduction of the losses: "mean", "sum" or "none".')] = "mean",
+    ignore_index: Annotated[int, required("The target value that is ignored.")] = -100,
 ) -> Call:
     """Compute the loss of `predictions` (N, C, …), log-probabilities, for `targets` (N, …), class indices,
     with `weights` (C).

@@ -1,4 +1,4 @@
-"""Products of matrices, either of which may be transposed; single or in batches."""
+"""Matrix products, single or batched, where either operand may be transposed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["batch_matmul", "matmul"]
 
 
 def _matmul_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs (…, m, k) and (k, n), after undoing their transpositions; output (…, m, n)."""
+    """Relate the types: inputs (…, m, k) and (k, n), after undoing their transposition; output (…, m, n)."""
     a, b, out = types
     if isinstance(a, IncompleteType):
         return False
@@ -91,22 +91,22 @@ def _matmul_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
 
 def _matmul_gradient(call: Call, grad: Expr) -> list[Expr]:
     assert call.attrs is not None
-    (a, b), (turn_a, turn_b) = call.args, (call.attrs["transpose_a"], call.attrs["transpose_b"])
+    (a, b), (transposed_a, transposed_b) = call.args, (call.attrs["transpose_a"], call.attrs["transpose_b"])
     x, y = widened(a, call), widened(b, call)
     if axis_count(a) == 2:
-        by_a, by_b = derivatives(relay.nn.matmul, x, y, grad, turn_a, turn_b)
+        by_a, by_b = derivatives(relay.nn.matmul, x, y, grad, transposed_a, transposed_b)
         return [as_operand(by_a, call, 0), as_operand(by_b, call, 1)]
-    # several matrices times one: that one's derivative is the sum over all of them
-    if turn_a:
+    # several matrices times a single one, whose derivative is the sum over all of them
+    if transposed_a:
         last = axis_count(a) - 1
         order = [*range(last - 1), last, last - 1]
-        by_a = relay.transpose(relay.nn.matmul(grad, y, transpose_b=not turn_b), order)
+        by_a = relay.transpose(relay.nn.matmul(grad, y, transpose_b=not transposed_b), order)
         x = relay.transpose(x, order)
     else:
-        by_a = relay.nn.matmul(grad, y, transpose_b=not turn_b)
-    rows = relay.reshape(x, (-1, extents(b)[1 if turn_b else 0]))
-    columns = relay.reshape(grad, (-1, extents(b)[0 if turn_b else 1]))
-    first, second = (columns, rows) if turn_b else (rows, columns)
+        by_a = relay.nn.matmul(grad, y, transpose_b=not transposed_b)
+    rows = relay.reshape(x, (-1, extents(b)[1 if transposed_b else 0]))
+    columns = relay.reshape(grad, (-1, extents(b)[0 if transposed_b else 1]))
+    first, second = (columns, rows) if transposed_b else (rows, columns)
     by_b = relay.nn.matmul(first, second, transpose_a=True)
     return [as_operand(by_a, call, 0), as_operand(by_b, call, 1)]
 
@@ -140,13 +140,13 @@ def _matmul_te(call: Lowered) -> list[Tensor]:
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
     example=lambda build: build(X, t(6, 3, name="m")),
-    lenient_in_tvm="Without `units` it never compared the inner dimensions of the two matrices.",
+    lenient_in_tvm="Without `units` it did not compare the inner dimensions of the two matrices.",
 )
 def matmul(
     tensor_a: Operand,
     tensor_b: Operand,
     units: Annotated[
-        int | None, attr(None, "The number of output columns; the second matrix's where it is left out.")
+        int | None, attr(None, "The number of output columns; by default the second matrix's.")
     ] = None,
     out_dtype: Annotated[str, attr("", OUT_DTYPE, kind="DType")] = "",
     transpose_a: Annotated[
@@ -158,8 +158,8 @@ def matmul(
 ) -> Call:
     """Multiply `tensor_a` (…, m, k) by `tensor_b` (k, n): (…, m, n).
 
-    With transpose_a it is given as (…, k, m), with transpose_b as (n, k); with transpose_b alone this is
-    `dense`.
+    With transpose_a the first operand is (…, k, m), with transpose_b the second is (n, k); with transpose_b
+    alone this is `dense`.
     """
     if transpose_b and not transpose_a:
         return relay.nn.dense(tensor_a, tensor_b, units, out_dtype)
@@ -174,7 +174,7 @@ def matmul(
 
 
 def _batch_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs (b, m, k) and (b, k, n), after undoing their transpositions; output (b, m, n).
+    """Relate the types: inputs (b, m, k) and (b, k, n), after undoing their transposition; output (b, m, n).
     A batch of 1 is broadcast.
     """
     a, b, out = types
@@ -241,13 +241,15 @@ def _batch_product(a: Expr, b: Expr, transpose_a: bool, transpose_b: bool) -> Ex
 
 
 def _batch_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Return the gradients; a batch of 1 is broadcast over the other operand's batch, and receives the
-    sum.
+    """Return the gradients; the gradient of a broadcast batch of 1 is the sum over the other operand's
+    batch.
     """
     assert call.attrs is not None
     a, b = call.args
-    turn_a, turn_b = call.attrs["transpose_a"], call.attrs["transpose_b"]
-    products = derivatives(_batch_product, widened(a, call), widened(b, call), grad, turn_a, turn_b)
+    transposed_a, transposed_b = call.attrs["transpose_a"], call.attrs["transpose_b"]
+    products = derivatives(
+        _batch_product, widened(a, call), widened(b, call), grad, transposed_a, transposed_b
+    )
     result = []
     for number, (argument, by) in enumerate(zip(call.args, products, strict=True)):
         whole = as_operand(by, call, number)
@@ -277,7 +279,7 @@ def _batch_te(call: Lowered) -> list[Tensor]:
     formula=r"y_{b,i,j} = \sum_{k} a_{b,i,k}\, b_{b,k,j}",
     family="matmul",
     level=10,
-    relation=Relation("BatchMatmul", _batch_relation, "{out} = {0} · {1}, one product a batch"),
+    relation=Relation("BatchMatmul", _batch_relation, "{out} = {0} · {1} for each batch index"),
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
     flops=_batch_flops,
     reference=turned_product,

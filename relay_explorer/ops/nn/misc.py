@@ -78,7 +78,7 @@ def _batch_flatten_te(call: Lowered) -> list[Tensor]:
     formula=r"y_{n,\, (i d_2 + j) d_3 + \ldots} = x_{n,i,j,\ldots}",
     family="shape",
     level=2,
-    relation=Relation("BatchFlatten", _batch_flatten, "{out} = {0} with all axes but the first as one"),
+    relation=Relation("BatchFlatten", _batch_flatten, "{out} = {0} with all axes but the first flattened"),
     pattern=OpPattern.INJECTIVE,
     reference=lambda attrs, x: x.reshape(len(x), prod(x.shape[1:])),
     gradient=RESHAPED,
@@ -93,8 +93,8 @@ def batch_flatten(data: Operand) -> Call:
 
 
 def _fifo_buffer(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs that differ on one axis only, where the first is shorter; output like the
-    second.
+    """Relate the types: the inputs differ on one axis only, where the first is shorter; the output is like
+    the second.
     """
     data, buffer, out = types
     if isinstance(data, IncompleteType) or isinstance(buffer, IncompleteType):
@@ -166,7 +166,7 @@ def fifo_buffer(
 
 
 def _correlation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs twice (N, C, H, W); output (N, displacements, H', W')."""
+    """Relate the types: two inputs (N, C, H, W); output (N, displacements, H', W')."""
     a, b, out = types
     if isinstance(a, IncompleteType) or isinstance(b, IncompleteType):
         return False
@@ -197,8 +197,8 @@ def _correlation(types: Sequence[Type], num_inputs: int, attrs: Anything, report
 
 
 def _correlated(shape: Shape, padding: tuple[int, ...], attrs: Anything) -> Shape:
-    """Return, as (N, displacements, H', W'), the patches whose displaced neighbours still lie in the padded
-    images.
+    """Return the output's shape (N, displacements, H', W'): it counts the patches whose displaced neighbours
+    still lie in the padded images.
     """
     border = attrs.max_displacement + (attrs.kernel_size - 1) // 2
     across = 2 * (attrs.max_displacement // attrs.stride2) + 1
@@ -243,8 +243,8 @@ def _compared(attrs: Anything, a: Array, b: Array) -> Array:
 
 
 def _correlation_te(call: Lowered) -> list[Tensor]:
-    """Compare each patch of one image with the patches around its position in another, by the mean over the
-    patch.
+    """Compare each patch of one image with the patches around its position in another: average their products
+    or differences over the patch.
     """
     (a, b), attrs = call.inputs, call.attrs
     dtype, pairs = call.out.dtype, dict(zip((2, 3), sides(attrs.padding, 2), strict=True))
@@ -296,16 +296,16 @@ def correlation(
     data1: Operand,
     data2: Operand,
     kernel_size: Annotated[int, attr(1, "The side of the patches that are compared; odd.")],
-    max_displacement: Annotated[int, attr(1, "How far apart the compared patches may lie.")],
-    stride1: Annotated[int, attr(1, "The distance of neighbouring patches in the first image.")],
+    max_displacement: Annotated[int, attr(1, "The largest displacement between compared patches.")],
+    stride1: Annotated[int, attr(1, "The distance between adjacent patches in the first image.")],
     stride2: Annotated[
-        int, attr(1, "The distance of neighbouring patches in the second image around one of the first.")
+        int, attr(1, "The distance between adjacent patches in the second image around one of the first.")
     ],
     padding: Annotated[
         int | Sequence[int],
         attr(
             (0, 0),
-            "How many zeros surround both images.",
+            "The padding of zeros around both images.",
             kind="Ints",
             normal=lambda padding: (padding, padding) if isinstance(padding, int) else padding,
         ),

@@ -1,4 +1,4 @@
-"""Normalizations along one axis, over space and over groups of channels; and what `batch_norm` shares.
+"""Normalizations along an axis, over spatial axes or channel groups; and code shared with `batch_norm`.
 
 Kernels accumulate in float32, and in float64 for float64 and integers; the reference implementation
 accumulates in float64.
@@ -49,13 +49,13 @@ from .vector import axis_vector
 
 __all__ = ["group_norm", "instance_norm", "layer_norm"]
 
-VECTORS = [t(4, name=f"c{n}") for n in range(4)]  # of the channels of IMAGE
+VECTORS = [t(4, name=f"c{n}") for n in range(4)]  # as long as IMAGE has channels
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-CHANNEL_AXIS = "The axis of the channels, each with a scale and an offset of its own."
+CHANNEL_AXIS = "The axis of the channels, each with its own scale and offset."
 
 EPSILON = "Added to the variance, against division by zero."
 
@@ -64,11 +64,11 @@ CENTER = "Whether the offset beta is added."
 SCALE = "Whether the scale gamma multiplies."
 
 
-# -- what batch_norm uses, too: scale and offset
+# -- shared with batch_norm: scale and offset
 
 
 def affine(attrs: Anything, y: Array, gamma: Array, beta: Array) -> Array:
-    """Scale and shift `y` along its channels, as far as `attrs` say, in gamma's element type."""
+    """Scale and shift `y` along its channels if the attributes say so; return gamma's element type."""
     if attrs.scale:
         y = y * along(gamma, attrs.axis, y.ndim)
     if attrs.center:
@@ -83,7 +83,7 @@ def affine_expr(attrs: Anything, value: Expr, gamma: Expr, beta: Expr, rank: int
 
 
 def affine_te(attrs: Anything, y: Value, gamma: Value, beta: Value, dtype: str) -> Value:
-    """Scale and shift `y`, as far as the attributes say."""
+    """Scale and shift `y` if the attributes say so."""
     real = dtype_of(y)
     if attrs.scale:
         y = y * cast(gamma, real)
@@ -96,7 +96,7 @@ def affine_te(attrs: Anything, y: Value, gamma: Value, beta: Value, dtype: str) 
 
 
 def _scaled(name: str, least_rank: int = 1) -> Relation:
-    """Relate the types: input of any shape, gamma and beta as long as its axis; output like the input."""
+    """Build the relation: input of any shape, gamma and beta as long as its axis; output like the input."""
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         data, gamma, beta, out = types
@@ -117,7 +117,7 @@ def _scaled(name: str, least_rank: int = 1) -> Relation:
         reporter.assign(out, data)
         return True
 
-    return Relation(name, rule, "{out} = {0}, and {1} and {2} lie along its axis")
+    return Relation(name, rule, "{out} = {0}; {1} and {2} are vectors along the axis")
 
 
 def _check_groups(data: TensorType, axis: int, groups: int) -> None:
@@ -156,7 +156,7 @@ def _group_normed(attrs: Anything, x: Array, gamma: Array, beta: Array) -> Array
     return affine(attrs, np.moveaxis(y, 1, attrs.axis), gamma, beta)
 
 
-# -- the same, composed of operators that have gradients
+# -- compositions of operators that have gradients
 
 
 def _normal_expr(x: Expr, axes: list[int], epsilon: float, like: Expr) -> Expr:
@@ -199,8 +199,8 @@ def _normalized_te(
 ) -> list[Tensor]:
     """Subtract the mean of `x`, divide by its standard deviation, and scale and shift along `axis`.
 
-    `shape` is that of the means, `folded` the extents that they are over, `read(*mean's index, *folded)` the
-    element there, and `row` the index of the mean for an index of the data.
+    `shape` is the shape of the means, `folded` the extents over which they are taken, `read(*mean's index,
+    *folded)` the element there, and `row` maps an index of the data to the index of its mean.
     """
     x, gamma, beta = call.inputs
     dtype = dtype_of(x)
@@ -306,7 +306,7 @@ def _normalization(
 
 
 def _gradient(over: str, build: Callable[..., Expr]) -> Gradient:
-    """Make the gradient of a normalization whose mean and variance are over `over`."""
+    """Build the gradient of a normalization whose mean and variance are taken over `over`."""
     return Gradient(
         f"dx = (g − mean(g) − n · mean(g · n)) / σ, means over {over}, n = (x − μ) / σ and g = γ · dy; "
         "dγ = Σ dy · n, dβ = Σ dy",
@@ -315,7 +315,7 @@ def _gradient(over: str, build: Callable[..., Expr]) -> Gradient:
 
 
 def _instance_norm_layout(question: Question) -> Answer:
-    """Keep the first axis, which counts the images, in its position."""
+    """Keep the first axis, the batch, in its position."""
     old, new = question.old[0], question.new
     if old is not None and new is not None and new[0][0] != old[0]:
         return None
@@ -369,7 +369,7 @@ def layer_norm(
     center: Annotated[bool, attr(True, CENTER)] = True,
     scale: Annotated[bool, attr(True, SCALE)] = True,
 ) -> Call:
-    """Normalize along `axis`; `gamma` and `beta` are vectors as long as that."""
+    """Normalize along `axis`; `gamma` and `beta` are vectors as long as that axis."""
 
 
 @_normalization(
@@ -389,7 +389,7 @@ def group_norm(
     data: Operand,
     gamma: Operand,
     beta: Operand,
-    num_groups: Annotated[int, attr(0, "Into how many groups the channels fall, each normalized together.")],
+    num_groups: Annotated[int, attr(0, "The number of channel groups; each group is normalized together.")],
     axis: Annotated[int, attr(1, CHANNEL_AXIS)] = 1,
     epsilon: Annotated[float, attr(1e-5, EPSILON)] = 1e-5,
     center: Annotated[bool, attr(True, CENTER)] = True,

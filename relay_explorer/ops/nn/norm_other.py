@@ -1,4 +1,4 @@
-"""Normalizations without parameters: by neighbouring channels, and by the Euclidean norm.
+"""Normalizations without parameters: over adjacent channels, and by the Euclidean norm.
 
 Kernels accumulate in float32, and in float64 for float64 and integers.
 """
@@ -47,7 +47,9 @@ __all__ = ["l2_normalize", "lrn"]
 
 
 def _like_data(name: str) -> Relation:
-    """Relate the types: output like the input, whose axes the attribute `axis` names."""
+    """Build the relation: the output is like the input, which must have the axes that the attribute `axis`
+    names.
+    """
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         data, out = types
@@ -77,8 +79,8 @@ def _lrn_reference(attrs: Anything, x: Array) -> Array:
 
 
 def _lrn_expr(attrs: Anything, x: Expr) -> Expr:
-    """Express the sums of squares over neighbouring channels by a window that slides along the channels,
-    which are moved to the end.
+    """Express the sums of squares over adjacent channels by a sliding window; the channels are moved to the
+    last axis.
     """
     rank, axis = axis_count(x), attrs.axis % axis_count(x)
     order = [a for a in range(rank) if a != axis] + [axis]
@@ -93,7 +95,7 @@ def _lrn_expr(attrs: Anything, x: Expr) -> Expr:
 
 
 def _lrn_te(call: Lowered) -> list[Tensor]:
-    """Normalize by neighbouring channels; those beyond the first and the last count as 0."""
+    """Normalize by the squares of adjacent channels; channels beyond the first and the last count as 0."""
     x, attrs = call.inputs[0], call.attrs
     dtype = dtype_of(x)
     real, axis, channels = real_type(dtype), attrs.axis % len(x.shape), dims(x)[attrs.axis]
@@ -126,7 +128,7 @@ def _lrn_te(call: Lowered) -> list[Tensor]:
     reference=_lrn_reference,
     gradient=Gradient(
         "with s = bias + alpha / n · Σ x² over the n neighbours: dx = dy · s^(−beta) − 2 · alpha · beta / n "
-        "· x · Σ dy · x · s^(−beta−1), over the neighbours that x was summed for",
+        "· x · Σ dy · x · s^(−beta−1), over the channels whose sum includes x",
         composed(_lrn_expr),
     ),
     lowering=_lrn_te,
@@ -138,11 +140,11 @@ def _lrn_te(call: Lowered) -> list[Tensor]:
 )
 def lrn(
     data: Operand,
-    size: Annotated[int, attr(5, "How many neighbouring channels are summed.")] = 5,
+    size: Annotated[int, attr(5, "The number of adjacent channels in each sum.")] = 5,
     axis: Annotated[int, attr(1, "The axis of the channels.")] = 1,
     bias: Annotated[float, attr(2, "Added to the sum, against division by zero.")] = 2,
-    alpha: Annotated[float, attr(0.0001, "The sum's factor.")] = 0.00001,
-    beta: Annotated[float, attr(0.75, "The divisor's exponent.")] = 0.75,
+    alpha: Annotated[float, attr(0.0001, "The factor of the sum.")] = 0.00001,
+    beta: Annotated[float, attr(0.75, "The exponent of the divisor.")] = 0.75,
 ) -> Call:
     """Normalize by the sum of squares over `size` adjacent channels (local response normalization)."""
 
@@ -220,7 +222,7 @@ def l2_normalize(
     eps: Annotated[float, required("The least sum of squares, against division by zero.")],
     axis: Annotated[
         int | Sequence[int] | None,
-        attr(None, "The axes that are summed over; all where it is left out.", kind="Ints | None"),
+        attr(None, "The axes that are summed over; by default all.", kind="Ints | None"),
     ] = None,
 ) -> Call:
-    """Divide `data` by its Euclidean norm over `axis`, taking the sum of squares as at least `eps`."""
+    """Divide `data` by its Euclidean norm over `axis`; `eps` is a lower bound of the sum of squares."""

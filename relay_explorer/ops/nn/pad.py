@@ -1,7 +1,7 @@
 """Operators that insert elements around or between those of a tensor.
 
-`nn.pad` has its own kernel: TOPI's takes the value as a number, but Relay's is an operand; and TOPI
-reflects an index once, but NumPy, and so Relay, as often as needed.
+`nn.pad` has its own kernel for two reasons. TOPI's takes the value as a number, but Relay's is an operand;
+and TOPI reflects an index only once, but NumPy, and therefore Relay, as often as needed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from .sliding import cropped
 
 __all__ = ["dilate", "mirror_pad", "pad"]
 
-Amounts = Mapping[int, tuple[int, int]]  # the padding before and after an axis; a negative amount is cropped
+Amounts = Mapping[int, tuple[int, int]]  # the padding before and after an axis; a negative amount crops
 
 
 PAD_WIDTH = "The padding before and after the data on each axis."
@@ -100,7 +100,7 @@ def _padded(shape: Shape, widths: Pairs) -> Shape:
 
 
 def _pad_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs of any shape and a scalar; output (before + d + after) on each axis."""
+    """Relate the types: an input of any shape and a scalar; output (before + d + after) on each axis."""
     data, value, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -109,7 +109,8 @@ def _pad_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, repor
         raise RelationError(f"pad_value must be one number, not {value}", culprits=(1,))
     if attrs.pad_mode not in ("constant", "edge", "reflect"):
         raise RelationError(
-            f'pad_mode="{attrs.pad_mode[:40]}" is not known', 'the modes are "constant", "edge" and "reflect"'
+            f'pad_mode="{attrs.pad_mode[:40]}" is not a valid mode',
+            'the modes are "constant", "edge" and "reflect"',
         )
     reporter.assign(out, TensorType.of(_padded(data.shape, attrs.pad_width), data.dtype))
     return True
@@ -123,7 +124,9 @@ def _pad_reference(attrs: PadAttrs, x: Array, pad_value: Array) -> Array:
 
 
 def _pad_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """Crop the padding off the gradient; in the modes that repeat elements, add it to their sources."""
+    """Crop the padding off the gradient; in modes that repeat elements, add the padding's gradient to their
+    sources.
+    """
     data, value = call.args
     assert call.attrs is not None
     if call.attrs["pad_mode"] != "constant":
@@ -146,7 +149,7 @@ def _pad_te(call: Lowered) -> list[Tensor]:
 
 
 def _continued(x: Tensor, pairs: Amounts, place: Callable[[Value, Anything], Value], name: str) -> Tensor:
-    """Continue `x` beyond its edges by its own elements: `place` maps an index outside to the one that is
+    """Extend `x` beyond its edges with its own elements: `place` maps an index outside to the index to
     read.
     """
     sizes = dims(x)
@@ -168,16 +171,16 @@ def _edge(at: Value, dim: Anything) -> Value:
 
 
 def _reflected(at: Value, dim: Anything) -> Value:
-    """Reflect an index at the edges, whose elements are not repeated, as often as needed."""
+    """Reflect an index at the edges as often as needed; the edge elements are not repeated."""
     if isinstance(dim, int) and dim <= 1:
         return at * 0
-    turn = 2 * (dim - 1)
-    within = te.floormod(at, turn)
-    return tirx.min(within, turn - within)
+    period = 2 * (dim - 1)
+    within = te.floormod(at, period)
+    return tirx.min(within, period - within)
 
 
 def _pad_layout(question: Question) -> Answer:
-    """Keep the layout where no axis that is split into blocks is padded."""
+    """Keep the layout if no axis that is split into blocks is padded."""
     old, attrs = question.old[0], question.attrs
     assert attrs is not None
     if old is None or len(old) != len(attrs["pad_width"]):
@@ -199,12 +202,12 @@ def _pad_layout(question: Question) -> Answer:
     formula=r"y_{i} = \begin{cases} x_{i - b} & b \le i < b + d \\ v & \text{otherwise} \end{cases}",
     family="shape",
     level=2,
-    relation=Relation("Pad", _pad_relation, "{out} = {0} and the padding"),
+    relation=Relation("Pad", _pad_relation, "{out} = {0} with padding"),
     pattern=OpPattern.INJECTIVE,
     reference=_pad_reference,
     gradient=Gradient(
         "dx = dy without the padding, dvalue = Σ dy over the padding; "
-        "an element that the padding repeats gets the sum of its copies' dy",
+        "where the padding repeats an element, its dx is the sum of its copies' dy",
         _pad_gradient,
     ),
     lowering=_pad_te,
@@ -238,14 +241,16 @@ def pad(
 
 
 def _mirror_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: output (before + d + after) on each axis, of which no more than the data mirrors."""
+    """Relate the types: output (before + d + after) on each axis; the padding may not exceed the data that it
+    mirrors.
+    """
     data, out = types
     if isinstance(data, IncompleteType):
         return False
     data = tensor(data, 0, "data")
     if attrs.mode not in ("SYMMETRIC", "REFLECT"):
         raise RelationError(
-            f'mode="{attrs.mode[:40]}" is not known', 'the modes are "SYMMETRIC" and "REFLECT"'
+            f'mode="{attrs.mode[:40]}" is not a valid mode', 'the modes are "SYMMETRIC" and "REFLECT"'
         )
     shape = _padded(data.shape, attrs.pad_width)
     for axis, (dim, pair) in enumerate(zip(data.shape, attrs.pad_width, strict=True)):
@@ -272,7 +277,7 @@ def _mirror_te(call: Lowered) -> list[Tensor]:
 
 
 def _mirrored(at: Value, dim: Anything) -> Value:
-    """Mirror an index at the edges, whose elements are repeated."""
+    """Mirror an index at the edges; the edge elements are repeated."""
     return select(at < 0, -at - 1, select(at >= dim, 2 * dim - 1 - at, at))
 
 
@@ -282,7 +287,7 @@ def _mirrored(at: Value, dim: Anything) -> Value:
     formula=r"y_{i} = x_{\mathrm{mirror}(i - b)}",
     family="shape",
     level=2,
-    relation=Relation("MirrorPad", _mirror_relation, "{out} = {0} and the padding"),
+    relation=Relation("MirrorPad", _mirror_relation, "{out} = {0} with padding"),
     pattern=OpPattern.INJECTIVE,
     reference=lambda attrs, x: np.pad(x, attrs.pad_width, attrs.mode.lower()),
     gradient=Gradient("each dy is added to the dx of the element that was copied", moved),
@@ -334,7 +339,7 @@ def _dilate_reference(attrs: Anything, x: Array) -> Array:
 
 
 def _dilate_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Slice the gradient: each element but the first of an axis lies `strides` after the one before."""
+    """Slice the gradient with the steps `strides`, at which the elements of `x` lie."""
     (x,) = call.args
     assert call.attrs is not None
     return [relay.strided_slice(grad, [0] * axis_count(x), list(extents(call)), list(call.attrs["strides"]))]
@@ -371,7 +376,7 @@ def _spaced(dim: Anything, stride: int) -> Anything:
     relation=Relation("Dilate", _dilate_relation, "{out} = {0} with (d - 1) s + 1 on each axis"),
     pattern=OpPattern.INJECTIVE,
     reference=_dilate_reference,
-    gradient=Gradient("dx = dy at the places of the elements, which are `strides` apart", _dilate_gradient),
+    gradient=Gradient("dx = dy at the positions of the elements, `strides` apart", _dilate_gradient),
     lowering=_dilate_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -382,8 +387,8 @@ def dilate(
     data: Operand,
     strides: Annotated[
         Sequence[int],
-        attr((1, 1), "The distance of neighbouring elements in the output on each axis.", kind="Ints"),
+        attr((1, 1), "The distance between adjacent elements in the output on each axis.", kind="Ints"),
     ],
-    dilation_value: Annotated[float, attr(0.0, "The value between them.")] = 0.0,
+    dilation_value: Annotated[float, attr(0.0, "The value of the inserted elements.")] = 0.0,
 ) -> Call:
     """Insert elements between those of `data`: an axis of d elements becomes (d - 1) * stride + 1 long."""

@@ -1,4 +1,4 @@
-"""Pooling: the maximum or mean of windows that slide over the spatial axes."""
+"""Pooling: the maximum or mean of each window that slides over the spatial axes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ POOL_SIZE = "The window's size on each axis."
 
 STRIDES = "The step of the window on each axis."
 
-DILATION = "The distance of neighbouring window elements on each axis."
+DILATION = "The distance between adjacent window elements on each axis."
 
 PADDING = "The padding: one amount per axis, or those before each axis and then those after."
 
@@ -95,8 +95,8 @@ class AvgPool3DAttrs(MaxPool3DAttrs, key="relay.attrs.AvgPool3DAttrs"):
 
 
 def _relation(name: str, axes: str) -> Relation:
-    """Relate the types: input of any layout; output the same with (dᵢ + paddingᵢ - dilationᵢ·(kᵢ - 1) - 1) //
-    strideᵢ + 1 on the spatial axes (rounded up in ceil_mode).
+    """Build the relation: input in any layout; output the same with (dᵢ + paddingᵢ - dilationᵢ·(kᵢ - 1) - 1)
+    // strideᵢ + 1 on the spatial axes (rounded up in ceil_mode).
     """
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -107,11 +107,11 @@ def _relation(name: str, axes: str) -> Relation:
         reporter.assign(out, TensorType.of(pooled(data.shape, attrs, axes), data.dtype))
         return True
 
-    return Relation(name, rule, "{out} = windows of {0}")
+    return Relation(name, rule, "{out} = one element per window of {0}")
 
 
 def pool_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """Count an operation for each output element and element of its window."""
+    """Count one operation for each output element and element of its window."""
     window = 1
     for size in attrs.pool_size:
         window *= size
@@ -130,13 +130,13 @@ _NAMES = {"max": "maximum", "avg": "mean"}
 # -- gradients
 
 _FORMULAS = {
-    "max": "dy goes to the largest element of its window",
-    "avg": "dy is distributed evenly over its window",
+    "max": "dy is added to the dx of the largest element of its window",
+    "avg": "dy is distributed evenly over the dx of its window",
 }
 
 
 def _pool2d_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Differentiate a pool over two axes, for which there are operators."""
+    """Differentiate a pool over two axes: its gradient is an operator."""
     assert isinstance(call.op, Op)
     return [Call(Op.get(f"{call.op.name}_grad"), [grad, call.args[0]], call.attrs)]
 
@@ -150,8 +150,8 @@ def _plane(
     dilation: Sequence[int],
     padding: Sequence[int],
 ) -> Expr:
-    """Build the pool of images (batch, channels, rows, columns), with the other attributes of another
-    pool.
+    """Build the pool of images (batch, channels, rows, columns) with this window, and otherwise the
+    attributes of another pool.
     """
     more = {"count_include_pad": attrs.count_include_pad} if kind == "avg" else {}
     make: Anything = relay.nn.avg_pool2d if kind == "avg" else relay.nn.max_pool2d
@@ -160,7 +160,7 @@ def _plane(
 
 
 def _pool1d_gradient(kind: str) -> GradientRule:
-    """Make the gradient rule of a pool over one axis, which treats a row as an image of one row."""
+    """Build the gradient rule of a pool over one axis, which treats a row as an image of one row."""
 
     def build(attrs: Anything, x: Expr) -> Expr:
         image = relay.expand_dims(laid_out(x, attrs.layout, "NCW"), 2)
@@ -175,9 +175,7 @@ def _pool1d_gradient(kind: str) -> GradientRule:
 
 
 def _pool3d_gradient(kind: str) -> GradientRule:
-    """Make the gradient rule of a pool over three axes: take the mean, or maximum, within layers and then
-    across them.
-    """
+    """Build the gradient rule of a pool over three axes: pool within layers, and then across them."""
 
     def build(attrs: Anything, x: Expr) -> Expr:
         n, c, d, h, w = shape_in(x, attrs.layout, "NCDHW")
@@ -187,7 +185,7 @@ def _pool3d_gradient(kind: str) -> GradientRule:
             kind, attrs, layers, attrs.pool_size[1:], attrs.strides[1:], attrs.dilation[1:],
             (top, left, bottom, right),
         )  # fmt: skip
-        depth, rows, columns = _places(attrs, (d, h, w))
+        depth, rows, columns = _position_counts(attrs, (d, h, w))
         across = _plane(
             kind, attrs, relay.reshape(within, (n, c, d, rows * columns)), (attrs.pool_size[0], 1),
             (attrs.strides[0], 1), (attrs.dilation[0], 1), (front, 0, back, 0),
@@ -198,7 +196,7 @@ def _pool3d_gradient(kind: str) -> GradientRule:
     return composed(build)
 
 
-def _places(attrs: Anything, dims: tuple[int, ...]) -> list[int]:
+def _position_counts(attrs: Anything, dims: tuple[int, ...]) -> list[int]:
     """Return the number of positions of the window on each axis."""
     pads = total_padding(attrs.strides, attrs.dilation, attrs.padding, len(dims))
     counts = window_places(dims, attrs.pool_size, attrs.strides, attrs.dilation, pads, attrs.ceil_mode)
@@ -210,7 +208,7 @@ def laid_out(value: Expr, now: str, then: str) -> Expr:
 
 
 def shape_in(value: Expr, now: str, then: str) -> list[int]:
-    """Return the shape that a value has in another layout."""
+    """Return the shape of a value in another layout."""
     shape = layout_map(now, then).forward(extents(value, "the gradient of a pool"), 0, "it")
     return [dim for dim in shape if isinstance(dim, int)]
 
@@ -245,7 +243,7 @@ def _mean_te(call: Lowered) -> list[Tensor]:
 def _pool(
     kind: str, axes: str, attrs: type[Attrs], gradient: Gradient, example: Example
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a pool, of `kind` "max" or "avg", over the axes of space `axes`."""
+    """Declare a pool, of `kind` "max" or "avg", over the spatial `axes`."""
     n = len(axes)
     window = ",".join("uvw"[:n])
     at = r",\, ".join(f"s {x} + d {u} - p" for x, u in zip("ijk"[:n], "uvw"[:n], strict=True))

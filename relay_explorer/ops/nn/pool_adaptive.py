@@ -1,4 +1,4 @@
-"""Pools that are given the output's size rather than the window's: adaptive ones, and global ones, whose
+"""Adaptive pools, whose attribute is the output's size instead of the window's, and global pools, whose
 output is one element.
 """
 
@@ -61,9 +61,7 @@ R = TypeVar("R")
 Size = int | Sequence[int] | None
 
 
-OUTPUT_SIZE = (
-    "The output's size on each spatial axis, or one number for all; the data's where it is left out."
-)
+OUTPUT_SIZE = "The output's size on each spatial axis, or one number for all; by default the data's."
 
 
 def _asked(output_size: Size) -> Anything:
@@ -94,8 +92,8 @@ class AdaptivePool3DAttrs(Attrs, key="relay.attrs.AdaptivePool3DAttrs"):
 
 
 def _sized(name: str, axes: str) -> Relation:
-    """Relate the types: input of any layout; output the same with the asked size on the spatial axes (1 for a
-    global pool).
+    """Build the relation: input in any layout; output the same with the requested size on the spatial axes (1
+    for a global pool).
     """
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -110,11 +108,11 @@ def _sized(name: str, axes: str) -> Relation:
         reporter.assign(out, TensorType.of(tuple(shape), data.dtype))
         return True
 
-    return Relation(name, rule, "{out} = {0} with the asked size")
+    return Relation(name, rule, "{out} = {0} with the requested size")
 
 
 def asked_sizes(attrs: Anything, axes: int) -> tuple[int, ...]:
-    """Return the requested sizes, one per axis; none where the data's size stays."""
+    """Return the requested sizes, one per axis; an empty tuple where the data's size is kept."""
     sizes: tuple[int, ...] = (1,) if isinstance(attrs, GlobalPool2DAttrs) else attrs.output_size
     if len(sizes) not in (0, 1, axes):
         raise RelationError(
@@ -127,7 +125,7 @@ def asked_sizes(attrs: Anything, axes: int) -> tuple[int, ...]:
     return sizes * axes if len(sizes) == 1 else sizes
 
 
-# -- gradients: along each axis of space by itself
+# -- gradients: along each spatial axis separately
 
 
 def _adaptive_gradient(kind: str) -> GradientRule:
@@ -149,8 +147,8 @@ def _adaptive_gradient(kind: str) -> GradientRule:
 
 
 def _maxima(value: Expr, axis: int, windows: list[range]) -> Expr:
-    """Take the maximum of each window; a window that is shorter than others repeats the index of its last
-    element.
+    """Take the maximum of each window; a window that is shorter than the longest repeats the index of its
+    last element.
     """
     longest = max(map(len, windows))
     places = [min(w.start + k, w.stop - 1) for w in windows for k in range(longest)]
@@ -168,16 +166,17 @@ def _means(value: Expr, axis: int, rank: int, windows: list[range], extent: int,
 
 
 _GRADIENTS = {
-    "max": Gradient("dy goes to the largest element of its window", _adaptive_gradient("max")),
-    "avg": Gradient("dy is distributed evenly over its window", _adaptive_gradient("avg")),
+    "max": Gradient("dy is added to the dx of the largest element of its window", _adaptive_gradient("max")),
+    "avg": Gradient("dy is distributed evenly over the dx of its window", _adaptive_gradient("avg")),
 }
 
 # -- lowerings
 
 
 def _adaptive_te(kind: str) -> Lowering:
-    """Pool windows that overlap by one element where the sizes do not divide. Each has its own number of
-    elements, so the loop has the longest's extent, and skips what is beyond the others' end.
+    """Build the lowering of an adaptive pool, whose windows overlap by one element where the sizes do not
+    divide. Their lengths then differ, so the loop has the extent of the longest, and skips indices beyond the
+    end of the others.
     """
 
     def lower(call: Lowered) -> list[Tensor]:
@@ -192,7 +191,7 @@ def _adaptive_te(kind: str) -> Lowering:
         spans = [_Span(*pair) for pair in zip(extents, sizes, strict=True)]
         within = reduce_axes([span.longest for span in spans])
 
-        def seen(*i: Value) -> Value:
+        def read(*i: Value) -> Value:
             at, inside = list(i), []
             for axis, u, span in zip(axes, within, spans, strict=True):
                 at[axis] = span.start(i[axis]) + u
@@ -201,9 +200,9 @@ def _adaptive_te(kind: str) -> Lowering:
             return guarded(every(inside), x(*at), neutral) if inside else x(*at)
 
         if kind == "max":
-            return [stage(shape, lambda *i: greatest(seen(*i), within), call.name)]
+            return [stage(shape, lambda *i: greatest(read(*i), within), call.name)]
         wide = sum_type(dtype)
-        sums = stage(shape, lambda *i: sum_over(cast(seen(*i), wide), within), f"{call.name}_sum")
+        sums = stage(shape, lambda *i: sum_over(cast(read(*i), wide), within), f"{call.name}_sum")
 
         def count(i: Sequence[Value]) -> Extent:
             return product([span.count(i[axis]) for axis, span in zip(axes, spans, strict=True)])
@@ -214,7 +213,7 @@ def _adaptive_te(kind: str) -> Lowering:
 
 
 class _Span:
-    """How an axis of `extent` elements is divided into `windows`."""
+    """The division of an axis of `extent` elements into `windows`."""
 
     def __init__(self, extent: Anything, windows: Anything) -> None:
         self.extent, self.windows = extent, windows
@@ -247,7 +246,7 @@ _NAMES = {"max": "maximum", "avg": "mean"}
 def _adaptive(
     kind: str, axes: str, attrs: type[Attrs], example: Example
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare an adaptive pool, of `kind` "max" or "avg", over the axes of space `axes`."""
+    """Declare an adaptive pool, of `kind` "max" or "avg", over the spatial `axes`."""
     n = len(axes)
     picked = r"\max_{u}" if kind == "max" else r"\frac{1}{n} \sum_{u}"
     window = r"u \in [\lfloor \tfrac{i d}{m} \rfloor, \lceil \tfrac{(i + 1) d}{m} \rceil)"
@@ -276,7 +275,7 @@ def _adaptive(
 
 
 def _global(kind: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a pool of whole images, of `kind` "max" or "avg"."""
+    """Declare a pool over whole images, of `kind` "max" or "avg"."""
     picked = r"\max_{i,j}" if kind == "max" else r"\frac{1}{hw} \sum_{i,j}"
     return operator(
         f"nn.global_{kind}_pool2d",
@@ -302,7 +301,7 @@ def _global(kind: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 def adaptive_max_pool1d(
     data: Operand, output_size: Size = None, layout: str = "NCW", out_layout: str = ""
 ) -> Call:
-    """Take the maxima of `data` (N, C, W) in as many windows as `output_size` says: (N, C, w).
+    """Divide `data` (N, C, W) into `output_size` windows, and take the maximum of each: (N, C, w).
 
     A size of None keeps that of the data.
     """
@@ -312,7 +311,7 @@ def adaptive_max_pool1d(
 def adaptive_avg_pool1d(
     data: Operand, output_size: Size = None, layout: str = "NCW", out_layout: str = ""
 ) -> Call:
-    """Take the means of `data` (N, C, W) in as many windows as `output_size` says: (N, C, w).
+    """Divide `data` (N, C, W) into `output_size` windows, and take the mean of each: (N, C, w).
 
     A size of None keeps that of the data.
     """
@@ -322,7 +321,7 @@ def adaptive_avg_pool1d(
 def adaptive_max_pool2d(
     data: Operand, output_size: Size = None, layout: str = "NCHW", out_layout: str = ""
 ) -> Call:
-    """Take the maxima of `data` (N, C, H, W) in as many windows as `output_size` says: (N, C, h, w).
+    """Divide `data` (N, C, H, W) into `output_size` windows, and take the maximum of each: (N, C, h, w).
 
     A size of None keeps that of the data.
     """
@@ -332,7 +331,7 @@ def adaptive_max_pool2d(
 def adaptive_avg_pool2d(
     data: Operand, output_size: Size = None, layout: str = "NCHW", out_layout: str = ""
 ) -> Call:
-    """Take the means of `data` (N, C, H, W) in as many windows as `output_size` says: (N, C, h, w).
+    """Divide `data` (N, C, H, W) into `output_size` windows, and take the mean of each: (N, C, h, w).
 
     A size of None keeps that of the data.
     """
@@ -342,7 +341,8 @@ def adaptive_avg_pool2d(
 def adaptive_max_pool3d(
     data: Operand, output_size: Size = None, layout: str = "NCDHW", out_layout: str = ""
 ) -> Call:
-    """Take the maxima of `data` (N, C, D, H, W) in `output_size` windows: (N, C, d, h, w).
+    """Divide `data` (N, C, D, H, W) into `output_size` windows, and take the maximum of each: (N, C, d, h,
+    w).
 
     A size of None keeps that of the data.
     """
@@ -352,19 +352,19 @@ def adaptive_max_pool3d(
 def adaptive_avg_pool3d(
     data: Operand, output_size: Size = None, layout: str = "NCDHW", out_layout: str = ""
 ) -> Call:
-    """Take the means of `data` (N, C, D, H, W) in `output_size` windows: (N, C, d, h, w).
+    """Divide `data` (N, C, D, H, W) into `output_size` windows, and take the mean of each: (N, C, d, h, w).
 
     A size of None keeps that of the data.
     """
 
 
 def global_max_pool1d(data: Operand, layout: str = "NCW", out_layout: str = "") -> Call:
-    """Take the maximum of each channel: adaptive_max_pool1d to one element."""
+    """Take the maximum of each channel: adaptive_max_pool1d with an output of one element."""
     return adaptive_max_pool1d(data, (1,), layout, out_layout)
 
 
 def global_avg_pool1d(data: Operand, layout: str = "NCW", out_layout: str = "") -> Call:
-    """Take the mean of each channel: adaptive_avg_pool1d to one element."""
+    """Take the mean of each channel: adaptive_avg_pool1d with an output of one element."""
     return adaptive_avg_pool1d(data, (1,), layout, out_layout)
 
 
@@ -379,10 +379,10 @@ def global_avg_pool2d(data: Operand, layout: str = "NCHW", out_layout: str = "")
 
 
 def global_max_pool3d(data: Operand, layout: str = "NCDHW", out_layout: str = "") -> Call:
-    """Take the maximum of each channel: adaptive_max_pool3d to one element."""
+    """Take the maximum of each channel: adaptive_max_pool3d with an output of one element."""
     return adaptive_max_pool3d(data, (1, 1, 1), layout, out_layout)
 
 
 def global_avg_pool3d(data: Operand, layout: str = "NCDHW", out_layout: str = "") -> Call:
-    """Take the mean of each channel: adaptive_avg_pool3d to one element."""
+    """Take the mean of each channel: adaptive_avg_pool3d with an output of one element."""
     return adaptive_avg_pool3d(data, (1, 1, 1), layout, out_layout)

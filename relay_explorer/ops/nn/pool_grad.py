@@ -46,7 +46,7 @@ R = TypeVar("R")
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: inputs are the gradient, like the pool's output, and the data; output like the
+    """Relate the types: inputs are the gradient, like the pool's output, and the data; the output is like the
     data.
     """
     grad, data, out = types
@@ -66,19 +66,19 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 
 
 def _flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """Count an operation for each element of the gradient and of its window."""
+    """Count one operation for each element of the gradient and of its window."""
     return pool_flops(attrs, inputs, inputs[0])
 
 
 def _mean_gradient(call: Call, grad: Expr) -> list[Expr | None]:
-    """Return the gradient of a mean's gradient, which is distributed evenly over the window: it is the
-    mean.
+    """Return the gradient of average pooling's gradient: that distributes values evenly over windows, so its
+    transpose is the mean.
     """
     return [Call(Op.get("nn.avg_pool2d"), [grad], call.attrs), None]
 
 
 def _maximum_grad_te(call: Lowered) -> list[Tensor]:
-    """Locate each window's greatest element, the first of equal ones, in a stage of its own."""
+    """Locate each window's largest element, the first of equal ones, in a separate stage."""
     grad, x = call.inputs
     pool, dtype = Pool(call, x), dtype_of(x)
     data = pool.surrounded(least(dtype))
@@ -132,7 +132,9 @@ def _pool_gradient(
         formula=formula,
         family="training",
         level=2,
-        relation=Relation(f"{kind.capitalize()}Pool2DGrad", _relation, "{out} = {1}, and {0} is its pool"),
+        relation=Relation(
+            f"{kind.capitalize()}Pool2DGrad", _relation, "{out} = {1}, and {0} is like its pool"
+        ),
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
         flops=_flops,
         reference=reference,
@@ -167,7 +169,7 @@ def max_pool2d_grad(
     out_layout: str = "",
     ceil_mode: bool = False,
 ) -> Call:
-    """Compute the gradient of the `data` of `max_pool2d` from that of its output."""
+    """Compute the gradient of `max_pool2d` with respect to `data` from that of its output."""
 
 
 @_pool_gradient(
@@ -194,4 +196,4 @@ def avg_pool2d_grad(
     ceil_mode: bool = False,
     count_include_pad: bool = False,
 ) -> Call:
-    """Compute the gradient of the `data` of `avg_pool2d` from that of its output."""
+    """Compute the gradient of `avg_pool2d` with respect to `data` from that of its output."""

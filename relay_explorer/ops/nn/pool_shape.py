@@ -1,4 +1,4 @@
-"""The shapes that pools of all kinds share."""
+"""The output shapes of all kinds of pools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .window import matching_size, total_padding, window_places
 
 
 def spatial_places(attrs: Anything, axes: str, rank: int, argument: str = "the data") -> tuple[int, ...]:
-    """Return the indices of the spatial `axes` ("HW") in the layout `attrs.layout`; raise a RelationError
+    """Return the positions of the spatial `axes` ("HW") in the layout `attrs.layout`; raise a RelationError
     where that is not such a layout.
     """
     layout = layout_map(attrs.layout, "NC" + axes)
@@ -35,7 +35,7 @@ def spatial_places(attrs: Anything, axes: str, rank: int, argument: str = "the d
 
 
 def pooled(shape: Shape, attrs: Anything, axes: str) -> Shape:
-    """Return the shape of the pool of a tensor."""
+    """Return the shape of a pool's output."""
     n = len(axes)
     places = spatial_places(attrs, axes, len(shape))
     matching_size("pool_size", attrs.pool_size, n)

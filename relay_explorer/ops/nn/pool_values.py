@@ -1,4 +1,4 @@
-"""The values of pools and of their gradients, in any layout."""
+"""The reference implementations of pools and of their gradients, in any layout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .sliding import cropped, padded, sides, under, windows
 
 
 def _last(x: Array, attrs: Anything, axes: str) -> tuple[Array, tuple[int, ...]]:
-    """Move the spatial axes of `x` to the end; also return where they were."""
+    """Move the spatial axes of `x` to the end; return the array and their former positions."""
     places = spatial_places(attrs, axes, x.ndim)
     return np.moveaxis(x, places, range(-len(axes), 0)), places
 
@@ -22,7 +22,7 @@ def _back(y: Array, places: tuple[int, ...]) -> Array:
 
 
 def _overhang(x: Array, attrs: Anything, places: tuple[int, ...], axes: str) -> list[tuple[int, int]]:
-    """Return how far the last window, in ceil_mode, reaches beyond the padded data on each axis."""
+    """Return how far the last window extends beyond the padded data on each axis, in ceil_mode."""
     out: Anything = pooled(x.shape, attrs, axes)  # an array's extents are static
     pairs = sides(attrs.padding, len(axes))
     spans = []
@@ -48,7 +48,9 @@ class _Pool:
         return windows(padded_data, self.attrs.pool_size, self.attrs.strides, self.attrs.dilation)
 
     def sizes(self) -> Array:
-        """Return the number of elements that each window's mean is over: never those beyond the padding."""
+        """Return the number of elements over which each window's mean is taken: never those beyond the
+        padding.
+        """
         ones = np.ones(self.data.shape[-self.count :], self.data.dtype)
         inside = padded(ones, self.pairs, int(self.attrs.count_include_pad))
         counts = self.windows(padded(inside, self.overhang, 0)).sum(self.folded, dtype=self.data.dtype)
@@ -66,7 +68,7 @@ class _Pool:
 
 
 def maximum(axes: str) -> Reference:
-    """Make the reference implementation of max pooling; padding is the lowest finite number, as in TVM."""
+    """Build the reference implementation of max pooling; padding is the lowest finite number, as in TVM."""
 
     def compute(attrs: Anything, x: Array) -> Array:
         pool = _Pool(attrs, axes, x)
@@ -77,7 +79,7 @@ def maximum(axes: str) -> Reference:
 
 
 def mean(axes: str) -> Reference:
-    """Make the reference implementation of average pooling: the sum of each window divided by its size."""
+    """Build the reference implementation of average pooling: the sum of each window divided by its size."""
 
     def compute(attrs: Anything, x: Array) -> Array:
         pool = _Pool(attrs, axes, x)
@@ -88,7 +90,7 @@ def mean(axes: str) -> Reference:
 
 
 def maximum_grad(attrs: Anything, grad: Array, x: Array) -> Array:
-    """Send each window's gradient to its greatest element, the first of equal ones."""
+    """Add each window's gradient to its largest element, the first of equal ones."""
     pool = _Pool(attrs, "HW", x)
     patches = pool.windows(padded(pool.data, pool.around, limits(x)[0]))
     rows = patches.reshape(*patches.shape[:-2], -1)
@@ -106,9 +108,9 @@ def mean_grad(attrs: Anything, grad: Array, x: Array) -> Array:
 
 
 def resized_to(kind: str, axes: str, sizes: Anything) -> Reference:
-    """Make the reference implementation of an adaptive pool: it divides each spatial axis into as many
-    windows as `sizes(attrs, axes)` requests, which may overlap by one element, or into as many as the axis
-    has elements where it requests none.
+    """Build the reference implementation of an adaptive pool. It divides each spatial axis into as many
+    windows as `sizes(attrs, axes)` requests, which may overlap by one element, or into one window per element
+    where it requests none.
     """
 
     def compute(attrs: Anything, x: Array) -> Array:

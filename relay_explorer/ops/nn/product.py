@@ -1,4 +1,4 @@
-"""What the operators of matrix products share."""
+"""Shared by the operators of matrix products."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...ir.typed import tensor_type
 from ..calls import relay
 from ..numeric import Array, element_type, np
 
-OUT_DTYPE = "The output's element type; the first argument's where it is left out."
+OUT_DTYPE = "The output's element type; by default the first argument's."
 
 
 def check_units(units: int | None) -> None:
@@ -38,7 +38,7 @@ def turned_product(attrs: Anything, a: Array, b: Array) -> Array:
 
 
 def as_operand(derivative: Expr, call: Call, place: int) -> Expr:
-    """Cast a derivative to the element type of an operand: a product may have a wider one."""
+    """Cast a derivative to the element type of an operand: the product's may be wider."""
     operand = call.args[place]
     same = tensor_type(operand).dtype == tensor_type(call).dtype
     return derivative if same else relay.cast_like(derivative, operand)

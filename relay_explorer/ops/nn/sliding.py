@@ -1,4 +1,4 @@
-"""Windows over arrays, from which convolutions and pools compute. Spatial axes come last."""
+"""Sliding windows over arrays, on which convolutions and pools are computed. Spatial axes come last."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .layout import many
 
 
 def sides(padding: tuple[int, ...], axes: int) -> list[tuple[int, int]]:
-    """Return the padding before and after each axis, from one amount, one per axis, or all before and then
+    """Return the padding before and after each axis, given one amount, one per axis, or all before and then
     all after.
     """
     if len(padding) not in (1, axes, 2 * axes):
@@ -17,14 +17,14 @@ def sides(padding: tuple[int, ...], axes: int) -> list[tuple[int, int]]:
 
 
 def padded(x: Array, pairs: list[tuple[int, int]], value: float) -> Array:
-    """Pad each of the last axes of `x` by as much of `value` before and after it as `pairs` says."""
+    """Pad each of the last axes of `x` with `value`, by the amounts before and after it in `pairs`."""
     lead = [(0, 0)] * (x.ndim - len(pairs))
     return np.pad(x, [*lead, *pairs], constant_values=value)
 
 
 def windows(x: Array, size: tuple[int, ...], strides: tuple[int, ...], dilation: tuple[int, ...]) -> Array:
-    """Return all windows over the last axes of `x`: (…, position of the window …, position within it …), a
-    view.
+    """Return all windows over the last axes of `x`, as a view: (…, position of the window …, position within
+    it …).
     """
     axes = tuple(range(-len(size), 0))
     extents = [step * (n - 1) + 1 for n, step in zip(size, dilation, strict=True)]
@@ -37,7 +37,9 @@ def windows(x: Array, size: tuple[int, ...], strides: tuple[int, ...], dilation:
 def under(
     within: tuple[int, ...], places: tuple[int, ...], strides: tuple[int, ...], dilation: tuple[int, ...]
 ) -> tuple[slice, ...]:
-    """Return the slices, one per axis, of the data's elements at `within` of every window."""
+    """Return the slices, one per axis, that select the data's elements at the position `within` of every
+    window.
+    """
     return tuple(
         [
             slice(step * u, step * u + stride * (count - 1) + 1, stride)
@@ -47,7 +49,7 @@ def under(
 
 
 def cropped(x: Array, pairs: list[tuple[int, int]]) -> Array:
-    """Crop each of the last axes of `x` by what `pairs` says before and after it."""
+    """Crop each of the last axes of `x` by the amounts before and after it in `pairs`."""
     inner = [
         slice(before, extent - after)
         for (before, after), extent in zip(pairs, x.shape[-len(pairs) :], strict=True)

@@ -1,4 +1,4 @@
-"""Softmax and its relatives."""
+"""Softmax and its variants."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SoftmaxAttrs(Attrs, key="relay.attrs.SoftmaxAttrs"):
 
 
 def _softmax(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: output like the input, which has the axis."""
+    """Relate the types: the output is like the input, which must have the axis."""
     data, out = types
     if isinstance(data, IncompleteType):
         return False
@@ -57,7 +57,7 @@ def _softmax_operator(
     example: Example,
     traits: Iterable[Trait] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare an operator that works on the rows along an axis, with exponentials."""
+    """Declare an operator on the rows along an axis that uses exponentials."""
     return operator(
         name,
         description=description,
@@ -67,7 +67,7 @@ def _softmax_operator(
         relation=Relation("Softmax", _softmax, "{out} = {0}"),
         attrs=SoftmaxAttrs,
         pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
-        # The maximum, a difference, an exponential, a sum, a quotient (for the logarithm a difference)
+        # a maximum, a difference, an exponential, a sum, a quotient (for the logarithm, a difference)
         flops=operations_per_input(5),
         reference=reference,
         gradient=gradient,
@@ -85,7 +85,7 @@ def _softmax_operator(
 def _shares(attrs: SoftmaxAttrs, x: Array) -> Array:
     powers = np.exp(
         x - x.max(attrs.axis, keepdims=True, initial=limits(x)[0])
-    )  # shifted so that none overflows
+    )  # shifted so that no exponential overflows
     return (powers / powers.sum(attrs.axis, keepdims=True)).astype(x.dtype)
 
 
@@ -107,12 +107,12 @@ def _log_softmax_rule(call: Call, grad: Expr) -> list[Expr]:
 _SOFTMAX_GRADIENT = Gradient("dx = y · (dy − Σ dy · y), over the softmax axis", _softmax_rule)
 
 
-# -- lowerings, in stages: the greatest element of each row, exponentials, their sum, quotients
+# -- lowerings, in stages: the maximum of each row, exponentials, their sum, quotients
 
 
 class _Rows:
-    """A call's data and its rows along the axis. Half precision is computed in float32, integers in
-    float64, and the result is converted back.
+    """A call's data, read as rows along the axis. Half precision is computed in float32, integers in float64,
+    and the result is converted back.
     """
 
     def __init__(self, call: Lowered) -> None:
@@ -128,7 +128,7 @@ class _Rows:
         return cast(self.x(*i), self.real)
 
     def shifted(self, *i: Value) -> Value:
-        """Return an element minus the greatest of its row, so that no exponential overflows."""
+        """Return an element minus the maximum of its row, so that no exponential overflows."""
         return self.element(*i) - self.highest(*self.row(i))
 
     def row(self, i: Sequence[Value]) -> list[Value]:
@@ -173,7 +173,7 @@ def _log_softmax_te(call: Lowered) -> list[Tensor]:
     example=lambda build: build(X, 1),
 )
 def softmax(data: Operand, axis: int = -1) -> Call:
-    """Compute the exponentials along `axis` divided by their sum; the shape is that of `data`."""
+    """Divide the exponentials along `axis` by their sum; the output has the shape of `data`."""
 
 
 @_softmax_operator(
@@ -188,7 +188,7 @@ def softmax(data: Operand, axis: int = -1) -> Call:
     example=lambda build: build(X),
 )
 def fast_softmax(data: Operand, axis: int = -1) -> Call:
-    """Compute softmax with an approximate exponential; the shape is that of `data`."""
+    """Compute softmax with an approximate exponential; the output has the shape of `data`."""
 
 
 @_softmax_operator(
@@ -202,4 +202,4 @@ def fast_softmax(data: Operand, axis: int = -1) -> Call:
     example=lambda build: build(X),
 )
 def log_softmax(data: Operand, axis: int = -1) -> Call:
-    """Compute the logarithm of softmax along `axis`; the shape is that of `data`."""
+    """Compute the logarithm of softmax along `axis`; the output has the shape of `data`."""

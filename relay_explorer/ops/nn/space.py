@@ -45,7 +45,7 @@ def _sub_pixel(types: Sequence[Type], attrs: Anything, reporter: Reporter, to_sp
     if block < 1:
         raise RelationError(f"block_size={block} must be positive")
     if attrs.mode not in ("DCR", "CRD", "CDR"):
-        raise RelationError(f'mode="{attrs.mode[:40]}" is not known', 'the modes are "DCR" and "CRD"')
+        raise RelationError(f'mode="{attrs.mode[:40]}" is not a valid mode', 'the modes are "DCR" and "CRD"')
     layout = layout_map(attrs.layout, "NCHW")
     batch, channels, height, width = layout.forward(data.shape, 0, "the data")
     if to_space:

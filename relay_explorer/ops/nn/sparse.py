@@ -1,5 +1,5 @@
-"""Products and sums with matrices that are mostly zero, as three arrays: the values that are not, their
-columns, and where in these each row begins (CSR; with blocks for values, BSR).
+"""Products and sums with sparse matrices. Three arrays represent a matrix: the nonzero values, their columns,
+and the position at which each row begins in these (CSR; with blocks as values, BSR).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class SparseTransposeAttrs(Attrs, key="relay.attrs.SparseTransposeAttrs"):
     pass
 
 
-# The arrays of a sparse matrix of elements, and of one of blocks, for examples
+# the arrays of a sparse matrix of elements, and of one of blocks, for examples
 _NUMBERS = (t(3, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
 _BLOCKS = (t(3, 1, 2, name="data"), ints(3, name="indices"), ints(3, name="indptr"))
 
 
 def _rows(data: TensorType, indices: Type, indptr: Type, first: int) -> Dim:
-    """Return the number of rows of the sparse matrix whose arrays are the operands from `first` on."""
+    """Return the number of rows of the sparse matrix whose arrays start at operand `first`."""
     i, p = integers(indices, first + 1, "sparse_indices"), integers(indptr, first + 2, "sparse_indptr")
     if len(i.shape) != 1 or not same_dim(i.shape[0], data.shape[0]):
         raise RelationError(
@@ -135,7 +135,7 @@ def _sparse_transpose(attrs: Attrs, values: Type, indices: Type, indptr: Type) -
 
 def _turned(attrs: Attrs, values: Array, indices: Array, indptr: Array) -> tuple[Array, Array, Array]:
     size = len(indptr) - 1
-    _unpacked(values, indices, indptr, size)  # refuses arrays that contradict each other
+    _unpacked(values, indices, indptr, size)  # raises where the arrays contradict each other
     rows = np.repeat(np.arange(size), np.diff(indptr.astype("int64")))
     order = np.argsort(indices, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(indices, minlength=size))])
@@ -143,7 +143,7 @@ def _turned(attrs: Attrs, values: Array, indices: Array, indptr: Array) -> tuple
 
 
 def _row_ends(starts: Anything, row: Value, most: Anything) -> tuple[Value, Value]:
-    """Return where a row begins and ends among the values."""
+    """Return the positions at which a row begins and ends in the values."""
     return (
         te.max(starts[row].astype("int64"), int64(0)),
         te.min(starts[row + 1].astype("int64"), int64(most)),
@@ -151,10 +151,12 @@ def _row_ends(starts: Anything, row: Value, most: Anything) -> tuple[Value, Valu
 
 
 def _walk(ends: tuple[Value, Value]) -> Anything:
-    """Return the position in a row, and a loop until the row's end."""
-    place = local(1, "int64")
-    place[0] = ends[0]
-    return place, repeat_while(place[0] < ends[1])
+    """Return a position that starts at a row's first value, and a loop that runs until it reaches the row's
+    end.
+    """
+    position = local(1, "int64")
+    position[0] = ends[0]
+    return position, repeat_while(position[0] < ends[1])
 
 
 def _sparse_dense_te(call: Lowered) -> list[Tensor]:
@@ -207,7 +209,7 @@ def _sparse_add_te(call: Lowered) -> list[Tensor]:
 
 
 def _sparse_transpose_te(call: Lowered) -> list[Tensor]:
-    """Count the values of each column, add the counts up, and put each value at its column's next
+    """Count the values of each column, compute the prefix sums, and write each value to its column's next
     position.
     """
     values, columns, starts = call.inputs
@@ -245,7 +247,7 @@ def _valid(column: Value, size: Anything) -> Value:
 
 def _parts(sparse: Anything) -> list[Expr]:
     """Return the three arrays of a sparse matrix, given as an object with `data`, `indices` and `indptr` or
-    as these three.
+    as a sequence of the three.
     """
     names = ("data", "indices", "indptr")
     parts = [getattr(sparse, n) for n in names] if hasattr(sparse, "indptr") else list(sparse)
@@ -283,7 +285,7 @@ def sparse_dense(
 ) -> Call:
     """Multiply `dense_mat` (M, K) by the transpose of `sparse_mat` (N, K): (M, N); with `sparse_lhs` (N, M).
 
-    `sparse_mat` is SciPy's CSR or BSR matrix, or anything with `data`, `indices` and `indptr`.
+    `sparse_mat` is SciPy's CSR or BSR matrix, or any object with `data`, `indices` and `indptr`.
     """
     return call("nn.sparse_dense", [dense_mat, *_parts(sparse_mat)], sparse_lhs=sparse_lhs)
 
@@ -306,7 +308,7 @@ def sparse_dense(
     lenient_in_tvm="It did not compare the three arrays of the sparse matrix with each other.",
 )
 def sparse_add(dense_mat: Operand, sparse_mat: Anything) -> Call:
-    """Add `sparse_mat`, SciPy's CSR matrix or anything with `data`, `indices` and `indptr`, to
+    """Add `sparse_mat`, SciPy's CSR matrix or any object with `data`, `indices` and `indptr`, to
     `dense_mat`.
     """
     return call("nn.sparse_add", [dense_mat, *_parts(sparse_mat)])

@@ -1,4 +1,4 @@
-"""`nn.upsampling` and `nn.upsampling3d`: images and volumes enlarged by factors."""
+"""`nn.upsampling` and `nn.upsampling3d`: enlarge images and volumes by factors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ class UpSamplingAttrs(Attrs, key="relay.attrs.UpSamplingAttrs"):
     method: str = attr(
         "nearest_neighbor", 'How new elements are computed: "nearest_neighbor", "bilinear" or "bicubic".'
     )
-    align_corners: bool = attr(False, "Whether the corners of data and output have the same centres.")
+    align_corners: bool = attr(
+        False, "Whether the centres of the corner elements of data and output are aligned."
+    )
 
 
 class UpSampling3DAttrs(Attrs, key="relay.attrs.UpSampling3DAttrs"):
@@ -51,12 +53,14 @@ class UpSampling3DAttrs(Attrs, key="relay.attrs.UpSampling3DAttrs"):
         "nearest_neighbor", 'How new elements are computed: "nearest_neighbor" or "trilinear".'
     )
     coordinate_transformation_mode: str = attr(
-        "half_pixel", 'Where elements lie: "half_pixel", "align_corners" or "asymmetric".'
+        "half_pixel", 'How output positions map to the data: "half_pixel", "align_corners" or "asymmetric".'
     )
 
 
 def _scaled(name: str, axes: str, factors: tuple[str, ...], methods: tuple[str, ...]) -> Relation:
-    """Relate the types: input of any layout; output the same with round(dᵢ · scaleᵢ) on the spatial axes."""
+    """Build the relation: input in any layout; output the same with round(dᵢ · scaleᵢ) on the spatial
+    axes.
+    """
 
     def rule(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
         data, out = types
@@ -65,7 +69,7 @@ def _scaled(name: str, axes: str, factors: tuple[str, ...], methods: tuple[str, 
         data = tensor(data, 0, "data")
         if attrs.method not in methods:
             raise RelationError(
-                f'method="{attrs.method[:40]}" is not known', f"the methods are {', '.join(methods)}"
+                f'method="{attrs.method[:40]}" is not a valid method', f"the methods are {', '.join(methods)}"
             )
         layout = layout_map(attrs.layout, "NC" + axes)
         shape = layout.forward(data.shape, 0, "the data")
@@ -85,7 +89,9 @@ def _times(dim: Dim, factor: float, name: str) -> Dim:
 
 
 def _upsampling_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """Count nothing to copy the nearest element; else a multiplication and an addition for each neighbour."""
+    """Count nothing for copying the nearest element; else a multiplication and an addition for each
+    neighbour.
+    """
     neighbours = {"nearest_neighbor": 0, "bilinear": 4, "bicubic": 16, "trilinear": 8}.get(attrs.method, 0)
     return 2 * neighbours * flops_per_output(attrs, inputs, output)
 
@@ -128,7 +134,7 @@ def _upsampling(
     methods: tuple[str, ...],
     example: Example,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare the operator that enlarges the axes of space `axes`."""
+    """Declare an operator that enlarges the spatial `axes`."""
     factors = tuple([f"scale_{axis.lower()}" for axis in axes])
     return operator(
         name,
@@ -151,12 +157,12 @@ def _upsampling(
 
 
 def _number(scale: Operand) -> object:
-    """Return the value of a factor that is a constant; return any other factor unchanged."""
+    """Return the value of a constant factor; return any other factor unchanged."""
     return scale.data.values()[0] if isinstance(scale, Constant) else scale
 
 
 def _built(name: str, data: Operand, scales: dict[str, Operand], **attributes: object) -> Call:
-    """Build the call of the operator `name`, or of its `dyn.` variant where the program computes a factor."""
+    """Build a call of the operator `name`, or of its `dyn.` variant where the program computes a factor."""
     if not any(computed(scale) for scale in scales.values()):
         return call(name, [data], **{key: _number(scale) for key, scale in scales.items()}, **attributes)
     factors = [scale if isinstance(scale, Expr) else const(scale, "float64") for scale in scales.values()]

@@ -12,7 +12,7 @@ def axis_vector(
     type_: Type, operand: int, name: str, data: TensorType, axis: int, reporter: Reporter
 ) -> None:
     """Require that operand number `operand` is a vector as long as the data's `axis`: assign its type where
-    it is not known, and raise a RelationError where it differs.
+    it is unknown, and raise a RelationError where it differs.
     """
     dim = data.shape[axis]
     if isinstance(type_, TensorType):

@@ -1,6 +1,4 @@
-"""Windows that slide over a tensor, as in convolutions and pools: their arguments, and the number of their
-positions.
-"""
+"""Sliding windows, as in convolutions and pools: normalize their arguments, and count their positions."""
 
 from __future__ import annotations
 
@@ -17,13 +15,13 @@ Sizes = int | Sequence[int]
 
 
 def per_axis(value: Sizes, axes: int) -> Anything:
-    """Repeat one number for every axis: `3` becomes `(3, 3)` for two axes; a sequence stays."""
+    """Repeat one number for every axis: `3` becomes `(3, 3)` for two axes; leave a sequence unchanged."""
     return (value,) * axes if hasattr(value, "__index__") else value
 
 
 def both_sides(padding: Sizes | str, axes: int) -> tuple[int, ...]:
-    """Expand padding to the amounts before each axis, then those after: from one number, one per axis, or
-    both sides already; for 2 axes top, left, bottom, right.
+    """Expand padding to the amounts before each axis, then those after. It is one number, one per axis, or
+    already both sides; for 2 axes the result is top, left, bottom, right.
     """
     if isinstance(padding, str):
         raise AttributeSchemaError(
@@ -49,7 +47,7 @@ def total_padding(
 ) -> tuple[int, ...]:
     """Return the padding of each axis, both sides together.
 
-    A RelationError where strides, dilation or padding do not describe windows over `axes` axes.
+    Raise a RelationError where strides, dilation or padding do not describe windows over `axes` axes.
     """
     for name, values in (("strides", strides), ("dilation", dilation)):
         if len(values) != axes:
@@ -86,9 +84,9 @@ def window_places(
     ceil_mode: bool = False,
 ) -> Shape:
     """Return the number of positions of the window on each axis. `padding` is each axis's total; `ceil_mode`
-    counts a last window that reaches beyond it.
+    also counts a last window that extends beyond it.
 
-    A RelationError where the window is larger than the padded axis.
+    Raise a RelationError where the window is larger than the padded axis.
     """
     out: list[Dim] = []
     for dim, size, stride, step, pad in zip(dims, kernel, strides, dilation, padding, strict=True):

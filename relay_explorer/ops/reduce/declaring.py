@@ -1,4 +1,4 @@
-"""What the declarations of reductions share."""
+"""Shared declarations of reductions."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ REDUCE = forward("Reduce", "{out} = {0} without `axis`", reduce_type)
 
 
 def _reduction_layout(question: Question) -> Answer:
-    """Infer the layouts of a reduction, whose axes may lie anywhere. An `argmax` yields indices, so the order
-    of the axes must stay. `variance` has the mean as a second operand, whose axes are kept.
+    """Infer the layouts of a reduction, whose axes may be in any position. `argmax` yields indices, so the
+    order of its axes must not change. `variance` has the mean as a second operand, whose axes are kept.
     """
     old, attrs = question.old[0], question.attrs
     assert attrs is not None
@@ -71,17 +71,17 @@ def _reduction_layout(question: Question) -> Answer:
     layout = old
     if question.new is not None and question.new[0] != old:
         new = question.new[0]
-        places = [place for place, (letter, _) in enumerate(new.axes) if letter.upper() in named]
+        axes = [axis for axis, (letter, _) in enumerate(new.axes) if letter.upper() in named]
         order = [letter for letter in new if letter.upper() in reduced]
         if "select_last_index" not in attrs or order == reduced:
             layout = new
-            attrs = attrs if attrs["axis"] is None else attrs.replace(axis=places)
+            attrs = attrs if attrs["axis"] is None else attrs.replace(axis=axes)
     inputs = [layout, _reduced(layout, reduced, True)][: len(question.old)]
     return InferCorrectLayoutOutput(inputs, [_reduced(layout, reduced, attrs["keepdims"])], attrs)
 
 
 def _reduced(layout: Layout, letters: Sequence[str], keeps: bool) -> Layout:
-    """Return the layout of the result: without the reduced axes, or with blocks of 1 where they are kept."""
+    """Return the layout of the result: without the reduced axes, or with blocks of 1 if they are kept."""
     if not keeps:
         return layout.without(letters)
     return Layout.of([(letter, 1 if letter.upper() in letters else size) for letter, size in layout.axes])
@@ -103,7 +103,7 @@ def reduction(
     precision: Precision = Precision.UNLISTED,
     lenient_in_tvm: str = "",
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare an operator that folds the axes that its attributes name (see `operator`)."""
+    """Declare an operator that reduces the axes that its attributes name (see `operator`)."""
     return operator(
         name,
         description=description,
@@ -139,7 +139,7 @@ def wide(x: Array) -> Array:
 
 
 def per_element(total: Array, attrs: Anything, x: Array, less: int = 0) -> Array:
-    """Divide `total` by the number of elements that were reduced, rounded towards zero for integers."""
+    """Divide `total` by the number of reduced elements minus `less`, rounded towards zero for integers."""
     elements = math.prod([x.shape[axis] for axis in reduced_axes(attrs, x.ndim)])
     return per(np.asarray(total), elements - less)
 
@@ -153,7 +153,7 @@ def folded_axes(call: Call) -> list[int]:
 
 
 def unfolded(value: Expr, call: Call) -> Expr:
-    """Reshape `value`, of the shape of the reduction `call`, to have an axis of 1 for each reduced one."""
+    """Reshape `value`, which has the shape of the reduction `call`, to have the reduced axes, of extent 1."""
     assert call.attrs is not None
     if not call.attrs["keepdims"]:
         for axis in folded_axes(call):

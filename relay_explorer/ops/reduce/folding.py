@@ -1,4 +1,4 @@
-"""Sums, products, means, extremes, and whether all or some elements are true."""
+"""Reductions: sum, product, mean, maximum and minimum, and logical `all` and `any`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["all", "any", "max", "mean", "min", "prod", "sum"]
 
 
 def numpy_fold(name: str) -> Reference:
-    """Reduce by NumPy's function of that name; sums and products stay in the data's element type."""
+    """Make a reference implementation by NumPy's function `name`; sums and products keep the element type."""
 
     def compute(attrs: ReduceAttrs, x: Array) -> Array:
         options = {"dtype": x.dtype} if name in ("sum", "prod") else {}
@@ -104,8 +104,8 @@ def _extreme_gradient(call: Call, grad: Expr) -> list[Expr]:
 
 
 def _prod_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Return the gradient times the product of all other elements: where one is 0, only its own derivative
-    may be nonzero.
+    """Multiply the gradient by the product of all other elements: where one element is 0, only its own
+    derivative may be nonzero.
     """
     (x,) = call.args
     axes = folded_axes(call)
@@ -125,7 +125,7 @@ def _prod_gradient(call: Call, grad: Expr) -> list[Expr]:
     description="Computes the sum over the given axes.",
     formula=r"y = \sum_{i \in \mathit{axis}} x_i",
     reference=numpy_fold("sum"),
-    gradient=Gradient("dx = dy, for each element that was added", _sum_gradient),
+    gradient=Gradient("dx = dy, broadcast over the summed axes", _sum_gradient),
     lowering=_sum_te,
     precision=Precision.NEVER,
     example=lambda build: build(X, 1),
@@ -166,7 +166,7 @@ def mean(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool
     description="Computes the maximum over the given axes.",
     formula=r"y = \max_{i \in \mathit{axis}} x_i",
     reference=numpy_fold("max"),
-    gradient=Gradient("dy goes to the elements that were chosen; equal ones share it", _extreme_gradient),
+    gradient=Gradient("dy goes to the extreme element; equal ones share it evenly", _extreme_gradient),
     lowering=fold_lowering("max", "any"),
     precision=Precision.FOLLOW,
     example=lambda build: build(X, 1),
@@ -180,7 +180,7 @@ def max(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool 
     description="Computes the minimum over the given axes.",
     formula=r"y = \min_{i \in \mathit{axis}} x_i",
     reference=numpy_fold("min"),
-    gradient=Gradient("dy goes to the elements that were chosen; equal ones share it", _extreme_gradient),
+    gradient=Gradient("dy goes to the extreme element; equal ones share it evenly", _extreme_gradient),
     lowering=fold_lowering("min", "all"),
     precision=Precision.FOLLOW,
     example=lambda build: build(X, 1),

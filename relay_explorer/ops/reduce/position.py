@@ -1,4 +1,4 @@
-"""The indices of the greatest and the least elements."""
+"""Reductions to the index of the greatest or the least element."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ _ARG_REDUCE = forward("ArgReduce", "{out} = int32 of {0} without `axis`", _arg_r
 
 
 def _position(name: str) -> Reference:
-    """Return where NumPy's search of that name first finds it, in row-major order of the searched axes."""
+    """Make a reference implementation by NumPy's search `name`, over the searched axes in row-major order."""
 
     def compute(attrs: ArgReduceAttrs, x: Array) -> Array:
         axes = sorted(reduced_axes(attrs, x.ndim))
         rest = [extent for axis, extent in enumerate(x.shape) if axis not in axes]
-        places = math.prod([x.shape[axis] for axis in axes])
-        rows = np.moveaxis(x, axes, range(-len(axes), 0)).reshape(*rest, places)
+        count = math.prod([x.shape[axis] for axis in axes])
+        rows = np.moveaxis(x, axes, range(-len(axes), 0)).reshape(*rest, count)
         search = getattr(np, name)
-        result = places - 1 - search(rows[..., ::-1], -1) if attrs.select_last_index else search(rows, -1)
+        result = count - 1 - search(rows[..., ::-1], -1) if attrs.select_last_index else search(rows, -1)
         return np.asarray(result, "int32").reshape(reduced_shape(x.shape, set(axes), attrs.keepdims))
 
     return compute

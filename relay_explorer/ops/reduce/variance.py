@@ -1,4 +1,4 @@
-"""Variances, and functions composed of reductions."""
+"""The variance, and functions composed of reductions, such as the standard deviation."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _variance(attrs: VarianceAttrs, data: Type, mean: Type) -> Type:
     axes = reduced_axes(attrs, len(x.shape))
     expected = reduced_shape(x.shape, axes, keepdims=True)
     fits = len(m.shape) == len(expected) and not [
-        axis for axis, want in enumerate(expected) if not same_dim(want, m.shape[axis])
+        axis for axis, extent in enumerate(expected) if not same_dim(extent, m.shape[axis])
     ]
     if not fits or m.dtype != x.dtype:
         raise RelationError(
@@ -81,8 +81,8 @@ def _variance_te(call: Lowered) -> list[Tensor]:
     wide = wide_type(dtype)
 
     def square(*i: Value) -> Value:
-        apart = cast(x(*fold.index(i)), wide) - cast(middle(*fold.kept(i)), wide)
-        return apart * apart
+        deviation = cast(x(*fold.index(i)), wide) - cast(middle(*fold.kept(i)), wide)
+        return deviation * deviation
 
     total = summed(fold.shape, square, fold.over(), wide, f"{call.name}_sum")
     count = fold.count - int(call.attrs.unbiased)
@@ -90,7 +90,7 @@ def _variance_te(call: Lowered) -> list[Tensor]:
 
 
 def _variance_gradient(call: Call, grad: Expr) -> list[Expr]:
-    """Return the gradients of the mean of (x - m)²; m is an operand with a gradient of its own."""
+    """Return the gradients of the mean of (x - m)² by x and by m, which is an operand of its own."""
     x, mean = call.args
     assert call.attrs is not None
     count = folded_count(call)

@@ -1,4 +1,4 @@
-"""`sparse_fill_empty_rows`: a default element in each row of a sparse tensor that has none."""
+"""`sparse_fill_empty_rows`: add a default element to each empty row of a sparse tensor."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def _with_all_rows(
     level=3,
     relation=forward(
         "SparseFillEmptyRows",
-        "{out} = (coordinates, values, which rows were empty), of ? rows",
+        "{out} = (coordinates, values, a mask of the empty rows), each with ? rows",
         _fill_empty_rows,
     ),
     flops=no_flops,
     reference=_with_all_rows,
-    gradient=NotApplicable("there is no rule for tensors that are given by coordinates"),
+    gradient=NotApplicable("there is no gradient rule for sparse tensors"),
     lowering=HOST,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -88,6 +88,8 @@ def _with_all_rows(
 def sparse_fill_empty_rows(
     sparse_indices: Operand, sparse_values: Operand, dense_shape: Expr | Sequence[int], default_value: Operand
 ) -> TupleWrapper:
-    """Return the coordinates and values in row order, with no row empty, and which rows were empty."""
+    """Return the coordinates and values in row order, without empty rows, and a mask of the rows that were
+    empty.
+    """
     operands = [sparse_indices, sparse_values, int_const(dense_shape), default_value]
     return TupleWrapper(call("sparse_fill_empty_rows", operands), 3)

@@ -1,4 +1,4 @@
-"""`sparse_reshape`: the coordinates of a tensor's elements once it is reshaped."""
+"""`sparse_reshape`: the coordinates of a sparse tensor's elements after a reshape."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _sparse_reshape(attrs: None, indices: Type, prev_shape: Type, new_shape: Typ
 
 
 def _strides(shape: Sequence[int]) -> Array:
-    """Return the distance, in row-major order, of two neighbours along each axis."""
+    """Return the row-major stride of each axis, in elements."""
     return np.cumprod([1, *shape[:0:-1]], dtype="int64")[::-1] if len(shape) else np.zeros(0, "int64")
 
 
@@ -71,8 +71,8 @@ def _moved(attrs: None, indices: Array, prev_shape: Array, new_shape: Array) -> 
             raise ValueError(f"{list(old)} has {total} elements, which new_shape={new} does not divide into")
         new[new.index(-1)] = total // rest
     if int(np.prod(new, dtype="int64")) != total:
-        raise ValueError(f"{list(old)} has {total} elements, but new_shape={new} has another number of them")
-    if tuple(new) == old:  # the coordinates stay, also those out of bounds
+        raise ValueError(f"{list(old)} has {total} elements, but new_shape={new} has a different number")
+    if tuple(new) == old:  # the coordinates do not change, not even those out of bounds
         return indices, np.array(new, new_shape.dtype)
     flat = indices.astype("int64") @ _strides(old)
     rows = np.empty((len(flat), len(new)), "int64")
@@ -82,14 +82,14 @@ def _moved(attrs: None, indices: Array, prev_shape: Array, new_shape: Array) -> 
 
 
 def _sparse_reshape_te(call: Lowered) -> list[Tensor]:
-    """Compute each element's new coordinates from its flat index, because shapes are data."""
+    """Compute each element's new coordinates from its flat index; the shapes are known only at run time."""
     indices, before, after = call.inputs
     (old,), (new,) = dims(before), dims(after)
     rows, dtype = dims(indices)[0], dtype_of(indices)
     if known(old) is None or known(new) is None:
         return _reshaped_of_any_rank(call)
 
-    def place(row: Value) -> Value:
+    def flat_index(row: Value) -> Value:
         total: Anything = number(0, "int64")
         for axis in range(old):
             total = total * before(axis).astype("int64") + indices(row, axis).astype("int64")
@@ -108,18 +108,18 @@ def _sparse_reshape_te(call: Lowered) -> list[Tensor]:
         return select(size == -1, rest, size)
 
     def coordinate(row: Value, column: Value) -> Value:
-        left, result = place(row), number(0, "int64")
+        remaining, result = flat_index(row), number(0, "int64")
         for axis in range(new - 1, -1, -1):
             size = tirx.max(extent(axis), 1)
             first = axis == 0
-            result = select(column == axis, left if first else tirx.truncmod(left, size), result)
-            left = tirx.truncdiv(left, size)
+            result = select(column == axis, remaining if first else tirx.truncmod(remaining, size), result)
+            remaining = tirx.truncdiv(remaining, size)
         if old != new:
             return result.astype(dtype)
         return select(unchanged(), indices(row, column), result.astype(dtype))
 
     def unchanged() -> Value:
-        """Tell whether both shapes are the same: then coordinates stay, also those beyond the shape."""
+        """Return whether both shapes are equal: then no coordinate changes, not even those out of bounds."""
         return every([extent(axis) == before(axis).astype("int64") for axis in range(new)])
 
     shape = stage((new,), lambda axis: cast(extent(axis), dtype_of(after)), f"{call.name}_shape")
@@ -131,21 +131,21 @@ def _reshaped_of_any_rank(call: Lowered) -> list[Tensor]:
     indices, before, after = call.inputs
     (old,), (new,), one = dims(before), dims(after), number(1, "int64")
 
-    def said(axis: Value) -> Value:
+    def requested(axis: Value) -> Value:
         return after(axis).astype("int64")
 
     steps = products_from(lambda axis: before(axis).astype("int64"), old, f"{call.name}_before")
     specified = products_from(
-        lambda axis: select(said(axis) == -1, one, said(axis)), new, f"{call.name}_given"
+        lambda axis: select(requested(axis) == -1, one, requested(axis)), new, f"{call.name}_given"
     )
 
     def extent(axis: Value) -> Value:
         rest = tirx.truncdiv(steps(0), tirx.max(specified(0), 1))
-        return select(said(axis) == -1, rest, said(axis))
+        return select(requested(axis) == -1, rest, requested(axis))
 
-    turned = products_from(lambda axis: tirx.max(extent(axis), 1), new, f"{call.name}_after")
+    new_steps = products_from(lambda axis: tirx.max(extent(axis), 1), new, f"{call.name}_after")
     (k,) = reduce_axes([old])
-    places = stage(
+    flat = stage(
         dims(indices)[:1],
         lambda row: sum_over(indices(row, k).astype("int64") * steps(k + 1), [k]),
         f"{call.name}_places",
@@ -156,9 +156,9 @@ def _reshaped_of_any_rank(call: Lowered) -> list[Tensor]:
     changes = stage((1,), lambda _: sum_over(cast(differs, "int64"), [m]), f"{call.name}_changes")
 
     def coordinate(row: Value, column: Value) -> Value:
-        left = tirx.truncdiv(places(row), turned(column + 1))
-        within = tirx.truncmod(left, tirx.max(extent(column), 1))
-        moved = select(column == 0, left, within).astype(dtype_of(indices))
+        blocks = tirx.truncdiv(flat(row), new_steps(column + 1))
+        within = tirx.truncmod(blocks, tirx.max(extent(column), 1))
+        moved = select(column == 0, blocks, within).astype(dtype_of(indices))
         unchanged = every([changes(0) == 0, old == new])
         return guarded(unchanged, indices(row, column), moved)
 
@@ -174,11 +174,13 @@ def _reshaped_of_any_rank(call: Lowered) -> list[Tensor]:
     formula=r"\sum_k y_{n k} \prod_{l > k} m_l = \sum_k x_{n k} \prod_{l > k} n_l",
     family="index",
     level=3,
-    relation=forward("SparseReshape", "{out} = ({0} with a column for each of {2}, {2})", _sparse_reshape),
+    relation=forward(
+        "SparseReshape", "{out} = ({0} with a column for each element of {2}, {2})", _sparse_reshape
+    ),
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
     reference=_moved,
-    gradient=NotApplicable("there is no rule for tensors that are given by coordinates"),
+    gradient=NotApplicable("there is no gradient rule for sparse tensors"),
     lowering=_sparse_reshape_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,

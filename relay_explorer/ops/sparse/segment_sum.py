@@ -10,8 +10,8 @@ __all__ = ["segment_sum"]
 
 
 def segment_sum(data: Expr, segment_ids: Expr, num_segments: int | Expr | None = None) -> Expr:
-    """Sum, for each segment, the slices `data[n]` with that `segment_ids[n]`; there are as many segments as
-    the greatest id needs unless `num_segments` says. Slices without an id are left out.
+    """Sum, for each segment, the slices `data[n]` whose `segment_ids[n]` is the segment's index. There are
+    `num_segments` of them, or else one more than the greatest id. Slices without an id are ignored.
     """
     rows, ids = expr(data), expr(segment_ids)
     if num_segments is None or (isinstance(num_segments, int) and num_segments == 0):

@@ -1,4 +1,4 @@
-"""`sparse_to_dense`: a tensor of one value, except for elements given with their coordinates."""
+"""`sparse_to_dense`: a dense tensor of a default value, except for elements given by coordinates."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class SparseToDenseAttrs(Attrs, key="relay.attrs.SparseToDenseAttrs"):
 
 
 def _coordinates(indices: TensorType, operand: int = 0) -> tuple[Dim, Dim]:
-    """Return how many elements `sparse_indices` names, and how many coordinates each has; a scalar is one
-    element of a vector, and a vector is elements of one.
+    """Return the number of elements in `sparse_indices` and the number of coordinates of each. A scalar
+    addresses one element of a vector, and a vector addresses several.
     """
     if len(indices.shape) > 2:
         raise RelationError(
@@ -44,7 +44,7 @@ def _coordinates(indices: TensorType, operand: int = 0) -> tuple[Dim, Dim]:
 
 
 def _check(indices: Type, values: Type, default: Type, operands: tuple[int, int, int]) -> Dim:
-    """Check that the arguments of sparse_to_dense fit each other; return the number of coordinates."""
+    """Check that the arguments of sparse_to_dense agree; return the number of coordinates."""
     i, v = (
         integers(indices, operands[0], "sparse_indices"),
         tensor(values, operands[1], "sparse_values"),
@@ -90,8 +90,8 @@ def _dyn_sparse_to_dense(
 
 
 def _densified(shape: tuple[int, ...], indices: Array, values: Array, default: Array) -> Array:
-    """Fill a tensor with `default`, and put `values` at `indices`; raise a ValueError where an index lies
-    outside.
+    """Fill a tensor with `default`, and write `values` at `indices`; raise a ValueError where an index is
+    out of bounds.
     """
     rows = indices.reshape(-1, len(shape)) if indices.ndim < 2 else indices
     outside = (rows < 0) | (rows >= np.array(shape, "int64"))
@@ -106,7 +106,7 @@ def _densified(shape: tuple[int, ...], indices: Array, values: Array, default: A
 
 
 def _sparse_to_dense_te(call: Lowered) -> list[Tensor]:
-    """Write the elements; of two at one index the last counts."""
+    """Write the elements in order; the last of several with one index wins."""
     indices, values, default = call.inputs
     shape, dtype = call.out_shape, call.out.dtype
     rank = len(shape)
@@ -132,7 +132,7 @@ def _coordinate(where: Anything, indices: Tensor, row: Value, axis: int) -> Valu
 
 _FORMULA = r"y_{\mathit{indices}_{n 0}\, \mathit{indices}_{n 1} \dots} = v_n, \quad y_j = d \text{ elsewhere}"
 _LENIENT = "It did not compare the coordinates with the result's axes, nor with the values."
-_NO_GRADIENT = NotApplicable("there is no rule for tensors that are given by coordinates")
+_NO_GRADIENT = NotApplicable("there is no gradient rule for sparse tensors")
 
 
 @operator(
@@ -141,7 +141,9 @@ _NO_GRADIENT = NotApplicable("there is no rule for tensors that are given by coo
     formula=_FORMULA,
     family="index",
     level=3,
-    relation=forward("SparseToDense", "{out} = `output_shape` of the elements of {1}", _sparse_to_dense),
+    relation=forward(
+        "SparseToDense", "{out} has `output_shape` and the element type of {1}", _sparse_to_dense
+    ),
     flops=no_flops,
     reference=lambda attrs, *values: _densified(attrs.output_shape, *values),
     gradient=_NO_GRADIENT,
@@ -160,7 +162,7 @@ def sparse_to_dense(
     sparse_values: Operand,
     default_value: Operand = 0,
 ) -> Call:
-    """Fill `output_shape` with `default_value`, and put `sparse_values` at the rows of `sparse_indices`."""
+    """Fill `output_shape` with `default_value`, and write `sparse_values` at the rows of `sparse_indices`."""
     default = default_value if isinstance(default_value, Expr) else const(default_value)
     if computed(output_shape):
         operands = [sparse_indices, int_const(output_shape), sparse_values, default]
@@ -193,6 +195,6 @@ def sparse_to_dense(
 def _dyn_sparse_to_dense_call(
     sparse_indices: Operand, output_shape: Operand, sparse_values: Operand, default_value: Operand
 ) -> Call:
-    """Densify in a shape that the program computes: `sparse_to_dense` builds these calls."""
+    """Convert to a dense tensor of a computed shape; `sparse_to_dense` builds these calls."""
     operands = [sparse_indices, output_shape, sparse_values, default_value]
     return call("dyn.sparse_to_dense", operands, output_shape=None)

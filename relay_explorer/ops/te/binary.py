@@ -46,12 +46,12 @@ def pairwise(value: Callable[[Value, Value], Value]) -> Lowering:
 
 
 def plus(x: Value, y: Value) -> Value:
-    """Add two values; of booleans, tell whether one is true."""
+    """Add two values; for booleans, return whether one is true."""
     return some([x, y]) if dtype_of(x) == "bool" else x + y
 
 
 def differ(x: Value, y: Value) -> Value:
-    """Tell whether two booleans differ: LLVM has no such comparison of single bits."""
+    """Return whether two booleans differ, as integers: LLVM has no such comparison of single bits."""
     return tirx.NE(x.astype("int8"), y.astype("int8"))
 
 

@@ -60,7 +60,7 @@ def one_over(x: Value) -> Value:
 
 
 def library(name: str) -> Callable[[Value], Value]:
-    """Call C's function, because TVM cannot generate vector code for its own."""
+    """Make a function that calls C's `name`, because TVM cannot generate vector code for its own."""
 
     def function(x: Value) -> Value:
         dtype = dtype_of(x)
@@ -69,15 +69,12 @@ def library(name: str) -> Callable[[Value], Value]:
     return function
 
 
-# -- activations
-
-
-# -- approximations, as FastMath puts them in
+# -- approximations that FastMath substitutes
 
 
 def fast_exponential(x: Value) -> Value:
-    """Compute e^x as 2^n times a polynomial: n is x / ln 2 rounded to the nearest integer, and the rest lies
-    within ln 2 / 2. The relative error is below 3·10⁻⁷.
+    """Compute e^x as 2^n times a polynomial: n is x / ln 2 rounded to the nearest integer, and the remainder
+    lies within ln 2 / 2. The relative error is below 3·10⁻⁷.
     """
     dtype = dtype_of(x)
     if dtype != "float32":

@@ -1,7 +1,7 @@
 """Resizing and sampling of images in kernels: positions, neighbours and weights.
 
-Positions and weights are float64, as in the reference implementations: in float32 a position may be rounded
-across an element, and then another neighbour is read.
+Positions and weights are float64, as in the reference implementations. In float32, rounding may move a
+position past an element, so that another neighbour is read.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def resized(
     """Return the interpolated value as a function of the index (n, c, space …) of the result.
 
     `how` are the attributes of a resizing; `read` returns an element of the data; `span(axis)` is the part of
-    the axis that `tf_crop_and_resize` shows, from its first position to its last.
+    the axis that `tf_crop_and_resize` selects, from its first position to its last.
     """
     extents = view.shape[2:]
     cropping = how.coordinate_transformation_mode == "tf_crop_and_resize"
@@ -57,10 +57,10 @@ def resized(
     def value(n: Value, c: Value, *i: Value) -> Value:
         outside, axes = [], []
         for axis, (at, extent, count) in enumerate(zip(i, extents, size, strict=True)):
-            place = _place(how.coordinate_transformation_mode, at, extent, count, span(axis))
-            axes.append(_neighbours(how, place, extent))
+            position = _position(how.coordinate_transformation_mode, at, extent, count, span(axis))
+            axes.append(_neighbours(how, position, extent))
             if cropping:
-                outside += [place < real(0), place > real(extent - 1)]
+                outside += [position < real(0), position > real(extent - 1)]
         total: Any = None
         for corner in choices(*axes):
             weight: Any = None
@@ -76,9 +76,9 @@ def resized(
     return value
 
 
-def _place(mode: str, at: Value, extent: Any, count: Any, span: Any) -> Value:
-    """Return the position, on an axis of `extent` elements, of the element `at` of the `count` of the
-    result.
+def _position(mode: str, at: Value, extent: Any, count: Any, span: Any) -> Value:
+    """Return the position, on an axis of `extent` elements, of element `at` of the `count` elements
+    of the result.
     """
     i, scale = at.astype(REAL), real(extent) / real(count)
     half = real(0.5)
@@ -105,11 +105,11 @@ def _neighbours(how: Any, place: Value, extent: Any) -> list[Weighted]:
     if how.method == "nearest_neighbor":
         return [(clamp(_nearest(how, place).astype("int32"), 0, extent - 1), None)]
     low = te.floor(place)
-    part, first = place - low, low.astype("int32")
+    fraction, first = place - low, low.astype("int32")
     if how.method == "linear":
-        shares, first_of = [real(1) - part, part], first
+        shares, first_of = [real(1) - fraction, fraction], first
     else:
-        shares, first_of = cubic(part, how.cubic_alpha), first - 1
+        shares, first_of = cubic(fraction, how.cubic_alpha), first - 1
     neighbours = [(first_of + n, share) for n, share in enumerate(shares)]
     if how.method == "cubic" and how.cubic_exclude:
         neighbours = [(at, select(some([at < 0, at >= extent]), real(0), share)) for at, share in neighbours]
@@ -152,19 +152,20 @@ def resized_tensor(
     """Resize the data of a call to `size`."""
     layout = layout_map(call.attrs.layout, axes)
     view, dtype = View(call.inputs[0], layout), call.out.dtype
-    if _apart(call, view, how, size):
+    if _is_separable(call, view, how, size):
         return _by_axis(view, how, size, dtype, call.name)
     value = resized(view, size, how, view, span, dtype)
     return laid_out((*view.shape[:2], *size), layout, value, call.name)
 
 
-def _apart(call: Lowered, view: View, how: Any, size: Sequence[Any]) -> bool:
-    """Tell whether one axis can be resized after another, so that an element of two axes takes two sums of
-    two elements, not one of four. Integers would be rounded differently, and what lies outside is not a sum.
+def _is_separable(call: Lowered, view: View, how: Any, size: Sequence[Any]) -> bool:
+    """Return whether the axes can be resized one after another, so that with two axes an element takes two
+    sums of two elements, not one of four. Integers would be rounded differently, and elements outside of the
+    data are not sums.
     """
-    sized = all(known(dim) is not None for dim in (*view.shape[2:], *size))
+    static = all(known(dim) is not None for dim in (*view.shape[2:], *size))
     plain = how.method != "nearest_neighbor" and how.coordinate_transformation_mode != "tf_crop_and_resize"
-    return sized and plain and len(size) > 1 and is_float(call.out.dtype) and call.target.kind != "cuda"
+    return static and plain and len(size) > 1 and is_float(call.out.dtype) and call.target.kind != "cuda"
 
 
 def _by_axis(view: View, how: Any, size: Sequence[int], dtype: str, name: str) -> Tensor:
@@ -182,10 +183,10 @@ def _by_axis(view: View, how: Any, size: Sequence[int], dtype: str, name: str) -
         shape[axis] = count
 
         def value(*i: Value, view: View = view, axis: int = axis, sizes: Any = (extent, count)) -> Value:
-            place = _place(mode, i[axis], sizes[0], sizes[1], None)
+            position = _position(mode, i[axis], sizes[0], sizes[1], None)
             terms = [
                 view(*i[:axis], at, *i[axis + 1 :]).astype(REAL) * share
-                for at, share in _neighbours(how, place, sizes[0])
+                for at, share in _neighbours(how, position, sizes[0])
             ]
             return cast(reduce(operator.add, terms), REAL if axis != order[-1] else dtype)
 

@@ -1,7 +1,7 @@
-"""Kernels written as loops, for what tensor expressions cannot describe: steps that depend on earlier
-ones, or writes at an index that is data. One thread runs them, apart from the loops that are `together`.
+"""Kernels written as loops, for computations that tensor expressions cannot describe: steps that depend on
+earlier ones, or writes at computed indices. One thread runs them, except for loops opened by `together`.
 
-They are TVM's opaque blocks: schedules leave them as they are.
+TVM treats them as opaque blocks, which schedules do not change.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def loops(
     target: Target | None = None,
 ) -> list[Tensor]:
     """Build tensors of these shapes and element types, filled by `body`, a function of the buffers of
-    `inputs` and of the results. Only those of the slice `returned` are returned, the others are local to the
-    loops: on a GPU they are memory of the thread that runs the loops, since a kernel can have no other there.
+    `inputs` and of the results. Only those in the slice `returned` are returned; the others are scratch
+    memory: on a GPU that of the thread that runs the loops, since a kernel can have no other there.
     """
     outside = [True] * len(results)
     if target is not None and target.kind == "cuda":

@@ -1,5 +1,5 @@
-"""TVM's modules, each imported at the first use of one of its names, so that operators are declared
-without TVM. `relay_explorer.lower` has then checked TVM's version, and imported it.
+"""TVM's modules, each imported at the first use of one of its names, so that operators can be
+declared without TVM. By then `relay_explorer.lower` has checked TVM's version and imported it.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from .library import tvm
 
 
 class Target(Protocol):
-    """What a lowering may ask about the machine that the kernel is compiled for."""
+    """The properties of the kernel's target that a lowering may use."""
 
     @property
     def kind(self) -> str:
@@ -68,7 +68,7 @@ class Sizes:
     def shape(self, type_: TensorType) -> tuple[Anything, ...]:
         count = prod(extent for extent in type_.shape if isinstance(extent, int))
         if count > MAX_ELEMENTS:
-            raise RelayError(f"there is no memory for a tensor of {count:,} elements: `{type_}`")
+            raise RelayError(f"out of memory for a tensor of {count:,} elements: `{type_}`")
         return tuple([self.dim(d) for d in type_.shape])
 
     def _size(self, size: Anything) -> Anything:
@@ -150,6 +150,6 @@ class Lowered:
     @property
     def out_shape(self) -> tuple[Anything, ...]:
         """The shape of a result that is one tensor, as integers and TVM's expressions of the named sizes; a
-        `?` in it is a variable that nothing says the value of, and a lowering derives it from the inputs.
+        `?` in it is a variable that nothing binds, so a lowering derives the extent from the inputs instead.
         """
         return self.sizes.shape(self.out)

@@ -9,7 +9,7 @@ from .tensors import Tensor, Value, cast, reduce_axes, sum_type, summed
 
 
 def products(call: Lowered, shape: tuple[Any, ...], inner: Any, pair: Any) -> list[Tensor]:
-    """Sum, over an inner axis, the products of two elements, `pair(k, *index)`."""
+    """Build the sum, over an inner axis, of the products of the two elements `pair(k, *index)`."""
     dtype = call.out.dtype
     (k,) = reduce_axes([inner])
 

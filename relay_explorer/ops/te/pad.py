@@ -1,4 +1,4 @@
-"""Padding, with which kernels of windows begin, and buffers."""
+"""Padding, the first stage of kernels that apply windows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .tensors import (
     stage,
 )
 
-Pairs = Mapping[int, tuple[int, int]]  # the padding before and after an axis; a negative amount is cropped
+Pairs = Mapping[int, tuple[int, int]]  # the padding before and after an axis; a negative amount crops
 
 
 def padded(x: Tensor, pairs: Pairs, value: Value, name: str) -> Tensor:
-    """Pad `x` with as much of `value` before and after its axes as `pairs` says; return `x` itself where that
-    is nothing.
+    """Pad `x` with `value` before and after its axes by the amounts `pairs`; return `x` itself where all are
+    0.
     """
     if not any(before or after for before, after in pairs.values()):
         return x
@@ -26,10 +26,10 @@ def padded(x: Tensor, pairs: Pairs, value: Value, name: str) -> Tensor:
     shape = [dim + sum(pairs.get(axis, (0, 0))) for axis, dim in enumerate(sizes)]
 
     def element(*i: Value) -> Value:
-        inside, place = [], list(i)
+        inside, source = [], list(i)
         for axis, (before, after) in pairs.items():
-            place[axis] = i[axis] - before if before else i[axis]
-            inside += [i[axis] >= before] * (before > 0) + [place[axis] < sizes[axis]] * (after > 0)
-        return guarded(every(inside), x(*place), value)
+            source[axis] = i[axis] - before if before else i[axis]
+            inside += [i[axis] >= before] * (before > 0) + [source[axis] < sizes[axis]] * (after > 0)
+        return guarded(every(inside), x(*source), value)
 
     return stage(shape, element, name)

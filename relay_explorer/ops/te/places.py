@@ -1,4 +1,4 @@
-"""Indices as kernels compute them: counted from the end, and clamped to their axis."""
+"""Normalization of computed indices in kernels: negative ones count from the end, others are clamped."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Pools and their gradients, in any layout. TOPI's maximum loses NaN, and its gradients do not support
-dilation. The padded data is a stage of its own, and only where there is padding.
+"""Pooling and its gradients, in any layout. TOPI's maximum loses NaN, and its gradients do not support
+dilation. The padded data is a separate stage, which exists only where there is padding.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Pool:
         return quotient(room + (stride - 1 if self.attrs.ceil_mode else 0), stride) + 1
 
     def _after(self, dim: Any, pair: tuple[int, int], window: tuple[int, int, int], count: Any) -> Any:
-        """Return the padding after an axis, including how far the last window reaches beyond it in ceil_mode.
-        Where the extent is dynamic, this is the most that it can be.
+        """Return the padding after an axis, including the distance that the last window reaches beyond it in
+        ceil_mode. Where the extent is dynamic, return the upper bound of that.
         """
         size, stride, step = window
         if not self.attrs.ceil_mode:
@@ -74,7 +74,7 @@ class Pool:
         return pair[1] + max(0, (count - 1) * stride + step * (size - 1) + 1 - dim - sum(pair))
 
     def surrounded(self, value: Value) -> Tensor:
-        """Pad the data with `value`, as far as windows reach."""
+        """Pad the data with `value` as far as windows reach."""
         return padded(self.x, self.around, value, f"{self.call.name}_pad")
 
     def shape(self) -> list[Any]:
@@ -88,13 +88,13 @@ class Pool:
         """Return the index, into the padded data, of the element `within` the window at `i`."""
         at = list(i)
         for axis, u, (_, stride, step) in zip(self.axes, within, self.windows, strict=True):
-            place = at[axis] if stride == 1 else at[axis] * stride
-            at[axis] = place + (u if step == 1 else u * step)
+            start = at[axis] if stride == 1 else at[axis] * stride
+            at[axis] = start + (u if step == 1 else u * step)
         return at
 
     def elements(self, i: Sequence[Value]) -> Extent:
-        """Return the number of elements that the mean of the window at `i` is over: never those beyond the
-        padding.
+        """Return the number of elements by which the mean of the window at `i` divides. Those beyond the
+        padding do not count.
         """
         counts = [
             self._inside(i[axis], dim, pair, window)
@@ -104,7 +104,7 @@ class Pool:
         return max(total, 1) if isinstance(total, int) else tirx.max(total, 1)
 
     def _inside(self, at: Value, dim: Any, pair: tuple[int, int], window: tuple[int, int, int]) -> Any:
-        """Return how many positions of a window lie inside, along one axis."""
+        """Return the number of elements of a window that count, along one axis."""
         (before, after), (size, stride, step) = pair, window
         whole = not self.attrs.ceil_mode and (self.attrs.count_include_pad or not (before or after))
         if whole:
@@ -132,7 +132,7 @@ class Pool:
 
 
 def lowest(dtype: str) -> Value:
-    """Return the lowest finite number, with which the data of a maximum is padded."""
+    """Return the lowest finite number, with which the data of max pooling is padded."""
     return number(False, "bool") if dtype == "bool" else tirx.min_value(dtype)
 
 

@@ -54,12 +54,12 @@ def _hash(key: Any, counter: Any) -> None:
         schedule[n] = key[n]
         schedule[4] = tirx.bitwise_xor(schedule[4], key[n])
     mixed = local(2, "uint64")
-    for turn in range(ROUNDS // 4):
+    for group in range(ROUNDS // 4):
         for n in range(4):
-            counter[n] = _wrapped(counter[n], schedule[(turn + n) % 5])
-        counter[3] = _wrapped(counter[3], word(turn))
+            counter[n] = _wrapped(counter[n], schedule[(group + n) % 5])
+        counter[3] = _wrapped(counter[3], word(group))
         for step in range(4):
-            left, right = ROTATIONS[(4 * turn + step) % 8]
+            left, right = ROTATIONS[(4 * group + step) % 8]
             counter[0] = _wrapped(counter[0], counter[1])
             counter[2] = _wrapped(counter[2], counter[3])
             mixed[0] = tirx.bitwise_xor(_rotated(counter[3], right), counter[2])
@@ -91,7 +91,7 @@ def _rehash(key: Any, counter: Any) -> None:
 
 
 def _open(key: Any) -> Value:
-    """Tell whether the key's path has room for another step."""
+    """Return whether the key's path has room for another step."""
     return some([tirx.NE(key[8], word(0)), tirx.NE(key[9], word(0))])
 
 
@@ -188,7 +188,7 @@ def uniform(call: Lowered) -> list[Tensor]:
 
 
 def normal(call: Lowered) -> list[Tensor]:
-    """Draw normal numbers from two uniform ones each, by the Box-Muller transform."""
+    """Draw normally distributed numbers, each from two uniform ones, by the Box-Muller transform."""
     _, mean, scale = call.inputs
     shape, dtype = call.attrs.out_shape, call.attrs.out_dtype or "float32"
     key, unit = _units(call, (2, *shape), dtype)
@@ -203,7 +203,7 @@ def normal(call: Lowered) -> list[Tensor]:
 
 
 def multinomial(call: Lowered) -> list[Tensor]:
-    """Count how many of the cumulative sums of the probabilities a uniform number exceeds."""
+    """Draw indices: each is the number of cumulative probabilities that a uniform random number reaches."""
     probs = call.inputs[1]
     samples = call.attrs.num_samples
     *lead, classes = dims(probs)

@@ -102,15 +102,15 @@ _IDENTITIES: dict[str, Any] = {
 
 @once
 def _reducer(name: str) -> Any:
-    """Return the reduction of that name, with its identity element."""
+    """Return TVM's reducer `name`, with its identity element."""
     _register(name)
     return te.comm_reducer(_COMBINED[name], _IDENTITIES[name], name=name)
 
 
 def _register(name: str) -> None:
-    """Tell TVM's schedules that the reduction may be split, because the order does not matter.
+    """Register a reducer with TVM's schedules, which may split it because the order does not matter.
 
-    TVM's register outlives Python, where what it calls must not be freed any more: so it never is.
+    TVM's registry outlives the Python interpreter, so the functions that it holds must never be freed.
     """
     combine, identity = _COMBINED[name], _IDENTITIES[name]
     functions = (
@@ -144,7 +144,7 @@ def products_from(extent: Callable[[Value], Value], count: Any, name: str) -> Te
 
 
 def fold_lowering(name: str, of_truths: str) -> Lowering:
-    """Make the lowering of a reduction; for booleans it is the one called `of_truths`."""
+    """Make the lowering of the reduction `name`; of booleans, `of_truths`: "all" or "any"."""
 
     def lower(call: Lowered) -> list[Tensor]:
         x, fold = call.inputs[0], Folded(call)
@@ -158,8 +158,8 @@ def fold_lowering(name: str, of_truths: str) -> Lowering:
 
 
 def _of_truths(name: str, fold: Folded, call: Lowered) -> Tensor:
-    """Compute whether all are true, or any, as the least or the greatest of 0s and 1s, which TVM can
-    vectorize; for a GPU in a type that threads can exchange.
+    """Compute "all" or "any" as the minimum or maximum of 0s and 1s, which TVM can vectorize; on a GPU, in a
+    type that threads can exchange.
     """
     kind = {"all": "min", "any": "max"}[name]
     x, dtype = call.inputs[0], "int32" if call.target.kind == "cuda" else "int8"
@@ -198,7 +198,7 @@ def wide_type(dtype: str) -> str:
 
 
 def place_of(value: Value, best: Value, place: Any, axes: Sequence[Any], last: bool) -> Value:
-    """Return the first index over `axes`, or the last, whose value is the best, which a previous stage has
+    """Return the first index over `axes`, or the last, whose value is `best`, which a previous stage has
     computed.
 
     One reduction could carry both the best value and its index, but TVM generates wrong code for such a pair

@@ -1,12 +1,12 @@
-"""Sorting and searching.
+"""Sorting and selection in kernels.
 
 TOPI calls the runtime's `tvm.contrib.sort`, which a program without TVM's runtime lacks. The merge sort here
 is written in loops: it is stable, and NaN is the greatest number, as in NumPy. The first few elements of a
 long row are selected without sorting it.
 
 An element of 32 bits or less is mapped to an integer of the same order, the *key*, whose low bits hold its
-index in the row. So no two keys are equal, the key that is compared is also what is moved, and the merge
-needs no branch that the processor would have to predict.
+index in the row. So no two keys are equal, the compared keys are also the values that are moved, and the
+merge needs no branch that the processor would have to predict.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MAX_SELECTED, MAX_INSERTED_KEYS = 256, 16
 
 
 def comes_before(a: Value, b: Value, ascending: bool = True) -> Value:
-    """Tell whether `a` must stand before `b`. NaN counts as the greatest."""
+    """Return whether `a` must come before `b`. NaN counts as the greatest."""
     if dtype_of(a) == "bool":
         a, b = a.astype("int8"), b.astype("int8")
     first = a < b if ascending else a > b
@@ -77,12 +77,12 @@ def order(x: Tensor, axis: int, ascending: bool, name: str) -> Tensor:
 
 
 def has_key(dtype: str) -> bool:
-    """Tell whether elements of a type map to 32-bit integers of the same order."""
+    """Return whether elements of a type map to 32-bit integers of the same order."""
     return not dtype.endswith("64")
 
 
 def _key(value: Value, place: Value, ascending: bool) -> Value:
-    """Build a 64-bit key that sorts like the element, and after all equal elements that come before it."""
+    """Build a 64-bit key that sorts like the element, and equal elements by their index."""
     dtype = dtype_of(value)
     if is_float(dtype):
         real = value.astype("float32")
@@ -124,8 +124,8 @@ def _merge_keys(row: Extent, first: Value, size: Value, keys: Any, spare: Any) -
 
 
 def _merge_two(row: Extent, start: Value, middle: Value, end: Value, keys: Any, spare: Any) -> None:
-    """Merge two adjacent runs of keys into `spare`, without a branch on which of two is taken."""
-    following = local(2, "int32")  # the next of either run
+    """Merge two adjacent runs of keys into `spare`, without a branch on which of two keys is taken."""
+    following = local(2, "int32")  # the next element of each run
     following[0], following[1] = start, middle
     with repeat_while(every([following[0] < middle, following[1] < end])):
         left, right = keys[row, following[0]], keys[row, following[1]]
@@ -172,8 +172,8 @@ def first_places(x: Tensor, axis: int, count: int, ascending: bool, name: str) -
 def _first_keys(
     row: Value, sizes: tuple[Value, int], at: Callable[[Value], Value], places: Any, work: Buffers, up: bool
 ) -> None:
-    """Collect the elements that come before the last of the `count` sorted ones, until there are as many
-    again; then sort these too, and retain the first `count` of all.
+    """Collect the elements that come before the last of the `count` sorted ones, until there are `count`
+    more; then sort these too, and retain the first `count` of all.
     """
     (size, count), (keys, spare) = sizes, work
     held, ready, limit = local(1, "int32"), local(1, "int32"), local(1, "int64")
@@ -202,8 +202,8 @@ def _first_keys(
 def _enter(
     row: Value, place: Value, count: int, at: Callable[[Value], Value], places: Any, ascending: bool
 ) -> None:
-    """Insert `place` into the retained ones, behind all that it must not precede; those behind it move, and
-    the last of them is dropped.
+    """Insert `place` into the retained indices, after all that it must not precede; the later ones move back,
+    and the last is dropped.
     """
     enters, free = local(1, "bool"), local(1, "int32")
     enters[0] = comes_before(at(place), at(places[row, count - 1]), ascending)
@@ -248,7 +248,7 @@ def _merge(
 ) -> None:
     """Merge two adjacent runs, from `start` to `middle` and from there to `end`, into `spare`."""
     start, middle, end = runs
-    following, right_first = local(2, "int32"), local(1, "bool")  # the next of either run
+    following, right_first = local(2, "int32"), local(1, "bool")  # the next element of each run
     following[0], following[1] = start, middle
     with each(end - start) as n:
         right_first[0] = following[0] >= middle
@@ -261,5 +261,5 @@ def _merge(
 
 
 def row_of(index: Index, shape: Shape, axis: int) -> Extent:
-    """Return the number of the row along `axis` that contains an index."""
+    """Return the flat index of the row along `axis` that contains `index`."""
     return ravel([*index[:axis], *index[axis + 1 :]], [*shape[:axis], *shape[axis + 1 :]])

@@ -1,4 +1,4 @@
-"""What lowerings share: constants, shapes, stages, and tensors read in another shape or layout."""
+"""Helpers of lowerings: constants, shapes, stages, and tensors read in another shape or layout."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def dtype_of(x: Any) -> str:
     """Return the element type of a tensor, or the type of a value."""
     if isinstance(x, te.Tensor):
         return str(x.dtype)
-    return str(x.ty) if hasattr(x, "ty") else "bool"  # TVM's `==` and `!=` are made only where they are used
+    return str(x.ty) if hasattr(x, "ty") else "bool"  # TVM builds `==` and `!=` only when they are used
 
 
 def is_float(dtype: str) -> bool:
@@ -120,9 +120,9 @@ _SMALL = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32"
 
 
 def differs(a: Value, b: Value) -> Value:
-    """Tell whether two values differ. NaN differs from everything, which TVM's `!=` denies."""
-    apart = tirx.NE(a, b)
-    return some([apart, is_nan(a), is_nan(b)]) if is_float(dtype_of(a)) else apart
+    """Return whether two values differ. NaN differs from everything, unlike in TVM's `!=`."""
+    unequal = tirx.NE(a, b)
+    return some([unequal, is_nan(a), is_nan(b)]) if is_float(dtype_of(a)) else unequal
 
 
 def select(condition: Number, yes: Number, no: Number) -> Value:
@@ -131,19 +131,19 @@ def select(condition: Number, yes: Number, no: Number) -> Value:
 
 
 def guarded(condition: Number, yes: Number, no: Number) -> Value:
-    """Select one of two values, of which only that one is computed: no read out of bounds happens."""
+    """Select one of two values and compute only that one, so that the other cannot read out of bounds."""
     return tirx.if_then_else(condition, yes, no)
 
 
 def every(conditions: Sequence[Any]) -> Value:
-    """Tell whether all conditions hold."""
+    """Return whether all conditions hold."""
     if not conditions:
         return tirx.const(True, "bool")
     return tirx.all(*conditions) if len(conditions) > 1 else conditions[0]
 
 
 def some(conditions: Sequence[Any]) -> Value:
-    """Tell whether one of the conditions holds."""
+    """Return whether one of the conditions holds."""
     if not conditions:
         return tirx.const(False, "bool")
     return tirx.any(*conditions) if len(conditions) > 1 else conditions[0]
@@ -152,8 +152,8 @@ def some(conditions: Sequence[Any]) -> Value:
 def is_nan(value: Value) -> Value:
     wide = (
         value.astype("float32") if dtype_of(value) == "bfloat16" else value
-    )  # TVM has no test for narrower ones
-    return te.isnan(wide)  # TVM takes `x != x` for false
+    )  # TVM has no such test for bfloat16
+    return te.isnan(wide)  # TVM simplifies `x != x` to false
 
 
 def plain(value: Value) -> Value:
@@ -208,7 +208,7 @@ def _infinity(dtype: str) -> Value:
 
 
 def broadcast_shape(*shapes: Shape) -> tuple[Any, ...]:
-    """Return the shape that all broadcast to, as in NumPy. A dynamic size yields to a static one."""
+    """Return the shape that all broadcast to, as in NumPy. A static size above 1 wins over a dynamic one."""
     rank = max(len(shape) for shape in shapes)
     out: list[Extent] = [1] * rank
     for shape in shapes:
@@ -251,14 +251,14 @@ def along(vector: Tensor, axis: int) -> Callable[..., Value]:
 
 def ravel(index: Index, shape: Shape) -> Extent:
     """Convert an index to its flat index in row-major order."""
-    place: Extent = 0
+    flat: Extent = 0
     for i, dim in zip(index, shape, strict=True):
-        place = place * dim + i
-    return place
+        flat = flat * dim + i
+    return flat
 
 
 def unravel(place: Extent, shape: Shape) -> list[Extent]:
-    """Convert a flat index in row-major order to an index. (Where an extent is 0 there is none.)"""
+    """Convert a flat index in row-major order to an index. (Where an extent is 0 there are no indices.)"""
     index: list[Extent] = []
     for dim in [1 if known(dim) == 0 else dim for dim in reversed(shape[1:])]:
         index.insert(0, te.indexmod(place, dim))
@@ -272,12 +272,12 @@ def reshape(x: Tensor, shape: Shape, name: str) -> Tensor:
     if _ones_apart(source, shape):
         return stage(shape, lambda *i: x(*_moved_past_ones(i, shape, source)), name)
     if not all(known(dim) != 0 for dim in source):
-        return stage(shape, lambda *i: number(0, dtype_of(x)), name)  # there are no elements
+        return stage(shape, lambda *i: number(0, dtype_of(x)), name)  # `x` has no elements
     return stage(shape, lambda *i: x(*unravel(ravel(i, shape), source)), name)
 
 
 def _ones_apart(a: Shape, b: Shape) -> bool:
-    """Tell whether two shapes differ only by axes of extent 1."""
+    """Return whether two shapes differ only by axes of extent 1."""
     first, second = ([dim for dim in shape if known(dim) != 1] for shape in (a, b))
     return len(first) == len(second) and all(
         one is other or (known(one) is not None and known(one) == known(other))
@@ -291,7 +291,7 @@ def _moved_past_ones(index: Index, shape: Shape, source: Shape) -> list[Extent]:
 
 
 class View:
-    """A tensor that lies in `layout`, read by an index in the layout's canonical order."""
+    """A tensor stored in `layout`, read by indices in the layout's canonical order."""
 
     def __init__(self, x: Tensor, layout: LayoutMap) -> None:
         self.x, self.layout = x, layout
@@ -305,13 +305,13 @@ class View:
 def packed(index: Index, layout: LayoutMap) -> list[Extent]:
     """Convert an index in canonical order to one of the layout."""
     whole = dict(zip(layout.canonical, index, strict=True))
-    places = [
+    positions = [
         quotient(whole[letter.upper()], step)
         for (letter, _), step in zip(layout.axes, layout.steps, strict=True)
     ]
     return [
-        remainder(place, factor) if letter.islower() else place
-        for place, (letter, factor) in zip(places, layout.axes, strict=True)
+        remainder(position, factor) if letter.islower() else position
+        for position, (letter, factor) in zip(positions, layout.axes, strict=True)
     ]
 
 
@@ -363,28 +363,28 @@ def real_type(dtype: str) -> str:
 
 
 def narrowed(total: Tensor, dtype: str, name: str) -> Tensor:
-    """Convert a sum back to its own type."""
+    """Convert a sum from its accumulator's type to `dtype`."""
     if dtype_of(total) == dtype:
         return total
     return stage(total.shape, lambda *i: cast(total(*i), dtype), f"{name}_narrowed")
 
 
 def sum_over(value: Value, axes: Sequence[IterVar]) -> Value:
-    """Sum `value` over axes; without axes return `value` itself, over an empty one 0."""
+    """Sum `value` over axes; return `value` itself without axes, and 0 over an empty axis."""
     if not axes:
         return value
     return number(0, dtype_of(value)) if over_nothing(axes) else te.sum(value, axis=list(axes))
 
 
 def over_nothing(axes: Sequence[IterVar]) -> bool:
-    """Tell whether one of the axes is empty. TVM's loops would then leave the result uninitialized."""
+    """Return whether one of the axes is empty. TVM's loops would then leave the result uninitialized."""
     return any(known(axis.dom.extent) == 0 for axis in axes)
 
 
 def summed(
     shape: Shape, body: Callable[..., Value], axes: Sequence[IterVar], dtype: str, name: str
 ) -> Tensor:
-    """Build the sum over `axes` of `body`, of `dtype`; of booleans, whether one is true."""
+    """Build the sum of `body` over `axes`, in `dtype`; for bool, whether one is true."""
     wide = sum_type(dtype)
     if not axes:
         return stage(shape, lambda *i: cast(body(*i), dtype), name)

@@ -44,7 +44,7 @@ class PrimExpr(Protocol):
     def __ge__(self, other: Number) -> PrimExpr: ...
 
 
-Number = PrimExpr | float  # what TVM takes for an expression; an integer is a float to type checkers
+Number = PrimExpr | float  # what TVM accepts as an expression; type checkers accept an int as a float
 Extent = PrimExpr | int  # a size along an axis, or an index
 Unary = Callable[[Number], PrimExpr]
 Binary = Callable[[Number, Number], PrimExpr]
@@ -81,7 +81,7 @@ class Tensor(Protocol):
     def __getitem__(self, index: Extent | tuple[Extent, ...]) -> PrimExpr: ...
 
 
-_Tensor = Tensor  # under a name that the module's own does not hide
+_Tensor = Tensor  # a name that the attribute `Tensor` below does not hide
 
 
 class TensorExpressions(Protocol):

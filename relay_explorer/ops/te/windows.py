@@ -11,7 +11,7 @@ Pairs = Sequence[tuple[int, int]]
 
 
 def surrounded(view: View, pairs: Pairs, value: Value, name: str) -> View:
-    """Pad the axes of space of `view` with `value`: `pairs` has the amounts before and after each of them.
+    """Pad the spatial axes of `view` with `value`: `pairs` has the amounts before and after each of them.
 
     The padded data is a stage of its own: computed in the innermost loop, padding would cost a comparison for
     every product.
@@ -23,11 +23,11 @@ def surrounded(view: View, pairs: Pairs, value: Value, name: str) -> View:
     shape = [*view.shape[:lead], *[d + a + b for d, (a, b) in zip(inner, pairs, strict=True)]]
 
     def element(*i: Value) -> Value:
-        inside, place = [], []
+        inside, source = [], []
         for at, dim, (before, after) in zip(i[lead:], inner, pairs, strict=True):
             inside += [at >= before] * bool(before) + [at < dim + before] * bool(after)
-            place.append(at - before if before else at)
-        return guarded(every(inside), view(*i[:lead], *place), value)
+            source.append(at - before if before else at)
+        return guarded(every(inside), view(*i[:lead], *source), value)
 
     return View(laid_out(shape, view.layout, element, name), view.layout)
 

@@ -1,5 +1,5 @@
 """Approximations that the pass FastMath substitutes for the exact operators. Their reference
-implementations are those of the exact operators; the error is left to the kernels.
+implementations are those of the exact operators; only kernels approximate.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["fast_erf", "fast_exp", "fast_tanh"]
 
 
 def _fast_tanh(x: Value) -> Value:
-    """Compute tanh x = 1 - 2 / (e^2x + 1) by the approximate exponential. Near 0 it is x - x³/3 + …"""
+    """Compute tanh x = 1 - 2 / (e^2x + 1) by the approximate exponential; near 0, x - x³/3 + … instead."""
     dtype = dtype_of(x)
     if dtype != "float32":
         return te.tanh(x)
@@ -54,7 +54,7 @@ def fast_exp(data: Operand) -> Call:
 
 @unary(
     "fast_tanh",
-    description="Approximates the hyperbolic tangent of each element by a quotient of polynomials.",
+    description="Approximates the hyperbolic tangent of each element by fast_exp, or near 0 by a polynomial.",
     formula=r"y \approx \tanh x",
     reference=lambda x: np.tanh(x),
     family="activation",
@@ -64,12 +64,12 @@ def fast_exp(data: Operand) -> Call:
     traits={Trait.APPROXIMATION},
 )
 def fast_tanh(data: Operand) -> Call:
-    """Approximate the hyperbolic tangent of each element by a quotient of polynomials."""
+    """Approximate the hyperbolic tangent of each element by fast_exp, or near 0 by a polynomial."""
 
 
 @unary(
     "fast_erf",
-    description="Approximates the Gauss error function of each element by a quotient of polynomials.",
+    description="Computes the Gauss error function of each element; its kernel here is that of erf.",
     formula=r"y \approx \operatorname{erf} x",
     reference=erf_of,
     gradient=slope(
@@ -81,4 +81,4 @@ def fast_tanh(data: Operand) -> Call:
     traits={Trait.APPROXIMATION},
 )
 def fast_erf(data: Operand) -> Call:
-    """Approximate the Gauss error function of each element by a quotient of polynomials."""
+    """Compute the Gauss error function of each element; its kernel here is that of erf."""

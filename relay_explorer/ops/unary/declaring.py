@@ -1,4 +1,4 @@
-"""What the declarations of element-wise operators of one tensor share."""
+"""Shared declarations of element-wise operators of one tensor."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def erf_of(x: Array) -> Array:
 
 def _example(relation: Relation) -> Callable[[Callable[..., Anything]], Expr]:
     """Make the example: a call with an operand of the element type that the relation requires."""
-    words = relation.formula
-    variable = bools if "boolean" in words else ints if "integer" in words else t
+    formula = relation.formula
+    variable = bools if "boolean" in formula else ints if "integer" in formula else t
     return lambda build: build(variable(6, name="a0"))
 
 
@@ -66,8 +66,8 @@ def unary(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare an element-wise operator of one tensor (see `operator`).
 
-    What `reference`, a function of the data, computes is brought back to the data's element type (to bool for
-    a TEST).
+    The result of `reference`, a function of the data, is converted to the data's element type (to bool for a
+    TEST).
     """
 
     def value(attrs: None, x: Array) -> Array:

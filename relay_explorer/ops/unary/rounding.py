@@ -190,7 +190,7 @@ def _clip_flops(attrs: Anything, inputs: object, output: Type) -> int:
 
 
 def _bounded(bound: float, dtype: str) -> Value:
-    """Convert a bound to an integer of the type; infinity becomes its greatest."""
+    """Convert a bound to an integer of the type; one beyond its range becomes the least or the greatest."""
     bits = int(dtype.lstrip("uint"))
     lowest, highest = (
         (0, 2**bits - 1) if dtype.startswith("uint") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
@@ -200,7 +200,7 @@ def _bounded(bound: float, dtype: str) -> Value:
 
 
 def _clip_te(call: Lowered) -> list[Tensor]:
-    """Clamp the elements; bounds beyond the range of an integer type are brought into it."""
+    """Clamp the elements; bounds beyond the range of an integer type are clamped to it."""
     x, attrs = call.inputs[0], call.attrs
     dtype = dtype_of(x)
     if is_float_type(dtype):

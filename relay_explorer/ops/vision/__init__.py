@@ -1,1 +1,1 @@
-"""Operators that detect objects, one file a family: anchors, suppression of overlaps, regions of interest."""
+"""Operators for object detection, by family: anchors, suppression of overlaps, regions of interest."""

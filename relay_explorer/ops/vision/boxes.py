@@ -1,4 +1,4 @@
-"""Boxes by two corners, (left, top, right, bottom), and their intersection over union."""
+"""Boxes given by two corners, (left, top, right, bottom), and their intersection over union."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def ordered(boxes: Array) -> Array:
 def overlaps(box: Array, others: Array, pixel: float = 0.0) -> Array:
     """Return the intersection over union of `box` with each of `others` (n, 4); 0 for empty boxes.
 
-    `pixel` is how much a side measures beyond the difference of its ends: 1 where corners are whole pixels.
+    `pixel` is added to the difference of a side's ends to get its length: 1 where corners are whole pixels.
     """
     low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
     shared = np.maximum(high - low + pixel, 0).prod(-1)
@@ -26,14 +26,14 @@ def overlaps(box: Array, others: Array, pixel: float = 0.0) -> Array:
 
 
 def kept(boxes: Array, limit: float, *, at_limit: bool, pixel: float = 0.0) -> Iterator[int]:
-    """Yield the indices of the `boxes` (n, 4), best first, that overlap no retained box before them by more
-    than `limit`.
+    """Yield the indices of the `boxes` (n, 4), best first, that overlap no earlier retained box by more than
+    `limit`.
 
-    `at_limit`: whether sharing exactly `limit` is too much.
+    `at_limit` is whether an overlap of exactly `limit` is too much.
     """
     alive = np.ones(len(boxes), bool)
-    for place in range(len(boxes)):
-        if alive[place]:
-            yield place
-            shared = overlaps(boxes[place], boxes[place + 1 :], pixel)
-            alive[place + 1 :] &= ~(shared >= limit if at_limit else shared > limit)
+    for index in range(len(boxes)):
+        if alive[index]:
+            yield index
+            shared = overlaps(boxes[index], boxes[index + 1 :], pixel)
+            alive[index + 1 :] &= ~(shared >= limit if at_limit else shared > limit)

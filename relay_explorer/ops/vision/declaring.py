@@ -1,4 +1,4 @@
-"""What the declarations of operators that suppress boxes share."""
+"""Shared parts of the declarations of operators that suppress boxes."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ SUPPRESSION = r"\{\, b_i : \forall j < i \text{ that stays},\ \mathrm{IoU}(b_i, 
 
 
 def number(value: Expr | float, dtype: str) -> Expr:
-    """Convert a limit to an expression."""
+    """Return a limit as an expression."""
     return value if isinstance(value, Expr) else const(value, dtype)

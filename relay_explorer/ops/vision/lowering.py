@@ -1,4 +1,4 @@
-"""What the lowerings of the operators on boxes share."""
+"""Helpers of the lowerings of operators on boxes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ..te.library import te, tirx
 from ..te.sort import merge_sort
 from ..te.tensors import Extent, Value, clamp, dtype_of, every, number, select
 
-Box = Callable[[int], Value]  # its number k: left, top, right, bottom
+Box = Callable[[int], Value]  # its coordinate k: left, top, right, bottom
 
 
 def ordered(box: Box, k: int) -> Value:
-    """Find the k-th coordinate, with the lesser of two first."""
+    """Return coordinate `k` of a box whose ends are ordered, the lesser first."""
     return te.min(box(k), box(k + 2)) if k < 2 else te.max(box(k - 2), box(k))
 
 
 def overlap(a: Box, b: Box, dtype: str, pixel: float = 0.0) -> Value:
-    """Divide the intersection of two boxes by their union; 0 for empty ones.
+    """Compute the intersection over union of two boxes; 0 for empty ones.
 
-    `pixel` is the difference between a side's length and that of its ends.
+    `pixel` is added to the difference of a side's ends to get its length.
     """
     zero, one = number(0, dtype), number(1, dtype)
     sides: list[list[Value]] = [[], [], []]  # of the intersection, of `a`, and of `b`
@@ -41,8 +41,8 @@ def _wider(side: Value, pixel: float, dtype: str) -> Value:
 
 
 def best_first(row: Extent, count: Value, score: Callable[[Value], Value], places: Any, spare: Any) -> None:
-    """Fill `places[row]` with 0 to `count` - 1 by score: the greatest first, equal ones in their order, NaN
-    last.
+    """Fill `places[row]` with 0 to `count` - 1, sorted by score: the greatest first, equal ones in their
+    order, NaN last.
     """
     merge_sort(row, count, lambda place: -score(place), places, spare, ascending=True)
 
@@ -54,20 +54,20 @@ def keep(
     too_close: Callable[[Value, Value], Value],
     retained: Any,
 ) -> Any:
-    """Fill the buffer `kept` with the indices of the candidates that are too close to none kept before.
+    """Fill the buffer `retained` with the indices of the candidates that are too close to none before them.
 
-    The best come first; the buffer that it returns holds their number.
+    The best come first; the returned buffer holds the number of indices.
     """
     stay, suppressed = local(1, "int32"), local(1, "bool")
     stay[0] = number(0, "int32")
-    with each(count) as place:
-        suppressed[0] = tirx.Not(candidate(place))
+    with each(count) as index:
+        suppressed[0] = tirx.Not(candidate(index))
         if most is not None:
             suppressed[0] = tirx.any(suppressed[0], stay[0] >= most)
-        with each(stay[0]) as n, when(tirx.Not(suppressed[0])), when(too_close(retained[n], place)):
+        with each(stay[0]) as n, when(tirx.Not(suppressed[0])), when(too_close(retained[n], index)):
             suppressed[0] = number(True, "bool")
         with when(every([tirx.Not(suppressed[0])])):
-            retained[stay[0]] = int32(place)
+            retained[stay[0]] = int32(index)
             stay[0] = stay[0] + 1
     return stay
 
@@ -94,10 +94,10 @@ def table(values: list[float], at: Value) -> Value:
 
 
 def region_side(rois: Any, r: Extent, k: int, scale: float) -> Value:
-    """Read the k-th number of a region of interest, scaled to the data."""
+    """Read element `k` of a region of interest, scaled to the data."""
     return rois[r, k].astype(REAL) * real(scale)
 
 
 def image_number(rois: Any, r: Extent, images: Any) -> Value:
-    """Find the index of a region's image, clamped to the batch."""
+    """Return the index of a region's image, clamped to the batch."""
     return clamp(rois[r, 0].astype("int32"), 0, images - 1)

@@ -1,4 +1,4 @@
-"""The boxes of single-shot detectors: anchors on a grid, and the detections from a network's predictions."""
+"""Operators of single-shot detectors: anchors on a grid, and detections from a network's predictions."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ def _multibox_prior_te(call: Lowered) -> list[Tensor]:
 
     def centre(at: Value, axis: int, extent: Anything) -> Value:
         step = attrs.steps[axis]
-        apart = real(step) if step > 0 else real(1) / real(extent)
-        return (at.astype(REAL) + real(attrs.offsets[axis])) * apart
+        distance = real(step) if step > 0 else real(1) / real(extent)
+        return (at.astype(REAL) + real(attrs.offsets[axis])) * distance
 
     def value(_: Value, box: Value, k: Value) -> Value:
         cell, which = te.floordiv(box, each_cell), te.floormod(box, each_cell)
@@ -141,7 +141,7 @@ def _multibox_prior_te(call: Lowered) -> list[Tensor]:
 
 
 def _multibox_transform_loc_te(call: Lowered) -> list[Tensor]:
-    """Move detections to the front in the order in which they are read; what is beyond them is 0."""
+    """Write the valid detections to the front, in their order; the elements after them are 0."""
     (probabilities, loc, anchor), attrs = call.inputs, call.attrs
     images, classes, count = dims(probabilities)
     dtype, first = dtype_of(probabilities), 0 if attrs.keep_background else 1
@@ -237,12 +237,12 @@ def multibox_prior(
     level=5,
     relation=forward(
         "MultiBoxTransformLoc",
-        "{out} = (detections of 6 numbers for the anchors of {0}, how many are valid)",
+        "{out} = (detections of 6 elements for the anchors of {0}, the number of valid ones)",
         _transform,
     ),
     flops=no_flops,
     reference=_detected,
-    gradient=NotApplicable("which class a box gets does not change smoothly"),
+    gradient=NotApplicable("the class of a box does not change smoothly"),
     lowering=_multibox_transform_loc_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -264,8 +264,8 @@ def multibox_transform_loc(
         bool, attr(False, "Whether boxes of class 0, the background, are kept.")
     ] = False,
 ) -> TupleWrapper:
-    """Return detections (batch, anchors, 6), each (class, score, left, top, right, bottom), and how many are
-    valid.
+    """Return detections (batch, anchors, 6), each (class, score, left, top, right, bottom), and the number of
+    valid ones.
 
     The elements beyond the valid detections are 0.
     """

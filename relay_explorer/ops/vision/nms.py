@@ -1,5 +1,5 @@
-"""Non-maximum suppression: of boxes that overlap much, only the best is retained. By class:
-`nms_by_class`.
+"""Non-maximum suppression: of boxes that overlap strongly, only the best is retained. `nms_by_class`
+suppresses boxes class by class.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _valid_counts(attrs: Anything, data: Type, score_threshold: Type) -> Type:
 
 
 def _front(rows: Array, valid: Array) -> tuple[Array, int]:
-    """Return the `valid` rows in front of as many rows of -1 as there were others, and their count."""
+    """Return the `valid` rows, followed by a row of -1 for each of the others, and their count."""
     count = int(valid.sum())
     out = np.full_like(rows, -1)
     out[:count] = rows[valid]
@@ -67,11 +67,11 @@ def _counted(attrs: Anything, x: Array, score_threshold: Array) -> tuple[Array, 
     if attrs.id_index >= 0:
         valid &= x[..., attrs.id_index] >= 0
     boxes, counts = np.empty_like(x), np.empty(x.shape[0], "int32")
-    places = np.empty(x.shape[:2], "int32")
+    indices = np.empty(x.shape[:2], "int32")
     for n in range(len(x)):
         boxes[n], counts[n] = _front(x[n], valid[n])
-        places[n], _ = _front(np.arange(x.shape[1], dtype="int32"), valid[n])
-    return counts, boxes, places
+        indices[n], _ = _front(np.arange(x.shape[1], dtype="int32"), valid[n])
+    return counts, boxes, indices
 
 
 def _nms(attrs: Anything, data: Type, valid_count: Type, indices: Type, most: Type, limit: Type) -> Type:
@@ -101,14 +101,14 @@ def _nms(attrs: Anything, data: Type, valid_count: Type, indices: Type, most: Ty
 
 
 def _suppressed(attrs: Anything, rows: Array, most: int, limit: float) -> tuple[Array, Array]:
-    """Return the `rows` of one image in the order of their scores, and the index of each before; -1 for those
-    that are suppressed.
+    """Return the `rows` of one image sorted by score, and the original index of each; -1 for those that are
+    suppressed.
     """
     scores = rows[:, attrs.score_index]
-    places = np.argsort(-scores, kind="stable")
+    order = np.argsort(-scores, kind="stable")
     if attrs.top_k > 0:
-        places[attrs.top_k :] = -1
-    out = np.where((places >= 0)[:, None], rows[places], -1)
+        order[attrs.top_k :] = -1
+    out = np.where((order >= 0)[:, None], rows[order], -1)
     boxes = ordered(out[:, attrs.coord_start : attrs.coord_start + 4])
     stay = 0
     for j in range(len(out)):
@@ -122,21 +122,21 @@ def _suppressed(attrs: Anything, rows: Array, most: int, limit: float) -> tuple[
             suppressed = bool((overlaps(boxes[j], boxes[:j][before]) >= limit).any())
             stay += not suppressed
         if suppressed:
-            out[j], places[j] = -1, -1
-    return out, places
+            out[j], order[j] = -1, -1
+    return out, order
 
 
 def _nms_value(
     attrs: Anything, x: Array, valid: Array, indices: Array, most: Array, limit: Array
 ) -> Array | tuple[Array, Array]:
-    out, places = np.full_like(x, -1), np.full(x.shape[:2], -1, "int64")
+    out, order = np.full_like(x, -1), np.full(x.shape[:2], -1, "int64")
     for n, count in enumerate(np.clip(valid, 0, x.shape[1]).tolist()):
         if limit > 0:
-            out[n, :count], places[n, :count] = _suppressed(attrs, x[n, :count], int(most), float(limit))
+            out[n, :count], order[n, :count] = _suppressed(attrs, x[n, :count], int(most), float(limit))
         else:
-            out[n, :count], places[n, :count] = x[n, :count], np.arange(count)
+            out[n, :count], order[n, :count] = x[n, :count], np.arange(count)
     if attrs.return_indices:
-        named = np.where(places >= 0, np.take_along_axis(indices, np.maximum(places, 0), 1), -1)
+        named = np.where(order >= 0, np.take_along_axis(indices, np.maximum(order, 0), 1), -1)
         pairs = [_front(row, row >= 0) for row in named.astype("int32")]
         if not pairs:
             return named.astype("int32"), np.zeros((0, 1), "int32")
@@ -156,11 +156,11 @@ def _nms_value(
     family="image",
     level=5,
     relation=forward(
-        "GetValidCounts", "{out} = (a number for each image, {0}, places in {0})", _valid_counts
+        "GetValidCounts", "{out} = (a count for each image, {0}, indices into {0})", _valid_counts
     ),
     flops=no_flops,
     reference=_counted,
-    gradient=NotApplicable("which boxes stay does not change smoothly"),
+    gradient=NotApplicable("the choice of boxes does not change smoothly"),
     lowering=nms_te.get_valid_counts,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -176,8 +176,8 @@ def get_valid_counts(
     id_index: Annotated[int, attr(0, "The index, in a box, of its class; -1: it has none.")] = 0,
     score_index: Annotated[int, attr(0, "The index, in a box, of its score.")] = 1,
 ) -> TupleWrapper:
-    """Return how many boxes of `data` (batch, boxes, numbers) score above `score_threshold`, these in front
-    of -1s, and where they were.
+    """Return the number of boxes of `data` (batch, boxes, elements) that score above `score_threshold`, these
+    boxes, followed by -1s, and their indices.
     """
     result = call(
         "vision.get_valid_counts",
@@ -194,10 +194,10 @@ def get_valid_counts(
     formula=SUPPRESSION,
     family="image",
     level=5,
-    relation=forward("NMS", "{out} = {0}, or (places in {0}, their number) with `return_indices`", _nms),
+    relation=forward("NMS", "{out} = {0}, or (indices into {0}, their number) with `return_indices`", _nms),
     flops=no_flops,
     reference=_nms_value,
-    gradient=NotApplicable("which boxes stay does not change smoothly"),
+    gradient=NotApplicable("the choice of boxes does not change smoothly"),
     lowering=nms_te.non_max_suppression,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -223,9 +223,9 @@ def non_max_suppression(
     ] = True,
     invalid_to_bottom: Annotated[bool, attr(False, "Whether the selected boxes move to the front.")] = False,
 ) -> Anything:
-    """Return the first `valid_count` boxes of `data` (batch, boxes, numbers), best first, without those whose
-    intersection over union with a better one exceeds `iou_threshold`; -1 in place of these. With
-    `return_indices` return their indices, looked up in `indices` (batch, boxes), and how many there are
+    """Return the first `valid_count` boxes of `data` (batch, boxes, elements), best first, with -1 in
+    place of those whose intersection over union with a better one is at least `iou_threshold`. With
+    `return_indices` return their indices, looked up in `indices` (batch, boxes), and the number of these
     (batch, 1).
     """
     limits = [number(max_output_size, "int32"), number(iou_threshold, "float32")]

@@ -1,4 +1,4 @@
-"""Non-maximum suppression class by class, as ONNX, TensorFlow and TFLite do it."""
+"""Non-maximum suppression class by class, as in ONNX, TensorFlow and TFLite."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _all_class(attrs: Anything, boxes: Type, scores: Type, most: Type, iou: Type
 
 
 def _best(boxes: Array, scores: Array, most: int, iou: float, low: float) -> Array:
-    """Return which boxes of one class in one image stay, best first."""
+    """Return the indices of the retained boxes of one class in one image, best first."""
     order = np.argsort(-scores, kind="stable")
     order = order[scores[order] > low]
     if iou <= 0:
@@ -68,10 +68,10 @@ def _all_class_value(attrs: Anything, boxes: Array, scores: Array, *limits: Arra
     (batch, classes, count), corners = scores.shape, ordered(boxes)
     most, iou, low = int(limits[0]), float(limits[1]), float(limits[2])
     selected = [
-        (n, c, place)
+        (n, c, box)
         for n in range(batch)
         for c in range(classes)
-        for place in _best(corners[n], scores[n, c], most, iou, low).tolist()
+        for box in _best(corners[n], scores[n, c], most, iou, low).tolist()
     ]
     if attrs.output_format == "onnx":
         rows = np.zeros((batch * classes * count, 3), "int64")
@@ -79,8 +79,8 @@ def _all_class_value(attrs: Anything, boxes: Array, scores: Array, *limits: Arra
         return rows, np.array([len(selected)], "int64")
     rows, counts = np.zeros((batch, classes * count, 2), "int64"), np.zeros(batch, "int64")
     values = np.zeros((batch, classes * count), "float32")
-    for n, c, place in selected:
-        rows[n, counts[n]], values[n, counts[n]] = (c, place), scores[n, c, place]
+    for n, c, box in selected:
+        rows[n, counts[n]], values[n, counts[n]] = (c, box), scores[n, c, box]
         counts[n] += 1
     return rows, values, counts
 
@@ -105,7 +105,7 @@ def _regular(attrs: Anything, boxes: Type, scores: Type) -> Type:
 
 def _regular_value(attrs: Anything, boxes: Array, scores: Array) -> tuple[Array, ...]:
     batch, most = len(boxes), attrs.max_detections
-    first = scores.shape[2] - attrs.num_classes  # the background, where there is one
+    first = scores.shape[2] - attrs.num_classes  # the first class that is not background
     corners, classes = np.zeros((batch, most, 4), "float32"), np.zeros((batch, most), "float32")
     values, counts = np.zeros((batch, most), "float32"), np.zeros(batch, "int32")
     for n in range(batch):
@@ -118,8 +118,8 @@ def _regular_value(attrs: Anything, boxes: Array, scores: Array) -> tuple[Array,
             candidates += [(row[p], c, p) for p in order[list(islice(stay, attrs.max_detections_per_class))]]
         candidates = sorted(candidates, key=lambda one: -one[0])[:most]
         counts[n] = len(candidates)
-        for at, (score, c, place) in enumerate(candidates):
-            corners[n, at], classes[n, at], values[n, at] = boxes[n, place], c, score
+        for at, (score, c, box) in enumerate(candidates):
+            corners[n, at], classes[n, at], values[n, at] = boxes[n, box], c, score
     return corners, classes, values, counts
 
 
@@ -130,11 +130,11 @@ def _regular_value(attrs: Anything, boxes: Array, scores: Array) -> tuple[Array,
     family="image",
     level=5,
     relation=forward(
-        "AllClassNMS", "{out} = the class and box of each that stays, and their number", _all_class
+        "AllClassNMS", "{out} = the class and index of each retained box, and their number", _all_class
     ),
     flops=no_flops,
     reference=_all_class_value,
-    gradient=NotApplicable("which boxes stay does not change smoothly"),
+    gradient=NotApplicable("the choice of boxes does not change smoothly"),
     lowering=nms_te.all_class_non_max_suppression,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -152,10 +152,10 @@ def all_class_non_max_suppression(
         str, attr("onnx", '"onnx" (boxes of all images together) or "tensorflow" (by image).')
     ] = "onnx",
 ) -> TupleWrapper:
-    """Return which of `boxes` (batch, boxes, 4) are kept, for each class of `scores` (batch, classes, boxes).
+    """Return the retained `boxes` (batch, boxes, 4) for each class of `scores` (batch, classes, boxes).
 
-    "onnx": rows (image, class, box) and how many there are; "tensorflow": for each image rows (class, box),
-    scores and how many. Rows beyond that number are 0; no box is kept where `iou_threshold` is not positive.
+    "onnx": rows (image, class, box) and their number; "tensorflow": for each image rows (class, box), scores
+    and their number. Rows beyond that are 0; no box is retained where `iou_threshold` is not positive.
     """
     arguments = [
         boxes,
@@ -179,7 +179,7 @@ def all_class_non_max_suppression(
     relation=forward("RegularNMS", "{out} = (boxes, classes, scores, number) of `max_detections`", _regular),
     flops=no_flops,
     reference=_regular_value,
-    gradient=NotApplicable("which boxes stay does not change smoothly"),
+    gradient=NotApplicable("the choice of boxes does not change smoothly"),
     lowering=nms_te.regular_non_max_suppression,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
@@ -200,5 +200,5 @@ def regular_non_max_suppression(
     score_threshold: Annotated[float, required("The least score at which a box is considered.")],
 ) -> TupleWrapper:
     """Return the `max_detections` best of `boxes` (batch, boxes, 4) by `scores` (batch, boxes, classes):
-    corners, classes, scores, and how many there are. Classes before the last `num_classes` are background.
+    corners, classes, scores, and their number. Classes before the last `num_classes` are background.
     """

@@ -1,5 +1,5 @@
-"""The lowerings of non-maximum suppression, which retains only the best of boxes that overlap much. Each
-step depends on what the steps before it have retained, so these kernels are written as loops.
+"""The lowerings of non-maximum suppression, which retains only the best of boxes that overlap strongly. Each
+step depends on the boxes that earlier steps have retained, so these kernels are written as loops.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Part = Callable[[Value, int], Value]
 
 
 def _wide(dtype: str) -> str:
-    """Choose the element type to compute in: float32 for narrower ones."""
+    """Return the element type to compute in: float32 for narrower ones."""
     return "float32" if dtype in NARROW else dtype
 
 
 def get_valid_counts(call: Lowered) -> list[Tensor]:
-    """Move the boxes that score high enough to the front, and fill up with -1."""
+    """Move the boxes that score high enough to the front, and fill the rest with -1."""
     (x, threshold), attrs = call.inputs, call.attrs
     images, boxes, width = dims(x)
     dtype = dtype_of(x)
@@ -64,9 +64,9 @@ def get_valid_counts(call: Lowered) -> list[Tensor]:
 
 
 class _Suppressing:
-    """Lower `vision.non_max_suppression` of one image.
+    """The lowering of `vision.non_max_suppression` for one image.
 
-    `out` becomes its boxes by score, -1 where one is removed, and `places` the index of each.
+    `out` receives its boxes sorted by score, -1 in place of removed ones, and `places` the index of each.
     """
 
     def __init__(self, call: Lowered, ins: Buffers, outs: Buffers, n: Value) -> None:
@@ -125,7 +125,7 @@ class _Suppressing:
         return self.out[self.n, j, self.attrs.score_index] > number(0, self.dtype)
 
     def _rivals(self, before: Value, j: Value) -> Value:
-        """Tell whether an earlier box can suppress this one: it scores, and is of a class that matters."""
+        """Return whether an earlier box can suppress this one, by its score and class."""
         conditions, at = [self._scores(before)], self.attrs.id_index
         if at >= 0:
             kind, own = self.out[self.n, before, at], self.out[self.n, j, at]
@@ -163,20 +163,20 @@ def non_max_suppression(call: Lowered) -> list[Tensor]:
 
 
 def _named(step: _Suppressing, indices: Any, counts: Any) -> None:
-    """Write the indices of the boxes that stay to the front."""
+    """Write the indices of the retained boxes to the front."""
     n = step.n
     counts[n, 0] = number(0, "int32")
     with each(step.boxes) as j:
         indices[n, j] = number(-1, "int32")
     with each(step.boxes) as j, when(step.places[n, j] >= 0):
-        named = step.numbers[n, step.places[n, j]].astype("int32")
-        with when(named >= 0):
-            indices[n, counts[n, 0]] = named
+        index = step.numbers[n, step.places[n, j]].astype("int32")
+        with when(index >= 0):
+            indices[n, counts[n, 0]] = index
             counts[n, 0] = counts[n, 0] + 1
 
 
 def _to_front(step: _Suppressing) -> None:
-    """Move boxes whose first number is not negative to the front."""
+    """Move boxes whose first element is not negative to the front."""
     n, filled = step.n, local(1, "int32")
     filled[0] = number(0, "int32")
     with each(step.boxes) as j, when(step.out[n, j, 0] >= number(0, step.dtype)):
@@ -220,15 +220,15 @@ def all_class_non_max_suppression(call: Lowered) -> list[Tensor]:
 
             stay = keep(int32(count), most, candidate, too_close, retained)
             with each(stay[0]) as m:
-                place = places[0, retained[m]]
+                index = places[0, retained[m]]
                 if onnx:
-                    for k, part in enumerate((n, c, place)):
+                    for k, part in enumerate((n, c, index)):
                         rows[counts[0].astype("int32"), k] = part.astype("int64")
                     counts[0] = counts[0] + 1
                 else:
                     at = counts[n].astype("int32")
-                    rows[n, at, 0], rows[n, at, 1] = c.astype("int64"), place.astype("int64")
-                    values[n, at] = score[n, c, place].astype("float32")
+                    rows[n, at, 0], rows[n, at, 1] = c.astype("int64"), index.astype("int64")
+                    values[n, at] = score[n, c, index].astype("float32")
                     counts[n] = counts[n] + 1
 
     scratch = [((1, count), "int32"), ((1, count), "int32"), ((count,), "int32")]
@@ -259,7 +259,7 @@ def _clear(rows: Any, values: Any, counts: Any, sizes: tuple[Any, Any], onnx: bo
 
 
 def regular_non_max_suppression(call: Lowered) -> list[Tensor]:
-    """Suppress boxes for each image and class, and sort what stays of all classes by score."""
+    """Suppress boxes for each image and class, and sort the retained boxes of all classes by score."""
     (boxes, scores), attrs = call.inputs, call.attrs
     images, count, columns = dims(scores)
     dtype, most, classes = _wide(dtype_of(boxes)), attrs.max_detections, attrs.num_classes
@@ -305,11 +305,11 @@ def regular_non_max_suppression(call: Lowered) -> list[Tensor]:
                     selected[n, m, k] = number(0, "float32")
                 kinds[n, m], values[n, m] = number(0, "float32"), number(0, "float32")
             with each(counts[n]) as m:
-                c, place = all_[0, order[0, m]], all_[1, order[0, m]]
+                c, index = all_[0, order[0, m]], all_[1, order[0, m]]
                 for k in range(4):
-                    selected[n, m, k] = corners[n, place, k].astype("float32")
+                    selected[n, m, k] = corners[n, index, k].astype("float32")
                 kinds[n, m] = c.astype("float32")
-                values[n, m] = score[n, place, columns - classes + c].astype("float32")
+                values[n, m] = score[n, index, columns - classes + c].astype("float32")
 
     row = ((images, most), "float32")
     scratch = [((1, count), "int32"), ((1, count), "int32"), ((count,), "int32")]

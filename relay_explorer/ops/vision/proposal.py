@@ -1,4 +1,4 @@
-"""The regions that the first stage of a two-stage detector proposes (Faster R-CNN, arXiv 1506.01497)."""
+"""Proposal of regions by the first stage of a two-stage detector (Faster R-CNN, arXiv 1506.01497)."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def _proposal(attrs: Anything, cls_prob: Type, bbox_pred: Type, im_info: Type) -
 
 
 def first_anchor(ratio: float, scale: float, stride: int) -> tuple[float, float, float, float]:
-    """Return the anchor around the first cell: its sides are the integer sides of the unscaled one, times
-    `scale`.
+    """Return the anchor around the first cell: its sides are the integer sides of the unscaled anchor
+    times `scale`.
     """
     width = math.floor(math.sqrt(math.floor(stride * stride / ratio)) + 0.5)
     height = math.floor(width * ratio + 0.5)
@@ -63,8 +63,8 @@ def first_anchor(ratio: float, scale: float, stride: int) -> tuple[float, float,
 
 
 def _predicted(attrs: Anything, anchors: Array, moves: Array) -> Array:
-    """Move the `anchors` (n, 4) by predictions (n, 4); a side measures one pixel more than its ends'
-    distance.
+    """Move the `anchors` (n, 4) by predictions (n, 4); a side is one pixel longer than the
+    difference of its ends.
     """
     if attrs.iou_loss:
         return anchors + moves
@@ -75,7 +75,7 @@ def _predicted(attrs: Anything, anchors: Array, moves: Array) -> Array:
 
 
 def _regions(attrs: Anything, scores: Array, moves: Array, info: Array) -> tuple[Array, Array]:
-    """Return boxes and scores of one image, cell by cell; excluded ones score -1."""
+    """Return the boxes and scores of one image, cell by cell; excluded boxes have the score -1."""
     rows, columns = scores.shape[1:]
     stride, (high, wide, scale) = attrs.feature_stride, info.tolist()
     first = [first_anchor(ratio, size, stride) for ratio in attrs.ratios for size in attrs.scales]
@@ -143,7 +143,7 @@ def _proposal_te(call: Lowered) -> list[Tensor]:
         (box_of, value_of), (regions, places, spare, retained) = ins, outs
         with each(images) as n:
             best_first(0, int32(total), lambda j: value_of[n, j], places, spare)
-            looked_at = shorter(total, attrs.rpn_pre_nms_top_n) if attrs.rpn_pre_nms_top_n > 0 else total
+            considered = shorter(total, attrs.rpn_pre_nms_top_n) if attrs.rpn_pre_nms_top_n > 0 else total
 
             def box(j: Value) -> Callable[[int], Value]:
                 return lambda k: box_of[n, places[0, j], k]
@@ -151,15 +151,15 @@ def _proposal_te(call: Lowered) -> list[Tensor]:
             def too_close(a: Value, b: Value) -> Value:
                 return overlap(box(b), box(a), REAL, 1.0) > real(attrs.threshold)
 
-            stay = keep(int32(looked_at), None, lambda j: number(True, "bool"), too_close, retained)
+            stay = keep(int32(considered), None, lambda j: number(True, "bool"), too_close, retained)
             with each(max_count) as m:
                 for k in range(5):
                     regions[n * max_count + m, k] = number(0, dtype)
                 with when(stay[0] > 0):
-                    place = places[0, retained[te.floormod(int32(m), stay[0])]]
+                    index = places[0, retained[te.floormod(int32(m), stay[0])]]
                     regions[n * max_count + m, 0] = n.astype(dtype)
                     for k in range(4):
-                        regions[n * max_count + m, k + 1] = box_of[n, place, k].astype(dtype)
+                        regions[n * max_count + m, k + 1] = box_of[n, index, k].astype(dtype)
 
     scratch = [((1, total), "int32"), ((1, total), "int32"), ((total,), "int32")]
     results = [((images * max_count, 5), dtype), *scratch]
@@ -167,7 +167,7 @@ def _proposal_te(call: Lowered) -> list[Tensor]:
 
 
 class _Anchors:
-    """The boxes that predictions make of the anchors in each cell."""
+    """The anchors of each cell, moved by the network's predictions."""
 
     def __init__(self, call: Lowered) -> None:
         self.attrs = call.attrs
@@ -218,11 +218,11 @@ class _Anchors:
     family="image",
     level=5,
     relation=forward(
-        "Proposal", "{out} = `rpn_post_nms_top_n` regions of 5 numbers for each image of {0}", _proposal
+        "Proposal", "{out} = `rpn_post_nms_top_n` regions of 5 elements for each image of {0}", _proposal
     ),
     flops=no_flops,
     reference=_proposed,
-    gradient=NotApplicable("which boxes stay does not change smoothly"),
+    gradient=NotApplicable("the choice of boxes does not change smoothly"),
     lowering=_proposal_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,

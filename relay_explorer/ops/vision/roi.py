@@ -1,4 +1,4 @@
-"""Pooling of the regions of an image that a detector proposed, and the reordering of YOLO."""
+"""Operators that pool the regions that a detector proposed in an image, and YOLO's reordering."""
 
 from __future__ import annotations
 
@@ -78,9 +78,8 @@ def _image_of(region: Sequence[float], images: Array) -> Array:
 
 
 def _weights(places: Array, extent: int) -> Array:
-    """Return, for each position on an axis, the weights of the axis's elements in the interpolated value: the
-    rows of a matrix. Beyond the edge elements the value stays constant, and further than one element beyond
-    them it is 0.
+    """Return a matrix whose rows are the weights of an axis's elements in the values at `places`. Beyond the
+    edge elements the value stays constant, and further than one element beyond them it is 0.
     """
     if extent == 0:
         return np.zeros((len(places), 0))
@@ -94,7 +93,7 @@ def _weights(places: Array, extent: int) -> Array:
 
 
 def _sampling(start: float, length: float, cells: int, samples: int) -> Array:
-    """Return where the cells of a region are sampled: cells × samples positions in a row."""
+    """Return the positions at which a region's cells are sampled: cells × samples of them."""
     step = length / cells
     return start + step * (np.arange(cells * samples) + 0.5) / samples
 
@@ -124,7 +123,7 @@ def _nearest(value: float) -> int:
 
 
 def _cells(first: int, last: int, count: int, extent: int) -> list[tuple[int, int]]:
-    """Return where `count` cells between `first` and `last` begin and end, within an axis of `extent`."""
+    """Return the begin and end of `count` cells from `first` to `last`, clamped to an axis of `extent`."""
     step = max(last - first + 1, 1) / count
     return [
         (
@@ -179,8 +178,8 @@ def _reordered(attrs: Anything, x: Array) -> Array:
 
 
 def _roi_align_te(call: Lowered) -> list[Tensor]:
-    """Accumulate the samples of a cell in loops, because their number may depend on the region. A region of
-    no image is read from the nearest one (the interpreter raises an error).
+    """Accumulate the samples of a cell in loops, because their number may depend on the region. An image
+    index out of range is clamped (the interpreter raises an error).
     """
     (x, rois), attrs = call.inputs, call.attrs
     layout = layout_map(attrs.layout, "NCHW")
@@ -190,8 +189,8 @@ def _roi_align_te(call: Lowered) -> list[Tensor]:
 
     def body(ins: Buffers, outs: Buffers) -> None:
         (data, regions), (result,) = ins, outs
-        with together(product(shape)) as place:
-            r, c, i, j = unravel(place, shape)
+        with together(product(shape)) as flat:
+            r, c, i, j = unravel(flat, shape)
             n, total, best = image_number(regions, r, images), local(1, REAL), local(1, REAL)
             down, across = local(1, "int32"), local(1, "int32")
             starts, steps = [], []
@@ -232,11 +231,11 @@ def _sample(
     inside, near, far, share = [], [], [], []
     for at, extent in zip(place, extents, strict=True):
         inside.append(te.all(at >= real(-1), at <= real(extent)))
-        brought = clamp(at, real(0), real(extent - 1))
-        low = te.floor(brought)
+        clamped = clamp(at, real(0), real(extent - 1))
+        low = te.floor(clamped)
         near.append(low.astype("int32"))
         far.append(te.min(near[-1] + 1, extent - 1))
-        share.append(brought - low)
+        share.append(clamped - low)
     one = real(1)
     upper = read(near[0], near[1]) * (one - share[1]) + read(near[0], far[1]) * share[1]
     lower = read(far[0], near[1]) * (one - share[1]) + read(far[0], far[1]) * share[1]
@@ -244,8 +243,8 @@ def _sample(
 
 
 def _roi_pool_te(call: Lowered) -> list[Tensor]:
-    """Pool each cell by a reduction over the whole image, which tests every element for lying in the cell,
-    because a cell's extent is data.
+    """Pool each cell by a reduction over the whole image, which tests whether each element lies in the
+    cell, because a cell's extent is known only at run time.
     """
     (x, rois), attrs = call.inputs, call.attrs
     layout = layout_map(attrs.layout, "NCHW")
@@ -283,7 +282,7 @@ def _roi_pool_te(call: Lowered) -> list[Tensor]:
 
 
 class _Read:
-    """A tensor read like a buffer."""
+    """A tensor that is indexed like a buffer."""
 
     def __init__(self, x: Tensor) -> None:
         self.x = x
@@ -307,8 +306,8 @@ def _yolo_reorg_te(call: Lowered) -> list[Tensor]:
     each = channels // (s * s)
 
     def element(n: Value, c: Value, i: Value, j: Value) -> Value:
-        place = ravel((c, i, j), (channels * s * s, height // s, width // s))
-        u, v, k, row, column = unravel(place, (s, s, each, height, width))
+        flat = ravel((c, i, j), (channels * s * s, height // s, width // s))
+        u, v, k, row, column = unravel(flat, (s, s, each, height, width))
         spread = ravel((k, row, u, column, v), (each, height, s, width, s))
         return x(n, *unravel(spread, (channels, height, width)))
 
@@ -325,7 +324,7 @@ def _yolo_reorg_te(call: Lowered) -> list[Tensor]:
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
     flops=lambda attrs, inputs, output: 9 * size_of(output) * max(attrs.sample_ratio, 1) ** 2,
     reference=_aligned,
-    gradient=NotApplicable("there is no rule for regions of interest"),
+    gradient=NotApplicable("there is no gradient rule for regions of interest"),
     lowering=_roi_align_te,
     layout=regions_layout,
     precision=Precision.UNLISTED,
@@ -372,7 +371,7 @@ def roi_align(
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
     flops=no_flops,
     reference=_greatest,
-    gradient=NotApplicable("there is no rule for regions of interest"),
+    gradient=NotApplicable("there is no gradient rule for regions of interest"),
     lowering=_roi_pool_te,
     layout=regions_layout,
     precision=Precision.UNLISTED,
@@ -400,7 +399,9 @@ def roi_pool(
     formula=r"y = \mathrm{space\_to\_depth}_s(x \text{ read as } C / s^2 \times H s \times W s)",
     family="shape",
     level=5,
-    relation=forward("YoloReorg", "{out} = {0} with C s², H / s, W / s", _reorg),
+    relation=forward(
+        "YoloReorg", "{out} = {0} with C · `stride`² channels and extents H / `stride`, W / `stride`", _reorg
+    ),
     pattern=OpPattern.INJECTIVE,
     flops=no_flops,
     reference=_reordered,

@@ -1,4 +1,4 @@
-"""The attributes of convolutions."""
+"""Attribute schemas of convolutions."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from ....ir.attrs import Attrs, DType, Ints, attr
 from ..window import both_sides, per_axis
 
 STRIDES = "The step of the window on each axis."
-PADDING = (
-    "How many zeros surround the data: one number an axis, or those before each axis and then those after."
-)
-DILATION = "The distance of neighbouring kernel elements on each axis."
+PADDING = "The padding of zeros: one number per axis, or the amounts before each axis and then those after."
+DILATION = "The distance between adjacent kernel elements on each axis."
 GROUPS = (
     "The number of groups into which the channels are divided; each output channel reads its own group only."
 )
-CHANNELS = "The number of output channels; the weight's where it is left out."
-KERNEL_SIZE = "The kernel's size on each axis; the weight's where it is left out."
+CHANNELS = "The number of output channels; by default the weight's."
+KERNEL_SIZE = "The kernel's size on each axis; by default the weight's."
 DATA_LAYOUT = "The order of the data's axes."
 KERNEL_LAYOUT = "The order of the weight's axes: O output channels, I input channels of a group."
-OUT_LAYOUT = "The order of the output's axes; the data's where it is left out."
-OUT_DTYPE = "The output's element type; the data's where it is left out."
+OUT_LAYOUT = "The order of the output's axes; by default the data's."
+OUT_DTYPE = "The output's element type; by default the data's."
 
 
 class Conv1DAttrs(Attrs, key="relay.attrs.Conv1DAttrs"):

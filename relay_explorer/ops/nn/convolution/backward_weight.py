@@ -34,8 +34,8 @@ __all__ = ["conv2d_backward_weight"]
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
     """Relate the types: inputs (N, O, H', W') and (N, C, H, W); output (O, C / groups, kh, kw).
 
-    The attributes are Conv2DAttrs with other meanings: data_layout is the gradient's, kernel_layout the
-    data's, out_layout the result's.
+    The attributes are Conv2DAttrs with other meanings: data_layout is the layout of the gradient,
+    kernel_layout that of the data, out_layout that of the result.
     """
     grad, data, out = types
     if isinstance(grad, IncompleteType) or isinstance(data, IncompleteType):
@@ -68,7 +68,7 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 
 
 def _flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """Count the operations of the convolution: each product with a weight becomes one with a gradient."""
+    """Count the operations of the convolution, each of whose products has one counterpart here."""
     return 2 * size_of(inputs[0]) * size_of(output) // channels_of(inputs[0], attrs.data_layout, "NCHW")
 
 

@@ -1,8 +1,8 @@
-"""What the lowerings of layers in blocks of channels share.
+"""Shared by the lowerings of layers whose channels are split into blocks.
 
-An axis that is split is a pair of loops, over blocks and within a block. Where the layouts of data, weight
-and result are split alike, as `lower.passes.layouts` chooses them, the two loop variables of a pair are two
-subscripts; otherwise the lowering joins and splits them again.
+A split axis becomes a pair of loops, over blocks and within a block. Where the layouts of data, weight and
+result are split alike, as `lower.passes.layouts` chooses them, the two loop variables of a pair directly
+serve as two subscripts; otherwise the lowering joins them and splits the result again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..sliding import sides
 
 @dataclass(frozen=True)
 class Split:
-    """An index along an axis in blocks of `factor`: the block, and the index within it."""
+    """An index along an axis in blocks of `factor`: the index of the block, and the index within it."""
 
     outer: Any
     inner: Any
@@ -28,7 +28,7 @@ class Split:
 
     @property
     def whole(self) -> Any:
-        """The index along the axis as if it had no blocks."""
+        """The index along the axis without blocks."""
         return self.outer if self.factor == 1 else self.outer * self.factor + self.inner
 
     def blocked(self, factor: int) -> Split:
@@ -41,12 +41,14 @@ class Split:
 
 
 def factor_of(layout: str, letter: str) -> int:
-    """Find the size of an axis's blocks; 1 where it has none."""
+    """Return the size of an axis's blocks; 1 where the axis is not split."""
     return dict(parse_layout(layout)).get(letter.lower(), 1)
 
 
 def subscripts(layout: str, indices: Mapping[str, Any]) -> list[Any]:
-    """Make a tensor's subscripts in a layout, of an index along each axis: a Split, or a plain expression."""
+    """Build a tensor's subscripts in a layout from an index along each axis: a Split, or a plain
+    expression.
+    """
     result = []
     for letter, _ in parse_layout(layout):
         index = indices[letter.upper()]
@@ -57,7 +59,9 @@ def subscripts(layout: str, indices: Mapping[str, Any]) -> list[Any]:
 
 
 def indices_of(layout: str, at: Sequence[Any]) -> dict[str, Any]:
-    """Make the index along each axis of subscripts in a layout; that of the channels is a Split."""
+    """Build the index along each axis from a tensor's subscripts in a layout; that of the channels is a
+    Split.
+    """
     by_letter = {letter: index for (letter, _), index in zip(parse_layout(layout), at)}
     index: dict[str, Any] = {}
     for letter in "NCHW":
@@ -67,12 +71,12 @@ def indices_of(layout: str, at: Sequence[Any]) -> dict[str, Any]:
 
 
 def shape_of(layout: str, canonical: str, tensor: Tensor) -> list[Any]:
-    """Find the extents of a tensor's axes, in canonical order."""
+    """Return the extents of a tensor's axes in canonical order."""
     return list(layout_map(layout, canonical).forward(dims(tensor), 0, "it"))
 
 
 def shape_in(layout: str, sizes: Sequence[Any]) -> list[Any]:
-    """Find the shape in a layout of a tensor with these extents in the order NCHW."""
+    """Return the shape in a layout of a tensor with these extents in the order NCHW."""
     return list(layout_map(layout, "NCHW").backward(tuple(sizes)))
 
 

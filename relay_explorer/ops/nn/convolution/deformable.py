@@ -1,4 +1,4 @@
-"""A convolution whose windows are deformed by learnt offsets."""
+"""Deformable convolution: learned offsets move the positions that each window samples."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 
 
 def _offsets(batch: Dim, kernel: Shape, groups: int, positions: Shape) -> Shape:
-    """Find the offsets' shape: two, down and right, for each kernel element, group and position."""
+    """Compute the offsets' shape: two, down and right, for each kernel element, group and position."""
     height, width = kernel[2:]
     return (batch, times(times(2 * groups, height), width), *positions)
 
 
 def _check_offset(offset: Type, expected: Shape) -> None:
-    """Raise a RelationError where the offsets do not have the shape that this call needs."""
+    """Raise a RelationError where the offsets do not have the shape that this call requires."""
     if isinstance(offset, IncompleteType):
         return
     have = tensor(offset, 1, "offset").shape
@@ -131,7 +131,9 @@ def _check_offset(offset: Type, expected: Shape) -> None:
 
 
 def _reference(attrs: Anything, x: Array, offset: Array, weight: Array) -> Array:
-    """Multiply windows that are interpolated between the data's elements, where `offset` moves them."""
+    """Multiply the weight by windows that are interpolated between the data's elements, at positions moved by
+    `offset`.
+    """
     data_layout, kernel_layout, out_layout = conv_layouts(attrs, "NCHW", "OIHW")
     dtype = element_type(attrs.out_dtype or x.dtype)
     data, kernel, moves = data_layout.unpack(x), kernel_layout.unpack(weight), data_layout.unpack(offset)
@@ -164,7 +166,7 @@ def _interpolated(images: Array, i: Array, j: Array) -> Array:
 
 
 def _deformable_te(call: Lowered) -> list[Tensor]:
-    """Convolve samples that are interpolated between the data's elements, in a stage of their own."""
+    """Interpolate the samples between the data's elements in a separate stage, and convolve them."""
     attrs, dtype = call.attrs, call.out.dtype
     data_layout, kernel_layout, out_layout = conv_layouts(attrs, "NCHW", "OIHW")
     data, offset = (View(x, data_layout) for x in call.inputs[:2])
@@ -199,7 +201,7 @@ def _deformable_te(call: Lowered) -> list[Tensor]:
 def _interpolated_te(
     image: Callable[[Value, Value], Value], place: tuple[Value, Value], extents: Extents
 ) -> Value:
-    """Interpolate the image at a place between its elements, in the place's type; 0 outside."""
+    """Interpolate the image at a fractional position, in the position's element type; return 0 outside."""
     real = dtype_of(place[0])
     zero, one = number(0, real), number(1, real)
     outside, near, far, share = [], [], [], []

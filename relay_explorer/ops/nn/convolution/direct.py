@@ -1,4 +1,4 @@
-"""Convolutions over one, two and three axes."""
+"""Convolutions over one, two and three spatial axes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ def _convolution(
     kernel_layouts: Mapping[str, str],
     *traits: Trait,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a convolution over the axes of space `axes`; the formula has `index` and `window`."""
+    """Declare a convolution over the spatial `axes`; its formula uses the indices `index` of the output and
+    `window` of the data.
+    """
     n = len(axes)
     return operator(
         f"nn.conv{n}d",

@@ -1,8 +1,9 @@
-"""The gradients of convolutions, transposed or not, over one, two or three axes.
+"""The gradients of convolutions, also transposed, over one, two or three axes.
 
-The rules work in canonical layouts: batch, channels, space, and the weight's outputs, inputs, window. Other
-layouts are brought to these and back. A convolution is linear in data and weight: its derivative by the data
-is the transposed convolution of dy with w, and that of a transposed convolution is the convolution.
+The rules work in canonical layouts: batch, channels, spatial axes for the data, and outputs, inputs, window
+for the weight. Other layouts are transformed to these and back. A convolution is linear in data and in
+weight. Its derivative with respect to the data is the transposed convolution of dy with w, and that of a
+transposed convolution is the convolution.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _AXES = {1: "W", 2: "HW", 3: "DHW"}
 
 
 def _builder(count: int, kind: str = "") -> Callable[..., Expr]:
-    """Return the builder of a convolution over `count` axes; of a transposed one with the kind
+    """Return the builder of a convolution over `count` axes, or of a transposed one if `kind` is
     "_transpose".
     """
     builder: Callable[..., Expr] = getattr(relay.nn, f"conv{count}d{kind}")
@@ -32,7 +33,7 @@ def _builder(count: int, kind: str = "") -> Callable[..., Expr]:
 
 
 class _Window(NamedTuple):
-    """How a convolution's window slides."""
+    """How a convolution's window slides over the data."""
 
     strides: tuple[int, ...]
     padding: tuple[int, ...]  # before each axis, then after
@@ -41,17 +42,19 @@ class _Window(NamedTuple):
 
     @property
     def pads(self) -> list[int]:
-        """The padding of each axis, before and after it together."""
+        """The total padding of each axis, before and after it."""
         count = len(self.strides)
         return [self.padding[i] + self.padding[i + count] for i in range(count)]
 
     def options(self) -> dict[str, Anything]:
-        """Return the arguments of a builder."""
+        """Return the window as keyword arguments of a builder."""
         return self._asdict()
 
 
 class _Parts(NamedTuple):
-    """A call's window, and its data, weight and derivative in the canonical layouts and one element type."""
+    """A call's window, and its data, weight and derivative in the canonical layouts and a common element
+    type.
+    """
 
     window: _Window
     data: Expr
@@ -60,31 +63,33 @@ class _Parts(NamedTuple):
 
 
 def _window(attrs: Anything, count: int) -> _Window:
-    """Read the window of a convolution over `count` axes."""
+    """Read the window of a convolution over `count` axes from its attributes."""
     pairs = sides(attrs.padding, count)
     padding = (*[before for before, _ in pairs], *[after for _, after in pairs])
     return _Window(tuple(attrs.strides), padding, tuple(attrs.dilation), attrs.groups)
 
 
 def _laid_out(value: Expr, now: str, then: str) -> Expr:
-    """Transform the layout `now` to `then`."""
+    """Transform a value from the layout `now` to `then`."""
     return value if now == then else relay.layout_transform(value, now, then)
 
 
 def _kernel_layout(call: Call, weight_axes: str) -> str:
-    """Name the layout of the weight so that I is the data's channels in a transposed convolution, too."""
+    """Return the weight's layout, named so that I stands for the data's channels also in a transposed
+    convolution.
+    """
     name: str = call.attrs["kernel_layout"]  # type: ignore[index]  # a convolution has attributes
     return weight_layout(name) if weight_axes == "IO" else name
 
 
 def _canonical(call: Call, weight_axes: str) -> tuple[str, str]:
-    """Find the canonical layouts of data and weight, for the call's number of axes of space."""
+    """Return the canonical layouts of data and weight for the call's number of spatial axes."""
     axes = _AXES[len(call.attrs["strides"])]  # type: ignore[index]  # a convolution has attributes
     return "NC" + axes, weight_axes + axes
 
 
 def _parts(call: Call, grad: Expr, weight_axes: str) -> _Parts:
-    """Bring the operands and the derivative to canonical layouts and one element type."""
+    """Convert the operands and the derivative to canonical layouts and a common element type."""
     data, weight = call.args
     attrs: Anything = call.attrs
     data_layout, kernel_layout = _canonical(call, weight_axes)
@@ -99,7 +104,7 @@ def _parts(call: Call, grad: Expr, weight_axes: str) -> _Parts:
 
 
 def _as_operands(call: Call, by_data: Expr, by_weight: Expr, weight_axes: str) -> list[Expr]:
-    """Bring the derivatives to the operands' own layouts and element types."""
+    """Convert the derivatives to the operands' own layouts and element types."""
     attrs: Anything = call.attrs
     data_layout, kernel_layout = _canonical(call, weight_axes)
     derivatives = [
@@ -114,13 +119,15 @@ def _as_operands(call: Call, by_data: Expr, by_weight: Expr, weight_axes: str) -
 
 
 def _shape_in(value: Expr, now: str, then: str) -> tuple[int, ...]:
-    """Find the shape that a value has in another layout."""
+    """Compute the shape of a value in another layout."""
     shape = layout_map(now, then).forward(extents(value, "the gradient of a convolution"), 0, "it")
     return tuple([dim for dim in shape if isinstance(dim, int)])
 
 
 def _convolution(call: Call, grad: Expr) -> list[Expr]:
-    """Return the gradients of a convolution, which is linear in both operands: by the data, its transpose."""
+    """Return the gradients of a convolution, which is linear in both operands: with respect to the data, its
+    transpose.
+    """
     attrs: Anything = call.attrs
     parts = _parts(call, grad, "OI")
     data_layout, kernel_layout = _canonical(call, "OI")
@@ -146,7 +153,9 @@ def _by_data(
     outputs: tuple[int, ...],
     size: tuple[int, ...],
 ) -> Expr:
-    """Build the derivative by the data, of its shape; elements that no window covers get zeros."""
+    """Build the derivative with respect to the data, in the data's shape; elements that no window covers get
+    zeros.
+    """
     count = len(size)
     more = []
     for axis in range(count):
@@ -165,10 +174,10 @@ def _by_weight(
     outputs: tuple[int, ...],
     size: tuple[int, ...],
 ) -> Expr:
-    """Build the derivative by the weight: each `grad` times each element of its window, summed.
+    """Build the derivative with respect to the weight: the sum of each element of `grad` times its window.
 
-    It is a convolution of the data with `grad`, with batch and channels exchanged, and strides and dilation,
-    too.
+    It is a convolution of the data with `grad`, in which batch and channels swap roles, and so do strides and
+    dilation.
     """
     count = len(size)
     if count == 2:
@@ -194,8 +203,8 @@ def _by_weight(
 
 
 def _transposed(call: Call, grad: Expr) -> list[Expr]:
-    """Return the gradients of a transposed convolution, which is linear in both operands: by the data, the
-    convolution.
+    """Return the gradients of a transposed convolution, which is linear in both operands: with respect to the
+    data, the convolution.
     """
     attrs: Anything = call.attrs
     parts = _parts(call, grad, "IO")
@@ -205,7 +214,7 @@ def _transposed(call: Call, grad: Expr) -> list[Expr]:
     outputs = _shape_in(call, attrs.out_layout or attrs.data_layout, data_layout)
     window, size = parts.window, kernel[2:]
     upper, reach = parts.grad, list(outputs)
-    for axis in range(len(size)):  # without the elements that output_padding added beyond every window
+    for axis in range(len(size)):  # exclude the elements that output_padding added beyond every window
         longest = (
             window.strides[axis] * shape[2 + axis]
             + window.dilation[axis] * (size[axis] - 1)
@@ -242,8 +251,9 @@ def _backward_weight(call: Call, grad: Expr) -> list[Expr]:
     ]
 
 
-CONVOLUTION = Gradient("dx = dy convolved with w, transposed; dw = x convolved with dy", _convolution)
+CONVOLUTION = Gradient("dx = transposed convolution of dy with w; dw = x convolved with dy", _convolution)
 TRANSPOSED = Gradient("dx = dy convolved with w; dw = dy convolved with x", _transposed)
 BACKWARD_WEIGHT = Gradient(
-    "dg = x convolved with dy; dx = g convolved with dy, transposed (g is the operand grad)", _backward_weight
+    "dg = x convolved with dy; dx = transposed convolution of g with dy (g is the operand grad)",
+    _backward_weight,
 )

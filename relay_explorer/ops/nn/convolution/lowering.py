@@ -1,7 +1,7 @@
-"""What the lowerings of convolutions share.
+"""Shared by the lowerings of convolutions.
 
-`tvm.topi` has a function for each number of axes, layout and kind of groups, and none for some of them; these
-lowerings take any layout and any groups.
+`tvm.topi` has one function for each number of axes, layout and kind of groups, and lacks some combinations;
+these lowerings support any layout and any number of groups.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from ..layout import LayoutMap
 
 
 def axes_of_space(call: Lowered) -> str:
-    """Name the axes of space as layouts do: "HW"."""
+    """Return the letters of the spatial axes, as in layouts: "HW"."""
     return "".join([letter for letter in "DHW" if letter in call.attrs.data_layout])
 
 
 def input_channel(o: Extent, c: Extent, groups: int, inputs: Any, outputs: Any) -> Extent:
-    """Find the input channel that is number `c` of the group of the output channel `o`.
+    """Return the `c`-th input channel of the group that contains the output channel `o`.
 
     A group has `inputs` input channels and `outputs` output channels.
     """
@@ -50,7 +50,7 @@ def by_output(weight: View, channels: Any, groups: int) -> Callable[..., Value]:
     if groups == 1 or each == 1 or whole:
         return weight
     outputs: Extent | None = each
-    if lead is None or outputs is None:  # 1 where, at run time, the weight has the outputs first
+    if lead is None or outputs is None:  # becomes 1 if, at run time, the outputs are the weight's first axis
         outputs = te.floordiv(channels, te.max(weight.shape[0], 1))
     return lambda o, c, *u: weight(quotient(o, outputs), c + remainder(o, outputs), *u)
 
@@ -66,5 +66,5 @@ def scaled(index: Value, factor: int) -> Value:
 
 
 def added_up(shape: Shape, layout: LayoutMap, body: Callable[..., Value], dtype: str, name: str) -> Tensor:
-    """Compute a tensor of sums in `layout`, in the element type `dtype`."""
+    """Compute a tensor of sums in `layout`, and convert it to the element type `dtype`."""
     return narrowed(laid_out(shape, layout, body, name), dtype, name)

@@ -1,7 +1,8 @@
-"""Layers whose channels are split into blocks of a vector's width, with weights packed to match: what the
-compiler makes of `nn.conv2d` and `nn.dense` once it knows how wide the machine's vectors are.
+"""Layers whose channels are split into blocks of the vector width, with weights packed to match: the compiler
+replaces `nn.conv2d` and `nn.dense` by them once it knows the target's vector width.
 
-Programs do not begin with these operators; AlterOpLayout introduces them, and FoldConstant packs the weights.
+Source programs do not contain these operators; AlterOpLayout introduces them, and FoldConstant packs the
+weights.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _NO_GRADIENT = NotApplicable("the compiler introduces it after differentiation")
 
 
 def _convolution_te(call: Lowered) -> list[Anything]:
-    """Sum the products of windows and weights; padding is a stage of its own."""
+    """Sum the products of windows and weights; padding is a separate stage."""
     attrs = call.attrs
     out_layout = attrs.out_layout or attrs.data_layout
     weight, channels, height, width = shape_of(attrs.kernel_layout, "OIHW", call.inputs[1])
@@ -84,12 +85,12 @@ def _convolution_te(call: Lowered) -> list[Anything]:
 
 
 def _is_depthwise(inputs: Anything, outputs: Anything, groups: int) -> bool:
-    """Tell whether each channel is convolved by itself."""
+    """Whether each channel is convolved separately."""
     return known(inputs) == known(outputs) == groups > 1
 
 
 def _first_channel(channel: Split, inputs: Anything, outputs: Anything, groups: int, block: int) -> Split:
-    """Find the first input channel of an output channel's group."""
+    """Return the first input channel of an output channel's group."""
     if groups == 1:
         return Split(0, 0, block)
     group_inputs, group_outputs = quotient(inputs, groups), quotient(outputs, groups)
@@ -103,7 +104,7 @@ def _first_channel(channel: Split, inputs: Anything, outputs: Anything, groups: 
 def _blocked(
     name: str, what: str, relation: str, example: Example
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a convolution in blocks of channels."""
+    """Declare a convolution with channels in blocks."""
     return operator(
         name,
         description=f"{what} over two axes, with data and weight in blocked layouts.",
@@ -189,7 +190,7 @@ def contrib_depthwise_conv2d_nchwc(
 
 
 class DensePackAttrs(Attrs, key="relay.attrs.DensePackAttrs"):
-    units: int | None = attr(None, "The number of output features; the weight's where it is left out.")
+    units: int | None = attr(None, "The number of output features; by default the weight's.")
     out_dtype: DType = attr("", OUT_DTYPE)
     weight_layout: str = attr("NC", "The order of the weight's axes: N output features in blocks, C input.")
 
@@ -212,7 +213,7 @@ def _dense_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, rep
         )
     if attrs.units is not None and not same_dim(units, attrs.units):
         raise RelationError(
-            f"units={attrs.units}, but the weight {show_shape(weight.shape)} makes {units} features",
+            f"units={attrs.units}, but the weight {show_shape(weight.shape)} produces {units} features",
             f"give units={units}, or leave it out",
             culprits=(1,),
         )
@@ -228,14 +229,14 @@ def _dense_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
 
 
 def _dense_reference(attrs: Anything, x: Array, weight: Array) -> Array:
-    """Multiply by the weight without its blocks."""
+    """Multiply by the weight after joining its blocks."""
     dtype = element_type(attrs.out_dtype or x.dtype)
     plain = layout_map(attrs.weight_layout, "NC").unpack(weight)
     return np.matmul(x.astype(dtype, copy=False), plain.T.astype(dtype, copy=False))
 
 
 def _dense_te(call: Lowered) -> list[Anything]:
-    """Multiply each row of the data by the weight, which is read a block of output features at a time."""
+    """Multiply each row of the data by the weight, read one block of output features at a time."""
     data, weight = call.inputs
     layout = call.attrs.weight_layout
     block = factor_of(layout, "N")
@@ -253,7 +254,7 @@ def _dense_te(call: Lowered) -> list[Anything]:
 
 
 def _dense_layout(question: Question) -> Answer:
-    """Demand the layout that the attribute names, of the weight; rows of features of data and result."""
+    """Require the weight layout that the attribute names; data and result are rows of features."""
     attrs = question.attrs
     assert attrs is not None
     kernel = Layout(attrs["weight_layout"])
@@ -275,7 +276,7 @@ def _dense_layout(question: Question) -> Answer:
     precision=Precision.UNLISTED,
     example=lambda build: build(X, t(2, 6, 4, name="w"), weight_layout="NC4n"),
     attrs=DensePackAttrs,
-    lenient_in_tvm="It never compared the inner dimensions of data and weight.",
+    lenient_in_tvm="It did not compare the inner dimensions of data and weight.",
 )
 def contrib_dense_pack(
     data: Operand, weight: Operand, weight_layout: str = "NC", units: int | None = None, out_dtype: str = ""

@@ -1,9 +1,9 @@
-"""Lower transposed convolutions with strides without multiplying by zeros.
+"""Lower strided transposed convolutions without multiplying by zeros.
 
-With zeros inserted for a stride of 2, three of four elements of an image are zeros, and so are three of four
-products. But whether an element of the output depends on an element of the data or on a zero follows from its
-*phase*, its index modulo the stride. So the elements of each phase are a convolution of the data itself with
-every second element of the kernel. This lowering computes all phases together, on axes of their own, and
+If zeros are inserted for a stride of 2, three of four elements of an image are zeros, and so are three of
+four products. Whether an element of the output depends on an element of the data or on a zero follows from
+its *phase*, its index modulo the stride. Therefore the elements of each phase are a convolution of the data
+itself with every second element of the kernel. This lowering computes all phases together, on extra axes, and
 interleaves them at the end.
 """
 
@@ -37,7 +37,7 @@ from ..sliding import sides
 
 
 def has_phases(call: Lowered, data: View, weight: View) -> bool:
-    """Tell whether there are zeros to leave out, and all sizes are static."""
+    """Whether there are zeros to skip, and all sizes are static."""
     sized = all(known(size) is not None for size in (*data.shape, *weight.shape))
     return sized and max(call.attrs.strides) > 1 and max(call.attrs.dilation) == 1
 
@@ -45,8 +45,8 @@ def has_phases(call: Lowered, data: View, weight: View) -> bool:
 def phased(call: Lowered, data: View, weight: View, out_layout: LayoutMap) -> Tensor:
     """Compute a transposed convolution phase by phase.
 
-    At the index y = s g + q of an axis with the stride s, the element k = s a + (q + padding) mod s of the
-    kernel is multiplied by the data's element g + ⌊(q + padding) / s⌋ - a.
+    At index y = s g + q of an axis with stride s, the kernel's element k = s a + (q + padding) mod s is
+    multiplied by the data's element g + ⌊(q + padding) / s⌋ - a.
     """
     attrs, dtype = call.attrs, call.out.dtype
     pads = [int(before) for before, _ in sides(attrs.padding, len(attrs.strides))]
@@ -82,7 +82,7 @@ def phased(call: Lowered, data: View, weight: View, out_layout: LayoutMap) -> Te
 
 
 def _divided(q: Value, pad: int, stride: int) -> tuple[Value, Value]:
-    """Divide q + pad by the stride, for a `q` below the stride: quotient and remainder.
+    """Divide q + pad by the stride, for a `q` smaller than the stride; return quotient and remainder.
 
     TVM 0.27 simplifies divisions here to a wrong index where `q` is part of a fused loop: it loses the `pad`.
     """
@@ -96,8 +96,8 @@ def _divided(q: Value, pad: int, stride: int) -> tuple[Value, Value]:
 def _extents(
     call: Lowered, data: View, weight: View
 ) -> tuple[list[int], list[int], list[int], list[tuple[int, int]]]:
-    """Find for each axis the output's size, the length of a phase, the elements of the kernel in it, and how
-    many zeros its first and last positions need before and after the data.
+    """Compute for each axis the output's size, the length of a phase, the number of kernel elements per
+    phase, and the zeros that its first and last positions need before and after the data.
     """
     attrs = call.attrs
     pairs = sides(attrs.padding, len(attrs.strides))
@@ -113,7 +113,7 @@ def _extents(
 
 
 def _every_tap(weight: View, strides: list[int], taps: list[int], name: str) -> Callable[..., Value]:
-    """Pad the weight with zeros where the phases have different numbers of its elements."""
+    """Pad the weight with zeros if the phases have different numbers of kernel elements."""
     whole = [s * a for s, a in zip(strides, taps, strict=True)]
     sizes: list[Any] = list(weight.shape[2:])
     if whole == sizes:

@@ -1,4 +1,4 @@
-"""What the reference implementations of convolutions share."""
+"""Shared by the reference implementations of convolutions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .layouts import conv_layouts
 
 
 def split_groups(x: Array, axis: int, groups: int) -> list[Array]:
-    """Split an array along an axis, one part for each group."""
+    """Split an array along an axis into one part per group."""
     return list(np.split(x, groups, axis))
 
 
@@ -33,7 +33,7 @@ def grouped_products(patches: Array, weight: Array, groups: int) -> Array:
 
 
 def convolution(axes: str) -> Reference:
-    """Make the reference implementation of a convolution over `axes`, such as "HW"."""
+    """Build the reference implementation of a convolution over `axes`, such as "HW"."""
 
     def compute(attrs: Anything, x: Array, weight: Array) -> Array:
         data_layout, kernel_layout, out_layout = conv_layouts(attrs, "NC" + axes, "OI" + axes)

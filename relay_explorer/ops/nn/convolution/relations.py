@@ -1,4 +1,4 @@
-"""What the type relations of convolutions share: finding the weight's shape, and the errors where it does not
+"""Shared by the type relations of convolutions: infer the weight's shape, and report weights that do not
 fit.
 """
 
@@ -17,10 +17,10 @@ from .layouts import conv_layouts
 
 
 def convolution_relation(name: str, data_axes: str, kernel_axes: str) -> Relation:
-    """Make the type relation of a convolution.
+    """Build the type relation of a convolution.
 
-    Inputs (N, C, d₁ …) and (O, C / groups, k₁ …), in any layout; output (N, O, (dᵢ + paddingᵢ -
-    dilationᵢ·(kᵢ - 1) - 1) // strideᵢ + 1 …).
+    Inputs (N, C, d₁ …) and (O, C / groups, k₁ …), in any layout; output (N, O, (dᵢ + paddingᵢ - dilationᵢ·(kᵢ
+    - 1) - 1) // strideᵢ + 1 …).
     """
     axes = len(data_axes) - 2
 
@@ -34,7 +34,7 @@ def convolution_relation(name: str, data_axes: str, kernel_axes: str) -> Relatio
         shape = data_layout.forward(data.shape, 0, "the data")
         if attrs.groups != 1:
             if axes == 2 and isinstance(weight, IncompleteType):
-                return False  # TVM's relation does not infer the weight then; another constraint must
+                return False  # TVM's relation does not infer the weight in this case; another constraint must
             _check_groups(axes, attrs)
         kernel = conv_weight(data, shape, weight, 1, kernel_layout, attrs, reporter)
         if kernel is None:
@@ -49,7 +49,9 @@ def convolution_relation(name: str, data_axes: str, kernel_axes: str) -> Relatio
 
 
 def _check_groups(axes: int, attrs: Anything) -> None:
-    """Check that a grouped convolution has the attributes without which TVM's relation did not type it."""
+    """Raise a RelationError where a grouped convolution lacks the attributes that TVM's relation needed to
+    type it.
+    """
     if axes == 1 and (attrs.channels is None or attrs.kernel_size is None):
         raise RelationError(
             f"with groups={attrs.groups}, conv1d needs `channels` and `kernel_size`",
@@ -67,10 +69,10 @@ def conv_weight(
     attrs: Anything,
     reporter: Reporter,
 ) -> Shape | None:
-    """Find the weight's shape as (channels, input channels of a group, kernel …); None where neither the
-    attributes nor a type give it.
+    """Return the weight's shape as (channels, input channels of a group, kernel …); None where neither the
+    attributes nor a type determine it.
 
-    `shape` is the data's, as (batch, channels, …). The weight's type is inferred where it is not known and
+    `shape` is the data's, as (batch, channels, …). The weight's type is inferred if it is unknown and
     `channels` and `kernel_size` are given.
     """
     channels, size, groups = attrs.channels, attrs.kernel_size, attrs.groups
@@ -105,8 +107,8 @@ def conv_weight(
 def transposed_weight(
     data: TensorType, shape: Shape, weight: Type, layout: LayoutMap, attrs: Anything, reporter: Reporter
 ) -> Shape | None:
-    """Find the weight's shape as (input channels, output channels of a group, kernel …); None where neither
-    the attributes nor a type give it.
+    """Return the weight's shape as (input channels, output channels of a group, kernel …); None where neither
+    the attributes nor a type determine it.
     """
     channels, size, groups = attrs.channels, attrs.kernel_size, attrs.groups
     per_group(shape[1], groups)
@@ -131,7 +133,7 @@ def transposed_weight(
     if weight_type is not None and have is not None:
         if not same_dim(have[0], shape[1]):
             raise RelationError(
-                f"the data has {shape[1]} channels, but the weight {show_shape(weight_type.shape)} is for "
+                f"the data has {shape[1]} channels, but the weight {show_shape(weight_type.shape)} requires "
                 f"{have[0]}",
                 f"the kernel layout is {layout.name}: a transposed convolution's weight has its input "
                 f"channels on axis {layout.canonical[0]}",
@@ -147,7 +149,7 @@ def transposed_weight(
 
 
 def check_sizes(channels: int | None, size: tuple[int, ...] | None, axes: int) -> None:
-    """Raise a RelationError where `channels` or `kernel_size` cannot be those of a kernel."""
+    """Raise a RelationError where `channels` or `kernel_size` are invalid for a kernel."""
     if channels is not None and channels < 1:
         raise RelationError(f"channels={channels} must be positive")
     if size is not None:
@@ -159,12 +161,12 @@ def check_sizes(channels: int | None, size: tuple[int, ...] | None, axes: int) -
 def compare_weight(have: Shape, makes: Dim, attrs: Anything, operand: int) -> None:
     """Raise a RelationError where the attributes `channels` and `kernel_size` contradict the weight.
 
-    `have` is its shape, and `makes` the number of output channels that it computes.
+    `have` is its shape, and `makes` the number of output channels that it produces.
     """
     channels, size = attrs.channels, attrs.kernel_size
     if channels is not None and not same_dim(makes, channels):
         raise RelationError(
-            f"channels={channels}, but the weight makes {makes} channels",
+            f"channels={channels}, but the weight produces {makes} channels",
             f"give channels={makes}, or leave it out",
             culprits=(operand,),
         )
@@ -178,7 +180,7 @@ def compare_weight(have: Shape, makes: Dim, attrs: Anything, operand: int) -> No
 
 
 def per_group(channels: Dim, groups: int) -> Dim:
-    """Divide the input channels into groups."""
+    """Return the number of input channels per group."""
     if groups < 1:
         raise RelationError(f"groups={groups} must be positive")
     return divided(
@@ -192,12 +194,14 @@ def per_group(channels: Dim, groups: int) -> Dim:
 def _depthwise(
     shape: Shape, have: Shape, weight_type: TensorType, operand: int, layout: LayoutMap, attrs: Anything
 ) -> Shape:
-    """Check the weight of a depthwise convolution, (input channels, outputs of each, kernel …)."""
+    """Check the weight of a depthwise convolution, (input channels, outputs of each, kernel …); return its
+    shape as (output channels, 1, kernel …).
+    """
     channels, size = attrs.channels, attrs.kernel_size
     if channels is None or size is None:
         if not same_dim(have[1], 1):
             raise RelationError(
-                f"the weight makes {have[1]} outputs of each of the {have[0]} channels, so `channels` and "
+                f"the weight produces {have[1]} outputs of each of the {have[0]} channels, so `channels` and "
                 "`kernel_size` are needed",
                 f"give channels={have[0]} * {have[1]} and the kernel's size",
                 culprits=(operand,),
@@ -213,13 +217,13 @@ def _depthwise(
     if not same_dim(have[1], each):
         if isinstance(have[1], int) and isinstance(each, int) and each > 1 and have[1] == 1:
             raise RelationError(
-                f"channels={channels}, but the weight makes {have[0]} channels",
+                f"channels={channels}, but the weight produces {have[0]} channels",
                 f"give channels={have[0]}",
                 culprits=(operand,),
             )
         raise RelationError(
             f"channels={channels} are {each} for each of the data's {shape[1]}, but the weight "
-            f"{show_shape(weight_type.shape)} is for {have[1]}",
+            f"{show_shape(weight_type.shape)} requires {have[1]}",
             f"a weight for this call has shape {show_shape(layout.backward((have[0], each, *size)))}",
             culprits=(operand,),
         )
@@ -245,16 +249,16 @@ def _wrong_inputs(
     layout: LayoutMap,
     attrs: Anything,
 ) -> RelationError:
-    """Make the error for data whose channels are not those that the weight is for."""
+    """Return the error for data whose number of channels does not fit the weight."""
     groups, total, takes = attrs.groups, shape[1], have[1]
     if groups == 1:
         message = (
-            f"the data has {total} channels, but the weight {show_shape(weight_type.shape)} is for {takes}"
+            f"the data has {total} channels, but the weight {show_shape(weight_type.shape)} requires {takes}"
         )
     else:
         message = (
             f"each of the {groups} groups has {inputs} of the data's {total} channels, but the weight "
-            f"{show_shape(weight_type.shape)} is for {takes}"
+            f"{show_shape(weight_type.shape)} requires {takes}"
         )
     help: list[str] = []
     last = data.shape[-1]
@@ -296,7 +300,8 @@ def _divides(dim: Dim, number: int) -> bool:
 
 
 def conv_flops(data_axes: str, weight: int = 1) -> Flops:
-    """Count a multiplication and an addition for each output element and each weight of its channel.
+    """Build the function that counts a multiplication and an addition for each output element and each weight
+    of its channel.
 
     `weight` is the index of that operand.
     """
@@ -313,7 +318,7 @@ def conv_flops(data_axes: str, weight: int = 1) -> Flops:
 
 
 def channels_of(type_: Type, layout: str, axes: str) -> int:
-    """Count the channels of a tensor; 1 where that is not known."""
+    """Return the number of channels of a tensor; 1 where it is unknown."""
     if not isinstance(type_, TensorType):
         return 1
     channels = layout_map(layout, axes).forward(type_.shape, 0, "the tensor")[1]

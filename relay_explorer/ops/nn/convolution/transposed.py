@@ -1,5 +1,5 @@
-"""Transposed convolutions: each data element is added to a window of the output, as in the gradient of a
-convolution.
+"""Transposed convolutions: each data element, times the kernel, is added to a window of the output, as in the
+gradient of a convolution.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ __all__ = ["conv1d_transpose", "conv2d_transpose", "conv3d_transpose"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-STRIDES = "How far apart the windows of neighbouring data elements lie on each axis."
+STRIDES = "The distance between the windows of adjacent data elements on each axis."
 PADDING = (
-    "How much is cut off the output: one number an axis, or the amounts before each axis and then those "
-    "after."
+    "The amount cropped from the output: one number per axis, or the amounts before each axis and then "
+    "those after."
 )
 KERNEL_LAYOUT = "The order of the weight's axes: I the data's channels, O the output's channels of a group."
 AS_IN_REFERENCE = KERNEL_LAYOUT[:-1] + '; "{}" means the same as "{}", as in the reference.'
 OUTPUT_PADDING = (
-    "How much each output axis is longer than needed: tells apart the sizes that a strided convolution maps "
-    "to one."
+    "Extra length of each output axis: distinguishes the sizes that a strided convolution maps to the same "
+    "size."
 )
 
 
@@ -105,10 +105,10 @@ class Conv3DTransposeAttrs(Attrs, key="relay.attrs.Conv3DTransposeAttrs"):
 
 
 def _relation(name: str, space: str) -> Relation:
-    """Make the type relation of a transposed convolution.
+    """Build the type relation of a transposed convolution.
 
-    Inputs (N, C, d₁ …) and (C, O / groups, k₁ …); output (N, O, strideᵢ·(dᵢ - 1) + dilationᵢ·(kᵢ - 1) + 1
-    - paddingᵢ + output_paddingᵢ …).
+    Inputs (N, C, d₁ …) and (C, O / groups, k₁ …); output (N, O, strideᵢ·(dᵢ - 1) + dilationᵢ·(kᵢ - 1) + 1 -
+    paddingᵢ + output_paddingᵢ …).
     """
     axes = len(space)
 
@@ -138,7 +138,9 @@ def _relation(name: str, space: str) -> Relation:
 
 
 def _extents(dims: Shape, kernel: Shape, padding: tuple[int, ...], attrs: Anything) -> Shape:
-    """Find the extents of the output's axes of space; a RelationError where padding leaves nothing."""
+    """Compute the extents of the output's spatial axes; raise a RelationError where padding leaves
+    nothing.
+    """
     out: list[Dim] = []
     for i, (dim, size) in enumerate(zip(dims, kernel, strict=True)):
         length = (
@@ -159,7 +161,9 @@ def _extents(dims: Shape, kernel: Shape, padding: tuple[int, ...], attrs: Anythi
 
 
 def _flops(data_axes: str) -> Flops:
-    """Count a multiplication and an addition for each data element and each weight of its channel."""
+    """Build the function that counts a multiplication and an addition for each data element and each weight
+    of its channel.
+    """
 
     def flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
         channels = channels_of(inputs[0], attrs.data_layout, data_axes)
@@ -172,7 +176,7 @@ def _flops(data_axes: str) -> Flops:
 
 
 def _reference(axes: str) -> Reference:
-    """Make the reference implementation of a transposed convolution over `axes`, such as "HW"."""
+    """Build the reference implementation of a transposed convolution over `axes`, such as "HW"."""
 
     def compute(attrs: Anything, x: Array, weight: Array) -> Array:
         data_layout, kernel_layout, out_layout = transposed_layouts(attrs, axes)
@@ -190,7 +194,7 @@ def _reference(axes: str) -> Reference:
 
 def _scattered(attrs: Anything, data: Array, kernel: Array) -> Array:
     """Add each element of `data` (batch, channels, space …), times `kernel` (channels, outputs, size …), to
-    its window of the output, before padding is cut off.
+    its window of the output, before padding is cropped.
     """
     space, size = data.shape[2:], kernel.shape[2:]
     extents = [
@@ -207,8 +211,8 @@ def _scattered(attrs: Anything, data: Array, kernel: Array) -> Array:
 
 
 def _transposed_te(call: Lowered) -> list[Tensor]:
-    """Convolve the data, with zeros inserted between its elements, with the mirrored kernel; with strides,
-    phase by phase (see `phases`).
+    """Insert zeros between the elements of the data, and convolve with the mirrored kernel; if there are
+    strides, phase by phase (see `phases`).
     """
     attrs, axes = call.attrs, axes_of_space(call)
     data_layout, kernel_layout, out_layout = transposed_layouts(attrs, axes)
@@ -233,7 +237,7 @@ def _transposed_te(call: Lowered) -> list[Tensor]:
 
 
 def _dilated(call: Lowered, data: View, weight: View) -> tuple[list[Anything], View]:
-    """Find the output's extents, and insert the zeros that the windows cover into the data."""
+    """Compute the output's extents, and insert into the data the zeros that the windows cover."""
     attrs = call.attrs
     pairs = sides(attrs.padding, len(attrs.strides))
     sizes, extents, starts = [], [], []
@@ -269,7 +273,7 @@ _LENIENT = (
 def _transposed(
     axes: str, attrs: type[Attrs], example: Example, kernel_layouts: Mapping[str, str] | None = None
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a transposed convolution over the axes of space `axes`."""
+    """Declare a transposed convolution over the spatial `axes`."""
     n = len(axes)
     conditions = r",\, ".join(
         f"s {x} + d {u} - p = {t}" for x, u, t in zip("ijk"[:n], "uvw"[:n], "abc"[:n], strict=True)
@@ -316,7 +320,7 @@ def conv1d_transpose(
     output_padding: Sizes = (0,),
     out_dtype: str = "",
 ) -> Call:
-    """Convolve `data` (N, C, W), transposed, with `weight` (C, O / groups, k): (N, O, W').
+    """Compute the transposed convolution of `data` (N, C, W) with `weight` (C, O / groups, k): (N, O, W').
 
     The layout "OIW" of the weight means the same as "IOW", as in TVM.
     """
@@ -343,7 +347,9 @@ def conv2d_transpose(
     output_padding: Sizes = (0, 0),
     out_dtype: str = "",
 ) -> Call:
-    """Convolve `data` (N, C, H, W), transposed, with `weight` (C, O / groups, kh, kw): (N, O, H', W')."""
+    """Compute the transposed convolution of `data` (N, C, H, W) with `weight` (C, O / groups, kh, kw): (N, O,
+    H', W').
+    """
 
 
 @_transposed(
@@ -367,7 +373,7 @@ def conv3d_transpose(
     output_padding: Sizes = (0, 0, 0),
     out_dtype: str = "",
 ) -> Call:
-    """Convolve `data` (N, C, D, H, W), transposed, with `weight` (C, O / groups, kd, kh, kw).
+    """Compute the transposed convolution of `data` (N, C, D, H, W) with `weight` (C, O / groups, kd, kh, kw).
 
     The layout "OIDHW" of the weight means the same as "IODHW", as in TVM.
     """

@@ -1,8 +1,8 @@
-"""Winograd's convolution in two steps: the weight is transformed, once; then tiles of the data are
+"""Winograd's convolution in two steps: the weight is transformed once; then tiles of the data are
 transformed, multiplied by it element by element, summed over the channels, and transformed back.
 
-Computing 4 × 4 outputs of a 3 × 3 convolution takes 36 multiplications then, instead of 144. Programs do not
-begin with these operators; see `relay_explorer.lower.passes.layouts` for where they win.
+Computing 4 × 4 outputs of a 3 × 3 convolution then takes 36 multiplications instead of 144. Source programs
+do not contain these operators; see `relay_explorer.lower.passes.layouts` for where they pay off.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ def _check_floating(type_: TensorType, operand: int) -> None:
 
 
 def _side(attrs: Anything, kernel: int) -> int:
-    """Find the side of a tile of data; a RelationError where there is no such transformation."""
+    """Return the side length of a tile of data; raise a RelationError where there is no such
+    transformation.
+    """
     tile: int = attrs.tile_size
     if tile < 1 or kernel < 1 or not 2 <= tile + kernel - 1 <= MAX_TILE:
         raise RelationError(
@@ -81,7 +83,7 @@ def _side(attrs: Anything, kernel: int) -> int:
 
 
 def _weight_relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
-    """Relate the types: input (O, I, r, r); output (t + r - 1, t + r - 1, O, I) for tiles of t."""
+    """Relate the types: input (O, I, r, r); output (t + r - 1, t + r - 1, O, I) for tiles of size t."""
     weight, out = types
     if isinstance(weight, IncompleteType):
         return False
@@ -120,12 +122,12 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
         raise RelationError(
             f"the weight {show_shape(weight.shape)} is not one for tiles of {side} × {side} and "
             f"{shape[1]} channels",
-            "nn.contrib_conv2d_winograd_weight_transform makes it, with the same tile_size",
+            "nn.contrib_conv2d_winograd_weight_transform produces it, with the same tile_size",
             culprits=(0, 1),
         )
     if attrs.channels is not None and not same_dim(have[2], attrs.channels):
         raise RelationError(
-            f"channels={attrs.channels}, but the weight makes {have[2]} channels", culprits=(1,)
+            f"channels={attrs.channels}, but the weight produces {have[2]} channels", culprits=(1,)
         )
     padding = total_padding(attrs.strides, attrs.dilation, attrs.padding, 2)
     positions = window_places(shape[2:], kernel, attrs.strides, attrs.dilation, padding)
@@ -137,7 +139,7 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
 
 
 def _flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """Count two operations for each element of a tile and input channel, none for the transformations."""
+    """Count two operations for each element of a tile and input channel, and none for the transformations."""
     side, tile = attrs.tile_size + attrs.kernel_size[0] - 1, attrs.tile_size
     channels = size_of(inputs[1]) // side**2
     layout = layout_map(attrs.out_layout or attrs.data_layout, "NCHW")
@@ -152,7 +154,7 @@ def _flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
 
 
 def _array(rows: Sequence[Sequence[object]], dtype: Anything) -> Array:
-    """Make an array of the rows of fractions."""
+    """Convert rows of fractions to an array."""
     return np.array([[float(value) for value in row] for row in rows], dtype)  # type: ignore[arg-type]
 
 
@@ -186,7 +188,9 @@ def _reference(attrs: Anything, x: Array, weight: Array) -> Array:
 
 
 def _combined(matrix: Rows, row: Value, values: Sequence[Value], dtype: str) -> Value:
-    """Sum `values`, weighted by a row of the matrix, without its zeros; unrolled loops leave one sum."""
+    """Sum `values`, weighted by a row of the matrix, skipping its zeros; after unrolling, only one row's sum
+    remains.
+    """
     sums = []
     for weights in matrix:
         total = None
@@ -224,9 +228,10 @@ def _weight_te(call: Lowered) -> list[Tensor]:
 def _convolution_te(call: Lowered) -> list[Tensor]:
     """Transform the tiles of the data, multiply them by the weight, and transform the products back.
 
-    Each transformation handles one axis at a time. The stages are `_pad`, `_rows` and `_data` (Bᵀ d, and that
-    times B), `_products` (summed over the channels), `_lines` and `_tiles` (Aᵀ M, and that times A), and the
-    result, in which tiles lie next to each other. Channels are in blocks as in data and result, or of 1.
+    Each transformation handles one axis at a time. The stages are `_pad`, `_rows` and `_data` (Bᵀ d, then
+    that times B), `_products` (summed over the channels), `_lines` and `_tiles` (Aᵀ M, then that times A),
+    and the result, in which adjacent tiles are joined. Channels are split into blocks as in data and result,
+    or of size 1.
     """
     attrs = call.attrs
     m, r = int(attrs.tile_size), int(attrs.kernel_size[0])
@@ -299,7 +304,7 @@ def _convolution_te(call: Lowered) -> list[Tensor]:
 
 
 def _layout(question: Question) -> Answer:
-    """Demand the layouts of data and result; the transformed weight keeps the one that it has."""
+    """Require the layouts of data and result; the transformed weight keeps its layout."""
     answer = follow_attributes(question)
     assert answer is not None
     kernel = answer.input_layouts[1] if question.new is None else question.new[1]
@@ -341,7 +346,7 @@ def contrib_conv2d_winograd_weight_transform(
         r"\quad \text{for each tile}"
     ),
     family="convolution",
-    relation=Relation("Conv2DWinograd", _relation, "{out} = {0} ∗ {1}, {1} transformed"),
+    relation=Relation("Conv2DWinograd", _relation, "{out} = {0} ∗ {1}, with {1} transformed"),
     pattern=OpPattern.OUT_ELEMWISE_FUSABLE,
     flops=_flops,
     reference=_reference,
