@@ -1,8 +1,8 @@
 """Static analyses of programs: cost, scopes, repeated blocks, well-formedness, kinds, features, call graphs,
 operators, dominators, and memory planning.
 
-Of `tvm.relay.analysis`, what concerns devices and the fusion of operators is not here, nor is counting
-operators in quantised regions (`list_fake_quantized_op_freqs`) or finding transposed weights
+Of `tvm.relay.analysis`, the analyses of devices and of operator fusion are not here, nor are the counting of
+operators in quantized regions (`list_fake_quantized_op_freqs`) and the search for transposed weights
 (`search_fc_transpose`).
 """
 

@@ -27,8 +27,8 @@ from ..typing.narrate import label
 
 class AnnotatedRegion:
     """A region: `args` are the annotations through which values enter it, `rets` those through which values
-    leave, in the order of the program; `nodes` contains all its expressions, annotations included. `target`
-    is its compiler, `id` its number.
+    leave it, in the order of the program; `nodes` contains all its expressions, including annotations.
+    `target` is its compiler, `id` its number.
     """
 
     def __init__(self, number: int, target: str) -> None:
@@ -40,7 +40,7 @@ class AnnotatedRegion:
 
 
 class AnnotatedRegionSet:
-    """The regions of `expr`. Raises a RelayError where annotations do not match each other."""
+    """The regions of `expr`. Raises a RelayError where annotations do not match."""
 
     def __init__(
         self, expr: Expr, region_begin_op: Op | None = None, region_end_op: Op | None = None
@@ -55,7 +55,7 @@ class AnnotatedRegionSet:
             self._enter(node)
 
     def get_region(self, expr: Expr) -> AnnotatedRegion | None:
-        """Return the region that an expression belongs to, or None."""
+        """Return the region to which an expression belongs, or None."""
         region = self._region_of.get(expr)
         return None if region is None else self._find(region)
 
@@ -89,7 +89,7 @@ class AnnotatedRegionSet:
         return root
 
     def _enter(self, node: Expr) -> None:
-        """Add an expression, whose operands have been added, to the region that it belongs to."""
+        """Add an expression, whose operands have been added, to the region to which it belongs."""
         match node:
             case Call(op=op) if op is self.begin:
                 region = AnnotatedRegion(self._number, _compiler(node))
@@ -123,8 +123,8 @@ class AnnotatedRegionSet:
         region.rets.append(end)
 
     def _join(self, node: Expr, parts: Sequence[Expr]) -> None:
-        """Add a node to the region of its operands, which are merged; operands that have left their region
-        don't count.
+        """Add a node to the region of its operands, whose regions are merged; operands that have left their
+        region are ignored.
         """
         open_ = [part for part in parts if not (isinstance(part, Call) and part.op is self.end)]
         regions = [self.get_region(part) for part in open_]

@@ -1,4 +1,4 @@
-"""Basic blocks: parts of a program that are evaluated together, such as a function's body or a branch.
+"""Basic blocks: parts of a program that are evaluated as a unit, such as a function's body or a branch.
 
 In basic-block normal form, a value that several blocks use is bound before them.
 """
@@ -11,8 +11,8 @@ from ..ir.walk import children
 
 
 def check_basic_block_normal_form(expr: Expr) -> bool:
-    """Return whether no value computed in one block is used in another, except through a variable that a
-    `let` binds.
+    """Whether no value computed in one block is used in another, except through a variable that a `let`
+    binds.
     """
     layout = Layout(expr, NoNames())
     blocks = blocks_of(layout)
@@ -27,8 +27,8 @@ def check_basic_block_normal_form(expr: Expr) -> bool:
 
 
 def evaluated_parts(expr: Expr) -> tuple[Expr, ...]:
-    """Return the parts that are evaluated, in order. The scopes that an expression opens go by their
-    positions.
+    """Return the operands that are evaluated, in order; an operand's index is the index of the scope that it
+    opens.
     """
     match expr:
         case Function():
@@ -39,11 +39,11 @@ def evaluated_parts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def blocks_of(layout: Layout) -> dict[Scope, Scope]:
-    """Return the block of each scope: the scope in which its bindings are placed. The body of a `let` belongs
-    to the block of the `let`.
+    """Return the block of each scope, as the scope in which the block's bindings are placed. The body of a
+    `let` belongs to the block of the `let`.
     """
     lets = {id(node) for node in layout.order if isinstance(node, Let)}
     blocks = {layout.root: layout.root}
-    for (node, _), scope in layout.inner.items():  # the outer ones first
+    for (node, _), scope in layout.inner.items():  # outer scopes first
         blocks[scope] = blocks[scope.parent] if node in lets else scope
     return blocks

@@ -1,7 +1,7 @@
-"""A simulated cache: count which reads and writes of a tiled matrix product miss it.
+"""Simulate a cache, and count the reads and writes of a tiled matrix product that miss it.
 
-The cache has sets, each with slots (*ways*) for a few lines; a line that is fetched replaces the least
-recently used line of its set (LRU). Nothing is estimated: every access to every line is simulated.
+The cache consists of sets, each with slots (*ways*) for a few lines; a line that is fetched replaces the
+least recently used line of its set (LRU). Nothing is estimated: every access to every line is simulated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Pair = tuple[int, int]
 @dataclass(frozen=True)
 class Cache:
     """A cache of `size` bytes, in lines of `line` bytes, each of which may be stored in one of `ways` slots.
-    The line at the address `a` belongs to the set `a // line % sets`.
+    The line at address `a` belongs to the set `a // line % sets`.
     """
 
     size: int
@@ -48,7 +48,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class Misses:
-    """How many accesses to cache lines missed, for each of the three matrices."""
+    """The number of accesses to cache lines that missed, for each of the three matrices."""
 
     a: int
     b: int
@@ -62,7 +62,7 @@ class Misses:
 @dataclass(frozen=True)
 class Product:
     """C = A · B, with A of `m` × `k` elements, B of `k` × `n` and C of `m` × `n`, each of `element` bytes.
-    The matrices are stored one after another, in row-major order; each begins at a cache line of its own.
+    The matrices are stored one after another, in row-major order; each begins at the start of a cache line.
 
     With a tile (tn, tk) the loops are
 
@@ -95,7 +95,7 @@ class Product:
 
 
 class Simulation:
-    """The accesses of a product, simulated on a cache. `sets` are the lines in the cache: those of each set,
+    """Simulates the accesses of a product to a cache. `sets` are the lines in the cache: those of each set,
     from the least to the most recently used.
     """
 
@@ -150,7 +150,7 @@ class Simulation:
 @remembered
 def _pairs(b_phase: int, c_phase: int, width: int, element: int, line: int) -> tuple[Pair, ...]:
     """Return the lines of B and C, relative to the first, that a row of a tile accesses together. While both
-    stay the same, they are accessed repeatedly, and hit in a cache with two ways or more.
+    lines stay the same, repeated accesses hit in a cache with at least two ways.
     """
     ends = {0}
     for phase in (b_phase, c_phase):

@@ -10,10 +10,11 @@ from ..ir.walk import post_order
 
 
 class CallGraph:
-    """The call graph of a module: an edge from each global function to each global function that its body
-    refers to.
+    """The call graph of a module: an edge from each global function to each global function to which its body
+    refers.
 
-    Functions are looked up by GlobalVar or by name; one that `module` does not contain raises a ModuleError.
+    Functions are looked up by GlobalVar or by name; a ModuleError is raised for one that `module` does not
+    contain.
     """
 
     def __init__(self, module: IRModule) -> None:
@@ -29,7 +30,7 @@ class CallGraph:
             }
 
     def callees(self, var: str | GlobalVar) -> list[GlobalVar]:
-        """Return the functions that `var` refers to, in the order of the references."""
+        """Return the functions to which `var` refers, in the order of the references."""
         return [self.module.get_global_var(name) for name in self._callees[self._name(var)]]
 
     def callers(self, var: str | GlobalVar) -> list[GlobalVar]:
@@ -38,20 +39,20 @@ class CallGraph:
         return [self.module.get_global_var(f) for f, named in self._callees.items() if name in named]
 
     def ref_count(self, var: str | GlobalVar) -> int:
-        """Return the number of functions that refer to `var`, itself included."""
+        """Return the number of functions that refer to `var`, including itself."""
         return len(self.callers(var))
 
     def global_call_count(self, var: str | GlobalVar) -> int:
-        """Return the number of functions that `var` refers to, itself included."""
+        """Return the number of functions to which `var` refers, including itself."""
         return len(self._callees[self._name(var)])
 
     def is_recursive(self, var: str | GlobalVar) -> bool:
-        """Return whether `var` refers to itself. (Mutually recursive functions do not count.)"""
+        """Whether `var` refers to itself. (Mutual recursion does not count.)"""
         name = self._name(var)
         return name in self._callees[name]
 
     def print_var(self, var: str | GlobalVar) -> str:
-        """Write the function's line of the graph, and one for each function that it refers to."""
+        """Print the function's line of the graph, and one line for each function to which it refers."""
         name = self._name(var)
         lines = [f"Call graph node for function: '{name}' #refs = {self.ref_count(name)}"]
         lines += [f"  names '{callee}' (#refs = {self.ref_count(callee)})" for callee in self._callees[name]]

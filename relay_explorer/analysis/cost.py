@@ -4,14 +4,14 @@ The conventions:
 
 * A multiplication and an addition are two operations; each operator declares its own count (`Op.flops`).
 * An operator call reads each of its arguments once and writes its result once, as if nothing were fused or
-  cached. Tuples, projections, `let` and calls of functions and constructors move nothing themselves.
+  cached. Tuples, projections, `let` and calls of functions and constructors move no data themselves.
 * An expression counts once, however often it is used, and both branches of an `if` and all clauses of a
-  `match` count: it is the cost of the program as written, not of a run.
+  `match` count: this is the cost of the program as written, not of a run.
 * A dynamic dimension counts as 1; `Cost.exact` is then False, and the counts are lower bounds.
 * Relay does not distinguish learned parameters of a function from its inputs. Constants of more than one
   element count as learned, and so do variables that some operator call takes as its weight, bias, scale or
   statistics, as the table of an embedding (`take`), or as the operand of an arithmetic operator that is
-  broadcast to the other one's shape.
+  broadcast to the shape of the other.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from ..ir.walk import post_order
 
 LEARNT = frozenset(
     {"weight", "bias", "gamma", "beta", "alpha", "moving_mean", "moving_var"}
-)  # names of operators' arguments
+)  # names of operands that are learned
 
 
 class Cost(NamedTuple):
-    """FLOPs, bytes read, bytes written, parameter scalars read; `exact` is False where a dimension is
-    dynamic, and the counts are lower bounds.
+    """FLOPs, bytes read, bytes written, and elements of parameters read; `exact` is False where a dimension
+    is dynamic, and the counts are lower bounds.
     """
 
     flops: int = 0
@@ -44,7 +44,7 @@ class Cost(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Bytes read and written."""
+        """The number of bytes read and written."""
         return self.bytes_read + self.bytes_written
 
 
@@ -52,8 +52,8 @@ NOTHING = Cost()
 
 
 def elements(type_: Type | None) -> int:
-    """Count the elements of a value of `type_`: those of all fields of a tuple; a dynamic dimension counts as
-    1; functions, references and ADTs have none.
+    """Return the number of elements of a value of `type_`, including those of all fields of a tuple; a
+    dynamic dimension counts as 1; functions, references and ADTs have none.
     """
     if isinstance(type_, TensorType):
         return size_of(type_)
@@ -61,7 +61,7 @@ def elements(type_: Type | None) -> int:
 
 
 def nbytes(type_: Type | None) -> int:
-    """Count the bytes of a value of `type_`, with the conventions of `elements`."""
+    """Return the number of bytes of a value of `type_`, with the conventions of `elements`."""
     if isinstance(type_, TensorType):
         return size_of(type_) * itemsize(type_.dtype)
     return sum(map(nbytes, type_.fields)) if isinstance(type_, TupleType) else 0
@@ -74,7 +74,9 @@ def _exact(type_: Type | None) -> bool:
 
 
 def weights(roots: Iterable[Expr]) -> dict[Expr, int]:
-    """Return the learned parameters below `roots`, with their sizes; the expressions must have types."""
+    """Return the learned parameters below `roots`, with their numbers of elements; the expressions must be
+    typed.
+    """
     sizes: dict[Expr, int] = {}
     for root in roots:
         for node in post_order(root):
@@ -88,7 +90,7 @@ def weights(roots: Iterable[Expr]) -> dict[Expr, int]:
 
 
 def _learnt(call: Call, op: Op) -> list[Var]:
-    """Return the variables that `call` takes as parameters."""
+    """Return the variables that `call` takes as learned parameters."""
     names = op.inputs or ()
     variables = [
         a for name, a in zip(names, call.args, strict=False) if name in LEARNT and isinstance(a, Var)
@@ -111,15 +113,15 @@ def _type(expr: Expr) -> Type:
 
 
 def _stretched(operand: Type, out: Type) -> bool:
-    """Return whether broadcasting repeats `operand`, a tensor of more than one element."""
+    """Whether `operand`, a tensor of more than one element, is broadcast."""
     if not isinstance(operand, TensorType) or not isinstance(out, TensorType):
         return False
     return size_of(operand) > 1 and (len(operand.shape) < len(out.shape) or size_of(operand) < size_of(out))
 
 
 def call_cost(call: Call, learnt: Collection[Expr] = ()) -> Cost:
-    """Return the cost of one operator call; NOTHING for other calls, and where types are not known. `learnt`
-    are the parameters, as `weights` returns them.
+    """Return the cost of one operator call; NOTHING for other calls, and where types are unknown. `learnt`
+    are the parameters, as returned by `weights`.
     """
     op = call.op
     out = call._checked_type

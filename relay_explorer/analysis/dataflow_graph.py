@@ -3,7 +3,7 @@
 Nodes are expressions: calls, tuples, projections, constants, variables and so on. An edge leads from an
 expression to a use of it, with the pattern of that use. An expression with a use that cannot be part of a
 kernel (the result of a function, the condition of an `if`, the value of a `let`, a field of a tuple that is
-no tensor) is *held*: it must exist as a value of its own.
+not a tensor) is *held*: it must be materialized as a separate value.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SIMPLE = frozenset(("int32", "int64", "float32", "float64", "bool", "float16", 
 
 
 class FlowNode:
-    """An expression in the graph: its index in post-order, its pattern, its uses, whether it is held."""
+    """A node of the graph: its index in post-order, its pattern, its uses, and whether it is held."""
 
     __slots__ = ("expr", "held", "index", "pattern", "uses")
 
@@ -97,7 +97,7 @@ class DataflowGraph:
                     else:
                         self._hold(field)
             case TupleGetItem():
-                # A kernel takes tensors, and tuples of nothing but tensors.
+                # A kernel takes tensors, and tuples that contain only tensors.
                 if _all_tensors(expr.tuple_value.checked_type):
                     node.pattern = OpPattern.INJECTIVE
                     self._node(expr.tuple_value).uses.append((node, OpPattern.INJECTIVE))
@@ -129,12 +129,14 @@ def pattern_of(call: Call, op: Op) -> OpPattern:
 
 
 def sized_by_values(op: Op) -> bool:
-    """Return whether the size of an operator's output may depend on the values of its arguments."""
+    """Whether the size of an operator's output may depend on the values of its arguments."""
     return op.has(Trait.SIZED_BY_VALUES)
 
 
 def _use_pattern(call: Call, arg: Expr, pattern: OpPattern) -> OpPattern:
-    """Return the pattern of one use: a broadcast that does not expand this argument is element-wise in it."""
+    """Return the pattern of one use: a broadcast that does not expand this argument is element-wise with
+    respect to it.
+    """
     if pattern == OpPattern.BROADCAST:
         out, operand = call.checked_type, arg.checked_type
         if isinstance(out, TensorType) and isinstance(operand, TensorType) and same_shape(out, operand):
@@ -143,7 +145,7 @@ def _use_pattern(call: Call, arg: Expr, pattern: OpPattern) -> OpPattern:
 
 
 def same_shape(a: TensorType, b: TensorType) -> bool:
-    """Return whether two shapes are statically known to be equal."""
+    """Whether two shapes are statically known to be equal."""
     if len(a.shape) != len(b.shape):
         return False
     return all(not isinstance(x, Any) and not isinstance(y, Any) and x == y for x, y in zip(a.shape, b.shape))
@@ -162,8 +164,8 @@ def _is_dynamic(type_: Type) -> bool:
 class PostDominators:
     """The post-dominators of a dataflow graph: for each node, the node where all paths from it meet again.
     They form the tree of `dominators` from a virtual node that joins all held values, along the uses in
-    reverse. `parent[k]` is the first node that all paths from node `k` pass, None where there is none (it is
-    held, or its uses never meet); `pattern[k]` is the most opaque pattern of a use on these paths.
+    reverse. `parent[k]` is the first node that all paths from node `k` pass through, None where there is none
+    (it is held, or its uses never meet); `pattern[k]` is the most opaque pattern of a use on these paths.
     """
 
     def __init__(self, graph: DataflowGraph) -> None:

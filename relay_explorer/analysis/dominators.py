@@ -1,14 +1,13 @@
-"""Dominators: the nodes of a graph that every path to a node passes.
+"""Dominators: the nodes of a graph through which every path to a node passes.
 
-In a graph with a root, `d` dominates `n` if every path from the root to `n` passes `d`. The nearest dominator
-of a node other than the node itself is its immediate dominator, and the immediate dominators form a tree.
-Operator fusion and the dominator patterns of `relay_explorer.dataflow_pattern` compute dominators of
+In a graph with a root, `d` dominates `n` if every path from the root to `n` passes through `d`. The nearest
+dominator of a node other than the node itself is its immediate dominator, and the immediate dominators form a
+tree. Operator fusion and the dominator patterns of `relay_explorer.dataflow_pattern` compute dominators of
 programs: there the root is the result, and the edges lead from an expression to its operands, so `d`
 dominates `n` if every use of `n` leads to `d`. In the direction of the data flow, `d` *post-dominates* `n`.
 
-The algorithm is that of Lengauer and Tarjan (A Fast Algorithm for Finding Dominators in a Flowgraph,
-TOPLAS 1979) in its simple form, with path compression: O(m log n) steps for n nodes and m edges, and no
-recursion.
+The algorithm is that of Lengauer and Tarjan (A Fast Algorithm for Finding Dominators in a Flowgraph, TOPLAS
+1979) in its simple form, with path compression: O(m log n) steps for n nodes and m edges, and no recursion.
 """
 
 from __future__ import annotations
@@ -23,12 +22,14 @@ N = TypeVar("N", bound=Hashable)
 
 
 class DominatorTree(Generic[N]):
-    """The dominators of the nodes that `root` reaches. `nodes` are these nodes, in depth-first preorder. A
-    node that the root does not reach raises a KeyError.
+    """The dominators of the nodes reachable from `root`. `nodes` are these nodes, in depth-first preorder. A
+    KeyError is raised for a node that is not reachable.
     """
 
     def __init__(self, nodes: list[N], parents: list[int]) -> None:
-        """`parents[k]`, for k > 0, is the number in `nodes` of the immediate dominator of `nodes[k]`."""
+        """Build the tree: `parents[k]`, for k > 0, is the index in `nodes` of the immediate dominator of
+        `nodes[k]`.
+        """
         self.nodes = nodes
         self._number = {node: k for k, node in enumerate(nodes)}
         self._parents = parents
@@ -57,24 +58,24 @@ class DominatorTree(Generic[N]):
         return self.nodes[self._parents[k]] if k else None
 
     def places(self, node: N) -> range:
-        """Return the indices of the nodes that `node` dominates, in a numbering in which these are
-        consecutive and its own is the first.
+        """Return the indices of the nodes that `node` dominates, in a numbering that makes them consecutive
+        and puts `node` first.
         """
         k = self._number[node]
         return range(self._first[k], self._first[k] + self._size[k])
 
     def dominates(self, above: N, below: N) -> bool:
-        """Return whether every path from the root to `below` passes `above`. A node dominates itself."""
+        """Whether every path from the root to `below` passes through `above`. A node dominates itself."""
         return self._first[self._number[below]] in self.places(above)
 
     def strictly_dominates(self, above: N, below: N) -> bool:
-        """Return whether `above` dominates `below` and is not `below` itself."""
+        """Whether `above` dominates `below` and is not `below` itself."""
         return above != below and self.dominates(above, below)
 
 
 def dominator_tree(root: N, successors: Callable[[N], Iterable[N]]) -> DominatorTree[N]:
-    """Compute the dominators of the nodes that `root` reaches along `successors`. Cycles, loops and repeated
-    edges are allowed.
+    """Compute the dominators of the nodes reachable from `root` along `successors`. Cycles, self-loops and
+    repeated edges are allowed.
     """
     nodes, parent, predecessors = _walk(root, successors)
     forest = _Forest(len(nodes))
@@ -82,7 +83,7 @@ def dominator_tree(root: N, successors: Callable[[N], Iterable[N]]) -> Dominator
     idom = [0] * len(nodes)
     waiting: list[list[int]] = [
         [] for _ in nodes
-    ]  # by semidominator: nodes whose dominator is not computed yet
+    ]  # maps a semidominator to the nodes whose dominator is not computed yet
     for w in range(len(nodes) - 1, 0, -1):
         for v in predecessors[w]:
             semi[w] = min(semi[w], semi[forest.best(v)])
@@ -94,39 +95,41 @@ def dominator_tree(root: N, successors: Callable[[N], Iterable[N]]) -> Dominator
             idom[v] = best if semi[best] < semi[v] else above
         waiting[above] = []
     for w in range(1, len(nodes)):
-        if idom[w] != semi[w]:  # `idom[w]` is a node with the same dominator
+        if idom[w] != semi[w]:  # then `idom[w]` is a node with the same dominator
             idom[w] = idom[idom[w]]
     return DominatorTree(nodes, idom)
 
 
 def post_dominators(expr: Expr) -> DominatorTree[Expr]:
-    """Compute which expressions all uses of another one lead to, on their paths to the value of `expr`."""
+    """Compute the post-dominators of each expression: the expressions through which all its uses pass on
+    their paths to the value of `expr`.
+    """
     return dominator_tree(expr, children)
 
 
 class _Forest:
-    """A forest of nodes that are linked one by one into trees. `semi[v]` is the best semidominator found so
-    far of `v`.
+    """A forest of nodes that are linked one by one into trees. `semi[v]` is the best semidominator of `v` so
+    far.
     """
 
     def __init__(self, count: int) -> None:
         self.ancestor = [-1] * count
         self.semi = list(range(count))
-        self.label = list(range(count))  # the node of least `semi` on the compressed path upwards
+        self.label = list(range(count))  # the node with the least `semi` on the compressed path upwards
 
     def best(self, v: int) -> int:
-        """Return the node of least `semi` on the path from `v` up to the root of its tree, without that
-        root.
+        """Return the node with the least `semi` on the path from `v` up to the root of its tree, excluding
+        that root.
         """
         ancestor, semi, label = self.ancestor, self.semi, self.label
         if ancestor[v] < 0:
             return v
-        way = []
+        path = []
         u = v
         while ancestor[ancestor[u]] >= 0:
-            way.append(u)
+            path.append(u)
             u = ancestor[u]
-        for u in reversed(way):  # from the top, so that the nodes above are compressed already
+        for u in reversed(path):  # from the top, so that the nodes above are already compressed
             above = ancestor[u]
             if semi[label[above]] < semi[label[u]]:
                 label[u] = label[above]
@@ -135,8 +138,8 @@ class _Forest:
 
 
 def _walk(root: N, successors: Callable[[N], Iterable[N]]) -> tuple[list[N], list[int], list[list[int]]]:
-    """Walk the graph depth-first: return the nodes in preorder, the index of each one's parent in the walk,
-    and the indices of each one's predecessors.
+    """Walk the graph depth-first: return the nodes in preorder, the index of each node's parent in the walk,
+    and the indices of its predecessors.
     """
     nodes = [root]
     number = {root: 0}

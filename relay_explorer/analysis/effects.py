@@ -14,10 +14,11 @@ _REFERENCES = (RefCreate, RefRead, RefWrite)
 
 
 def effects(program: IRModule | Expr) -> set[Expr]:
-    """Return the expressions whose evaluation may create, read or write a reference, themselves or in a part.
+    """Return the expressions whose evaluation may create, read or write a reference, including effects of
+    their operands.
 
-    A function that is not called has no effect. A call of a function may have any effect, unless the program
-    has no reference at all, because the callee is known only at run time.
+    A function that is not called has no effect. A call of a function may have any effect, because the callee
+    is known only at run time, unless the program has no references at all.
     """
     roots: Iterable[Expr] = program.functions.values() if isinstance(program, IRModule) else (program,)
     orders = [post_order(root) for root in roots]
@@ -25,7 +26,7 @@ def effects(program: IRModule | Expr) -> set[Expr]:
         return set()
     effectful: set[Expr] = set()
     for order in orders:
-        for node in order:  # parts come before the whole
+        for node in order:  # operands come before their users
             if _acts(node) or (
                 not isinstance(node, Function) and any(part in effectful for part in children(node))
             ):

@@ -1,4 +1,4 @@
-"""The features of the language that a program uses."""
+"""Detect the language features that a program uses."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from ..ir.walk import children, free_vars, post_order
 
 
 class Feature(IntEnum):
-    """Parts of the language, numbered as in TVM. `fGraph`: a computation whose value is used in several
-    places is written once, without `let`. `fLetRec`: a `let` whose value uses its own variable.
+    """Language features, numbered as in TVM. `fGraph`: a computation whose value is used in several places is
+    shared without a `let`. `fLetRec`: a `let` whose value uses its own variable.
     """
 
     fVar = 0  # noqa: N815 - the names that tvm.relay gave them

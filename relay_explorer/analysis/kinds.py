@@ -26,8 +26,8 @@ from ..ir.types import (
 
 
 def check_kind(t: Type, mod: IRModule | None = None) -> int:
-    """Return the kind of a type, one of TypeKind's. Raise a TypeInferenceError for a type that has none;
-    calls of declared types are looked up in `mod`.
+    """Return the kind of a type, one of TypeKind's. Raise a TypeInferenceError for an ill-kinded type; calls
+    of declared types are looked up in `mod`.
     """
     if isinstance(t, (TypeVar, GlobalTypeVar, IncompleteType)):
         return t.kind

@@ -1,7 +1,8 @@
-"""Liveness: from which step to which each tensor of a function is needed, under an order of evaluation.
+"""Liveness: the steps from which and to which each tensor of a function is needed, under an order of
+evaluation.
 
 A tensor is live from the step that computes it to the last step that reads it; the function's result is live
-to the end. Under a runtime that frees names only where their scope ends (`lifetimes="scope"`), a tensor is
+to the end. Under a runtime that frees names only at the end of their scope (`lifetimes="scope"`), a tensor is
 live longer: until the body of the last `let` that names it has been evaluated.
 """
 
@@ -23,15 +24,15 @@ class StepKind(Enum):
     """The kind of a step."""
 
     COMPUTE = "compute"  # an operator or a kernel
-    VIEW = "view"  # the argument under another shape, or a part of it: nothing is computed
+    VIEW = "view"  # the argument with another shape, or a part of it: nothing is computed
     BRANCH = "branch"  # the condition of an `if` decides which branch follows
     COPY = "copy"  # the result of a branch becomes the value of the `if`
 
 
 class Step(NamedTuple):
-    """One step of the evaluation. `reads` and `writes` are numbers of tensors, those of arguments in order; a
-    COPY copies each of `reads` to the tensor of `writes` at the same position, and `branch` (0: the true one)
-    is the branch that it ends.
+    """One step of the evaluation. `reads` and `writes` are numbers of tensors, those of arguments in order. A
+    COPY copies each tensor of `reads` to the tensor of `writes` at the same position, and ends the branch
+    `branch` (0: the true one).
     """
 
     kind: StepKind
@@ -53,7 +54,7 @@ class Lifetime(NamedTuple):
 class Liveness:
     """A function's tensors, the `steps` of its evaluation, and `lives`, the Lifetime of each tensor.
 
-    A step number is an index in the order; the branches of an `if` follow one another, though only one is
+    A step number is an index in the order; the branches of an `if` follow one another, although only one is
     taken. Raises a RelayError for a program that cannot be planned, and a ValueError where types are missing
     or there is no such schedule.
     """
@@ -76,7 +77,7 @@ class Liveness:
         self.lives = self._lives()
         if lifetimes == "scope":
             self._to_the_end_of_scopes()
-        for part, (source, _) in reversed(self.code.within.items()):  # parts of parts first
+        for part, (source, _) in reversed(self.code.within.items()):  # nested parts first
             life = self.lives[source]
             self.lives[source] = Lifetime(life.made, max(life.last, self.lives[part].last))
 
@@ -103,7 +104,7 @@ class Liveness:
             self.lives[tensor] = Lifetime(life.made, last)
 
     def _scope_ends(self) -> dict[Scope, int]:
-        """Return for each scope the last step in it, or in a scope inside it."""
+        """Return for each scope the last step in it, or in a nested scope."""
         end: dict[Scope, int] = {}
         for number, step in enumerate(self.steps):
             end[self.code.home[step.expr]] = number

@@ -1,4 +1,4 @@
-"""Counts of a program's operator calls, and of their multiply-accumulate operations."""
+"""Count a program's operator calls, and their multiply-accumulate operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..ir.walk import children, post_order
 
 
 def list_op_freqs(mod: IRModule) -> dict[str, int]:
-    """Count the calls of each operator in the module's functions, including functions inside them, by the
+    """Count the calls of each operator in the module's functions, including nested functions, by the
     operator's name in the order of the program. A shared call counts once.
     """
     counts: dict[str, int] = {}
@@ -25,9 +25,9 @@ def list_op_freqs(mod: IRModule) -> dict[str, int]:
 
 
 def count_layers(expr: Expr | IRModule, valid_ops: Iterable[str]) -> int:
-    """Count the calls of the operators named in `valid_ops` on the longest chain of calls, each using the
-    value of the one before: the depth of a network in layers. For a module, count in `main`; functions that
-    it calls by name are not followed.
+    """Count the calls of the operators named in `valid_ops` on the longest chain of calls in which each uses
+    the value of the previous one: the depth of a network in layers. For a module, count in `main`; functions
+    that it calls by name are not followed.
     """
     root = expr["main"] if isinstance(expr, IRModule) else expr
     names = frozenset(valid_ops)
@@ -42,9 +42,9 @@ def get_total_mac_number(expr: Expr) -> int:
     """Count the multiply-accumulate operations of a typed expression: those of `nn.conv2d`,
     `nn.conv2d_transpose`, `nn.dense` and `nn.batch_matmul`, as in TVM.
 
-    A transposed convolution counts as the convolution of its dilated input: a weight of each input channel
-    for each element of the output. A dynamic dimension counts as 1. Raise a ValueError where inference has
-    not run.
+    A transposed convolution counts as the convolution of its dilated input: one weight per input channel for
+    each element of the output. A dynamic dimension counts as 1. Raise a ValueError where inference has not
+    run.
     """
     return sum(_macs(call, op) for call, op in _operator_calls(expr))
 

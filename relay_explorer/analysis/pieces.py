@@ -1,4 +1,4 @@
-"""Expressions that are a contiguous part of another tensor: consecutive elements in its memory."""
+"""Find expressions that are a contiguous part of another tensor: consecutive elements in its memory."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def split_piece(field: TupleGetItem) -> int | None:
 
 
 def _first(shape: tuple[int, ...], sizes: tuple[int, ...], begins: list[int]) -> int | None:
-    """Return the index of the first element of a part that takes `sizes` elements of each axis from `begins`
-    on; None where it is not contiguous: all axes after the first of which it takes several elements must be
-    whole.
+    """Return the index of the first element of a part that takes `sizes` elements of each axis, starting at
+    `begins`; None where it is not contiguous: all axes after the first one of which it takes several elements
+    must be complete.
     """
     if 0 in shape or 0 in sizes:
         return None

@@ -1,5 +1,5 @@
-"""Purity: which expressions have an effect. Writing a reference is the only effect that Relay has (section
-3.2.5 of the paper).
+"""Purity: which expressions have an effect. Writing a reference is the only effect in Relay (section 3.2.5 of
+the paper).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from ..ir.walk import children, post_order
 class Purity:
     """The effects that evaluating the expressions of a module may have.
 
-    A call has an effect if the body of its callee has one. A callee that is not known statically (a
-    parameter, a value from a data type) may be any function, so the call has an effect if any function of the
+    A call has an effect if the body of its callee has one. A callee that is not statically known (a
+    parameter, a value from a data type) may be any function, so its call has an effect if any function of the
     module has one.
     """
 
@@ -23,7 +23,7 @@ class Purity:
         self.functions = {var: f for var, f in mod.functions.items() if isinstance(f, Function)}
         self.anywhere = any(_writes(f) for f in self.functions.values())
         self.impure_globals: set[GlobalVar] = set()
-        while self.anywhere:  # until a fixed point
+        while self.anywhere:  # until a fixed point is reached
             impure = {
                 var
                 for var, f in self.functions.items()
@@ -39,7 +39,7 @@ class Purity:
             return set()
         order = post_order(root)
         values = {node.var: node.value for node in order if isinstance(node, Let)}
-        impure: set[Expr] = set()  # expressions; of functions, those whose call has an effect
+        impure: set[Expr] = set()  # expressions with an effect; for functions, when called
         bodies: set[Expr] = set()
         changed = True
         while changed:  # a recursive function is assumed pure until an effect is found in it
@@ -55,7 +55,7 @@ class Purity:
         return impure
 
     def has_effect(self, expr: Expr) -> bool:
-        """Return whether evaluating `expr` may have an effect."""
+        """Whether evaluating `expr` may have an effect."""
         return expr in self.effects(expr)
 
     def _has_effect(self, node: Expr, impure: set[Expr], bodies: set[Expr], values: dict[Var, Expr]) -> bool:

@@ -6,8 +6,8 @@ evaluation. Three observations find its blocks in near-linear time:
 
 * Where only one value is live, the sequence can be cut. Between two such cuts is either a single operation or
   a block with a structure of its own, such as a residual block.
-* Segments that follow one another periodically are a larger block, such as the attention and the feed-forward
-  part of an encoder layer.
+* Segments that follow one another periodically form a larger block, such as the attention and the
+  feed-forward part of an encoder layer.
 * Where more than one value is live throughout, as in a recurrence, the operations themselves are searched
   for a period, and cut where the fewest values are live.
 
@@ -31,18 +31,18 @@ from ..text.printer import program_rows
 from ..text.rows import BINDING, LET, RESULT, TYPE, Row
 
 SHORTEST_BLOCK = 3  # operations
-SHORTEST_SEQUENCE = 12  # operations: a shorter program has no blocks
+SHORTEST_SEQUENCE = 12  # operations: a shorter sequence has no blocks
 _STATEMENTS = (BINDING, LET, RESULT)
 _LEAVES = frozenset((Var, Constant, GlobalVar, Op, Constructor))
-# A value used this many operations later (a mask, an encoder's output) is not passed from block to block.
+# A value that is used this many operations later (a mask, an encoder's output) does not count as live.
 LONG_LIVED = 128
-CANDIDATES = 24  # periods tried
+CANDIDATES = 24  # the number of periods tried
 
 
 @dataclass
 class Block:
-    """One occurrence of a repeated block: its operations, in order; the number of the enclosing block, or -1;
-    the key that blocks of the same structure share.
+    """One occurrence of a repeated block: its operations, in order; the index of the enclosing block, or -1;
+    and a key that is the same for blocks of the same structure.
     """
 
     members: list[Expr]
@@ -53,7 +53,7 @@ class Block:
 @dataclass
 class _Sequence:
     """The operations of one straight-line sequence: the label of each, its operands (positions, -1 for values
-    from outside), and how many values are live before each.
+    from outside), and the number of values live before each.
     """
 
     exprs: Sequence[Expr]
@@ -131,7 +131,7 @@ def stretches(rows: Sequence[Row]) -> list[tuple[int, list[Expr]]]:
 
 
 def _parts(node: Expr) -> Sequence[Expr]:
-    """Return the parts that are evaluated with `node`, rather than in a sequence of their own."""
+    """Return the operands that are evaluated with `node`, rather than in a sequence of their own."""
     if isinstance(node, Function):
         return ()
     if isinstance(node, If):
@@ -151,7 +151,7 @@ def _sequence(exprs: Sequence[Expr], values: Mapping[Expr, Expr]) -> _Sequence:
         sequence.labels.append(_label(expr))
         sequence.operands.append(tuple(place.get(part, -1) for part in used))
         for part in used:
-            # A value from outside is live from its first use on.
+            # a value from outside is live from its first use on
             j = place.get(part, -1 - outside.setdefault(part, len(outside)))
             first.setdefault(j, i)
             last[j] = i
@@ -168,7 +168,7 @@ def _sequence(exprs: Sequence[Expr], values: Mapping[Expr, Expr]) -> _Sequence:
 
 
 def _value(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
-    """Follow variables to the values that a `let` binds to them, and `let`s to their bodies."""
+    """Resolve variables to the values that a `let` binds to them, and `let`s to their bodies."""
     while True:
         if isinstance(expr, Let):
             expr = expr.body
@@ -179,7 +179,7 @@ def _value(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
 
 
 def _label(expr: Expr) -> Hashable:
-    """Return what an operation computes, apart from sizes."""
+    """Return a label of the computation of an operation, independent of sizes."""
     match expr:
         case Call(op=Op() as op):
             grouped = expr.attrs is not None and "groups" in expr.attrs and expr.attrs["groups"] != 1
@@ -254,8 +254,8 @@ def _with_followers(sequence: _Sequence, segments: Sequence[_Range]) -> list[_Ra
 
 
 def _periodic(sequence: _Sequence, segments: Sequence[_Range], tokens: Sequence[Hashable]) -> list[_Range]:
-    """Return the blocks of several segments that follow each other at least twice."""
-    # Equal neighbors count as one token: three of a block and then four of it are not a period.
+    """Return the blocks that consist of several segments and follow each other at least twice."""
+    # Equal neighbors count as one token: three times a block and then four times it are not a period.
     merged: list[tuple[int, int]] = []
     for i, token in enumerate(tokens):
         if merged and token == tokens[merged[-1][0]]:
@@ -298,8 +298,8 @@ def _periods(code: Sequence[int]) -> list[int]:
 
 
 def _runs(code: Sequence[int], period: int) -> list[tuple[int, int, int]]:
-    """Return the maximal runs (start, period, length) of at least two periods; none whose period is itself
-    periodic.
+    """Return the maximal runs (start, period, length) of at least two periods; omit those whose period is
+    itself periodic.
     """
     runs: list[tuple[int, int, int]] = []
     start = 0
@@ -314,23 +314,23 @@ def _runs(code: Sequence[int], period: int) -> list[tuple[int, int, int]]:
 
 
 def _is_power(word: Sequence[int]) -> bool:
-    """Return whether `word` is a repetition of a shorter one."""
+    """Whether `word` is a repetition of a shorter one."""
     return any(len(word) % d == 0 and list(word[:-d]) == list(word[d:]) for d in range(1, len(word) // 2 + 1))
 
 
 def _phase(sequence: _Sequence, spans: Sequence[_Range], start: int, period: int, length: int) -> int:
     """Return the offset in a run at which the first block starts: where the fewest values are passed from
-    block to block, and as late as that allows.
+    block to block, and among these the latest.
     """
-    spare = length % period
+    rest = length % period
 
-    def handed(first: int) -> int:
+    def passed_values(first: int) -> int:
         return sum(
             sequence.alive[spans[at].first]
             for at in range(first + period, start + length - period + 1, period)
         )
 
-    return min(range(start, start + spare + 1), key=lambda first: (handed(first), -first))
+    return min(range(start, start + rest + 1), key=lambda first: (passed_values(first), -first))
 
 
 __all__ = ["Block", "repeated_blocks", "stretches"]

@@ -1,16 +1,16 @@
-"""Orders in which the operations of a block may be evaluated: each is legal, and needs its own memory.
+"""Schedules: orders in which the operations of a block may be evaluated. All are legal, but need different
+amounts of memory.
 
 * `program`: the order of the interpreter: `let` by `let`, a graph from its first operand on.
 * `depth first`: each operation just before its result is needed, whatever the order of `let`; of several
-  operands, the one with the longest path of operations behind it first, so that no other result is live
-  meanwhile.
-* `level by level`: each operation as soon as its operands are ready, as a machine with unlimited resources
-  would.
+  operands, the one with the longest chain of operations first, so that no other result is live meanwhile.
+* `level by level`: each operation as soon as its operands are ready, as on a machine with unlimited
+  resources.
 * `greedy`: of the operations that are ready, the one that frees the most memory; where none frees as much as
   it allocates, the next one in depth-first order.
 
-The branches of an `if` are ordered like blocks of their own, and the `if` is one operation around them. A
-view takes no memory and no time: where the order is changed, it follows the operation that it is a view of.
+Each branch of an `if` is ordered as a separate block, and the `if` is one operation around them. A view takes
+no memory and no time: where the order is changed, it follows the operation whose result it views.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def ordered(code: StraightLine, schedule: str) -> list[Operation]:
 
 
 class _Block:
-    """The operations of a block to order, without views; and for each, those that it needs."""
+    """The operations of a block to be ordered, without views; and for each, the operations that it needs."""
 
     def __init__(
         self, operations: Sequence[Operation], result: tuple[int, ...], tensors: Sequence[Tensor]
@@ -71,7 +71,7 @@ def _program(block: _Block) -> list[Operation]:
 
 
 def _depth_first(block: _Block) -> list[Operation]:
-    """Order depth-first from the result down; operations that it does not need come last, in program
+    """Order depth-first from the result down; operations on which it does not depend come last, in program
     order.
     """
     level = _level(block)
@@ -94,9 +94,11 @@ def _depth_first(block: _Block) -> list[Operation]:
 
 
 def _level(block: _Block) -> list[int]:
-    """Return the length of the longest chain of operations that ends in each, itself included."""
+    """Return for each operation the length of the longest chain of operations that ends in it, including
+    itself.
+    """
     level: list[int] = []
-    for needs in block.needs:  # which stand before what needs them
+    for needs in block.needs:  # operations come after those that they need
         level.append(1 + max((level[m] for m in needs), default=0))
     return level
 
@@ -111,9 +113,9 @@ def _greedy(block: _Block) -> list[Operation]:
 
 
 class _Greedy:
-    """List scheduling. An operation's growth is the memory that it allocates minus the memory that it reads
-    last: of the operations whose operands are ready, the one that shrinks the live memory most comes next;
-    where all grow it, the first in depth-first order.
+    """List scheduling. An operation's growth is the memory that it allocates minus the memory that it frees
+    by being its last reader. Of the operations whose operands are ready, the one that shrinks the live memory
+    most comes next; if all increase it, the first in depth-first order.
     """
 
     def __init__(self, block: _Block) -> None:
@@ -134,7 +136,7 @@ class _Greedy:
         self.left = {t: len(readers) + (t in results) for t, readers in self.readers.items()}
         first = {op: rank for rank, op in enumerate(_depth_first(block))}
         self.rank = [first[op] for op in block.operations]
-        self.ready: list[tuple[int, int, int]] = []  # growth, or 1 for any; place in the other order; number
+        self.ready: list[tuple[int, int, int]] = []  # growth, at most 1; rank in depth-first order; index
 
     def order(self) -> list[Operation]:
         operations = []
@@ -167,7 +169,7 @@ class _Greedy:
                 heapq.heappush(self.ready, self._entry(user))
 
     def _one_left(self, tensor: int) -> None:
-        """Update the growth of the last remaining reader of a tensor, which frees it."""
+        """Reduce the growth of the last remaining reader of a tensor, which frees it."""
         for n in self.readers[tensor]:
             if not self.done[n]:
                 self.growth[n] -= self.sizes[tensor]

@@ -1,4 +1,4 @@
-"""The scopes of variables that `let` binds, and their uses."""
+"""The scopes of variables that `let` binds, and the uses of the variables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..ir.walk import children, post_order
 
 
 class LetScope(NamedTuple):
-    """`let` binds `variable`, which is in scope in `let.body` and nowhere else. `users` are the expressions
+    """A `let` binds `variable`, which is in scope in `let.body` and nowhere else. `users` are the expressions
     that use it, including a `let` whose value or body it is.
     """
 
@@ -19,7 +19,7 @@ class LetScope(NamedTuple):
 
 
 def let_scopes(root: Expr) -> list[LetScope]:
-    """Return the scopes of all `let`s below `root`; outer ones come before those inside them."""
+    """Return the scopes of all `let`s below `root`; outer ones come before nested ones."""
     order = post_order(root)
     users: dict[Var, dict[Expr, None]] = {node.var: {} for node in order if isinstance(node, Let)}
     for node in order:

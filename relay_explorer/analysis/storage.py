@@ -25,7 +25,7 @@ from .packing import packed
 from .straight_line import Origin, StraightLine, Tensor
 
 RANGE = 16
-ALIGNMENT = 64  # bytes; the alignment that TVM's kernels expect of their arguments
+ALIGNMENT = 64  # in bytes; the alignment that TVM's kernels expect of their arguments
 
 
 class Buffer(NamedTuple):
@@ -40,8 +40,8 @@ class Buffer(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Why a tensor has its buffer: the `rule` (see RULES), the tensor that had it before (-1: none), how many
-    buffers were free, and the buffer's size before and after.
+    """Why a tensor has its buffer: the `rule` (see RULES), the previous tensor in it (-1: none), the number
+    of free buffers, and the buffer's size before and after.
     """
 
     rule: str
@@ -75,11 +75,11 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class StoragePlan:
-    """Where every tensor of a function is, from which step to which.
+    """The location of every tensor of a function, and its lifetime.
 
-    `tensors`, `lives`, `places` and `choices` (None for what is not computed) go by a tensor's number;
-    `steps` are the order of evaluation. Sizes are in bytes; those of the plan are multiples of `alignment`,
-    so that `peak` <= `arena` <= `total`.
+    `tensors`, `lives`, `places` and `choices` (None for tensors that are not computed) are indexed by a
+    tensor's number; `steps` is the order of evaluation. Sizes are in bytes; those of the plan are multiples
+    of `alignment`, so that `peak` <= `arena` <= `total`.
     """
 
     code: StraightLine
@@ -103,9 +103,7 @@ class StoragePlan:
         return self.code.result
 
     def places_of(self, expr: Expr) -> tuple[Place, ...]:
-        """Return the locations of the value of an expression: one Place for each tensor that it consists
-        of.
-        """
+        """Return the locations of the value of an expression: one Place for each of its tensors."""
         return tuple([self.places[number] for number in self.code.of(expr)])
 
     @property
@@ -121,14 +119,14 @@ class StoragePlan:
 
     @property
     def peak(self) -> int:
-        """The largest number of bytes live at one step: no plan for this order and these lifetimes needs
+        """The largest number of bytes live at one step: no plan for this order and these lifetimes can need
         less.
         """
         return max(self.live, default=0)
 
     @property
     def peak_step(self) -> int:
-        """The first step at which that many bytes are live; -1 where there is no step."""
+        """The first step at which that many bytes are live; -1 if there are no steps."""
         return self.live.index(self.peak) if self.live else -1
 
 
@@ -144,15 +142,15 @@ def plan_memory(
 ) -> StoragePlan:
     """Plan the memory of a typed function that consists of operators, kernels, tuples, `let` and `if`.
 
-    `schedule` is one of `analysis.SCHEDULES`; `lifetimes` is "last use" or "scope" (names are freed where
-    their scope ends); without `reuse` every tensor has a buffer of its own; without `views` a reshape is a
-    copy. Offsets and sizes of buffers are multiples of `alignment`, a power of two. With `addresses`, each
-    tensor has a buffer of its own, and buffers that are used at different times may overlap. With `parts`,
-    the result of a kernel that only takes a contiguous part of a computed tensor, from an aligned byte on, is
+    `schedule` is one of `analysis.SCHEDULES`; `lifetimes` is "last use" or "scope" (names are freed at the
+    end of their scope); without `reuse` every tensor has its own buffer; without `views` a reshape is a copy.
+    Offsets and sizes of buffers are multiples of `alignment`, a power of two. With `addresses`, each tensor
+    has its own buffer, and buffers that are used at different times may overlap. With `parts`, the result of
+    a kernel that only takes a contiguous part of a computed tensor, starting at an aligned byte, is stored as
     that part of the tensor's memory.
 
     Raise a RelayError for a program that cannot be planned, and a ValueError where types are missing or an
-    option has no such value.
+    option has an invalid value.
     """
     if alignment < 1 or alignment & (alignment - 1):
         raise ValueError(f"an alignment is a power of two, not {alignment!r}")
@@ -171,13 +169,13 @@ class _Planner:
         self.liveness = liveness
         self.reuse = reuse
         self.needs = [_rounded(t.bytes, alignment) for t in liveness.tensors]
-        self.sizes: list[int] = []  # of each buffer
-        self.had: list[list[int]] = []  # the tensors that each buffer has had
+        self.sizes: list[int] = []  # the size of each buffer
+        self.had: list[list[int]] = []  # the tensors that have been stored in each buffer
         self.of = [-1] * len(liveness.tensors)
         self.choices: list[Choice | None] = [None] * len(liveness.tensors)
-        self.free: list[tuple[int, int]] = []  # size and number, in order
+        self.free: list[tuple[int, int]] = []  # size and number of each free buffer, sorted
         self.live: list[int] = []  # bytes in use during each step
-        self.offsets: list[int] = []  # of each buffer, where they are not one after another
+        self.offsets: list[int] = []  # the offset of each buffer, if they are not consecutive
         self.within = liveness.code.within
         ends: list[list[int]] = [[] for _ in liveness.steps]
         for number, life in enumerate(liveness.lives):
@@ -186,7 +184,7 @@ class _Planner:
         used = 0
         for number, step in enumerate(liveness.steps):
             for tensor in step.writes:
-                # The branches of an `if` write the same one.
+                # The branches of an `if` write the same tensor.
                 if self.of[tensor] < 0 and tensor not in self.within:
                     self._place(tensor)
                     used += self.needs[tensor]
@@ -197,7 +195,7 @@ class _Planner:
                     insort(self.free, (self.sizes[self.of[tensor]], self.of[tensor]))
 
     def _place(self, tensor: int) -> None:
-        """Assign a buffer to a tensor: a free one if there is one of the right size."""
+        """Assign a buffer to a tensor: a free one if one has a suitable size."""
         need, free = self.needs[tensor], len(self.free)
         at = bisect_left(self.free, (need, -1))
         if at < free and self.free[at][0] <= need * RANGE:
@@ -218,7 +216,7 @@ class _Planner:
         self.had[buffer].append(tensor)
 
     def pack(self) -> None:
-        """Assign each tensor a buffer of its own; buffers may overlap."""
+        """Assign each tensor its own buffer; buffers may overlap."""
         sizes = {had[0]: size for had, size in zip(self.had, self.sizes)}
         offsets = packed(sizes, {tensor: self.liveness.lives[tensor] for tensor in sizes})
         self.offsets = [offsets[tensor] for tensor in sizes]
@@ -226,7 +224,7 @@ class _Planner:
             self.choices[tensor] = Choice("packed", -1, 0, size, size)
 
     def buffers(self) -> tuple[Buffer, ...]:
-        """Return the buffers, one after another unless they have been packed."""
+        """Return the buffers, which are consecutive unless they have been packed."""
         offsets = self.offsets or [0, *accumulate(self.sizes)]
         return tuple(
             Buffer(number, offset, size, tuple(had))

@@ -1,13 +1,13 @@
 """A function as straight-line code over tensors, the input of memory planning.
 
 The code consists of operations, each of which reads tensors and computes new ones: calls of operators and of
-kernels (functions marked `Primitive` or `Compiler`), and `if`, whose branches are blocks of their own. Names,
+kernels (functions marked `Primitive` or `Compiler`), and `if`, whose branches are separate blocks. Names,
 tuples and projections only refer to tensors. A reshape is an operation that computes no tensor: its result is
-its argument under another shape. A kernel that only takes a contiguous part of a computed tensor can be a
-view as well: its result is a part of that tensor's memory.
+its argument with another shape. A kernel that only takes a contiguous part of a computed tensor can be a view
+as well: its result is a part of that tensor's memory.
 
 Programs that build functions at run time, call other functions of the module, match on data types or use
-references are refused: which of their tensors are live is known only at run time.
+references are rejected, because the liveness of their tensors is known only at run time.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Operation:
     """An expression that is one step: it reads tensors and writes others, by number; a view writes none.
 
     An `if` has its branches as `blocks`, and as `results` the tensors of each branch's value. Its `reads` are
-    the condition, then the tensors that its branches read from outside. The result of an operation that
+    the condition, then the tensors that its branches read from outside. The result of an operation with
     `is_part` is a part of the tensor that it reads.
     """
 
@@ -69,20 +69,20 @@ class Operation:
 
     @property
     def is_view(self) -> bool:
-        """Whether the result is the argument under another shape."""
+        """Whether the result is the argument with another shape."""
         return not self.writes and isinstance(self.expr, Call) and len(self.reads) == 1
 
 
 class StraightLine:
     """The operations of a typed function, `block`, in the order of the program; `order` are its expressions
-    except names, constants and functions, each after its parts.
+    except names, constants and functions, each after its operands.
 
-    `tensors` are all tensors, by number; `of(expr)` are the numbers of those that an expression's value
-    consists of; `result` those of the function's. `home` maps each expression to its scope, `scopes` maps a
-    tensor to the scopes in which it has a name (where no `let` names it, the one in which it is computed).
-    Without `views` a reshape writes a tensor too. With `parts`, kernels that take a contiguous part of a
-    computed tensor, from a multiple of `parts` bytes on, compute nothing: `within` maps the tensor that each
-    writes to the tensor that it is a part of, and its first byte there.
+    `tensors` are all tensors, by number; `of(expr)` are those that make up an expression's value;
+    `result` those of the function's. `home` maps each expression to its scope, `scopes` maps a tensor to the
+    scopes in which it has a name (where no `let` names it, the one in which it is computed). Without `views`
+    a reshape writes a tensor too. With `parts`, kernels that take a contiguous part of a computed tensor,
+    starting at a multiple of `parts` bytes, compute nothing: `within` maps the tensor that each writes to the
+    tensor that contains it, and its first byte there.
 
     Raises a RelayError for a program that cannot be planned, and a ValueError where types are missing.
     """
@@ -105,7 +105,7 @@ class StraightLine:
         self.block = self._blocks()
 
     def of(self, expr: Expr) -> tuple[int, ...]:
-        """Return the tensors that the value of `expr` consists of, those of a tuple's fields in order."""
+        """Return the tensors in the value of `expr`, those of a tuple's fields in order."""
         source = expr
         while isinstance(source, Var) and source not in self._of:
             if source not in self._values:
@@ -173,7 +173,9 @@ class StraightLine:
         return writes
 
     def _part(self, callee: Expr, reads: tuple[int, ...]) -> int | None:
-        """Return the first byte that a kernel takes of the tensor that it reads, if it does nothing else."""
+        """Return the first byte that a kernel takes of the tensor that it reads, if it only takes a
+        contiguous part.
+        """
         body = callee.body if isinstance(callee, Function) and "Primitive" in callee.attrs else None
         source = self.tensors[reads[0]] if len(reads) == 1 else None
         if source is None or source.origin is not Origin.COMPUTED or not isinstance(body, Call):
@@ -244,7 +246,7 @@ class StraightLine:
 
 
 def _order(body: Expr) -> list[Expr]:
-    """Return the expressions below `body` except names, constants and functions, each after its parts;
+    """Return the expressions below `body` except names, constants and functions, each after its operands;
     functions are not entered.
     """
     done: list[Expr] = []
@@ -295,14 +297,12 @@ def _read(operation: Operation) -> tuple[int, ...]:
 
 
 def is_kernel(expr: Expr) -> bool:
-    """Return whether `expr` is a function that is one kernel."""
+    """Whether `expr` is a function that is compiled to one kernel."""
     return isinstance(expr, Function) and ("Primitive" in expr.attrs or "Compiler" in expr.attrs)
 
 
 def is_reshape(callee: Expr) -> bool:
-    """Return whether the result of a call has its first argument's elements, in their order, under another
-    shape.
-    """
+    """Whether the result of a call has its first argument's elements, in their order, with another shape."""
     if isinstance(callee, Function):
         return "relay.reshape_only" in callee.attrs
     return isinstance(callee, Op) and callee.has(Trait.RESHAPE)
@@ -312,7 +312,7 @@ def is_reshape(callee: Expr) -> bool:
 
 
 def _leaves(expr: Expr) -> list[TensorType]:
-    """Return the tensors that a value of the type of `expr` consists of."""
+    """Return the tensor types in the type of `expr`."""
     return list(_flat(expr.checked_type, expr))
 
 

@@ -1,4 +1,4 @@
-"""Type variables of expressions and types: all, those introduced, and those free."""
+"""The type variables of expressions and types: all of them, the bound ones, and the free ones."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..ir.walk import children, type_children
 
 
 def all_type_vars(expr: Expr | Type, mod: IRModule | None = None) -> list[TypeVar]:
-    """Return the type variables that occur, introduced or used, in the order of the program. `mod` is not
-    needed.
+    """Return the type variables that occur, introduced or used, in the order of the program. `mod` is
+    ignored.
     """
     return _walk(expr)[0]
 
 
 def bound_type_vars(expr: Expr | Type, mod: IRModule | None = None) -> list[TypeVar]:
-    """Return the type variables that functions and function types introduce. `mod` is not needed."""
+    """Return the type variables that functions and function types introduce. `mod` is ignored."""
     return _walk(expr)[1]
 
 
 def free_type_vars(expr: Expr | Type, mod: IRModule | None = None) -> list[TypeVar]:
-    """Return the type variables that are used and not introduced. `mod` is not needed."""
+    """Return the type variables that are used and not introduced. `mod` is ignored."""
     variables, introduced = _walk(expr)
     return [var for var in variables if var not in set(introduced)]
 

@@ -1,4 +1,4 @@
-"""Element types and constants of programs."""
+"""The element types of programs, and a check for constants."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..ir.walk import post_order, type_children
 
 
 def all_dtypes(expr: Expr | IRModule) -> set[str]:
-    """Return the element types of all tensors in a typed program, parts of tuples and of functions included.
-    An expression without a type counts by its annotation, if it has one.
+    """Return the element types of all tensors in a typed program, including those in tuples and function
+    types. For an expression without a type, its annotation is used, if it has one.
     """
     roots = list(expr.functions.values()) if isinstance(expr, IRModule) else [expr]
     return {t.dtype for root in roots for node in post_order(root) for t in _tensors(_type(node))}
@@ -35,5 +35,5 @@ def _tensors(type_: Type | None) -> Iterator[TensorType]:
 
 
 def check_constant(expr: Expr) -> bool:
-    """Return whether an expression is a constant, or a tuple of constants."""
+    """Whether an expression is a constant, or a nested tuple of constants."""
     return all(isinstance(node, (Constant, Tuple)) for node in post_order(expr))

@@ -12,15 +12,15 @@ from ..ir.walk import children
 
 
 class IllFormed(NamedTuple):
-    """What is wrong, in one sentence, and where."""
+    """A violation: what is wrong, in one sentence, and the source location."""
 
     message: str
     span: Span | None
 
 
 def well_formed(expr: Expr | IRModule) -> bool:
-    """Return whether each variable is introduced at most once (by a parameter, `let` or pattern), and not
-    used outside its scope. Variables that nothing introduces are free, which is allowed.
+    """Whether each variable is introduced at most once (by a parameter, `let` or pattern), and not used
+    outside its scope. Variables that nothing introduces are free, which is allowed.
     """
     return why_ill_formed(expr) is None
 
@@ -42,7 +42,7 @@ class _Leave(NamedTuple):
 
 
 class _Enter(NamedTuple):
-    """The start of a scope: introduces variables, for `body`."""
+    """The start of a scope that introduces variables for `body`."""
 
     variables: tuple[Var, ...]
     body: tuple[Expr, ...]
@@ -55,7 +55,7 @@ class _Check:
 
     def __init__(self) -> None:
         self.seen: set[Expr] = set()
-        self.ever: set[Var] = set()  # introduced so far
+        self.ever: set[Var] = set()  # all variables introduced so far
         self.free: set[Var] = set()
         self.visible: set[Var] = set()
 
@@ -99,7 +99,7 @@ class _Check:
 
 
 def _steps(expr: Expr) -> list[Expr | _Enter]:
-    """Return the parts of an expression, those with variables of their own as scopes."""
+    """Return the operands of an expression, as scopes where they introduce variables."""
     if isinstance(expr, Function):
         return [_Enter(expr.params, (expr.body,))]
     if isinstance(expr, Let):

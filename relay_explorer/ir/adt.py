@@ -12,10 +12,12 @@ from .types import GlobalTypeVar, Type, TypeVar
 
 
 class Constructor(Expr):
-    """A way to make a value of the type `belong_to`, from arguments of types `inputs`.
+    """A constructor of the algebraic data type `belong_to`: applied to arguments of types `inputs`, it makes
+    a value of that type.
 
-    `tag` is a number that tells it from the constructors of other types too: those of one type follow each
-    other, from a number that is made of the type's name. A declaration (TypeData) sets it.
+    `tag` is an integer that also distinguishes it from the constructors of other types: the constructors of
+    one type are numbered consecutively, from a base derived from the type's name. A declaration (TypeData)
+    sets it.
     """
 
     __slots__ = ("belong_to", "inputs", "name_hint", "tag")
@@ -43,7 +45,7 @@ class Constructor(Expr):
         return Call(self, [as_expr(a) for a in args])
 
 
-_set_tag = Constructor.__dict__["tag"].__set__  # a declaration numbers the constructors that it is built from
+_set_tag = Constructor.__dict__["tag"].__set__  # a declaration numbers its constructors
 
 
 class TypeData(Type):
@@ -73,7 +75,7 @@ class TypeData(Type):
 
 
 class Pattern(Node):
-    """Base of what stands on the left of a match clause. Prints as text: `Cons(%x, _)`."""
+    """Base of the patterns on the left-hand side of a match clause. Prints as text: `Cons(%x, _)`."""
 
     __slots__ = ("span",)
     span: Span | None
@@ -97,7 +99,7 @@ class Pattern(Node):
 
 
 class PatternWildcard(Pattern):
-    """`_`: anything."""
+    """`_`: matches anything."""
 
     __slots__ = ()
 
@@ -107,7 +109,7 @@ class PatternWildcard(Pattern):
 
 
 class PatternVar(Pattern):
-    """`%x`: anything, which the clause then calls `var`."""
+    """`%x`: matches anything, and binds it to `var` in the clause."""
 
     __slots__ = ("var",)
 
@@ -118,7 +120,7 @@ class PatternVar(Pattern):
 
 
 class PatternConstructor(Pattern):
-    """`C(p, …)`: a value that `constructor` made, whose parts match `patterns`."""
+    """`C(p, …)`: matches a value built by `constructor` whose fields match `patterns`."""
 
     __slots__ = ("constructor", "patterns")
 
@@ -132,7 +134,7 @@ class PatternConstructor(Pattern):
 
 
 class PatternTuple(Pattern):
-    """`(p, …)`: a tuple whose fields match."""
+    """`(p, …)`: matches a tuple whose fields match `patterns`."""
 
     __slots__ = ("patterns",)
 
@@ -143,7 +145,7 @@ class PatternTuple(Pattern):
 
 
 class Clause(Node):
-    """One line of a match: where `lhs` matches, the value is `rhs`."""
+    """One clause of a match: where `lhs` matches, the value is `rhs`."""
 
     __slots__ = ("lhs", "rhs", "span")
 
@@ -155,7 +157,9 @@ class Clause(Node):
 
 
 class Match(Expr):
-    """`match (data) { clauses }`: the first clause that matches; `complete` says that one always must."""
+    """`match (data) { clauses }`: evaluates the first clause that matches; `complete` asserts that some
+    clause always does.
+    """
 
     __slots__ = ("clauses", "complete", "data")
 

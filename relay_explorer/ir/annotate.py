@@ -1,9 +1,9 @@
-"""The one way to annotate an expression: with its checked type, its origin and its source span.
+"""Set the annotations of an expression: its checked type, its origin and its source span.
 
-Expressions are immutable (see `node`), but inference learns a type after the expression was built, and a
-pass knows where a new expression came from only once it has it. These functions set the three annotations.
-Call them on an expression that you have just built, before anything else can see it: an expression of the
-program that a pass was given stays as it is. Each returns the expression.
+Expressions are immutable (see `node`), but inference learns a type after the expression was built, and a pass
+can name the origin of a new expression only once it has built it. Only these functions set the three
+annotations. Call them on an expression that you have just built, before other code can see it: never annotate
+an expression of a pass's input program. Each returns the expression.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _set = object.__setattr__
 
 
 def set_checked_type(expr: E, type_: Type | None) -> E:
-    """Record the type that inference found, or None for a type that is not known."""
+    """Record the type that inference found, or None for an unknown type."""
     _set(expr, "_checked_type", type_)
     return expr
 
 
 def set_origin(expr: E, origin: Iterable[Expr]) -> E:
-    """Record the expressions that `expr` came from."""
+    """Record the expressions from which `expr` was derived."""
     _set(expr, "origin", tuple(origin))
     return expr
 
 
 def set_span(expr: E, span: Span | None) -> E:
-    """Record the place in the source that `expr` came from."""
+    """Record the source location of `expr`."""
     _set(expr, "span", span)
     return expr

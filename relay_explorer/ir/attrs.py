@@ -1,10 +1,10 @@
-"""Attributes: the constants of a call (`axis=1`), with a schema for each operator.
+"""Attributes: the compile-time constants of a call (`axis=1`), with a schema for each operator.
 
     class SoftmaxAttrs(Attrs, key="relay.attrs.SoftmaxAttrs"):
         axis: int = attr(-1, "The axis that is summed over.")
 
-The annotation is the kind that values are converted to; `KINDS` lists the kinds. An attribute without a
-default is declared with `required("…")`.
+An attribute's annotation is its kind, to which values are converted; `KINDS` lists the kinds. An attribute
+without a default is declared with `required("…")`.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ REQUIRED = _Required()
 
 
 class Field(NamedTuple):
-    """One attribute: its name, the kind of its values, its default (or REQUIRED), and what it means.
+    """One attribute: its name, the kind of its values, its default (or REQUIRED), and its description.
 
-    `normal` makes the value of what a builder was given; None where the kind alone does.
+    `normal` converts a builder's argument to the attribute's value; it is None where the conversion of the
+    kind suffices.
     """
 
     name: str
@@ -63,7 +64,7 @@ def required(doc: str, *, kind: str = "", normal: Callable[[Anything], Value] | 
 
 
 class Attrs:
-    """Base of attribute classes. Values are read as `attrs.axis` or `attrs["axis"]`, and do not change."""
+    """Base of attribute classes. Values are read as `attrs.axis` or `attrs["axis"]`, and are immutable."""
 
     _fields: ClassVar[dict[str, Field]] = {}
     _key: ClassVar[str] = "Attrs"
@@ -71,7 +72,7 @@ class Attrs:
 
     @staticmethod
     def by_key(key: str) -> type[Attrs] | None:
-        """Return the attributes class with that key, the last one declared; None where there is none (yet:
+        """Return the attributes class that was last declared with that key; None where there is none (yet:
         operators declare theirs when they are first looked up).
         """
         schema = Attrs._schemas.get(key)
@@ -83,13 +84,14 @@ class Attrs:
         Attrs._schemas[cls._key] = cls
         fields = dict(cls._fields)
         for name, annotation in cls.__annotations__.items():
-            # Where annotations are evaluated, as in a notebook's cell, the kind is a class.
+            # Where annotations are evaluated, as in a notebook cell, the annotation is a class.
             kind = annotation.__name__ if isinstance(annotation, type) else str(annotation)
             if "ClassVar" in kind:
                 continue
             if kind not in KINDS:
                 raise TypeError(
-                    f"{cls.__name__}.{name}: unknown kind of attribute {kind!r}; known are {', '.join(KINDS)}"
+                    f"{cls.__name__}.{name}: unknown kind of attribute {kind!r}; "
+                    f"supported are {', '.join(KINDS)}"
                 )
             declared = cls.__dict__[name]
             default = declared.default if declared.default is REQUIRED else KINDS[kind](declared.default)
@@ -99,7 +101,9 @@ class Attrs:
 
     @classmethod
     def of(cls, values: dict[str, Value]) -> Self:
-        """Attributes of the values of all fields, which have their kinds: unchecked, for inner loops."""
+        """Build attributes from the values of all fields, which must already have their kinds: unchecked, for
+        inner loops.
+        """
         self: Self = object.__new__(cls)
         self.__dict__.update(values)
         return self
@@ -130,7 +134,7 @@ class Attrs:
         for name, field in fields.items():
             if name not in store:
                 if field.default is REQUIRED and field.kind.endswith("| None"):
-                    store[name] = None  # TVM printed such attributes always, and its builders filled in None
+                    store[name] = None  # TVM always printed such attributes, and its builders filled in None
                     continue
                 if field.default is REQUIRED:
                     raise AttributeSchemaError(
@@ -204,7 +208,7 @@ def derived_schema(key: str, fields: Callable[[], Sequence[Field]], module: str)
 
 
 def _restored(key: str, values: dict[str, Value]) -> Attrs:
-    """Attributes that were pickled, of a class that was derived."""
+    """Restore pickled attributes whose class was derived."""
     from .op import Op
 
     schema = Attrs.by_key(key)
@@ -216,7 +220,7 @@ def _restored(key: str, values: dict[str, Value]) -> Attrs:
 
 
 class DictAttrs(Attrs):
-    """Attributes without a schema: those of functions and modules (`Primitive=1`)."""
+    """Attributes without a schema, as functions and modules have them (`Primitive=1`)."""
 
     def __init__(self, values: Mapping[str, Value] | None = None, /, **more: Value) -> None:
         self.__dict__.update(values or {})
@@ -236,10 +240,10 @@ class DictAttrs(Attrs):
 
 
 def same_value(a: Value, b: Value) -> bool:
-    """Equality of attribute values; 1 and True and 1.0 are different."""
+    """Whether two attribute values are equal; 1, True and 1.0 are all different."""
     if type(a) is not type(b) and not (isinstance(a, tuple) and isinstance(b, tuple)):
         whole = isinstance(a, int) and isinstance(b, int) and not isinstance(a, bool) | isinstance(b, bool)
-        return whole and int(a) == int(b)  # old code's IntImm is an integer
+        return whole and int(a) == int(b)  # TVM code's IntImm is an integer
     if isinstance(a, (tuple, list)):
         return len(a) == len(b) and all(map(same_value, a, b))
     if isinstance(a, float):
@@ -295,7 +299,7 @@ def _dtype(value: Value) -> str:
         name = DEFAULT_WIDTHS.get(value.__name__, value.__name__)
     elif hasattr(value, "name"):
         name = str(value.name)
-    elif hasattr(value, "dtype"):  # a tensor type stands for that of its elements
+    elif hasattr(value, "dtype"):  # a tensor type stands for its element type
         return _dtype(value.dtype)
     else:
         raise TypeError
@@ -377,7 +381,7 @@ KINDS: dict[str, Callable[[Value], Value]] = _PLAIN | {
 
 
 class Exact(NamedTuple):
-    """Values that a kind leaves as they are: those of the class `cls`, and None where it is `optional`."""
+    """A kind that leaves some values unchanged: those of the class `cls`, and None where it is `optional`."""
 
     cls: type
     optional: bool
@@ -404,5 +408,5 @@ KIND_WORDS = {
 }
 KIND_WORDS |= {f"{kind} | None": f"{words} or None" for kind, words in KIND_WORDS.items()}
 DType = str
-Number = Anything  # a bool, int or float, kept as it was given
+Number = Anything  # a bool, int or float, not converted
 Pairs = tuple[tuple[int, ...], ...]

@@ -1,4 +1,4 @@
-"""Replacing variables by expressions, parameters by constants."""
+"""Replace variables by expressions, and parameters by constants."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ class _Bind(ExprMutator):
 
 
 def bind(expr: Expr, binds: Mapping[Var | str, Expr]) -> Expr:
-    """`expr` with variables replaced; of a function, parameters that are replaced are no longer parameters.
+    """Replace variables of `expr`; where it is a function, replaced parameters are removed from its
+    parameters.
 
-    Variables may be given by name; a name that `expr` does not have is a RelayError.
+    Variables may be given by name; a name that does not occur in `expr` raises a RelayError.
     """
     by_name = {v.name_hint: v for v in all_vars(expr)}
     values: dict[Var, Expr] = {}
@@ -39,11 +40,10 @@ def bind(expr: Expr, binds: Mapping[Var | str, Expr]) -> Expr:
 
 
 def bind_params_by_name(func: Function, params: Mapping[str, object]) -> Function:
-    """`func` with the parameters that `params` names replaced by constants: NDArrays, arrays, lists or
-    numbers.
+    """Replace the parameters of `func` that `params` names by constants: NDArrays, arrays, lists or numbers.
 
-    Names that no parameter has are not looked at, as weight files hold more than a function needs; a name
-    that several parameters have is a RelayError.
+    Names that match no parameter are ignored, because weight files hold more than a function needs; a name
+    that several parameters share raises a RelayError.
     """
     values: dict[Var | str, Expr] = {}
     for name, value in params.items():

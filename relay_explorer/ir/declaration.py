@@ -1,4 +1,5 @@
-"""What an operator answers besides what it computes, and the traits that passes ask for.
+"""The classes in which an operator's declaration answers the questions of passes: gradients, precision,
+traits.
 
 `relay_explorer.ops.operator` collects the answers, and `relay_explorer.ir.op.Op` holds them.
 """
@@ -19,12 +20,12 @@ GradientRule = Callable[["Call", "Expr"], "Sequence[Expr | None]"]
 
 @dataclass(frozen=True)
 class Gradient:
-    """How derivatives go back through an operator.
+    """How an operator propagates derivatives in the backward pass.
 
-    `formula` says it in one line: `dy` is the derivative with respect to the result `y`, `dx` with respect to
-    the operand `x`. `rule` builds it: a function of `call`, a call of the operator that has its type, as have
-    its operands (as an expression it is the value that the operator computed, which a gradient may use
-    again), and of `grad`, the derivative with respect to the call's value, of that value's type. It returns
+    `formula` states it in one line: `dy` is the derivative with respect to the result `y`, `dx` with respect
+    to the operand `x`. `rule` builds it from `call` and `grad`. `call` is a typed call of the operator, with
+    typed operands; used as an expression it is the value that the forward pass computed, which a gradient may
+    reuse. `grad` is the derivative with respect to the call's value, of that value's type. The rule returns
     the derivative with respect to each operand, of the operand's type; for a tuple, an expression that is a
     tuple. None stands for zero, where the value does not depend smoothly on an operand: an index, a
     condition, a shape.
@@ -36,22 +37,22 @@ class Gradient:
 
 @dataclass(frozen=True)
 class NotApplicable:
-    """An answer of an operator for which a question has no answer, and why."""
+    """States that a question does not apply to an operator, and why."""
 
     reason: str
 
 
 class Precision(Enum):
-    """What mixed precision makes of an operator, by TVM's lists."""
+    """How mixed precision treats an operator, by TVM's lists."""
 
-    ALWAYS = "always"  # pays for the casts that it needs
+    ALWAYS = "always"  # its speedup pays for the casts that it needs
     FOLLOW = "follow"  # takes the precision of its operands
     NEVER = "never"  # loses too much in a narrow type
     UNLISTED = "unlisted"  # in none of TVM's lists: treated like NEVER, unless its operands are narrow anyway
 
 
 class Trait(Enum):
-    """A property that passes ask for (`op.has(Trait.RESHAPE)`), so that none lists operators by name."""
+    """A property that passes query (`op.has(Trait.RESHAPE)`), so that no pass lists operators by name."""
 
     RESHAPE = "the elements stay in their order; only the shape changes"
     TRANSPOSE = "the elements stay; their order in memory changes"
@@ -77,5 +78,5 @@ class Trait(Enum):
     SIZED_BY_VALUES = "the size of the result may depend on the operands' values"
     DIFFERS_IN_TRAINING = "inference computes something else than training, so it is not folded"
     APPROXIMATION = "it approximates the operator of the same name without `fast_`"
-    NON_COMPUTATIONAL = "a mark: the value is the operand's, and no kernel is made for it"
+    NON_COMPUTATIONAL = "a marker: returns its operand, and no kernel is generated for it"
     MULTIPLY_ADD = "every other operation is an addition to a product"

@@ -1,7 +1,7 @@
-"""Structural equality and hashing of types, expressions and modules.
+"""Structural equality of types, expressions and modules.
 
-Two programs are equal if they differ in the names of bound variables only. Sharing counts: a value used
-twice is not equal to the same value computed twice.
+Two programs are equal if they differ in the names of bound variables only. Sharing counts: a value used twice
+is not equal to the same value computed twice.
 """
 
 from __future__ import annotations
@@ -62,20 +62,22 @@ if TYPE_CHECKING:
 
 Node = object
 
-# Numbers in attributes that are this near are the same, as in TVM: an `epsilon` of 1e-5 is the one that was
-# read from a float32 constant.
+# Numbers in attributes within this distance are equal, as in TVM: an `epsilon` of 1e-5 equals the one that
+# was read from a float32 constant.
 FLOAT_TOLERANCE = 1e-9
 
 
 class _Comparison:
-    """One comparison of two graphs: which node stands for which, and the pairs still to be looked at."""
+    """The state of comparing two graphs: the correspondence between their nodes, and the pairs still to
+    compare.
+    """
 
     def __init__(self, map_free_vars: bool) -> None:
         self.map_free_vars = map_free_vars
         self.forward: dict[int, Node] = {}
         self.backward: dict[int, Node] = {}
         self.pending: list[tuple[Node, Node]] = []
-        self.keep: list[Node] = []  # what the ids above belong to stays alive
+        self.keep: list[Node] = []  # keeps the objects alive whose ids are used above
 
     def pair(self, a: Node, b: Node) -> None:
         self.forward[id(a)] = b
@@ -107,7 +109,7 @@ class _Comparison:
         if a is None or b is None:
             return None if a is b else f"{_brief(a)} against {_brief(b)}"
         if isinstance(a, Tuple) and isinstance(b, Tuple) and not (a.fields or b.fields):
-            return None  # a value, as constants are: each use of `()` is written as one
+            return None  # compared by value, like constants: the text format writes `()` at each use
         if a.__class__ is not b.__class__:
             return f"{_kind(a)} `{_brief(a)}` against {_kind(b)} `{_brief(b)}`"
         if isinstance(a, Type):
@@ -117,7 +119,7 @@ class _Comparison:
         return self.expr(a, b)  # type: ignore[arg-type]  # same class
 
     def variable(self, a: Var | TypeVar, b: Var | TypeVar) -> str | None:
-        """Compare variables that no binder has introduced so far."""
+        """Compare variables that no binder has introduced yet."""
         if a is b:
             self.pair(a, b)
             return None
@@ -155,7 +157,7 @@ class _Comparison:
         return None
 
     def attrs(self, a: Attrs | None, b: Attrs | None) -> bool:
-        """Whether attributes are the same; programs in them are compared as such."""
+        """Whether attributes are equal; programs in them are compared structurally."""
         if a is None or b is None:
             return (a is None or not a.keys()) and (b is None or not b.keys())
         if a._key != b._key or set(a.keys()) != set(b.keys()):
@@ -163,9 +165,9 @@ class _Comparison:
         return all(self.value(value, b[name]) for name, value in a.items())
 
     def value(self, a: Node, b: Node) -> bool:
-        """Whether two values of attributes are the same."""
+        """Whether two attribute values are equal."""
         if isinstance(a, (Expr, Type, Pattern)) and isinstance(b, (Expr, Type, Pattern)):
-            self.pending.insert(0, (a, b))  # after the rest, when all variables have met their partners
+            self.pending.insert(0, (a, b))  # after all else, when every variable has its counterpart
             return True
         if isinstance(a, Id) and isinstance(b, Id):
             return self.forward.get(id(a.var), a.var) is b.var
@@ -178,7 +180,7 @@ class _Comparison:
         return same_value(a, b)
 
     def entry(self, key: Node, value: Node, other: dict[Node, Node], position: int) -> bool:
-        """Whether `other` has an entry that is the same; a variable as key means its partner there."""
+        """Whether `other` has an equal entry; a variable as key corresponds to its counterpart there."""
         if isinstance(key, Id):
             partner = self.forward.get(id(key.var), key.var)
             counterpart: Node = partner.vid if isinstance(partner, Var) else key
@@ -202,7 +204,7 @@ class _Comparison:
             return None if a is b else f"operator `{_brief(a)}` against `{_brief(b)}`"
         if isinstance(a, Constant) and isinstance(
             b, Constant
-        ):  # values: the text format writes each where it is used
+        ):  # compared by value: the text format writes each at its use
             return None if a.data == b.data else f"constant {_brief(a)} against {_brief(b)}"
         self.pair(a, b)
         match a, b:
@@ -321,7 +323,7 @@ class _Comparison:
         return None
 
     def size(self, a: object, b: object) -> bool:
-        """Whether two dimensions are the same. A parameter binds the names in its type; others are free."""
+        """Whether two dimensions are equal. A parameter binds the names in its type; others are free."""
         if not (isinstance(a, Size) and isinstance(b, Size)):
             return a == b
         if isinstance(a, SizeVar) and isinstance(b, SizeVar):
@@ -337,7 +339,7 @@ class _Comparison:
 
 
 def _size_variables(type_: Type | None) -> list[SizeVar]:
-    """List the size variables of a type, each once, in the order in which it is written."""
+    """Return the distinct size variables of a type, in the order in which they are written."""
     names: dict[SizeVar, None] = {}
     pending = [] if type_ is None else [type_]
     while pending:

@@ -1,7 +1,7 @@
-"""Errors that name the place, say what disagrees, and what to try.
+"""Errors that point at the source location, say what disagrees, and suggest what to try.
 
-Every error that a user's program can cause is a `RelayError`. It holds the parts (message, span, notes,
-help) so that a view can draw them, and renders them as text with the line and a caret.
+Every error that a user's program can cause is a `RelayError`. It keeps its parts (message, span, notes, help)
+separate so that a view can draw them, and renders them as text with the source line and carets.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from typing import NamedTuple
 
 from .span import Span
 
-_MAX_LINE_LENGTH = 160  # longer source lines are cut around the caret: some have megabytes
+_MAX_LINE_LENGTH = 160  # longer source lines are truncated around the caret: some have megabytes
 
 
 class Note(NamedTuple):
-    """A sentence that belongs to an error, and the place it speaks of, if any."""
+    """A sentence that explains an error, and the source location that it refers to, if any."""
 
     message: str
     span: Span | None = None
 
 
 class RelayError(RuntimeError):
-    """A program, or a use of the package, that cannot be accepted.
+    """An invalid program, or an invalid use of the package.
 
-    `message` is one sentence; `span` the place; `notes` how it was derived; `help` what to try, one entry a
-    suggestion.
+    `message` is one sentence; `span` the source location; `notes` the derivation of the error; `help`
+    suggestions of what to try, one per entry.
     """
 
     def __init__(
@@ -45,33 +45,33 @@ class RelayError(RuntimeError):
 
 
 class ParseError(RelayError):
-    """Text that is not a Relay program."""
+    """The text is not a Relay program."""
 
 
 class TypeInferenceError(RelayError):
-    """A program whose types disagree, or cannot all be found."""
+    """The types of a program disagree, or cannot all be inferred."""
 
 
 class AttributeSchemaError(RelayError):
-    """An operator given an attribute that it does not have, or a value of the wrong kind."""
+    """A call gives an operator an attribute that it does not have, or a value of the wrong kind."""
 
 
 class UnknownOperatorError(RelayError):
-    """An operator name that nothing defines."""
+    """No operator has the given name."""
 
 
 class ModuleError(RelayError):
-    """A module asked for something that it does not hold, or told to hold a name twice."""
+    """A module does not define a name that was looked up, or defines a name already."""
 
 
 class PassError(RelayError):
-    """A pass of the package went wrong: its own fault, not the program's. The error that it ended with is the
+    """A pass of the package failed: a bug of the pass, not of the program. The original error is its
     cause.
     """
 
 
 class PassOptionError(RelayError, TypeError):
-    """A pass given an option that it does not have, or a value that the option cannot have."""
+    """A pass was given an option that it does not have, or a value that is invalid for the option."""
 
 
 def _placed(message: str, span: Span | None, word: str) -> str:
@@ -92,7 +92,7 @@ def _excerpt(span: Span) -> str:
         text, start, end = text[cut : cut + _MAX_LINE_LENGTH], start - cut, end - cut
     shown = "".join(
         [c if c.isprintable() else " " for c in text]
-    )  # one column each, and nothing a terminal obeys
+    )  # one column per character, without control characters
     carets = "^" * max(1, min(end, len(shown)) - start)
     gutter = f"{span.line:>4} | "
     return f"{gutter}{lead}{shown}\n{' ' * (len(gutter) - 2)}| {' ' * (len(lead) + start)}{carets}"

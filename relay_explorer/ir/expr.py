@@ -1,9 +1,9 @@
 """Relay's expressions (figure 1 of the paper).
 
 Expressions are immutable: assigning a field raises an AttributeError. Besides its operands an expression has
-three annotations: `span`, its place in the source; `origin`, the expressions that it came from, so that any
-value can be followed back through a pipeline; and `checked_type`, after type inference. Only the functions of
-`annotate` set them.
+three annotations: `span`, its source location; `origin`, the expressions from which it was derived, so that
+any value can be traced back through a pipeline; and `checked_type`, after type inference. Only the functions
+of `annotate` set them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Expr(Node):
     _checked_type: Type | None
 
     def _lock(self, span: Span | None, checked_type: Type | None = None) -> None:
-        """Set the annotations of a new expression, and accept assignments no more."""
+        """Set the annotations of a new expression, and reject assignments from then on."""
         self.span = span
         self.origin = ()
         self._checked_type = checked_type
@@ -39,7 +39,7 @@ class Expr(Node):
 
     @property
     def checked_type(self) -> Type:
-        """The type that inference found; a ValueError before inference."""
+        """The inferred type; raises a ValueError before inference."""
         type_ = self._checked_type
         if type_ is None:
             raise ValueError(
@@ -114,7 +114,7 @@ class Expr(Node):
 
 
 def _operator(name: str, lhs: object, rhs: object) -> Expr:
-    """Build an arithmetic call; a Python number takes the element type of the other operand where that is
+    """Build an arithmetic call; a Python number takes the element type of the other operand, if that is
     known.
     """
     from .op import Op
@@ -133,13 +133,13 @@ def _beside(value: object, other: object) -> Expr:
 
 
 def unwrapped(value: Anything) -> Anything:
-    """`value`, or the call in it where it is a TupleWrapper."""
+    """Return `value`, or the call that it wraps if it is a TupleWrapper."""
     return value if isinstance(value, Expr) else getattr(value, "tuple_value", value)
 
 
 def as_expr(value: object) -> Expr:
-    """`value` itself if it is an expression, a tuple or list of values as a tuple, and anything else as a
-    constant.
+    """Convert `value` to an expression: an expression stays itself, a tuple or list that contains expressions
+    becomes a Tuple, and anything else a constant.
     """
     value = unwrapped(value)
     if isinstance(value, Expr):
@@ -150,7 +150,7 @@ def as_expr(value: object) -> Expr:
 
 
 class Constant(Expr):
-    """A tensor known when the program is written."""
+    """A tensor whose value is part of the program."""
 
     __slots__ = ("data",)
 
@@ -161,7 +161,7 @@ class Constant(Expr):
 
 
 class Tuple(Expr):
-    """Several values as one."""
+    """A tuple of expressions."""
 
     __slots__ = ("fields",)
 
@@ -209,12 +209,14 @@ class Var(Expr):
 
     @property
     def vid(self) -> Id:
-        """What `tvm.relay` told variables apart by; here, the object itself."""
+        """The identity of the variable, by which `tvm.relay` distinguished variables; here, that of the
+        object itself.
+        """
         return Id(self)
 
 
 class GlobalVar(Expr):
-    """The name of a module's function."""
+    """The name of a function in a module."""
 
     __slots__ = ("name_hint",)
 
@@ -246,7 +248,7 @@ class Call(Expr):
         self.args = tuple(args)
         self.attrs = attrs
         self.type_args = tuple(type_args) if type_args else ()
-        self.span = span  # `_lock`, written out: most expressions are calls
+        self.span = span  # `_lock`, inlined: most expressions are calls
         self.origin = ()
         self._checked_type = None
         self.__class__ = self._locked
@@ -261,7 +263,7 @@ class Call(Expr):
         origin: tuple[Expr, ...] = (),
         checked_type: Type | None = None,
     ) -> Call:
-        """Build a call of tuples, with its annotations, in less time than the constructor needs: for inner
+        """Build a call from tuples, with its annotations, in less time than the constructor needs: for inner
         loops.
         """
         self = _new_call(_UNLOCKED_CALL)
@@ -276,12 +278,12 @@ class Call(Expr):
         return self
 
 
-_new_call: Callable[[Anything], Call] = object.__new__  # without the call of a metaclass
+_new_call: Callable[[Anything], Call] = object.__new__  # skips the metaclass's call
 _UNLOCKED_CALL: Final = Call._unlocked
 
 
 class Let(Expr):
-    """`let variable = value; body`: the value is computed once, before the body."""
+    """`let variable = value; body`: evaluates the value once, before the body."""
 
     __slots__ = ("body", "value", "var")
 
@@ -294,7 +296,7 @@ class Let(Expr):
 
     @staticmethod
     def of(var: Var, value: Expr, body: Expr, span: Span | None = None, origin: tuple[Expr, ...] = ()) -> Let:
-        """Build a `let` of expressions, with its origin, in less time than the constructor needs."""
+        """Build a `let` from expressions, with its origin, in less time than the constructor needs."""
         self = _new_let(_UNLOCKED_LET)
         self.var = var
         self.value = value
@@ -315,7 +317,7 @@ _UNLOCKED_LET: Final = Let._unlocked
 
 
 class If(Expr):
-    """A choice: only the taken branch is evaluated. `cond` is a scalar bool."""
+    """A conditional: only the branch taken is evaluated. `cond` is a scalar bool."""
 
     __slots__ = ("cond", "false_branch", "true_branch")
 
@@ -374,7 +376,7 @@ class RefCreate(Expr):
 
 
 class RefRead(Expr):
-    """What the cell `ref` holds now."""
+    """The current contents of the cell `ref`."""
 
     __slots__ = ("ref",)
 
@@ -385,7 +387,7 @@ class RefRead(Expr):
 
 
 class RefWrite(Expr):
-    """Puts `value` into the cell `ref`; its own value is the empty tuple."""
+    """Stores `value` in the cell `ref`; its own value is the empty tuple."""
 
     __slots__ = ("ref", "value")
 
@@ -418,7 +420,7 @@ def var(
 
 def const(value: object, dtype: object = None, span: Span | None = None) -> Constant:
     """Create a constant from a Python number, nested lists or a NumPy array (unless `dtype` says otherwise,
-    int64 becomes int32 and float64 becomes float32, as in TVM), or from an NDArray, which stays as it is.
+    int64 becomes int32 and float64 becomes float32, as in TVM), or from an NDArray, which is used unchanged.
     """
     if dtype is None and not isinstance(value, NDArray) and not hasattr(value, "numpy"):
         dtype = {"float64": "float32", "int64": "int32"}.get(str(getattr(value, "dtype", "")))
@@ -426,7 +428,7 @@ def const(value: object, dtype: object = None, span: Span | None = None) -> Cons
 
 
 def to_ndarray(value: object, dtype: object = None) -> NDArray:
-    """Convert a value to the data of a constant. Lists and arrays need NumPy; numbers do not."""
+    """Convert a value to an NDArray, the data of a constant. Lists and arrays need NumPy; numbers do not."""
     if isinstance(value, NDArray) and dtype is None:
         return value
     name: str | None = None if dtype is None else KINDS["DType"](dtype)

@@ -1,8 +1,9 @@
-"""Python's collector of cyclic garbage, called less often while a compiler works.
+"""Run Python's cyclic garbage collector less often while the compiler works.
 
-A pass, the parser and the printer make many objects that live on, and next to no cycles. The collector, which
-looks at all that lives each time its number has grown by a quarter, would find nothing, and take half of the
-time that a long program needs to be read, or to go through a pipeline (`benchmarks/passes.md`).
+A pass, the parser and the printer allocate many long-lived objects and next to no cycles. The collector
+traverses all live objects each time their number has grown by a quarter. Here it would free nothing, and
+would take half of the time that parsing a long program, or running it through a pipeline, needs
+(`benchmarks/passes.md`).
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from contextlib import contextmanager
 
 _COLLECTION_THRESHOLD = 100_000  # objects allocated and not freed; Python's default is 700
 _lock = threading.Lock()
-_inside = 0  # how many `with` statements of all threads are open
-_before = 0  # the number in force outside
+_inside = 0  # the number of open `with` statements, in all threads
+_before = 0  # the threshold outside of them
 
 
 @contextmanager
 def collected_rarely() -> Iterator[None]:
-    """While it is open, in any thread, the collector runs a hundredth as often. A collector that is off stays
-    off, and one that was set meanwhile stays as it was set.
+    """Run the collector a hundredth as often inside the `with` block, in every thread. A collector that is
+    disabled stays disabled, and a threshold that was changed meanwhile stays as it was set.
     """
     global _inside, _before
     with _lock:

@@ -1,4 +1,4 @@
-"""Hashes that agree with structural equality (see equal.py): what is equal has one hash."""
+"""Hashes that agree with structural equality (see equal.py): equal nodes have equal hashes."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .walk import children, free_vars, post_order, type_children
 
 
 class _Hasher:
-    """One hash. `bound` numbers the type variables that something binds, in the order of the binding; others
-    are known by identity, or, with `map_free_vars`, by their kind alone.
+    """The state of computing one hash. `bound` numbers the bound type variables in the order of binding; free
+    ones are hashed by identity, or, with `map_free_vars`, by their kind alone.
     """
 
     def __init__(self, map_free_vars: bool) -> None:
@@ -33,7 +33,7 @@ class _Hasher:
         self.bound: dict[int, int] = {}
 
     def bind(self, params: tuple[TypeVar, ...]) -> tuple[int, ...]:
-        """Numbers type parameters; their kinds."""
+        """Bind type parameters to the next numbers; return their kinds."""
         for param in params:
             self.bound[id(param)] = len(self.bound)
         return tuple([p.kind for p in params])
@@ -42,7 +42,7 @@ class _Hasher:
         return None if self.map_free_vars else id(node)
 
     def type(self, type_: Type | None) -> object:
-        """Return the key that a type is hashed by; a hole instead of an annotation counts as none."""
+        """Return the key by which a type is hashed; a hole instead of an annotation counts as none."""
         if type_ is None or isinstance(type_, IncompleteType):
             return None
         parts: list[object] = []
@@ -77,8 +77,8 @@ class _Hasher:
         return (attrs._key, tuple([(name, self.value(v)) for name, v in sorted(attrs.items())]))
 
     def value(self, value: Anything) -> object:
-        """Return the key that an attribute's value is hashed by; programs in attributes contribute only their
-        kind.
+        """Return the key by which an attribute's value is hashed; programs in attributes contribute only
+        their kind.
         """
         match value:
             case None | bool() | str():
@@ -86,7 +86,7 @@ class _Hasher:
             case int():
                 return ("int", int(value))
             case float():
-                return "float"  # numbers that are close are equal, and no rounding would respect that
+                return "float"  # close numbers are equal, and no rounding maps all of these to one key
             case tuple() | list():
                 return tuple([self.value(v) for v in value])
             case dict():
@@ -109,14 +109,15 @@ class _Hasher:
         return None
 
     def expr(self, root: Expr) -> object:
-        """Return the key that an expression is hashed by: its nodes in post-order, each by its kind, its own
-        fields, and the indices of its operands. Constants and empty tuples are values: how often one is used
-        does not count.
+        """Return the key by which an expression is hashed: its nodes in post-order, each by its kind, its own
+        fields, and the indices of its operands. Constants and empty tuples are values: the number of their
+        uses does not count.
         """
         order = [n for n in post_order(root) if n is root or not _is_value(n)]
         number = {id(n): k for k, n in enumerate(order)}
         unbound = set() if self.map_free_vars else {id(v) for v in free_vars(root)}
-        for node in order:  # outermost first would be the order of scopes; any order that both share will do
+        # The order of scopes would be outermost first, but any order will do that equal programs share.
+        for node in order:
             if isinstance(node, Function):
                 self.bind(node.type_params)
         parts: list[object] = []
@@ -151,7 +152,7 @@ class _Hasher:
 
 
 def _is_value(node: Expr) -> bool:
-    """Whether a node is compared by what it is, not by where it is shared."""
+    """Whether a node is compared by value, so that its sharing does not count."""
     return isinstance(node, Constant) or (isinstance(node, Tuple) and not node.fields)
 
 

@@ -1,7 +1,7 @@
-"""What `ir` asks of the layers above it: to print, to read text, to declare operators, to import a library.
+"""The functions that `ir` needs from the layers above it: print, parse, declare operators, import a library.
 
 `ir` imports none of these layers. Each registers its functions here when it is loaded, and `hook` loads the
-layer that provides a function when the function is first asked for: the one upward import of `ir`.
+layer that provides a function when the function is first requested: the only upward import of `ir`.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Callable
 from typing import Any as Anything
 
 PROVIDERS = {
-    "show": "text",  # a node as `str` gives it
-    "astext": "text",  # a node as a whole program
-    "parse": "text",  # a module from text
+    "show": "text",  # print a node, for `str`
+    "astext": "text",  # print a node as a whole program
+    "parse": "text",  # parse a module from text
     "load_operators": "ops",  # declare every operator of the package
-    "why_left_out": "ops.left_out",  # why an operator of TVM's has no declaration
+    "why_left_out": "ops.left_out",  # why an operator of TVM is not declared
     "import_library": "prelude",  # add a library, such as prelude.rly, to a module
 }
 _functions: dict[str, Callable[..., Anything]] = {}
 
 
 def provide(name: str, function: Callable[..., Anything]) -> None:
-    """Register what `hook(name)` returns."""
+    """Register the function that `hook(name)` returns."""
     if name not in PROVIDERS:
         raise KeyError(f"ir asks for no `{name}`, only for {', '.join(PROVIDERS)}")
     _functions[name] = function

@@ -1,4 +1,4 @@
-"""What tells variables apart."""
+"""The identities of variables, by which they are distinguished."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Id:
-    """The identity of a variable: that of `var` and of no other."""
+    """The identity of the variable `var`: equal to another only if that belongs to the same variable."""
 
     __slots__ = ("var",)
 

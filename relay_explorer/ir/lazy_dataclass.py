@@ -1,10 +1,10 @@
 """Frozen dataclasses whose methods are generated when the first of them is needed.
 
 `dataclasses.dataclass` compiles the text of four methods for each class, which takes about half a
-millisecond. Importing the package declares more than a hundred such classes (events, passes, answers of
-analyses), and a program uses few of them, so the decorator here declares a class now and lets
-`dataclasses.dataclass` generate the methods at the first use. Afterwards the class is one like any other:
-the same methods, `fields`, `replace`, `match`, pickling and subclasses.
+millisecond. Importing the package declares more than a hundred such classes (events, passes, results of
+analyses), and a program uses few of them. The decorator here therefore only declares a class, and lets
+`dataclasses.dataclass` generate the methods at their first use. From then on the class is an ordinary
+dataclass: the same methods, `fields`, `replace`, `match`, pickling and subclasses.
 
     from relay_explorer.ir.lazy_dataclass import dataclass
 
@@ -27,14 +27,16 @@ _LOCK = RLock()  # generating the methods of a class generates those of its base
 
 
 class _Parameters:
-    """What `dataclasses` asks of a base class before its methods exist."""
+    """The parameters that `dataclasses` reads from a base class before its methods are generated."""
 
     __slots__ = ()
     frozen = True
 
 
 class _Declaration:
-    """What is known of a class from its declaration; `generate` does the rest."""
+    """The declaration of a class: its field defaults and options, from which `generate` generates its
+    methods.
+    """
 
     __slots__ = ("cls", "defaults", "generated", "options")
 
@@ -45,7 +47,7 @@ class _Declaration:
         self.generated: dict[str, Anything] = {}
 
     def generate(self) -> dict[str, Anything]:
-        """Return the members that `dataclasses.dataclass` adds to the class, and add them."""
+        """Generate the members that `dataclasses.dataclass` adds to the class, add them, and return them."""
         with _LOCK:
             if not self.generated:
                 self.generated = _generated(self.cls, self.defaults, self.options)
@@ -55,7 +57,7 @@ class _Declaration:
 
 
 class _Later:
-    """A descriptor that stands for a member of a class until it is generated."""
+    """A descriptor that stands in for a member of a class until it is generated."""
 
     __slots__ = ("declaration", "name")
 
@@ -91,7 +93,7 @@ _NOT_ADDED = {"__dict__", "__post_init__", "__weakref__"}
 
 
 def _protected(cls: type[Anything]) -> None:
-    """Refuse assignments to the fields of a class's instances, as `dataclasses` does."""
+    """Reject assignments to the fields of a class's instances, as `dataclasses` does."""
 
     def set_attribute(self: object, name: str, value: object) -> None:
         if type(self) is cls or name in getattr(cls, _FIELDS):
@@ -108,13 +110,13 @@ def _protected(cls: type[Anything]) -> None:
 
 
 def _refusal(message: str) -> AttributeError:
-    from dataclasses import FrozenInstanceError  # only here, since it imports much
+    from dataclasses import FrozenInstanceError  # imported late, since it imports many modules
 
     return FrozenInstanceError(message)
 
 
 def _get_state(instance: Anything) -> list[object]:
-    """Return the values of the fields, for a pickle of an instance without a dictionary."""
+    """Return the values of the fields, to pickle an instance without a dictionary."""
     from dataclasses import fields
 
     return [getattr(instance, field.name) for field in fields(instance)]
@@ -128,7 +130,7 @@ def _set_state(instance: Anything, state: list[object]) -> None:
 
 
 def _with_slots(cls: type, names: list[str]) -> type:
-    """Make the class again, with a slot for each of its own fields."""
+    """Build the class again, with a slot for each of its own fields."""
     inherited = {slot for base in cls.__mro__[1:] for slot in base.__dict__.get("__slots__", ())}
     members = {
         name: member
@@ -144,7 +146,7 @@ def _with_slots(cls: type, names: list[str]) -> type:
 
 
 def _declared(cls: type[Anything], slots: bool, options: dict[str, bool]) -> type[Anything]:
-    """Declare a class: everything but the methods that are generated."""
+    """Declare a class, with everything but the generated methods."""
     names = [
         name
         for name, annotation in cls.__annotations__.items()
@@ -173,7 +175,7 @@ def _declared(cls: type[Anything], slots: bool, options: dict[str, bool]) -> typ
 
 
 def _replace_field(cls: type[Anything], name: str, field: Anything) -> None:
-    """Leave on the class what a `field(…)` leaves there: its default, or nothing."""
+    """Replace a `field(…)` on the class by its default, or delete it without one, as `dataclasses` does."""
     from dataclasses import MISSING
 
     if field.default is MISSING:
@@ -189,7 +191,9 @@ else:
     def dataclass(
         cls: type | None = None, /, *, frozen: bool = False, slots: bool = False, **options: bool
     ) -> type | Callable[[type], type]:
-        """Declare a dataclass: `dataclasses.dataclass`, but that a frozen one gets its methods later."""
+        """Declare a dataclass as `dataclasses.dataclass` does, but generate a frozen one's methods at their
+        first use.
+        """
         if not frozen:
             import dataclasses
 

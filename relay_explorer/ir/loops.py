@@ -1,4 +1,4 @@
-"""Loops, built from Python: a loop in Relay is a function that calls itself."""
+"""Build loops from Python: a loop in Relay is a function that calls itself."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def while_loop(
     loop_vars: Sequence[Expr],
     loop_bodies: Callable[..., Sequence[object]],
 ) -> Let:
-    """Build a function that loops as long as a condition holds. It is called with the initial values, and
-    returns the final ones as a tuple.
+    """Build a function that loops as long as a condition holds. It takes the initial values, and returns the
+    final ones as a tuple.
 
     `cond` builds the condition from the loop's variables, `loop_bodies` their next values, one per variable.
-    Only the names and types of `loop_vars` are used; the loop has variables of its own.
+    Only the names and types of `loop_vars` are used; the loop has its own variables.
 
         i, total = relay.var("i", "int32"), relay.var("total", "int32")
         below = lambda i, t: relay.less(i, relay.const(10))

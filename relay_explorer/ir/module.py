@@ -1,4 +1,4 @@
-"""A module: functions and type declarations by name."""
+"""Modules: functions and type declarations by name."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ Value = TypeVar("Value")
 
 
 class Table(dict[Key, Value]):
-    """A dictionary whose `items()` are a list: old code takes `module.functions.items()[0]`."""
+    """A dictionary whose `items()` returns a list, because TVM code indexes it:
+    `module.functions.items()[0]`.
+    """
 
-    def items(self) -> list[tuple[Key, Value]]:  # type: ignore[override]  # a list can do what a view is used for
+    def items(self) -> list[tuple[Key, Value]]:  # type: ignore[override]  # a list supports every use of a view
         return list(super().items())
 
 
 class IRModule:
     """Global functions and algebraic data types.
 
-    `functions` maps GlobalVar to Function, `type_definitions` GlobalTypeVar to TypeData, both in the order
-    of definition. Setting a function under a name, or under a GlobalVar that the module knows by name,
-    replaces it. Passes never change a module: they make another. `IRModule({…})` takes names as well.
+    `functions` maps GlobalVar to Function, `type_definitions` GlobalTypeVar to TypeData, both in the order of
+    definition. Assigning a function to a name that is defined, or to a GlobalVar of such a name, replaces the
+    definition. Passes never change a module: they return a new one. The keys of `IRModule({…})` may also be
+    names.
     """
 
     def __init__(
@@ -103,7 +106,7 @@ class IRModule:
             self[var] = function
 
     def functions_items(self) -> list[tuple[GlobalVar, Function]]:
-        """Return the functions with their names, as `tvm.IRModule` listed them: sorted by name."""
+        """Return the functions with their GlobalVars, as `tvm.IRModule` listed them: sorted by name."""
         return sorted(self.functions.items(), key=lambda item: item[0].name_hint)
 
     def _add(
@@ -116,21 +119,22 @@ class IRModule:
         self[var] = value
 
     def _import(self, path: str) -> None:
-        """Add what a file of Relay text defines."""
+        """Add the definitions of a file of Relay text."""
         from pathlib import Path
 
         self.update(hook("parse")(Path(path).read_text("utf-8"), str(path)))
 
     def provide(self, provider: Callable[[IRModule, str], None]) -> None:
-        """`provider(module, name)` is called when a function or type is asked for by a name that the module
-        does not have; it may add it. So large libraries cost nothing until they are used.
+        """Register `provider(module, name)`, called when a function or type is looked up by a name that the
+        module does not define; the provider may add it. Large libraries therefore cost nothing until they are
+        used.
         """
         if provider not in self._providers:
             self._providers = (*self._providers, provider)
 
     def import_from_std(self, name: str) -> None:
-        """Add a library, such as `"prelude.rly"` or `"nat.rly"`, to this module. Existing definitions
-        stay.
+        """Add a library, such as `"prelude.rly"` or `"nat.rly"`, to this module. Existing definitions take
+        precedence.
         """
         hook("import_library")(self, name)
 
@@ -141,9 +145,9 @@ class IRModule:
 
     def __getitem__(self, key: str | GlobalVar | GlobalTypeVar) -> Function:
         if isinstance(key, GlobalTypeVar):
-            return self.type_definitions[key]  # type: ignore[return-value]  # tvm.relay let one look types up in this way
+            return self.type_definitions[key]  # type: ignore[return-value]  # tvm.relay also looked types up like this
         var = self._find(key)
-        if var is None:  # one that a library has yet to add, or an error
+        if var is None:  # a provider has yet to add it, or it is an error
             var = self.get_global_var(key if isinstance(key, str) else key.name_hint)
         return self.functions[var]
 

@@ -1,7 +1,7 @@
 """Narrow an expression or a type to the class that it must have.
 
-The parts of a program are typed as `Expr` and `Type`. Code that knows more calls one of these functions. Type
-checkers understand them, and a wrong guess raises a TypeError that names both classes:
+The parts of a program are typed as `Expr` and `Type`. Code that expects a subclass calls one of these
+functions. Type checkers understand them, and a wrong assumption raises a TypeError that names both classes:
 
     as_call(module["main"].body).args
     as_tensor_type(param.checked_type).concrete_shape

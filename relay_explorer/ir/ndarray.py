@@ -1,5 +1,5 @@
-"""Constant data without NumPy: shape, element type and bytes. NumPy is imported only when an array is asked
-for.
+"""Constant data without NumPy: shape, element type and bytes. NumPy is imported only where an array is
+requested.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FORMATS = {
 
 @lru_cache(256)
 def itemsize(dtype: str) -> int:
-    """Bytes of one element; sub-byte types are counted as one byte."""
+    """Return the bytes of one element; an element of less than a byte counts as one byte."""
     if dtype == "bool":
         return 1
     bits = "".join(c for c in dtype.split("x")[0] if c.isdigit())
@@ -56,7 +56,7 @@ class NDArray:
         """Copy `array`."""
         import numpy
 
-        array = numpy.asarray(array, order="C")  # ascontiguousarray would make a vector of a scalar
+        array = numpy.asarray(array, order="C")  # ascontiguousarray would turn a scalar into a vector
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         return NDArray(tuple(int(d) for d in numpy.shape(array)), str(array.dtype), little.tobytes())
 
@@ -105,7 +105,7 @@ class NDArray:
 
 
 def is_supported(dtype: str) -> bool:
-    """Whether there are constants of an element type; programs may name others."""
+    """Whether constants can have an element type; programs may also name others."""
     return dtype in _FORMATS or dtype == "bfloat16"
 
 
@@ -115,7 +115,7 @@ def _pack(values: list[bool | int | float], dtype: str) -> bytes:
     code = _FORMATS.get(dtype)
     if code is None:
         raise ValueError(
-            f"constants of type {dtype} are not supported; known are {', '.join(_FORMATS)}, bfloat16"
+            f"constants of type {dtype} are not supported; supported are {', '.join(_FORMATS)}, bfloat16"
         )
     convert = bool if dtype == "bool" else float if dtype.startswith("float") else int
     try:

@@ -1,7 +1,8 @@
-"""Values in tuples, and the tensors that they are made of: taken apart, and put together again.
+"""Flatten nested tuples to their leaves, the tensors, and nest leaves again.
 
-The tensors of a value stand depth first, as kernels take and give them. Types nest a few levels; values that
-come from outside, and what follows from them, may nest deeper, and are gone through with a stack.
+The tensors of a value are ordered depth first, as kernels take and return them. Types nest only a few levels,
+so functions over types may recurse; values from outside may nest deeper, so functions over values use an
+explicit stack.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def leaves(value: Any) -> list[Any]:
 
 
 def leaf_types(type_: Type | None) -> list[TensorType] | None:
-    """Return the tensors of a type, depth first; None where the type is not known, or contains anything
+    """Return the tensor types in a type, depth first; None where the type is unknown, or contains anything
     else.
     """
     types: list[TensorType] = []

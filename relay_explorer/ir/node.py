@@ -1,10 +1,10 @@
 """Immutable nodes: the base of expressions, types, patterns and clauses.
 
-A node accepts assignments only while its constructor runs. Each node class has a private subclass without
-the guard; `unlock(self, self._unlocked)` turns a new instance into one of those, so that `__init__` assigns
-its fields as any class does, and `_lock(span)` at its end turns it back. Two changes of `__class__` cost
-less than an `object.__setattr__` for each field, and reading a field or asking `isinstance` costs nothing at
-all, as it would with properties or a metaclass. `Call.of` and `TensorType.of`, for inner loops, begin with
+A node accepts assignments only while its constructor runs. Each node class has a private subclass without the
+guard; `unlock(self, self._unlocked)` changes a new instance's class to that subclass, so that `__init__`
+assigns its fields as in any class, and `_lock(span)` at its end changes it back. Two changes of `__class__`
+cost less than an `object.__setattr__` for each field. Reading a field and `isinstance` are not slowed down at
+all, as they would be by properties or a metaclass. `Call.of` and `TensorType.of`, for inner loops, start with
 an instance of the subclass and so change its class only once.
 """
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 N = TypeVar("N", bound="Node")
 
 unlock: Callable[[Node, type], None] = object.__dict__["__class__"].__set__  # the setter of `__class__`
-# Both methods share one slot of the type: with these it holds Python's own function, which is fast.
+# Both methods share one slot of the C type: with these it holds Python's own function, which is fast.
 _NO_GUARD = {"__slots__": (), "__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
 
 
 class Node:
-    """A part of a program. Its fields, which are its slots, cannot be assigned once it is constructed."""
+    """A part of a program. Its fields, which are its slots, cannot be assigned after construction."""
 
     __slots__ = ()
-    _fields: ClassVar[frozenset[str]] = frozenset()  # what cannot be assigned
+    _fields: ClassVar[frozenset[str]] = frozenset()  # the fields that cannot be assigned
     _locked: ClassVar[type[Anything]]  # the class itself
     _unlocked: ClassVar[type[Anything]]  # its subclass whose instances accept assignments
 
     def __init_subclass__(cls) -> None:
         if "_locked" in cls.__dict__:
-            return  # the subclass that is made below
+            return  # the subclass that is created below
         cls._locked = cls._unlocked = cls
-        if "__setattr__" not in cls.__dict__:  # otherwise the class says itself what can be assigned
+        if "__setattr__" not in cls.__dict__:  # otherwise the class itself decides what can be assigned
             cls._fields = cls._fields.union(cls.__dict__.get("__slots__", ()))
             cls._unlocked = type(cls.__name__, (cls,), {**_NO_GUARD, "_locked": cls})
 
@@ -45,14 +45,14 @@ class Node:
         unlock(self, self._unlocked)
 
     def _lock(self, span: Span | None) -> None:
-        """Set the span, and accept assignments no more."""
+        """Set the span, and reject assignments from then on."""
         self.span = span
         self.__class__ = self._locked
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in type(self)._fields and hasattr(self, name):
             raise _refusal(self, name)
-        object.__setattr__(self, name, value)  # of a subclass, in its constructor or outside of the slots
+        object.__setattr__(self, name, value)  # a subclass, in its constructor or outside of the slots
 
     def __delattr__(self, name: str) -> None:
         if name in type(self)._fields:
@@ -60,15 +60,17 @@ class Node:
         object.__delattr__(self, name)
 
     def __setstate__(self, state: Anything) -> None:
-        """Set the fields of a copy, or of a node that was pickled."""
+        """Set the fields of a node that is copied or unpickled."""
         for part in state if isinstance(state, tuple) else (state,):
             for name, value in (part or {}).items():
                 object.__setattr__(self, name, value)
 
 
 def _refusal(node: Node, name: str) -> AttributeError:
-    """Say how to get a node with another field; the error is the one of frozen dataclasses."""
-    from dataclasses import FrozenInstanceError  # only here, since it imports much
+    """Return the error for an assignment: that of frozen dataclasses, with a hint on how to get a changed
+    node.
+    """
+    from dataclasses import FrozenInstanceError  # imported late, since it imports many modules
 
     kind = type(node).__name__
     if name in ("_checked_type", "origin", "span"):
@@ -83,16 +85,16 @@ def _refusal(node: Node, name: str) -> AttributeError:
 
 
 def with_fields(node: N, **fields: object) -> N:
-    """Build a node like `node` but for some of its fields.
+    """Build a copy of `node` with some fields changed.
 
-    An expression that is built so keeps its span and has `node` as its origin. Its checked type is not known
+    An expression built this way keeps its span and has `node` as its origin. Its checked type is unknown
     unless no field changes.
     """
     cls = type(node)
     code = cls.__init__.__code__
     parameters = code.co_varnames[1 : code.co_argcount]
     arguments = {name: getattr(node, name, None) for name in parameters}
-    if "var" in fields and "variable" in arguments:  # of a `let`, whose constructor has TVM's name for it
+    if "var" in fields and "variable" in arguments:  # a `let`: its constructor uses TVM's name
         fields["variable"] = fields.pop("var")
     if unknown := sorted(fields.keys() - arguments.keys()):
         field_names = ", ".join(f"`{name}`" for name in parameters)

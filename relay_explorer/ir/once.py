@@ -1,4 +1,4 @@
-"""Registrations that happen once in a process, however many threads ask for them."""
+"""Run a registration once per process, however many threads request it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ R = TypeVar("R")
 
 
 def once(function: Callable[P, R]) -> Callable[P, R]:
-    """Call `function` once for each choice of positional arguments, and return that result from then on.
+    """Call `function` once for each combination of positional arguments, and return the stored result from
+    then on.
 
-    `functools.cache` calls it in every thread that asks before the first call has ended; here they wait.
+    `functools.cache` would call it in every thread that calls before the first call has ended; here they
+    wait.
     """
     results: dict[tuple[object, ...], R] = {}
     lock = threading.RLock()

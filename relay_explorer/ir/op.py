@@ -1,4 +1,4 @@
-"""Operators as expressions, and the register that holds them. `ops/` declares them, one place each."""
+"""Operators as expressions, and their registry. Each is declared in one place in `ops/`."""
 
 from __future__ import annotations
 
@@ -41,20 +41,18 @@ PATTERN_NAMES: dict[int, str] = {
 
 
 class Reporter(Protocol):
-    """What a relation uses to say what it learnt."""
+    """The interface through which a type relation reports what it infers."""
 
     def assign(self, target: Type, value: Type) -> None:
-        """`target`, one of the types that the relation was given or a part of one, is `value`: they are
-        unified.
-        """
+        """Unify `target`, one of the relation's types or a part of one, with `value`."""
 
 
 class RelationError(Exception):
     """Raised by a relation that cannot hold.
 
-    `message` is one sentence about the operator's own rule; `culprits` the numbers of the arguments that
-    disagree, or, where one tuple is at fault, `fields` the numbers of its two fields that do; `help` what to
-    try.
+    `message` is one sentence about the operator's own rule; `culprits` are the indices of the arguments that
+    disagree, or, where one tuple is at fault, `fields` the indices of its two fields that do; `help` says
+    what to try.
     """
 
     def __init__(
@@ -75,13 +73,13 @@ Rule = Callable[[Sequence[Type], int, Anything, Reporter], bool]
 
 
 class Relation(NamedTuple):
-    """A type relation: a `rule`, and its `formula` as one line, where `{0}`, `{1}` … are the arguments' types
-    and `{out}` the result's.
+    """A type relation: a `rule`, and its `formula` in one line, where `{0}`, `{1}` … are the arguments' types
+    and `{out}` is the result's.
 
-    The rule is given the types of the arguments and of the result (as far as they are known: an
-    IncompleteType is unknown), how many are inputs, the attributes, and a Reporter. It assigns what it
-    learns and answers whether it is done; where too little is known it answers False, and is run again when
-    something else makes one of its types known. It raises RelationError where it cannot hold.
+    The rule takes the types of the arguments and of the result (as far as they are known: an unknown type is
+    an IncompleteType), the number of inputs among them, the attributes, and a Reporter. It assigns the types
+    that it infers and returns whether it is solved. Where too little is known it returns False, and the
+    solver runs it again when one of its types becomes known. It raises a RelationError where it cannot hold.
     """
 
     name: str
@@ -90,27 +88,29 @@ class Relation(NamedTuple):
 
 
 Flops = Callable[[Anything, Sequence[Type], Type], int]
-# Of the attributes and the arguments' values: NumPy arrays, tuples of them.
+# A function of the attributes and the arguments' values: NumPy arrays, or tuples of them.
 Reference = Callable[..., Anything]
 
 
 def no_flops(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """Return 0, the operations of an operator that only moves data."""
+    """Return 0: the operator only moves data."""
     return 0
 
 
 def flops_per_output(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """One operation an element of the (first) output."""
+    """Return one operation per element of the (first) output."""
     return size_of(output)
 
 
 def flops_per_input(attrs: Anything, inputs: Sequence[Type], output: Type) -> int:
-    """One operation an element of the first input."""
+    """Return one operation per element of the first input."""
     return size_of(inputs[0])
 
 
 def size_of(type_: Type) -> int:
-    """Elements of a tensor (of the first field of a tuple); an unknown dimension counts as 1."""
+    """Return the number of elements of a tensor (of a tuple's first field), with 1 for an unknown
+    dimension.
+    """
     fields = getattr(type_, "fields", None)
     if fields:
         return size_of(fields[0])
@@ -121,23 +121,24 @@ def size_of(type_: Type) -> int:
     return count
 
 
-# By TVM's name of a property, how a declaration answers for it; what reads the declaration registers it.
+# By TVM's name of a property: how to compute it from a declaration. The module that reads it registers it.
 PROPERTIES: dict[str, Callable[[Op], Anything]] = {
     "TNonComputational": lambda op: op.has(Trait.NON_COMPUTATIONAL) or None,
 }
 
 
 class Op(Expr):
-    """An operator. There is one object a name; `Op.get(name)` finds it.
+    """An operator. Each name has one object; `Op.get(name)` returns it.
 
     Fields: `name`; `description`, one line; `formula`, its definition; `inputs`, the names of its operands
     (None: any number, as one tuple or several operands); `attrs_class`, the schema of its attributes or None;
-    `relation`, its type relation (see `relay_explorer.ops.relation`); `pattern`, how it fuses; `flops`, how
-    many floating-point operations a call performs, of its attributes, operand types and result type;
-    `reference`, its reference implementation in NumPy, or None; `family`, the group that explorers colour it
-    by; `level`, its place in TVM's list; `lenient_in_tvm`, where TVM's relation accepted what this one
-    refuses; `gradient`, `lowering`, `layout`, `precision`, `traits` and `example`, what passes, code
-    generators and books ask (see `relay_explorer.ops.operator`), each None where nothing was declared.
+    `relation`, its type relation (see `relay_explorer.ops.relation`); `pattern`, how it fuses; `flops`, the
+    number of floating-point operations of a call, as a function of its attributes, operand types and result
+    type; `reference`, its reference implementation in NumPy, or None; `family`, the group by which explorers
+    colour it; `level`, its support level in TVM's list; `lenient_in_tvm`, the cases that TVM's relation
+    accepted and this one rejects; `gradient`, `lowering`, `layout`, `precision`, `traits` and `example`,
+    which passes, code generators and the book read (see `relay_explorer.ops.operator`), each None where
+    nothing was declared.
     """
 
     __slots__ = (
@@ -163,7 +164,7 @@ class Op(Expr):
         "relation",
         "traits",
     )
-    __setattr__ = object.__setattr__  # type: ignore[assignment]  # old code completes a declaration step by step
+    __setattr__ = object.__setattr__  # type: ignore[assignment]  # TVM code completes a declaration step by step
     __delattr__ = object.__delattr__
     _registry: ClassVar[dict[str, Op]] = {}
 
@@ -217,7 +218,7 @@ class Op(Expr):
 
     @property
     def attrs_class(self) -> type[Attrs] | None:
-        """The schema of its attributes, or None where it has none."""
+        """The schema of the operator's attributes, or None."""
         schema = self._schema
         if schema is None or isinstance(schema, type):
             return schema
@@ -229,12 +230,12 @@ class Op(Expr):
         self._schema = schema
 
     def has(self, trait: Trait) -> bool:
-        """Whether the operator has a property that passes ask for."""
+        """Whether the operator has a trait."""
         return trait in self.traits
 
     @property
     def num_inputs(self) -> int:
-        """How many arguments a call takes; -1 where any number is right."""
+        """The number of arguments of a call; -1 if it may have any number."""
         return -1 if self.inputs is None else len(self.inputs)
 
     @staticmethod
@@ -279,7 +280,7 @@ class Op(Expr):
 
     @staticmethod
     def register(op: Op) -> Op:
-        """Enters `op` under its name; a name that is taken is an error."""
+        """Register `op` under its name; raise a ValueError where the name is taken."""
         if op.name in Op._registry:
             raise ValueError(f"an operator called `{op.name}` already exists")
         Op._registry[op.name] = op

@@ -1,15 +1,15 @@
-"""One recorder for everything that the compiler and the executors do.
+"""Record the events that the compiler and the executors emit.
 
 An algorithm emits *events*: frozen dataclasses, one class per kind of step. A `Recorder` keeps the events of
-the kinds that it was made for, in the order in which they were emitted, while its `with` block runs:
+its kinds, in the order in which they are emitted, while its `with` block runs:
 
     with Recorder(Rewrite) as recorder:
         simpler = SimplifyExpr()(module)
     for rewrite in recorder.events:
         print(rewrite.name, rewrite.rule)
 
-Without a recorder nothing is recorded, and no event is made. An algorithm asks once, where it starts, and
-tests for None afterwards:
+Without a recorder nothing is recorded, and no event is created. An algorithm looks for one once, at its
+start, and compares with None from then on:
 
     recorder = active(Rewrite)
     ...
@@ -29,8 +29,8 @@ from typing import Any, Generic, Self, TypeVar
 class Event:
     """One step of an algorithm. Subclasses are dataclasses, frozen and with slots.
 
-    Each algorithm has a base class of its own (`InferenceEvent`, `EvaluationEvent`, …), which stands for all
-    of its events where a recorder is made.
+    Each algorithm has its own base class (`InferenceEvent`, `EvaluationEvent`, …), which stands for all of
+    its events when a recorder is created.
     """
 
     __slots__ = ()
@@ -42,12 +42,12 @@ E = TypeVar("E", bound=Event)
 class Recorder(Generic[E]):
     """Keep the events of some kinds that are emitted in the `with` block, in this thread or task.
 
-    A kind is a class of events and stands for its subclasses too. `events` are the first `limit` of them
-    (all, where it is None); `counts` and `total` include those that are not kept. Of recorders inside one
-    another, the innermost one of a kind receives the events.
+    A kind is a class of events, including its subclasses. `events` are the first `limit` of them (all, where
+    it is None); `counts` and `total` include those that are not kept. Of nested recorders, the innermost one
+    for a kind receives the events.
 
-    A subclass may override `record`, to make something else of each event than a list of them, or `emit`, to
-    receive every event without its being counted.
+    A subclass may override `record`, to turn each event into something other than an entry of a list, or
+    `emit`, to receive every event without counting it.
     """
 
     def __init__(self, *kinds: type[E], limit: int | None = None) -> None:
@@ -68,16 +68,18 @@ class Recorder(Generic[E]):
 
     @property
     def total(self) -> int:
-        """How many events were emitted."""
+        """The number of events emitted."""
         return sum(self.counts.values())
 
     @property
     def full(self) -> bool:
-        """Whether the next event is only counted. What is costly to find out for an event need not be."""
+        """Whether further events are only counted. An algorithm need not compute what is costly for such an
+        event.
+        """
         return self.limit is not None and len(self.events) >= self.limit
 
     def count(self, kind: type[E]) -> None:
-        """Count an event that was not made because the recorder is full."""
+        """Count an event that was not created because the recorder is full."""
         self.counts[kind] = self.counts.get(kind, 0) + 1
 
     def emit(self, event: E) -> None:
@@ -89,7 +91,7 @@ class Recorder(Generic[E]):
                 self.record(event)
 
     def record(self, event: E) -> None:
-        """Keep an event."""
+        """Append an event to the list."""
         self.events.append(event)
 
 
@@ -98,7 +100,7 @@ _ENTRIES: ContextVar[tuple[_Entry, ...]] = ContextVar("recorders", default=())  
 
 
 def active(kind: type[E]) -> Recorder[E] | None:
-    """Return the innermost recorder that takes events of a kind or of a subclass of it, if there is one."""
+    """Return the innermost recorder that takes events of a kind or of a subclass of it, or None."""
     for kinds, recorder in _ENTRIES.get():
         for requested in kinds:
             if issubclass(kind, requested) or issubclass(requested, kind):
@@ -108,7 +110,7 @@ def active(kind: type[E]) -> Recorder[E] | None:
 
 @contextmanager
 def unrecorded(*kinds: type[Event]) -> Iterator[None]:
-    """Hide the recorders of some kinds in the `with` block: for an algorithm that uses itself inside."""
+    """Hide the recorders of some kinds in the `with` block, for an algorithm that runs itself internally."""
     token = _ENTRIES.set(((kinds, None), *_ENTRIES.get()))
     try:
         yield

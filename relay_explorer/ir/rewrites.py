@@ -1,12 +1,12 @@
-"""The event of a rewriting pass: one rewrite, with the rule that made it.
+"""The event of a rewriting pass: one rewrite, with the rule that was applied.
 
     with Recorder(Rewrite) as recorder:
         simpler = SimplifyExpr()(module)
     for rewrite in recorder.events:
         print(rewrite.rule, rewrite.before, rewrite.after)
 
-The mutators of `visitor`, `walk.rewrite` and the rewriting of patterns emit what is changed through them, so
-that a reader's own pass is recorded too.
+The mutators of `visitor`, `walk.rewrite` and the rewriting of patterns emit an event for each of their
+changes, so a reader's own pass is recorded too.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Rule = Callable[..., Anything]
 
 @dataclass(frozen=True, slots=True)
 class Rewrite(Event):
-    """One rewrite: the rule in a sentence, the name of the function that applied it, and where that stands
-    (the file in the package, or "" for a rule outside it; its line, or 0 if that is not known).
+    """One rewrite: the rule in a sentence, the name of the function that applied it, and the function's
+    location (the file in the package, or "" for a rule outside it; its line, or 0 if unknown).
 
-    `before` are the expressions that the rule matched, as they were at that moment, `after` what replaced
-    them, None for nothing. `at` are the expressions of the input program that the pass was looking at. `how`
-    is "" for a rewrite, and otherwise relates `before` to `after`: "is fused into the kernel of".
+    `before` are the expressions that the rule matched, as they were at that moment, `after` is their
+    replacement, None for nothing. `at` are the expressions of the input program that the pass was visiting.
+    `how` is "" for a rewrite, and otherwise relates `before` to `after`: "is fused into the kernel of".
     """
 
     rule: str
@@ -55,8 +55,8 @@ def emit_rewrite(
 ) -> None:
     """Emit a rewrite, if rewrites are recorded.
 
-    `rule` is the function that applies the rule, which gives the event its name, file and line. `sentence`
-    states the rule; without it, the first sentence of the function's docstring does.
+    `rule` is the function that applies the rule; the event takes its name, file and line. `sentence` states
+    the rule; without it, the first sentence of the function's docstring does.
     """
     recorder = active(Rewrite)
     if recorder is None:
@@ -84,7 +84,7 @@ def first_sentence(text: str | None) -> str:
 
 
 def _path(code: CodeType | None) -> str:
-    """Return where code stands in the package, `relay_explorer/…`; "" for code outside it."""
+    """Return the path of code within the package, `relay_explorer/…`; "" for code outside it."""
     if code is None:
         return ""
     inside = code.co_filename.removeprefix(_FOLDER + os.sep)

@@ -1,4 +1,4 @@
-"""Writing `let` and `if` as statements, from Python."""
+"""Build `let` and `if` from Python, in the style of statements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from .types import Type
 
 
 class _Scope:
-    """What was bound so far, and the value; `test` waits for its `else`: the condition and true branch."""
+    """The bindings so far, and the scope's value; `test` holds the condition and true branch that await their
+    `else`.
+    """
 
     def __init__(self) -> None:
         self.bindings: list[tuple[Var, Expr]] = []
@@ -40,15 +42,15 @@ class ScopeBuilder:
             sb.ret(x)
         function = relay.Function([x, cond], sb.get())
 
-    Every scope ends with one `ret`, or with an if, whose value is then the scope's. A scope that has none,
-    or two, is a RelayError.
+    Every scope ends with one `ret`, or with an `if`, which is then the scope's value. A scope without either,
+    or with two, raises a RelayError.
     """
 
     def __init__(self) -> None:
         self._scopes = [_Scope()]
 
     def let(self, var: str | tuple[str, Type] | Var, value: object) -> Var:
-        """Binds `value` to a variable, given as it is, by name, or by name and type; returns the variable."""
+        """Bind `value` to a variable, given as one, by name, or by name and type; return the variable."""
         if isinstance(var, tuple):
             var = Var(*var)
         elif isinstance(var, str):
@@ -85,7 +87,7 @@ class ScopeBuilder:
         return expr.type_annotation if isinstance(expr, Var) else expr.checked_type
 
     def get(self) -> Expr:
-        """Return the whole expression."""
+        """Return the expression built."""
         if len(self._scopes) > 1:
             raise RelayError("get() is called inside an if_scope or else_scope, which is not finished")
         return self._scopes[0].result()

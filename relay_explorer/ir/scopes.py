@@ -1,10 +1,9 @@
-"""Place shared expressions in scopes: which get a number (`%0`), and where each is written.
+"""Place shared expressions in scopes: decide which get a number (`%0`), and where each is written.
 
 An expression is written in place where it ends a scope (a body, a branch, the value of a `let`) and is used
-once. Any other that is not a name or a constant is a graph binding, `%0 = …`. It stands in the innermost
-scope that holds all its uses, so that a node shared by two branches is written before the `if`. Numbers
-follow the order in which TVM 0.14 gave them: an operand gets its number when the expression that uses it is
-reached.
+once. Any other that is not a name or a constant is a graph binding, `%0 = …`. It is written in the innermost
+scope that contains all its uses, so a node shared by two branches is written before the `if`. Numbers follow
+the order of TVM 0.14: an operand gets its number when the expression that uses it is reached.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ LEAVES = frozenset((Var, Constant, GlobalVar, Op, Constructor))
 
 
 class Binders(Protocol):
-    """Who names what the walk meets, in its order."""
+    """The interface through which the walk reports binders and uses of variables, in their order."""
 
     def enter(self, binder: Function | Let | Clause) -> None: ...
     def used(self, variable: Var) -> None: ...
 
 
 class Scope:
-    """A stretch of the program in which names are visible; `bindings` are the graph bindings written there.
+    """A region of the program in which names are visible; `bindings` are the graph bindings written there.
 
     `far` is an ancestor many levels up, chosen so that any ancestor is found in logarithmic time (Myers'
     skew-binary jump pointers): chains of `let` are deep.
@@ -76,7 +75,7 @@ def common(a: Scope, b: Scope) -> Scope:
 
 
 class Layout:
-    """The scopes and numbers of one printed expression. `first` is the first number to give."""
+    """The scopes and numbers of one printed expression. `first` is the first number to use."""
 
     def __init__(self, root: Expr, binders: Binders, first: int = 0) -> None:
         self.binders = binders
@@ -84,28 +83,28 @@ class Layout:
         self.numbers: dict[int, int] = {}
         self.inner: dict[
             tuple[int, int], Scope
-        ] = {}  # the scopes that an expression opens, by its number among them
+        ] = {}  # by expression and index: the scopes that an expression opens
         self._uses: dict[int, int] = {}
         self._ends: set[int] = set()  # expressions that end a scope somewhere
-        self.order: list[Expr] = []  # each after its parts
-        self._asked: list[Expr] = []  # in the order in which numbers are given
+        self.order: list[Expr] = []  # each after its operands
+        self._numbered: list[Expr] = []  # in the order in which numbers are assigned
         if self._reach(root, True):
             run(self._visit(root))
         self.scope_of = scope_of = self._scopes(root)
         self.next = first
-        for node in self._asked:
+        for node in self._numbered:
             if id(node) not in self.numbers and not self.in_place(node):
                 self.numbers[id(node)] = self.next
                 self.next += 1
                 scope_of[id(node)].bindings.append(node)
 
     def in_place(self, node: Expr) -> bool:
-        """Whether `node` is written where it is used."""
+        """Whether `node` is written at its use."""
         key = id(node)
         return node.__class__ in LEAVES or (key in self._ends and self._uses[key] == 1)
 
     def _reach(self, node: Expr, ends: bool = False) -> bool:
-        """Count a use; return whether the node is to be visited."""
+        """Count a use; return whether the node is still to be visited."""
         if node.__class__ in LEAVES:
             if isinstance(node, Var):
                 self.binders.used(node)
@@ -144,12 +143,12 @@ class Layout:
         for part in visited:
             if self._reach(part):
                 yield self._visit(part)
-        self._asked += [part for part in numbered if part.__class__ not in LEAVES]
+        self._numbered += [part for part in numbered if part.__class__ not in LEAVES]
 
     def _operand(self, part: Expr, ends: bool = False) -> Steps[None]:
         if self._reach(part, ends):
             yield self._visit(part)
-        self._asked.append(part)
+        self._numbered.append(part)
 
     def _lets(self, node: Expr) -> Steps[None]:
         """Visit a chain of lets without recursion."""
@@ -164,13 +163,13 @@ class Layout:
         else:
             yield self._visit(node)
         for let in reversed(chain):
-            self._asked.append(let.body)
+            self._numbered.append(let.body)
             self.order.append(let)
 
     def _scopes(self, root: Expr) -> dict[int, Scope]:
         """Compute the scope of every visited expression: the innermost that contains all its uses.
 
-        In the reversed order, users come before what they use.
+        In the reversed order, users come before their operands.
         """
         scopes: dict[int, Scope] = {id(root): self.root}
         for node in reversed(self.order):
@@ -186,9 +185,9 @@ class Layout:
 
 
 def _parts(node: Expr) -> list[tuple[Expr, bool]]:
-    """Return the operands of an expression, and whether each opens a scope.
+    """Return the operands of an expression, and whether each ends a scope.
 
-    All but the value of a `let` end one of their own.
+    Each operand that does, except the value of a `let`, has a scope of its own.
     """
     match node:
         case Call():
@@ -230,7 +229,7 @@ def escaped_variable(root: Expr) -> Var | None:
         if isinstance(node, Function):
             home.update(dict.fromkeys(node.params, layout.inner[id(node), 0]))
         elif isinstance(node, Let):
-            # A function may call itself by the name, so the value is in the variable's scope.
+            # A function may call itself through the variable, so the value is in the variable's scope.
             home[node.var] = layout.scope_of[id(node)]
         elif isinstance(node, Match):
             for number, clause in enumerate(node.clauses, 1):

@@ -1,4 +1,4 @@
-"""Types as Relay text. Here, and not in `text/`, since errors everywhere name types."""
+"""Print types as Relay text. This is here and not in `text/` because errors in all layers name types."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .types import (
 )
 
 Namer = Callable[[Type], "str | None"]
-MAX_TYPE_DEPTH = 200  # deeper types are cut with `…` in messages; the printer refuses them with an error
+MAX_TYPE_DEPTH = 200  # messages truncate deeper types with `…`; the printer raises an error
 
 
 def show_shape(shape: tuple[object, ...]) -> str:
-    """`(3, 4)`, `(3)`, `()`; an unknown dimension is `?`."""
+    """Print a shape: `(3, 4)`, `(3)`, `()`; an unknown dimension is `?`."""
     return f"({', '.join(map(str, shape))})"
 
 
 def show_type(type_: Type, namer: Namer | None = None, depth: int = 0) -> str:
-    """`type_` in the text format. `namer` may name type variables and incomplete types; they are shown
-    plainly where it returns None.
+    """Print `type_` in the text format. `namer` may name type variables and incomplete types; they have their
+    plain names where it returns None.
     """
     if namer is not None and (name := namer(type_)) is not None:
         return name
@@ -91,7 +91,9 @@ def short_type(type_: Type, namer: Namer | None = None) -> str:
 
 
 def short_dtype(dtype: str) -> str:
-    """`float32` as `f32`, `int64` as `i64`, `uint8` as `u8`; others unchanged."""
+    """Abbreviate an element type: `float32` as `f32`, `int64` as `i64`, `uint8` as `u8`; others stay
+    unchanged.
+    """
     for long, short in (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i")):
         if dtype.startswith(long) and dtype[len(long) :].isdigit():
             return short + dtype[len(long) :]
@@ -99,7 +101,7 @@ def short_dtype(dtype: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 argument`, `2 arguments`."""
+    """Print a count with its noun: `1 argument`, `2 arguments`."""
     return f"{count} {noun}{'s' * (count != 1)}"
 
 

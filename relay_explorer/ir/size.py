@@ -1,9 +1,9 @@
-"""Dimensions that are not numbers: `?`, known when the program runs; names `n`, `m`; arithmetic with them.
+"""Dimensions that are not numbers: `?`, known only at run time; names `n`, `m`; arithmetic with them.
 
-A sum of products is kept multiplied out, so equal sizes compare equal however they were written:
-`n + n` is `2 * n`, and `(n + 1) * (n - 1)` is `n * n - 1`. What does not multiply out (a quotient with a
-rest, a rounding, a maximum) is an `Applied`, equal only to what is written the same way. What grows too
-involved becomes `?`.
+A sum of products is kept expanded, so equal sizes compare equal however they were written: `n + n` is `2 *
+n`, and `(n + 1) * (n - 1)` is `n * n - 1`. A term that cannot be expanded (a quotient with a remainder, a
+rounding, a maximum) is an `Applied`, equal only to one that is written the same. A size that exceeds the
+limits below becomes `?`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, TypeAlias, Union
 
 Atom: TypeAlias = "SizeVar | Applied"
-Factors = frozenset[tuple[Atom, int]]  # a product of atoms with their powers; empty for the number itself
+Factors = frozenset[tuple[Atom, int]]  # a product of atoms with their powers; empty for the constant term
 Number = int | float
 Value: TypeAlias = Union[int, float, "Size", "Any"]
 Show = Callable[["SizeVar"], str]
@@ -24,7 +24,7 @@ MAX_NESTING = 8  # of functions within functions
 
 
 class Any:
-    """A dimension that is known only when the program runs. There is one such value; it prints as `?`."""
+    """A dimension known only at run time. It is a single value, which prints as `?`."""
 
     _instance: ClassVar[Any | None] = None
     __slots__ = ()
@@ -35,7 +35,7 @@ class Any:
         return cls._instance
 
     def _unknown(self, other: object = None) -> Any:
-        """Arithmetic with what is not known gives what is not known."""
+        """Return `?`: arithmetic with an unknown operand has an unknown result."""
         return self
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _unknown
@@ -50,18 +50,20 @@ class Any:
 
 
 class Size:
-    """Base of named sizes and of what arithmetic makes of them. Not ordered: their values are not known."""
+    """Base of named sizes and of the results of arithmetic with them. Unordered: their values are unknown."""
 
     __slots__ = ()
     __hash__ = object.__hash__
 
     def terms(self) -> Mapping[Factors, Number]:
-        """Itself as a sum: each product of atoms with its factor."""
+        """Return the size as a sum: a mapping from each product of atoms to its coefficient."""
         raise NotImplementedError
 
     @property
     def dtype(self) -> str:
-        """ "int64" where one of its sizes is, else "int32"; "float64" where it may be no whole number."""
+        """The element type: int64 where one of its names has it, else int32; float64 where it may not be an
+        integer.
+        """
         if not is_whole(self):
             return "float64"
         return "int64" if any(v.dtype == "int64" for v in variables(self)) else "int32"
@@ -111,7 +113,7 @@ class Size:
 
 
 class SizeVar(Size):
-    """A named, unknown dimension. Two are the same only if they are the same object."""
+    """A named, unknown dimension. Two are equal only if they are the same object."""
 
     __slots__ = ("_dtype", "name")
 
@@ -128,7 +130,7 @@ class SizeVar(Size):
 
 
 class SizeSum(Size):
-    """A sum of products that is not a single name. Made by arithmetic, never directly."""
+    """A sum of products that is not a single name. Built by arithmetic, never directly."""
 
     __slots__ = ("_terms",)
 
@@ -175,7 +177,7 @@ def _terms(value: object) -> Mapping[Factors, Number]:
     return {_ONE: value}
 
 
-def _made(terms: dict[Factors, Number]) -> Value:
+def _simplified(terms: dict[Factors, Number]) -> Value:
     """Return the simplest form of a sum: a number, an atom, or a SizeSum."""
     nonzero = {factors: factor for factors, factor in terms.items() if factor}
     if not nonzero:
@@ -197,7 +199,7 @@ def _sum(a: object, b: object, sign: int) -> Value:
     terms = dict(_terms(a))
     for factors, factor in _terms(b).items():
         terms[factors] = terms.get(factors, 0) + sign * factor
-    return _made(terms)
+    return _simplified(terms)
 
 
 def _times(a: Factors, b: Factors, sign: int = 1) -> Factors:
@@ -213,7 +215,7 @@ def _product(a: object, b: object) -> Value:
         for right, y in _terms(b).items():
             factors = _times(left, right)
             terms[factors] = terms.get(factors, 0) + x * y
-    return _made(terms)
+    return _simplified(terms)
 
 
 def _apply(name: str, *args: Value) -> Value:
@@ -222,7 +224,7 @@ def _apply(name: str, *args: Value) -> Value:
 
 
 def _depth(value: Value) -> int:
-    """How many functions stand within functions."""
+    """Return the nesting depth of functions in a size."""
     if isinstance(value, Applied):
         return value.depth
     if not isinstance(value, SizeSum):
@@ -241,7 +243,7 @@ def _divided(term: tuple[Factors, Number], by: tuple[Factors, Number]) -> tuple[
 
 def _parts(a: object, b: object) -> tuple[Value, Value]:
     """Divide the sum `a` by the product `b`, term by term; return the quotient of the divisible terms, and
-    the others.
+    the other terms.
     """
     if b == 0:
         raise ZeroDivisionError("a size is divided by 0")
@@ -259,7 +261,7 @@ def _parts(a: object, b: object) -> tuple[Value, Value]:
             rest[term[0]] = term[1]
         else:
             exact[divided[0]] = exact.get(divided[0], 0) + divided[1]
-    return _made(exact), _made(rest)
+    return _simplified(exact), _simplified(rest)
 
 
 def quotient(a: Value, b: Value) -> Value:
@@ -279,7 +281,7 @@ def quotient(a: Value, b: Value) -> Value:
 
 
 def _joined(value: Size, by: int) -> tuple[Value, int]:
-    """`(x // a + c) // by` is `(x + c * a) // (a * by)`: the numerator and the denominator."""
+    """Rewrite `(x // a + c) // by` as `(x + c * a) // (a * by)`: return the numerator and the denominator."""
     terms = dict(value.terms())
     shift = terms.pop(_ONE, 0)
     if len(terms) == 1:
@@ -305,7 +307,7 @@ def remainder(a: Value, b: Value) -> Value:
 
 
 def is_whole(value: object) -> bool:
-    """Whether a size or number is sure to be a whole number."""
+    """Whether a size or number is certain to be an integer."""
     if not isinstance(value, Size):
         return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     return all(is_whole(factor) for factor in value.terms().values())
@@ -317,13 +319,13 @@ _ROUND: dict[str, Callable[[Number], int]] = {
 
 
 def whole(how: str, value: Value) -> Value:
-    """`value` brought to a whole number by "round", "floor", "ceil" or "trunc"."""
+    """Convert `value` to an integer by "round", "floor", "ceil" or "trunc"."""
     if isinstance(value, Any):
         return value
     if not isinstance(value, Size):
         return _ROUND[how](value)
     if is_whole(value):
-        return _made({factors: int(factor) for factors, factor in value.terms().items()})
+        return _simplified({factors: int(factor) for factors, factor in value.terms().items()})
     return _apply(how, value)
 
 
@@ -336,7 +338,7 @@ def extreme(name: str, a: Value, b: Value) -> Value:
 
 
 def variables(value: object) -> list[SizeVar]:
-    """Return the names in a size, each once, in order of occurrence."""
+    """Return the distinct names in a size, in order of occurrence."""
     names: dict[SizeVar, None] = {}
     pending = [value]
     while pending:
@@ -352,12 +354,12 @@ def variables(value: object) -> list[SizeVar]:
 
 
 def _ordered(factors: Factors) -> list[Atom]:
-    """Return the atoms of a product, in an order that does not depend on their addresses in memory."""
+    """Return the atoms of a product in an order that does not depend on their addresses in memory."""
     return [atom for atom, _ in sorted(factors, key=lambda power: (repr(power[0]), power[1]))]
 
 
 def show_size(value: object, show: Show) -> str:
-    """Print a size (`2 * n + 1`), its names by `show`."""
+    """Print a size (`2 * n + 1`); `show` prints its names."""
     if isinstance(value, SizeVar):
         return show(value)
     if isinstance(value, Applied):
@@ -366,7 +368,7 @@ def show_size(value: object, show: Show) -> str:
         return str(value)
     text = ""
     terms = sorted(value.terms().items(), key=lambda term: (term[1] < 0, not term[0]))
-    for factors, factor in terms:  # what is taken away last, and the number after the names
+    for factors, factor in terms:  # subtracted terms last, and the constant after the names
         atoms = [(atom, dict(factors)[atom]) for atom in _ordered(factors)]
         names = [show_size(atom, show) for atom, power in atoms for _ in range(power)]
         size = abs(factor)

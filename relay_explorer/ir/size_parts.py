@@ -1,4 +1,4 @@
-"""Substitution of numbers for names of sizes, and functions of sizes by name."""
+"""Substitute sizes for names in a size, and apply functions of sizes by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .size import Applied, Size, SizeVar, Value, extreme, quotient, remainder, w
 
 
 def substituted(value: Value, sizes: Mapping[SizeVar, Value]) -> Value:
-    """`value` with other sizes substituted for its names."""
+    """Substitute sizes for the names in `value`."""
     if isinstance(value, SizeVar):
         return sizes.get(value, value)
     if isinstance(value, Applied):
@@ -31,7 +31,7 @@ FUNCTIONS = {
 
 
 def applied(name: str, args: Iterable[Value]) -> Value:
-    """One of FUNCTIONS of sizes or numbers, simplified."""
+    """Apply one of FUNCTIONS to sizes or numbers, and simplify."""
     values = list(args)
     if name == "floordiv":
         return quotient(*values)

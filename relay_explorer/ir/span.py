@@ -1,10 +1,10 @@
-"""Where an expression stands in its program's text."""
+"""Source locations of expressions."""
 
 from __future__ import annotations
 
 
 class Source:
-    """The text of one program, under the name by which errors call it."""
+    """The text of one program, with the name by which errors refer to it."""
 
     __slots__ = ("_starts", "name", "text")
 
@@ -14,8 +14,8 @@ class Source:
         self._starts: list[int] | None = None
 
     def line(self, number: int) -> str:
-        """Return the text of line `number` (from 1), without its line end; empty where there is no such
-        line.
+        """Return the text of line `number` (from 1), without its line end; an empty string where there is no
+        such line.
         """
         if self._starts is None:
             starts = [0]
@@ -36,8 +36,8 @@ class Source:
 
 
 class SourceName(str):
-    """The name of a source: a file, or, where there is no text, a layer of the model that a program was
-    imported from.
+    """The name of a source: a file, or, for an imported model without text, the layer that a program came
+    from.
     """
 
     __slots__ = ()
@@ -48,7 +48,7 @@ class SourceName(str):
 
 
 class Span:
-    """A stretch of a source. Lines and columns count from 1; the end column is one past the end.
+    """A range of a source. Lines and columns count from 1; the end column is one past the end.
 
     The source may be given by its name alone.
     """

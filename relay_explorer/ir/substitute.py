@@ -1,4 +1,4 @@
-"""Substitution: of expressions in an expression, of type parameters in a type."""
+"""Substitute expressions in an expression, and types for type parameters in a type."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .types import (
 )
 from .walk import children, rebuild
 
-MAX_TYPE_DEPTH = 128  # levels; deeper types are refused, so that walks over types may recurse
-MAX_TYPE_PARTS = 50_000  # counting shared parts each time
+MAX_TYPE_DEPTH = 128  # levels; deeper types are rejected, so that walks over types may recurse
+MAX_TYPE_PARTS = 50_000  # counting shared parts once per use
 
 
 class TypeTooLargeError(Exception):
-    """Reject a type nested deeper, or with more parts, than any program needs."""
+    """A type nests deeper, or has more parts, than any program needs."""
 
 
 def substitute(root: Expr, replacements: Mapping[Expr, Expr]) -> Expr:
     """Replace each expression that is a key of `replacements`, within the replacements too.
 
-    No replacement may contain what it replaces. Sharing is kept.
+    No replacement may contain the expression that it replaces. Sharing is preserved.
     """
     memo: dict[Expr, Expr] = {}
     pending = [(root, False)]
@@ -60,7 +60,7 @@ def substitute_type(type_: Type, replacements: dict[TypeVar, Type], depth: int =
 
 
 def parts_of(type_: Type) -> Sequence[Type]:
-    """Return the parts in which a type may hold variables."""
+    """Return the parts of a type that may contain type variables."""
     if isinstance(type_, TupleType):
         return type_.fields
     if isinstance(type_, FuncType):

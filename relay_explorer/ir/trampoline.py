@@ -1,8 +1,8 @@
-"""Trampoline: recursive functions whose frames live on the heap.
+"""Run recursive functions whose frames live on the heap.
 
-Programs may be nested 100,000 levels deep; Python's own stack is not. A recursive function is therefore
-written as a generator: where a plain function would say `x = self.part()`, it says `x = yield self.part()`,
-and `run` keeps the callers in a list.
+Programs may be nested 100,000 levels deep, but Python's own stack is not that deep. A recursive function is
+therefore written as a generator: where a plain function would say `x = self.part()`, it says `x = yield
+self.part()`, and `run` keeps the suspended callers in a list.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Generator
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-Steps = Generator[Any, Any, T]  # what is yielded is another Steps, what is sent in is its result
+Steps = Generator[Any, Any, T]  # yields another Steps, and is sent its result
 
 MAX_SUSPENDED = 500_000  # suspended functions, of a few hundred bytes each; a nested `if` takes four
 

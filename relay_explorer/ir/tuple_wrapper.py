@@ -1,4 +1,4 @@
-"""What builders of operators with several results return: a call that can be indexed and unpacked."""
+"""The result of builders of operators with several results: a call that can be indexed and unpacked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from .expr import Expr, TupleGetItem
 class TupleWrapper:
     """An expression `tuple_value` of tuple type that is known to have `size` fields.
 
-    Not an expression itself: `astuple()` is. Wherever a builder takes an expression it takes a wrapper too.
+    It is not an expression itself: `astuple()` is. Builders accept a wrapper wherever they accept an
+    expression.
     """
 
     __slots__ = ("size", "tuple_value")

@@ -1,4 +1,4 @@
-"""Visitors and mutators of types, as `tvm.relay` had them."""
+"""Visitors and mutators of types, with the interface of `tvm.relay`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TYPE_METHODS: dict[type, str] = {
 
 
 class TypeFunctor:
-    """Dispatches on the kind of type."""
+    """Dispatches on the class of a type."""
 
     def visit(self, typ: Type) -> Anything:
         name = _TYPE_METHODS.get(typ.__class__)
@@ -90,7 +90,7 @@ class TypeVisitor(TypeFunctor):
 
 
 class TypeMutator(TypeFunctor):
-    """Makes a new type from an old one."""
+    """Rebuilds a type from its mutated parts."""
 
     def _leaf(self, typ: Anything) -> Anything:
         return typ

@@ -78,7 +78,7 @@ def _dim(value: object) -> Dim:
     if isinstance(value, Size) and is_whole(value):
         return cast("Dim", whole("trunc", value))
     try:
-        return _dim(int(value))  # type: ignore[call-overload]  # NumPy integers and old code's IntImm convert
+        return _dim(int(value))  # type: ignore[call-overload]  # NumPy integers and TVM code's IntImm convert
     except TypeError:
         raise TypeError(f"a dimension is an integer, Any() or a size with a name, not {value!r}") from None
 
@@ -88,7 +88,7 @@ _known_dims = STATIC_DIMENSIONS.issuperset
 _plain_dims = frozenset({int}).issuperset
 
 
-# What these names mean in TVM; an unsigned integer of one bit is its boolean.
+# The meaning of these names in TVM; an unsigned integer of one bit is its boolean.
 DEFAULT_WIDTHS = {"int": "int32", "uint": "uint32", "float": "float32", "uint1": "bool"}
 
 
@@ -122,7 +122,7 @@ class TensorType(Type):
 
     @property
     def concrete_shape(self) -> tuple[int, ...]:
-        """The shape as integers; a ValueError where a dimension is not known."""
+        """The shape as integers; raises a ValueError where a dimension is unknown."""
         if not _known_dims(map(type, self.shape)):
             raise ValueError(f"{self} has a dynamic dimension, known only when the program runs")
         return cast("tuple[int, ...]", self.shape)
@@ -141,7 +141,7 @@ class TensorType(Type):
         return hash((self.shape, self.dtype))
 
 
-_new_tensor_type: Callable[[Anything], TensorType] = object.__new__  # without the call of a metaclass
+_new_tensor_type: Callable[[Anything], TensorType] = object.__new__  # skips the metaclass's call
 _UNLOCKED_TENSOR_TYPE: Final = TensorType._unlocked
 
 
@@ -151,8 +151,8 @@ def scalar_type(dtype: str) -> TensorType:
 
 
 def is_dynamic(type_: Type) -> bool:
-    """Whether some dimension in a type is `Any`: parts of tuples, functions, references and type calls
-    included.
+    """Whether some dimension in a type is `Any`, including the parts of tuples, functions, references and
+    type calls.
     """
     from .walk import type_children
 
@@ -168,7 +168,7 @@ def is_dynamic(type_: Type) -> bool:
 
 
 class TupleType(Type):
-    """The type of a tuple: one type a field."""
+    """The type of a tuple: one type per field."""
 
     __slots__ = ("fields",)
 
@@ -226,7 +226,7 @@ class GlobalTypeVar(Type):
 
 
 class IncompleteType(Type):
-    """A type still to be found: a unification variable of inference, or a hole in an annotation."""
+    """A type yet to be inferred: a unification variable of inference, or a hole in an annotation."""
 
     __slots__ = ("kind",)
 
@@ -264,7 +264,7 @@ class FuncType(Type):
 
 
 class TypeCall(Type):
-    """A type function applied: `List[Tensor[(3), float32]]`."""
+    """The application of a type function: `List[Tensor[(3), float32]]`."""
 
     __slots__ = ("args", "func")
 
@@ -287,7 +287,7 @@ class RefType(Type):
 
 
 class TypeConstraint(Type):
-    """Base of what a function type may demand of its arguments' types."""
+    """Base of the constraints that a function type may impose on its arguments' types."""
 
     __slots__ = ()
 
@@ -316,7 +316,7 @@ class TypeRelation(TypeConstraint):
 
 
 def is_complete(type_: Type | None) -> bool:
-    """Whether `type_` is given and has no holes."""
+    """Whether `type_` is not None and has no holes."""
     if type_.__class__ is TensorType:
         return True
     if type_ is None or isinstance(type_, IncompleteType):

@@ -1,11 +1,11 @@
-"""Where a program wants a value: a device and a scope of its memory."""
+"""The device and memory scope in which a program wants a value."""
 
 from __future__ import annotations
 
 import re
 from typing import Any as Anything
 
-# The numbers of DLPack, by which TVM's objects name kinds of devices.
+# DLPack's numbers for kinds of devices, which TVM's objects use.
 DEVICE_TYPES = {
     "cpu": 1, "cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10, "ext_dev": 12, "hexagon": 14,
     "webgpu": 15,
@@ -15,9 +15,9 @@ _TEXT = re.compile(r"(\w+)(?::(\d+))?(?:/([\w.]+))?")
 
 
 class VirtualDevice(str):
-    """A device by kind and number, and a scope of its memory: "cuda:1", "cuda:0/texture". "" is any device.
+    """A device by kind and index, and a memory scope: "cuda:1", "cuda:0/texture". "" is any device.
 
-    The text is the value: two are equal when they are written alike, and a program's text has it as a string.
+    It is a string: two are equal when their texts are, and the text format writes it as a string.
     """
 
     __slots__ = ()
@@ -30,13 +30,13 @@ class VirtualDevice(str):
             return super().__new__(cls, "")
         kind = _ALIASES.get(match[1], match[1])
         if kind not in DEVICE_TYPES:
-            raise ValueError(f"there is no device {kind!r:.40}; known are {', '.join(DEVICE_TYPES)}")
+            raise ValueError(f"there is no device {kind!r:.40}; supported are {', '.join(DEVICE_TYPES)}")
         scope = f"/{match[3]}" if match[3] else ""
         return super().__new__(cls, f"{kind}:{int(match[2] or 0)}{scope}")
 
     @staticmethod
     def of(value: Anything) -> VirtualDevice:
-        """Convert text, a device of `tvm.cuda(0)`'s kind, or a virtual device of TVM's kind."""
+        """Convert text, a device object as `tvm.cuda(0)` returns it, or a virtual device object of TVM."""
         if isinstance(value, str):
             return VirtualDevice(value)
         number = getattr(value, "device_type", None)
@@ -51,14 +51,14 @@ class VirtualDevice(str):
 
     @property
     def device_type_int(self) -> int:
-        """DLPack's number of the kind of device; -1 for any device."""
+        """DLPack's number for the kind of device; -1 for any device."""
         return DEVICE_TYPES[self.partition(":")[0]] if self else -1
 
     device_type = device_type_int
 
     @property
     def virtual_device_id(self) -> int:
-        """The number of the device among those of its kind; -1 for any device."""
+        """The index of the device among those of its kind; -1 for any device."""
         return int(self.partition(":")[2].partition("/")[0]) if self else -1
 
     @property
@@ -67,5 +67,7 @@ class VirtualDevice(str):
 
     @property
     def target(self) -> None:
-        """TVM paired a device with what compiles for it; here `relay_explorer.build` takes the target."""
+        """None: TVM paired a device with a target to compile for; here `relay_explorer.build` takes the
+        target.
+        """
         return None

@@ -1,12 +1,12 @@
-"""Visitors and mutators as `tvm.relay` had them, for people to subclass.
+"""Visitors and mutators with the interface of `tvm.relay`, to be subclassed.
 
     class Count(ExprVisitor):
         def visit_call(self, call):
             super().visit_call(call)      # first the parts
             self.found += 1
 
-Each shared expression is visited once. A visitor recurses through Python calls, so that the order is the
-one its author wrote; the limit on recursion is raised to what the depth of the expression needs.
+Each shared expression is visited once. A visitor uses Python's own recursion, so that the order of visits is
+the one that its author wrote; the recursion limit is raised to what the depth of the expression needs.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _METHODS: dict[type, str] = {
     Match: "visit_match",
     Op: "visit_op",
 }
-# Python frames that one level takes: visit, visit_call, super().visit_call, and some for the author.
+# Python frames per level: visit, visit_call, super().visit_call, and some for the subclass's own calls.
 _FRAMES_PER_LEVEL = 6
 
 
@@ -75,7 +75,7 @@ def depth_of(expr: Expr) -> int:
 
 
 class ExprFunctor:
-    """Dispatches on the kind of expression; results are remembered, one a node."""
+    """Dispatches on the class of an expression; memoizes the result of each node."""
 
     def __init__(self) -> None:
         self.memo_map: dict[Expr, Anything] = {}
@@ -120,8 +120,8 @@ class ExprFunctor:
 
 
 class ExprVisitor(ExprFunctor):
-    """Visits every expression once, and returns nothing. Override `visit_…` and call `super()` to go on
-    below.
+    """Visits every expression once, and returns nothing. Override `visit_…`, and call `super()` to visit the
+    operands.
     """
 
     def visit_function(self, fn: Function) -> None:
@@ -183,11 +183,11 @@ class ExprVisitor(ExprFunctor):
 
 
 class ExprMutator(ExprFunctor):
-    """Makes a new expression from an old one. Override `visit_…`; `super().visit_call(call)` gives the call
-    rebuilt on its mutated parts.
+    """Builds a new expression from an old one. Override `visit_…`; `super().visit_call(call)` returns the
+    call rebuilt on its mutated operands.
 
-    What does not change is kept, not copied. New expressions carry the span of the old ones and name them
-    as their `origin`.
+    Unchanged parts are reused, not copied. New expressions carry the span of the old ones and name them as
+    their `origin`.
     """
 
     def visit(self, expr: Expr) -> Anything:
@@ -208,7 +208,7 @@ class ExprMutator(ExprFunctor):
         return result
 
     def _emit_rewrite(self, expr: Expr, result: Anything) -> None:
-        """Emit a rewrite of the author's: one that is more than the expression on its mutated parts."""
+        """Emit a rewrite of the subclass: a change beyond rebuilding the expression on its mutated parts."""
         if not isinstance(result, Expr):
             return
         parts = [self.memo_map.get(part, part) for part in children(expr)]

@@ -1,4 +1,4 @@
-"""Walks over expressions that use no Python stack: programs may be 100,000 levels deep."""
+"""Walks over expressions that do not use Python's stack: programs may be 100,000 levels deep."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _LEAVES = (Constant, Var, GlobalVar, Op, Constructor)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """Return the direct subexpressions in the order of evaluation; parameters and bound variables included,
+    """Return the direct subexpressions in the order of evaluation, including parameters and bound variables,
     as `post_order_visit` visits them.
     """
     cls = expr.__class__
     if cls is Call:
-        return (expr.op, *expr.args)  # type: ignore[attr-defined]  # the class says so; isinstance is twice as slow here
+        return (expr.op, *expr.args)  # type: ignore[attr-defined]  # `cls` is Call; isinstance is twice as slow here
     if cls in _LEAF_SET:
         return ()
     match expr:
@@ -71,7 +71,7 @@ _LEAF_SET = frozenset(_LEAVES)
 
 
 def post_order(expr: Expr) -> list[Expr]:
-    """Every expression below `expr`, and itself, each shared one once, after its subexpressions."""
+    """Return `expr` and every expression below it, each shared one once, after its subexpressions."""
     done: list[Expr] = []
     visited: set[int] = {id(expr)}
     stack: list[tuple[Expr, tuple[Expr, ...], int]] = [(expr, children(expr), 0)]
@@ -104,8 +104,8 @@ def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
 
 
 def rebuild(expr: Expr, parts: Sequence[Expr]) -> Expr:
-    """`expr` with the subexpressions `parts`, in the order of `children`; `expr` itself where they are its
-    own. Span and origin are carried.
+    """Rebuild `expr` on the subexpressions `parts`, in the order of `children`; return `expr` itself where
+    they are unchanged. Span and origin are carried over.
     """
     old = children(expr)
     if len(old) == len(parts) and all(map(is_, old, parts)):
@@ -140,7 +140,7 @@ def rebuild(expr: Expr, parts: Sequence[Expr]) -> Expr:
 
 
 def is_same(a: Expr, b: Expr) -> bool:
-    """Whether two expressions are the same but for being two: of one kind, with the same parts."""
+    """Whether two expressions are interchangeable: of one class, with identical parts."""
     if a is b:
         return True
     if a.__class__ is not b.__class__ or a.__class__ in _LEAF_SET:
@@ -154,9 +154,10 @@ def is_same(a: Expr, b: Expr) -> bool:
 def rewrite_nodes(expr: Expr, rule: Callable[[Expr, Expr], Expr | None]) -> Expr:
     """Replace every node of `expr`, from the leaves up, by `rule(node, rebuilt)`; None keeps `rebuilt`.
 
-    `rebuilt` is the node on its rewritten operands, and the node itself where they are its own, so unchanged
-    parts are shared with `expr`; its span and origin are carried. A shared node is rewritten once. No stack
-    of Python's is used: programs may be 100,000 levels deep. A rule that builds a node sets its origin.
+    `rebuilt` is the node on its rewritten operands, and the node itself where these are unchanged, so
+    unchanged parts are shared with `expr`; its span and origin are carried over. A shared node is rewritten
+    once. Python's stack is not used: programs may be 100,000 levels deep. A rule that builds a node sets its
+    origin.
     """
     memo: dict[Expr, Expr] = {}
     for node in post_order(expr):
@@ -169,8 +170,9 @@ def rewrite_nodes(expr: Expr, rule: Callable[[Expr, Expr], Expr | None]) -> Expr
 
 
 def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
-    """`expr` with every node, from the leaves up, replaced by what `change` gives for it (rebuilt on its
-    replaced parts); None keeps it. Sharing is kept. A new expression without an origin gets the old one.
+    """Replace every node of `expr`, from the leaves up, by the result of `change` on the node (rebuilt on its
+    replaced operands); None keeps it. Sharing is preserved. The origin of a new expression without one is the
+    old one.
     """
     originals = set(post_order(expr))
 
@@ -189,7 +191,7 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
 
 def _variables(expr: Expr) -> tuple[dict[Var, None], dict[Var, None]]:
     """Return the variables that occur in `expr`, and those that it binds, in the order of the program's text:
-    a binder comes before what it binds in.
+    a binder comes before the expressions in its scope.
     """
     occurring: dict[Var, None] = {}
     bound: dict[Var, None] = {}
@@ -197,7 +199,7 @@ def _variables(expr: Expr) -> tuple[dict[Var, None], dict[Var, None]]:
     pending: list[Expr | list[Var]] = [expr]
     while pending:
         node = pending.pop()
-        if isinstance(node, list):  # binders, at their place
+        if isinstance(node, list):  # binders, in text order
             bound.update(dict.fromkeys(node))
             occurring.update(dict.fromkeys(node))
         elif node.__class__ is Var:
@@ -218,8 +220,8 @@ def _variables(expr: Expr) -> tuple[dict[Var, None], dict[Var, None]]:
 
 
 def all_vars(expr: Expr) -> list[Var]:
-    """Every variable that occurs in `expr`, bound or free, in the order of the text; those of patterns
-    included.
+    """Return every variable that occurs in `expr`, bound or free, in the order of the text; including those
+    of patterns.
     """
     return list(_variables(expr)[0])
 

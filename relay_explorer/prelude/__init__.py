@@ -1,5 +1,5 @@
-"""Relay's standard library, written in Relay: `prelude.rly` has options, lists and trees, `nat.rly` natural
-numbers; `gradient.rly` gradients that are computed on demand; `tensor_array.rly` and
+"""Relay's standard library, written in Relay: `prelude.rly` contains options, lists and trees, `nat.rly`
+natural numbers, `gradient.rly` gradients that are computed on demand; `tensor_array.rly` and
 `static_tensor_array.rly` are templates of tensor arrays.
 """
 

@@ -1,4 +1,4 @@
-"""Libraries written in Relay: read them, and add them to modules."""
+"""Read libraries written in Relay, and add them to modules."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def text_of(name: str) -> str:
 
 @cache
 def library(name: str) -> IRModule:
-    """Return the typed module of a library; always the same module, which must not be changed. Raise a
-    ModuleError where there is no such library. There is one of tensor arrays for each element type
+    """Return the typed module of a library, always the same object, which must not be changed. Raise a
+    ModuleError where there is no such library. Each element type has a library of tensor arrays
     (`tensor_array_float32.rly`).
     """
     if match := TENSOR_ARRAYS.fullmatch(name):
@@ -44,7 +44,7 @@ def library(name: str) -> IRModule:
 
 
 def _tensor_arrays(name: str, dtype: str) -> IRModule:
-    """Return the tensor arrays of an element type, without the functions of the prelude that they use."""
+    """Return the tensor arrays of an element type, without the prelude's functions that they use."""
     from string import Template
 
     prelude = library("prelude.rly")
@@ -56,8 +56,8 @@ def _tensor_arrays(name: str, dtype: str) -> IRModule:
 
 
 def import_library(module: IRModule, name: str) -> None:
-    """Add a library's types and functions to `module`, with those that they use. Definitions that it has from
-    the library already are kept; if it has another definition of the same name, raise a ModuleError and add
+    """Add a library's types and functions to `module`, with those that they use. Definitions that it already
+    has from the library are kept; if it has another definition of the same name, raise a ModuleError and add
     nothing.
     """
     sources = [(name, library(name))]
@@ -97,7 +97,7 @@ _TENSOR_ARRAY_NAME = re.compile(r"(?:tensor|ta_split_helper)\w*_(b?float\d+|u?in
 
 
 def provide_tensor_arrays(module: IRModule, name: str) -> None:
-    """Add the tensor arrays of the element type that `name` ends in, if one of them has this name."""
+    """Add the tensor arrays of the element type in which `name` ends, if one of them has this name."""
     match = _TENSOR_ARRAY_NAME.fullmatch(name)
     if match is None:
         return

@@ -1,4 +1,4 @@
-"""`Prelude`: a module with the standard library in it, and access to its definitions."""
+"""`Prelude`: a module that contains the standard library, with access to its definitions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .tensor_arrays import Shape, static_name
 
 
 class Prelude:
-    """A module with the prelude in it: `Prelude(mod)` adds it to `mod`, `Prelude()` to an empty one.
+    """A module with the prelude: `Prelude(mod)` adds it to `mod`, `Prelude()` to an empty module.
 
-    Its functions are attributes: `prelude.map(f, xs)` is a call, `prelude.mod` the module.
+    Its functions are attributes: `prelude.map(f, xs)` is a call, `prelude.mod` is the module.
 
         prelude = Prelude()
         _, cons, nil = prelude.mod.get_type("List")
@@ -28,8 +28,8 @@ class Prelude:
         self.load_prelude()
 
     def load_prelude(self) -> None:
-        """Add the library, and make its functions attributes. Tensor arrays are added at their first use,
-        those of one element type at a time.
+        """Add the library, and make its functions attributes. Tensor arrays are added at their first use, all
+        those of one element type together.
         """
         self.mod.import_from_std("prelude.rly")
         self.mod.provide(provide_tensor_arrays)
@@ -46,8 +46,8 @@ class Prelude:
             raise AttributeError(str(error), name=name, obj=self) from None
 
     def get_name(self, canonical: str, dtype: str | None = None) -> str:
-        """Return the name in the module of the definition called `canonical`. The names of definitions for
-        one element type end in it: `get_name("tensor_array", "int8")` is `"tensor_array_int8"`; the type of
+        """Return the module's name for the definition called `canonical`. The names of definitions for one
+        element type end in it: `get_name("tensor_array", "int8")` is `"tensor_array_int8"`; the type of
         tensors is `tensor_int8_t`.
         """
         if dtype is None:
@@ -79,7 +79,7 @@ class Prelude:
     # -- tensor arrays of one shape: see StaticTensorArrayOps
 
     def get_name_static(self, canonical: str, dtype: str, shape: Shape, batch_dim: int | None = None) -> str:
-        """Return the name in the module of the definition called `canonical`, for tensors of that shape."""
+        """Return the module's name for the definition called `canonical`, for tensors of that shape."""
         return static_name(canonical, dtype, shape, batch_dim)
 
     def get_global_var_static(

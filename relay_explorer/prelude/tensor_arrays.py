@@ -24,11 +24,13 @@ from .libraries import text_of
 if TYPE_CHECKING:
     from .standard import Prelude
 
-Shape = Sequence[object]  # of integers, sizes and Any
+Shape = Sequence[object]  # integers, sizes and Any
 
 
 def shape_name(shape: Shape) -> str:
-    """Write a shape within a name: `2_any_3`, or `scalar` where it has no dimensions."""
+    """Return the part of a name that denotes a shape: `2_any_3`, or `scalar` for a shape without
+    dimensions.
+    """
     return "_".join("any" if isinstance(dim, Any) else str(dim) for dim in shape) or "scalar"
 
 
@@ -50,7 +52,7 @@ def static_name(
 
 def get_tensor_array_shape(expr: Expr, dtype: str, prelude: Prelude) -> tuple[Dim, ...] | None:
     """Return the shape of the tensors of an array, an expression of the type `List[…]`; None where each has
-    its own.
+    its own shape.
 
     Raise a ModuleError where `expr` is not an array of tensors of that element type.
     """
@@ -75,14 +77,14 @@ def _shape_of(data: TypeData) -> tuple[Dim, ...]:
 
 
 class TensorArrayOps:
-    """The tensor arrays of an element type, in the module of a prelude."""
+    """The tensor arrays of one element type, in the module of a prelude."""
 
     def __init__(self, prelude: Prelude, dtype: str) -> None:
         self.prelude = prelude
         self.dtype = dtype
 
     def get_name(self, canonical: str) -> str:
-        """Return the name in the module of the definition called `canonical`."""
+        """Return the module's name for the definition called `canonical`."""
         return self.prelude.get_name(canonical, self.dtype)
 
     def get_global_var(self, canonical: str) -> GlobalVar:
@@ -98,7 +100,7 @@ class TensorArrayOps:
         return self.prelude.get_tensor_ctor(canonical, self.dtype)
 
     def register(self) -> None:
-        """Add all definitions now; otherwise they are added at the first use of one."""
+        """Add all definitions now; otherwise they are added when one is first used."""
         self.prelude.mod.import_from_std(f"tensor_array_{self.dtype}.rly")
 
     define_tensor_adt = define_tensor_take = define_tensor_expand_dims = define_tensor_concat = register
@@ -117,16 +119,16 @@ class TensorArrayOps:
 
 @cache
 def _pieces() -> dict[str, Template]:
-    """Return the pieces of the template by the names that they define."""
+    """Return the parts of the template by the names that they define."""
     _, *pieces = text_of("static_tensor_array.rly").split("\n// == ")
     named = [piece.partition("\n") for piece in pieces]
     return {name: Template(text) for name, _, text in named}
 
 
 class StaticTensorArrayOps:
-    """The tensor arrays of an element type and a shape, in the module of a prelude; `shape` may have `Any`.
+    """The tensor arrays of one element type and shape, in the module of a prelude; `shape` may contain `Any`.
 
-    With `batch_dim=1`, arrays have one tensor, so that stacking gives a first axis of length 1.
+    With `batch_dim=1`, arrays contain one tensor, so stacking adds a first axis of length 1.
     """
 
     def __init__(self, prelude: Prelude, dtype: str, shape: Shape, batch_dim: int | None = None) -> None:
@@ -136,7 +138,7 @@ class StaticTensorArrayOps:
         self.batch_dim = batch_dim
 
     def get_name(self, canonical: str, extra_shapes: Mapping[str, Shape] | None = None) -> str:
-        """Return the name in the module of the definition called `canonical`."""
+        """Return the module's name for the definition called `canonical`."""
         return static_name(canonical, self.dtype, self.shape, self.batch_dim, extra_shapes)
 
     def get_global_var(self, canonical: str) -> GlobalVar:
@@ -156,10 +158,10 @@ class StaticTensorArrayOps:
         """The type of the tensors."""
         return self.get_type("tensor_t")
 
-    # -- definitions, which keep existing ones. A scalar has no rows and no parts.
+    # -- definitions, unless they exist already. A scalar has no rows and no parts.
 
     def define_tensor_adt(self) -> None:
-        """Define `tensor_t`: a tensor of the shape, or no tensor yet."""
+        """Define `tensor_t`: a tensor of the shape, or none yet."""
         module = self.prelude.mod
         if GlobalTypeVar(self.get_name("tensor_t")) not in module:
             self._add("tensor_t")
@@ -202,7 +204,7 @@ class StaticTensorArrayOps:
     def define_tensor_array_scatter(
         self, indices_shape: Shape | None = None, force_update: bool = False
     ) -> None:
-        """Define `tensor_array_scatter(array, indices, values)`: each value written to its index. With
+        """Define `tensor_array_scatter(array, indices, values)`: writes each value to its index. With
         `indices_shape`, define a separate function for indices of that shape, which is part of its name.
         """
         self.define_tensor_array_read()
@@ -218,7 +220,7 @@ class StaticTensorArrayOps:
         lengths_shape: Shape | None = None,
         force_update: bool = False,
     ) -> None:
-        """Define `tensor_array_split(array, value, lengths)`: the first `lengths[0]` rows of `value` written
+        """Define `tensor_array_split(array, value, lengths)`: writes the first `lengths[0]` rows of `value`
         to index 0, the next `lengths[1]` to index 1, and so on. The value has `value_shape`, by default the
         arrays' shape.
         """
@@ -283,14 +285,14 @@ class StaticTensorArrayOps:
         return ops
 
     def _rows(self) -> StaticTensorArrayOps:
-        """Return the arrays of any number of rows of this shape."""
+        """Return the arrays of tensors with any number of rows of this shape."""
         return self._at([Any(), *self.shape[1:]])
 
     def _more(self) -> StaticTensorArrayOps:
-        """Return the arrays of several tensors of this shape."""
+        """Return the arrays of tensors that stack several of this shape."""
         return self._at([1 if self.batch_dim == 1 else Any(), *self.shape])
 
-    # -- writing the text
+    # -- instantiating the template
 
     def _suffix(self, extra_shapes: Mapping[str, Shape] | None = None) -> str:
         return self.get_name("", extra_shapes).removeprefix("_")
@@ -303,13 +305,13 @@ class StaticTensorArrayOps:
         piece: str | None = None,
         **words: str,
     ) -> None:
-        """Add the function `canonical`, and its helper, unless the module has it."""
+        """Add the function `canonical` and its helper unless the module has it."""
         self.define_tensor_adt()
         if force_update or self.get_name(canonical, extra_shapes) not in self.prelude.mod:
             self._add(piece or canonical, extra_shapes, **words)
 
     def _add(self, piece: str, extra_shapes: Mapping[str, Shape] | None = None, **words: str) -> None:
-        """Parse a piece of the template with this shape's names, and add its definitions to the module."""
+        """Parse a part of the template with this shape's names, and add its definitions to the module."""
         template = _pieces()[piece]
         for name in template.get_identifiers():
             if name not in words:
@@ -329,7 +331,7 @@ class StaticTensorArrayOps:
             module[function] = read[function]
 
     def _word(self, name: str, extra_shapes: Mapping[str, Shape] | None) -> str:
-        """Return the replacement of a placeholder in the template."""
+        """Return the replacement for a placeholder of the template."""
         if name == "tensor":
             return _tensor(self.shape, self.dtype)
         if name in ("s", "own"):
@@ -341,7 +343,7 @@ class StaticTensorArrayOps:
         return ops.get_name({"T": "tensor_t", "make": "tensor_constructor", "none": "tensor_nil"}[kind])
 
     def _part(self) -> StaticTensorArrayOps:
-        """Return the arrays of one part along the first axis."""
+        """Return the arrays of tensors shaped like one part along the first axis."""
         return self._at(self.shape[1:])
 
 
@@ -351,5 +353,5 @@ def _tensor(shape: Shape, dtype: str) -> str:
 
 
 def _defined(text: str) -> list[str]:
-    """Return the functions that a piece of text defines."""
+    """Return the names of the functions that a part of the template defines."""
     return [line[len("def @") :].partition("(")[0] for line in text.splitlines() if line.startswith("def @")]

@@ -1,8 +1,8 @@
-"""Relay's text format 0.0.5: programs as text, and text as programs.
+"""Relay's text format 0.0.5: print programs, and parse them.
 
 It follows TVM 0.14: the texts that TVM printed for the project's conformance programs are parsed, and printed
 again character by character. Functions remain in the order of their definition, whereas TVM sorted them by
-name. To make every program readable again, the format has some notations that TVM did not have:
+name. To make every printed program parseable, the format adds some notations to TVM's:
 
 * names that are not identifiers are written between backquotes: @`my function`, with the escapes of strings;
   so is an operator whose name a constructor shares: `exp`;
@@ -12,8 +12,9 @@ name. To make every program readable again, the format has some notations that T
 * `f[T](x)` passes type arguments, printed where inference has not run;
 * attributes may be tuples, `(1, 2)`, dictionaries, `{"key": 1}`, and types, `type(Tensor[(3), float32])`.
 
-A name in a shape, `Tensor[(n, 4), float32]`, is a dynamic dimension, the same one in the whole text. Infix
-operators, `ref(T)` or `Ref[T]`, comments, and a missing version line are accepted.
+A name in a shape, `Tensor[(n, 4), float32]`, is a dynamic dimension, and denotes the same one throughout the
+text. The parser also accepts infix operators, `ref(T)` or `Ref[T]`, comments, and programs without a version
+line.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ def parse(
 ) -> IRModule:
     """Parse `source` and return the module that it describes.
 
-    Errors call the text `source_name`. Definitions are added to a copy of `init_module`. `init_meta_table`
-    maps kinds (`"relay.Constant"`) to the lists of constants that `meta[...]` refers to. An expression
-    instead of definitions becomes `@main`. The version line is optional. Text of more than `max_bytes` bytes
-    is refused unread. Raise a ParseError, with its location, for text that is not a program; types are not
-    checked here.
+    Errors refer to the text as `source_name`. Definitions are added to a copy of `init_module`.
+    `init_meta_table` maps kinds (`"relay.Constant"`) to the lists of constants to which `meta[...]` refers.
+    An expression instead of definitions becomes `@main`. The version line is optional. Text of more than
+    `max_bytes` bytes is rejected unread. Raise a ParseError, with its location, for text that is not a
+    program; types are not checked here.
     """
     from .parser import parse_module
 
@@ -98,8 +99,8 @@ def show(node: object) -> str:
 
 @collected_rarely()
 def program_rows(node: IRModule | Expr) -> list[Row]:
-    """Return the canonical print of `node` as rows of tokens, which the views use; without comments for
-    types.
+    """Return the canonical print of `node` as rows of tokens, which the views use; types are not printed as
+    comments.
 
     `show` joins the same rows. Parameters and pattern variables have rows of their own.
     """

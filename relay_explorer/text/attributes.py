@@ -1,4 +1,4 @@
-"""The syntax of attributes: `axis=1, layout="NCHW", padding=[1, 1]`."""
+"""Parse attributes: `axis=1, layout="NCHW", padding=[1, 1]`."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class AttributeSyntax(TypeSyntax):
     def local_use(self) -> Var:
         """Return the variable whose name is the current token.
 
-        A name may contain a slash, as names of TensorFlow's layers do; if no such name is in scope,
+        A name may contain a slash, as the names of TensorFlow's layers do; if no such name is in scope,
         `%x/f(%y)` is a division.
         """
         text, start = self.text, self.start
@@ -144,7 +144,7 @@ class AttributeSyntax(TypeSyntax):
     def _items(self, open_: str, close: str, depth: int) -> tuple[list[Anything], bool]:
         opened, comma = self.start, False
         plain = _INTEGERS.match(self.content, self.start)
-        if plain is not None:  # by far the most frequent: read in one step
+        if plain is not None:  # by far the most frequent case: read in one step
             self.end = plain.end()
             self.advance()
             return list(map(int, plain[1].split(","))), False
@@ -175,7 +175,7 @@ class AttributeSyntax(TypeSyntax):
         return mapping
 
     def meta_reference(self) -> Anything:
-        """`meta[relay.Constant][0]`: an entry of the metadata."""
+        """Parse `meta[relay.Constant][0]`, and return that entry of the metadata."""
         start = self.start
         self.advance()
         opened = self.start

@@ -1,4 +1,4 @@
-"""The syntax of operands that begin with a bracket or a keyword: tuples, functions, `if`, `match`, …."""
+"""Parse operands that begin with a bracket or a keyword: tuples, functions, `if`, `match`, …."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .metadata import MetaTable
 
 
 class CompoundSyntax(ExpressionSyntax):
-    """Parse the operands that have parts of their own.
+    """Parse operands that contain other expressions.
 
-    Functions that may nest are generators (see steps.py).
+    Functions whose constructs may nest are generators (see ir/trampoline.py).
     """
 
     def __init__(self, text: str, source_name: str, meta: MetaTable) -> None:
@@ -60,7 +60,7 @@ class CompoundSyntax(ExpressionSyntax):
         return value
 
     def _parentheses(self) -> Steps[Expr]:
-        """`()`, `(e)`, `(e,)`, `(e, e)`."""
+        """Parse `()`, `(e)`, `(e,)` or `(e, e)`."""
         opened, comma = self.start, False
         fields: list[Expr] = []
         self.advance()
@@ -76,7 +76,7 @@ class CompoundSyntax(ExpressionSyntax):
         return Tuple(fields, self.span(opened, self.last))
 
     def braces(self, where: str) -> Steps[Expr]:
-        """`{ … }`."""
+        """Parse `{ … }`."""
         opened = self.start
         self.expect("{", where)
         value: Expr = yield self.block()

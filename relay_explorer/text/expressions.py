@@ -1,4 +1,4 @@
-"""The syntax of expressions (figure 1 of the paper, in the notation of the text format 0.0.5)."""
+"""Parse expressions (figure 1 of the paper, in the notation of the text format 0.0.5)."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ INFIX = {
     "==": (1, "equal"), "!=": (1, "not_equal"),
 }  # fmt: skip
 _DECLARATION = re.compile(r"\btype\b[^{}]*\{([^{}]*)\}")
-_LOOKAHEAD = 100_000  # characters that are searched for a later declaration
+_LOOKAHEAD = 100_000  # the number of characters that are searched for a later declaration
 _GOES_ON = frozenset(("(", "[", "field", *INFIX))  # tokens that may continue an expression after an operand
 
 
 class ExpressionSyntax(PatternSyntax):
-    """Parse expressions. Functions that may nest are generators (see steps.py)."""
+    """Parse expressions. Functions whose constructs may nest are generators (see ir/trampoline.py)."""
 
     def block(self) -> Steps[Expr]:
         """Parse `let`s, graph bindings and sequenced expressions, then the expression that is the value.
@@ -71,7 +71,7 @@ class ExpressionSyntax(PatternSyntax):
         return node
 
     def _graph_binding(self, name: str, start: int) -> Steps[None]:
-        """Parse the rest of `%0 = value;`: from here on `%0` is that very node."""
+        """Parse the rest of `%0 = value;`: from here on `%0` denotes that very node."""
         first = self.graph_open.get(name)
         if first is not None:
             raise self.error(
@@ -87,7 +87,7 @@ class ExpressionSyntax(PatternSyntax):
         self.define_graph(name, value, start)
 
     def _let_binding(self, start: int) -> Steps[tuple[Var, Expr, int]]:
-        """`let %x: T = value;`. A function may call itself by the name."""
+        """Parse `let %x: T = value;`. A function may call itself through the variable."""
         self.advance()
         name = self.text
         variable = self.binder("after `let`")
@@ -102,7 +102,7 @@ class ExpressionSyntax(PatternSyntax):
         return variable, value, start
 
     def free_var(self) -> None:
-        """`free_var %x: T;`: a variable that nothing binds."""
+        """Parse `free_var %x: T;`: a variable that nothing binds."""
         self.advance()
         name = self.text
         self.define(name, self.binder("after `free_var`"))
@@ -157,7 +157,9 @@ class ExpressionSyntax(PatternSyntax):
         )
 
     def simple(self) -> Expr | None:
-        """Parse an operand of one token; return None where the current token begins a longer one."""
+        """Parse an operand that consists of one token; return None where the current token begins a longer
+        one.
+        """
         kind, text, start = self.kind, self.text, self.start
         if kind == "local":
             return self.local_use()
@@ -180,8 +182,8 @@ class ExpressionSyntax(PatternSyntax):
     def named(self, name: str, start: int, quoted: bool = False) -> Expr:
         """Return an operator, a constructor, or a constant such as `True`; its token has been consumed.
 
-        A name that an operator and a constructor share means the constructor; between backquotes, the
-        operator.
+        A name that an operator and a constructor share denotes the constructor; between backquotes, it
+        denotes the operator.
         """
         if name in ("True", "False") and not quoted:
             return Constant(NDArray.scalar(name == "True", "bool"), self.span(start, self.last))
@@ -209,8 +211,8 @@ class ExpressionSyntax(PatternSyntax):
         return op
 
     def _meant(self, name: str) -> list[str]:
-        """Suggest help for a word that is not an operator: a variable or function of that name, or a similar
-        constructor.
+        """Return suggestions for a word that is not an operator: a variable or function of that name, or a
+        similar constructor.
         """
         if f"%{name}" in self.locals:
             return [f"did you mean `%{name}`?"]
@@ -227,7 +229,7 @@ class ExpressionSyntax(PatternSyntax):
         return [h for h in near(name, self.constructors) if h.startswith("did")]
 
     def _number(self, start: int, negative: bool) -> Constant:
-        """Parse a number; `start` is the offset of its minus signs."""
+        """Parse a number; `start` is the offset of its minus signs, if any."""
         try:
             data = scalar(self.text, negative)
         except ValueError as error:
@@ -238,7 +240,7 @@ class ExpressionSyntax(PatternSyntax):
     def _postfix(self, node: Expr, start: int) -> Steps[Expr]:
         """Parse the suffixes of an operand: `.0`, `(arguments)`, `[types](arguments)`.
 
-        `Nil[]` is the constructor itself, where `Nil` alone is a call of it.
+        `Nil[]` is the constructor itself, whereas `Nil` alone is a call of it.
         """
         if self.kind == "field":
             if len(self.text) > 10:

@@ -1,4 +1,4 @@
-"""Expressions that fit one row, as tokens."""
+"""Print expressions that fit one row, as tokens."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .spelling import Spelling
 
 
 class Inline:
-    """Print expressions whose parts are names, literals or numbers."""
+    """Print expressions whose operands are names, literals or numbers."""
 
     def __init__(self, spelling: Spelling) -> None:
         self.spelling = spelling
-        self.typed_constants = False  # whether constants have their types as comments, once types are known
+        self.typed_constants = False  # whether typed constants get their types as comments
 
     def number(self, node: Expr, layout: Layout) -> Token:
-        """`%0`."""
+        """Return the token `%0` that refers to a numbered node."""
         return Token(LOCAL, f"%{layout.numbers[id(node)]}", node)
 
     def atom(self, node: Expr, layout: Layout, call: Call | None = None) -> Token:
@@ -37,12 +37,12 @@ class Inline:
         if isinstance(node, Op):
             return Token(OPERATOR, self.spelling.operator(node.name), call or node)
         if isinstance(node, Constructor):
-            alone = "[]" if call is None and not node.inputs else ""  # the name alone would be a call of it
+            alone = "[]" if call is None and not node.inputs else ""  # the name alone would denote a call
             return Token(CONSTRUCTOR, plain_name(node.name_hint) + alone, call or node)
         return self.number(node, layout)
 
     def in_full(self, node: Expr, layout: Layout) -> list[Token]:
-        """Print the expression itself, with its parts as atoms."""
+        """Print the expression itself, with its operands as atoms."""
         match node:
             case Call():
                 return self._call(node, layout)
@@ -66,7 +66,7 @@ class Inline:
         return [Token(KEYWORD, word, node), plain("("), *self._atoms(parts, layout, node), plain(")")]
 
     def _atoms(self, nodes: Sequence[Expr], layout: Layout, whole: Expr) -> list[Token]:
-        """Print the parts of `whole`, separated by commas."""
+        """Print the operands of `whole`, separated by commas."""
         typed = self.typed_constants and whole._checked_type is not None
         tokens: list[Token] = []
         for node in nodes:
@@ -79,7 +79,7 @@ class Inline:
 
     def _call(self, call: Call, layout: Layout) -> list[Token]:
         tokens = [self.atom(call.op, layout, call)]
-        # Inference can infer these type arguments again.
+        # Type inference can restore these type arguments.
         types = () if call._checked_type is not None or isinstance(call.op, Op) else call.type_args
         nullary = isinstance(call.op, Constructor) and not call.op.inputs
         if nullary and not (call.args or call.attrs or types):

@@ -1,4 +1,4 @@
-"""Text to tokens, one at a time, and errors that point into the text."""
+"""Split a text into tokens, one at a time, and report errors at locations in the text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from ..ir.errors import Note, ParseError
 from ..ir.span import Source, Span
 
-# A local name may contain dots, as names of PyTorch's parameters do; `%x.0` is still field 0 of `%x`, since
-# only digits follow. It may contain slashes too, as names of TensorFlow's layers do: whether `%x/f` is one
+# A local name may contain dots, as names of PyTorch's parameters do; `%x.0` is still field 0 of `%x`, because
+# only digits follow. It may also contain slashes, as names of TensorFlow's layers do: whether `%x/f` is one
 # name is decided at its use (see `local_use`).
 _TOKEN = re.compile(
     r"""(?: [ \t\r\n\f\v]++ | //[^\n]*+ )*+
@@ -32,13 +32,13 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
-_MAX_CANDIDATES = 2000  # names that are compared with an undefined one
+_MAX_CANDIDATES = 2000  # the number of names compared with an undefined one
 METADATA = "#[metadata]"
 
 
 class Lexer:
-    """The current token of a text: `kind` (punctuation is its own kind), `text`, and the offsets `start` and
-    `end`; `last` is the end of the token before it.
+    """A text and its current token: `kind` (punctuation is its own kind), `text`, and the offsets `start` and
+    `end`; `last` is the end of the previous token.
     """
 
     def __init__(self, text: str, source_name: str) -> None:
@@ -84,7 +84,9 @@ class Lexer:
         )
 
     def _section(self) -> str:
-        """`#[metadata]` ends the program; `#[version …]` is left to the parser."""
+        """Return the kind of a `#[…]` section: `#[metadata]` ends the program; `#[version …]` is left to the
+        parser.
+        """
         if self.content.startswith(METADATA, self.start):
             self.text = ""
             return "end"
@@ -142,8 +144,8 @@ class Lexer:
         return _show(self.text)
 
     def expect(self, kind: str, where: str, opened: int = -1) -> None:
-        """Consume a token of that kind; otherwise raise an error that names what was expected `where`, and
-        the bracket that is open.
+        """Consume a token of that kind; otherwise raise an error that says what was expected `where`, and
+        which bracket is open.
         """
         if self.kind == kind:
             self.advance()
@@ -167,7 +169,7 @@ def _show(text: str) -> str:
 
 
 def near(name: str, candidates: Iterable[str], sigil: str = "") -> list[str]:
-    """Suggest help for an undefined name: the most similar names, or the first few."""
+    """Return suggestions for an undefined name: the most similar names, or the first few."""
     names = list(candidates)[-_MAX_CANDIDATES:]
     close = difflib.get_close_matches(name[:100], names, n=3, cutoff=0.6)
     if close:

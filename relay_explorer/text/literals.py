@@ -1,4 +1,4 @@
-"""Literals of numbers and strings. A printed literal reads back as the same bits."""
+"""Parse and print literals of numbers and strings. A printed literal parses to the same bits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SUFFIXES = {
 _WRITTEN = {"float32": "f", "int32": ""} | {
     d: s
     for s, d in SUFFIXES.items()
-    if d not in ("float32", "int32")  # `i` is never written
+    if d not in ("float32", "int32")  # the suffix `i` is never printed
 }
-# Infinities and not-a-number, as the C++ printer wrote them: the C library's word, then the suffix.
+# Infinities and NaN, as the C++ printer wrote them: the C library's word, then the suffix.
 SPECIAL = {
     f"{word}{suffix}": (word, dtype)
     for word in ("inf", "nan")
@@ -26,7 +26,7 @@ SPECIAL = {
     if "f" in suffix
 }
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
-MAX_NUMBER_LENGTH = 400  # characters of a number
+MAX_NUMBER_LENGTH = 400  # in characters
 
 
 def number(text: str, negative: bool = False) -> tuple[int | float, str]:
@@ -49,7 +49,7 @@ def number(text: str, negative: bool = False) -> tuple[int | float, str]:
     real = bool(fraction or exponent)
     dtype = SUFFIXES.get(suffix, "") if suffix else "float32" if real else "int32"
     if not dtype:
-        raise ValueError(f"has the unknown suffix `{suffix}`; known are {', '.join(SUFFIXES)}")
+        raise ValueError(f"has the unknown suffix `{suffix}`; supported are {', '.join(SUFFIXES)}")
     if "f" in dtype:
         value = float(whole + (fraction or "") + (exponent or ""))
         if math.isinf(value):
@@ -69,7 +69,7 @@ def scalar(text: str, negative: bool = False) -> NDArray:
     value, dtype = number(text, negative)
     if (
         _LARGEST.get(dtype, math.inf) < abs(value) < math.inf
-    ):  # it would be rounded to the largest value of the type
+    ):  # otherwise it would be rounded to the largest value of the type
         raise ValueError(f"does not fit {dtype}")
     try:
         return NDArray.scalar(value, dtype)
@@ -78,7 +78,7 @@ def scalar(text: str, negative: bool = False) -> NDArray:
 
 
 def scalar_text(data: NDArray) -> str | None:
-    """Return the literal for a scalar; None where only its bytes represent it exactly."""
+    """Return the literal of a scalar; None where no literal represents it exactly."""
     if data.shape or (data.dtype != "bool" and data.dtype not in _WRITTEN):
         return None
     value = data.item()
@@ -95,7 +95,7 @@ def scalar_text(data: NDArray) -> str | None:
 
 
 def float_digits(value: float, data: NDArray) -> str:
-    """Return the fewest digits, but at least six as in C++, that read back as the same element of `data`'s
+    """Return the fewest digits, but at least six as in C++, that parse to the same element of `data`'s
     type.
     """
     if not math.isfinite(value):
@@ -111,7 +111,7 @@ def float_digits(value: float, data: NDArray) -> str:
 
 
 def attribute_float(value: float) -> str:
-    """Write a float attribute: `1e-05f`. The digits are those of the double."""
+    """Print a float attribute: `1e-05f`. The digits are those of the double."""
     if not math.isfinite(value):
         return ("-" if math.copysign(1.0, value) < 0 else "") + ("inff" if math.isinf(value) else "nanf")
     short = f"{value:.6g}"
@@ -141,8 +141,8 @@ _PLAIN = {
 
 
 def unquote(text: str) -> str:
-    """Return the text between the quotes of a literal. Raise a ValueError with a readable message for an
-    unknown escape.
+    """Return the text between the quotes of a literal, with escapes replaced. Raise a ValueError with a
+    readable message for an unknown escape.
     """
 
     def replace(escape: re.Match[str]) -> str:
@@ -160,7 +160,7 @@ def unquote(text: str) -> str:
 
 
 def quote(text: str, mark: str = '"') -> str:
-    """Quote `text`, with escapes for characters that are not printable."""
+    """Quote `text`, escaping characters that are not printable."""
     return mark + "".join([_escape(c, mark) for c in text]) + mark
 
 

@@ -1,4 +1,5 @@
-"""The `#[metadata]` section at the end of a program, which `meta[relay.Constant][0]` refers to.
+"""Read and write the `#[metadata]` section at the end of a program, to which `meta[relay.Constant][0]`
+refers.
 
 It is JSON. Ours lists, for each kind, one readable entry per constant:
 
@@ -10,8 +11,8 @@ It is JSON. Ours lists, for each kind, one readable entry per constant:
       ]
     }
 
-`values` are the elements in row-major order; `base64` their bytes, little-endian. TVM's own section (a graph
-of nodes with `b64ndarrays`) is read too, for its constants and named sizes.
+`values` are the elements in row-major order; `base64` encodes their bytes, little-endian. TVM's own section
+(a graph of nodes with `b64ndarrays`) is also read, for its constants and named sizes.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from .literals import SUFFIXES
 CONSTANT = "relay.Constant"
 ARRAY = "runtime.NDArray"
 _DTYPES = ("bool", *sorted(set(SUFFIXES.values())))
-_MAX_LISTED = 64  # elements; larger constants are written as base64
+_MAX_LISTED = 64  # in elements; larger constants are written as base64
 _TVM_ARRAY = 0xDD5E40F096B4A13F  # the magic number that begins a tensor in TVM's files
 
 
 def write(tables: Mapping[str, list[object]]) -> str:
-    """Write the metadata section, its heading included, for the tables of a printed program."""
+    """Write the metadata section of a printed program, including its heading."""
     kinds = []
     for kind, entries in tables.items():
         lines = ",\n".join(f"    {json.dumps(_entry(e))}" for e in entries)
@@ -48,7 +49,7 @@ def write(tables: Mapping[str, list[object]]) -> str:
 def _entry(value: object) -> object:
     data = value.data if isinstance(value, Constant) else value
     if not isinstance(data, NDArray):
-        return None  # reading the entry back reports that it was not written
+        return None  # parsing the entry reports that its data was not written
     head: dict[str, object] = {"shape": list(data.shape), "dtype": data.dtype}
     count = math.prod(data.shape)
     if count <= _MAX_LISTED and data.dtype != "bfloat16":
@@ -63,7 +64,7 @@ def _packs_to(values: list[Any], data: NDArray) -> bool:
 
 
 class MetaTable:
-    """The entries that a program may refer to: those passed to the parser, then those of its own section."""
+    """The entries to which a program may refer: those passed to the parser, then those of its own section."""
 
     def __init__(self, tables: Mapping[str, Any] | None, section: str | None) -> None:
         self._tables = tables or {}
@@ -72,7 +73,7 @@ class MetaTable:
         self._objects: dict[tuple[str, int], object] = {}
 
     def get(self, kind: str, index: int) -> object:
-        """Return entry `index` of a kind; the same object each time. Raise a ValueError with a readable
+        """Return entry `index` of a kind, the same object each time. Raise a ValueError with a readable
         message where there is none.
         """
         key = (kind, index)
@@ -136,7 +137,7 @@ def _array(entry: object, what: str) -> NDArray:
     if not all(type(d) is int and d >= 0 for d in shape):
         raise ValueError(f"{what} has the shape {shape!r:.60}, which is not a list of dimensions")
     if dtype not in _DTYPES:
-        raise ValueError(f"{what} has the element type `{dtype[:40]}`; known are {', '.join(_DTYPES)}")
+        raise ValueError(f"{what} has the element type `{dtype[:40]}`; supported are {', '.join(_DTYPES)}")
     try:
         if "values" in entry:
             if len(entry["values"]) != math.prod(shape):
@@ -154,8 +155,8 @@ def _array(entry: object, what: str) -> NDArray:
 
 
 def _read_tvm(content: dict[str, Any]) -> dict[str, list[object]]:
-    """Read the constants of a section that TVM's `SaveJSON` wrote: `root` maps kinds to arrays of nodes,
-    tensors go by number.
+    """Read the constants of a section that TVM's `SaveJSON` wrote: `root` maps kinds to arrays of nodes, and
+    nodes refer to tensors by index.
     """
     try:
         nodes = content["nodes"]
@@ -176,14 +177,14 @@ def _tvm_node(node: dict[str, Any], arrays: list[NDArray], nodes: list[dict[str,
         return arrays[int(attrs["data"])]
     if node["type_key"] in ("tir.SizeVar", "tir.Var", "SizeVar", "Variable"):
         name = str(attrs["name"])
-        if name.isdigit():  # the number of the node that is the text
+        if name.isdigit():  # the index of the node that holds the text
             name = str(nodes[int(name)].get("repr_str", ""))
         return SizeVar(name, str(attrs.get("dtype", "int32")))
     return None
 
 
 def _tvm_array(blob: bytes) -> NDArray:
-    """Read a tensor as TVM stored it: magic number, reserved, device (two int32), rank, type (code, bits,
+    """Read a tensor in TVM's format: magic number, reserved, device (two int32), rank, type (code, bits,
     lanes), extents, byte count, bytes.
     """
     mark, _, _, _, rank, code, bits, lanes = struct.unpack_from("<QQiiiBBH", blob)

@@ -1,4 +1,4 @@
-"""Names in the text format: unique, and spelled so that they read back."""
+"""Make names unique, and spell them so that they can be parsed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Names:
 
 
 def local_hint(hint: str) -> str:
-    """Return a variable's name, with the characters that a name cannot contain replaced by `_`."""
+    """Return a variable's name, with characters that a name cannot contain replaced by `_`."""
     if LOCAL.fullmatch(hint):
         return hint
     plain = re.sub(r"\W", "_", hint)
@@ -72,7 +72,7 @@ def global_name(name: str) -> str:
 @lru_cache(1000)
 def plain_name(name: str) -> str:
     """Write the name of an operator, a type or a constructor; between backquotes if it is not an identifier,
-    or means something else.
+    or has another meaning.
     """
     if (
         PLAIN.fullmatch(name)
@@ -86,7 +86,7 @@ def plain_name(name: str) -> str:
 
 
 def type_var_hint(hint: str) -> str:
-    """Return a type variable's name, changed where it would not read back as one."""
+    """Return a type variable's name, changed where it would not be parsed as one."""
     plain = re.sub(r"\W", "_", hint)
     if (
         not plain

@@ -1,4 +1,4 @@
-"""The syntax of programs: definitions of functions and types, the version line and the metadata."""
+"""Parse programs: definitions of functions and types, the version line and the metadata."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _parser(
 ) -> ModuleSyntax:
     if not isinstance(source, (str, bytes)):
         raise TypeError(f"a program is text, not {type(source).__name__}")
-    if len(source) > max_bytes:  # for a string, a lower bound of its size in bytes that costs nothing
+    if len(source) > max_bytes:  # a string's length is a lower bound of its size in bytes, and costs nothing
         raise ParseError(
             f"{source_name}: the program has {len(source):,} characters; the limit is {max_bytes:,} bytes",
             help=["give parse a larger max_bytes if it is meant to be so long"],
@@ -81,7 +81,7 @@ def _parser(
             ) from None
     source = source.removeprefix("\ufeff")
     heading = f"\n{METADATA}"
-    at = source.rfind(heading)  # the last one, because the heading may also occur in a comment
+    at = source.rfind(heading)  # the last occurrence, because the heading may also occur in a comment
     section = source[at + len(heading) :] if at >= 0 else None
     return ModuleSyntax(source, source_name, MetaTable(meta, section))
 
@@ -111,14 +111,14 @@ class ModuleSyntax(CompoundSyntax):
                 self._type_declaration(module)
             elif word == "free_var":
                 self.free_var()
-                self.undo.clear()  # the variable stays defined in what follows
+                self.undo.clear()  # the variable stays in scope in the rest of the program
             else:
                 self._main(module)
         self.check_uses()
         return module
 
     def version(self) -> None:
-        """`#[version = "0.0.5"]`; a program may leave it out."""
+        """Parse the version line `#[version = "0.0.5"]`, which is optional."""
         if self.kind != "section":
             return
         start = self.start
@@ -139,7 +139,7 @@ class ModuleSyntax(CompoundSyntax):
             raise self.error(f"the program has version {version[:20]}; this parser reads {VERSION}", at, end)
 
     def _definition(self, module: IRModule) -> None:
-        """`def @name…`."""
+        """Parse `def @name…`."""
         start = self.start
         self.advance()
         if self.kind != "global":
@@ -180,8 +180,8 @@ class ModuleSyntax(CompoundSyntax):
         self.strays.clear()
 
     def _check_strays(self, value: Expr) -> None:
-        """Refuse a use of a node outside its scope unless the node contains no variable of that scope, so
-        that it can be moved out.
+        """Reject uses of nodes outside their scopes, unless the nodes contain no variable of those scopes and
+        so can be moved out.
         """
         if self.strays and (variable := escaped_variable(value)) is not None:
             name, start = self.strays[0]
@@ -208,7 +208,7 @@ class ModuleSyntax(CompoundSyntax):
             module.update(IRModule.from_expr(value))
 
     def _type_declaration(self, module: IRModule) -> None:
-        """`type T[A] { C(A), D }` or `extern type T`."""
+        """Parse `type T[A] { C(A), D }` or `extern type T`."""
         start = self.start
         extern = self.text == "extern"
         self.advance()
@@ -273,8 +273,8 @@ class ModuleSyntax(CompoundSyntax):
         return constructors
 
     def check_uses(self, functions: bool = True) -> None:
-        """Check that all types used before their definition are defined by now, and, if requested, all
-        `functions`.
+        """Check that all types used before their definition are now defined, and, if `functions`, that all
+        functions are.
         """
         for name, (start, end) in self.adt_uses.items():
             raise self.error(

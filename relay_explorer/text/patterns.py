@@ -1,4 +1,4 @@
-"""The syntax of patterns, and which names are in scope."""
+"""Parse patterns, and maintain which names are in scope."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class PatternSyntax(AttributeSyntax):
         super().__init__(text, source_name, meta)
         self.graph: dict[
             str, Expr
-        ] = {}  # the nodes of the current definition, including those of closed scopes
-        self.graph_open: dict[str, int] = {}  # those of open scopes: where each was defined
-        self.strays: list[tuple[str, int]] = []  # uses of nodes whose scope is closed
+        ] = {}  # the named nodes of the current definition, including those of closed scopes
+        self.graph_open: dict[str, int] = {}  # the named nodes of open scopes: the offset of each definition
+        self.strays: list[tuple[str, int]] = []  # uses of nodes whose scope has ended
         self.undo: list[tuple[str, Var | None]] = []  # the bindings that a scope shadows, restored at its end
         self.constructors: dict[str, Constructor] = {}
         self.globals: dict[str, GlobalVar] = {}
@@ -29,14 +29,14 @@ class PatternSyntax(AttributeSyntax):
         self._operators: dict[str, Op] = {}
 
     def define(self, name: str, variable: Var) -> None:
-        """Bind `name` to `variable` from here to the end of the scope."""
+        """Bind `name` to `variable` until the end of the scope."""
         self.undo.append((name, self.locals.get(name)))
         self.locals[name] = variable
         if "/" in name:
             self.slashed.add(name)
 
     def define_graph(self, name: str, node: Expr, start: int) -> None:
-        """Bind `%0` to that node from here to the end of the scope."""
+        """Bind `%0` to that node until the end of the scope."""
         self.undo.append((name, None))
         self.graph[name] = node
         self.graph_open[name] = start
@@ -56,8 +56,8 @@ class PatternSyntax(AttributeSyntax):
     def graph_use(self, name: str, start: int) -> Expr:
         """Return the node named `%0`.
 
-        TVM printed a node that two branches share only in the first one, so nodes of closed scopes are looked
-        up too.
+        TVM printed a node that two branches share only in the first one, so the nodes of closed scopes are
+        also looked up.
         """
         node = self.graph.get(name)
         if node is None:
@@ -95,7 +95,7 @@ class PatternSyntax(AttributeSyntax):
         return Var(name[1:], annotation, self.span(start, self.last))
 
     def pattern(self, bound: dict[str, int], depth: int = 0) -> Pattern:
-        """Parse one pattern; the variables that it binds are in scope afterwards."""
+        """Parse one pattern; the variables that it binds are then in scope."""
         if depth > _MAX_DEPTH:
             raise self.error(f"this pattern is nested more than {_MAX_DEPTH} levels deep")
         start, kind, text = self.start, self.kind, self.text

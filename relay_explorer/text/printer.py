@@ -1,4 +1,4 @@
-"""Programs as rows of tokens, and the rows as text."""
+"""Print programs as rows of tokens, and the rows as text."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def program_rows(node: IRModule | Expr) -> list[Row]:
 
 
 def comment(expr: Expr, spelling: Spelling, shown: bool) -> str:
-    """Comment on an expression: `ty=…` where inference has typed a computed value whose type is not `shown`
-    beside it, and `span=…` where the expression is a layer of an imported model, whose span refers to no
-    text.
+    """Return the comment on an expression: `ty=…` where inference has typed a computed value whose type is
+    not `shown` beside it, and `span=…` where the expression is a layer of an imported model, whose span
+    refers to no text.
     """
     type_ = expr._checked_type
     parts = [] if shown or type_ is None or not is_computed(expr) else [f"ty={spelling.type(type_)}"]
@@ -85,10 +85,10 @@ def comment(expr: Expr, spelling: Spelling, shown: bool) -> str:
 
 
 class Printer:
-    """Collect the rows of a program.
+    """Collects the rows of a program.
 
-    `comment_on` returns the text to put after an expression, or an empty one; its last argument says whether
-    the type is shown already.
+    `comment_on` returns the text to print after an expression, or an empty one; its last argument says
+    whether the type is already shown.
     """
 
     def __init__(self, comment_on: Comment) -> None:
@@ -129,7 +129,7 @@ class Printer:
         return self._row(kind, tokens)
 
     def _tail(self, node: Expr, tail: str, shown: bool = True) -> list[Token]:
-        """Return the end of a statement: a comment on `node`, unless its type is shown already, and a
+        """Return the end of a statement: a comment on `node`, without its type if `shown`, and a
         semicolon.
         """
         text = self._comment_on(node, self.spelling, not shown)
@@ -153,7 +153,7 @@ class Printer:
         self._root(function, lambda layout: self._function(HEADER, head, function, layout, []))
 
     def _root(self, expr: Expr, emit: Callable[[Layout], Steps[None]]) -> None:
-        """Print one expression with scopes of its own; its free variables are declared before it."""
+        """Print one expression with its own scopes; its free variables are declared before it."""
         self.spelling.definition()
         declared = len(self.spelling.free)
         layout = Layout(expr, self.spelling, self._next)
@@ -195,7 +195,7 @@ class Printer:
         yield self._statement(RESULT, [], node, layout, self._tail(node, "", in_full), in_full)
 
     def _let(self, let: Let, layout: Layout) -> Steps[None]:
-        """`let %x: T = value;`."""
+        """Print `let %x: T = value;`."""
         head = [keyword("let"), plain(" "), *self.spelling.binder(let.var), plain(" = ")]
         in_full = layout.in_place(let.value)
         tail = self._tail(let.value, ";", in_full and let.var.type_annotation is None)
@@ -204,7 +204,7 @@ class Printer:
     def _statement(
         self, kind: int, head: list[Token], node: Expr, layout: Layout, tail: list[Token], in_full: bool
     ) -> Steps[None]:
-        """Print one binding, `let` or value, between `head` and `tail`; only its name, unless `in_full`."""
+        """Print one binding, `let` or value, between `head` and `tail`; unless `in_full`, only its name."""
         if not in_full:
             self._row(kind, [*head, self.inline.atom(node, layout), *tail], node)
         elif isinstance(node, Function):
@@ -213,7 +213,7 @@ class Printer:
             yield self._if(kind, head, node, layout, tail)
         elif isinstance(node, Match):
             yield self._match(kind, head, node, layout, tail)
-        elif isinstance(node, Let):  # a `let` that is a value is written in parentheses
+        elif isinstance(node, Let):  # a `let` as a value is printed in parentheses
             opening = self._row(kind, [*head, plain("(")], node)
             self._depth += 1
             yield self._let(node, layout)
@@ -272,7 +272,7 @@ class Printer:
         self._close(opening, [plain("}"), *tail])
 
     def _clause(self, node: Match, number: int, layout: Layout, end: str) -> Steps[None]:
-        """Clause `number`, from 1, of a match."""
+        """Print clause `number`, from 1, of a match."""
         clause = node.clauses[number - 1]
         first = self._clause_head(clause)
         self._depth += 1

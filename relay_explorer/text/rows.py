@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from ..ir.expr import Expr
 
-# Kinds of rows and classes of tokens, numbered as `RowKind` and `TokenClass` of views/format.py.
+# Kinds of rows and classes of tokens, with the numbers of `RowKind` and `TokenClass` in views/format.py.
 MODULE, HEADER, PARAM, BINDING, LET, RESULT, CLOSE, BRANCH, TYPE, BLANK = range(10)
 PLAIN, KEYWORD, LOCAL, GLOBAL, OPERATOR, TYPE_NAME, LITERAL, ATTRIBUTE, CONSTRUCTOR, COMMENT = range(10)
 
-_MAX_INDENT = 100  # levels of indentation; writing 100,000 of them would take gigabytes
+_MAX_INDENT = 100  # in levels; printing 100,000 levels of indentation would take gigabytes
 
 
 class Token(NamedTuple):
@@ -38,9 +38,10 @@ def keyword(text: str) -> Token:
 class Row:
     """One row of the canonical print.
 
-    `depth` counts indentation; `expr` is what the row defines (a binding's value, a parameter, the result);
-    `end` is the index of the closing row of the block that the row opens, or -1. A row with `joins` continues
-    the line of the row before it when the program is written as text, after that separator.
+    `depth` is the indentation level; `expr` is the expression that the row defines (a binding's value, a
+    parameter, the result); `end` is the index of the closing row of the block that the row opens, or -1. A
+    row with `joins` continues the line of the previous row when the program is printed as text, after that
+    separator.
     """
 
     __slots__ = ("depth", "end", "expr", "joins", "kind", "tokens")
@@ -70,7 +71,7 @@ class Row:
 
 
 def lines(rows: Sequence[Row]) -> Iterator[str]:
-    """Join the rows into lines of text, parameters on their function's line."""
+    """Join the rows into lines of text, with parameters on the line of their function."""
     line = ""
     started = False
     for row in rows:

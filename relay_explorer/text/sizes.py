@@ -1,6 +1,6 @@
-"""Reading a dimension: a number, `?`, a name, or arithmetic with these, as in `(2 * n + 1, floordiv(m, 2))`.
+"""Parse dimensions: a number, `?`, a name, or arithmetic with these, as in `(2 * n + 1, floordiv(m, 2))`.
 
-It is an operator-precedence parser with explicit stacks, so nesting needs no recursion.
+This is an operator-precedence parser with explicit stacks, so nesting needs no recursion.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class _Reader:
         self.names = names
         self.values: list[Value] = []
         self.pending: list[tuple[str, int]] = []  # operators, "(", and names of functions, with an offset
-        self.counts: list[int] = []  # arguments read so far of each function that is open
+        self.counts: list[int] = []  # the number of arguments read of each open function
 
     def run(self, first: int | None = None) -> Value:
-        """Parse the dimension; `first` is a number that was read already."""
+        """Parse the dimension; `first` is a number that has already been read."""
         while True:
             if first is None:
                 self._operand()
@@ -84,7 +84,7 @@ class _Reader:
         if text.isdecimal() and len(text) <= 19:
             return int(text)
         if len(text) <= 40 and text.replace(".", "", 1).isdecimal() and self.pending:
-            return float(text)  # the factor of a rounded size; a dimension itself is whole
+            return float(text)  # the factor of a rounded size; a dimension itself is an integer
         raise self.lexer.error(f"a dimension is a whole number such as `3`, not {self.lexer.found()}")
 
     def _operator(self, operator: str) -> None:
@@ -110,7 +110,7 @@ class _Reader:
         return self.pending[-1][0] if self.pending else None
 
     def _close(self) -> bool:
-        """Consume a `)`, unless it closes the shape itself."""
+        """Consume a `)`, unless it closes the shape itself; return whether one was consumed."""
         name = self._open()
         if name is None:
             return False
@@ -129,7 +129,7 @@ class _Reader:
         return True
 
     def _next_argument(self) -> bool:
-        """Consume a `,` within a function's arguments."""
+        """Consume a `,` between a function's arguments; return whether one was consumed."""
         name = self._open()
         if name is None or name == "(":
             return False
@@ -139,11 +139,11 @@ class _Reader:
 
 
 def parse_size(lexer: Lexer, names: dict[str, SizeVar]) -> Dim:
-    """Parse the dimension at the lexer's token. `names` are the sizes named in the text so far; a name means
-    the same dynamic dimension in the whole text.
+    """Parse the dimension at the lexer's token. `names` are the sizes named so far; a name denotes the same
+    dynamic dimension throughout the text.
     """
     start, first = lexer.start, None
-    if lexer.kind == "number" and lexer.text.isdecimal() and len(lexer.text) <= 19:  # nearly all are
+    if lexer.kind == "number" and lexer.text.isdecimal() and len(lexer.text) <= 19:  # the usual case
         first = int(lexer.text)
         lexer.advance()
         if lexer.kind in (",", ")"):

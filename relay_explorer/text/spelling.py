@@ -1,4 +1,4 @@
-"""The printer's spelling of types, names, constants and attribute values."""
+"""Spell types, names, constants and attribute values for the printer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .rows import PLAIN as PUNCTUATION
 
 
 class Spelling:
-    """The unique names of one printed text, and its table of metadata."""
+    """The unique names of one printed text, and its metadata table."""
 
     def __init__(self) -> None:
         self.meta: dict[str, list[object]] = {}
@@ -28,7 +28,7 @@ class Spelling:
         self._variables: dict[Var, str] = {}
         self._locals = Names()
         self._constructors: set[str] = set()
-        self._declared: set[str] = set()  # names of types, which no type variable may have
+        self._declared: set[str] = set()  # names of declared types, which type variables must not have
         self._type_names = Names()
         self._type_vars: dict[int, str] = {}
         self._sizes: dict[SizeVar, str] = {}
@@ -49,7 +49,7 @@ class Spelling:
         return quote(name, "`") if name in self._constructors else plain_name(name)
 
     def definition(self) -> None:
-        """Begin a definition, which has its own names of type variables."""
+        """Begin a definition, which has its own type variables' names."""
         self._type_names = Names(self._declared)
         self._type_vars.clear()
         self._types.clear()
@@ -68,7 +68,7 @@ class Spelling:
                 self.name(variable)
 
     def used(self, variable: Var) -> None:
-        """Record a use of a variable; a variable without a name is free."""
+        """Record a use of a variable; a variable that has no name yet is free."""
         if variable not in self._variables:
             self.name(variable)
             self.free.append(variable)
@@ -96,7 +96,7 @@ class Spelling:
         return text
 
     def _special(self, type_: Type) -> str | None:
-        """Write the types whose names must be made unique, or quoted."""
+        """Write the types whose names must be made unique or quoted."""
         if isinstance(type_, TensorType):
             plain = DTYPE.fullmatch(type_.dtype) is not None
             if plain and not any(isinstance(d, Size) for d in type_.shape):
@@ -139,7 +139,7 @@ class Spelling:
         return f"meta[{kind}][{index}]"
 
     def binder(self, variable: Var) -> list[Token]:
-        """`%x` or `%x: T`."""
+        """Write `%x` or `%x: T`."""
         tokens = [Token(LOCAL, self.name(variable), variable)]
         if variable.type_annotation is not None:
             tokens += [Token(PUNCTUATION, ": "), Token(TYPE_NAME, self.type(variable.type_annotation))]
@@ -176,8 +176,8 @@ class Spelling:
     def value(self, value: object, free: bool = True) -> str:
         """Write an attribute value.
 
-        Without a schema (`free`) tuples and lists are written differently; with one, both as lists, as in
-        TVM.
+        Without a schema (`free`) tuples and lists are written differently; with one, both are written as
+        lists, as in TVM.
         """
         match value:
             case None | bool():
@@ -205,12 +205,12 @@ class Spelling:
                 return self.reference(CONSTANT, value)
             case NDArray():
                 return self.reference(ARRAY, value)
-        if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a number of NumPy's
+        if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a NumPy scalar
             return self.value(value.item(), free)
         return self.reference(f"python.{re.sub(r'[^A-Za-z0-9_]', '_', type(value).__name__)}", value)
 
     def _key(self, key: object) -> bool:
-        """Return whether the text format can write that key of a dictionary."""
+        """Return whether the text format can represent a key of a dictionary."""
         return (isinstance(key, str | int) and not isinstance(key, bool)) or (
             isinstance(key, Var) and key in self._variables
         )
@@ -242,15 +242,15 @@ class Spelling:
         return tokens
 
     def comment(self, text: str) -> str:
-        """Write a comment, ` /* text */`, with the character sequences that would end or nest it
-        separated.
+        """Write a comment, ` /* text */`, with a space inside character sequences that would end or nest
+        it.
         """
         safe = text.replace("*/", "* /").replace("/*", "/ *")
         return f" /* {safe} */"
 
 
 def is_computed(expr: Expr) -> bool:
-    """Return whether a type is printed after the expression, because the text does not show it."""
+    """Return whether the printer should add the expression's type, because the text does not show it."""
     return not isinstance(expr, (Var, Function, Let, Constant)) or (
         isinstance(expr, Constant) and bool(expr.data.shape)
     )

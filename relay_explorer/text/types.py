@@ -1,4 +1,4 @@
-"""The syntax of types."""
+"""Parse types."""
 
 from __future__ import annotations
 
@@ -47,15 +47,17 @@ class TypeSyntax(Lexer):
     def __init__(self, text: str, source_name: str) -> None:
         super().__init__(text, source_name)
         self.type_vars: dict[str, TypeVar] = {}
-        self.size_vars: dict[str, SizeVar] = {}  # a name means the same dynamic dimension in the whole text
+        self.size_vars: dict[
+            str, SizeVar
+        ] = {}  # a name denotes the same dynamic dimension throughout the text
         self.adts: dict[str, GlobalTypeVar] = {}
-        self.adt_uses: dict[str, tuple[int, int]] = {}  # where a type was first used that is not declared yet
+        self.adt_uses: dict[str, tuple[int, int]] = {}  # by undeclared type: the offsets of its first use
         self._scalars: dict[str, TensorType] = {}
 
     def type(self, depth: int = 0) -> Type:
         """Parse one type.
 
-        Types nested deeper than messages can show them are refused, so recursion is safe here.
+        Types nested deeper than messages can show are rejected, so recursion is safe here.
         """
         if depth >= MAX_TYPE_DEPTH:
             raise self.error(f"this type is nested more than {MAX_TYPE_DEPTH} levels deep")
@@ -106,8 +108,8 @@ class TypeSyntax(Lexer):
         return self._applied(self.adt(name, start), start, depth)
 
     def adt(self, name: str, start: int) -> GlobalTypeVar:
-        """Return the declared type of that name; one that is declared further down is referred to by name
-        until then.
+        """Return the declared type of that name, or, where it is declared further down, a reference to it by
+        name.
         """
         variable = self.adts.get(name)
         if variable is None:
@@ -117,7 +119,7 @@ class TypeSyntax(Lexer):
 
     def _applied(self, head: Type, start: int, depth: int) -> Type:
         if self.kind != "[":
-            # A declared type without parameters is a TypeCall without arguments, like a constructor's result.
+            # a declared type without parameters: a TypeCall without arguments, like a constructor's result
             return (
                 TypeCall(head, (), self.span(start, self.last)) if isinstance(head, GlobalTypeVar) else head
             )
@@ -147,7 +149,7 @@ class TypeSyntax(Lexer):
         return FuncType(args, result, params, span=self.span(start, self.last))
 
     def type_params(self) -> list[TypeVar]:
-        """Parse `[A, B]`; the type parameters are in scope from here on."""
+        """Parse `[A, B]`; the type parameters are then in scope."""
         opened = self.start
         self.advance()
         params: dict[str, TypeVar] = {}

@@ -1,4 +1,6 @@
-"""Type inference: constraints, union-find, the queue of relations, and the record of how they were solved."""
+"""Type inference: generate constraints, unify types with union-find, and solve the queue of type relations;
+record the steps.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Write the inferred types into a copy of the program, in which every expression has its `checked_type`.
-The input is not changed.
+"""Copy the program with the inferred types, so that every expression has its `checked_type`. The input is not
+changed.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .variables import InferenceVariable, find, resolve
 
 
 class Annotator:
-    """Copy typed expressions. Variables with a complete annotation, constants, operators and constructors are
-    reused, not copied.
+    """Copies typed expressions. Variables with a complete annotation, constants, operators and constructors
+    are reused, not copied.
     """
 
     def __init__(self, generator: Generator) -> None:
@@ -60,7 +60,7 @@ class Annotator:
         memo = self.memo
         cls = node.__class__
         if isinstance(node, Call):
-            if node.op.__class__ is Op:  # an operator is a function of its arguments' types
+            if node.op.__class__ is Op:  # an operator's type is the function type from its arguments
                 type_args = tuple([self.type(self.types[a]) for a in node.args])
             else:
                 type_args = tuple([self.type(t) for t in self.type_args.get(node, ())]) or node.type_args
@@ -68,7 +68,7 @@ class Annotator:
             type_ = self.type(self.types[node])
             return Call.of(memo[node.op], args, node.attrs, type_args, node.span, (node,), type_)
         if cls is Var:
-            return self._variable(node)  # type: ignore[arg-type]  # the class says so
+            return self._variable(node)  # type: ignore[arg-type]  # its class is Var
         if cls is Constant or cls is Op or cls is Constructor or cls is GlobalVar:
             return node
         new = self._copy_rare(node)
@@ -77,8 +77,8 @@ class Annotator:
         return set_span(new, node.span)
 
     def _variable(self, var: Var) -> Var:
-        """Return a variable annotated with its type; the same object where its annotation is complete
-        already.
+        """Return a variable annotated with its type; the same object if its annotation is already
+        complete.
         """
         if var in self.memo:
             return self.memo[var]  # type: ignore[return-value]  # variables stay variables

@@ -1,7 +1,7 @@
-"""Constraint generation: give every expression a type, and collect the relations and equations between them.
+"""Generate constraints: give every expression a type, and collect the relations and equations between types.
 
-The walk keeps its own stack, since programs may be 100,000 levels deep. Each kind of expression has an
-`open_…` method, which schedules its parts, and often a `close_…` method, which runs when they have types.
+The walk uses its own stack, because programs may be 100,000 levels deep. Each kind of expression has an
+`open_…` method, which schedules its operands, and often a `close_…` method, which runs when they have types.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Task = tuple[Callable[..., None], Expr]
 
 
 class Generator:
-    """Generate the constraints of one module's functions. `types` maps each expression to its type."""
+    """Generates the constraints of one module's functions. `types` maps each expression to its type."""
 
     def __init__(self, module: IRModule, solver: Solver) -> None:
         self.module = module
@@ -52,13 +52,15 @@ class Generator:
         self.types: dict[Expr, Type] = {}
         self.type_args: dict[Call, tuple[Type, ...]] = {}
         self.signatures: dict[str, Type] = {}
-        self.called: set[str] = set()  # functions whose signature has been used
+        self.called: set[str] = set()  # global functions whose signature has been used
         self.introduced: set[Var] = set()
         self.used: dict[Var, None] = {}
-        self.names: dict[Expr, Var] = {}  # by value: the variable that a `let` without annotation binds to it
+        self.names: dict[
+            Expr, Var
+        ] = {}  # maps a value to the variable that a `let` without annotation binds to it
         self.extents: dict[
             int, tuple[int, int]
-        ] = {}  # by id of a type built here: its depth and its number of parts
+        ] = {}  # maps the id of a type built here to its depth and number of parts
         self.holes: dict[IncompleteType, InferenceVariable] = {}
         self.tasks: list[Task] = []
         self.scrutinised: list[Match] = []
@@ -128,7 +130,9 @@ class Generator:
         opener(expr)
 
     def schedule(self, close: Callable[..., None], expr: Expr, *parts: Expr) -> None:
-        """`close(expr)` once all `parts` have types; parts are visited from left to right."""
+        """Schedule `close(expr)` to run once all `parts` have types; the parts are visited from left to
+        right.
+        """
         tasks = self.tasks
         tasks.append((close, expr))
         types = self.types
@@ -142,8 +146,8 @@ class Generator:
         self.types[expr] = self.solver.typed(expr, type_)
 
     def build(self, expr: Expr, type_: Type) -> None:
-        """Give `expr` a type built from other expressions' types. Refuse a type that exceeds the limits here,
-        because every later traversal would cost its whole size.
+        """Give `expr` a type built from other expressions' types. Reject a type that exceeds the size limits
+        here, because every later traversal costs time proportional to its size.
         """
         depth, size = 0, 1
         for part in parts_of(type_):
@@ -159,15 +163,15 @@ class Generator:
         self.extents[id(type_)] = (
             depth + 1,
             size,
-        )  # `types` keeps the type alive, so that its id stays its own
+        )  # `types` keeps the type alive, so its id is not reused
         self.give(expr, type_)
 
     def refuse(self, at: Expr, message: str, *help: str) -> RefusalError:
         return self.solver.refuse(Refused(message, help, at, None, None, None, None, None, None))
 
     def annotation(self, annotation: Type | None, at: Expr) -> Type:
-        """Return an annotation with a fresh type variable for every hole in it; a fresh variable where there
-        is not an annotation.
+        """Return an annotation with a fresh type variable for every hole in it, or a fresh variable where
+        there is no annotation.
         """
         if annotation is None:
             return self.solver.fresh()
@@ -215,8 +219,8 @@ class Generator:
         self.types[var] = signature
 
     def open_op(self, op: Op) -> None:
-        """Type an operator that is used as a value: a function of fresh type variables, with the operator's
-        relation between them.
+        """Type an operator that is used as a value: as a function of fresh type variables, with the
+        operator's relation between them.
         """
         if op.inputs is None:
             raise self.refuse(
@@ -252,7 +256,7 @@ class Generator:
             self.schedule(self.close_call, call, call.op, *call.args)
 
     def close_operator_call(self, call: Call) -> None:
-        op: Op = call.op  # type: ignore[assignment]  # open_call saw its class
+        op: Op = call.op  # type: ignore[assignment]  # open_call checked its class
         inputs = op.inputs
         count = len(call.args)
         if inputs is not None and count != len(inputs):
@@ -291,7 +295,7 @@ class Generator:
         self.give(call, callee.ret_type)
 
     def _call_unknown(self, call: Call, callee: Type) -> None:
-        """Type a call whose callee has a type variable as its type: unify it with a function type."""
+        """Type a call whose callee's type is a type variable: unify it with a function type."""
         if not isinstance(callee, InferenceVariable):
             raise self.refuse(
                 call, f"{callee_name(call.op)} is called, but it is not a function: its type is {callee}"
@@ -381,7 +385,7 @@ class Generator:
 
     def open_let(self, let: Let) -> None:
         if let.var.type_annotation is not None or isinstance(let.value, Function):
-            self.introduce(let.var)  # before the value: a function may call itself
+            self.introduce(let.var)  # before the value, because a function may call itself
         self.tasks += (
             (self.close_let, let),
             (self.visit, let.body),

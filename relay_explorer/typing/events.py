@@ -1,6 +1,6 @@
 """The events that the solver and the constraint generator emit, each with its cause.
 
-Explorers replay the events of the real run; there is no second implementation.
+Explorers replay the events of a real run of inference; there is no second implementation.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """Why two types must be equal: `kind` names the typing rule that requires it, `at` the expression that
-    the rule applies to, `number` the index of the argument or clause.
+    """Why two types must be equal: `kind` names the typing rule that requires it, `at` the expression to
+    which the rule applies, `number` the index of the argument or clause.
 
-    `left` and `right` are the expressions whose types they are, where there are such.
+    `left` and `right` are the expressions that have these types, where there are any.
     """
 
     kind: str  # argument · callee · let · branches · condition · clause · pattern · ref · return
@@ -46,8 +46,8 @@ class FunctionEntered(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Typed(InferenceEvent):
-    """`expr` receives a type: one already known (an annotation, a constant), a fresh type variable, or a type
-    built from both.
+    """`expr` receives a type: one that is already known (an annotation, a constant), a fresh type variable,
+    or a type built from both.
     """
 
     expr: Expr
@@ -56,7 +56,7 @@ class Typed(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Named(InferenceEvent):
-    """A `let` without annotation names `value`: the variable has the value's type."""
+    """A `let` without annotation binds `value`: the variable has the value's type."""
 
     var: Var
     value: Expr
@@ -64,14 +64,14 @@ class Named(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Queued(InferenceEvent):
-    """A relation was created and joined the end of the queue."""
+    """A relation was created and added to the end of the queue."""
 
     relation: Constraint
 
 
 @dataclass(frozen=True, slots=True)
 class Started(InferenceEvent):
-    """A relation was taken from the front of the queue and is run. `reads` are its types at that time."""
+    """A relation was taken from the front of the queue and is run. `reads` are its types at this time."""
 
     relation: Constraint
     reads: tuple[Type, ...]
@@ -79,7 +79,7 @@ class Started(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Ended(InferenceEvent):
-    """The relation has run. `done`: it holds and is solved; otherwise it moved to the end of the queue, to
+    """The relation has run. `done`: it holds and is solved; otherwise it moved to the end of the queue to
     wait.
     """
 
@@ -89,7 +89,7 @@ class Ended(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Unifying(InferenceEvent):
-    """Two types are unified, for `reason`. The events that follow from it come after this one."""
+    """Two types are unified, for `reason`. The resulting events follow this one."""
 
     reason: Reason
     left: Type
@@ -98,7 +98,7 @@ class Unifying(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Bound(InferenceEvent):
-    """The class whose root is variable `root` is now bound to `type` (which may contain variables)."""
+    """The class whose root is variable `root` is now bound to `type` (which may contain type variables)."""
 
     root: int
     type: Type
@@ -128,7 +128,7 @@ class Refused(InferenceEvent):
     """Inference failed.
 
     `left` and `right` are the types that disagree, `left_expr` and `right_expr` the expressions that have
-    them (where there are such).
+    them (where there are any).
     """
 
     message: str
@@ -144,6 +144,6 @@ class Refused(InferenceEvent):
 
 @dataclass(frozen=True, slots=True)
 class Annotated(InferenceEvent):
-    """Every type is known and is written into the program."""
+    """All types are known and are written into the program."""
 
     functions: tuple[str, ...]

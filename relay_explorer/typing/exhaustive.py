@@ -1,7 +1,7 @@
 """Check whether the clauses of a match cover every value, and find the patterns that they miss.
 
-The usual recursion over a matrix of patterns: specialise it by each constructor of the first column's type,
-or, where a column names no constructor, drop the column.
+This is the usual recursion over a matrix of patterns: specialize the matrix by each constructor of the first
+column's type, or, where the column names no constructor, drop the column.
 """
 
 from __future__ import annotations
@@ -13,26 +13,24 @@ from ..ir.module import IRModule
 
 Row = tuple[Pattern, ...]
 _ANY = PatternWildcard()
-_MAX_STEPS = (
-    100_000  # the problem is exponential in the worst case; beyond this, the match is taken to be complete
-)
+_MAX_STEPS = 100_000  # exponential in the worst case: beyond this, a match is assumed to be complete
 
 
 def missing_case(patterns: Sequence[Pattern], module: IRModule) -> str | None:
-    """Return a pattern that none of `patterns` matches, as text; None where they cover every value."""
+    """Return, as text, a pattern that none of `patterns` matches; None where they cover every value."""
     for witness in missing_patterns(patterns, module):
         return f"`{show_pattern(witness)}`"
     return None
 
 
 def missing_patterns(patterns: Sequence[Pattern], module: IRModule) -> Iterator[Pattern]:
-    """Patterns that together match exactly what none of `patterns` matches, none of them twice."""
+    """Yield disjoint patterns that together match exactly the values that none of `patterns` matches."""
     for witness in _Search(module).miss([(p,) for p in patterns], 1):
         yield witness[0]
 
 
 def show_pattern(pattern: Pattern) -> str:
-    """Write a pattern as text, with its variables as `_`."""
+    """Print a pattern, with `_` for its variables."""
     if isinstance(pattern, PatternConstructor):
         name = pattern.constructor.name_hint
         return f"{name}({', '.join(map(show_pattern, pattern.patterns))})" if pattern.patterns else name
@@ -47,7 +45,7 @@ class _Search:
         self.steps = 0
 
     def miss(self, rows: list[Row], width: int) -> Iterator[Row]:
-        """Patterns for `width` columns that no row matches."""
+        """Yield patterns for `width` columns that no row matches."""
         self.steps += 1
         if self.steps > _MAX_STEPS:
             return

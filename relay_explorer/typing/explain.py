@@ -1,4 +1,4 @@
-"""Explain why a program is refused: the two types that disagree, and the steps that inferred each."""
+"""Explain why a program is rejected: the two types that disagree, and the steps that inferred each."""
 
 from __future__ import annotations
 

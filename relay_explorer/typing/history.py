@@ -1,4 +1,4 @@
-"""A recording of inference as a sequence of steps, each with its causes.
+"""Group the recorded events of inference into steps, each with its causes.
 
 A step groups events that a reader sees as one action: an expression receives its type and its relation is
 queued; two types are unified, with the consequences; a relation is run.
@@ -66,12 +66,12 @@ class Step:
 
     @property
     def done(self) -> bool:
-        """Of a relation's run: whether it is finished."""
+        """For the run of a relation: whether the relation is solved."""
         return any(isinstance(e, Ended) and e.done for e in self.events)
 
 
 class Link(NamedTuple):
-    """One link of the chain that led to a type: the step, the sentence, and the place."""
+    """One link of the chain that led to a type: the step, its sentence, and its source location."""
 
     step: int
     sentence: Sentence
@@ -80,15 +80,15 @@ class Link(NamedTuple):
 
 
 class History:
-    """The steps of a recording, and which types were known after each."""
+    """The steps of a recording, and the types known after each."""
 
     def __init__(self, events: list[InferenceEvent]) -> None:
         self.steps: list[Step] = []
         self.typed: dict[Expr, tuple[int, Type]] = {}
-        self.named: dict[Expr, Expr] = {}  # by variable: the value that `let` gave it
+        self.named: dict[Expr, Expr] = {}  # maps a variable to the value that a `let` binds to it
         self.parent: dict[int, int] = {}
-        self.known: dict[int, Type] = {}  # by root: what the class is known to be
-        self.since: dict[int, int] = {}  # by root: the step in which it became known
+        self.known: dict[int, Type] = {}  # maps a root to the known type of its class
+        self.since: dict[int, int] = {}  # maps a root to the step in which that became known
         for event in events:
             self.add(event)
 
@@ -159,7 +159,9 @@ class History:
     # -- causes
 
     def value_of(self, expr: Expr | None) -> Expr | None:
-        """Return the expression that gave `expr` its type: the body of a `let`, the value of its variable."""
+        """Return the expression that determines the type of `expr`: the body of a `let`, the value of its
+        variable.
+        """
         while expr is not None:
             if isinstance(expr, Let):
                 expr = expr.body
@@ -170,9 +172,7 @@ class History:
         return expr
 
     def origin(self, type_: Type | None, expr: Expr | None) -> int | None:
-        """Return the step in which the type of `expr` became known; None where it did not, or needs no
-        cause.
-        """
+        """Return the step in which the type of `expr` became known; None if it did not, or needs no cause."""
         if isinstance(type_, InferenceVariable):
             return self.since.get(self.root(type_.number))
         expr = self.value_of(expr)
@@ -220,7 +220,9 @@ class History:
 
 
 def _declaration(step: Step) -> Expr | None:
-    """Return the constructor whose declaration gave a pattern's variable its type, if it has a place."""
+    """Return the constructor whose declaration determined the type of a pattern's variable, if it has a
+    source location.
+    """
     reason = step.main.reason if isinstance(step.main, Unifying) else None
     constructor = reason.left if reason is not None and reason.kind == "pattern" else None
     return constructor if isinstance(constructor, Constructor) and constructor.span is not None else None

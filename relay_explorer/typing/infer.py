@@ -1,4 +1,4 @@
-"""Type inference of a whole module: callees before callers, functions that call one another together."""
+"""Infer the types of a whole module: callees before callers, mutually recursive functions together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Inference:
     """The result of inference and, if it was recorded, the events that led to it.
 
     `module` is the typed copy, or None where inference failed; `error` then explains why. `source` is the
-    module that was given. `events` is empty unless recorded.
+    input module. `events` is empty unless recorded.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ def record(module: IRModule) -> Inference:
 
 
 def _typed(module: IRModule, complete: bool) -> IRModule:
-    """Infer types. Where they need not be `complete`, type variables that no relation reads may stay
+    """Infer types. Unless they must be `complete`, type variables that no relation reads may stay
     unsolved.
     """
     try:
@@ -80,7 +80,7 @@ def _typed(module: IRModule, complete: bool) -> IRModule:
         raise TypeInferenceError(str(problem)) from None
     except RefusalError:
         pass
-    # The explanation names the steps that led to the failure: they come from a recording.
+    # The explanation names the steps that led to the failure, so inference is repeated with a recorder.
     error = _recorded(module, complete).error
     assert error is not None
     raise error
@@ -136,7 +136,7 @@ def _infer_group(
     copies: dict[GlobalVar, Function],
     complete: bool,
 ) -> None:
-    """Infer the types of functions that call one another (mostly, of one)."""
+    """Infer the types of one strongly connected component of the call graph, usually a single function."""
     solver = generator.solver
     first_constraint, first_expr = len(solver.constraints), len(generator.types)
     for var in group:
@@ -172,7 +172,7 @@ def _check_scope(function: Function, generator: Generator) -> None:
 
 
 def _check_relations(generator: Generator, first_constraint: int) -> None:
-    """Raise where a relation is still waiting: the program is ambiguous."""
+    """Raise where a relation is still waiting: the program's types are ambiguous."""
     solver = generator.solver
     waiting = [c for c in solver.constraints[first_constraint:] if not c.done]
     if waiting:
@@ -198,7 +198,7 @@ def _check_relations(generator: Generator, first_constraint: int) -> None:
 
 
 def _check_known(generator: Generator, first_expr: int) -> None:
-    """Raise where an expression still has no type: the program is ambiguous."""
+    """Raise where an expression still has no type: the program's types are ambiguous."""
     solver = generator.solver
     for expr in list(generator.types)[first_expr:] if first_expr else generator.types:
         type_ = generator.types[expr]
@@ -211,7 +211,7 @@ def _check_known(generator: Generator, first_expr: int) -> None:
 
 
 def _open(solver: Solver, expr: Expr, type_: Type) -> bool:
-    """Whether something in the type of `expr` is not known."""
+    """Whether the type of `expr` contains unsolved type variables."""
     try:
         return bool(variables_in(type_))
     except TypeTooLargeError as problem:
@@ -223,8 +223,8 @@ def _open(solver: Solver, expr: Expr, type_: Type) -> bool:
 
 
 def _first_unknown(generator: Generator, call: Expr) -> Expr | None:
-    """Return the first expression below `call` whose type is not solved, where the missing information
-    starts.
+    """Return the first expression below `call` whose type is not solved: the origin of the missing
+    information.
     """
     for node in post_order(call):
         type_ = generator.types.get(node)
@@ -241,7 +241,7 @@ def _how_to_annotate(expr: Expr | None, type_: Type | None = None) -> str:
         shape = "_" if type_ is None else show_type(resolve(type_))
         example = "Tensor[(…), float32]" if shape == "_" else shape.replace("_", "…")
         return f"give `%{name}` a type: `%{name}: {example}`"
-    return "annotate a parameter or a `let` on the way to it"
+    return "annotate a parameter or a `let` that it depends on"
 
 
 def describe(expr: Expr | None) -> str:

@@ -1,4 +1,4 @@
-"""Kinds: whether an annotation names types that exist, with as many arguments as they take."""
+"""Check kinds: whether an annotation names types that exist, with as many arguments as they take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The type of one expression, without a module around it."""
+"""Infer the type of one expression, without a module around it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .infer import infer_types
 def infer_type_local(expr: Expr, module: IRModule | None = None) -> Type:
     """Infer the types in `expr`, which may have free variables, and return that of `expr` itself.
 
-    Unlike a pass, it makes no copy: every expression in `expr` has its `checked_type` from then on. Global
+    Unlike a pass, this makes no copy: it sets the `checked_type` of every expression in `expr`. Global
     functions and declared types are looked up in `module`.
     """
     whole = IRModule({}, module.type_definitions if module else None)

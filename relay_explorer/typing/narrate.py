@@ -1,5 +1,5 @@
-"""Write the sentences about inference. A sentence is a template and its arguments; arguments are names,
-types and operators, and are set as code.
+"""Write the sentences about inference. A sentence is a template with its arguments; the arguments are names,
+types and operators, and are set in code font.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Sentence = tuple[str, ...]
 
 
 def plain(sentence: Sentence) -> str:
-    """Turn a sentence into text, with arguments between backticks."""
+    """Convert a sentence to text, with arguments between backquotes."""
     return sentence[0].replace("**", "").format(*(f"`{a}`" for a in sentence[1:]))
 
 
@@ -80,7 +80,7 @@ def label(expr: Expr | None) -> str:
 
 
 def callee_name(callee: Expr) -> str:
-    """Return what a message calls the function that a call calls."""
+    """Return how a message refers to the function that a call calls."""
     if isinstance(callee, GlobalVar):
         return f"`@{callee.name_hint}`"
     if isinstance(callee, adt.Constructor):
@@ -94,7 +94,7 @@ def cause(event: InferenceEvent, resolve: Callable[[Type], Type]) -> Sentence | 
     """Explain how a step determined a type, as a link in a chain."""
     if isinstance(event, Typed):
         type_ = resolve(event.type)
-        fresh = isinstance(event.type, IncompleteType)  # solved later, by the step that says why
+        fresh = isinstance(event.type, IncompleteType)  # solved later, by the step that explains why
         return None if fresh or isinstance(type_, IncompleteType) else _given(event.expr, type_)
     if isinstance(event, Started):
         output = resolve(event.relation.args[-1])
@@ -145,7 +145,7 @@ def because(reason: Reason, type_: str) -> Sentence:
 
 
 def refusal(event: Refused) -> tuple[Sentence, list[str]]:
-    """Return the sentence for a failure, and what to try."""
+    """Return the sentence for a failure, and suggestions of what to try."""
     if event.relation is not None or event.reason is None:
         name = getattr(getattr(event.at, "op", None), "name", None)
         if (
@@ -261,7 +261,7 @@ def _advice(event: Refused) -> list[str]:
     return [advice] if advice is not None else []
 
 
-#: What to try where the two types tell nothing better, by the kind of place where they met.
+#: What to try where the two types suggest nothing better, by the kind of typing rule.
 _ADVICE = {
     "branches": "what follows must work for either branch: give both the same type",
     "clause": "what follows must work for any clause: give all the same type",
@@ -273,7 +273,7 @@ _ADVICE = {
 
 
 def opening(event: InferenceEvent) -> Sentence | None:
-    """Return the sentence for entering a function, or for the end."""
+    """Return the sentence for entering a function, or for the end of inference."""
     if isinstance(event, FunctionEntered):
         return (
             "Inference begins with {0}.\n"

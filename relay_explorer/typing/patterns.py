@@ -1,4 +1,4 @@
-"""Constraints of patterns on the type of the matched value, and the check that a match covers every value."""
+"""Constrain the type of a matched value by its patterns, and check that a match covers every value."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def bind_pattern(
 ) -> None:
     """Unify the type of the matched value with the type that the pattern of clause `index` matches.
 
-    `matched` is the expression that the pattern is matched with: the match's data, or the constructor whose
-    field it is; None for a field of a tuple.
+    `matched` is the expression matched with the pattern: the match's data, or the constructor whose field it
+    is; None for a field of a tuple.
     """
     solver = generator.solver
     reason = Reason("pattern", match, index, matched)
@@ -67,7 +67,7 @@ def check_matches(generator: Generator) -> None:
         if case is not None:
             raise generator.refuse(
                 match,
-                f"the match does not say what to do with {case}",
+                f"no clause of the match handles {case}",
                 f"add a clause for {case}, or a last clause `_ => …`",
             )
     generator.scrutinised.clear()

@@ -1,4 +1,4 @@
-"""The relation behind `%t.0`: it waits until the tuple's type is known."""
+"""The type relation of `%t.0`, which waits until the tuple's type is known."""
 
 from __future__ import annotations
 

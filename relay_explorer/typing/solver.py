@@ -1,10 +1,10 @@
-"""The solver: unification, and a queue of relations over the bipartite graph of type variables and
-relations (section 3.2 of the paper).
+"""The solver: unification, and a queue of relations over the bipartite graph of type variables and relations
+(section 3.2 of the paper).
 
 A relation is run when it reaches the front of the queue. It may unify types, and returns whether it is
-solved; if not, it moves to the end, to wait. Whenever more of a class's type becomes known, the relations
-that read it move to the front. When the relation at the front has waited and nothing that it reads has
-changed since, no other relation can make progress either: the program is ambiguous.
+solved; if not, it moves to the end to wait. Whenever more of a class's type becomes known, the relations that
+read it move to the front. When the relation at the front has waited and nothing that it reads has changed
+since, no other relation can make progress either: the program's types are ambiguous.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ from .events import (
 )
 from .variables import InferenceVariable, find, occurs_in, resolve, variables_in
 
-LARGEST_DIM = 10**19 - 1  # the largest that a text can name
+LARGEST_DIM = 10**19 - 1  # the largest that the text format can express
 
 
 class Constraint:
-    """A relation that must hold between `args`, inputs first; `call` is the expression that asks for it."""
+    """A relation that must hold between `args`, inputs first; `call` is the expression that requires it."""
 
     __slots__ = ("args", "attrs", "call", "done", "num_inputs", "number", "relation", "ticket", "waiting")
 
@@ -71,12 +71,12 @@ class Constraint:
         self.done = False
         self.waiting = False  # its last run made no progress, and no variable that it reads has changed since
         self.ticket = (
-            0  # its valid place in the queue: moving it leaves an older ticket behind, which is skipped
+            0  # its valid entry in the queue: moving it leaves an older ticket behind, which is skipped
         )
 
 
 class MismatchError(Exception):
-    """Two types that cannot be unified, with the innermost parts that disagree."""
+    """Two types cannot be unified; holds the innermost parts that disagree."""
 
     def __init__(self, left: Type, right: Type, why: str = "") -> None:
         super().__init__(why)
@@ -94,7 +94,7 @@ class RefusalError(Exception):
 
 
 class Solver:
-    """Type variables, their classes, and the queue. What happens is emitted as events."""
+    """Type variables, their classes, and the queue of relations. Each step is emitted as an event."""
 
     def __init__(self) -> None:
         self.recorder = active(InferenceEvent)
@@ -179,7 +179,7 @@ class Solver:
         """Unify `target` with the `value` that a relation assigns (see `ir.op.Reporter`)."""
         if value.__class__ is TensorType:
             for dim in value.shape:
-                if isinstance(dim, int) and dim > LARGEST_DIM:  # with compat loaded, a subclass of int
+                if isinstance(dim, int) and dim > LARGEST_DIM:  # a subclass of int, if compat is loaded
                     raise _too_large(dim)
         elif value.__class__ is TupleType:
             for field in value.fields:
@@ -229,9 +229,7 @@ class Solver:
         return joined
 
     def _merge(self, a: InferenceVariable, b: InferenceVariable, depth: int) -> Type:
-        """Merge two classes, the smaller into the larger (union by size), and unify the types known of
-        each.
-        """
+        """Merge two classes, the smaller into the larger (union by size), and unify their known types."""
         if a.size < b.size:
             a, b = b, a
         known_a, known_b = a.type, b.type
@@ -392,10 +390,10 @@ class Solver:
         requires.
         """
         demanded, actual = resolve(mismatch.left), resolve(mismatch.right)
-        message = f"it gives {actual}, where {demanded} is demanded"
+        message = f"the result is {actual}, but {demanded} is required"
         help_: tuple[str, ...] = ()
         if isinstance(demanded, FuncType) and not isinstance(actual, FuncType):
-            message = f"it gives {actual}, and that is called like a function"
+            message = f"the result is {actual}, but it is called like a function"
             help_ = ("only functions, operators and constructors can be called",)
         elif mismatch.why:
             message += f": {mismatch.why}"
@@ -416,7 +414,7 @@ class Solver:
 
 
 def _check_dims(type_: TensorType) -> None:
-    """Raise a RelationError where a dimension is larger than any tensor can have."""
+    """Raise a RelationError where a dimension exceeds the largest size of a tensor."""
     for dim in type_.shape:
         if isinstance(dim, int) and dim > LARGEST_DIM:
             raise _too_large(dim)

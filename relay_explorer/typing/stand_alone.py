@@ -18,12 +18,12 @@ from ..ir.types import IncompleteType, Type, TypeRelation
 from .solver import MismatchError, RefusalError, Solver
 from .variables import InferenceVariable, find, resolve
 
-_NO_EXPR = Tuple([])  # stands for the expression that a relation comes from: here there is none
+_NO_EXPR = Tuple([])  # stands in for the expression that requires a relation: here there is none
 
 
 class TypeSolver:
-    """Unify types and solve relations outside a program. An IncompleteType stands for the same type variable
-    wherever it occurs.
+    """Unifies types and solves relations outside a program. An IncompleteType stands for the same type
+    variable wherever it occurs.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class TypeSolver:
         """Run the relations until all are solved (True), or none can make progress (False). Raise a
         TypeInferenceError where one cannot hold.
         """
-        queue = self.solver.queue  # relations added since the last call come before those that wait
+        queue = self.solver.queue  # relations added since the last call precede those that wait
         self.solver.queue = deque(sorted(queue, key=lambda entry: entry[0].waiting))
         try:
             self.solver.solve()

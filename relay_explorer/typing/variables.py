@@ -1,8 +1,8 @@
 """Type variables in a union-find forest (section 3.2 of the paper).
 
 An `InferenceVariable` stands for a type that inference has yet to solve. Unifying two variables merges their
-classes; a class has a representative, its root, which holds the known part of the type and the relations
-that wait for more.
+classes; the representative of a class, its root, holds the known part of the type and the relations that wait
+for more.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class InferenceVariable(IncompleteType):
-    """Stand for a type that inference has yet to find. `parent` leads to the root of the class; a root's
-    `type` is what is known of the class, or None.
+    """A type that inference has yet to find. `parent` leads to the root of the class; a root's `type` is the
+    known type of the class, or None.
     """
 
     __slots__ = ("number", "parent", "relations", "size", "type")
@@ -44,7 +44,7 @@ def find(variable: InferenceVariable) -> InferenceVariable:
 
 
 def prune(type_: Type) -> Type:
-    """Resolve the top of `type_` only: a root where nothing is known."""
+    """Resolve only the top of `type_`: return the root where nothing is known."""
     if type_.__class__ is InferenceVariable:
         root = type_ if type_.parent is type_ else find(type_)
         return root if root.type is None else root.type
@@ -52,7 +52,7 @@ def prune(type_: Type) -> Type:
 
 
 def resolve(type_: Type, depth: int = 0) -> Type:
-    """Resolve every variable in `type_`; roots stand where nothing is known."""
+    """Resolve every variable in `type_`; where nothing is known, the root remains."""
     type_ = prune(type_)
     if type_.__class__ is TensorType or type_.__class__ is InferenceVariable:
         return type_
@@ -70,7 +70,7 @@ def _same(a: Type, b: Type) -> bool:
 
 
 def variables_in(type_: Type) -> list[InferenceVariable]:
-    """Return the roots of the type variables in `type_`, in order, each once."""
+    """Return the roots of the distinct type variables in `type_`, in order."""
     type_ = prune(type_)
     if type_.__class__ is TensorType:
         return []
