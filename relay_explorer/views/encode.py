@@ -1,4 +1,4 @@
-"""Write a view as plain lists, dictionaries, strings and numbers, as its dataclasses declare it."""
+"""Serialize a view to plain lists, dictionaries, strings and numbers, as its dataclasses declare."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Write = Callable[[Any, "Interner"], Json]
 
 
 class Interner:
-    """Intern strings: each is stored once, and written as its index."""
+    """A table of strings: each is stored once, and written as its index."""
 
     def __init__(self) -> None:
         self.strings: list[str] = []
@@ -24,7 +24,7 @@ class Interner:
         index = self._indices.get(text)
         if index is None:
             index = self._indices[text] = len(self.strings)
-            # Half a surrogate pair is not a character: no encoder would take it.
+            # A lone surrogate is not a character, so it cannot be encoded.
             self.strings.append(text if text.isascii() else text.encode("utf-8", "replace").decode())
         return index
 
@@ -50,7 +50,7 @@ def writer(record: Record) -> Write:
 
 
 def _spread_writer(record: Record) -> Write:
-    """Of a member of a union whose last field is unpacked: `["m", 3, 4]`."""
+    """Return the writer of a union's member whose last field is unpacked: `["m", 3, 4]`."""
     heads = [type_writer(field.type) for field in record.fields[:-1]]
     tail = type_writer(record.fields[-1].type)
 

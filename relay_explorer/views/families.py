@@ -1,4 +1,4 @@
-"""How each family of operators is drawn: a shape and a colour, so that neither means anything alone."""
+"""How each family of operators is drawn: by a shape together with a color, never by the color alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every view has: the program's rows, a title and a summary; and how a view becomes JSON."""
+"""The base class of views, with the program's rows, a title and a summary, and its serialization to JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Json = Any
 
 
 class RowKind(IntEnum):
-    """What a row of the program is."""
+    """The kind of a row of the program."""
 
     MODULE = 0
     FUNCTION = 1
@@ -46,7 +46,7 @@ class RowKind(IntEnum):
 
 
 class TokenClass(IntEnum):
-    """What a token is, by which it is coloured."""
+    """The class of a token, which determines its color."""
 
     PLAIN = 0
     KEYWORD = 1
@@ -61,9 +61,9 @@ class TokenClass(IntEnum):
 
 
 class Token(NamedTuple):
-    """A stretch of a row's text. `ref` is what it names: a node (IR, fusion), a type variable (types), a name
-    (evaluation), a key (sharing), an item (pipeline, partial), a value or line (gradient), a value (memory),
-    an operator (lowering), a kernel (run), or -1.
+    """A token of a row's text. `ref` is the index of what it names: a node (IR, fusion), a type variable
+    (types), a name (evaluation), a key (sharing), an item (pipeline, partial), a value or line (gradient), a
+    value (memory), an operator (lowering), a kernel (run), or -1.
     """
 
     kind: Annotated[int, OneOf(TokenClass)]
@@ -72,8 +72,8 @@ class Token(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One line of the program. `depth` is its indentation, `node` what it defines (IR view; else -1), `end`
-    the closing row of the block that it opens; -1 is none.
+    """One line of the program. `depth` is its indentation, `node` the node that it defines (only in the IR
+    view), `end` the closing row of the block that it opens; -1 stands for none.
     """
 
     kind: Annotated[int, OneOf(RowKind)]
@@ -84,7 +84,7 @@ class Row(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The row as it is read, without its indentation."""
+        """The row's text, without indentation."""
         return "".join(t.text for t in self.tokens)
 
 
@@ -104,14 +104,14 @@ class Remark(NamedTuple):
 
 
 def spoken(say: Sentence) -> str:
-    """Turn a sentence into plain text."""
+    """Format a sentence as plain text."""
     template = say[0].replace("**", "").replace("`", "").replace("\n", " ")
     return template.format(*say[1:])
 
 
 @dataclass(frozen=True)
 class View(ABC):
-    """What every view has. `summary` is one or two sentences: the text equivalent of the first frame."""
+    """The base class of views. `summary` is one or two sentences, the text equivalent of the first frame."""
 
     kind: ClassVar[str]
     title: str
@@ -123,7 +123,7 @@ class View(ABC):
         return {}
 
     def passages(self) -> Iterator[Passage | Remark]:
-        """Return what a static picture shows, from the top: rows with their notes, and remarks."""
+        """Iterate over the contents of a static picture, from the top: rows with their notes, and remarks."""
         beside = self.beside()
         yield Passage(self.rows, [beside.get(number, "") for number in range(len(self.rows))])
 

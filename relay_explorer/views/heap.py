@@ -1,7 +1,7 @@
 """The heap of a recorded run: the objects by identity, and how long each is live.
 
-Scalars, constructors without fields, the empty tuple and global functions have no identity here: they are
-texts.
+Scalars, constructors without fields, the empty tuple and global functions have no identity here, so they are
+written as texts.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .evaluation.format import ObjectBox, ObjectKind, ObjectPart, Role
 from .values import FunctionName, is_tensor, tensor_text, tensor_type, value_text
 
 MAX_OBJECTS = 5_000
-MAX_PARTS_AT_ONCE = 1_000  # of the parts of one value: of a long list the rest appears as it is reached
+MAX_PARTS_AT_ONCE = 1_000  # parts of one value; the rest of a long list appears when it is reached
 NOT_RECORDED = "…"
 
 
 class Part(NamedTuple):
-    """A part of an object: its name, itself, and its role."""
+    """A part of an object: its name, its value and its role."""
 
     name: str
     value: Value
@@ -40,8 +40,8 @@ class Thing(NamedTuple):
 
 
 class Heap:
-    """The objects of a run, numbered as they appear. `held` is what each cell held first. With `scalars`
-    these are objects too.
+    """The objects of a run, numbered as they appear. `held` is the first content of each cell. With
+    `scalars`, scalars are objects too.
     """
 
     def __init__(
@@ -55,15 +55,13 @@ class Heap:
         self.captured_names = captured_names
         self.things: list[Thing] = []
         self.held: dict[int, Value] = {}
-        self.writes: dict[
-            int, list[tuple[int, Value]]
-        ] = {}  # by object: (step, what the cell holds from then)
+        self.writes: dict[int, list[tuple[int, Value]]] = {}  # by cell: steps, and its content from then on
         self._numbers: dict[int, int] = {}
 
     def add(self, value: Value, step: int, row: int) -> Iterator[int]:
         """Assign numbers to `value` and its parts, unless they have numbers; yield the new ones."""
         pending = [value]
-        for member in pending:  # grows while it is gone through: the nearest parts first
+        for member in pending:  # grows during the iteration: the nearest parts first
             if not self.is_object(member) or id(member) in self._numbers:
                 continue
             if len(self.things) >= MAX_OBJECTS or len(pending) > MAX_PARTS_AT_ONCE:
@@ -76,11 +74,11 @@ class Heap:
             yield number
 
     def is_object(self, value: Value) -> bool:
-        """Return whether it is stored as an object. There are only two Booleans, so they are not."""
+        """Whether a value is stored as an object. There are only two Booleans, so they are not."""
         return has_identity(value) or (self.scalars and is_tensor(value) and value.dtype.kind != "b")
 
     def number(self, value: Value) -> int:
-        """Its number, or -1."""
+        """Return the number of a value's object, or -1."""
         return self._numbers.get(id(value), -1) if self.is_object(value) else -1
 
     def write(self, cell: RefValue, value: Value, step: int) -> None:
@@ -96,7 +94,9 @@ class Heap:
         return number if number >= 0 else NOT_RECORDED
 
     def text(self, value: Value, most: int) -> str:
-        """Write the value in at most `most` characters; a tensor by its elements only."""
+        """Write a value in at most `most` characters: a tensor by its elements, or its type if they are too
+        long.
+        """
         if is_tensor(value) and value.ndim:
             text = tensor_text(value)
             return text if len(text) <= most else tensor_type(value)
@@ -115,14 +115,14 @@ class Heap:
             return [Part(n, v) for n, v in zip(self.captured_names(value), value.captured)]
         return []
 
-    # -- how long things are of use
+    # -- lifetimes
 
     def last_steps(
         self, activations: Sequence[Activation], end: int, result: Value, whole: bool
     ) -> list[int]:
-        """For each object the last step after which something that is still to be evaluated can reach it;
-        `end`, the number of steps, where that is never. `whole`: the recording has the run's end; otherwise
-        what is alive where it stops counts as needed.
+        """Return, for each object, the last step after which the rest of the run can still reach it; `end`,
+        the number of steps, for objects that stay reachable. `whole` means that the recording has the run's
+        end; otherwise objects that are live where it stops count as needed.
         """
         last = [thing.step for thing in self.things]
 
@@ -143,7 +143,7 @@ class Heap:
 
     def _spread(self, last: list[int]) -> None:
         """Extend lifetimes: an object keeps its parts alive, so a part lives at least as long as its owner.
-        The longest-lived come first.
+        Objects are processed from the longest lifetime to the shortest.
         """
         queue = [(-until, number) for number, until in enumerate(last)]
         heapify(queue)
@@ -158,8 +158,8 @@ class Heap:
                     heappush(queue, (-until, part))
 
     def _holds(self, number: int, until: int) -> Iterator[tuple[Value, int]]:
-        """Iterate over what an object that is alive until a step refers to, and until when; a cell refers to
-        one value after another.
+        """Iterate over the values that an object refers to until the step `until`, and up to which step it
+        refers to each: a cell refers to one value after another.
         """
         value = self.things[number].value
         changes = self.writes.get(number, [])
@@ -171,7 +171,7 @@ class Heap:
 
 
 def has_identity(value: Value) -> bool:
-    """Whether two equal values of this kind can be told apart, or shared."""
+    """Whether a value has identity: two equal ones can be told apart, and one can be shared."""
     if isinstance(value, ConstructorValue):
         return bool(value.fields)
     if isinstance(value, tuple):

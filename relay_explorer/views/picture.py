@@ -1,5 +1,5 @@
-"""Draw a view as a static picture: the program's rows with their notes. It is for places that run no script,
-and for the moment before the script runs.
+"""Draw a view as a static picture: the program's rows with their notes. It is shown where scripts do not run,
+and until the script has started.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NOTE_COLOUR, _SOFT = "#0a6964", "#5c5c63"
 
 
 class Line(NamedTuple):
-    """One line of the picture: how far it is indented, its tokens, and the type that stands beside it."""
+    """One line of the picture: its indentation, its tokens, and the note beside it."""
 
     depth: int
     tokens: tuple[Token, ...]
@@ -47,7 +47,7 @@ class Line(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Characters, indentation included."""
+        """The width in characters, including the indentation."""
         return len(self.indent) + sum(len(t.text) for t in self.tokens)
 
 
@@ -98,7 +98,7 @@ def _folded(rows: Sequence[Row], notes: Sequence[str]) -> Iterator[Line]:
 
 
 def text(view: View) -> str:
-    """Draw the picture as plain text, with the types to the right of the rows."""
+    """Draw the picture as plain text, with the notes to the right of the rows."""
     return "\n".join(_plain(line) for line in lines(view))
 
 
@@ -108,7 +108,7 @@ def _plain(line: Line) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """`text` on one line, with at most `most` characters."""
+    """Return `text` on one line, cut to at most `most` characters."""
     flat = " ".join(text.splitlines()) if len(text.splitlines()) > 1 else text
     return flat if len(flat) <= most else flat[: most - 1] + "…"
 
@@ -168,7 +168,7 @@ def svg(view: View) -> str:
 
 
 def _spans(line: Line) -> str:
-    """Coloured stretches of text; what is too wide is cut."""
+    """Return the tokens of a line as colored spans, cut at the widest row."""
     left = WIDEST_ROW - len(line.indent)
     parts: list[str] = []
     for token in line.tokens:
@@ -181,5 +181,5 @@ def _spans(line: Line) -> str:
 
 
 def _xml(text: str) -> str:
-    """Escaped, and without the characters that XML cannot hold."""
+    """Escape a text, and replace the characters that XML cannot represent."""
     return escape(_NOT_XML.sub("\ufffd", text))

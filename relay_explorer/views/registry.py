@@ -1,10 +1,10 @@
-"""The views that there are. Each declares itself in its folder's `__init__.py`:
+"""The registry of views. Each declares itself in its folder's `__init__.py`:
 
     @declare("fusion", "kernels being formed")
     def build(source: Source, *, limits: Limits | None = None) -> View: ...
 
 The keyword parameters of the function are the view's options, with their types and defaults. `explore`, the
-command line and the page ask here what views there are, what they take and what can be chosen.
+command line and the page look up here which views exist, what they accept and which options they have.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .source import with_article
 
 
 class Answering(Protocol):
-    """A view that a live widget can ask for another: another run, or one more kernel."""
+    """Answers a live widget's questions with a new view: of another run, or of one more kernel."""
 
     @property
     def view(self) -> View: ...
@@ -38,7 +38,7 @@ Build = Callable[..., "View | Answering"]
 
 @dataclass(frozen=True)
 class Option:
-    """Something that can be chosen of a view: its name, its type as it is written, and its default."""
+    """An option of a view: its name, its type as the source writes it, and its default."""
 
     name: str
     type: str
@@ -48,8 +48,8 @@ class Option:
 
 @dataclass(frozen=True)
 class ViewKind:
-    """A view: its name, one line about it, and the function that builds it. `accepts` are the classes that it
-    takes besides programs, by their names; it is what is shown of those in `default_for`.
+    """A view: its name, one line about it, and the function that builds it. `accepts` names the classes
+    that it takes besides programs, and `default_for` those of which it is the default view.
     """
 
     name: str
@@ -64,7 +64,7 @@ class ViewKind:
 
 
 class ViewError(RelayError, ValueError):
-    """A view, an option or an input that does not fit."""
+    """Raised for an unknown view or option, and for an input that a view does not accept."""
 
 
 _declared: dict[str, ViewKind] = {}
@@ -96,13 +96,13 @@ def _load_all() -> None:
 
 
 def views() -> dict[str, ViewKind]:
-    """Every view by its name, "ir" first, the others in the order of the alphabet."""
+    """Return every view by its name, "ir" first, the others in alphabetical order."""
     _load_all()
     return {name: _declared[name] for name in sorted(_declared, key=lambda name: (name != "ir", name))}
 
 
 def view_kind(name: str | None, subject: object) -> ViewKind:
-    """Return the view of this name; without one, the default view for `given`."""
+    """Return the view of this name; without one, the default view for `subject`."""
     every = views()
     kind = type(subject).__name__
     if name is None:
@@ -122,8 +122,8 @@ def view_kind(name: str | None, subject: object) -> ViewKind:
 
 
 def chosen(view: ViewKind, options: Mapping[str, object]) -> dict[str, object]:
-    """Those of the options that were given, checked: an option that the view does not have is refused, with
-    the nearest one that it has and the views that have this one.
+    """Return a copy of the options, once they are checked. The error for one that the view does not have
+    names the nearest one that it has, and the views that have this one.
     """
     names = view.option_names()
     for name in options:

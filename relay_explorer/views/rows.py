@@ -1,5 +1,5 @@
-"""The program as the rows of a view, from the printer's rows; and which row, and which name, an expression
-has.
+"""The program as the rows of a view, converted from the printer's rows, and the row and the name of each
+expression.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from ..text import rows as printed
 from ..text.printer import program_rows as print_rows
 from .format import Row, RowKind, Token
 
-MANY = 8  # parameters; above, a list of them is folded, and the row that closes it stands by itself
+MANY = 8  # parameters; a longer list is folded, and the row that closes it stays separate
 
-# What a token of this class in a row of this kind names is bound there, if it was not bound before.
+# A token of this class in a row of this kind binds what it names, unless that is bound already.
 _BINDERS = frozenset(
     {
         (printed.HEADER, printed.GLOBAL),
@@ -32,10 +32,10 @@ class ProgramRows:
     """The canonical print of a module or an expression.
 
     `rows` are view rows with all references -1; `row(expr)` is the index of the row that defines an
-    expression (or, for what no row defines, of the first that mentions it), -1
-    for an expression that is not in the program; `name(expr)` is what the program calls its value (`%x`,
-    `%3`, `@main`), or None; `defines(index)` is the expression that
-    row `index` defines. `filled` gives the rows with references to nodes or type variables put in.
+    expression (or, if no row defines it, of the first that mentions it), -1 for an expression that is not in
+    the program; `name(expr)` is the program's name for its value (`%x`, `%3`, `@main`), or None;
+    `defines(index)` is the expression that row `index` defines. `filled` returns the rows with references to
+    nodes or type variables.
     """
 
     def __init__(self, source: list[printed.Row]) -> None:
@@ -55,9 +55,8 @@ class ProgramRows:
         return self.filled(lambda expr: -1)
 
     def _define(self, index: int, row: printed.Row) -> None:
-        for (
-            token
-        ) in row.tokens:  # what `let` and patterns bind; a mention of what has a row already changes nothing
+        # The tokens that `let` and patterns bind: what has a row already keeps it.
+        for token in row.tokens:
             if token.expr is not None and (row.kind, token.cls) in _BINDERS:
                 self._row.setdefault(token.expr, index)
                 self._name.setdefault(token.expr, token.text)
@@ -102,8 +101,8 @@ class ProgramRows:
 
 
 def program_rows(program: IRModule | Expr) -> ProgramRows:
-    """Lay a program out in rows, for any view: `program_rows(module).rows`, then `.row(expr)` for the place
-    of an expression. Raise a RelayError for a program that is nested too deeply.
+    """Lay a program out in rows, for any view: `program_rows(module).rows`, then `.row(expr)` for the row of
+    an expression. Raise a RelayError for a program that is nested too deeply.
     """
     try:
         return ProgramRows(print_rows(program))

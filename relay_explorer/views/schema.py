@@ -25,10 +25,10 @@ C = TypeVar("C", bound=type)
 
 @dataclass(frozen=True)
 class Index:
-    """An index into `of`: "strings", "rows", or a field of this record or of the nearest around it, which is
-    a number or a list, but no list of indices. With `none`, -1 stands for none. `order` is "earlier" or
-    "later" where it must come before or after the record that holds it, "later item" where it must come
-    after its own place in its list.
+    """An index into `of`: "strings", "rows", or a field of this record or of the nearest one around it that
+    has it, which is a number or a list, but not a list of indices. With `none`, -1 stands for none. `order`
+    is "earlier" or "later" where it must come before or after the record that holds it, "later item" where it
+    must come after its own place in its list.
     """
 
     of: str
@@ -57,7 +57,7 @@ class Plain:
 
 @dataclass(frozen=True)
 class Say:
-    """A sentence: a template, then its arguments. `empty` where there may be none."""
+    """A sentence: a template, then its arguments. With `empty` there may be none."""
 
     empty: bool = False
 
@@ -89,12 +89,12 @@ class Size:
 
 @dataclass(frozen=True)
 class Wire:
-    """A field's name on the wire, where it differs; `inside` an object, or `span`, in a list of that name."""
+    """A field's name on the wire, if it differs, and the object (`inside`) or list (`span`) around it."""
 
     name: str = ""
     inside: str = ""
     span: str = ""
-    omitted: bool = False  # where it equals its default
+    omitted: bool = False  # if it equals its default
 
 
 # -- the types that most fields have
@@ -116,7 +116,7 @@ def as_object(cls: C) -> C:
     return cls
 
 
-# -- the description, as data: what the serializer, the validators and the generators read
+# -- the description as data, for the serializer, the validators and the generators
 
 
 @dataclass(frozen=True)

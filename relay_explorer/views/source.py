@@ -1,4 +1,4 @@
-"""What is to be shown: the program, whatever form `explore` was given it in."""
+"""The input of `explore`: a program, in any of the forms in which it can be given."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..ir.walk import post_order
 from ..transform.fuse_ops.groups import Fusion
 from ..typing.infer import Inference
 
-LARGEST = 30_000  # expressions; a larger program is refused at once, instead of filling the reader's memory
+LARGEST = 30_000  # expressions; a larger program is rejected at once, before it fills the reader's memory
 _TAKES = (
     "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
     "(relay_explorer.execute.record), a program's text, or a pathlib.Path to one"
@@ -24,8 +24,8 @@ _TAKES = (
 
 
 class Source:
-    """What `explore` was given: `given` itself, and the program in it. `reproducible` is set where two runs
-    must give the same page, as in a book: times of this machine are then left out.
+    """The input of `explore`: `given` itself, and the program in it. `reproducible` is set if two runs must
+    give the same page, as in a book: times of this machine are then left out.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Source:
 
     @property
     def module(self) -> IRModule:
-        """The program; a RelayError where it is larger than any page could show."""
+        """The program; raises a RelayError if it is larger than a page can show."""
         module = self.any_size
         count = sum(len(post_order(function)) for function in module.functions.values())
         if count > LARGEST:
@@ -57,7 +57,7 @@ class Source:
         return module
 
     def check_arguments(self, args: Sequence[object]) -> None:
-        """Raise a RelayError that says how to give arguments, where `@main` needs some and there are none."""
+        """Raise a RelayError that says how to pass arguments if `@main` needs some and there are none."""
         functions = self.any_size.functions.items()
         main = next((function for name, function in functions if name.name_hint == "main"), None)
         if not args and isinstance(main, Function) and main.params:
@@ -73,7 +73,7 @@ class Source:
 
     @property
     def title(self) -> str:
-        """The heading that was asked for; else the program's file, or its functions."""
+        """The requested heading, by default the name of the program's file or the names of its functions."""
         return self.asked_title or _title(self.any_size)
 
 

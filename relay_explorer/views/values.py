@@ -1,4 +1,4 @@
-"""Values of a run as short texts: the same on every machine, so numbers are rounded to four digits."""
+"""Format values of a run as short texts. Rounding to four digits makes them the same on every machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def number(value: Any) -> str:
 
 
 def tensor_type(value: Any) -> str:
-    """`(3, 4) f32`."""
+    """Return the type of a tensor: `(3, 4) f32`."""
     return f"{show_shape(value.shape)} {short_dtype(str(value.dtype))}"
 
 
@@ -52,7 +52,7 @@ def _numbers(value: Any) -> str:
 
 
 def is_tensor(value: Value) -> bool:
-    """Whether it is an array; a scalar is one without dimensions."""
+    """Whether a value is an array; a scalar is one without dimensions."""
     return hasattr(value, "dtype")
 
 
@@ -73,7 +73,7 @@ def value_text(value: Value, function_name: FunctionName, most: int = MAX_LENGTH
 
 
 def _opened(value: Value, pending: list[Value | str], function_name: FunctionName) -> str:
-    """How the text of a value begins; the rest is put in front of what is pending."""
+    """Return how the text of a value begins, and push the rest onto `pending`."""
     if isinstance(value, ConstructorValue):
         if value.fields:
             _push(pending, value.fields, ")")
@@ -83,7 +83,7 @@ def _opened(value: Value, pending: list[Value | str], function_name: FunctionNam
         _push(pending, value, ",)" if len(value) == 1 else ")")
         return "("
     if isinstance(value, RefValue):
-        return "ref(…)"  # what it holds depends on the time
+        return "ref(…)"  # its content changes during the run
     if isinstance(value, Closure):
         return function_name(value)
     if isinstance(value, (Constructor, Op)):

@@ -1,4 +1,4 @@
-"""Numbers and counts in sentences."""
+"""Format numbers and counts for sentences."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def count(number: int) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 call`, `3 calls`."""
+    """Return a number with its noun: `1 call`, `3 calls`."""
     return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from .. import _project
 from ..ir.errors import RelayError
 from .page import BUNDLE
 
@@ -28,7 +29,9 @@ def make(view: dict[str, Any], name: str, state: str, answer: Answer | None = No
     try:
         cls = _widget_class()
     except ImportError:
-        raise ImportError('live widgets need anywidget: pip install "relay_explorer[widget]"') from None
+        raise ImportError(
+            f'live widgets need anywidget: pip install "{_project.requirement("widget")}"'
+        ) from None
     widget = cls(view=view, name=name, state=state)
     if answer is not None:
         widget.observe(lambda change: _answered(widget, answer, change["new"]), "ask")

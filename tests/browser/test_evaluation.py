@@ -218,7 +218,7 @@ def test_a_tail_call_takes_a_place_and_says_so(open_view: Opener) -> None:
     view = view_of("loop")
     page = open_view(view, fragment=f"#rx-test:step={steps_of(view, 3)[3]}")
     expect(page.locator(".frame")).to_have_count(1)
-    expect(page.locator(".turn")).to_contain_text(re.compile("iteration [34] in this frame"))
+    expect(page.locator(".turn")).to_contain_text(re.compile("[34] tail calls in this frame"))
 
 
 # --- the heap ---------------------------------------------------------------------------------------

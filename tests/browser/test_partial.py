@@ -53,12 +53,11 @@ def test_the_first_frame_is_a_round_of_the_recursion(open_view: Opener) -> None:
     page = open_view(view_of("power"))
     assert page.locator(".count").inner_text() == "6 / 25"
     assert say(page) == (
-        "@power is called again with %x and %n = 2: iteration 1. %n was 3, and is now smaller, so "
-        "the recursion "
-        "ends, and it is unrolled."
+        "@power is called again with %x and %n = 2: recursive call 1. %n was 3, and is now smaller, so "
+        "the recursion must end, and is unrolled."
     )
     assert known(page, "%n: int32") == "● static: 2 ●2 static"
-    expect(page.locator(".call.now")).to_contain_text("iteration 1")
+    expect(page.locator(".call.now")).to_contain_text("recursive call 1")
     assert remaining(page) == ["def @main(", "%x: float32) -> float32 {"]
 
 
@@ -177,6 +176,6 @@ def test_accessible(open_view: Opener, axe_core: str, name: str, width: int, the
 
 def test_a_gap_is_told(open_view: Opener) -> None:
     page = open_view(view_of("gap"), fragment="#rx-test:step=13")
-    assert say(page) == "Here 12 steps are left out: the first 12 of 25 are recorded."
+    assert say(page) == "12 steps are left out here: only the first 12 of 25 are recorded."
     press(page, "ArrowRight")
     assert "The residual program has 3 bindings." in say(page)

@@ -87,7 +87,7 @@ def test_the_programs_of_type_inference(path: Path, view: str) -> None:
     """Each golden program, what inference says of it cut off: shown, and refused if it is a bad one."""
     made = explore(path.read_text("utf-8").split("\n==")[0], view=view)
     assert check(json.loads(made.to_json())) == []
-    refused = "not well typed" in made.view.summary or "The program is refused" in made.view.summary
+    refused = "not well typed" in made.view.summary or "The program is rejected" in made.view.summary
     assert refused == path.stem.startswith("bad_")
 
 

@@ -63,8 +63,8 @@ def test_the_sentences_of_a_fold_over_a_tree() -> None:
     assert told[0] == "@main begins."
     assert told[1] == "%a is a new Leaf of 1."
     assert told[9] == snapshot(
-        "@sum is called with %t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(…. Its result is also that "
-        "of @main, so its frame replaces that one: iteration 1, and the stack does not grow."
+        "@sum is called with %t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(…. Its frame replaces that "
+        "of @main, so the stack does not grow."
     )
     assert told[10].startswith("%t = Node(Node(Leaf(1), Leaf(2)), Node(Leaf(… matches Node(%l, %r): %l = ")
     assert made.steps[10].say[0].endswith("\nIt does not match {4}, which comes first.")
@@ -172,8 +172,8 @@ def test_the_step_that_goes_wrong() -> None:
     assert made.failure.step == made.start == len(made.steps) - 1
     assert made.steps[-1].mark == EvaluationMark.FAILURE
     assert made.rows[made.failure.row].text == "match? (%xs) {"
-    assert said(made)[-1] == snapshot("**The run fails here.** No clause of the match fits Nil.")
-    assert made.failure.tries == snapshot((("add a clause for `Nil`, or for `_`, which fits all",),))
+    assert said(made)[-1] == snapshot("**The run fails here.** No clause matches Nil.")
+    assert made.failure.tries == snapshot((("add a clause for `Nil`, or for `_`, which matches any value",),))
     assert made.result is None
 
 
@@ -327,4 +327,4 @@ def test_names_are_never_read_as_templates() -> None:
     assert any("C{1}(3) matches" in sentence for sentence in said(run(text)))
     wrong = run(text.replace("match (", "match? (").replace(", `C{1}`(%y) => { %y }", ""))
     assert wrong.failure is not None
-    assert wrong.failure.say[0].format() == snapshot("no clause of the match fits C{1}(3)")
+    assert wrong.failure.say[0].format() == snapshot("no clause matches C{1}(3)")

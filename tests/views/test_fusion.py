@@ -40,7 +40,7 @@ def kernels(shown: FusionView, variant: int = 0) -> list[str]:
 def test_a_diamond_becomes_one_kernel() -> None:
     shown = view(DIAMOND)
     assert kernels(shown) == ["conv2d·relu·exp·tanh·add", "mean", "sqrt"]
-    assert shown.summary == snapshot("7 operators become 3 kernels, 73 % less memory traffic.")
+    assert shown.summary == snapshot("7 operators become 3 kernels, 73% less memory traffic.")
     assert [told(step) for step in shown.variants[0].steps] == snapshot(
         [
             "Every operator is a group of its own: **7 operators**. Each may be fused into the kernel "
@@ -233,8 +233,8 @@ def test_every_function_that_computes_can_be_chosen() -> None:
     shown = view(PROGRAMS["called"])
     assert [(f.name, f.summary) for f in shown.functions] == snapshot(
         [
-            ("@main", "2 operators become 1 kernel, 50 % less memory traffic."),
-            ("@step", "4 operators become 2 kernels, 31 % less memory traffic."),
+            ("@main", "2 operators become 1 kernel, 50% less memory traffic."),
+            ("@step", "4 operators become 2 kernels, 31% less memory traffic."),
         ]
     )
     assert shown.summary == shown.functions[0].summary
@@ -291,5 +291,5 @@ def test_one_operator_becomes_one_kernel() -> None:
     assert explore(one, view="fusion").view.summary == "1 operator becomes 1 kernel."
     two = "def @main(%x: Tensor[(4), float32]) { exp(tanh(%x)) }"
     assert explore(two, view="fusion").view.summary == snapshot(
-        "2 operators become 1 kernel, 50 % less memory traffic."
+        "2 operators become 1 kernel, 50% less memory traffic."
     )

@@ -49,17 +49,17 @@ def test_the_backward_pass_is_described_in_reverse() -> None:
         [
             "The forward pass computes the result from 4 parameters by 6 operators. The backward pass "
             "starts at the result and visits each of them in reverse.",
-            "%loss sum is the result: a change of it changes the result by as much. Its derivative by "
-            "itself, %d_loss, is **one**.",
+            "%loss sum is the result. A change of it changes the result by the same amount, so its "
+            "derivative, %d_loss, is **one**.",
             "**%loss sum** in reverse: it receives %d_loss and passes %d_q to %q multiply. Of %q only "
             "the shape is needed.",
             "**%q multiply** in reverse: it receives %d_q and passes %g2 and %g3 to %e subtract. It "
-            "reads %e, **kept** from the forward pass.",
+            "reads %e, **stored** by the forward pass.",
             "%e subtract was used twice, by %q multiply. %d_e is the **sum** of their derivatives.",
             "**%e subtract** in reverse: it receives %d_e and passes it unchanged to %y tanh and %d_t "
             "to %t. It needs no value from the forward pass.",
             "**%y tanh** in reverse: it receives %d_e and passes %d_z to %z nn.bias_add. It reads %y, "
-            "**kept** from the forward pass.",
+            "**stored** by the forward pass.",
             "**%z nn.bias_add** in reverse: it receives %d_z and passes it unchanged to %h nn.dense and "
             "%d_b to %b. It needs no value from the forward pass.",
             "**%h nn.dense** in reverse: it receives %d_z and passes %d_x to %x and %d_w to %w. It "
@@ -68,12 +68,12 @@ def test_the_backward_pass_is_described_in_reverse() -> None:
             "%w is a parameter. Its derivative is complete: %d_w, from %h nn.dense.",
             "%b is a parameter. Its derivative is complete: %d_b, from %z nn.bias_add.",
             "%t is a parameter. Its derivative is complete: %d_t, from %e subtract.",
-            "All derivatives have been computed. For them the forward pass kept **2 values, 24 bytes**; "
-            "of 1 other value only the shape is needed.",
+            "All derivatives have been computed. For them the forward pass stored **2 values, 24 "
+            "bytes**; of 1 other value only the shape is needed.",
         ]
     )
     assert shown.summary == (
-        "6 operators forward, 17 backward. From the forward pass, 2 values (24 bytes) must be kept for the "
+        "6 operators forward, 17 backward. The forward pass must store 2 values (24 bytes) for the "
         "backward pass."
     )
 
@@ -124,8 +124,8 @@ def test_a_value_used_by_two_operators_gets_the_sum_of_both() -> None:
         "%a exp was used twice, by %c sigmoid and %b multiply. %d_a is the **sum** of their derivatives."
     )
     assert told(shown)[-1] == snapshot(
-        "All derivatives have been computed. For them the forward pass kept **2 values, 48 bytes**; "
-        "of 1 other value only the shape is needed.\n"
+        "All derivatives have been computed. For them the forward pass stored **2 values, 48 "
+        "bytes**; of 1 other value only the shape is needed.\n"
         "The result does not depend smoothly on %i: the derivatives by it are zero."
     )
     assert lines(shown, "%i") == [
@@ -147,9 +147,9 @@ def test_tuples_hand_on_and_compute_nothing() -> None:
     ]
     passed = [t for t, step in zip(told(shown), shown.steps, strict=True) if step.mark == GradientMark.PASSED]
     assert passed[0] == snapshot(
-        "%x4 tuple grouped values: each field's derivative is passed to its own value, %x3 sum."
+        "%x4 tuple groups values: the derivative of each field is passed to the value in it, %x3 sum."
     )
-    assert passed[2] == snapshot("%x1 took one field: its derivative is passed to that field of %p split.")
+    assert passed[2] == snapshot("%x1 is one field of %p split, so its derivative is passed to that field.")
 
 
 def test_a_block_that_is_not_on_the_way_is_shown_and_not_entered() -> None:
@@ -157,7 +157,7 @@ def test_a_block_that_is_not_on_the_way_is_shown_and_not_entered() -> None:
     assert any("".join(t.text for t in row.tokens).startswith("let %two") for row in shown.rows)
     assert kept(shown) == ["%k"]
     assert told(shown)[-1] == snapshot("""\
-All derivatives have been computed. For them the forward pass kept **1 value, 4 bytes**.
+All derivatives have been computed. For them the forward pass stored **1 value, 4 bytes**.
 The result does not depend smoothly on %n: the derivatives by it are zero.\
 """)
 
@@ -166,15 +166,15 @@ def test_a_result_that_moves_with_nothing() -> None:
     shown = view("def @main(%x: float32) { 2f }")
     assert [step.mark for step in shown.steps] == [GradientMark.BEGIN, GradientMark.END]
     assert shown.summary == snapshot(
-        "0 operators forward, 1 backward. From the forward pass, nothing must be kept for the backward pass."
+        "0 operators forward, 1 backward. The forward pass must store nothing for the backward pass."
     )
     assert check(shown.to_dict()) == []
 
 
 def test_sizes_that_are_not_known_are_lower_bounds() -> None:
     shown = view("def @main(%x: Tensor[(?, 3), float32]) { sum(tanh(%x)) }")
-    assert shown.summary.endswith("1 value (at least 12 bytes) must be kept for the backward pass.")
-    assert "kept **1 value, at least 12 bytes**" in told(shown)[-1]
+    assert shown.summary.endswith("must store 1 value (at least 12 bytes) for the backward pass.")
+    assert "stored **1 value, at least 12 bytes**" in told(shown)[-1]
 
 
 def test_functions_are_refused_with_what_to_do() -> None:
@@ -186,7 +186,7 @@ def test_functions_are_refused_with_what_to_do() -> None:
             "   1 | def @main(%x: float32) { let %f = fn (%v: float32) { exp(%v) }; %f(%x) }\n"
             "     |                                                                 ^^^^^^\n"
             'help: differentiate it with mode="higher_order", which follows the program while it runs\n'
-            "help: or run PartialEvaluate or Inline first, if what is called or decided is known"
+            "help: or run PartialEvaluate or Inline first, if the callee or the condition is static"
         )
     ):
         explore("def @main(%x: float32) { let %f = fn (%v: float32) { exp(%v) }; %f(%x) }", view="gradient")

@@ -47,8 +47,8 @@ def test_a_recursion_over_a_tree_in_words() -> None:
         "frames at once, 5 kernel launches."
     )
     said = [told(step) for step in shown.steps]
-    assert said[5].startswith("@fold replaces @main with r0 = Node(Node(Leaf(")
-    assert "This is a tail call." in said[5]
+    assert said[5].startswith("@fold is called with r0 = Node(Node(Leaf(")
+    assert "Its frame replaces that of @main, so the stack does not grow.\nThis is a tail call." in said[5]
     assert said[13] == snapshot(
         "@fold is called with r0 = Leaf([0.5, -1]) and r1 = [0.5, -1]. @fold waits at instruction 8."
     )
@@ -109,10 +109,12 @@ def test_memory_is_used_again_and_let_go() -> None:
 
 def test_a_failure_ends_where_it_goes_wrong() -> None:
     shown = view("unmatched")
-    assert told(shown.steps[-1]) == snapshot("**The run fails here.** No clause of the match fits Nil.")
+    assert told(shown.steps[-1]) == snapshot("**The run fails here.** No clause matches Nil.")
     assert shown.steps[-1].mark == MachineMark.FAILURE
     assert shown.failure is not None
-    assert shown.failure.tries == snapshot((("add a clause for `Nil`, or for `_`, which fits all",),))
+    assert shown.failure.tries == snapshot(
+        (("add a clause for `Nil`, or for `_`, which matches any value",),)
+    )
     frame = shown.frames[shown.steps[-1].frame]
     line = shown.functions[frame.function].code[shown.steps[-1].number]
     assert line.text.startswith("fatal r0")
@@ -218,8 +220,8 @@ def test_explore_takes_arguments_and_refuses_wrong_ones() -> None:
     with raises(
         snapshot("""\
 RelayError:
-error: a recording of 0 steps shows nothing
-help: ask for at least 1\
+error: a recording of 0 steps is empty
+help: record at least 1 step\
 """)
     ):
         explore(program, view="machine", args=(np.array([1, 2], "float32"),), limit=0)

@@ -106,13 +106,13 @@ def test_every_decision_is_said_with_its_reason() -> None:
         "Leaf constructs Leaf(%b).",
         "Node(Leaf(%b), Leaf(1)) matches Node(%l, %r): %l = Leaf(%b) and %r = Leaf(1). Only this "
         "clause is evaluated, and the residual program has no match.",
-        "@sum is called again with %t = Leaf(1): iteration 2. %t was Node(Leaf(%b), Leaf(1)), and "
-        "is now a part of that, so the recursion ends, and it is unrolled.",
+        "@sum is called again with %t = Leaf(1): recursive call 2. %t was Node(Leaf(%b), Leaf(1)), and "
+        "is now a part of that, so the recursion must end, and is unrolled.",
         "The content of the cell %cell is %b here, so it need not be read at run time.",
         "multiply of 3 and 2 is 6: all of its arguments are static, so it is computed now.",
         "Its content is dynamic, so %cell is read at run time, after all earlier effects.",
-        "The residual program needs %f, so its code is generated. When it will be called is dynamic, "
-        "and so are its parameters and the contents of cells.",
+        "The residual program needs %f, so code for it is generated. It may be called at any time, so its "
+        "parameters and the contents of cells are dynamic.",
     ):
         assert line in told
     assert told[-1] == snapshot(
@@ -124,12 +124,12 @@ def test_every_decision_is_said_with_its_reason() -> None:
 def test_what_stays_is_said_with_its_reason() -> None:
     told = said(view_of(STAYS))
     for line in (
-        "The write stays here, in order: %r is written. Which cell it is, is dynamic, so any may hold 1 "
+        "The write stays here, in order: %r is written. The cell itself is dynamic, so any cell may hold 1 "
         "now: the known contents of all cells are forgotten. Effects are never executed ahead of time, "
         "removed or reordered.",
         "The value of %s is dynamic: 3 clauses may match, and each is evaluated.",
-        "Which function %f is, is dynamic. The call stays. It may write any cell, so their known contents "
-        "are forgotten.",
+        "Only at run time is it known which function %f is. The call stays. It may write any cell, so their "
+        "known contents are forgotten.",
         "@loop is called again with %x = 2, and none of its arguments gets smaller, so unrolling might "
         "never end. The call stays. It may write any cell, so their known contents are forgotten.",
     ):
@@ -147,7 +147,7 @@ def test_what_cells_are_known_to_hold() -> None:
 def test_a_gap_stands_for_what_is_left_out() -> None:
     view = partial_view(parse(PROGRAMS["power"]), limit=12)
     assert view.gap == (12, 12)
-    assert "Here 12 steps are left out: the first 12 of 25 are recorded." in said(view)
+    assert "12 steps are left out here: only the first 12 of 25 are recorded." in said(view)
     assert view.totals == view_of(PROGRAMS["power"]).totals, "totals are those of the whole run"
     assert max(kept.born for kept in view.residual) == len(view.steps) - 1
 
@@ -190,7 +190,7 @@ def test_what_cannot_be_shown_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         snapshot("""\
 RelayError:
 error: a recording of 0 events shows nothing
-help: ask for at least 1\
+help: record at least 1 step\
 """)
     ):
         explore(PROGRAMS["power"], view="partial", limit=0)

@@ -51,9 +51,9 @@ def test_a_pipeline_is_its_stages() -> None:
         [
             "the passes:",
             "The program as given: 9 expressions.",
-            "FoldConstant changed the program. Of its expressions: 1 rewritten, 2 gone.",
+            "FoldConstant changed the program. Of its expressions: 1 rewritten, 2 removed.",
             "FastMath changed nothing.",
-            "EliminateCommonSubexpr changed the program. Of its expressions: 1 rewritten, 1 go…",
+            "EliminateCommonSubexpr changed the program. Of its expressions: 1 rewritten, 1 re…",
             "against:",
             "The program as given: 9 expressions.",
             "InferType changed the program. Of its expressions: all kept, written differently.",

@@ -195,7 +195,7 @@ def test_a_rewrite_of_attributes_shows_them() -> None:
     }
     """
     shown = view(ConvertLayout({"nn.conv2d": ["NHWC", "default"]}), text=text)
-    laid = next(r for r in shown.stages[1].rewrites if r.rule.startswith("The operator gets"))
+    laid = next(r for r in shown.stages[1].rewrites if r.rule.startswith("The operator is converted"))
     assert laid.was.startswith("nn.conv2d(%x, %w) [data_layout=NCHW")
     assert "data_layout=NHWC" in laid.became
 
@@ -220,9 +220,7 @@ def test_two_end_programs_are_aligned() -> None:
     texts = [row.text for row in both.rows]
     removed = [texts[a] for b, a, fate in both.ends.align if fate == Fate.ADDED]
     assert [text.split(":")[0] for text in removed] == ["let %dead"]
-    assert both.ends.say == snapshot(
-        ("The two programs that the pipelines end with: 6 rows alike; 1 only in the second.",)
-    )
+    assert both.ends.say == snapshot(("The two final programs have 6 rows in common; 1 only in the second.",))
     alike = pipeline_view(parse(PROGRAM), CLEANING, CLEANING[::-1]).ends
     assert alike is not None
     assert alike.say == snapshot(("Both pipelines end with the same program.",))

@@ -1,8 +1,8 @@
 // Derived from the dataclasses of relay_explorer/views by `make views`.
 
 /**
- * One line of the program. `depth` is its indentation, `node` what it defines (IR view; else -1), `end` the
- * closing row of the block that it opens; -1 is none.
+ * One line of the program. `depth` is its indentation, `node` the node that it defines (only in the IR view),
+ * `end` the closing row of the block that it opens; -1 stands for none.
  */
 export interface Row {
   kind: number;
@@ -13,9 +13,9 @@ export interface Row {
 }
 
 /**
- * A stretch of a row's text. `ref` is what it names: a node (IR, fusion), a type variable (types), a name
- * (evaluation), a key (sharing), an item (pipeline, partial), a value or line (gradient), a value (memory), an
- * operator (lowering), a kernel (run), or -1.
+ * A token of a row's text. `ref` is the index of what it names: a node (IR, fusion), a type variable (types), a
+ * name (evaluation), a key (sharing), an item (pipeline, partial), a value or line (gradient), a value (memory),
+ * an operator (lowering), a kernel (run), or -1.
  */
 export interface Token {
   kind: number;

@@ -17,14 +17,14 @@ export interface EvaluationView extends common.BaseView {
   live: Live | null;
 }
 
-/** What can have a value in a frame: its name ("" if it has none), its row, and what it is. */
+/** An expression that can have a value in a frame: its name ("" if it has none), its row and its kind. */
 export interface NameRow {
   name: string;
   row: number;
   what: string;
 }
 
-/** An object with an identity. `last` is the last step after which it can still be reached. */
+/** An object with identity. `last` is the last step after which it can still be reached. */
 export interface ObjectBox {
   kind: number;
   label: string;
@@ -38,8 +38,9 @@ export interface ObjectBox {
 }
 
 /**
- * An activation: whose, its rows, which activation waits for it and where, whose place it took, and from when to
- * when it lives.
+ * A stack frame: its function's name and rows, its caller and the row of the call, the frame that it replaced by
+ * a tail call (`before`), the number of such replacements so far (`turn`), and the steps that enter and leave
+ * it.
  */
 export interface FrameBox {
   name: string;
@@ -54,8 +55,8 @@ export interface FrameBox {
 }
 
 /**
- * One step: the sentence, the earlier steps that it used, and what it changed. The state after a step is that of
- * the step before with its changes applied in order, starting from nothing.
+ * One step: its sentence, the earlier steps whose results it used, and its changes. Applied in order to the
+ * state after the previous step, they give the state after this one; the first state is empty.
  */
 export interface EvaluationStep {
   mark: number;
@@ -72,7 +73,7 @@ export interface Argument {
   value: number | string;
 }
 
-/** Why a run went wrong. */
+/** Why a run failed. */
 export interface Failure {
   step: number;
   row: number;
@@ -88,13 +89,13 @@ export interface Gap {
   say: string[];
 }
 
-/** What a live widget may ask to be changed: the number of steps, and the arguments as texts. */
+/** What a live widget can change: the number of recorded steps, and the arguments as texts. */
 export interface Live {
   limit: number;
   args: ArgumentText[];
 }
 
-/** A field (".0", ".1", …), what a function captured ("%x"), or what a cell held first (""). */
+/** A part: a field (".0", ".1", …), a captured value ("%x"), or the first content of a cell (""). */
 export interface ObjectPart {
   name: string;
   value: number | string;
@@ -107,7 +108,7 @@ export interface Appears {
   object: number;
 }
 
-/** The frame goes on top of the stack. */
+/** The frame is pushed onto the stack. */
 export interface Called {
   tag: "f";
   frame: number;
@@ -119,13 +120,13 @@ export interface Replaced {
   frame: number;
 }
 
-/** The top frame, this one, leaves the stack. */
+/** The frame, which is the top one, is popped from the stack. */
 export interface Left {
   tag: "r";
   frame: number;
 }
 
-/** In the frame, the name gets its value. */
+/** The name gets this value in the frame. */
 export interface Bound {
   tag: "b";
   frame: number;
@@ -133,7 +134,7 @@ export interface Bound {
   value: number | string;
 }
 
-/** The same for a captured name: it is written outside the function's rows. */
+/** A captured name gets this value in the frame. It is defined outside the function's rows. */
 export interface Captured {
   tag: "e";
   frame: number;
@@ -142,8 +143,8 @@ export interface Captured {
 }
 
 /**
- * The block that begins at this row (of an `if` its own row or its `else` row, of a `match` a clause's) is the
- * one taken.
+ * The branch that begins at this row is taken: the row of an `if` or of its `else`, or that of a clause of a
+ * `match`.
  */
 export interface Taken {
   tag: "k";
@@ -151,13 +152,13 @@ export interface Taken {
   row: number;
 }
 
-/** The objects that the choice opened, from the outside in. */
+/** The objects that a match inspected, the outermost first. */
 export interface Opened {
   tag: "m";
   objects: number[];
 }
 
-/** The cell is written. Its history is its first part, then these. */
+/** The cell is written. Its first part and then these values are its history. */
 export interface Written {
   tag: "w";
   object: number;
@@ -169,7 +170,7 @@ export interface Emptied {
   tag: "x";
 }
 
-/** An argument's name, and the text that means its value. */
+/** An argument's name, and the text from which its value is parsed. */
 export interface ArgumentText {
   name: string;
   text: string;

@@ -2,8 +2,8 @@
 import type * as common from "./common.js";
 
 /**
- * Operators being grouped into kernels, function by function, and what would be under other limits. The function
- * that is shown first is the first.
+ * How operators are grouped into kernels, function by function, and how they would be under other limits. The
+ * first function is shown first.
  */
 export interface FusionView extends common.BaseView {
   view: "fusion";
@@ -30,9 +30,10 @@ export interface FusedFunction {
 }
 
 /**
- * What can be in a kernel: its row, name and label, its pattern, its type and the bytes of its value, who uses
- * it, and whether it must exist as a value. An operator has a `part` of a kernel's name ("" for what computes
- * nothing), and what it reads, writes (bytes) and computes (flops) as a kernel of its own.
+ * An expression that can be in a kernel: its row, name and label, its pattern, its type and the bytes of its
+ * value, its users, and whether its value must be stored (`held`). `part` is what an operator contributes to a
+ * kernel's name ("" for an expression that computes nothing); `read`, `written` (bytes) and `flops` are those of
+ * a kernel that consists of this operator alone.
  */
 export interface FusionNode {
   row: number;
@@ -50,8 +51,8 @@ export interface FusionNode {
 }
 
 /**
- * What the pass did under some limits. `launches` and `bytes` are before and after; `order` has the rows of the
- * program so that those of each kernel are together, () if they are.
+ * The result of the pass under some limits. `launches` and `bytes` are given before and after fusion; `order`
+ * lists the program's rows with those of each kernel together, () if they already are.
  */
 export interface Variant {
   name: string;

@@ -14,8 +14,8 @@ export interface GradientView extends common.BaseView {
 }
 
 /**
- * A parameter or a binding of the forward program: what is stored of it, the line that is its whole derivative
- * (-1: none), and the values that use it.
+ * A parameter or a binding of the forward program: what is stored of it, the line that computes its complete
+ * derivative (-1: none), and the values that use it.
  */
 export interface Value {
   row: number;
@@ -72,7 +72,7 @@ export interface Use {
   how: number;
 }
 
-/** What a step passes on: to which value, in which line (-1: unchanged). */
+/** A derivative that a step passes on: to which value, and the line that computes it (-1: unchanged). */
 export interface Handed {
   value: number;
   line: number;

@@ -1,7 +1,7 @@
 // Derived from the dataclasses of relay_explorer/views by `make views`.
 import type * as common from "./common.js";
 
-/** The program as text and graph. The nodes stand in the order of evaluation. */
+/** The program as text and graph. The nodes are in the order of evaluation. */
 export interface IRView extends common.BaseView {
   view: "ir";
   families: Family[];
@@ -12,7 +12,7 @@ export interface IRView extends common.BaseView {
   totals: Totals;
 }
 
-/** A group of operators: how its nodes are drawn. The hue is a name of the palette in `theme.css`. */
+/** A family of operators, and how its nodes are drawn. The hue is a color's name in `theme.css`. */
 export interface Family {
   name: string;
   shape: "rect" | "round" | "hex" | "diamond" | "circle" | "trapezium" | "parallelogram" | "bar";
@@ -20,8 +20,9 @@ export interface Family {
 }
 
 /**
- * An expression. `params` counts parameter scalars read here, `bytes` those read and written; `uses` are the
- * edges that leave (over 1: it is shared); `detail` is the operator's one-line description, or "".
+ * An expression. `params` counts the scalars of parameters that it reads, `bytes` the bytes read and written,
+ * `uses` the outgoing edges (more than one: it is shared); `detail` is the operator's one-line description, or
+ * "".
  */
 export interface Node {
   label: string;
@@ -47,7 +48,7 @@ export interface Edge {
 
 /**
  * A function (kind 0), a repeated block (1) or a branch (2), and its rows; groups nest. Blocks with the same
- * `repeat` are the same again: the same operations wired in the same way, sizes may differ.
+ * `repeat` consist of the same operations, connected in the same way; sizes may differ.
  */
 export interface Group {
   label: string;
@@ -65,7 +66,7 @@ export interface Scope {
   last: number;
 }
 
-/** Sums over the program; each expression once. */
+/** Sums over the program, in which each expression counts once. */
 export interface Totals {
   nodes: number;
   calls: number;

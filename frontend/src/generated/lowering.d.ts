@@ -19,7 +19,7 @@ export interface LoweringView extends common.BaseView {
   codes: Code[];
 }
 
-/** A size of the schedule's tiles. */
+/** A choice of the schedule, such as a tile size, and its value. */
 export interface Choice {
   name: string;
   value: string;
@@ -50,9 +50,9 @@ export interface ScheduleStep {
 }
 
 /**
- * Code that the loops become: LLVM's text and the assembly, or CUDA C and PTX. `blocks` are the operators of
- * each block; `others` counts the instructions that are left out because they compute nothing, `cut` the lines
- * beyond the limit.
+ * Code that is generated from the loops: LLVM IR, assembly, CUDA C or PTX. `blocks` are the operators of each
+ * block; `others` counts the instructions that are left out because they compute nothing, `cut` the lines beyond
+ * the limit.
  */
 export interface Code {
   name: string;
@@ -64,8 +64,8 @@ export interface Code {
 }
 
 /**
- * A loop (with its number of iterations, -1 if dynamic, and its kind) or a block (with what it stores) of a
- * nest; the operators within it; whether the step concerns it.
+ * A part of a loop nest: a loop (with its number of iterations, -1 if dynamic, and its kind) or a block (with
+ * the statement that stores its result); the operators within it; whether the step affects it.
  */
 export interface Part {
   is_block: boolean;
@@ -79,10 +79,10 @@ export interface Part {
 }
 
 /**
- * What can be counted in the loops: separate nests, parallel tasks (on a GPU: threads), SIMD lanes (most),
- * copies of a statement in unrolled loops (most); and the estimate of `lower.inspect.estimate`: instructions of
- * the busiest core (on a GPU: of one thread), bytes read and written, and for the busiest core of a CPU the
- * bytes fetched from beyond L1 and from beyond L2, and cycles.
+ * Numbers that are counted in the loops: separate nests, parallel tasks (on a GPU: threads), SIMD lanes (the
+ * most), copies of a statement in unrolled loops (the most); and those that `lower.inspect.estimate` estimates:
+ * instructions of the busiest core (on a GPU: of one thread), bytes read and written, and for the busiest core
+ * of a CPU the bytes fetched from beyond L1 and from beyond L2, and cycles.
  */
 export interface Effect {
   nests: number;
@@ -97,8 +97,8 @@ export interface Effect {
 }
 
 /**
- * A line of assembly: its purpose (-1: a label), the block that it came from (-1: none), and the loops that it
- * is in.
+ * A line of code: its purpose (-1: a label), the block that it came from (-1: none), and the number of loops
+ * around it.
  */
 export interface CodeLine {
   text: string;

@@ -3,9 +3,9 @@ import type * as common from "./common.js";
 import type * as memory from "./memory.js";
 
 /**
- * A recorded run of the virtual machine. `totals` are of the whole run; `gap` is the step that stands for what
- * is left out, and how many steps that is. `plan` is the graph executor's plan of the same program, where it can
- * run it; `without` says why there is none.
+ * A recorded run of the virtual machine. `totals` are of the whole run; `gap` is the step that stands for the
+ * omitted ones, and their number. `plan` is the graph executor's plan of the same program, if it can run it;
+ * otherwise `without` says why not.
  */
 export interface MachineView extends common.BaseView {
   view: "machine";
@@ -23,8 +23,8 @@ export interface MachineView extends common.BaseView {
 }
 
 /**
- * A function: its name, its row, the names of the registers that it begins with, how many registers it has, and
- * its code.
+ * A function: its name, its row, the names of its first registers (parameters and captured values), the number
+ * of its registers, and its code.
  */
 export interface MachineFunction {
   name: string;
@@ -34,7 +34,7 @@ export interface MachineFunction {
   code: CodeLine[];
 }
 
-/** A kernel: its name, what it computes, and whether it makes its results itself. */
+/** A kernel: its name, what it computes, and whether it allocates its results itself. */
 export interface KernelBox {
   name: string;
   text: string;
@@ -42,9 +42,9 @@ export interface KernelBox {
 }
 
 /**
- * An object that occupies memory: what it is, its label, its bytes (of storage and tensors), the storage that it
- * lies in (-1), whether it is part of the arguments, the steps that make it, use it last, and after which
- * nothing holds it (the number of steps, where something does to the end), and the instruction that made it.
+ * An object that occupies memory: its kind, its label, its bytes (of storage and tensors), the storage in which
+ * it lies (-1: none), whether it is part of the arguments, the step that creates it, the last one that uses it,
+ * and the one after which no reference to it remains (the number of steps if one remains to the end).
  */
 export interface MachineObject {
   kind: number;
@@ -58,8 +58,9 @@ export interface MachineObject {
 }
 
 /**
- * An activation: of which function, which activation waits for it and at which instruction, whose place it took,
- * and from when to when it lives.
+ * A stack frame: its function, its caller and the instruction at which the caller waits, the frame that it
+ * replaced by a tail call (`before`), the number of such replacements so far (`turn`), and the steps that enter
+ * and leave it.
  */
 export interface MachineFrame {
   function: number;
@@ -71,7 +72,7 @@ export interface MachineFrame {
   left: number;
 }
 
-/** One step: after it, `frame` goes on with instruction `following`; `number` is the one that is done. */
+/** One step: it executes instruction `number`, and `frame` continues with instruction `following`. */
 export interface MachineStep {
   mark: number;
   frame: number;
@@ -82,7 +83,7 @@ export interface MachineStep {
   changes: (Appears | Filled | Freed | Called | Replaced | Left | Written | Unknown)[];
 }
 
-/** Why a run went wrong: what its step does not say. */
+/** Why a run failed: notes and suggestions that its last step's sentence does not contain. */
 export interface MachineFailure {
   notes: string[][];
   tries: string[][];
@@ -95,7 +96,7 @@ export interface Gap {
 }
 
 /**
- * An instruction: its text, a remark, the rows that it came from (the one that it is about first), the registers
+ * An instruction: its text, a remark, the rows that it came from (the most important one first), the registers
  * that it reads and writes, and how often it ran (-1: not counted).
  */
 export interface CodeLine {
@@ -107,14 +108,14 @@ export interface CodeLine {
   runs: number;
 }
 
-/** The object appears, with this in it ("": a tensor that is not filled). */
+/** The object appears with this content ("": an uninitialized tensor). */
 export interface Appears {
   tag: "o";
   object: number;
   text: string;
 }
 
-/** This is in the object now. */
+/** The object has this content from now on. */
 export interface Filled {
   tag: "t";
   object: number;
@@ -139,7 +140,7 @@ export interface Replaced {
   frame: number;
 }
 
-/** The frame leaves the stack. */
+/** The frame is popped from the stack. */
 export interface Left {
   tag: "r";
   frame: number;

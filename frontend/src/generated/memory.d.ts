@@ -3,8 +3,8 @@ import type * as common from "./common.js";
 
 /**
  * A function's values in memory, under several plans. `same` are rows that give another name, or another shape,
- * to a value that is stored anyway, each with that value. `grid` has the variant for each combination of what
- * can be chosen, the last of the `axes` running fastest.
+ * to a value that is stored anyway, each with that value. `grid` has the variant for each combination of
+ * choices, with the last of the `axes` varying fastest.
  */
 export interface MemoryView extends common.BaseView {
   view: "memory";
@@ -17,8 +17,8 @@ export interface MemoryView extends common.BaseView {
 }
 
 /**
- * A tensor of the program: its row, what it is called and what makes it, its type and size. `origin` is 0 for
- * what is computed, 1 for a parameter, 2 for a constant.
+ * A tensor of the program: its row, its name, its label (the operator that computes it), its type and size.
+ * `origin` is 0 for a computed value, 1 for a parameter, 2 for a constant.
  */
 export interface MemoryValue {
   row: number;
@@ -35,7 +35,7 @@ export interface Renamed {
   value: number;
 }
 
-/** What can be chosen. */
+/** A choice between plans: its name, and the alternatives. */
 export interface Axis {
   name: string;
   choices: string[];
@@ -55,7 +55,7 @@ export interface MemoryVariant {
   totals: MemoryTotals;
 }
 
-/** A moment: the lives that it begins, reads and ends, and the values that it is about. */
+/** A step: the lifetimes that it begins, reads and ends, and the values that it concerns. */
 export interface MemoryStep {
   mark: number;
   label: string;
@@ -95,8 +95,8 @@ export interface Inside {
 
 /**
  * Bytes: the peak of live bytes, the size of all buffers, their size without reuse; the size of parameters and
- * constants outside of the buffers; and the size of an arena of address ranges instead of whole buffers (None if
- * unknown).
+ * constants outside of the buffers; and the size of an arena in which values have address ranges instead of
+ * whole buffers (None if unknown).
  */
 export interface MemoryTotals {
   peak: number;

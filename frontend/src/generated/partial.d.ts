@@ -3,7 +3,7 @@ import type * as common from "./common.js";
 
 /**
  * A function evaluated as far as its data are static, and the residual program. The rows are the program's, and
- * from `split` on those of the residual program; `items` are what tokens name: each its row and name.
+ * from `split` on those of the residual program; `items` are the rows that tokens refer to, with their names.
  */
 export interface PartialView extends common.BaseView {
   view: "partial";
@@ -34,8 +34,8 @@ export interface ResidualRow {
 }
 
 /**
- * A function being evaluated: whose rows, its caller and the row of the call, its recursion depth, its first and
- * last step.
+ * A function being evaluated: its name and rows, its caller and the row of the call, its recursion depth
+ * (`turn`), and its first and last step.
  */
 export interface PartialFrame {
   name: string;
@@ -58,7 +58,7 @@ export interface PartialStep {
   changes: (Bound | Cells)[];
 }
 
-/** Over the whole run: how much was computed at compile time, and how long the residual program is. */
+/** Totals of the whole run: the work done at compile time, and the length of the residual program. */
 export interface PartialTotals {
   steps: number;
   computed: number;
@@ -74,7 +74,7 @@ export interface Gap {
   left_out: number;
 }
 
-/** In the frame, the row has this value: `row` is the one of the residual program that computes it. */
+/** The program's row `at` gets a value in a frame; `row` of the residual program computes it. */
 export interface Bound {
   tag: "b";
   frame: number;
@@ -84,7 +84,7 @@ export interface Bound {
   row: number;
 }
 
-/** The static contents of all cells from now on; the contents of all others are dynamic. */
+/** The static contents of cells from now on; the contents of all other cells are dynamic. */
 export interface Cells {
   tag: "c";
   held: CellValue[];

@@ -2,8 +2,8 @@
 import type * as common from "./common.js";
 
 /**
- * A program going through passes; two pipelines where they are compared. `tree` is the address below which the
- * files of the package are shown.
+ * A program going through passes; two pipelines where they are compared. `tree` is the URL below which the files
+ * of the package are shown.
  */
 export interface PipelineView extends common.BaseView {
   view: "pipeline";
@@ -33,7 +33,8 @@ export interface PipelineItem {
 
 /**
  * The program after a pass. `align` has pairs of rows, the stage before's and its own, with their fate; `ms` is
- * None where pages must not depend on the machine. `rewrites` are the first of the `told` ones inside the pass.
+ * None where pages must not depend on the machine. `rewrites` are the first of the `told` rewrites that the pass
+ * reported.
  */
 export interface Stage {
   name: string;
@@ -67,8 +68,8 @@ export interface Ends {
 }
 
 /**
- * Two rows side by side, of the stage before and of this one (-1: none on that side), and what became of them. A
- * row that moved is there twice, once on each side.
+ * Two rows side by side, of the stage before and of this one (-1: none on that side), and their fate. A row that
+ * moved occurs twice, once on each side.
  */
 export interface Aligned {
   before: number;
@@ -86,10 +87,10 @@ export interface StageTotals {
 }
 
 /**
- * A rewrite inside a pass: what its rule says, the rule's name, its file in the package ("" for one of a
- * reader's own) and line; the items of the stage before that it is about and those of this stage that it led to;
- * what it found and what it made, in a line each ("": nothing), and `how` they belong together where it is not a
- * rewrite but a decision.
+ * A rewrite inside a pass: the sentence of its rule, the rule's name, its file in the package ("" for a reader's
+ * own rule) and line; the items of the stage before that it matched and the items of this stage that resulted;
+ * what it matched and what replaced it, in a line each ("": nothing), and `how` they are related if it is a
+ * decision instead of a rewrite.
  */
 export interface RewriteStep {
   rule: string;

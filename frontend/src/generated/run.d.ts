@@ -5,7 +5,7 @@ import type * as lowering from "./lowering.js";
 /**
  * A measured run: every kernel under the machine's limits, every launch in time. The kernels are sorted, those
  * with the most time first; `levels` has the lowering views of some of them, by their numbers. With `live`,
- * Python can make those of the others.
+ * Python can build those of the others.
  */
 export interface RunView extends common.BaseView {
   view: "run";
@@ -23,8 +23,8 @@ export interface RunView extends common.BaseView {
 }
 
 /**
- * What ran the program: its name, what the kernels were made for, threads, and the most that it can do, in
- * operations and bytes per second.
+ * The machine that ran the program: its name, the target of the kernels, the number of threads, and its limits
+ * in operations and bytes per second.
  */
 export interface Machine {
   name: string;
@@ -34,7 +34,7 @@ export interface Machine {
   bandwidth: number;
 }
 
-/** A rule that schedules kernels: how its marks are drawn. */
+/** A schedule rule, and how the marks of its kernels are drawn. */
 export interface Rule {
   name: string;
   shape: "rect" | "round" | "hex" | "diamond" | "circle" | "trapezium" | "parallelogram" | "bar";
@@ -43,8 +43,8 @@ export interface Rule {
 
 /**
  * A kernel: its row, its name, its rule (an index), operations and bytes of one call, nanoseconds of all its
- * calls, how many these are, the least nanoseconds that the machine's limits allow for them, whether arithmetic
- * is the limit (else memory), and what is said of it.
+ * calls, their number, the fewest nanoseconds that the machine's limits allow for them, whether arithmetic is
+ * the limit (else memory), and its two sentences.
  */
 export interface RunKernel {
   row: number;
@@ -60,14 +60,14 @@ export interface RunKernel {
   why: string[];
 }
 
-/** A call of a kernel (an index), with the nanoseconds at which it begins, and its duration. */
+/** A call of a kernel (an index): its start and its duration in nanoseconds. */
 export interface RunLaunch {
   kernel: number;
   start: number;
   ns: number;
 }
 
-/** A kernel that can be seen at every level. */
+/** A kernel (an index), and its view at every level. */
 export interface Level {
   kernel: number;
   view: lowering.LoweringView;

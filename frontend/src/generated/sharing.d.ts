@@ -8,16 +8,16 @@ export interface SharingView extends common.BaseView {
   forms: Form[];
 }
 
-/** What is computed, the same in all forms: its name in the first, and the expression. */
+/** A computation that is the same in all forms: its name in the first one, and the expression. */
 export interface Key {
   name: string;
   what: string;
 }
 
 /**
- * One way to write the computation. `first` and `last` are its rows (-1: it is too long to be written), `steps`
- * those recorded of `total`, `live` the bytes that are needed after each, `peak` the step with most and how
- * many.
+ * A form of the computation. `first` and `last` are its rows (-1: it is too long to be shown), `steps` is the
+ * number of recorded steps, out of `total`, `live` the bytes that are live after each, `peak` the step with the
+ * most live bytes and their number.
  */
 export interface Form {
   name: string;
@@ -32,8 +32,8 @@ export interface Form {
 }
 
 /**
- * An expression of a form: how often it was evaluated, the bytes of one value, and of each run the step that
- * made the value and the last that needs it.
+ * An expression of a form: how often it was evaluated, the bytes of one value, and for each evaluation the step
+ * that computed the value and the last that needs it.
  */
 export interface Item {
   key: number;

@@ -31,8 +31,8 @@ export interface RelationBox {
 }
 
 /**
- * One step of inference: the sentence, the earlier steps that it used, and what it changed. The state after a
- * step is that of the step before with its changes applied in order, starting from nothing.
+ * One step of inference: its sentence, the earlier steps whose results it used, and its changes. Applied in
+ * order to the state after the previous step, they give the state after this one; the first state is empty.
  */
 export interface Step {
   mark: number;
@@ -50,8 +50,8 @@ export interface FunctionRows {
 }
 
 /**
- * Why a program is refused. A side that has no type (nothing disagrees: too little is known) has "" for it, and
- * then neither is drawn.
+ * Why a program is rejected. If no types disagree, because too little is known, a side has "" for its type, and
+ * neither side is drawn.
  */
 export interface Conflict {
   step: number;
@@ -115,7 +115,7 @@ export interface Side {
   chain: ChainLink[];
 }
 
-/** One link of the chain that led to a type. */
+/** One link of the chain of steps that led to a type. */
 export interface ChainLink {
   step: number;
   row: number;

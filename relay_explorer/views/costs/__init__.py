@@ -40,7 +40,7 @@ class CostsView(View):
     calls: tuple[CallCost, ...]
 
     def beside(self) -> dict[int, str]:
-        """By row: the operations and bytes of its call."""
+        """Return, by row, the operations and bytes of its call."""
         return {
             call.row: f"{counted(call.flops, 'FLOP')}, {counted(call.bytes, 'byte')}" for call in self.calls
         }
@@ -59,8 +59,8 @@ def build(source: Source) -> CostsView:
         moved[node.label] += node.bytes
     names = sorted(times, key=lambda name: (-flops[name], -moved[name], name))
     operators = tuple(OperatorCost(name, times[name], flops[name], moved[name]) for name in names)
-    place = {name: number for number, name in enumerate(names)}
-    calls = tuple(CallCost(node.row, place[node.label], node.flops, node.bytes) for node in nodes)
+    position = {name: number for number, name in enumerate(names)}
+    calls = tuple(CallCost(node.row, position[node.label], node.flops, node.bytes) for node in nodes)
     rows = tuple(
         row._replace(tokens=tuple(token._replace(ref=-1) for token in row.tokens), node=-1)
         for row in program.rows

@@ -19,7 +19,7 @@ from .format import EvaluationView
 def build(
     source: Source, *, args: Sequence[object] = (), limit: int | None = None
 ) -> EvaluationView | Answering:
-    """Build the view of a recorded run, or of one for `args`, of which the first `limit` steps are kept."""
+    """Build the view of a recorded run, or run the program with `args` and record the first `limit` steps."""
     from .rerun import Rerun
     from .view import evaluation_view
 

@@ -29,7 +29,7 @@ StepIndex = Annotated[int, Index("steps")]
 
 
 class EvaluationMark(IntEnum):
-    """What a step of an evaluation does."""
+    """The kind of a step of an evaluation."""
 
     BEGIN = 0
     VALUE = 1
@@ -45,7 +45,7 @@ class EvaluationMark(IntEnum):
 
 
 class NameRow(NamedTuple):
-    """What can have a value in a frame: its name ("" if it has none), its row, and what it is."""
+    """An expression that can have a value in a frame: its name ("" if it has none), its row and its kind."""
 
     name: str
     row: RowOrNone
@@ -53,7 +53,7 @@ class NameRow(NamedTuple):
 
 
 class ObjectKind(IntEnum):
-    """What an object is. A tensor has at least one dimension: scalars are texts."""
+    """The kind of an object. A tensor has at least one dimension, because scalars are written as texts."""
 
     TENSOR = 0
     TUPLE = 1
@@ -63,7 +63,7 @@ class ObjectKind(IntEnum):
 
 
 class Role(IntEnum):
-    """What a part is to the whole; a chain of rests is drawn as a list, subtrees as a tree."""
+    """The role of a part in its object: a chain of rests is drawn as a list, subtrees as a tree."""
 
     CONTENT = 0
     REST = 1
@@ -72,7 +72,7 @@ class Role(IntEnum):
 
 
 class ObjectPart(NamedTuple):
-    """A field (".0", ".1", …), what a function captured ("%x"), or what a cell held first ("")."""
+    """A part: a field (".0", ".1", …), a captured value ("%x"), or the first content of a cell ("")."""
 
     name: str
     value: Value
@@ -80,7 +80,7 @@ class ObjectPart(NamedTuple):
 
 
 class ObjectBox(NamedTuple):
-    """An object with an identity. `last` is the last step after which it can still be reached."""
+    """An object with identity. `last` is the last step after which it can still be reached."""
 
     kind: Annotated[int, OneOf(ObjectKind)]
     label: str
@@ -94,8 +94,9 @@ class ObjectBox(NamedTuple):
 
 
 class FrameBox(NamedTuple):
-    """An activation: whose, its rows, which activation waits for it and where, whose place it took, and from
-    when to when it lives.
+    """A stack frame: its function's name and rows, its caller and the row of the call, the frame that it
+    replaced by a tail call (`before`), the number of such replacements so far (`turn`), and the steps that
+    enter and leave it.
     """
 
     name: str
@@ -117,7 +118,7 @@ class Appears(NamedTuple):
 
 
 class Called(NamedTuple):
-    """The frame goes on top of the stack."""
+    """The frame is pushed onto the stack."""
 
     tag: Literal["f"]
     frame: FrameIndex
@@ -131,14 +132,14 @@ class Replaced(NamedTuple):
 
 
 class Left(NamedTuple):
-    """The top frame, this one, leaves the stack."""
+    """The frame, which is the top one, is popped from the stack."""
 
     tag: Literal["r"]
     frame: FrameIndex
 
 
 class Bound(NamedTuple):
-    """In the frame, the name gets its value."""
+    """The name gets this value in the frame."""
 
     tag: Literal["b"]
     frame: FrameIndex
@@ -147,7 +148,7 @@ class Bound(NamedTuple):
 
 
 class Captured(NamedTuple):
-    """The same for a captured name: it is written outside the function's rows."""
+    """A captured name gets this value in the frame. It is defined outside the function's rows."""
 
     tag: Literal["e"]
     frame: FrameIndex
@@ -156,8 +157,8 @@ class Captured(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """The block that begins at this row (of an `if` its own row or its `else` row, of a `match` a clause's)
-    is the one taken.
+    """The branch that begins at this row is taken: the row of an `if` or of its `else`, or that of a clause
+    of a `match`.
     """
 
     tag: Literal["k"]
@@ -166,14 +167,14 @@ class Taken(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """The objects that the choice opened, from the outside in."""
+    """The objects that a match inspected, the outermost first."""
 
     tag: Literal["m"]
     objects: Annotated[tuple[ObjectIndex, ...], Spread()]
 
 
 class Written(NamedTuple):
-    """The cell is written. Its history is its first part, then these."""
+    """The cell is written. Its first part and then these values are its history."""
 
     tag: Literal["w"]
     object: ObjectIndex
@@ -190,8 +191,8 @@ EvaluationChange = Appears | Called | Replaced | Left | Bound | Captured | Taken
 
 
 class EvaluationStep(NamedTuple):
-    """One step: the sentence, the earlier steps that it used, and what it changed. The state after a step is
-    that of the step before with its changes applied in order, starting from nothing.
+    """One step: its sentence, the earlier steps whose results it used, and its changes. Applied in order to
+    the state after the previous step, they give the state after this one; the first state is empty.
     """
 
     mark: Annotated[int, OneOf(EvaluationMark)]
@@ -204,7 +205,7 @@ class EvaluationStep(NamedTuple):
 
 @as_object
 class Failure(NamedTuple):
-    """Why a run went wrong."""
+    """Why a run failed."""
 
     step: StepIndex
     row: RowOrNone
@@ -230,7 +231,7 @@ class Argument(NamedTuple):
 
 
 class ArgumentText(NamedTuple):
-    """An argument's name, and the text that means its value."""
+    """An argument's name, and the text from which its value is parsed."""
 
     name: str
     text: str
@@ -238,7 +239,7 @@ class ArgumentText(NamedTuple):
 
 @as_object
 class Live(NamedTuple):
-    """What a live widget may ask to be changed: the number of steps, and the arguments as texts."""
+    """What a live widget can change: the number of recorded steps, and the arguments as texts."""
 
     limit: Amount
     args: tuple[ArgumentText, ...]
@@ -262,7 +263,7 @@ class EvaluationView(View):
     live: Live | None = None
 
     def last_values(self) -> dict[int, str]:
-        """By row: the value that it had last, in whichever frame."""
+        """Return, by row, its last value in any frame."""
         result: dict[int, str] = {}
         for step in self.steps:
             for change in step.changes:

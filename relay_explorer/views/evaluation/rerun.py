@@ -1,4 +1,4 @@
-"""A run that a live widget can ask for again, with other arguments or another limit."""
+"""Rerun a program for a live widget, with other arguments or another number of steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..values import is_tensor, value_text
 from .format import ArgumentText, EvaluationView, Live
 from .view import evaluation_view
 
-MAX_NUMBERS = 64  # of a tensor that is written out to be changed
+MAX_NUMBERS = 64  # elements of a tensor that the widget shows for editing
 MAX_LENGTH = 2_000  # characters of an argument
 MAX_STEPS = 20_000
 
@@ -28,8 +28,8 @@ MAX_STEPS = 20_000
 class Rerun:
     """The last recorded run, and its arguments as texts.
 
-    A tensor is written as a number or as nested lists; anything else as a Relay expression. What is too
-    large to be written has a description for its text. A text that is not changed keeps its value.
+    A tensor is written as a number or as nested lists, any other value as a Relay expression. A value that
+    is too large for that is described instead. An argument whose text is unchanged keeps its value.
     """
 
     def __init__(self, evaluation: Evaluation, limit: int, title: str) -> None:
@@ -44,8 +44,8 @@ class Rerun:
         self.view: EvaluationView = evaluation_view(evaluation, self.title, Live(limit, tuple(named)))
 
     def answer(self, question: Mapping[str, Any]) -> EvaluationView:
-        """Run again as the question asks, `{"limit": n, "args": [text, …]}`, and return the view. Raise a
-        RelayError for a question that cannot be answered.
+        """Run the program again with the limit and arguments of a question, `{"limit": n, "args": [text,
+        …]}`, and return the view. Raise a RelayError if they are not valid.
         """
         limit, texts = question.get("limit", self.limit), question.get("args", self.texts)
         if type(limit) is not int or not 1 <= limit <= MAX_STEPS:

@@ -1,4 +1,4 @@
-"""The rows of a run: of the functions that it entered, and what has a value at each of them."""
+"""The rows of a run: the functions that it entered, and the expressions that can have a value in them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WHAT = {printed.BINDING: "binding", printed.LET: "let"}
 
 
 class Alias(NamedTuple):
-    """A row that only names a value made elsewhere: it has that value once its block is entered."""
+    """A row that only names a value computed elsewhere. It shows that value once its block is entered."""
 
     block: int
     name: int
@@ -30,7 +30,7 @@ class Alias(NamedTuple):
 
 
 class RunRows:
-    """The program of a run as rows. `names` is what can have a value."""
+    """The program of a run as rows. `names` lists the expressions that can have a value."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.module = ran(evaluation)
@@ -38,19 +38,18 @@ class RunRows:
         self.names: list[NameRow] = []
         self.by_expr: dict[Expr, int] = {}
         self.aliases_in: dict[int, list[Alias]] = {}  # by the row that opens a block
-        self.aliases_of: dict[Expr, list[Alias]] = {}  # by what they name
+        self.aliases_of: dict[Expr, list[Alias]] = {}  # by the expression that they name
         self._global_names = {id(f): f"@{v.name_hint}" for v, f in self.module.functions.items()}
-        self._same: dict[
-            Expr, Expr
-        ] = {}  # a let is its body, its variable its value: as in the compiled code
-        self._branches: dict[tuple[int, int], int] = {}  # by match or if, and number: the row of the branch
+        # As in the compiled code, a `let` stands for its body, and its variable for the bound value.
+        self._same: dict[Expr, Expr] = {}
+        self._branches: dict[tuple[int, int], int] = {}  # by `match` or `if`, and number: the branch's row
         self._exprs: dict[Code, list[Expr]] = {}
         self._kinds: dict[Expr, str] = {}
         for function in self.module.functions.values():
             self._read(function)
         self._name_rows()
 
-    # -- what the program says
+    # -- reading the program
 
     def _read(self, root: Expr) -> None:
         for node in post_order(root):
@@ -79,7 +78,7 @@ class RunRows:
                 open_blocks.pop()
             if row.expr is not None and row.kind != printed.HEADER:
                 self._name_row(index, row, open_blocks[-1] if open_blocks else -1)
-            for token in row.tokens:  # variables of patterns, and of what is never run
+            for token in row.tokens:  # variables of patterns, and of code that is never run
                 if isinstance(token.expr, Var) and token.expr in self._kinds:
                     self.name_of(token.expr)
             if index in blocks:
@@ -108,10 +107,10 @@ class RunRows:
                 self.by_expr.setdefault(token.expr, alias.name)
                 break
 
-    # -- answers
+    # -- lookups
 
     def same(self, expr: Expr) -> Expr:
-        """Return the expression whose value an expression has."""
+        """Return the expression that computes the value of an expression."""
         while expr in self._same:
             expr = self._same[expr]
         return expr
@@ -158,7 +157,7 @@ class RunRows:
         return text.partition(" => {")[0]
 
     def function_name(self, closure: Closure) -> str:
-        """`@sum`; of a function without a global name its text's beginning, `fn (%x)`."""
+        """Return a function's name, `@sum`, or, if it has no global one, how its text begins, `fn (%x)`."""
         function = closure.function
         name = self._global_names.get(id(function))
         if name is not None:
@@ -221,7 +220,7 @@ def types_named(functions: Iterable[Expr]) -> Iterator[str]:
                 yield node.belong_to.name_hint
             elif isinstance(node, Match):
                 patterns = [clause.lhs for clause in node.clauses]
-                for pattern in patterns:  # grows while it is gone through
+                for pattern in patterns:  # grows during the iteration
                     if isinstance(pattern, PatternConstructor):
                         yield pattern.constructor.belong_to.name_hint
                     patterns.extend(getattr(pattern, "patterns", ()))

@@ -18,7 +18,7 @@ MAX_NAMED = 4  # operands that are named
 
 
 class Narrator:
-    """Write the sentences about steps. `rows` has the names, `heap` the values' texts."""
+    """Writes the sentences about steps. `rows` has the names, `heap` the texts of values."""
 
     def __init__(self, rows: RunRows, heap: Heap) -> None:
         self.rows = rows
@@ -53,7 +53,7 @@ class Narrator:
         return self.heap.text(value, SHORT)
 
     def named(self, expr: Expr, value: Value) -> str:
-        """`%x = 3`; the value alone where it has no name."""
+        """Return `%x = 3`, or only the value if it has no name."""
         source = self.rows.same(expr)
         fixed = isinstance(source, (Constant, GlobalVar, Op, Constructor))
         name = "" if fixed else self.rows.called(source)
@@ -69,12 +69,12 @@ class Narrator:
         )
 
     def target(self, node: Expr) -> tuple[str, tuple[str, ...]]:
-        """Return the beginning of a sentence that gives `node` its value, and the argument of that."""
+        """Return the subject of a sentence about the value of `node`, a template, and its arguments."""
         name = self.rows.called(node)
         return ("{0}", (name,)) if name else ("This", ())
 
     def _once(self, remark: str) -> str:
-        """Return a small second sentence the first time that it applies."""
+        """Return a remark, on a line of its own, the first time that it applies; later nothing."""
         if remark in self._said:
             return ""
         self._said.add(remark)
@@ -93,16 +93,23 @@ class Narrator:
         if new.at is None:
             return f"{{0}} begins{with_what}.", name, *arguments
         if step.replaced is not None:
-            before = self.rows.frame_name(step.replaced.callee)
-            last = len(arguments) + 1
+            remark = self._once(
+                "This is a tail call: its result is also its caller's. "
+                "Loops of tail calls need constant stack."
+            )
+            if step.replaced.callee.function is new.callee.function:
+                return (
+                    f"{{0}} is called again{with_what}: iteration {new.turn}. The new frame replaces the old "
+                    f"one, so the stack does not grow.{remark}",
+                    name,
+                    *arguments,
+                )
             return (
-                f"{{0}} is called{with_what}. Its result is also that of {{{last}}}, so its frame "
-                "replaces that "
-                f"one: iteration {new.turn}, and the stack does not grow."
-                + self._once("This is a tail call. A loop written with tail calls needs constant stack."),
+                f"{{0}} is called{with_what}. Its frame replaces that of {{{len(arguments) + 1}}}, so the "
+                f"stack does not grow.{remark}",
                 name,
                 *arguments,
-                before,
+                self.rows.frame_name(step.replaced.callee),
             )
         caller = new.caller
         waits = f" {{{len(arguments) + 1}}} waits." if caller is not None else ""
@@ -221,9 +228,9 @@ class Narrator:
             return f"The branch and the `{word}` end: {start} is {{{at}}}.", *args, value
         left, now = (self.rows.frame_name(a.callee) for a in (step.left, step.activation))
         end = f": {start} is that value." if args else "."
-        turns = f" after {counted(step.left.turn, 'more iteration')}" if step.left.turn else ""
+        after = f" after {counted(step.left.turn, 'tail call')}" if step.left.turn else ""
         return (
-            f"{{{at}}} returns {{{at + 1}}}{turns}, and {{{at + 2}}} continues{end}",
+            f"{{{at}}} returns {{{at + 1}}}{after}, and {{{at + 2}}} continues{end}",
             *args,
             left,
             value,
@@ -250,13 +257,13 @@ def stopped(shown: int, total: int) -> Sentence:
 
 
 def listed(texts: list[str], first: int) -> str:
-    """`{1}, {2} and {3}`."""
-    places = [f"{{{first + k}}}" for k in range(len(texts))]
-    return " and ".join([", ".join(places[:-1]), places[-1]] if len(places) > 1 else places)
+    """Return placeholders as a list in words: `{1}, {2} and {3}`."""
+    marks = [f"{{{first + k}}}" for k in range(len(texts))]
+    return " and ".join([", ".join(marks[:-1]), marks[-1]] if len(marks) > 1 else marks)
 
 
 def plain(text: str) -> Sentence:
-    """Text as a template without arguments."""
+    """Return a text as a template without arguments."""
     return (text.replace("{", "{{").replace("}", "}}"),)
 
 

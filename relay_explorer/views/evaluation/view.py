@@ -27,7 +27,7 @@ from .rows import RunRows
 from .sentences import Narrator, gap, plain, stopped
 
 MAX_TEXT_LENGTH = 80
-MAX_ITERATIONS = 16  # frames of one place that are given the value that the last of them returns
+MAX_ITERATIONS = 16  # of a loop, whose frames also show the value that the last one returns
 _FIXED = LEAVES - {Var}
 
 
@@ -48,24 +48,24 @@ def evaluation_view(evaluation: Evaluation, title: str = "", live: Live | None =
 
 
 class _Builder:
-    """Goes through the recording, and writes down what changes in each step."""
+    """Replays the recording, and collects the changes of each step."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation = evaluation
         self.rows = RunRows(evaluation)
         self.heap = Heap(self.rows.function_name, self.rows.captured_names)
         self.heap.held.update({id(cell): held for cell, held in evaluation.cells})
-        self.contents: dict[int, Value] = dict(self.heap.held)  # by cell: what it holds now
-        self.replaced: Value = None  # what the cell held that was written last
+        self.contents: dict[int, Value] = dict(self.heap.held)  # by cell: its current content
+        self.replaced: Value = None  # the previous content of the cell that was written last
         self.narrator = Narrator(self.rows, self.heap)
         self.steps: list[EvaluationStep] = []
         self.frames: list[FrameBox] = []
         self.numbers: dict[int, int] = {}  # by activation: the frame
-        self.calls: dict[int, Expr | None] = {}  # by frame: the call that its place waits for
+        self.calls: dict[int, Expr | None] = {}  # by frame: the call that receives its result
         self.tail_calls: dict[int, Expr | None] = {}  # by frame: the tail call that entered it
-        self.bound: list[set[Expr]] = []  # by frame: what has a value
+        self.bound: list[set[Expr]] = []  # by frame: the expressions that have a value
         self.blocks: list[set[int]] = []  # by frame: the blocks that it entered
-        self.open: list[list[Expr]] = []  # by frame: the `if`s and `match`es whose value is not there yet
+        self.open: list[list[Expr]] = []  # by frame: `if`s and `match`es without a value yet
         self.changes: list[EvaluationChange] = []
 
     def view(self, title: str, live: Live | None) -> EvaluationView:
@@ -109,8 +109,8 @@ class _Builder:
     # -- one step
 
     def _write(self, step: Step, late: bool = False) -> None:
-        """One step. A `late` one comes after a gap: changes were made for it already, and what caused it is
-        not in the data.
+        """Add a step. A `late` one follows a gap: it has some changes already, and the steps whose results it
+        used are not in the data.
         """
         self.changes = self.changes if late else []
         match step:
@@ -124,7 +124,7 @@ class _Builder:
                 mark, row = self._returned(step)
             case Finished():
                 mark, row = EvaluationMark.END, self.rows.row(step.activation.code.function)
-                self._hand_back(self._frame(step.activation), step.value)
+                self._propagate_result(self._frame(step.activation), step.value)
             case Failed():
                 mark, row = EvaluationMark.FAILURE, self.rows.row(step.instruction.node)
             case _:
@@ -154,8 +154,8 @@ class _Builder:
     def _new_frame(self, new: Activation, step: int) -> None:
         rows, function = self.rows, new.code.function
         number = self.numbers[id(new)] = len(self.frames)
-        before = self._known(new.before)
-        caller = self._known(new.caller)
+        before = self._frame_or_none(new.before)
+        caller = self._frame_or_none(new.caller)
         call = self.calls[before] if before >= 0 else new.at.node if new.at is not None else None
         self.calls[number] = call
         self.tail_calls[number] = new.at.node if before >= 0 and new.at is not None else None
@@ -187,7 +187,7 @@ class _Builder:
         return (EvaluationMark.CELL if kind >= Kind.REF else EvaluationMark.VALUE), row
 
     def _hold(self, cell: RefValue, value: Value) -> None:
-        """From this step on the cell holds the value."""
+        """Record that the cell holds the value from this step on."""
         self._appear(value, -1)
         self.heap.write(cell, value, len(self.steps))
         if (number := self.heap.number(cell)) >= 0:
@@ -219,7 +219,7 @@ class _Builder:
         mark = EvaluationMark.VALUE
         if step.left is not None:
             left = self._frame(step.left)
-            self._hand_back(left, step.value)
+            self._propagate_result(left, step.value)
             self.changes.append(data.Left("r", left))
             mark = EvaluationMark.RETURN
             call = self.calls[left]
@@ -234,7 +234,7 @@ class _Builder:
     def _frame(self, activation: Activation) -> int:
         return self.numbers[id(activation)]
 
-    def _known(self, activation: Activation | None) -> int:
+    def _frame_or_none(self, activation: Activation | None) -> int:
         return -1 if activation is None else self.numbers.get(id(activation), -1)
 
     def _appear(self, value: Value, row: int) -> None:
@@ -253,7 +253,7 @@ class _Builder:
                 self.changes.append(data.Bound("b", frame, alias.name, shown))
 
     def _enter_block(self, now: Activation, block: int) -> None:
-        """From here on the rows of a block have values: those that only name one have it at once."""
+        """Enter a block: from now on its rows have values, those that only name a value at once."""
         frame = self._frame(now)
         self.blocks[frame].add(block)
         for alias in self.rows.aliases_in.get(block, ()):
@@ -276,7 +276,7 @@ class _Builder:
                 return
             self._bind(frame, node, value, _bound)
 
-    def _hand_back(self, frame: int, value: Value) -> None:
+    def _propagate_result(self, frame: int, value: Value) -> None:
         """Show a frame's result also as the value of the tail calls that led to it."""
         self._settle(frame, value)
         for _ in range(MAX_ITERATIONS):
@@ -315,7 +315,7 @@ class _Builder:
         for slot, expr in enumerate(self.rows.exprs(now.code)):
             if now.frame[slot] is not None and expr.__class__ not in _FIXED:
                 self._bind(frame, expr, now.frame[slot], _bound)
-        for cell in [thing.value for thing in self.heap.things]:  # what was written meanwhile
+        for cell in [thing.value for thing in self.heap.things]:  # written during the gap
             if isinstance(cell, RefValue) and self.contents.get(id(cell), cell.value) is not cell.value:
                 self._hold(cell, cell.value)
 
@@ -331,8 +331,8 @@ class _Builder:
         return Failure(last, self.steps[last].row, plain(error.message), notes, tuple(map(plain, error.help)))
 
     def _start(self) -> int:
-        """Return the step that is shown first: the error, if there is one; else the deepest point of the
-        recursion, which shows most; in a run without calls the end.
+        """Return the step that is shown first: the error, if there is one; else the first choice after the
+        deepest point of the recursion, which shows the most; in a run without calls, the end.
         """
         if self.evaluation.error is not None:
             return len(self.steps) - 1
@@ -357,7 +357,7 @@ class _Builder:
         recorded = f" The first {shown:,} steps are recorded." if left else ""
         if self.evaluation.error is not None:
             message = self.evaluation.error.message
-            return f"{name} goes wrong: {message}. {counts[:1].upper()}{counts[1:]}.{recorded}"
+            return f"{name} fails: {message}. {counts[:1].upper()}{counts[1:]}.{recorded}"
         if not ended:
             return f"{name} had not ended after {counted(totals.steps, 'step')}, and was stopped.{recorded}"
         value = self.heap.text(result, MAX_TEXT_LENGTH)
@@ -371,7 +371,7 @@ def _constant(expr: Expr) -> Value:
 def _opened(pattern: Pattern, value: Value) -> Iterator[Value]:
     """Iterate over the objects that a matching pattern inspects, from the outside in."""
     pending = [(pattern, value)]
-    for current, part in pending:  # grows while it is gone through
+    for current, part in pending:  # grows during the iteration
         if isinstance(current, PatternConstructor):
             yield part
             pending.extend(zip(current.patterns, part.fields))

@@ -1,4 +1,4 @@
-"""Record how the fusion pass groups operators into kernels, decision by decision."""
+"""How the fusion pass groups operators into kernels, decision by decision."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .format import FusionView
     default_for=("Fusion",),
 )
 def build(source: Source) -> FusionView:
-    """Build the view of a program's operators being grouped, by `FuseOps` or as a `Fusion` says."""
+    """Build the view of how a program's operators are grouped, by `FuseOps` or by the fuser of a `Fusion`."""
     from .view import fusion_view
 
     own = source.given.partition if isinstance(source.given, Fusion) else None

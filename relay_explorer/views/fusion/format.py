@@ -1,4 +1,4 @@
-"""The data of the fusion view: operators being grouped into kernels."""
+"""The data of the fusion view: how operators are grouped into kernels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NodeOrNone = Annotated[int, Index("nodes", none=True)]
 
 
 class FusionMark(IntEnum):
-    """What a step is."""
+    """The kind of a step."""
 
     BEGIN = 0
     MERGED = 1
@@ -24,9 +24,10 @@ class FusionMark(IntEnum):
 
 
 class FusionNode(NamedTuple):
-    """What can be in a kernel: its row, name and label, its pattern, its type and the bytes of its value, who
-    uses it, and whether it must exist as a value. An operator has a `part` of a kernel's name ("" for what
-    computes nothing), and what it reads, writes (bytes) and computes (flops) as a kernel of its own.
+    """An expression that can be in a kernel: its row, name and label, its pattern, its type and the bytes of
+    its value, its users, and whether its value must be stored (`held`). `part` is what an operator
+    contributes to a kernel's name ("" for an expression that computes nothing); `read`, `written` (bytes) and
+    `flops` are those of a kernel that consists of this operator alone.
     """
 
     row: RowOrNone
@@ -96,8 +97,8 @@ class BeforeAfter(NamedTuple):
 
 @as_object
 class Variant(NamedTuple):
-    """What the pass did under some limits. `launches` and `bytes` are before and after; `order` has the rows
-    of the program so that those of each kernel are together, () if they are.
+    """The result of the pass under some limits. `launches` and `bytes` are given before and after fusion;
+    `order` lists the program's rows with those of each kernel together, () if they already are.
     """
 
     name: str
@@ -127,8 +128,8 @@ class FusedFunction(NamedTuple):
 
 @dataclass(frozen=True)
 class FusionView(View):
-    """Operators being grouped into kernels, function by function, and what would be under other limits. The
-    function that is shown first is the first.
+    """How operators are grouped into kernels, function by function, and how they would be under other limits.
+    The first function is shown first.
     """
 
     kind: ClassVar[str] = "fusion"
@@ -137,16 +138,16 @@ class FusionView(View):
 
     @property
     def nodes(self) -> tuple[FusionNode, ...]:
-        """Those of the first function."""
+        """The nodes of the first function."""
         return self.functions[0].nodes
 
     @property
     def variants(self) -> tuple[Variant, ...]:
-        """Those of the first function."""
+        """The variants of the first function."""
         return self.functions[0].variants
 
     def beside(self) -> dict[int, str]:
-        """By row, the kernel that its operator is fused into."""
+        """Return, by row, the kernel that its operator is fused into."""
         return {
             self.nodes[node].row: f"kernel {number}: {kernel.name}"
             for number, kernel in enumerate(self.variants[0].kernels, 1)

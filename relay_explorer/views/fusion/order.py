@@ -1,4 +1,4 @@
-"""The rows of a program in another legal order: those of one kernel together."""
+"""Reorder the rows of a program, legally, so that those of each kernel are adjacent."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class _Unit(NamedTuple):
 
 
 class Regrouping:
-    """Finds, for the kernels of a function, an order of all rows in which the rows of each kernel stand
-    together. Only bindings of one block change places, and none comes before what it uses, nor does what has
-    an effect (`acting`) come before an earlier one.
+    """Finds, for the kernels of a function, an order of all rows in which the rows of each kernel are
+    adjacent. Bindings move only within their block and never before one that they use, and those with effects
+    (`acting`) keep their order.
     """
 
     def __init__(self, program: ProgramRows, acting: Collection[Expr]) -> None:
@@ -39,7 +39,7 @@ class Regrouping:
         for run, needs in zip(self.runs, self.needs, strict=True):
             units = [run[number] for number in _sorted(run, needs, kernel)]
             rows = [row for unit in units for row in range(unit.first, unit.last + 1)]
-            # An inner block is a part of an outer one, which may have moved it already.
+            # An inner block moves with the outer one that contains it, which comes first.
             start = order.index(run[0].first) if run else 0
             inside = order[start : start + len(rows)]
             if sorted(inside) == sorted(rows):
@@ -47,7 +47,7 @@ class Regrouping:
         return tuple(order) if order != sorted(order) else ()
 
     def _needs(self, run: Sequence[_Unit], acting: Collection[Expr]) -> list[set[int]]:
-        """For each unit of a run, the earlier ones that must come before it."""
+        """Return, for each unit of a run, the earlier units that must stay before it."""
         home = {row: number for number, unit in enumerate(run) for row in range(unit.first, unit.last + 1)}
         needs: list[set[int]] = []
         last_effect = -1
@@ -96,8 +96,8 @@ def _runs(program: ProgramRows) -> list[list[_Unit]]:
 
 
 def _sorted(run: Sequence[_Unit], needs: Sequence[set[int]], kernel: Mapping[int, int]) -> list[int]:
-    """Sort the units of a run: in program order, but all units of a kernel where its first one stands. If
-    kernels depend on each other through something that is in neither, one of them is not kept together.
+    """Sort the units of a run in program order, except that the units of a kernel follow its first one. If
+    kernels depend on each other through a unit that is in neither, the units of one of them stay apart.
     """
     apart: set[int] = set()
     while True:

@@ -58,7 +58,7 @@ _IS: dict[int, str] = {
 
 @dataclass(frozen=True)
 class Narrator:
-    """Write the sentences about decisions. `name` returns the name of a node, `pattern` its pattern, and
+    """Writes the sentences about decisions. `name` returns the name of a node, `pattern` its pattern, and
     `user(n)` the node on the paths from n to its post-dominator whose use of its input is the most opaque.
     """
 
@@ -150,17 +150,19 @@ class Narrator:
         }.get(decision.rule.partition(":")[0], OpPattern.INJECTIVE)
         what = {
             "out-fusable": "Only element-wise and broadcast operators can be fused after {0}",
-            "broadcast": "It can be computed where it is needed, up to a reduction or a convolution",
+            "broadcast": "It can be fused into injective or simpler operators, reductions and convolutions"
+            if obstacle == decision.target
+            else "Only element-wise, broadcast and injective operators may lie between them",
             "injective": "Only element-wise, broadcast and injective operators may lie between them",
             "into a tuple": "Only element-wise, broadcast and injective operators may lie between "
             "it and a tuple",
         }[decision.rule.partition(":")[0]]
-        why = _IS[own] if own > allowed else "is in a kernel that does more"
+        why = _IS[own] if own > allowed else "is in a kernel that does more than that"
         if obstacle == decision.target:
             return (f"{what}; {{1}} {why}.",)
         return (f"{what}; {{2}} on the path {why}.", self.name(obstacle))
 
 
 def rule(decision: Decision) -> Sentence:
-    """Name the rule behind a decision, and where it stands in the source."""
+    """Name the rule behind a decision, and the source file that implements it."""
     return (f"rule: {RULES[decision.rule.partition(':')[0]]} · phase {decision.phase + 1} · `{_SOURCE}`",)

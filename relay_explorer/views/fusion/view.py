@@ -1,5 +1,5 @@
-"""The fusion explorer's data: which operators the pass puts into one kernel, decision by decision; and what
-it does under other limits, answered beforehand by the same pass.
+"""The fusion explorer's data: which operators the pass fuses into one kernel, decision by decision; and what
+it does under other limits, computed in advance by the same pass.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from .tally import Tally
 
 MAX_REFUSED = 4_000  # decisions that are shown, besides those that merge
 MAX_FUNCTIONS = 12
-_ASKED = (Call, Tuple, TupleGetItem)
-MAX_SUPPOSED = 3  # operators whose pattern is supposed to be another; the data hold one more run for each
+_REPORTED = (Call, Tuple, TupleGetItem)
+MAX_SUPPOSED = 3  # variants in which an operator has another pattern: each adds a run to the data
 MAX_SUPPOSED_IF_LARGE = 1
-LARGE = 200  # nodes of a function; a larger one is not asked for smaller kernels either
+LARGE = 200  # nodes; larger functions have no variants with smaller kernels either
 
 
 class _Scenario(NamedTuple):
-    """What to ask the pass."""
+    """A variant to compute: its name, the limits, and the patterns that differ."""
 
     name: str
     limits: Limits
@@ -60,8 +60,8 @@ def fusion_view(
     module: IRModule, limits: Limits | None = None, title: str = "", own: Partitioning | None = None
 ) -> FusionView:
     """Build the view of the fusion of a module's functions that compute something, `@main` first. Types are
-    inferred; functions are fused as they are, so passes that should come before must have run before. `own`
-    groups the operators instead of the pass; the view then has no variants but the one without fusion.
+    inferred; functions are fused as they are, so passes that should run before fusion must have run. `own`
+    groups the operators instead of the pass; the view then has only one more variant, without fusion.
     """
     typed = infer_types(module)
     functions = {var.name_hint: f for var, f in typed.functions.items() if isinstance(f, Function)}
@@ -147,7 +147,7 @@ class _Builder:
     # -- what if
 
     def _what_if(self, limits: Limits, requested: Variant) -> list[_Scenario]:
-        """Other limits and other patterns: no fusion, small kernels, an operator that stands in the way."""
+        """Return other variants: no fusion, small kernels, other patterns of operators that prevent it."""
         scenarios = [_Scenario("no fusion", limits._replace(level=0), {})]
         if self.own is not None:
             return scenarios
@@ -195,7 +195,7 @@ class _Builder:
         ]
         return Variant(
             self._variant_name(scenario, requested),
-            _told(launches, traffic), tuple(changed),
+            _effect(launches, traffic), tuple(changed),
             tuple(-1 if p is None else p for p in parents),
             tuple(steps), tuple(kernels), launches, traffic, self._order(kernels),
         )  # fmt: skip
@@ -228,17 +228,15 @@ class _Builder:
         for decision in decisions:
             expr = partition.graph.nodes[decision.node].expr
             if not decision.fused:
-                again = (
-                    decision.node,
-                    decision.rule,
-                ) in refused  # for the same reason as in an earlier phase
-                if again or not isinstance(expr, _ASKED) or len(refused) == MAX_REFUSED:
+                # A merge may be refused for the same reason as in an earlier phase.
+                again = (decision.node, decision.rule) in refused
+                if again or not isinstance(expr, _REPORTED) or len(refused) == MAX_REFUSED:
                     continue
                 refused.add((decision.node, decision.rule))
             elif decision.target is not None:
                 tally.merge(decision.merged, decision.target)
             merged = tuple(n for n in decision.merged if self._shown(n))
-            if decision.fused and not merged:  # a constant comes along with what uses it
+            if decision.fused and not merged:  # only constants, which are fused with their users
                 continue
             mark = FusionMark.MERGED if decision.fused else FusionMark.REFUSED
             if decision.target is None:
@@ -285,7 +283,7 @@ class _Builder:
         return not isinstance(self.graph.nodes[index].expr, Constant)
 
     def _traffic(self, members: Sequence[int]) -> tuple[int, int]:
-        """Bytes that a kernel reads and writes: what comes from outside it, and what is used outside."""
+        """Return the bytes that a kernel reads from outside, and those that it writes for uses outside."""
         inside = set(members)
         read = {source for member in members for source in self.sources[member] if source not in inside}
         written = 0
@@ -300,7 +298,7 @@ class _Builder:
         before, after = requested.launches
         moved, left = requested.bytes
         less = round(100 * (1 - left / moved)) if moved else 0
-        share = f", {less} % less memory traffic" if less else ""
+        share = f", {less}% less memory traffic" if less else ""
         verb = "becomes" if before == 1 else "become"
         return f"{counted(before, 'operator')} {verb} {counted(after, 'kernel')}{share}."
 
@@ -319,8 +317,8 @@ def _most_opaque_user(partition: Partition, index: int) -> int:
     """Return the node on the paths from a node to its post-dominator whose use of its operand is the most
     opaque; of several, the first one.
 
-    The post-dominators know how opaque that is. So the search ends at the first such use, and skips what lies
-    between a node on the way and its own post-dominator where there is none.
+    The post-dominator tree stores how opaque that use is. The search therefore ends at the first such use,
+    and skips from a node on the path to its own post-dominator if there is none in between.
     """
     nodes, dominators = partition.graph.nodes, partition.dominators
     assert dominators is not None
@@ -343,7 +341,7 @@ def _most_opaque_user(partition: Partition, index: int) -> int:
     return index
 
 
-def _told(launches: tuple[int, int], traffic: tuple[int, int]) -> tuple[str, ...]:
+def _effect(launches: tuple[int, int], traffic: tuple[int, int]) -> tuple[str, ...]:
     return (
         "launches {0} → {1}, memory traffic {2} → {3} bytes",
         str(launches[0]), str(launches[1]), count(traffic[0]), count(traffic[1]),

@@ -9,7 +9,7 @@ from .format import GradientView
 
 @declare(
     "gradient",
-    "what the backward pass computes, and which values it stores",
+    "what the backward pass computes, and which values are stored for it",
     accepts=("Inference", "Evaluation"),
 )
 def build(source: Source) -> GradientView:

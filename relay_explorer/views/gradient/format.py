@@ -16,7 +16,7 @@ LineOrNone = Annotated[int, Index("lines", none=True)]
 
 
 class GradientMark(IntEnum):
-    """What a step of the backward pass is."""
+    """The kind of a step of the backward pass."""
 
     BEGIN = 0
     SEED = 1
@@ -45,8 +45,8 @@ class Kept(IntEnum):
 
 
 class Value(NamedTuple):
-    """A parameter or a binding of the forward program: what is stored of it, the line that is its whole
-    derivative (-1: none), and the values that use it.
+    """A parameter or a binding of the forward program: what is stored of it, the line that computes its
+    complete derivative (-1: none), and the values that use it.
     """
 
     row: RowIndex
@@ -81,7 +81,7 @@ class Line(NamedTuple):
 
 
 class Handed(NamedTuple):
-    """What a step passes on: to which value, in which line (-1: unchanged)."""
+    """A derivative that a step passes on: to which value, and the line that computes it (-1: unchanged)."""
 
     value: ValueIndex
     line: LineOrNone
@@ -134,7 +134,7 @@ class GradientView(View):
         return {value.row: self._differentiated(value) for value in self.values}
 
     def _differentiated(self, value: Value) -> str:
-        """Write the derivative by a value, and what is kept of the value for the backward pass."""
+        """Name the derivative by a value, and what is stored of the value for the backward pass."""
         parts = [self.lines[value.derivative].name if value.derivative >= 0 else ""]
         if not value.given and value.kept:
             parts.append(

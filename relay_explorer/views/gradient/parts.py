@@ -26,14 +26,14 @@ from .format import Kept, Line, Role, Use, Value
 
 
 def _shape_operand(value: Expr) -> int | None:
-    """Return the number of the operand of which only the shape is used; None where there is none."""
+    """Return the index of the operand of which only the shape is used; None if there is none."""
     if not isinstance(value, Call) or not isinstance(value.op, Op):
         return None
     return 0 if value.op.has(Trait.TYPE_OF_FIRST) else 1 if value.op.has(Trait.TYPE_OF_SECOND) else None
 
 
 class Parts:
-    """The parts of the view: values, lines, rows, and what a sentence calls them."""
+    """The parts of the view: values, lines and rows, and their names in sentences."""
 
     def __init__(self, module: IRModule, name: str, derivation: Derivation, visits: Sequence[Visit]) -> None:
         self.made = derivation
@@ -57,7 +57,7 @@ class Parts:
         self.line: dict[Var, int] = {var: k for k, (var, _) in enumerate(self.back)}
         self.visits = visits
 
-    # -- what an expression is called
+    # -- names
 
     def _var(self, expr: Expr | None) -> Var | None:
         """Return the variable that an expression of a visit is bound to."""
@@ -92,7 +92,7 @@ class Parts:
 
     @cached_property
     def owners(self) -> list[tuple[int, Role]]:
-        """Return the value that each line stands beside, and the purpose of the line."""
+        """The value beside which each line is shown, and the purpose of the line."""
         owners: dict[int, tuple[int, Role]] = {}
         for visit in self.visits:
             for role, exprs in ((Role.SUM, visit.sums), (Role.RULE, visit.made)):
@@ -110,7 +110,7 @@ class Parts:
         return [owners[line] for line in range(len(self.back))]
 
     def _role(self, role: Role, line: int) -> Role:
-        """Of what puts parts together, only additions are sums."""
+        """Return the role of a line that combines derivatives: only an addition is a sum."""
         value = self.back[line][1]
         adds = isinstance(value, Call) and isinstance(value.op, Op) and value.op.name == "add"
         return role if adds else Role.RULE
@@ -123,7 +123,7 @@ class Parts:
         return by.fields if isinstance(by, Tuple) else ()
 
     def _below(self, expr: Expr | None) -> list[int]:
-        """Return the lines of a derivative and its fields that do not belong to a step yet."""
+        """Return the lines that compute a derivative or, if it is a tuple, its fields."""
         values, pending, lines = dict(self.back), [expr], []
         while pending:
             var = self._var(pending.pop())
@@ -164,17 +164,17 @@ class Parts:
             if number >= 0:
                 how = Kept.SHAPE if at == shape else Kept.NUMBERS
                 uses[number] = min(uses.get(number, how), how)
-        spread: dict[int, Kept] = {}
+        by_value: dict[int, Kept] = {}
         for number, how in self._spread(Use(number, how) for number, how in uses.items()):
-            spread[number] = min(spread.get(number, how), how)
-        return tuple(Use(number, how) for number, how in sorted(spread.items()))
+            by_value[number] = min(by_value.get(number, how), how)
+        return tuple(Use(number, how) for number, how in sorted(by_value.items()))
 
     # -- the values
 
     @cached_property
     def kept(self) -> list[Kept]:
-        """Return what the backward pass uses of each value. A tuple has no elements itself: its fields are
-        used.
+        """What the backward pass uses of each value. A tuple has no elements of its own: a use of it counts
+        for its fields.
         """
         uses = [Kept.NOT] * len(self.number)
         for value, how in (use for _, line in self.back for use in self._uses(line)):
@@ -198,7 +198,7 @@ class Parts:
         users: list[list[int]] = [[] for _ in self._names]
         for var, value in self.forward:
             for source in dict.fromkeys(self.value_of(part) for part in _free(value)):
-                if 0 <= source < self.number[var]:  # a function may name itself
+                if 0 <= source < self.number[var]:  # a function may refer to itself
                     users[source].append(self.number[var])
         whole = {self.value_of(v.node): self.line_of(v.derivative) for v in self.visits}
         values = []
@@ -220,7 +220,7 @@ class Parts:
 
     @cached_property
     def exact(self) -> bool:
-        """Return whether the sizes of all stored values are static."""
+        """Whether the sizes of all stored values are static."""
         types = [p.checked_type for p in self.params] + [
             self.typed[k].checked_type for k in range(self.made.forward)
         ]
@@ -291,7 +291,7 @@ def _is_static(type_: Type) -> bool:
 
 
 def _trimmed(tokens: Sequence[Token]) -> tuple[Token, ...]:
-    """Without the white space and the `;` around it."""
+    """Remove the surrounding white space and the `;` from a row."""
     trimmed = list(tokens)
     while trimmed and not trimmed[0].text.strip():
         trimmed.pop(0)

@@ -1,5 +1,5 @@
-"""What the gradient explorer says: at each step of the backward pass, what came, what goes on, and the
-rule.
+"""The sentences of the gradient explorer: for each step of the backward pass, the derivatives that it
+receives and passes on, and the rule.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from ...ir.op import Op
 from ..format import Sentence
 from ..words import count, counted
 
-_LAW = "relay_explorer/transform/differentiation/reverse_mode.py"
+_SOURCE = "relay_explorer/transform/differentiation/reverse_mode.py"
 
 
 def rule(op: Op, calls: Sequence[str]) -> Sentence:
-    """Name the gradient rule of an operator: its formula and where it stands, or what it is composed of."""
+    """Name the gradient rule of an operator: its formula and its source, or the operators it consists of."""
     if isinstance(op.gradient, Gradient) and "FPrimalGradient" not in op._attrs:
         source = f"{op.module.replace('.', '/')}.py"
         return (f"rule: {op.gradient.formula} · `{op.name.rpartition('.')[2]}` in `{source}`", op.name)
-    return ("rule: set for {0} by `set_attr`" + _made_of(calls), op.name)
+    return ("rule: set for {0} by `set_attr`" + _composed_of(calls), op.name)
 
 
-def _made_of(calls: Sequence[str]) -> str:
+def _composed_of(calls: Sequence[str]) -> str:
     if not calls:
         return ""
     parts = [name if times == 1 else f"{name} ×{times}" for name, times in Counter(calls).items()]
@@ -31,7 +31,7 @@ def _made_of(calls: Sequence[str]) -> str:
 
 
 def listed(places: Sequence[int]) -> str:
-    """`{0}`, `{0} and {1}`, `{0}, {1} and {2}`."""
+    """Return placeholders as a list in words: `{0}`, `{0} and {1}`, `{0}, {1} and {2}`."""
     marks = [f"{{{place}}}" for place in places]
     return " and ".join([", ".join(marks[:-1]), marks[-1]] if len(marks) > 1 else marks)
 
@@ -45,14 +45,15 @@ def begin(calls: int, params: int, visited: int) -> Sentence:
 
 
 def seed(value: str, line: str) -> Sentence:
-    text = "{0} is the result: a change of it changes the result by as much. "
-    text += "Its derivative by itself, {1}, is **one**." if line else "Its first field is differentiated."
-    return (text, value, line)
+    if not line:
+        return ("{0} is the result. Its first field is differentiated.", value, line)
+    text = "{0} is the result. A change of it changes the result by the same amount, so its derivative, {1}, "
+    return (f"{text}is **one**.", value, line)
 
 
 SEED_RULE: Sentence = (
     "rule: a tensor is differentiated as the sum of its elements, so the derivative by each is "
-    f"one · `{_LAW}`",
+    f"one · `{_SOURCE}`",
 )
 
 
@@ -71,7 +72,7 @@ def summed(value: str, line: str, users: Sequence[str], times: int) -> Sentence:
 
 SUM_RULE: Sentence = (
     "rule: a value affects the result through each of its uses, and to first order these effects add up "
-    f"· `{_LAW}`",
+    f"· `{_SOURCE}`",
 )
 
 
@@ -85,7 +86,7 @@ def ruled(
 ) -> Sentence:
     """Describe an operator in the backward pass: it receives `derivative` and passes on `to`, pairs of a
     value and the line of its derivative, "" where the derivative is passed on unchanged. It reads the values
-    that are `kept` from the forward pass, the parameters in `given`, and the `shapes` of others.
+    `kept`, which the forward pass stored, the parameters in `given`, and the `shapes` of others.
     """
     args = [value, derivative]
 
@@ -104,7 +105,7 @@ def ruled(
     template += "" if handed else "No derivative is passed on from here."
     reads = []
     if kept:
-        reads.append(f"{listed([place(v) for v in kept])}, **kept** from the forward pass")
+        reads.append(f"{listed([place(v) for v in kept])}, **stored** by the forward pass")
     if given:
         what = "a parameter or constant" if len(given) == 1 else "parameters or constants"
         reads.append(f"{listed([place(v) for v in given])}, {what}")
@@ -126,14 +127,14 @@ def passed(value: str, tuple_: bool, targets: Sequence[str]) -> Sentence:
     to = listed(range(1, 1 + len(targets)))
     if tuple_:
         return (
-            f"{{0}} grouped values: each field's derivative is passed to its own value, {to}.",
+            f"{{0}} groups values: the derivative of each field is passed to the value in it, {to}.",
             value,
             *targets,
         )
-    return (f"{{0}} took one field: its derivative is passed to that field of {to}.", value, *targets)
+    return (f"{{0}} is one field of {to}, so its derivative is passed to that field.", value, *targets)
 
 
-PASS_RULE: Sentence = (f"rule: tuples compute nothing, so neither do their derivatives · `{_LAW}`",)
+PASS_RULE: Sentence = (f"rule: tuples compute nothing, so neither do their derivatives · `{_SOURCE}`",)
 
 
 def arrived(value: str, line: str, sources: Sequence[str]) -> Sentence:
@@ -145,11 +146,8 @@ def arrived(value: str, line: str, sources: Sequence[str]) -> Sentence:
 
 def ended(kept: tuple[int, int], shapes: int, zeros: Sequence[str], exact: bool = True) -> Sentence:
     values, size = kept
-    text = "All derivatives have been computed. For them "
-    if values:
-        text += f"the forward pass kept **{counted(values, 'value')}, {_bytes(size, exact)}**"
-    else:
-        text += "**nothing** was kept from the forward pass"
+    text = "All derivatives have been computed. For them the forward pass stored "
+    text += f"**{counted(values, 'value')}, {_bytes(size, exact)}**" if values else "**nothing**"
     text += f"; of {counted(shapes, 'other value')} only the shape is needed." if shapes else "."
     if zeros:
         by = "it" if len(zeros) == 1 else "them"
@@ -170,5 +168,5 @@ def summary(forward: int, backward: int, kept: tuple[int, int], exact: bool = Tr
     held = f"{counted(values, 'value')} ({_bytes(size, exact)})" if values else "nothing"
     return (
         f"{counted(forward, 'operator')} forward, {count(backward)} backward. "
-        f"From the forward pass, {held} must be kept for the backward pass."
+        f"The forward pass must store {held} for the backward pass."
     )

@@ -23,7 +23,7 @@ from .parts import Parts
 
 def gradient_view(module: IRModule, title: str = "") -> GradientView:
     """Build the view of `@main`'s derivatives (of the first function, where there is no `@main`), as
-    `gradient(mode="first_order")` computes them; what that refuses is refused here.
+    `gradient(mode="first_order")` computes them, and with the same errors.
     """
     functions = {var: f for var, f in module.functions.items() if isinstance(f, Function)}
     main = next((var for var in functions if var.name_hint == "main"), next(iter(functions), None))
@@ -49,7 +49,7 @@ class _Builder:
         other = Held(len(shapes), sum(v.bytes for v in shapes))
         split = self.parts.made.forward
         forward, backward = self._work(self.parts.typed[:split]), self._work(self.parts.typed[split:-2])
-        self._tell(forward, held, other)
+        self._add_steps(forward, held, other)
         return GradientView(
             title=title or "gradient",
             summary=say.summary(forward.calls, backward.calls, held, self.parts.exact),
@@ -68,7 +68,7 @@ class _Builder:
         )
 
     def _with_kept(self) -> list[GradientStep]:
-        """Complete the steps with the bytes that later ones read."""
+        """Return the steps, each with the stored bytes that later steps read."""
         done: list[GradientStep] = []
         needed: set[int] = set()
         size = 0
@@ -82,7 +82,7 @@ class _Builder:
     def _add(self, mark: GradientMark, value: int, sentence: tuple[str, ...], **more: object) -> None:
         self._steps.append(GradientStep(mark, value, sentence, **more))  # type: ignore[arg-type]  # its fields
 
-    def _tell(self, forward: Work, held: Held, shapes: Held) -> None:
+    def _add_steps(self, forward: Work, held: Held, shapes: Held) -> None:
         visited = sum(isinstance(v.node, Call) for v in self.parts.visits)
         self._add(GradientMark.BEGIN, -1, say.begin(forward.calls, len(self.parts.params), visited))
         owned = [n for n, (_, role) in enumerate(self.parts.owners) if role == Role.BEGINNING]
@@ -92,7 +92,7 @@ class _Builder:
                 name = self.parts.name(self.parts.line_of(visit.derivative))
                 sentence = say.seed(self.parts.title(value), name)
                 self._add(GradientMark.SEED, value, sentence, rule=say.SEED_RULE, lines=tuple(owned))
-            self._tell_visit(visit)
+            self._add_visit(visit)
         zeros = [n for n, (_, role) in enumerate(self.parts.owners) if role == Role.ZEROS]
         of = [self.parts.values[v].name for v in dict.fromkeys(self.parts.owners[n][0] for n in zeros)]
         sentence = say.ended(held, shapes.values, of, self.parts.exact)
@@ -103,7 +103,7 @@ class _Builder:
             lines=tuple(zeros if self.parts.visits else range(len(self.parts.back))),
         )
 
-    def _tell_visit(self, visit: Visit) -> None:
+    def _add_visit(self, visit: Visit) -> None:
         value = self.parts.value_of(visit.node)
         name = self.parts.name(self.parts.line_of(visit.derivative))
         sources = [self.parts.value_of(source) for source in visit.came if source is not None]

@@ -1,4 +1,4 @@
-"""What can be folded: functions, branches, repeated blocks; and in which of them each expression stands."""
+"""Groups of rows that can be folded: functions, branches, repeated blocks; and each expression's group."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MAX_LABEL_LENGTH = 60
 
 
 class Groups:
-    """`groups`, outer ones first; `of`, the group of every expression; `blocks`, how many are repeated blocks
-    (those inside others not counted).
+    """The groups of a program: `groups`, outer ones first; `of`, the group of every expression; `blocks`, the
+    number of repeated blocks (without those inside other blocks).
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Groups:
         self._label_blocks(exprs)
 
     def _innermost(self) -> list[int]:
-        """For every row the innermost group that holds it."""
+        """Return, for every row, the innermost group that contains it."""
         inner = [-1] * len(self.program.rows)
         open_groups: list[int] = []
         starts: dict[int, list[int]] = {}
@@ -68,8 +68,8 @@ class Groups:
         return blocks
 
     def _place_leaves(self, exprs: Sequence[Expr], edges: Sequence[Edge]) -> None:
-        """Parameters and constants that only one block uses are part of it; what some operator takes first is
-        an input, and stays outside.
+        """Move parameters and constants that only one block uses into it, except those that an operator takes
+        as its first operand: they are inputs, and stay outside.
         """
         users: dict[int, list[int]] = {}
         first = {edge.source for edge in edges if edge.operand == 0}
@@ -97,9 +97,9 @@ class Groups:
         others.
         """
         names: dict[int, list[str]] = {}
-        for expr, place in zip(exprs, self.of, strict=True):
+        for expr, own in zip(exprs, self.of, strict=True):
             if isinstance(expr, Var):
-                for outer in self._blocks_around(place):
+                for outer in self._blocks_around(own):
                     names.setdefault(outer, []).append(expr.name_hint)
         stems = {g: _stem(n) for g, n in names.items() if len(n) > 1}
         owners: dict[str, list[int]] = {}

@@ -16,7 +16,7 @@ NodeIndex = Annotated[int, Index("nodes")]
 
 
 class Family(NamedTuple):
-    """A group of operators: how its nodes are drawn. The hue is a name of the palette in `theme.css`."""
+    """A family of operators, and how its nodes are drawn. The hue is a color's name in `theme.css`."""
 
     name: str
     shape: Shape
@@ -24,8 +24,9 @@ class Family(NamedTuple):
 
 
 class Node(NamedTuple):
-    """An expression. `params` counts parameter scalars read here, `bytes` those read and written; `uses` are
-    the edges that leave (over 1: it is shared); `detail` is the operator's one-line description, or "".
+    """An expression. `params` counts the scalars of parameters that it reads, `bytes` the bytes read and
+    written, `uses` the outgoing edges (more than one: it is shared); `detail` is the operator's one-line
+    description, or "".
     """
 
     label: str
@@ -52,7 +53,7 @@ class Edge(NamedTuple):
 
 class Group(NamedTuple):
     """A function (kind 0), a repeated block (1) or a branch (2), and its rows; groups nest. Blocks with the
-    same `repeat` are the same again: the same operations wired in the same way, sizes may differ.
+    same `repeat` consist of the same operations, connected in the same way; sizes may differ.
     """
 
     label: str
@@ -73,7 +74,7 @@ class Scope(NamedTuple):
 
 @as_object
 class Totals(NamedTuple):
-    """Sums over the program; each expression once."""
+    """Sums over the program, in which each expression counts once."""
 
     nodes: Amount
     calls: Amount
@@ -84,7 +85,7 @@ class Totals(NamedTuple):
 
 @dataclass(frozen=True)
 class IRView(View):
-    """The program as text and graph. The nodes stand in the order of evaluation."""
+    """The program as text and graph. The nodes are in the order of evaluation."""
 
     kind: ClassVar[str] = "ir"
     families: tuple[Family, ...]

@@ -34,7 +34,7 @@ from ..words import counted
 from .blocks import Groups
 from .format import Edge, Family, IRView, Node, Scope, Totals
 
-NAMES = (Op, Constructor)  # what a call names, and is not a value of its own there
+NAMES = (Op, Constructor)  # callees that are part of a call, not values of their own
 MAX_TYPE_LENGTH = 4_000  # characters; a longer type is cut
 
 
@@ -46,7 +46,7 @@ def ir_view(program: IRModule, title: str = "") -> IRView:
 
 
 class _Builder:
-    """Numbers the expressions, and gathers what is said of each."""
+    """Numbers the expressions, and collects the data of each."""
 
     def __init__(self, module: IRModule) -> None:
         self.module = module
@@ -106,7 +106,7 @@ class _Builder:
                 yield node
 
     def _drawn(self, node: Expr) -> bool:
-        """Return whether an expression is drawn. A `let` and its variable are drawn as the value; operators
+        """Whether an expression is drawn. A `let` and its variable are drawn as the value; operators
         and constructors only where they are passed as values.
         """
         if isinstance(node, Let) or node in self.values:
@@ -135,7 +135,7 @@ class _Builder:
                     yield Edge(source, target, operand)
 
     def _operands(self, expr: Expr) -> Sequence[Expr]:
-        """Return the operands of an expression. The function that a call computes comes last."""
+        """Return the operands of an expression. If the callee of a call is computed, it comes last."""
         match expr:
             case Call():
                 return expr.args if isinstance(expr.op, (*NAMES, GlobalVar)) else (*expr.args, expr.op)
@@ -145,7 +145,7 @@ class _Builder:
                 return (self.patterns[expr].data,) if expr in self.patterns else ()
         return children(expr)
 
-    # -- what is said of a node
+    # -- the data of a node
 
     def _node(self, index: int, expr: Expr, group: int) -> Node:
         family, detail = describe(expr)
@@ -215,8 +215,8 @@ class _Builder:
         return self.number.get(expr, -1)
 
     def _scopes(self) -> Iterator[Scope]:
-        """Where each `let` can be used: from the row after it, and what its value opens, to the end of its
-        block.
+        """Iterate over the scope of each `let`: from the row after it, and after the blocks that its value
+        opens, to the end of its block.
         """
         rows = self.program.rows
         closes = _block_ends(self.program)
@@ -261,8 +261,8 @@ def _sentence(error: RelayError) -> str:
 def _inferred(
     module: IRModule,
 ) -> tuple[dict[Expr, Type], dict[Expr, Cost], dict[Expr, int], RelayError | None]:
-    """Types, costs and learnt parameters by expression of the given module, and the error where inference
-    fails.
+    """Return the types, costs and numbers of learned parameters by expression of the module, and the error if
+    inference fails.
     """
     from ...typing.infer import infer_types
 
@@ -296,7 +296,7 @@ def _inferred(
 
 
 def _passed(module: IRModule) -> set[Expr]:
-    """Operators, constructors and global functions that are values somewhere, not called at once."""
+    """Return the operators, constructors and global functions that are passed as values somewhere."""
     return {
         part
         for function in module.functions.values()
@@ -324,7 +324,7 @@ def _title(module: IRModule) -> str:
 
 
 def _block_ends(program: ProgramRows) -> list[int]:
-    """For every row the last row, before the closing one, of the block in which it stands."""
+    """Return, for every row, the last row before the closing one of the block that contains it."""
     rows = program.rows
     ends = [len(rows) - 1] * len(rows)
     open_blocks: list[int] = []

@@ -1,4 +1,4 @@
-"""Show a kernel from Relay to machine code, level by level."""
+"""A kernel from Relay to machine code, level by level."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def build(
 
     subject = source.given
     x = subject if isinstance(subject, (Executable, Kernel, Measurement)) else source.module
-    # Two builds of a book give one page, whether or not there is a compiler for PTX.
+    # Builds of the book must give the same page, whether or not a compiler for PTX is installed.
     view, opened = compiled_view(x, kernel, source.asked_title, measure, args, ptx=not source.reproducible)
     return opened if source.live and opened is not None else view

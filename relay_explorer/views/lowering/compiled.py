@@ -1,4 +1,4 @@
-"""What is shown of a compiled program: one of its kernels, or a measured run."""
+"""Build the view of a compiled program: of one of its kernels, or of a measured run."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def compiled_view(
     x: object, kernel: Any, title: str, timed: bool, args: Sequence[object], ptx: bool
 ) -> tuple[View, Opened | None]:
     """Build the view of a measurement, a kernel, a compiled program or a module; for a run, also return the
-    object that opens more of its kernels. `timed` asks for a run here, or, where one `kernel` is chosen, for
-    its times.
+    object that opens more of its kernels. `timed` measures a run on this machine or, if one `kernel` is
+    chosen, its times.
     """
     if isinstance(x, Measurement):
         shown = run_view(x, kernel, title)
@@ -41,21 +41,23 @@ def compiled_view(
 
 
 class Opened:
-    """A run that a reader looks at while Python is there to make the levels of any of its kernels."""
+    """A run shown by a live widget, for which Python can build the levels of any of its kernels."""
 
     def __init__(
         self, measured: Measurement, view: RunView, kernel_of: Callable[[int], Kernel] | None = None
     ) -> None:
         self.view = replace(view, live=True)
-        self._made = kernel_of or measured.remade
+        self._kernel_of = kernel_of or measured.remade
         self._number = {k.name: number for number, k in enumerate(measured.kernels)}
 
     def answer(self, question: Mapping[str, Any]) -> RunView:
-        """Return the view with one more kernel at every level: `{"kernel": number}`, as the view counts."""
+        """Return the view with the levels of one more kernel, `{"kernel": number}`, by its number in the
+        view.
+        """
         kernel = question.get("kernel")
         if type(kernel) is not int or not 0 <= kernel < len(self.view.kernels):
             raise RelayError(f"the run has no kernel {kernel!r:.40}")
         if kernel not in [number for number, _ in self.view.levels]:
-            level = lowering_view(self._made(self._number[self.view.kernels[kernel].name]))
+            level = lowering_view(self._kernel_of(self._number[self.view.kernels[kernel].name]))
             self.view = replace(self.view, levels=(*self.view.levels, Level(kernel, level)))
         return self.view

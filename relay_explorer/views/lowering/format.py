@@ -15,7 +15,7 @@ OperatorIndex = Annotated[int, Index("operators")]
 
 
 class LoweringMark(IntEnum):
-    """What a step of a schedule is about."""
+    """What a step of a schedule affects."""
 
     BEGIN = 0
     SHAPE = 1
@@ -41,8 +41,8 @@ class Stage(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A loop (with its number of iterations, -1 if dynamic, and its kind) or a block (with what it stores)
-    of a nest; the operators within it; whether the step concerns it.
+    """A part of a loop nest: a loop (with its number of iterations, -1 if dynamic, and its kind) or a block
+    (with the statement that stores its result); the operators within it; whether the step affects it.
     """
 
     is_block: bool
@@ -56,10 +56,10 @@ class Part(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What can be counted in the loops: separate nests, parallel tasks (on a GPU: threads), SIMD lanes
-    (most), copies of a statement in unrolled loops (most); and the estimate of `lower.inspect.estimate`:
-    instructions of the busiest core (on a GPU: of one thread), bytes read and written, and for the busiest
-    core of a CPU the bytes fetched from beyond L1 and from beyond L2, and cycles.
+    """Numbers that are counted in the loops: separate nests, parallel tasks (on a GPU: threads), SIMD lanes
+    (the most), copies of a statement in unrolled loops (the most); and those that `lower.inspect.estimate`
+    estimates: instructions of the busiest core (on a GPU: of one thread), bytes read and written, and for the
+    busiest core of a CPU the bytes fetched from beyond L1 and from beyond L2, and cycles.
     """
 
     nests: Amount
@@ -85,8 +85,8 @@ class ScheduleStep(NamedTuple):
 
 
 class CodeLine(NamedTuple):
-    """A line of assembly: its purpose (-1: a label), the block that it came from (-1: none), and
-    the loops that it is in.
+    """A line of code: its purpose (-1: a label), the block that it came from (-1: none), and the number of
+    loops around it.
     """
 
     text: str
@@ -96,7 +96,7 @@ class CodeLine(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A size of the schedule's tiles."""
+    """A choice of the schedule, such as a tile size, and its value."""
 
     name: str
     value: str
@@ -104,7 +104,7 @@ class Choice(NamedTuple):
 
 @as_object
 class Code(NamedTuple):
-    """Code that the loops become: LLVM's text and the assembly, or CUDA C and PTX. `blocks` are the operators
+    """Code that is generated from the loops: LLVM IR, assembly, CUDA C or PTX. `blocks` are the operators
     of each block; `others` counts the instructions that are left out because they compute nothing, `cut` the
     lines beyond the limit.
     """
@@ -136,7 +136,7 @@ class LoweringView(View):
     codes: Annotated[tuple[Code, ...], Size(least=1)]
 
     def instructions(self, operator: int) -> str:
-        """How many instructions an operator has, for the still picture."""
+        """Return how many instructions (or lines of CUDA C) an operator has, for the static picture."""
         code = self.codes[-1]
         blocks = {at for at, owners in enumerate(code.blocks) if operator in owners}
         lines = [line for line in code.lines if line.block in blocks and line.purpose >= 0]

@@ -45,6 +45,16 @@ _WHY = {
 }
 
 
+# Where the loop has one iteration.
+_ONE_ITERATION = {
+    "Split": "The **split** of {0} changes nothing: the loop has one iteration.",
+    "Parallel": "The loop {0} becomes **parallel**, but it has one iteration, so one core runs it.",
+    "Vectorize": "The loop {0} becomes **one vector** of 1 lane: it has one iteration.",
+    "Unroll": "The loop {0} is **unrolled**: it has one iteration, so only its body remains.",
+}
+_ONE_ITERATION_WHY = "A schedule rule applies the same primitives to loops of every size."
+
+
 def begin(stages: int, nests: int) -> Sentence:
     return (
         f"The loops that follow directly from the tensor expressions: **{counted(nests, 'nest')}** for "
@@ -53,7 +63,7 @@ def begin(stages: int, nests: int) -> Sentence:
 
 
 def why(primitive: Primitive) -> Sentence:
-    text = _WHY.get(primitive.kind)
+    text = _ONE_ITERATION_WHY if _has_one_iteration(primitive) else _WHY.get(primitive.kind)
     return (text,) if text else ()
 
 
@@ -62,31 +72,33 @@ def told(p: Primitive) -> Sentence:
     the program's.
     """
     loops = [name for name, _ in p.loops]
-    turns = _turns(p.loops[0][1]) if p.loops else ""
+    length = _length(p.loops[0][1]) if p.loops else ""
     block = p.blocks[0] if p.blocks else ""
     first = p.loops[0][0] if p.loops else "?"
-    times = _size(p.loops[0][1]) if p.loops else ""
+    extent = p.loops[0][1] if p.loops else -1
+    if _has_one_iteration(p):
+        return (_ONE_ITERATION[p.kind], first)
     match p.kind:
         case "Split" if p.made:
-            sizes = " × ".join(_size(extent) for _, extent in p.made)
+            sizes = " × ".join(_size(part) for _, part in p.made)
             parts, names = _listed([name for name, _ in p.made], 1)
-            return (f"The loop {{0}}, {turns}, is **split** into {parts}: {sizes}.", first, *names)
+            return (f"The loop {{0}}, {length}, is **split** into {parts}: {sizes}.", first, *names)
         case "Split":
-            return (f"The loop {{0}}, {turns}, is **split** into loops within one another.", first)
+            return (f"The loop {{0}}, {length}, is **split** into loops within one another.", first)
         case "Fuse" if p.made:
             parts, names = _listed(loops, 0)
-            new, extent = p.made[0]
-            one = f"{{{len(names)}}}, {_turns(extent)}"
+            new, size = p.made[0]
+            one = f"{{{len(names)}}}, {_length(size)}"
             return (f"The loops {parts} are **fused** into one, {one}.", *names, new)
         case "Reorder":
             parts, names = _listed(loops, 0)
             return (f"The loops are **reordered**: {parts}.", *names)
         case "Parallel":
-            return (f"The {times} iterations of {{0}} are **divided** among the cores.", first)
+            return (f"The {_size(extent)} iterations of {{0}} are **divided** among the cores.", first)
         case "Vectorize":
-            return (f"The loop {{0}} becomes **one vector** of {times} lanes.", first)
+            return (f"The loop {{0}} becomes **one vector** of {_size(extent)} lanes.", first)
         case "Unroll":
-            return (f"The loop {{0}} is **unrolled**: its body is repeated {times} times.", first)
+            return (f"The loop {{0}} is **unrolled**: its body is repeated {_size(extent)} times.", first)
         case "Bind":
             return (
                 "The iterations of {0} are mapped to the GPU's {1}.",
@@ -94,9 +106,15 @@ def told(p: Primitive) -> Sentence:
                 (p.words or ("threads",))[-1],
             )
         case "RFactor":
-            how = f"is split into {times} **partial results**, which are combined at the end"
+            how = f"is split into {_size(extent)} **partial results**, which are combined at the end"
             return (f"The reduction over {{0}} {how}.", first)
     return _placed(p, block, first)
+
+
+def _has_one_iteration(p: Primitive) -> bool:
+    """Whether a primitive is about a loop with one iteration, so that it has little or no effect."""
+    alone = p.kind in _ONE_ITERATION and len(p.loops) == 1 and p.loops[0][1] == 1
+    return alone and all(extent == 1 for _, extent in p.made)
 
 
 def _placed(p: Primitive, block: str, first: str) -> Sentence:
@@ -112,7 +130,7 @@ def _placed(p: Primitive, block: str, first: str) -> Sentence:
             text = f"{{0}} moves **into the loop** {{1}}: each iteration computes as much of it as {what}."
             return (text, block, first)
         case "SetScope":
-            return (f"The result of {{0}} is stored in memory that is **{_scope(p)}**.", block)
+            return (f"The result of {{0}} is stored in {_scope(p)}.", block)
         case "CacheRead":
             return ("{0} reads from a **copy** of its input.", block)
         case "ReIndex":
@@ -133,19 +151,19 @@ def _placed(p: Primitive, block: str, first: str) -> Sentence:
 
 
 def _scope(p: Primitive) -> str:
-    return "shared by the threads of a block" if "shared" in p.words else "local"
+    return "memory **shared by the threads of a block**" if "shared" in p.words else "**local** memory"
 
 
 def _size(extent: int) -> str:
     return "?" if extent < 0 else count(extent)
 
 
-def _turns(extent: int) -> str:
+def _length(extent: int) -> str:
     return "of unknown length" if extent < 0 else counted(extent, "iteration")
 
 
 def _listed(names: Sequence[str], first: int) -> tuple[str, list[str]]:
-    """`{1}, {2} and {3}`, and the arguments."""
+    """Return placeholders as a list in words, `{1}, {2} and {3}`, and their arguments."""
     shown = [f"{{{first + k}}}" for k in range(len(names))]
     text = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
     return text, list(names)

@@ -1,5 +1,5 @@
 """The lowering explorer's data: one kernel as Relay, as tensor expressions, as loops after each primitive of
-its schedule, and as the code that these become, with the operators that each part of each belongs to.
+its schedule, and as the code generated from them, with the operators to which each part belongs.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from .format import (
 )
 
 HUES = ("blue", "orange", "teal", "purple", "olive", "pink", "sky", "red", "brown")
-MAX_LINES = 3_000  # of code; more are cut, and that is said
+MAX_LINES = 3_000  # of code; the rest is cut, and counted
 MAX_LENGTH = 160  # characters of a statement of the loops
 
 
 def lowering_view(
     x: object, kernel: object = None, title: str = "", measure: bool = False, ptx: bool = True
 ) -> LoweringView:
-    """Build the view of a kernel: of one itself, of a program that `relay_explorer.build` returned, or of a
-    module, which is built for this machine. `kernel` is its name or number; without it, the one with the most
+    """Build the view of a kernel, of a kernel of a program that `relay_explorer.build` returned, or of a
+    module, which is built for this machine. `kernel` is its name or number, by default the one with the most
     operations. With `measure` the kernel is timed here after each primitive of its schedule. A kernel for a
-    GPU is shown as CUDA C, and, with `ptx` and where there is nvcc, as PTX.
+    GPU is shown as CUDA C and, with `ptx` and if nvcc is installed, as PTX.
     """
     return _Builder(chosen(x, kernel), ptx).view(title, measure)
 
@@ -121,7 +121,7 @@ class _Builder:
             stages=tuple([Stage(number, text) for number, text in stages_text(self.made.composed)]),
             steps=tuple(steps),
             codes=codes,
-            # The last step, machine code, is that of the loops before it.
+            # The last step, the generated code, has the time of the loops before it.
             times=tuple([max(1, round(t * 1e9)) for t in [*times, *times[-1:]]]),
         )
 
@@ -208,7 +208,7 @@ class _Builder:
 
 
 def _touched(p: Primitive, before: Nest) -> set[int]:
-    """Return the parts that a primitive is about: loops whose kind changes, and the loops and blocks that it
+    """Return the parts that a primitive affects: loops whose kind changes, and the loops and blocks that it
     takes or creates, by name.
     """
     if p.kind in MARKS and len(before) == len(p.nest):
@@ -224,7 +224,7 @@ def _touched(p: Primitive, before: Nest) -> set[int]:
 
 
 def _changed(before: Nest, after: Nest) -> tuple[int, int]:
-    """Return where two nests differ: the parts of the second from the first index up to the second."""
+    """Return the range of parts of the second nest, as start and end, that differ from the first nest."""
     first, most = 0, min(len(before), len(after))
     while first < most and before[first] == after[first]:
         first += 1
@@ -235,7 +235,7 @@ def _changed(before: Nest, after: Nest) -> tuple[int, int]:
 
 
 def _counted(parts: Nest) -> tuple[int, int, int, int]:
-    """Count the first four numbers of an Effect."""
+    """Compute the first four fields of an Effect."""
     tasks = lanes = copies = 1
     around: list[Loop] = []
     for part in parts:

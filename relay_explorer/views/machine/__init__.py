@@ -15,7 +15,7 @@ from .format import MachineView
     accepts=("Inference", "Evaluation", "Executable"),
 )
 def build(source: Source, *, args: Sequence[object] = (), limit: int | None = None) -> MachineView:
-    """Build the view of a run for `args`, of which the first `limit` steps are kept."""
+    """Build the view of a run with `args`, of which the first `limit` steps are recorded."""
     from ...lower.runtime.executable import Executable
     from .view import machine_view
 

@@ -30,7 +30,7 @@ Register = Annotated[int, Index("registers")]
 
 
 class MachineMark(IntEnum):
-    """What a step does."""
+    """The kind of a step."""
 
     BEGIN = 0
     LOAD = 1
@@ -48,7 +48,7 @@ class MachineMark(IntEnum):
 
 
 class CodeLine(NamedTuple):
-    """An instruction: its text, a remark, the rows that it came from (the one that it is about first), the
+    """An instruction: its text, a remark, the rows that it came from (the most important one first), the
     registers that it reads and writes, and how often it ran (-1: not counted).
     """
 
@@ -61,8 +61,8 @@ class CodeLine(NamedTuple):
 
 
 class MachineFunction(NamedTuple):
-    """A function: its name, its row, the names of the registers that it begins with, how many registers it
-    has, and its code.
+    """A function: its name, its row, the names of its first registers (parameters and captured values), the
+    number of its registers, and its code.
     """
 
     name: str
@@ -73,7 +73,7 @@ class MachineFunction(NamedTuple):
 
 
 class KernelBox(NamedTuple):
-    """A kernel: its name, what it computes, and whether it makes its results itself."""
+    """A kernel: its name, what it computes, and whether it allocates its results itself."""
 
     name: str
     text: str
@@ -81,7 +81,7 @@ class KernelBox(NamedTuple):
 
 
 class ObjectKind(IntEnum):
-    """What occupies memory."""
+    """The kind of an object that occupies memory."""
 
     STORAGE = 0
     TENSOR = 1
@@ -92,10 +92,10 @@ class ObjectKind(IntEnum):
 
 
 class MachineObject(NamedTuple):
-    """An object that occupies memory: what it is, its label, its bytes (of storage and tensors), the storage
-    that it lies in (-1), whether it is part of the arguments, the steps that make it, use it last, and after
-    which nothing holds it (the number of steps, where something does to the end), and the instruction that
-    made it.
+    """An object that occupies memory: its kind, its label, its bytes (of storage and tensors), the storage in
+    which it lies (-1: none), whether it is part of the arguments, the step that creates it, the last one that
+    uses it, and the one after which no reference to it remains (the number of steps if one remains to the
+    end).
     """
 
     kind: Annotated[int, OneOf(ObjectKind)]
@@ -109,8 +109,9 @@ class MachineObject(NamedTuple):
 
 
 class MachineFrame(NamedTuple):
-    """An activation: of which function, which activation waits for it and at which instruction, whose place
-    it took, and from when to when it lives.
+    """A stack frame: its function, its caller and the instruction at which the caller waits, the frame that
+    it replaced by a tail call (`before`), the number of such replacements so far (`turn`), and the steps that
+    enter and leave it.
     """
 
     function: Annotated[int, Index("functions")]
@@ -123,7 +124,7 @@ class MachineFrame(NamedTuple):
 
 
 class Appears(NamedTuple):
-    """The object appears, with this in it ("": a tensor that is not filled)."""
+    """The object appears with this content ("": an uninitialized tensor)."""
 
     tag: Literal["o"]
     object: ObjectIndex
@@ -131,7 +132,7 @@ class Appears(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """This is in the object now."""
+    """The object has this content from now on."""
 
     tag: Literal["t"]
     object: ObjectIndex
@@ -160,7 +161,7 @@ class Replaced(NamedTuple):
 
 
 class Left(NamedTuple):
-    """The frame leaves the stack."""
+    """The frame is popped from the stack."""
 
     tag: Literal["r"]
     frame: FrameIndex
@@ -185,7 +186,7 @@ MachineChange = Appears | Filled | Freed | Called | Replaced | Left | Written | 
 
 
 class MachineStep(NamedTuple):
-    """One step: after it, `frame` goes on with instruction `following`; `number` is the one that is done."""
+    """One step: it executes instruction `number`, and `frame` continues with instruction `following`."""
 
     mark: Annotated[int, OneOf(MachineMark)]
     frame: FrameIndex
@@ -205,7 +206,7 @@ class Gap(NamedTuple):
 
 @as_object
 class MachineFailure(NamedTuple):
-    """Why a run went wrong: what its step does not say."""
+    """Why a run failed: notes and suggestions that its last step's sentence does not contain."""
 
     notes: tuple[Sentence, ...]
     tries: Annotated[tuple[Sentence, ...], Wire("try")]
@@ -214,8 +215,8 @@ class MachineFailure(NamedTuple):
 @dataclass(frozen=True)
 class MachineView(View):
     """A recorded run of the virtual machine. `totals` are of the whole run; `gap` is the step that stands for
-    what is left out, and how many steps that is. `plan` is the graph executor's plan of the same program,
-    where it can run it; `without` says why there is none.
+    the omitted ones, and their number. `plan` is the graph executor's plan of the same program, if it can run
+    it; otherwise `without` says why not.
     """
 
     kind: ClassVar[str] = "machine"
@@ -232,7 +233,7 @@ class MachineView(View):
     without: SentenceOrNone
 
     def instructions(self) -> dict[int, str]:
-        """By row: the instructions that came from it, `@main 0-3, 7`."""
+        """Return, by row, the instructions that came from it: `@main 0-3, 7`."""
         by_row: dict[int, dict[str, list[int]]] = {}
         for function in self.functions:
             for number, line in enumerate(function.code):
@@ -253,7 +254,7 @@ class MachineView(View):
 
 
 def ranges(numbers: list[int]) -> str:
-    """`0-3, 7`: numbers in order, runs of them as one."""
+    """Format ascending numbers, consecutive ones as a range: `0-3, 7`."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:

@@ -14,11 +14,11 @@ from ..evaluation.rows import types_named
 from ..pipeline.origins import Origins
 from ..rows import program_rows
 
-MAX_ROWS = 60  # that one instruction is said to come from
+MAX_ROWS = 60  # from which one instruction may come
 
 
 class MachineRows:
-    """`module` is the program that is shown: what was given, not what the passes made of it."""
+    """The rows of the program that is shown: of `module` as it was given, before any pass."""
 
     def __init__(self, module: IRModule) -> None:
         self.module = module
@@ -29,17 +29,17 @@ class MachineRows:
                 row = self.program.row(node)
                 if row >= 0:
                     self.origins.items[node] = row
-        self._found: dict[int, tuple[int, ...]] = {}
-        self._kept: list[Expr] = []  # so that no identity is given twice
+        self._rows_of: dict[int, tuple[int, ...]] = {}
+        self._sources: list[Expr] = []  # alive, so that no id is reused
 
     def rows(self, source: Expr | None) -> tuple[int, ...]:
         """Return the rows that an expression of the optimized program came from, that of its value first."""
         if source is None:
             return ()
-        rows = self._found.get(id(source))
+        rows = self._rows_of.get(id(source))
         if rows is None:
-            self._kept.append(source)
-            rows = self._found[id(source)] = tuple(dict.fromkeys(self._rows(source)))[:MAX_ROWS]
+            self._sources.append(source)
+            rows = self._rows_of[id(source)] = tuple(dict.fromkeys(self._rows(source)))[:MAX_ROWS]
         return rows
 
     def _rows(self, source: Expr) -> Iterable[int]:
@@ -60,7 +60,7 @@ class MachineRows:
 
 def shown(module: IRModule, original: IRModule, program: VMProgram) -> IRModule:
     """Return the functions of a module that are shown: those that `@main` needs, from libraries only those
-    that are in the program. `given` is the module before libraries were added.
+    that are in the program. `original` is the module before libraries were added.
     """
     needed = RemoveUnusedFunctions(("main",))(module)
     functions = {

@@ -42,7 +42,7 @@ MAX_FREED = 3
 
 
 class Narrator:
-    """Write the sentences about the steps of a run, in order. `texts` has the current text of each object."""
+    """Writes the sentences about the steps of a run, in order. `texts` has each object's current text."""
 
     def __init__(self, run: MachineRun) -> None:
         self.run = run
@@ -85,21 +85,21 @@ class Narrator:
             return "…"
         if type(held) is not int:
             return cut(str(held))
-        thing = self.run.things[held]
+        entry = self.run.things[held]
         text = (self.texts if texts is None else texts).get(held, "")
-        match thing.kind:
+        match entry.kind:
             case HeapKind.STORAGE:
                 return f"#{held}"
             case HeapKind.CELL:
                 return cut(f"ref({text})")
             case HeapKind.TENSOR:
-                return text if 0 < len(text) <= SHORT and " largest " not in text else thing.label
+                return text if 0 < len(text) <= SHORT and " largest " not in text else entry.label
         return cut(text)
 
     def named(
         self, registers: Sequence[int], held: Sequence[Reference], texts: dict[int, str] | None = None
     ) -> list[str]:
-        """`r1 = 3` for each register; of many the first ones."""
+        """Return `r1 = 3` for each register; of many registers, only the first."""
         shown = [f"r{r} = {self.value(h, texts)}" for r, h in list(zip(registers, held))[:MAX_NAMED]]
         return (
             shown
@@ -114,7 +114,7 @@ class Narrator:
         return f"k{number} {self.run.program.kernels[number].name}"
 
     def _once(self, remark: str) -> str:
-        """Return a small second sentence the first time that it applies."""
+        """Return a remark, on a line of its own, the first time that it applies; later nothing."""
         if remark in self._said:
             return ""
         self._said.add(remark)
@@ -159,14 +159,14 @@ class Narrator:
         remark = self._captured(new, step)
         if step.kind is StepKind.TAIL:
             before = self.function(step.left)
-            whose = "itself" if before == name else "{1}"
-            tail = (
-                "This is a tail call. All jumps of this machine go forward, so loops are written "
-                "with tail calls."
+            replaces = (
+                f"{{0}} is called again{with_what}: iteration {new.turn}. The new frame replaces the old one"
+                if before == name
+                else f"{{0}} is called{with_what}. Its frame replaces that of {{1}}"
             )
+            tail = "This is a tail call. This machine only jumps forward, so loops consist of tail calls."
             return (
-                f"{{0}} replaces {whose}{with_what}: iteration {new.turn}, and the stack does not "
-                f"grow.{remark or self._once(tail)}",
+                f"{replaces}, so the stack does not grow.{remark or self._once(tail)}",
                 name, before, *arguments,
             )  # fmt: skip
         again = new.caller >= 0 and self.run.activations[new.caller].function is new.function
@@ -186,9 +186,9 @@ class Narrator:
     def _returned(self, step: Step) -> Sentence:
         left = self.run.activations[step.left]
         to = next((c[2] for c in step.changes if c[0] == "w"), 0)
-        turns = f" after {counted(left.turn, 'more iteration')}" if left.turn else ""
+        after = f" after {counted(left.turn, 'tail call')}" if left.turn else ""
         return (
-            f"{{0}} returns {{1}}{turns}, and {{2}} continues: {{3}} is that value.",
+            f"{{0}} returns {{1}}{after}, and {{2}} continues: {{3}} is that value.",
             self.function(step.left), self.value(step.reads[0]), self.function(step.activation), f"r{to}",
         )  # fmt: skip
 
@@ -243,21 +243,21 @@ class Narrator:
                     operands[1],
                 )
             case InvokeClosure() | TailInvokeClosure():
-                return "{0} is called, which is not a function of this machine: {1}.", operands[-1], value
+                return "{0} is called, which is not bytecode. Its result is {1}.", operands[-1], value
         return "The result of {0} is {1}.", it.mnemonic, value
 
     def _memory(self, step: Step, it: Instruction, to: str, operands: list[str]) -> Sentence:
         held = step.wrote[0]
         name = f"#{held}"
-        thing = self.run.things[held] if type(held) is int else None
-        label = thing.label if thing is not None else str(held)
+        entry = self.run.things[held] if type(held) is int else None
+        label = entry.label if entry is not None else str(held)
         match it:
             case AllocStorage():
                 remark = self._once("The size was known when the program was compiled.")
                 be = "is" if it.size == 1 else "are"
                 return f"{{0}} {be} allocated for tensors: {{1}}, in {{2}}.{remark}", label, name, to
             case AllocTensor():
-                place = f"#{thing.storage}" if thing is not None else ""
+                place = f"#{entry.storage}" if entry is not None else ""
                 if step.reused >= 0:
                     return (
                         "{0} is an uninitialized tensor {1} in the storage {2}. {3}, which was there, "

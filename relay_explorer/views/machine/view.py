@@ -1,5 +1,5 @@
 """The machine explorer's data: a recorded run of the virtual machine beside the program's rows, and the graph
-executor's plan of the same program, where it can run it.
+executor's plan of the same program, if it can run it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ from .format import (
 from .rows import MachineRows, shown
 
 OPT_LEVEL = 3
-LARGEST_PLAN = 400  # steps of a plan that is shown beside the run; longer ones have the memory explorer
+LARGEST_PLAN = 400  # steps of a plan that is shown beside the run; the memory explorer shows longer ones
 _MARKS: tuple[tuple[MachineMark, tuple[type[Instruction], ...]], ...] = (
     (MachineMark.MEMORY, (AllocStorage, AllocTensor, AllocTensorReg, ReshapeTensor)),
     (MachineMark.KERNEL, (InvokePacked, InvokeHost, ShapeFunc)),
@@ -140,8 +140,8 @@ def _planned(module: IRModule | None) -> tuple[MemoryView | None, Sentence]:
     if module is None:
         return None, ("The program was loaded, so its storage plan is not available.",)
     try:
-        # The program is fused already: there is one plan. It gives rows that the compiled program reads
-        # inside another tensor (lower/passes/rows_apart.py) places of their own.
+        # The program is already fused, so there is one plan. In it, rows that the compiled program reads
+        # inside another tensor (lower/passes/rows_apart.py) have memory of their own.
         view, steps = plan_view(module, "storage plan", LARGEST_PLAN)
     except RelayError as error:
         reason = error.message[:1].upper() + error.message[1:]
@@ -171,7 +171,7 @@ def closure_name(closure: Closure) -> str:
 
 
 class _Builder:
-    """Goes through the recording, and writes it down."""
+    """Converts the recording to the data of the view."""
 
     def __init__(self, run: MachineRun, rows: MachineRows, title: str) -> None:
         self.run, self.rows, self.title = run, rows, title
@@ -224,7 +224,7 @@ class _Builder:
         )
 
     def _remark(self, it: Instruction) -> str:
-        """Explain a number in an instruction."""
+        """Return the meaning of an instruction's number: a kernel's name, a constant's elements or type."""
         if isinstance(it, (InvokePacked, InvokeHost, ShapeFunc)):
             return self.run.program.kernels[it.kernel].name
         if isinstance(it, LoadConst):
@@ -233,12 +233,12 @@ class _Builder:
         return ""
 
     def _object(self, number: int) -> MachineObject:
-        thing, steps = self.run.things[number], len(self.steps)
-        freed = thing.freed if 0 <= thing.freed < steps else steps
-        start = min(thing.made, steps - 1)
+        entry, steps = self.run.things[number], len(self.steps)
+        freed = entry.freed if 0 <= entry.freed < steps else steps
+        start = min(entry.made, steps - 1)
         return MachineObject(
-            int(thing.kind), thing.label, thing.size, thing.storage, thing.given, start,
-            min(max(thing.last, start), steps - 1), freed,
+            int(entry.kind), entry.label, entry.size, entry.storage, entry.given, start,
+            min(max(entry.last, start), steps - 1), freed,
         )  # fmt: skip
 
     def _frame(self, number: int) -> MachineFrame:
@@ -317,7 +317,7 @@ class _Builder:
         first = len(run.steps) - (run.left_out > 0 and not run.stopped)
         recorded = f" The first {first:,} steps are recorded." if run.left_out else ""
         if run.error is not None:
-            return f"@main goes wrong: {run.error.message}. {counts}.{recorded}"
+            return f"@main fails: {run.error.message}. {counts}.{recorded}"
         if run.stopped:
             return f"@main had not ended after {counted(totals.steps, 'step')}, and was stopped.{recorded}"
         value = self.narrator.value(run.steps[-1].reads[0])
@@ -325,5 +325,5 @@ class _Builder:
 
 
 def _order(change: MachineChange) -> int:
-    """After a gap: first the empty stack, then the rest."""
+    """Return the sort key of a change after a gap: the stack is emptied first."""
     return 0 if change[0] == "x" else 1

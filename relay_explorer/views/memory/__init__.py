@@ -1,4 +1,4 @@
-"""Show the buffer and the lifetime of each value."""
+"""The buffer and the lifetime of each value."""
 
 from __future__ import annotations
 

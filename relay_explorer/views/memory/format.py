@@ -37,8 +37,8 @@ class Origin(IntEnum):
 
 
 class MemoryValue(NamedTuple):
-    """A tensor of the program: its row, what it is called and what makes it, its type and size. `origin` is 0
-    for what is computed, 1 for a parameter, 2 for a constant.
+    """A tensor of the program: its row, its name, its label (the operator that computes it), its type and
+    size. `origin` is 0 for a computed value, 1 for a parameter, 2 for a constant.
     """
 
     row: RowOrNone
@@ -65,7 +65,7 @@ class Life(NamedTuple):
 
 
 class MemoryStep(NamedTuple):
-    """A moment: the lives that it begins, reads and ends, and the values that it is about."""
+    """A step: the lifetimes that it begins, reads and ends, and the values that it concerns."""
 
     mark: Annotated[int, OneOf(MemoryMark)]
     label: str
@@ -79,8 +79,8 @@ class MemoryStep(NamedTuple):
 @as_object
 class MemoryTotals(NamedTuple):
     """Bytes: the peak of live bytes, the size of all buffers, their size without reuse; the size of
-    parameters and constants outside of the buffers; and the size of an arena of address ranges instead of
-    whole buffers (None if unknown).
+    parameters and constants outside of the buffers; and the size of an arena in which values have address
+    ranges instead of whole buffers (None if unknown).
     """
 
     peak: Amount
@@ -112,7 +112,7 @@ class Renamed(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """What can be chosen."""
+    """A choice between plans: its name, and the alternatives."""
 
     name: str
     choices: Annotated[tuple[str, ...], Size(least=1)]
@@ -137,7 +137,7 @@ class MemoryVariant(NamedTuple):
 class MemoryView(View):
     """A function's values in memory, under several plans. `same` are rows that give another name, or another
     shape, to a value that is stored anyway, each with that value. `grid` has the variant for each combination
-    of what can be chosen, the last of the `axes` running fastest.
+    of choices, with the last of the `axes` varying fastest.
     """
 
     kind: ClassVar[str] = "memory"

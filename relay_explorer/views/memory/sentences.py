@@ -92,11 +92,12 @@ def copied(name: str, number: int, lives: Sequence[Life]) -> Sentence:
 
 
 def begin(outside: int, steps: int) -> Sentence:
+    follow = f"{counted(steps, 'step')} follow{'s' if steps == 1 else ''}"
     if not outside:
-        return (f"Nothing is stored yet. {counted(steps, 'step')} follow.",)
+        return (f"Nothing is stored yet. {follow}.",)
     return (
         f"No buffer is in use yet. Parameters and constants, {{0}}, have memory of their own. "
-        f"{counted(steps, 'step')} follow.",
+        f"{follow}.",
         sized(outside),
     )  # fmt: skip
 
@@ -119,7 +120,7 @@ def end(totals: MemoryTotals, buffers: int) -> Sentence:
 
 
 def after(say: Sentence, freed: Sequence[tuple[str, str]], live: int, peak: bool) -> Sentence:
-    """Add a second, small line to a sentence: what is free after the step, and how many bytes are live."""
+    """Add a second line to a sentence: the live bytes, and the values that are dead after the step."""
     args = list(say[1:])
 
     def arg(text: str) -> str:

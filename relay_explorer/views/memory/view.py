@@ -1,5 +1,5 @@
 """The memory explorer's data: the buffer and the lifetime of each value, and why it has that buffer, in the
-real plan; and the same with operators fused, names freed at the end of their scope, and in other orders.
+program's plan and in plans with fused operators, names freed at the end of their scope, or other orders.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from .format import (
 )
 
 MAX_IN_EVERY_ORDER = 1_000  # steps; longer programs are planned in their own order only
-MAX_PAIRS = 3_000_000  # of values that live at one time, in all steps
+MAX_PAIRS = 3_000_000  # of values that are live at the same time, summed over all steps
 _ORIGINS = {Origin.COMPUTED: 0, Origin.PARAMETER: 1, Origin.CONSTANT: 2}
 _RULES = tuple(say.RULES)
 KERNELS = ("one per operator", "fused")
@@ -53,15 +53,15 @@ FREED = ("after last use", "at scope's end")
 
 def memory_view(module: IRModule, title: str = "") -> MemoryView:
     """Build the view of `@main`'s memory (of the first function, where there is no `@main`). Types are
-    inferred; the function is planned as it is, so passes that should come before must have run before. A
-    RelayError names the part of a function that cannot be planned.
+    inferred; the function is planned as it is, so passes that should run before must have run. A RelayError
+    names the part of a function that cannot be planned.
     """
     return _builder(module).view(title)
 
 
 def plan_view(module: IRModule, title: str, most: int) -> tuple[MemoryView | None, int]:
-    """Build the view of one plan, that of the function as it is, and count its steps; no view where these are
-    more than `most`.
+    """Build the view of one plan, that of the function as it is, and count its steps. There is no view if
+    these are more than `most`.
     """
     builder = _builder(module)
     steps = len(builder.base.steps)
@@ -83,12 +83,12 @@ class _Builder:
         self.base = plan_memory(function)
         self.code = self.base.code
         self.program: ProgramRows = program_rows(module)
-        # What stands inside the kernels of a program that is fused already has no place.
+        # Expressions inside the kernels of an already fused program have no tensor of their own.
         names = [node.var for node in self.code.order if isinstance(node, Let)]
         self.known = {*self.code.order, *names, *(tensor.expr for tensor in self.base.tensors)}
         self.has_let = bool(names)
         self.variants: list[MemoryVariant] = []
-        self.found: dict[object, int] = {}
+        self.numbers: dict[object, int] = {}
 
     def view(self, title: str, choices: bool = True) -> MemoryView:
         orders = tuple(SCHEDULES) if len(self.base.steps) <= MAX_IN_EVERY_ORDER else ("program",)
@@ -136,7 +136,7 @@ class _Builder:
         )  # fmt: skip
 
     def _same(self) -> Iterator[Renamed]:
-        """Rows that define no tensor of their own, but one that is another's: projections, views, names."""
+        """Iterate over the rows whose tensor another row defines: projections, views, names."""
         for row in range(len(self.program.source)):
             expr = self.program.defines(row)
             if expr in self.known and not isinstance(expr, (Function, Let)):
@@ -163,16 +163,16 @@ class _Builder:
     # -- variants
 
     def _number(self, kernels: str, freed: str, order: str) -> int:
-        """Return the number of the variant for some choices; it is added if it differs from the present
+        """Return the number of the variant for some choices; it is added if it differs from the existing
         ones.
         """
         scope = freed == FREED[1]
         plan = self._plan(kernels == KERNELS[1], scope, "program" if scope else order)
-        planned = _Told(self, plan)
+        planned = _PlanWriter(self, plan)
         lives = planned.lives()
         key = (tuple(lives), tuple((s.kind, s.reads, s.writes) for s in plan.steps))
-        if key in self.found:
-            return self.found[key]
+        if key in self.numbers:
+            return self.numbers[key]
         chosen = [f"operators {kernels}" if kernels == KERNELS[1] else "one kernel for each operator"]
         chosen += ["names freed where their scope ends, `let` by `let`"] if scope else []
         if kernels == KERNELS[1] and self.has_let:
@@ -181,8 +181,8 @@ class _Builder:
         first = self.variants[0].totals if self.variants else None
         variant = planned.variant(lives, chosen, first)
         self.variants.append(variant)
-        self.found[key] = len(self.variants) - 1
-        return self.found[key]
+        self.numbers[key] = len(self.variants) - 1
+        return self.numbers[key]
 
     def _plan(self, fused: bool, scope: bool, order: str) -> StoragePlan:
         """Plan the memory of the program, or of what the passes turn it into."""
@@ -197,7 +197,7 @@ class _Builder:
 
     @cached_property
     def fused(self) -> IRModule:
-        """The function with its operators fused, as a graph: fusion does not look through `let`."""
+        """The function with its operators fused, as a graph, since fusion does not look through `let`."""
         return FuseOps(1)(ToGraphNormalForm()(self.module))
 
     def came_from(self, exprs: Iterable[Expr]) -> list[Expr]:
@@ -240,8 +240,8 @@ def _packed(plan: StoragePlan, lives: Sequence[Life]) -> int | None:
     return max((offset + sizes[number] for number, offset in offsets.items()), default=0)
 
 
-class _Told(NamedTuple):
-    """A plan that is being written into the view."""
+class _PlanWriter(NamedTuple):
+    """Converts a storage plan to a variant of the view."""
 
     builder: _Builder
     plan: StoragePlan

@@ -10,7 +10,7 @@ from .format import PartialView
 
 @declare("partial", "what can be computed at compile time", accepts=("Inference", "Evaluation"))
 def build(source: Source, *, limit: int | None = None) -> PartialView:
-    """Build the view of partial evaluation, of which the first `limit` steps are kept."""
+    """Build the view of a partial evaluation, of which the first `limit` steps are recorded."""
     from .view import partial_view
 
     return partial_view(source.module, source.title, LIMIT if limit is None else limit)

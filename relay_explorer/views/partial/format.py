@@ -27,7 +27,7 @@ FrameIndex = Annotated[int, Index("frames")]
 
 
 class PartialMark(IntEnum):
-    """What a step is."""
+    """The kind of a step."""
 
     BEGIN = 0
     COMPUTED = 1
@@ -45,7 +45,7 @@ class PartialMark(IntEnum):
 
 
 class State(IntEnum):
-    """How much of a value is static; or that it is the result of an effect, which keeps its place."""
+    """How much of a value is static, or that it is the result of an effect, which is never moved."""
 
     KNOWN = 0
     PART = 1
@@ -54,7 +54,7 @@ class State(IntEnum):
 
 
 class Bound(NamedTuple):
-    """In the frame, the row has this value: `row` is the one of the residual program that computes it."""
+    """The program's row `at` gets a value in a frame; `row` of the residual program computes it."""
 
     tag: Literal["b"]
     frame: FrameIndex
@@ -72,7 +72,7 @@ class CellValue(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """The static contents of all cells from now on; the contents of all others are dynamic."""
+    """The static contents of cells from now on; the contents of all other cells are dynamic."""
 
     tag: Literal["c"]
     held: Annotated[tuple[CellValue, ...], Flat(), Spread()]
@@ -95,13 +95,13 @@ class PartialStep(NamedTuple):
 
     @property
     def cells(self) -> Cells | None:
-        """What cells hold, where that changes."""
+        """The static contents of cells, if the step changes them."""
         return next((change for change in self.changes if isinstance(change, Cells)), None)
 
 
 class PartialFrame(NamedTuple):
-    """A function being evaluated: whose rows, its caller and the row of the call, its recursion depth, its
-    first and last step.
+    """A function being evaluated: its name and rows, its caller and the row of the call, its recursion depth
+    (`turn`), and its first and last step.
     """
 
     name: str
@@ -140,7 +140,7 @@ class Gap(NamedTuple):
 
 @as_object
 class PartialTotals(NamedTuple):
-    """Over the whole run: how much was computed at compile time, and how long the residual program is."""
+    """Totals of the whole run: the work done at compile time, and the length of the residual program."""
 
     steps: Amount
     computed: Amount
@@ -153,8 +153,8 @@ class PartialTotals(NamedTuple):
 @dataclass(frozen=True)
 class PartialView(View):
     """A function evaluated as far as its data are static, and the residual program. The rows are the
-    program's, and from `split` on those of the residual program; `items` are what tokens name: each its row
-    and name.
+    program's, and from `split` on those of the residual program; `items` are the rows that tokens refer to,
+    with their names.
     """
 
     kind: ClassVar[str] = "partial"
@@ -168,8 +168,8 @@ class PartialView(View):
     gap: Gap | None = None
 
     def notes(self) -> dict[int, str]:
-        """Return, by row of the program, how much of it was static: for all its evaluations, or its only
-        value.
+        """Return, by row of the program, its value and how much of it was static; for a row that was
+        evaluated several times, how often it was static.
         """
         by_row: dict[int, list[Bound]] = {}
         for step in self.steps:
@@ -181,8 +181,8 @@ class PartialView(View):
         return self.notes()
 
     def passages(self) -> Iterator[Passage | Remark]:
-        """Return the program with what is static in it, up to half of the picture; then the residual
-        program without unused bindings.
+        """Iterate over the program with its static values, which takes up to half of the picture, and the
+        residual program without unused bindings.
         """
         beside = self.beside()
         notes = [beside.get(number, "") for number in range(len(self.rows))]

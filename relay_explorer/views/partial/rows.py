@@ -1,5 +1,5 @@
-"""The rows of a partial evaluation: the program's own, and those of the residual program; where each
-expression of the evaluated program stands in the one that was given.
+"""The rows of a partial evaluation: those of the source program and of the residual program, and the source
+row of each evaluated expression.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from ..evaluation.rows import types_named
 from ..format import RowKind
 from ..rows import ProgramRows, program_rows
 
-MAX_SEARCHED = 10_000  # expressions that are looked at for where one came from
-_FOLLOW = (RowKind.PARAMETER, RowKind.BRANCH)  # rows that stand under the one before them
+MAX_SEARCHED = 10_000  # expressions, in the search for the origin of one
+_FOLLOW = (RowKind.PARAMETER, RowKind.BRANCH)  # rows that belong to the one before them
 
 
 class SourceRows:
-    """The functions that were evaluated, as they were given. `row(expr)` is the row of an expression of the
-    program in A-normal form: that of what it came from.
+    """The rows of the evaluated functions in the source program. `row(expr)`, of an expression of the program
+    in A-normal form, is the row of its origin.
     """
 
     def __init__(self, run: PartialEvaluation) -> None:
         self.module = evaluated(run)
         self.program: ProgramRows = program_rows(self.module)
-        self._found: dict[int, Expr | None] = {}
+        self._origins: dict[int, Expr | None] = {}
 
     def given(self, expr: Expr) -> Expr | None:
         """Return the expression of the source program that an expression came from."""
         key = id(expr)
-        if key not in self._found:
-            self._found[key] = self._search(expr)
-        return self._found[key]
+        if key not in self._origins:
+            self._origins[key] = self._search(expr)
+        return self._origins[key]
 
     def _search(self, expr: Expr) -> Expr | None:
         visited, pending = {id(expr)}, [expr]
@@ -57,7 +57,7 @@ class SourceRows:
         return self.program.source[row].end if row >= 0 else -1
 
     def called(self, expr: Expr) -> str:
-        """`%x`, `%3`; "" for what has no name."""
+        """Return the name of an expression, `%x` or `%3`; "" if it has none."""
         before = self.given(expr)
         return (self.program.name(before) or "") if before is not None else ""
 
@@ -92,8 +92,8 @@ def evaluated(run: PartialEvaluation) -> IRModule:
 
 
 class ResidualRows:
-    """The residual program, numbers written where they are used. `needed` are its rows that something asks
-    for; `row(var)` is that of a binding, -1 where it has none.
+    """The rows of the residual program, in which scalars are written where they are used. `needed` says of
+    each row whether it is live; `row(var)` is the row of a binding, -1 if it has none.
     """
 
     def __init__(self, run: PartialEvaluation) -> None:
@@ -125,8 +125,8 @@ class ResidualRows:
         return self.program.name(expr) or ""
 
     def births(self, recorded: dict[int, int], last: int) -> list[int]:
-        """After which step each row is there: rows that are not known are there with the one that they belong
-        to, those before the first step from the beginning.
+        """Return the step after which each row exists. A row that was not recorded appears with the row that
+        it belongs to: a parameter or a branch with the row before it, any other with the row after it.
         """
         births = [recorded.get(row, -1) for row in range(len(self.rows))]
         for row, kind in enumerate(self.program.rows):
@@ -149,7 +149,7 @@ def _alive(run: PartialEvaluation) -> set[Var]:
 
 
 def _numbers_in_place(root: Function) -> Function:
-    """`root` with each variable that is bound to a number replaced by it, as one writes it."""
+    """Return `root` with each variable that is bound to a scalar replaced by the scalar."""
     order = post_order(root)
     numbers = {
         node.var: node.value

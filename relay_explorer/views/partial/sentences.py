@@ -1,4 +1,4 @@
-"""What the explorer of partial evaluation says: each decision in a sentence, and why."""
+"""The sentences of the explorer of partial evaluation: each decision, and why it was made."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ MAX_NAMED = 5  # arguments that are named
 _ONCE = {
     "computed": "Only its value remains: nothing is computed at run time.",
     "built": "Its constructor is static, whatever its fields are, so a `match` on it can be decided.",
-    "function": "It enters the residual program only if that needs it.",
+    "tuple": "Its fields can be taken at compile time, even if their values are dynamic.",
+    "function": "Code for it is generated only if the residual program needs it.",
     "inlined": "At run time the call is gone.",
     "effect": "Effects are never executed ahead of time, removed or reordered.",
 }
@@ -41,7 +42,7 @@ _ONCE = {
 
 @dataclass
 class Narrator:
-    """Write the sentence of each event. `said` are the remarks that are made only once."""
+    """Writes the sentence of each event. `said` are the remarks that are made only once."""
 
     source: SourceRows
     residual: ResidualRows
@@ -78,7 +79,7 @@ class Narrator:
         return self.texts.text(value)
 
     def named(self, expr: Expr, value: Known) -> str:
-        """`%n = 3`; the value alone where it has no name."""
+        """Return `%n = 3`, or only the value if it has no name."""
         name = "" if isinstance(expr, (Constant, GlobalVar, Op, Constructor)) else self.source.called(expr)
         text = self.text(value)
         return f"{name} = {text}" if name and name != text else text
@@ -92,7 +93,7 @@ class Narrator:
         )
 
     def frame(self, frame: Frame) -> str:
-        """`@power`, `%f`, `fn`."""
+        """Return the name of a frame: `@power`, `%f`, `fn`."""
         if isinstance(frame.itself.dynamic, GlobalVar):
             return f"@{frame.itself.dynamic.name_hint}"
         return self.source.called(frame.static.function) or "fn"
@@ -110,9 +111,8 @@ class Narrator:
         name, params = self.frame(frame), frame.static.function.params
         if event.asked is not None:
             return (
-                "The residual program needs {0}, so its code is generated. When it will be called is "
-                "dynamic, and "
-                "so are its parameters and the contents of cells.",
+                "The residual program needs {0}, so code for it is generated. It may be called at any time, "
+                "so its parameters and the contents of cells are dynamic.",
                 self.residual.name(event.asked) or name,
             )
         arguments = self.many(params, frame.args)
@@ -136,14 +136,13 @@ class Narrator:
             )
         why, args = self._smaller(event, len(arguments) + 1)
         return (
-            f"{{0}} is called again{with_what}: **iteration {frame.turn}**.\n{why}, so the recursion "
-            "ends, and it "
-            "is unrolled.",
+            f"{{0}} is called again{with_what}: **recursive call {frame.turn}**.\n{why}, so the recursion "
+            "must end, and is unrolled.",
             name, *arguments, *args,
         )  # fmt: skip
 
     def _smaller(self, event: Entered, at: int) -> tuple[str, tuple[str, ...]]:
-        """Explain why a recursion ends."""
+        """Explain why a recursion must end."""
         frame = event.frame
         number = event.smaller[0] if event.smaller else -1
         if number < 0:
@@ -178,7 +177,7 @@ class Narrator:
             return f"{{0}} is a static function.{self._once('function')}", name
         if isinstance(at, Call) and isinstance(at.op, Constructor):
             return f"{{0}} constructs {{1}}.{self._once('built')}", at.op.name_hint, text
-        return f"A tuple of static length: {{0}}.{self._once('built')}", text
+        return f"A tuple of static length: {{0}}.{self._once('tuple')}", text
 
     def _taken(self, event: Taken) -> Sentence:
         assert event.known is not None
@@ -245,13 +244,13 @@ class Narrator:
             )  # fmt: skip
         is_static = isinstance(event.args[0].static, StaticRef)
         if event.reason == "read":
-            why = "Its content is dynamic" if is_static else "Which cell it is, is dynamic"
+            why = "Its content is dynamic" if is_static else "The cell itself is dynamic"
             return f"{why}, so {{0}} **is read at run time**, after all earlier effects.", arguments[0]
         after = (
             "From here on its content is static: {1}."
             if is_static
-            else "Which cell it is, is dynamic, so any may hold {1} now: the known contents of all cells are "
-            "forgotten."
+            else "The cell itself is dynamic, so any cell may hold {1} now: the known contents of all cells "
+            "are forgotten."
         )
         return (
             f"**The write stays** here, in order: {{0}} is written. {after}{self._once('effect')}",
@@ -265,7 +264,7 @@ class Narrator:
         arguments = self.many(call.args, event.args)
         with_what = f" with {listed(arguments, 1)}" if arguments else ""
         why = {
-            "function": "Which function {0} is, is dynamic",
+            "function": "Only at run time is it known which function {0} is",
             "endless": f"{{0}} is called again{with_what}, and none of its arguments gets smaller, so "
             "unrolling might never end",
             "size": "The residual program has reached its maximal size",
@@ -331,7 +330,7 @@ class Narrator:
             )
         caller = event.left.caller
         rest = (
-            f" {{2}}{f', iteration {caller.turn},' if caller.turn else ''} continues."
+            f" {{2}}{f', recursive call {caller.turn},' if caller.turn else ''} continues."
             if caller is not None
             else ""
         )

@@ -1,4 +1,4 @@
-"""Write what is static in a value, in one line; and how much of it is static."""
+"""Format the static parts of a value in one line, and tell how much of it is static."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LATER = "run time"  # for a value that has no name
 
 
 class KnownTexts:
-    """Values as the evaluator knows them. `name` gives the residual program's name for a variable, or ""."""
+    """Formats the evaluator's values. `name` returns the residual program's name for a variable, or ""."""
 
     def __init__(self, name: Callable[[Expr], str]) -> None:
         self.name = name
@@ -35,7 +35,7 @@ class KnownTexts:
         return State.KNOWN if self._is_whole(value.static) else State.PART
 
     def _is_whole(self, static: Static) -> bool:
-        """Return whether all of it is static. Parts precede their owners, so most are cached here."""
+        """Whether all of a value is static. Parts precede their owners, so most results are cached."""
         pending = [static]
         while pending:
             part = pending[-1]
@@ -53,7 +53,7 @@ class KnownTexts:
         return self._whole[id(static)]
 
     def text(self, value: Known, most: int = MAX_LENGTH) -> str:
-        """`3`, `Node(Leaf(%a), …)`; of what is not known, its variable in the residual program."""
+        """Write a value, `Node(Leaf(%a), …)`; a dynamic part as its variable in the residual program."""
         parts: list[str] = []
         length = 0
         pending: list[Known | str] = [value]

@@ -26,6 +26,7 @@ from ...transform.partial_evaluate.record import (
 )
 from ...transform.partial_evaluate.recording import PartialEvaluation, record_partial_evaluation
 from ...transform.partial_evaluate.values import Known, StaticRef
+from ..evaluation.sentences import gap
 from ..format import Row
 from ..rows import ProgramRows
 from ..words import count, counted
@@ -70,7 +71,7 @@ def partial_view(module: IRModule, title: str = "", limit: int = LIMIT) -> Parti
 
 
 class _Builder:
-    """Goes through the recording, and writes down what each event says and changes."""
+    """Replays the recording, and collects the sentence and the changes of each event."""
 
     def __init__(self, run: PartialEvaluation) -> None:
         self.run = run
@@ -88,15 +89,17 @@ class _Builder:
         self.numbers = {id(frame): number for number, frame in enumerate(run.frames)}
         self.born: dict[int, int] = {}
         self.came: dict[int, int] = {}
-        self.open: list[tuple[int, dict[int, int]]] = []  # undecided: its step, and by branch its step
-        self.cells: dict[int, str] = {}  # what each is called, by when it was made
+        self.open: list[
+            tuple[int, dict[int, int]]
+        ] = []  # undecided choices: the step of each, and of its branches
+        self.cells: dict[int, str] = {}  # the name of each, by its creation number
         self.steps: list[PartialStep] = []
 
     def view(self, title: str) -> PartialView:
-        gap = None
+        hole = None
         for event in self.run.events:
             if isinstance(event, Finished) and self.run.left_out:
-                gap = Gap(len(self.steps), self.run.left_out)
+                hole = Gap(len(self.steps), self.run.left_out)
                 self.steps.append(self._gap(event))
             self.steps.append(self._step(event))
         births = self.residual.births(self.born, len(self.steps) - 1)
@@ -111,7 +114,7 @@ class _Builder:
             summary=self._summary(totals),
             rows=rows, split=self.split, items=items, residual=residual,
             frames=tuple(map(self._frame, self.run.frames)),
-            steps=tuple(self.steps), totals=totals, start=self._start(), gap=gap,
+            steps=tuple(self.steps), totals=totals, start=self._start(), gap=hole,
         )  # fmt: skip
 
     # -- one step
@@ -120,7 +123,7 @@ class _Builder:
         number = len(self.steps)
         row = self.source.row(event.at)
         for var in event.made:
-            self._bear(self.residual.row(var), number, row)
+            self._add_row(self.residual.row(var), number, row)
         bound, block = list(self._bound(event)), -1
         if isinstance(event, (Decided, Branch)):
             block = self.source.branch(event.at, event.number)
@@ -139,7 +142,7 @@ class _Builder:
         say = self.say(event)
         return PartialStep(_mark(event), row, self._number(event.frame), say, block, tuple(changes))
 
-    def _bear(self, row: int, step: int, source: int) -> None:
+    def _add_row(self, row: int, step: int, source: int) -> None:
         if row >= 0:
             self.born.setdefault(row, step)
             self.came.setdefault(row, source)
@@ -210,7 +213,7 @@ class _Builder:
     def _written(self, frame: Frame, number: int) -> None:
         """Record that a function of the residual program begins."""
         row = self.residual.row(frame.itself.dynamic)
-        self._bear(max(row, 0), number, self.source.row(frame.static.function))
+        self._add_row(max(row, 0), number, self.source.row(frame.static.function))
 
     def _closed(self, frame: Frame, number: int) -> None:
         row = self.residual.row(frame.itself.dynamic)
@@ -256,10 +259,7 @@ class _Builder:
         )  # fmt: skip
 
     def _gap(self, event: PartialEvaluationEvent) -> PartialStep:
-        say = (
-            f"Here {counted(self.run.left_out, 'step')} are left out: the first {count(len(self.steps))} of "
-            f"{count(self.run.total)} are recorded.",
-        )
+        say = gap(self.run.left_out, len(self.steps), self.run.total)
         return PartialStep(PartialMark.GAP, -1, self._number(event.frame), say)
 
     def _totals(self) -> PartialTotals:

@@ -17,7 +17,7 @@ def build(
     passes: Sequence[Pass] | str | None = None,
     against: Sequence[Pass] | str | None = None,
 ) -> PipelineView:
-    """Build the view of a program going through `passes`; with `against`, beside others."""
+    """Build the view of a program going through `passes`, and with `against` through other passes too."""
     from .view import pipeline_view
 
     if not passes:

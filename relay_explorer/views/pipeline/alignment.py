@@ -1,4 +1,4 @@
-"""Two programs' rows side by side, matched by where their expressions came from."""
+"""Align the rows of two programs by the origins of their expressions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Pair = tuple[int, int, Fate]
 def aligned(
     before: ProgramRows, after: ProgramRows, came: Callable[[Expr], Expr | None], rewritten: Collection[int]
 ) -> list[Pair]:
-    """Pairs of rows, in an order that reads well: -1 where there is none on a side. `came(expr)` is the
+    """Return pairs of rows, in reading order, with -1 for a side that has none. `came(expr)` is the
     expression of `before` that `expr` of `after` came from; `rewritten` are the rows of `after` whose
-    expression is another one now.
+    expression has changed.
     """
     old = _keys(before, lambda expr: expr)
     new = _keys(after, came)
@@ -38,9 +38,9 @@ def aligned(
 
 
 def _in_order(both: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """As many of the pairs as can stay in their places: the longest run whose second numbers rise, as the
-    first ones do. It takes n log n steps: `ends[k]` is the pair with the least second number that a run of
-    k + 1 of them can end with, `before` the one before each in its run.
+    """Return a longest subsequence of the pairs whose second numbers increase, as the first ones do, so that
+    as many rows as possible stay in place. It takes O(n log n) time: `ends[k]` is the pair with the smallest
+    second number that ends such a subsequence of k + 1 pairs, `before` the predecessor of each pair.
     """
     ends: list[int] = []
     seconds: list[int] = []
@@ -64,7 +64,7 @@ def _keys(program: ProgramRows, source: Callable[[Expr], Expr | None]) -> list[H
     """
     keys: list[Hashable] = []
     closing: dict[int, Hashable] = {}
-    met: dict[Hashable, int] = {}
+    occurrences: dict[Hashable, int] = {}
     for index, row in enumerate(program.source):
         expr = program.defines(index)
         origin = source(expr) if expr is not None else None
@@ -77,9 +77,9 @@ def _keys(program: ProgramRows, source: Callable[[Expr], Expr | None]) -> list[H
             key = ("new", id(expr))
         else:
             key = ("text", row.text.split("(")[0])
-        met[key] = met.get(key, 0) + 1
-        if met[key] > 1 or key[0] == "text":
-            key = (*key, met[key])
+        occurrences[key] = occurrences.get(key, 0) + 1
+        if occurrences[key] > 1 or key[0] == "text":
+            key = (*key, occurrences[key])
         keys.append(key)
         if row.end >= 0:
             closing[row.end] = key

@@ -1,4 +1,4 @@
-"""Two programs that came from one by different passes, side by side."""
+"""Align the final programs of two pipelines that began with the same program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .format import Aligned, Ends, Fate, PipelineItem
 
 
 class End(NamedTuple):
-    """The last program of a pipeline: its stage, where its rows begin, the rows, its items by expression."""
+    """A pipeline's final program: its stage, the offset of its rows, the rows, its items by expression."""
 
     stage: int
     offset: int
@@ -25,9 +25,9 @@ class End(NamedTuple):
 def ends(
     first: End, second: End, same: bool, items: Sequence[PipelineItem], signatures: Sequence[Hashable]
 ) -> Ends:
-    """Align two programs: expressions that came from the same expressions of the source program and are equal
-    share a row; then those that came from the same; then those that are equal and came from none. `same`:
-    they are one program, up to names.
+    """Align two programs. Expressions share a row if they are equal and came from the same expressions of the
+    source program, or else if they only came from the same, or are equal and came from none. `same` says that
+    the programs are equal up to names.
     """
     partners = _partners(first, second, items, signatures)
     rewritten = {
@@ -57,13 +57,13 @@ def _differ(pairs: Sequence[Aligned]) -> str:
     parts = ", ".join(f"{number:,} {word}" for number, word in counts if number)
     if not parts:
         return "Both final programs have the same rows, but share different expressions."
-    return f"The two programs that the pipelines end with: {counted(count[Fate.KEPT], 'row')} alike; {parts}."
+    return f"The two final programs have {counted(count[Fate.KEPT], 'row')} in common; {parts}."
 
 
 def _partners(
     first: End, second: End, items: Sequence[PipelineItem], signatures: Sequence[Hashable]
 ) -> dict[Expr, Expr]:
-    """For expressions of the second program: their like in the first."""
+    """Map expressions of the second program to their counterparts in the first."""
     roots = _roots(items)
 
     def keys(number: int) -> list[Hashable]:
@@ -75,8 +75,8 @@ def _partners(
 
     partners: dict[Expr, Expr] = {}
     used: set[Expr] = set()
-    rounds = max((len(keys(n)) for end in (first, second) for n in end.items.values()), default=0)
-    for at in range(rounds):
+    levels = max((len(keys(n)) for end in (first, second) for n in end.items.values()), default=0)
+    for at in range(levels):
         waiting: dict[Hashable, deque[Expr]] = {}
         for expr, number in first.items.items():
             if expr not in used and at < len(keys(number)):
@@ -92,7 +92,7 @@ def _partners(
 
 
 def _roots(items: Sequence[PipelineItem]) -> list[frozenset[int]]:
-    """By item: the items of the program as it was given from which it came."""
+    """Return, for each item, the items of the source program from which it came."""
     roots: list[frozenset[int]] = []
     for number, item in enumerate(items):
         if item.stage == 0:

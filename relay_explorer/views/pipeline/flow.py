@@ -1,5 +1,5 @@
-"""What is computed from what in one stage of a pipeline, as its graph is drawn: names and kernels looked
-through, so that a node is what computes a value, whatever form the program has.
+"""The data flow of one stage of a pipeline, as its graph is drawn. It looks through names and kernels, so a
+node is the expression that computes a value, whatever form the program has.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COMPUTED = (Call, Tuple, TupleGetItem, If, Match, RefCreate, RefRead, RefWrite)
 
 
 class Place(NamedTuple):
-    """An expression's place in the graph: what it is there, its operands, the kernel that it is in."""
+    """An expression's place in the graph: its kind, its operands, the kernel that contains it."""
 
     part: Part = Part.NONE
     operands: tuple[Expr, ...] = ()
@@ -85,7 +85,7 @@ def _place(
 
 
 def _kernels(orders: Sequence[Sequence[Expr]], values: Mapping[Var, Expr]) -> dict[Expr, Function]:
-    """By its call: each kernel that is called once."""
+    """Return the kernels that are called once, by their calls."""
     calls: list[tuple[Call, Function]] = []
     for order in orders:
         for node in order:
@@ -100,7 +100,7 @@ def _kernels(orders: Sequence[Sequence[Expr]], values: Mapping[Var, Expr]) -> di
 
 
 class _Through:
-    """Finds what computes a value: through names, `let`s, and the calls of kernels."""
+    """Finds the expression that computes a value, through names, `let`s and calls of kernels."""
 
     def __init__(self, values: Mapping[Var, Expr], kernels: Mapping[Expr, Function]) -> None:
         self.values: dict[Expr, Expr] = {var: value for var, value in values.items()}  # noqa: C416

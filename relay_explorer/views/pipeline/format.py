@@ -25,7 +25,7 @@ class Fate(IntEnum):
 
 
 class Part(IntEnum):
-    """What an expression is in the graph."""
+    """The kind of an expression in the graph."""
 
     NONE = 0
     COMPUTED = 1
@@ -50,10 +50,10 @@ class PipelineItem(NamedTuple):
 
 
 class RewriteStep(NamedTuple):
-    """A rewrite inside a pass: what its rule says, the rule's name, its file in the package ("" for one of a
-    reader's own) and line; the items of the stage before that it is about and those of this stage that it led
-    to; what it found and what it made, in a line each ("": nothing), and `how` they belong together where it
-    is not a rewrite but a decision.
+    """A rewrite inside a pass: the sentence of its rule, the rule's name, its file in the package ("" for a
+    reader's own rule) and line; the items of the stage before that it matched and the items of this stage
+    that resulted; what it matched and what replaced it, in a line each ("": nothing), and `how` they are
+    related if it is a decision instead of a rewrite.
     """
 
     rule: str
@@ -79,8 +79,8 @@ class StageTotals(NamedTuple):
 
 
 class Aligned(NamedTuple):
-    """Two rows side by side, of the stage before and of this one (-1: none on that side), and what became of
-    them. A row that moved is there twice, once on each side.
+    """Two rows side by side, of the stage before and of this one (-1: none on that side), and their
+    fate. A row that moved occurs twice, once on each side.
     """
 
     before: RowOrNone
@@ -91,8 +91,8 @@ class Aligned(NamedTuple):
 @as_object
 class Stage(NamedTuple):
     """The program after a pass. `align` has pairs of rows, the stage before's and its own, with their fate;
-    `ms` is None where pages must not depend on the machine. `rewrites` are the first of the `told` ones
-    inside the pass.
+    `ms` is None where pages must not depend on the machine. `rewrites` are the first of the `told`
+    rewrites that the pass reported.
     """
 
     name: str
@@ -130,8 +130,8 @@ class Pipeline(NamedTuple):
 
 @dataclass(frozen=True)
 class PipelineView(View):
-    """A program going through passes; two pipelines where they are compared. `tree` is the address below
-    which the files of the package are shown.
+    """A program going through passes; two pipelines where they are compared. `tree` is the URL below which
+    the files of the package are shown.
     """
 
     kind: ClassVar[str] = "pipeline"
@@ -142,8 +142,8 @@ class PipelineView(View):
     ends: Ends | None = None
 
     def passages(self) -> Iterator[Passage | Remark]:
-        """Draw what each pass did, then the program after each pass that changed it, with the fate of its
-        rows.
+        """Iterate over what each pass did, then the program after each pass that changed it, with the fate of
+        its rows.
         """
         for name, stages in self.pipelines:
             if len(self.pipelines) > 1:

@@ -1,4 +1,4 @@
-"""Where the expressions of one stage of a pipeline came from, in the stage before."""
+"""The origins of the expressions of one stage of a pipeline in the stage before."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ...ir.expr import Expr
 
-MAX_SEARCHED = 10_000  # expressions that are looked at for where one came from
+MAX_SEARCHED = 10_000  # expressions, in the search for the origins of one
 
 
 class Origins:
@@ -17,25 +17,27 @@ class Origins:
     def __init__(self, known: Mapping[Expr, int] | None = None) -> None:
         self.known = known or {}
         self.items: dict[Expr, int] = {}
-        self.users: dict[int, list[int]] = {}  # by the number of one before: those that came from it
-        self._through: dict[int, list[int]] = {}  # by what lay on the way: those that came by it
+        self.users: dict[
+            int, list[int]
+        ] = {}  # by the number of an expression before: those that came from it
+        self._through: dict[int, list[int]] = {}  # by the id of one in between: those that came from it
 
     def add(self, expr: Expr, number: int) -> tuple[int, ...]:
-        """Numbers an expression; those of the stage before from which it came."""
+        """Assign a number to an expression; return those of the expressions before from which it came."""
         self.items[expr] = number
-        came, way = _came_from(expr, self.known)
-        for source in way:
+        came, path = _came_from(expr, self.known)
+        for source in path:
             self._through.setdefault(source, []).append(number)
         for source in came:
             self.users.setdefault(source, []).append(number)
         return came
 
     def nearest(self, expr: Expr) -> tuple[int, ...]:
-        """Those of this stage from which an expression came that a pass made of it."""
+        """Return the numbers of this stage's expressions from which a pass made an expression."""
         return _came_from(expr, self.items)[0]
 
     def made_of(self, expr: Expr) -> tuple[int, ...]:
-        """Those of this stage that came from an expression which a pass made on the way here."""
+        """Return the numbers of this stage's expressions that came from one that the pass made in between."""
         return tuple(self._through.get(id(expr), ()))
 
 
@@ -46,15 +48,15 @@ def _came_from(expr: Expr, known: Mapping[Expr, int]) -> tuple[tuple[int, ...], 
     if not known:
         return (), []
     numbers: dict[int, None] = {}
-    way: dict[int, None] = {id(expr): None}
+    path: dict[int, None] = {id(expr): None}
     pending = list(expr.origin)
-    while pending and len(way) < MAX_SEARCHED:
+    while pending and len(path) < MAX_SEARCHED:
         source = pending.pop(0)
-        if id(source) in way:
+        if id(source) in path:
             continue
         if source in known:
             numbers[known[source]] = None
             continue
-        way[id(source)] = None
+        path[id(source)] = None
         pending += source.origin
-    return tuple(numbers), [key for key in way if key != id(expr)]
+    return tuple(numbers), [key for key in path if key != id(expr)]

@@ -1,5 +1,5 @@
-"""The single rewrites inside a pass, as the pipeline explorer lists them: in words, and by the expressions of
-the stages before and after that they concern.
+"""The individual rewrites inside a pass, as the pipeline explorer lists them: in words, with the expressions
+before and after the pass that they concern.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def rewrite_steps(
     name: Callable[[Expr], str | None],
     new_name: Callable[[Expr], str | None],
 ) -> tuple[RewriteStep, ...]:
-    """Describe the rewrites of a pass for the view. `name(expr)` is what the program before calls a value,
-    `new_name(expr)` what that after it does.
+    """Describe the rewrites of a pass for the view. `name(expr)` is the name of a value in the program
+    before the pass, `new_name(expr)` its name in the program after it.
     """
     writer = _Writer(before, name, new_name)
     return tuple(_step(rewrite, before, after, writer) for rewrite in recorder.events)
@@ -39,7 +39,7 @@ def _step(rewrite: Rewrite, before: Origins, after: Origins, writer: _Writer) ->
     old = _items(before, rewrite.at, before.nearest)
     new = _items(after, () if rewrite.after is None else (rewrite.after,), after.made_of)
     if not new and rewrite.after is not None:
-        # It was rewritten again, or copied: where what it was about has gone to.
+        # The result was rewritten again, or copied: take what became of the matched expressions.
         new = tuple(dict.fromkeys(item for number in old for item in after.users.get(number, ())))
     was = ", ".join(writer.named(expr) for expr in rewrite.before[:3])
     if len(rewrite.before) > 3:
@@ -68,7 +68,7 @@ def _items(
 
 
 class _Writer:
-    """Expressions in a line, their parts by the names that the program has for them."""
+    """Writes expressions in one line, with the program's names for their parts."""
 
     def __init__(
         self, before: Origins, name: Callable[[Expr], str | None], new_name: Callable[[Expr], str | None]
@@ -106,7 +106,7 @@ class _Writer:
         return self._name(expr) or (self._text(expr, depth) if depth else _CUT)
 
     def _text(self, expr: Expr, depth: int) -> str:
-        # It goes MAX_DEPTH deep.
+        # The recursion is MAX_DEPTH deep.
         match expr:
             case Call():
                 parts = [self._part(arg, depth - 1) for arg in expr.args]

@@ -44,8 +44,8 @@ def pipeline_view(
     times: bool = False,
 ) -> PipelineView:
     """Build the view of a module that goes through `passes`, one after the other; with `against`, through
-    others too. A Sequential stands for its passes, a text for the pipeline that it names. `times` records how
-    long each took.
+    other passes too. A Sequential stands for its passes, a text for the pipeline that it names. With `times`,
+    the time of each pass is recorded.
     """
     builder = _Builder(times)
     first = builder.pipeline(module, _flat(passes))
@@ -56,7 +56,7 @@ def pipeline_view(
 
 
 def _flat(passes: Sequence[Pass] | str | Pass) -> list[Pass]:
-    """List the passes of a pipeline, with those of its parts in place."""
+    """List the passes of a pipeline, including those of nested pipelines."""
     steps = [passes] if isinstance(passes, Pass) else Sequential(passes).passes
     flat: list[Pass] = []
     for step in steps:
@@ -144,8 +144,8 @@ class _Builder:
         steps = rewrite_steps(
             recorder, before.origins, after.origins, before.program.name, after.program.name
         )
-        told_in_words = self._say(name, own, removed, pairs)
-        self._stage(after, name, what, source, before, told_in_words, pairs, removed, ms, recorder, steps)
+        sentence = self._say(name, own, removed, pairs)
+        self._stage(after, name, what, source, before, sentence, pairs, removed, ms, recorder, steps)
         return after
 
     def _stage(
@@ -261,7 +261,7 @@ class _Builder:
         counts = [
             (sum(item.mark == Fate.REWRITTEN for item in own), "rewritten"),
             (sum(item.mark == Fate.ADDED for item in own), "added"),
-            (len(removed), "gone"),
+            (len(removed), "removed"),
         ]
         text = ", ".join(f"{count:,} {word}" for count, word in counts if count)
         if not text:
@@ -272,8 +272,9 @@ class _Builder:
     def _summary(self, stages: list[int]) -> str:
         first, last = self.stages[stages[0]].totals, self.stages[stages[-1]].totals
         acted = sum(not self.stages[n].same for n in stages[1:])
+        passes = f"{len(stages) - 1} pass{'' if len(stages) == 2 else 'es'}"
         return (
-            f"{len(stages) - 1} passes, {acted} of which change the program: from "
+            f"{passes}, {acted} of which change{'s' if acted == 1 else ''} the program: from "
             f"{counted(first.expressions, 'expression')} to {last.expressions:,}."
         )
 
@@ -337,7 +338,7 @@ def _costs(module: IRModule) -> dict[Expr, Cost]:
 
 
 def _kernel_traffic(module: IRModule) -> int:
-    """Bytes that kernels read and write."""
+    """Return the bytes that kernels read and write."""
     try:
         typed = infer_types(module)
     except RelayError:

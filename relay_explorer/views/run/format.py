@@ -15,7 +15,7 @@ KernelIndex = Annotated[int, Index("kernels")]
 
 
 class Rule(NamedTuple):
-    """A rule that schedules kernels: how its marks are drawn."""
+    """A schedule rule, and how the marks of its kernels are drawn."""
 
     name: str
     shape: Shape
@@ -24,8 +24,8 @@ class Rule(NamedTuple):
 
 class RunKernel(NamedTuple):
     """A kernel: its row, its name, its rule (an index), operations and bytes of one call, nanoseconds of all
-    its calls, how many these are, the least nanoseconds that the machine's limits allow for them, whether
-    arithmetic is the limit (else memory), and what is said of it.
+    its calls, their number, the fewest nanoseconds that the machine's limits allow for them, whether
+    arithmetic is the limit (else memory), and its two sentences.
     """
 
     row: RowIndex
@@ -42,7 +42,7 @@ class RunKernel(NamedTuple):
 
 
 class RunLaunch(NamedTuple):
-    """A call of a kernel (an index), with the nanoseconds at which it begins, and its duration."""
+    """A call of a kernel (an index): its start and its duration in nanoseconds."""
 
     kernel: KernelIndex
     start: Amount
@@ -50,7 +50,7 @@ class RunLaunch(NamedTuple):
 
 
 class Level(NamedTuple):
-    """A kernel that can be seen at every level."""
+    """A kernel (an index), and its view at every level."""
 
     kernel: KernelIndex
     view: LoweringView
@@ -58,8 +58,8 @@ class Level(NamedTuple):
 
 @as_object
 class Machine(NamedTuple):
-    """What ran the program: its name, what the kernels were made for, threads, and the most that it can do,
-    in operations and bytes per second.
+    """The machine that ran the program: its name, the target of the kernels, the number of threads, and its
+    limits in operations and bytes per second.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Machine(NamedTuple):
 class RunView(View):
     """A measured run: every kernel under the machine's limits, every launch in time. The kernels are sorted,
     those with the most time first; `levels` has the lowering views of some of them, by their numbers. With
-    `live`, Python can make those of the others.
+    `live`, Python can build those of the others.
     """
 
     kind: ClassVar[str] = "run"
@@ -90,7 +90,7 @@ class RunView(View):
     live: Annotated[bool, Wire(omitted=True)] = False
 
     def measured(self, kernel: RunKernel) -> str:
-        """Write a kernel's time, for the still picture."""
+        """Write a kernel's time, for the static picture."""
         total = sum(k.ns for k in self.kernels)
         rate = f", {kernel.flops * kernel.calls / kernel.ns:.3g} GFLOP/s" if kernel.flops else ""
         return f"{kernel.ns / total:.1%}, {kernel.ns / 1e6:.3g} ms{rate}"

@@ -44,10 +44,10 @@ def run(measured: Measurement, times: Sequence[int]) -> Sentence:
 
 
 def run_why(measured: Measurement, least: int, busy: int) -> Sentence:
-    """Explain the limits of the machine, and where the numbers come from."""
+    """Compare the run with the limits of the machine, and say how it was measured."""
     between, where = measured.span - busy, ""
     if measured.executor in _CALLERS:
-        # Their calls take longer where a clock is read: the run without one tells what passes between them.
+        # Reading the clock delays these calls, so the time between them is taken from a run without it.
         between, where = max(measured.ns - busy, 0) or between, f", {_CALLERS[measured.executor]}"
     after = f", and {duration(between)} pass between them{where}" if len(measured.launches) > 1 else ""
     several = len({launch.kernel for launch in measured.launches}) > 1

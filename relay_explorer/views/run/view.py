@@ -16,8 +16,8 @@ from ..lowering.view import lowering_view
 from . import sentences as say
 from .format import Level, Machine, Rule, RunKernel, RunLaunch, RunView
 
-OPENED = 3  # kernels, those with the most time, that a page has at every level unless told otherwise
-LAUNCHES = 20_000  # of a run that a page shows
+OPENED = 3  # the number of kernels with the most time that a page shows at every level by default
+LAUNCHES = 20_000  # the most that a page shows of a run
 Choice = str | int | Sequence[str | int] | None
 
 # How the marks of each rule are drawn, in the order of the legend.
@@ -35,8 +35,8 @@ def run_view(
 ) -> RunView:
     """Build the view of a measurement. `kernel` selects the kernels that the page shows at every level: a
     name or a number (in the order of the measurement), which is shown first; several of them, none of them
-    (`[]`), or, without it, the OPENED that take most of the time. `made` are the kernels themselves, if they
-    are available; otherwise they are compiled again.
+    (`[]`), or, without it, the OPENED that take most of the time. `compiled` are the kernels themselves, if
+    they are available; otherwise they are compiled again.
     """
     if len(measured.launches) > LAUNCHES:
         raise RelayError(
@@ -59,9 +59,10 @@ def run_view(
     rank_of = {number: rank for rank, number in enumerate(order)}
     least = sum(k.least for k in kernels)
     opened = _opened(measured, kernel, order)
-    there = compiled or ()
+    available = compiled or ()
     levels = [
-        Level(rank_of[n], lowering_view(there[n] if n < len(there) else measured.remade(n))) for n in opened
+        Level(rank_of[n], lowering_view(available[n] if n < len(available) else measured.remade(n)))
+        for n in opened
     ]
     most = measured.limits
     return RunView(

@@ -11,7 +11,7 @@ from ..words import counted
 
 
 class Key(NamedTuple):
-    """What is computed, the same in all forms: its name in the first, and the expression."""
+    """A computation that is the same in all forms: its name in the first one, and the expression."""
 
     name: str
     what: str
@@ -25,8 +25,8 @@ class Span(NamedTuple):
 
 
 class Item(NamedTuple):
-    """An expression of a form: how often it was evaluated, the bytes of one value, and of each run the step
-    that made the value and the last that needs it.
+    """An expression of a form: how often it was evaluated, the bytes of one value, and for each evaluation
+    the step that computed the value and the last that needs it.
     """
 
     key: Annotated[int, Index("keys")]
@@ -36,7 +36,7 @@ class Item(NamedTuple):
     lives: Annotated[tuple[Span, ...], Flat()]
 
     def measured(self) -> str:
-        """How often an expression was evaluated, and how long its first value was needed."""
+        """Write how often an expression was evaluated, and how long its first value was needed."""
         text = "once" if self.runs == 1 else counted(self.runs, "time")
         if not self.lives:
             return text
@@ -53,9 +53,9 @@ class Peak(NamedTuple):
 
 @as_object
 class Form(NamedTuple):
-    """One way to write the computation. `first` and `last` are its rows (-1: it is too long to be written),
-    `steps` those recorded of `total`, `live` the bytes that are needed after each, `peak` the step with most
-    and how many.
+    """A form of the computation. `first` and `last` are its rows (-1: it is too long to be shown), `steps` is
+    the number of recorded steps, out of `total`, `live` the bytes that are live after each, `peak` the step
+    with the most live bytes and their number.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""The sharing view's data: one computation as a graph, with `let`, and expanded into a tree; how often
-each expression is evaluated, and how long its value is needed. All of it is measured: each form is run, and
-the run recorded.
+"""The sharing view's data: one computation as a graph, with `let`, and expanded into a tree; how often each
+expression is evaluated, and how long its value is needed. All of this is measured on a recorded run of each
+form.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .format import Form, Item, Key, Peak, SharingView, Span
 
 GRAPH, LET, TREE = "as a graph", "with let", "as a tree"
 LIMIT = 2_000  # steps of each run
-LARGEST = 1_000  # expressions of a program that is written out
+LARGEST = 1_000  # expressions of the tree; a larger one is not shown
 MAX_LIVES = 200
 MAX_LENGTH = 60  # characters of an expression
 
@@ -52,14 +52,14 @@ def sharing_view(module: IRModule, args: Sequence[object] = (), title: str = "")
     """Build the view of a module's `@main`, run for `args`; without them, tensors of static shapes are filled
     with ones.
 
-    A program whose run goes wrong is an error, and so are arguments that it does not take.
+    Raise the error of a run that fails, and an error for arguments that the program does not accept.
     """
     inputs = args or ones(module)
     return _Builder(_written(ToGraphNormalForm()(module), inputs), inputs).view(title)
 
 
 def ones(module: IRModule) -> list[Any]:
-    """Arguments for `@main`: ones, of the types that its parameters say."""
+    """Return arguments for `@main`: tensors of ones, with the types of its parameters."""
     import numpy
 
     tensors = []
@@ -205,7 +205,7 @@ class _Builder:
 
 
 class _Measured:
-    """What a run says of each expression."""
+    """The measurements of a run: the values of each expression, and the lifetimes of objects."""
 
     def __init__(self, run: Evaluation) -> None:
         self.run = run
@@ -213,15 +213,15 @@ class _Measured:
         self.heap = Heap(lambda closure: "", lambda closure: [""] * len(closure.captured), scalars=True)
         self.heap.held.update({id(cell): held for cell, held in run.cells})
         self.values: dict[Expr, list[tuple[int, Value]]] = {}  # (step, value)
-        self.owned: dict[int, int] = {}  # by object: its bytes, of those that the program computed
-        self._given()
+        self.owned: dict[int, int] = {}  # by object that the program computed: its bytes
+        self._add_inputs()
         for number, step in enumerate(run.steps[: self.end]):
             self._step(number, step)
         result = getattr(run.steps[-1], "value", None)
         self.last = self.heap.last_steps(run.activations, self.end, result, not run.left_out)
 
-    def _given(self) -> None:
-        """Arguments and constants are there from the start."""
+    def _add_inputs(self) -> None:
+        """Add the arguments and constants, which exist from the start."""
         constants = [a.frame[slot] for a in self.run.activations for slot, _ in a.code.constants]
         for value in (*self.run.args, *constants):
             list(self.heap.add(value, 0, -1))
@@ -235,11 +235,11 @@ class _Measured:
                 elif step.instruction.kind is Kind.WRITE:
                     cell, value = (step.activation.frame[s] for s in step.instruction.operands)
                     self.heap.write(cell, value, number)
-                self._has(step.instruction.node, step.value, number)
+                self._add_value(step.instruction.node, step.value, number)
             case Returned():
-                self._has(step.instruction.node, step.value, number)
+                self._add_value(step.instruction.node, step.value, number)
 
-    def _has(self, node: Expr, value: Value, step: int) -> None:
+    def _add_value(self, node: Expr, value: Value, step: int) -> None:
         for new in self.heap.add(value, step, 0):
             thing = self.heap.things[new].value
             self.owned[new] = int(thing.nbytes) if is_tensor(thing) else 0
@@ -256,7 +256,7 @@ class _Measured:
         return max(step, min(self.last[number], self.end - 1)) if number >= 0 else step
 
     def live(self) -> list[int]:
-        """After each step, the bytes of computed values that something still needs."""
+        """Return, for each step, the bytes of the computed values that are still needed after it."""
         change = [0] * (self.end + 1)
         for number, size in self.owned.items():
             created = self.heap.things[number].step

@@ -16,7 +16,7 @@ StepIndex = Annotated[int, Index("steps")]
 
 
 class Mark(IntEnum):
-    """What a step of inference does."""
+    """The kind of a step of inference."""
 
     GENERATE = 0
     UNIFY = 1
@@ -28,7 +28,7 @@ class Mark(IntEnum):
 
 
 class Status(IntEnum):
-    """Where a relation stands."""
+    """The status of a relation."""
 
     APPEARS = 0
     QUEUED = 1
@@ -123,8 +123,9 @@ Change = Appears | Typed | Unified | Moved | Queued | Requeued | Popped
 
 
 class Step(NamedTuple):
-    """One step of inference: the sentence, the earlier steps that it used, and what it changed. The state
-    after a step is that of the step before with its changes applied in order, starting from nothing.
+    """One step of inference: its sentence, the earlier steps whose results it used, and its changes. Applied
+    in order to the state after the previous step, they give the state after this one; the first state is
+    empty.
     """
 
     mark: Annotated[int, OneOf(Mark)]
@@ -135,7 +136,7 @@ class Step(NamedTuple):
 
 
 class ChainLink(NamedTuple):
-    """One link of the chain that led to a type."""
+    """One link of the chain of steps that led to a type."""
 
     step: StepIndex
     row: RowOrNone
@@ -152,8 +153,8 @@ class Side(NamedTuple):
 
 @as_object
 class Conflict(NamedTuple):
-    """Why a program is refused. A side that has no type (nothing disagrees: too little is known) has "" for
-    it, and then neither is drawn.
+    """Why a program is rejected. If no types disagree, because too little is known, a side has "" for its
+    type, and neither side is drawn.
     """
 
     step: StepIndex
@@ -185,14 +186,14 @@ class TypesView(View):
     start: Annotated[StepIndex | None, Wire(omitted=True)] = None
 
     def beside(self) -> dict[int, str]:
-        """By row, the variables' types after the last step."""
+        """Return, by row, the types of its variables after the last step."""
         types: dict[int, list[str]] = {}
         for row, text in self._final_types():
             types.setdefault(row, []).append(text)
         return {row: ", ".join(texts) for row, texts in types.items()}
 
     def _final_types(self) -> Iterator[tuple[int, str]]:
-        """For each variable that has a row: the row, and the variable's name and type after the last step."""
+        """Iterate over the variables that have a row: the row, and name and type after the last step."""
         parent = list(range(len(self.variables)))
         types: dict[int, str] = {}
 

@@ -19,7 +19,7 @@ Show = Callable[[Type], str]
 
 
 class Narrator:
-    """Write the sentences about steps.
+    """Writes the sentences about steps.
 
     `name` gives an expression's printed name; `variable` the name of the type variable of an expression (or
     of a solver's variable without one); `show` a type as it is known at this moment, variables by their
@@ -52,7 +52,7 @@ class Narrator:
         """Return the sentence of a step, once its changes have been applied."""
         if step.refused is not None:
             sentence, _ = refusal(step.refused)
-            return (f"**No.** {sentence[0][:1].upper()}{sentence[0][1:]}.", *sentence[1:])
+            return (f"**Type error.** {sentence[0][:1].upper()}{sentence[0][1:]}.", *sentence[1:])
         main = step.main
         if isinstance(main, Typed):
             return self._typed(main, step)
@@ -186,7 +186,7 @@ class Narrator:
                 operator,
                 self.formula(constraint),
             )
-        determined = self._told(operands, main)
+        determined = self._determined(operands, main)
         if _complete(main.reads[-1]):
             if not determined:
                 return "{0} holds: all types that it reads were known already, and agree." + self._moved(
@@ -207,15 +207,15 @@ class Narrator:
         sentence = f"{{0}} can be solved now: {prefix}{{1}} = {{2}}"
         mates = self.classmates(call, output)[:3]
         if mates:
-            become = "become" if len(mates) > 1 else "becomes"
-            sentence += f"; {_listed(len(mates), len(args))}, in the same class, {become} it too"
+            verb = "are" if len(mates) > 1 else "is"
+            sentence += f", and so {verb} {_listed(len(mates), len(args))}, which {verb} in the same class"
             args += mates
         if determined:
             sentence += f".\nFrom the result follows: {_are(determined, len(args))}"
             args += determined
         return f"{sentence}." + self._moved(step, " " if determined else "\n"), *args
 
-    def _told(self, operands: list[tuple[Expr, Type]], main: Started) -> list[str]:
+    def _determined(self, operands: list[tuple[Expr, Type]], main: Started) -> list[str]:
         """Return the arguments whose type the relation determined, with that type; of several types, the
         first only.
         """
@@ -237,13 +237,13 @@ class Narrator:
 
 
 def _listed(count: int, start: int = 0) -> str:
-    """Placeholders as a list in words: `{0}, {1} and {2}`."""
+    """Return placeholders as a list in words: `{0}, {1} and {2}`."""
     places = [f"{{{i}}}" for i in range(start, start + count)]
     return places[0] if count == 1 else f"{', '.join(places[:-1])} and {places[-1]}" if places else ""
 
 
 def _are(parts: list[str], start: int) -> str:
-    """`{1} and {2} are {3}`: the last of `told` is the type."""
+    """Return `{1} and {2} are {3}`: the last of `parts` is the type."""
     count = len(parts) - 1
     return f"{_listed(count, start)} {'are' if count > 1 else 'is'} {{{start + count}}}"
 

@@ -28,7 +28,7 @@ def told(steps: list[Step]) -> list[Step]:
 
 
 def annotated_run(steps: list[Step], at: int) -> int:
-    """How many steps from `at` on introduce annotated variables: these are told as one."""
+    """Count the steps from `at` on that introduce annotated variables: they are shown as one."""
     count = 0
     while at + count < len(steps):
         main = steps[at + count].main

@@ -60,7 +60,7 @@ def types_view(inference: Inference, title: str = "") -> TypesView:
 
 
 class _Builder:
-    """Replays the recording, and writes down what changes in each step."""
+    """Replays the recording, and collects the changes of each step."""
 
     def __init__(self, inference: Inference, program: ProgramRows) -> None:
         self.inference = inference
@@ -79,7 +79,9 @@ class _Builder:
         self.renumbered: dict[int, int] = {}
         self.row = -1
         self.members: dict[int, list[int]] = {}  # by root: the variables of the class
-        self.narrator = Narrator(self.name, self.variable, self.show, self.known, self.classmates, self._law)
+        self.narrator = Narrator(
+            self.name, self.variable, self.show, self.known, self.classmates, self._formula
+        )
 
     def view(self, title: str) -> TypesView:
         pending = told(self.history.steps)
@@ -203,7 +205,7 @@ class _Builder:
                 ends.append(variable)
         number = self.relation_numbers[constraint.number] = len(self.relations)
         name = getattr(getattr(constraint.call, "op", None), "name", None) or constraint.relation.name
-        text = f"{name}: {self._law(constraint)}"
+        text = f"{name}: {self._formula(constraint)}"
         self.relations.append(RelationBox(name, self.program.row(constraint.call), text, tuple(ends)))
         self.changes.append(data.Moved("r", number, 0))
         return number
@@ -217,7 +219,7 @@ class _Builder:
             expr = parts[position] if position < len(parts) else constraint.call
             yield arg, self.by_expr.get(expr) if expr is not None else None
 
-    def _law(self, constraint: Constraint) -> str:
+    def _formula(self, constraint: Constraint) -> str:
         names = [
             short_type(self.now.resolve(arg), self._variable_name)
             if variable is None
@@ -232,7 +234,7 @@ class _Builder:
     # -- steps
 
     def _write(self, played: list[Played]) -> None:
-        """One step of the view: one of the recording, or several annotated parameters."""
+        """Add a step of the view: one of the recording, or several annotated parameters."""
         self.changes: list[Change] = []
         first = played[0]
         place = step_expr(first)
@@ -318,8 +320,9 @@ class _Builder:
         return Side(self.show(type_) if type_ is not None else "", chain)
 
     def _start(self) -> int | None:
-        """Return the step that is shown first: where a waiting relation could go on, because that explains
-        most; the conflict, if there is one.
+        """Return the step that is shown first: one in which a waiting relation can continue, because that
+        explains the most. None is the last step: the conflict, if there is one, or the end of a long
+        inference.
         """
         if not self.inference.succeeded or len(self.steps) > MAX_STEPS_TO_START_INSIDE:
             return None
@@ -335,16 +338,16 @@ class _Builder:
         if self.inference.succeeded:
             return f"The program is well typed: {counts}."
         message = getattr(self.inference.error, "message", "")
-        return f"The program is refused: {message}. {counts[:1].upper()}{counts[1:]}."
+        return f"The program is rejected: {message}. {counts[:1].upper()}{counts[1:]}."
 
 
 def _plain(text: str) -> str:
-    """Text as a template without arguments."""
+    """Return a text as a template without arguments."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
 def _known(type_: Type) -> int:
-    """0: nothing is known, 1: a part, 2: everything."""
+    """Return how much of a type is known: 0 for nothing, 1 for a part, 2 for everything."""
     if type_.__class__ is TensorType:
         return 2
     if isinstance(type_, InferenceVariable):

@@ -99,8 +99,8 @@ function card(explorer, frame, { height, on, left }) {
       "p",
       { class: "turn" },
       "↻ ",
-      turn > 0 ? `iteration ${turn} in this frame` : "in the frame of its caller",
-      h("small", null, " a tail call: the stack does not grow"),
+      turn > 0 ? `${turn} tail ${turn === 1 ? "call" : "calls"} in this frame` : "in the frame of its caller",
+      h("small", null, " the stack does not grow"),
     );
   return h(
     "li",

@@ -170,7 +170,7 @@ export function drawGraph(model, pane, step, onValue) {
       : model.title(v).replace(/ [\w.]*\./, " ");
     const told = back
       ? `${label}: the backward pass through ${model.title(v)}`
-      : `${label}${values[v].kept === NUMBERS ? `, ${size(values[v].bytes)} kept` : ""}`;
+      : `${label}${values[v].kept === NUMBERS ? `, ${size(values[v].bytes)} stored` : ""}`;
     return h(
       "button",
       {

@@ -39,10 +39,10 @@ export function createTools(explorer) {
   const near = h(
     "span",
     { class: "seg wide" },
-    "neighbours",
+    "neighbors",
     h(
       "span",
-      { class: "group", role: "group", "aria-label": "neighbours shown" },
+      { class: "group", role: "group", "aria-label": "neighbors shown" },
       radii.map(([, b]) => b),
     ),
   );

@@ -96,7 +96,7 @@ export function keyBindings(explorer) {
     { keys: ["g"], label: "between program and graph", run: across },
     {
       keys: ["n"],
-      label: "only the neighbours: 1, 2, 3 edges away, then all again",
+      label: "only the neighbors: 1, 2, 3 edges away, then all again",
       run: () => explorer.setNear(((explorer.chosen.near?.radius ?? 0) + 1) % 4),
     },
     { keys: ["+", "="], shown: ["+"], label: "zoom in", run: () => graph.zoom(1.3) },

@@ -163,7 +163,7 @@ export class IrExplorer {
         [
           ["↑↓", "move"],
           ["g", "program or graph"],
-          ["n", "neighbours"],
+          ["n", "neighbors"],
           ["/", "find"],
           ["?", "keys"],
         ].map(([k, what]) => h("span", null, h("kbd", null, k), ` ${what}`)),

@@ -232,8 +232,8 @@ function card(explorer, frame, height, on) {
         "p",
         { class: "turn" },
         "↻ ",
-        `iteration ${turn} in this frame`,
-        h("small", null, " a tail call: the stack does not grow"),
+        `${turn} tail ${turn === 1 ? "call" : "calls"} in this frame`,
+        h("small", null, " the stack does not grow"),
       ),
     (shown || on) &&
       line &&

@@ -75,7 +75,12 @@ export function residualColumns(model) {
         fill(
           cell,
           frame < 0 && h("span", { class: "soft" }, "left out"),
-          h("span", { class: "maker" }, name, turn > 0 && h("span", { class: "soft" }, ` iteration ${turn}`)),
+          h(
+            "span",
+            { class: "maker" },
+            name,
+            turn > 0 && h("span", { class: "soft" }, ` recursive call ${turn}`),
+          ),
           !needed && h("span", { class: "soft" }, " not needed"),
           effect > 0 &&
             h(

@@ -33,7 +33,7 @@ export function drawCalls(el, model, step, go) {
           onclick: () => go(frame.begins),
         },
         h("b", null, frame.name),
-        frame.turn > 0 && h("span", { class: "turn" }, `iteration ${frame.turn}`),
+        frame.turn > 0 && h("span", { class: "turn" }, `recursive call ${frame.turn}`),
         frame.asked && h("span", { class: "turn" }, "written"),
         h(
           "span",
