@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 ROUNDS = 7
 LEAST = 0.1  # seconds of a measurement; a shorter run is repeated
 IMPORTS = ("import relay_explorer", "from relay_explorer import relay")
-BUILDING = "building ResNet-18, without compiling kernels"  # other processes compile these
+BUILDING = "building ResNet-18, without compiling kernels"  # which happens in other processes
 BUILD = """
 import time
 from relay_explorer import build, models
@@ -43,7 +43,7 @@ Run = Callable[[], object]
 
 
 def cases() -> dict[str, tuple[Run, float]]:
-    """Return what is timed, and how often a run does it; both commits run this code."""
+    """Return the timed functions, and the number of runs per measurement; both commits execute this code."""
     from relay_explorer import models, relay, transform
     from relay_explorer.ir import Call, Expr, IRModule
     from relay_explorer.typing import infer_types
@@ -131,11 +131,11 @@ def cases() -> dict[str, tuple[Run, float]]:
 
 def serve() -> None:
     """Run the case that each line of the input names; print the time of its fastest run."""
-    known = cases()
-    print(json.dumps(list(known)), flush=True)
+    timed = cases()
+    print(json.dumps(list(timed)), flush=True)
     for line in sys.stdin:
         name = json.loads(line)
-        run, count = known[name]
+        run, count = timed[name]
         clock = time.perf_counter if name.startswith(COMPILED) else time.process_time
         run()
         gc.collect()
@@ -210,11 +210,11 @@ def main() -> None:
         trees = {"before": Tree(options.tree.resolve(), bytecode), "now": Tree(ROOT, bytecode)}
         names = [n for n in (*IMPORTS, *trees["now"].cases, BUILDING) if n.startswith(options.only)]
         best = {key: dict.fromkeys(names, float("inf")) for key in trees}
-        for turn in range(options.rounds):
+        for iteration in range(options.rounds):
             for name in names:
-                if turn and name == BUILDING:  # it takes a minute
+                if iteration and name == BUILDING:  # it takes a minute
                     continue
-                for key, tree in list(trees.items())[:: 1 if turn % 2 else -1]:
+                for key, tree in list(trees.items())[:: 1 if iteration % 2 else -1]:
                     times = [tree.seconds(name) for _ in range(5 if name in IMPORTS else 1)]
                     best[key][name] = min(best[key][name], *times)
     before, now = best["before"], best["now"]

@@ -43,7 +43,7 @@ def measure(name: str, program: str) -> dict[str, float]:
 
 
 def imported(program: str) -> Any:
-    """Import what a program needs, which does not count as building."""
+    """Import the libraries of a program, because importing does not count as building."""
     if program == "ours":
         from relay_explorer.lower.require import tvm
 

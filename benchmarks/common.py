@@ -1,4 +1,4 @@
-"""What the benchmarks share: alternating timing, the machine's name, tables."""
+"""Helpers of the benchmarks: alternating timing, a description of the machine, tables."""
 
 from __future__ import annotations
 

@@ -36,7 +36,9 @@ def ladder(calls: int) -> list[str]:
 
 
 def opaque_ladder(calls: int) -> list[str]:
-    """Return the same with an operator in the middle that fuses with nothing, named by every rejection."""
+    """Return the same ladder with an operator in the middle that fuses with nothing; every rejection names
+    it.
+    """
     half = calls // 2
     up = [f"exp(%{k - 1 if k else 'x'})" for k in range(half)]
     return [*up, f"nn.softmax(%{half - 1})", *(f"add(%{half + k}, %{half - 1 - k})" for k in range(half))]

@@ -32,7 +32,9 @@ from relay_explorer.typing import infer_types
 ROUNDS = 25
 LEAST = 0.04  # seconds of a measurement; a shorter run is repeated
 ROOT = Path(__file__).parents[1]
-Case = tuple[Callable[[], object], Callable[[], AbstractContextManager[Any]]]  # what is timed, and a recorder
+Case = tuple[
+    Callable[[], object], Callable[[], AbstractContextManager[Any]]
+]  # the timed function, and its recorder
 
 
 def arguments(module: IRModule, first: Any) -> list[Any]:
@@ -44,7 +46,9 @@ def arguments(module: IRModule, first: Any) -> list[Any]:
 
 
 def cases() -> dict[str, Case]:
-    """Return what is timed, by name. This also runs on the earlier commit, which has no such recorder."""
+    """Return the timed functions, by name. The earlier commit executes this code, too, but has no such
+    recorder.
+    """
     network = models.load("resnet18")
     typed = infer_types(network)
     letters = models.load("char_rnn")
@@ -165,8 +169,8 @@ def measure(name: str, now: Tree, before: Tree | None, rounds: int) -> list[str]
     for run in runs.values():
         run()
     times: dict[str, list[float]] = {key: [] for key in runs}
-    for turn in range(rounds):
-        for key in list(runs)[:: 1 if turn % 2 else -1]:
+    for iteration in range(rounds):
+        for key in list(runs)[:: 1 if iteration % 2 else -1]:
             times[key].append(runs[key]())
     row = [name, f"{min(times['off']) * 1e3:.2f} ms"]
     if before is not None:

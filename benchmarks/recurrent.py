@@ -33,7 +33,7 @@ from benchmarks.recurrent_models import (
 
 OURS = ("aot", "graph", "vm")
 PROGRAMS = ("eager", *OURS, "layer", "onnx", "compile")
-ROUNDS = {"vm": 1, "compile": 1}  # processes of each program; two where nothing else is said
+ROUNDS = {"vm": 1, "compile": 1}  # processes of each program; two for those not listed
 SECONDS = 0.6  # of runs of one network in one process
 MAX_LENGTH = 150  # seconds of a process; networks not measured by then are left out
 
@@ -97,9 +97,9 @@ def best_times(threads: int, names: list[str]) -> dict[tuple[str, str], float]:
     env = {**os.environ, "TVM_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
     fastest: dict[tuple[str, str], float] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for turn in range(2):
+        for iteration in range(2):
             for program in PROGRAMS:
-                if turn < ROUNDS.get(program, 2):
+                if iteration < ROUNDS.get(program, 2):
                     command = [sys.executable, "-m", "benchmarks.recurrent", "--one", program, str(threads)]
                     text = _output([*command, folder, *names], env, program)
                     for line in text.splitlines():

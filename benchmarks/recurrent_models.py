@@ -93,9 +93,7 @@ def weights_of(name: str) -> dict[str, np.ndarray]:
 
 
 def data_of(name: str) -> Any:
-    """Return what a network reads, as a Python value: an array (STEPS, INPUTS), indices of letters, a
-    tree.
-    """
+    """Return a network's input as a Python value: an array (STEPS, INPUTS), indices of letters, a tree."""
     numbers = np.random.default_rng(1)
     if name in CELL_NETWORKS:
         return numbers.normal(size=(STEPS, INPUTS)).astype("float32")

@@ -56,7 +56,7 @@ def prepared(name: str, program: str) -> Callable[[], Any] | None:
     inputs: tuple[Any, ...]
     if name in CELL_NETWORKS:
         net = (Layer if program == "layer" else Loop)(name).eval()
-        order = ("input_weight", "state_weight", "input_bias", "state_bias")  # as PyTorch has them
+        order = ("input_weight", "state_weight", "input_bias", "state_bias")  # in PyTorch's order
         for param, key in zip(net.parameters(), order, strict=True):
             param.copy_(weights[key])
         rows = torch.from_numpy(data)

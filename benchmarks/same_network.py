@@ -12,7 +12,7 @@ import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import fx, nn
-from torch.nn import functional as F  # its usual name
+from torch.nn import functional as F  # PyTorch's usual alias
 
 from relay_explorer.ir import Call, Constant, Expr, IRModule, Op, TupleGetItem, Var
 from relay_explorer.ir.narrow import as_tensor_type

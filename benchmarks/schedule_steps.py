@@ -51,12 +51,12 @@ def shortest(sch: Any, target: Target) -> float:
     tensors = [tvm().runtime.tensor(a) for a in (*arrays, np.zeros((SIZE, SIZE), "float32"))]
     run(*tensors)
     np.testing.assert_allclose(tensors[2].numpy(), arrays[0] @ arrays[1], rtol=1e-3, atol=1e-3)
-    fastest, turns, end = float("inf"), 0, time.perf_counter() + SECONDS
-    while turns < LEAST or time.perf_counter() < end:
+    fastest, count, end = float("inf"), 0, time.perf_counter() + SECONDS
+    while count < LEAST or time.perf_counter() < end:
         start = time.perf_counter()
         run(*tensors)
         fastest = min(fastest, time.perf_counter() - start)
-        turns += 1
+        count += 1
     return fastest
 
 

@@ -1,5 +1,3 @@
-"""The graded exercises: their sources, and the tools that make notebooks of them and grade what comes
-back.
-"""
+"""The graded exercises: their sources, and the tools that generate notebooks and grade submissions."""
 
 from __future__ import annotations

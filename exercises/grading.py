@@ -24,10 +24,10 @@ from .nbgrader_config import configure
 
 Submission = tuple[str, str, Path]  # student, exercise, notebook
 CELL_SECONDS = 60
-GRADED_SECONDS = 180  # checks end what never ends by themselves; on a busy machine that takes its time
-NOTEBOOK_SECONDS = 600  # when they have passed, what is left of a notebook gets little
+GRADED_SECONDS = 180  # per cell; checks stop endless code themselves, but slowly on a busy machine
+NOTEBOOK_SECONDS = 600  # per notebook; after that, its remaining cells get little time
 LITTLE = 2
-# nbgrader's. What it leaves empty here is for those who enter dates and names in its database.
+# nbgrader's columns. Those that stay empty are for courses with dates and names in nbgrader's database.
 COLUMNS = (
     "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email", "raw_score",
     "late_submission_penalty", "score", "max_score",
@@ -40,18 +40,18 @@ def submitted(folder: Path) -> Iterator[Submission]:
     """
     for student in sorted(path for path in folder.iterdir() if path.is_dir()):
         for name in notebooks.names():
-            for place in (student / name / f"{name}.ipynb", student / f"{name}.ipynb"):
-                if place.is_file():
-                    yield student.name, name, place
+            for path in (student / name / f"{name}.ipynb", student / f"{name}.ipynb"):
+                if path.is_file():
+                    yield student.name, name, path
                     break
 
 
 def strays(folder: Path, submissions: list[Submission]) -> list[Path]:
-    """Return the notebooks in a folder that are not submissions, because of their names or places; hidden
-    ones are left out.
+    """Return the notebooks in a folder that are not submissions because of their names or folders; hidden
+    ones are ignored.
     """
-    known = {path for _, _, path in submissions}
-    others = [path.relative_to(folder) for path in folder.rglob("*.ipynb") if path not in known]
+    accepted = {path for _, _, path in submissions}
+    others = [path.relative_to(folder) for path in folder.rglob("*.ipynb") if path not in accepted]
     return sorted(path for path in others if not any(part.startswith(".") for part in path.parts))
 
 
@@ -64,20 +64,20 @@ def grade_folder(folder: Path, out: Path, graded: Path | None = None) -> int:
     for path in unknown:
         print(f"{path} is not graded: a submission is STUDENT/EXERCISE.ipynb", file=sys.stderr)
     if not submissions:
-        known = ", ".join(notebooks.names())
+        choices = ", ".join(notebooks.names())
         print(
-            f"No submissions in {folder}: expected STUDENT/EXERCISE.ipynb, with EXERCISE one of {known}",
+            f"No submissions in {folder}: expected STUDENT/EXERCISE.ipynb, with EXERCISE one of {choices}",
             file=sys.stderr,
         )
         return 1
     out.parent.mkdir(parents=True, exist_ok=True)
-    with out.open("a"):  # what cannot be written is said now, and not in an hour
+    with out.open("a"):  # fails now, and not in an hour, if the file cannot be written
         pass
-    # nbgrader calls `alembic` by its name: it lies beside the Python that runs.
+    # nbgrader runs `alembic` by its name; the program is next to this Python's executable.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module="nbgrader")  # its queries warn about themselves
-        warnings.filterwarnings("ignore", module="nbformat")  # cells that were copied or put back
+        warnings.filterwarnings("ignore", module="nbgrader")  # about its own queries
+        warnings.filterwarnings("ignore", module="nbformat")  # about cells that were copied or restored
         root = Path(place)
         failed = _grade(root, submissions)
         _export(root, out, submissions, set(failed))
@@ -130,14 +130,14 @@ def _grade(root: Path, submissions: list[Submission]) -> dict[tuple[str, str], s
     from nbgrader.apps import NbGraderAPI
 
     for name in {name for _, name, _ in submissions}:
-        place = root / "source" / name / f"{name}.ipynb"
-        place.parent.mkdir(parents=True)
-        place.write_text(notebooks.text(notebooks.source(name)), "utf-8")
+        path = root / "source" / name / f"{name}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(notebooks.text(notebooks.source(name)), "utf-8")
     ids = _ids(submissions)
     for student, name, path in submissions:
-        place = root / "submitted" / ids[student] / name / f"{name}.ipynb"
-        place.parent.mkdir(parents=True)
-        missing = _repaired(path, place, name)
+        target = root / "submitted" / ids[student] / name / f"{name}.ipynb"
+        target.parent.mkdir(parents=True)
+        missing = _repaired(path, target, name)
         if missing:
             print(f"{student}/{name}: graded cells were missing: {', '.join(missing)}", file=sys.stderr)
     api = NbGraderAPI(config=_config(root))
@@ -154,33 +154,33 @@ def _grade(root: Path, submissions: list[Submission]) -> dict[tuple[str, str], s
 
 
 def _repaired(path: Path, place: Path, name: str) -> list[str]:
-    """Copy a submission. Graded cells that were deleted, or that lost their metadata in a tool, are added
-    again at the end and reported; of a duplicated cell only the first keeps its metadata, since nbgrader
-    refuses duplicates. A file that is not a notebook is copied unchanged, and nbgrader reports the
-    reason.
+    """Copy a submission. Graded cells that were deleted, or that lost their metadata in another tool, are
+    added again at the end and reported. Of a duplicated cell only the first keeps its metadata, since
+    nbgrader refuses duplicates. A file that is not a notebook is copied unchanged, so that nbgrader reports
+    the reason.
     """
     read: Any = nbformat.read
     try:
         notebook = read(path, as_version=4)
-    except Exception:  # whatever is wrong with it
+    except Exception:  # any error: the file may be invalid in many ways
         shutil.copyfile(path, place)
         return []
-    known = set()
+    identifiers = set()
     for cell in notebook.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if grade_id is not None and grade_id in known:
+        if grade_id is not None and grade_id in identifiers:
             del cell.metadata["nbgrader"]
-        known.add(grade_id)
+        identifiers.add(grade_id)
     released = read(notebooks.path_of("release", name), as_version=4).cells
     graded = [cell for cell in released if cell.metadata.get("nbgrader", {}).get("grade")]
-    missing = [cell for cell in graded if cell.metadata["nbgrader"]["grade_id"] not in known]
+    missing = [cell for cell in graded if cell.metadata["nbgrader"]["grade_id"] not in identifiers]
     notebook.cells += missing
     place.write_text(notebooks.text(notebook), "utf-8")
     return [str(cell.metadata["nbgrader"]["grade_id"]) for cell in missing]
 
 
 def _reason(result: dict[str, Any]) -> str:
-    """Return the error behind a failure of nbgrader's, whose own message only says that it failed."""
+    """Return the error that caused a failure of nbgrader, whose own message only says that it failed."""
     messages = f"{result.get('log') or ''}\n{result.get('error') or ''}"
     errors = re.findall(r"^\s*(?:\w+\.)*(\w*(?:Error|Exception)\b.*)$", messages, re.MULTILINE)
     own = [error for error in errors if not error.startswith("NbGraderException")]

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def configure(config: Any) -> None:
-    """What generating and grading need, wherever the course lies."""
+    """Set what generating and grading need, wherever the course's folder is."""
     config.CourseDirectory.course_id = "relay_explorer"
     config.ClearSolutions.code_stub = {"python": "# Your code here.\nraise NotImplementedError"}
     # A wrong answer may run into the time limit of a case in every check; code outside of checks has none.

@@ -1,9 +1,9 @@
-"""Make three notebooks from `exercises/NAME.md`: nbgrader's source, the learners' version, and the
+"""Generate three notebooks from `exercises/NAME.md`: nbgrader's source, the learners' version, and the
 solution.
 
-A cell's options say what it is: `answer` (the name of an answer, with the solution between `### BEGIN
-SOLUTION` and `### END SOLUTION`), or `graded` (the name of what is tested) with `points`, and hidden tests
-between `### BEGIN HIDDEN TESTS` and `### END HIDDEN TESTS`. All other cells are free.
+A cell's options determine its role: `answer` (the name of an answer, with the solution between `### BEGIN
+SOLUTION` and `### END SOLUTION`), or `graded` (the name of the tested property) with `points`, and hidden
+tests between `### BEGIN HIDDEN TESTS` and `### END HIDDEN TESTS`. All other cells are free.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def extra_of(written: NotebookNode) -> str:
 
 
 def source(name: str) -> NotebookNode:
-    """Build nbgrader's source notebook: everything in it, with nbgrader's metadata on every cell."""
+    """Build nbgrader's source notebook, which contains everything, with nbgrader's metadata on every cell."""
     written = jupytext.reads((HERE / f"{name}.md").read_text("utf-8"), fmt="md:myst")
     cells = [nbformat.v4.new_code_cell(_project.install_cell(extra_of(written)))]
     cells[0].metadata["nbgrader"] = _nbgrader("install", locked=True)
@@ -58,7 +58,7 @@ def source(name: str) -> NotebookNode:
         new.metadata.update(_metadata(name, cell))
         cells.append(new)
     for number, cell in enumerate(cells):
-        # An identifier that an edit elsewhere in the notebook leaves alone.
+        # The identifier does not change when another part of the notebook is edited.
         cell.id = hashlib.sha256(f"{name}:{number}:{cell.source}".encode()).hexdigest()[:12]
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -70,7 +70,7 @@ def source(name: str) -> NotebookNode:
 
 
 def _metadata(name: str, cell: NotebookNode) -> dict[str, Any]:
-    """Return the metadata that the options of a cell mean to nbgrader."""
+    """Convert the options of a cell to nbgrader's metadata."""
     options = {key: value for key, value in cell.metadata.items() if key != "tags"}
     answer, graded = options.pop("answer", None), options.pop("graded", None)
     points = options.pop("points", None)

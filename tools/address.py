@@ -1,6 +1,7 @@
-"""Rewrite what is derived from the project's public address and version: `make address`.
+"""Regenerate everything that is derived from the project's public address and version: `make address`.
 
-`relay_explorer/_project.py` is the one place that names them. `tools/pair.py` derives the notebooks from it.
+`relay_explorer/_project.py` is the only file that defines them. `tools/pair.py` derives the notebooks from
+it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ references:
 
 
 def blocks() -> dict[str, str]:
-    """Return the derived parts of Markdown files, by name."""
+    """Return the derived blocks of Markdown files, by name."""
     return {
         "clone": f"```sh\ngit clone {_project.REPOSITORY} && cd relay_explorer\nmake book\n```\n",
         "install": f'```sh\npip install "{_project.requirement()}"\n```\n',
@@ -59,7 +60,7 @@ def blocks() -> dict[str, str]:
 
 
 def derived(text: str) -> str:
-    """Return a Markdown file's text with its derived parts regenerated."""
+    """Return a Markdown file's text with its derived blocks regenerated."""
     return _BLOCK.sub(lambda match: match[1] + blocks()[match["name"]] + match[3], text)
 
 

@@ -27,7 +27,7 @@ from jupyter_book.cli.main import main
 main()
 """
 _COMMAND = ["-c", _MAIN, "build", ".", "-W", "-n", "--keep-going"]
-PAGE = "executing and reading "  # what the book's extension prints when it starts a page
+PAGE = "executing and reading "  # the start of the line that the book's extension prints for each page
 
 
 def pages(root: Path = ROOT) -> int:
@@ -85,7 +85,7 @@ def has_display() -> bool:
 
 
 def main() -> int:
-    """Build, and print where the book is."""
+    """Build the book, and print its path."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--open", action="store_true", help="open the book when there is a display")
     arguments = parser.parse_args()

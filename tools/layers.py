@@ -1,6 +1,6 @@
-"""The layers of `relay_explorer`, from the top: a folder imports only from those above it.
+"""The layers of `relay_explorer`, from top to bottom: a folder imports only from folders above it.
 
-`tests/machinery/test_layers.py` holds the package, and the rooms of `lower/`, to these lists, and
+`tests/machinery/test_layers.py` checks the package, and the subfolders of `lower/`, against these lists, and
 `figures/layers.py` draws the first.
 """
 
@@ -46,7 +46,7 @@ LAYERS = (
 
 # The subfolders and modules of `lower/`, in the order of its pipeline.
 ROOMS = (
-    "tvm_types",  # types of the parts of TVM that are used
+    "tvm_types",  # type declarations for the parts of TVM that are used
     "threads",  # the number of processors
     "require",  # TVM, imported in versions that are known to work
     "targets",  # processors, GPUs and boards; toolchains
@@ -63,7 +63,7 @@ ROOMS = (
     "saving",  # the file formats of executables
     "link",  # combines kernels and a program into an executable
     "build",  # the pipeline: prepare, lower, link
-    "evaluate",  # evaluates expressions by what was built
+    "evaluate",  # evaluates expressions with built programs
     "executor",  # `relay.create_executor`
     "inspect",  # traces, operation counts and a cost model of compiled kernels
 )

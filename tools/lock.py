@@ -1,6 +1,6 @@
 """Resolve the requirements again: `requirements.txt` (the book) and `requirements-dev.txt` (the rest).
 
-The remarks that stand beside fragile pins are in `REMARKS`.
+`REMARKS` contains the comments that are written next to fragile pins.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Write the notebook that belongs to each executable page of the book: `make pairs`.
 
-Colab opens these. The first cell installs the package where importing it fails, MyST is said in plain
-Markdown, and there are no outputs.
+Colab opens these notebooks. Their first cell installs the package if importing it fails, MyST is converted to
+plain Markdown, and there are no outputs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tools.plain_markdown import MarkupError, Translator
 
 ROOT = Path(__file__).parents[1]
-# Code that compiles, and therefore needs TVM, contains one of these.
+# Code that compiles, and so needs TVM, contains one of these strings.
 COMPILES = re.compile(
     r"relay_explorer\.(build\(|lower\b)|view=\"(lowering|machine)\"|^import tvm$", re.MULTILINE
 )
@@ -60,7 +60,7 @@ def notebook(page: Path, root: Path = ROOT) -> str:
 
 
 def first_cell(parts: list[Any]) -> str:
-    """Return the cell that installs the package, with TVM where a cell compiles."""
+    """Return the cell that installs the package, with TVM if a cell compiles."""
     code = "\n".join(part["source"] for part in parts if part["cell_type"] == "code")
     return _project.install_cell("notebook,compile" if COMPILES.search(code) else "notebook")
 

@@ -1,7 +1,7 @@
-"""Convert the book's MyST Markdown to the plain Markdown that Colab and Jupyter show.
+"""Convert the book's MyST Markdown to the plain Markdown that Colab and Jupyter display.
 
-Only the directives and roles that CONTRIBUTING lists are known; any other is an error, so that nothing
-reaches a reader as raw markup.
+Only the directives and roles that CONTRIBUTING lists are supported. Any other raises an error, so that no
+reader sees raw markup.
 """
 
 from __future__ import annotations

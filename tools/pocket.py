@@ -1,7 +1,7 @@
 """Write the reader's compiler, book/pocket, from the cells of the chapters: `python -m tools.pocket`.
 
-A cell that begins with `%%pocket FILE` is a piece of book/pocket/FILE; the pieces of a file follow each
-other in the order of the pages. A file that no chapter has cells of yet stays as it is.
+A cell that begins with `%%pocket FILE` is a part of book/pocket/FILE; the parts of a file follow each other
+in the order of the pages. A file that occurs in no chapter yet is left unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ POCKET = ROOT / "book" / "pocket"
 CELL = re.compile(
     r"^```\{code-cell\} python\n(?::\w+:[^\n]*\n)*%%pocket (\w+\.py)\n(.*?)\n```$", re.DOTALL | re.MULTILINE
 )
-GIVEN = {"__init__.py", "bridge.py", "events.py"}  # files that the book does not print
+GIVEN = {"__init__.py", "bridge.py", "events.py"}  # files that are not printed in the book
 
 
 def pages(root: Path = ROOT) -> list[Path]:

@@ -1,9 +1,9 @@
 """Find words that only this project uses where the field has its own: `python -m tools.prose [FILE …]`.
 
-The table is `WORDS`: what must not be written, and what to write instead; `NAMES` are variables without a
-role. Read are the prose of pages (not
-their code blocks, but the comments and strings of their cells), docstrings, messages and comments of Python
-files, and the strings of the front end. Spelling is codespell's part; `.codespellrc` says how.
+`WORDS` maps expressions to avoid to their replacements; `NAMES` are names of variables that do not state a
+role. The check reads the prose of pages (not their code blocks, but the comments and strings of their cells),
+and the docstrings, comments and strings of Python, JavaScript, C and C++ files. codespell, configured in
+`.codespellrc`, checks the spelling.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 _COUNT = (
-    r"(?:each|every|one|per|a|an|the|this|that(?! turns)|another|no|first|second|last|next|same|many|more|few|some|several|all|both"
-    r"|most|two|three|four|five|ten|hundred|thousand|\d+)"
+    r"(?:each|every|one|per|a|an|the|this|that(?! turns)|another|no|first|second|last|next|same|many|more|few"
+    r"|some|several|all|both|most|two|three|four|five|ten|hundred|thousand|\d+)"
 )
 _TENSOR = r"(?:tensor|array|matrix|row|column|vector|tile|image)s?"
 
@@ -118,6 +118,7 @@ PAGES = (
 )
 SOURCES = ("relay_explorer/**/*.py", "book/**/*.py", "exercises/*.py", "figures/*.py", "tools/*.py")
 SCRIPTS = ("frontend/src/**/*.js",)
+C_SOURCES = ("relay_explorer/**/*.[ch]", "relay_explorer/**/*.cpp")
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class Hit:
 
 def files(root: Path = ROOT) -> Iterator[Path]:
     """Yield every file whose words are checked."""
-    for pattern in (*PAGES, *SOURCES, *SCRIPTS):
+    for pattern in (*PAGES, *SOURCES, *SCRIPTS, *C_SOURCES):
         for path in sorted(root.glob(pattern)):
             if path.relative_to(root).as_posix() not in EXEMPT:
                 yield path
@@ -144,7 +145,8 @@ def files(root: Path = ROOT) -> Iterator[Path]:
 def hits(path: Path, root: Path = ROOT) -> list[Hit]:
     """Return the words to replace in one file."""
     text = path.read_text("utf-8")
-    pieces = {".md": _page, ".py": _python, ".js": _script}[path.suffix](text)
+    readers = {".md": _page, ".py": _python, ".js": _script, ".c": _c, ".h": _c, ".cpp": _c}
+    pieces = readers[path.suffix](text)
     name = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
     result = []
     for line, piece in pieces:
@@ -158,7 +160,7 @@ def hits(path: Path, root: Path = ROOT) -> list[Hit]:
 
 
 def _page(text: str) -> Iterator[tuple[int, str]]:
-    """Yield a page's prose, with inline code blanked, and the words in its cells."""
+    """Yield a page's prose, with inline code blanked, and the comments and strings of its cells."""
     prose: list[str] = []
     fence, executable = "", False
     cell: list[tuple[int, str]] = []
@@ -201,7 +203,8 @@ def _python(text: str) -> Iterator[tuple[int, str]]:
 def _variables(text: str) -> Iterator[tuple[int, str]]:
     """Yield the variables of functions, and the parameters of lambdas, whose names are in NAMES.
 
-    Fields of dataclasses are states (a value that is *kept*), and parameters are documented where they are.
+    Fields of dataclasses are exempt, because they describe a state (a value that is *kept*), and so are
+    parameters, because the docstring explains them.
     """
     fields: set[ast.expr] = set()
     for node in ast.walk(ast.parse(text)):
@@ -221,6 +224,15 @@ def _script(text: str) -> Iterator[tuple[int, str]]:
         yield text.count("\n", 0, match.start()) + 1, match[0]
 
 
+def _c(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the comments, and the strings of two words and more, of a C or C++ source."""
+    comments, characters = r"/\*.*?\*/|//[^\n]*", r"'(?:\\.|[^'\\\n])'"
+    strings = r"\"(?:\\.|[^\"\\\n])*\""
+    for match in re.finditer(f"{comments}|{strings}|{characters}", text, re.DOTALL):
+        if match[0][0] == "/" or (match[0][0] == '"' and " " in match[0]):
+            yield text.count("\n", 0, match.start()) + 1, match[0]
+
+
 def misspelled(paths: list[Path]) -> str:
     """Return codespell's report on files; empty where it finds nothing."""
     command = [
@@ -235,7 +247,7 @@ def misspelled(paths: list[Path]) -> str:
 
 
 def main() -> int:
-    """Print every hit in the given files, or in all."""
+    """Print every hit in the given files, or in all files."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="files to check instead of all")
     chosen = [path.resolve() for path in parser.parse_args().files] or list(files())

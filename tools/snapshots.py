@@ -1,9 +1,8 @@
 """Rewrite every text that a test pins: `make snapshots`, or `make snapshots TESTS=tests/views`.
 
-There are two kinds. Messages and sentences stand in the tests themselves, as `snapshot("…")` of
-inline-snapshot. Views that the front end's tests draw are JSON files in `frontend/test/data`, which
-modules of `tests/views` write. Read what changed in `git diff`. A test that fails for another reason
-still fails.
+There are two kinds. Messages and sentences are in the tests themselves, as `snapshot("…")` of
+inline-snapshot. Views that the front end's tests draw are JSON files in `frontend/test/data`, which modules
+of `tests/views` write. Check the changes with `git diff`. A test that fails for another reason still fails.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = "frontend/test/data"
-GROUP = 4  # files that one process of pytest runs
+GROUP = 4  # test files per pytest process
 
 
 def snapshot_files(paths: list[Path]) -> list[Path]:
@@ -43,7 +42,7 @@ def sample_modules(paths: list[Path]) -> list[str]:
 
 
 def _run(arguments: list[str], quiet: bool = False) -> int:
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # ruff formats
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # finds ruff
     environment = {**os.environ, "PATH": programs, "PYTHONPATH": str(ROOT)}
     output = subprocess.DEVNULL if quiet else None
     command = [sys.executable, "-m", *arguments]
@@ -52,7 +51,7 @@ def _run(arguments: list[str], quiet: bool = False) -> int:
 
 def rewrite(files: list[str]) -> int:
     """Rewrite the snapshots of some files that differ, and return the status of their tests afterwards."""
-    # inline-snapshot does not work under pytest-xdist. It lets a test fail whose snapshot it rewrites.
+    # inline-snapshot does not work under pytest-xdist. A test whose snapshot it rewrites fails in that run.
     pytest = ["pytest", "-q", "--no-header", "-p", "no:cacheprovider", "-n", "0", *files]
     return _run([*pytest, "--inline-snapshot=create,fix"], quiet=True) and _run(pytest)
 

@@ -1,8 +1,8 @@
 """Generate the schema, the decoder's table and the types of a view's data from its dataclasses: `make views`.
 
-Written into `frontend/src/generated/`: the table that `core/decode.js` turns a page's JSON into objects by,
-TypeScript declarations of these objects, a JSON schema of the JSON, and the list of the views that can be
-drawn. `--check` says what is stale instead.
+The files are in `frontend/src/generated/`: the table by which `core/decode.js` turns a page's JSON into
+objects, TypeScript declarations of these objects, a JSON schema, and the list of the views that can be drawn.
+`--check` lists stale files instead.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def kinds() -> dict[str, Record]:
 
 
 def owner(record: Record) -> str:
-    """Return the view that a record is declared in, or "common"."""
+    """Return the view in which a record is declared, or "common"."""
     package = record.cls.__module__.removeprefix(f"{views.__name__}.").split(".")[0]
     return "common" if package in ("format", "schema") else package
 
@@ -61,7 +61,7 @@ def title(record: Record) -> str:
 
 
 def table() -> dict[str, Any]:
-    """Return the table that `core/decode.js` decodes by."""
+    """Return the table from which `core/decode.js` decodes."""
     views_ = kinds()
     every = {title(r): r for root in (describe(Row), *views_.values()) for r in records(root)}
     return {
@@ -81,7 +81,9 @@ def _record(record: Record) -> dict[str, Any]:
 
 
 def _field(field: Field) -> list[Any]:
-    """[name, type], and of an object's field where it stands: [key, inside, span, may be left out]."""
+    """Encode a field as [name, type]; a field that is stored elsewhere in the JSON also has its location:
+    [key, inside, span, may be left out].
+    """
     key = field.key
     place = [key.name, key.inside, key.span, int(key.omitted)]
     return [field.name, _type(field.type), *([place] if any(place) else [])]
@@ -229,8 +231,8 @@ def _named(record: Record, here: str) -> str:
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON schema (2020-12) of every view's JSON. What it cannot express (where an index points)
-    is in the table that the validators use.
+    """Return the JSON schema (2020-12) of every view's JSON. What it cannot express, such as the targets of
+    indices, is in the table that the validators use.
     """
     views_ = kinds()
     every = {title(r): r for root in (describe(Row), *views_.values()) for r in records(root)}

@@ -1,4 +1,4 @@
-"""What the rest of `tvm` was, so that old Relay code runs.
+"""A replacement for the rest of `tvm`, so that old Relay code runs.
 
     from relay_explorer.compat import tvm                # one changed import
     python -m relay_explorer.compat old_script.py        # none changed
@@ -18,10 +18,12 @@ __all__ = ["install", "installed", "real_tvm", "uninstall"]
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """`%load_ext relay_explorer.compat`: from here on, `import tvm` in this session gives ours."""
+    """Run `%load_ext relay_explorer.compat`: from here on, `import tvm` in this session imports the
+    replacement.
+    """
     install()
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """`%unload_ext relay_explorer.compat`: from here on, `import tvm` gives the installed one again."""
+    """Run `%unload_ext relay_explorer.compat`: from here on, `import tvm` imports the installed TVM again."""
     uninstall()

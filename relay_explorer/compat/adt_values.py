@@ -15,7 +15,7 @@ class _ADTMeta(type):
 
 
 class ADT(metaclass=_ADTMeta):
-    """What TVM's virtual machine returned for tuples, which are Python's own here, and for values of declared
+    """The class of TVM's virtual machine for tuples, which are Python's own here, and for values of declared
     types, which are ConstructorValues: `isinstance(value, ADT)` recognizes both.
     """
 
@@ -29,7 +29,7 @@ class ADT(metaclass=_ADTMeta):
 
 
 def as_sequences() -> None:
-    """Give ConstructorValue the sequence protocol of TVM's ADT: its fields by number, and how many."""
+    """Give ConstructorValue the sequence protocol of TVM's ADT: its fields by index, and their number."""
     methods: dict[str, Any] = {
         "__len__": lambda value: len(value.fields),
         "__iter__": lambda value: iter(value.fields),
@@ -46,7 +46,7 @@ def tuple_object(fields: Iterable[Any] | None = None) -> tuple[Any, ...]:
 
 
 def getitem_helper(obj: Any, elem_getter: Any, length: int, idx: Any) -> Any:
-    """`obj[idx]`, an element or a slice, by `elem_getter(obj, k)`."""
+    """Return `obj[idx]`, an element or a slice, by calls of `elem_getter(obj, k)`."""
     if isinstance(idx, slice):
         return [elem_getter(obj, k) for k in range(*idx.indices(length))]
     if not -length <= idx < length:

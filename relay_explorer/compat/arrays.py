@@ -1,4 +1,4 @@
-"""`tvm.nd`: arrays that old code makes, fills and reads."""
+"""`tvm.nd`: arrays that old code creates, fills and reads."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .devices import Device, cpu
 
 
 class DeviceArray(NDArray):
-    """An array that knows its device and can be overwritten, as `tvm.nd` made them."""
+    """An array with a device, which can be overwritten, like those of `tvm.nd`."""
 
     __slots__ = ("device",)
-    __hash__ = object.__hash__  # its contents change
+    __hash__ = object.__hash__  # by identity, because its contents change
 
     def __init__(self, shape: tuple[int, ...], dtype: str, data: bytes, device: Device | None = None) -> None:
         super().__init__(shape, dtype, data)
@@ -98,7 +98,7 @@ def empty(
 
 
 class _Capsule:
-    """A capsule of DLPack, as what hands one over."""
+    """Wraps a DLPack capsule as an object that exports it."""
 
     def __init__(self, capsule: object) -> None:
         self.capsule = capsule

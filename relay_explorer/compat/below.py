@@ -1,7 +1,7 @@
-"""The modules of `tvm` below Relay, as far as tests and scripts of Relay programs import them.
+"""The modules of `tvm` below Relay that tests and scripts of Relay programs import.
 
-`tvm.py` makes them. A module without a place exists, so that it can be imported; asking it for something
-says what took its place.
+`tvm.py` creates them. A module without places only exists so that it can be imported; the error for a name in
+it says what replaces the name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`relay.build`: what old code builds is compiled by this package, and runs as it ran.
+"""`relay.build`: compile old code's programs with this package, and run them through the old interface.
 
     with tvm.transform.PassContext(opt_level=3):
         lib = relay.build(mod, target="llvm", params=params)
@@ -8,8 +8,8 @@
     module.get_output(0).numpy()
     lib.export_library("model.so")  # tvm.runtime.load_module("model.so")["default"](tvm.cpu())
 
-Programs with control flow and data types are built too: the virtual machine runs them. Where TVM, which makes
-the code, is not installed, the interpreter runs them all.
+Programs with control flow and data types are built too; the virtual machine runs them. TVM generates the
+code. Where it is not installed, the interpreter runs all programs.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
 
 class Factory:
-    """What `relay.build` gives: `lib["default"](device)` is what runs. It can also be taken apart as old code
-    did: `graph, lib, params = relay.build(…)`.
+    """The result of `relay.build`: `lib["default"](device)` is the module that runs. It can also be unpacked
+    as in old code: `graph, lib, params = relay.build(…)`.
 
-    `program` is the compiled program, and `bound` what tells the values of the parameters in it.
+    `program` is the compiled program, and `bound` has a digest of the value of each parameter that is part of
+    it.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Factory:
         return self.program.target
 
     def __getitem__(self, name: str) -> Callable[..., GraphModule]:
-        if name == "debug_create":  # the call for a debug executor: with the name, then devices
+        if name == "debug_create":  # old code calls this for a debug executor, with the name, then devices
             return lambda name="", *devices: self[name or self.libmod_name](*devices)
         if name != self.libmod_name:
             raise KeyError(f"the module was built under the name {self.libmod_name!r}, not {name!r}")
@@ -69,8 +70,8 @@ class Factory:
         return self.params
 
     def get_graph_json(self) -> str:
-        """Return the program in the JSON format of TVM's graph executor; as Relay text where there is control
-        flow.
+        """Return the program in the JSON format of TVM's graph executor; a program with control flow, as
+        Relay text.
         """
         return graph_json(self.program)
 
@@ -92,8 +93,8 @@ class Factory:
 
     def export_library(self, file_name: object, *arguments: Any, **options: Any) -> None:
         """Write the program, with its parameters, to one file, which `tvm.runtime.load_module` reads here.
-        Whatever its extension, it is a file of this package's format: a library for C code is what
-        `relay_explorer.build(mod, executor="aot").save("libmodel.so")` writes. Arguments on how to compile it
+        Whatever its extension, the file has this package's format; for a library that C code can call, use
+        `relay_explorer.build(mod, executor="aot").save("libmodel.so")`. Arguments on how to compile it
         (`fcompile`, `addons`, `cc`) are ignored.
         """
         save(self.program, str(file_name), self.libmod_name, self.bound)
@@ -110,8 +111,8 @@ def build(
     params: Mapping[str, Any] | None = None,
     mod_name: str = "default",
 ) -> Factory:
-    """Compiles a module, by the optimization level and the options of the current PassContext. `params` are
-    bound by name; of the rest only `target` is looked at (see `compiling.chosen_target`).
+    """Compile a module, with the optimization level and the options of the current PassContext. `params` are
+    bound by name; of the other arguments only `target` is used (see `compiling.chosen_target`).
     """
     check_given(ir_mod, params)
     module = IRModule.from_expr(ir_mod)

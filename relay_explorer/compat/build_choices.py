@@ -1,6 +1,7 @@
-"""`tvm.relay.backend.Runtime` and `Executor`: what a program is built for, with checked options.
+"""`tvm.relay.backend.Runtime` and `Executor`: the runtime and executor that a program is built for, with
+checked options.
 
-They are stored and compared. Which executor runs a program follows from the program.
+They are only stored and compared. Which executor runs a program depends on the program.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ _TEXT, _NUMBER = "runtime.String", "IntImm"  # the names of TVM's own classes, w
 
 
 class _Choice:
-    """A name with options. `known` has the types of the options of each name; where an option has a default,
-    `defaults` has it.
+    """A name with options. `known` has the types of each name's options; `defaults` has the default of each
+    option that has one.
     """
 
     known: ClassVar[Mapping[str, Mapping[str, str]]] = {}
@@ -41,7 +42,7 @@ class _Choice:
 
     @classmethod
     def list_registered(cls) -> list[str]:
-        """List the names that there are."""
+        """List the available names."""
         return list(cls.known)
 
     @classmethod

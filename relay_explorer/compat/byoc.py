@@ -28,7 +28,9 @@ class CcompilerAnnotator(ExprMutator):
 
 
 def _chain(call: Call) -> tuple[Call, Call] | None:
-    """Return the addition and the subtraction before a multiplication, where it ends such a chain."""
+    """Return the addition and the subtraction of a chain that a multiplication ends; None where it ends
+    none.
+    """
     names = []
     node: Expr = call
     calls: list[Call] = []

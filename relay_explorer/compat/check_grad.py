@@ -1,4 +1,4 @@
-"""`tvm.relay.testing.check_grad`: a gradient against difference quotients."""
+"""`tvm.relay.testing.check_grad`: compare a gradient with difference quotients."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_grad(
         spread = 10 * eps if scale is None else scale
         inputs = [_np_randn_from_type(type_, spread, mean) for type_ in types]
     arguments = [numpy.array(value) for value in inputs]
-    moved = [
+    varied = [
         place
         for place, value in enumerate(inputs)
         if test_inputs is None or any(value is tested for tested in test_inputs)
@@ -52,7 +52,7 @@ def check_grad(
     derived = derive(typed, mode=mode)
     forward = create_executor(executor_kind).evaluate(typed)
     _, gradients = create_executor(executor_kind).evaluate(derived)(*arguments)
-    for place in moved:
+    for place in varied:
         slopes = numpy.zeros(arguments[place].shape, "float64")
         for index in numpy.ndindex(*slopes.shape):
             ends = []

@@ -1,4 +1,5 @@
-"""What old code builds, compiled: targets as it named them, and programs as `relay_explorer.build` makes.
+"""Compile old code's programs: map the targets that it names to this package's, and call
+`relay_explorer.build`.
 
 Where TVM is not installed, programs run in the interpreter, and a warning says so once.
 """
@@ -24,14 +25,14 @@ _said: set[str] = set()
 
 
 def say_once(name: str, what: str) -> None:
-    """Warns, the first time, that what is called `name` does something else than it did in TVM."""
+    """Warn, the first time, that the function or target called `name` behaves differently than in TVM."""
     if name not in _said:
         _said.add(name)
         warnings.warn(f"{name} {what}", stacklevel=3)
 
 
 def compiler_is_here() -> bool:
-    """Whether the versions of TVM are installed that programs can be compiled with."""
+    """Whether the versions of TVM that can compile programs are installed."""
     from ..lower.require import versions
 
     try:
@@ -42,11 +43,11 @@ def compiler_is_here() -> bool:
 
 
 def check_given(ir_mod: object, params: object) -> None:
-    """Check that there is a program, and that parameters are given by name."""
+    """Check that there is a program, and that parameters are passed by name."""
     if not isinstance(ir_mod, (IRModule, Expr)):
         raise RelayError(f"a program is a module or a function, not a value of type {type(ir_mod).__name__}")
     if params is not None and not hasattr(params, "items"):
-        raise RelayError(f"`params` are values by name, not a value of type {type(params).__name__}")
+        raise RelayError(f"`params` must map names to values, not be a value of type {type(params).__name__}")
 
 
 def typed_module(ir_mod: IRModule | Function, params: Mapping[str, Any] | None) -> IRModule:
@@ -67,7 +68,7 @@ def built(
     params: Mapping[str, Any] | None = None,
     executor: str | None = None,
 ) -> Executable:
-    """`ir_mod` compiled under the current PassContext, as `name` of old code asks for it."""
+    """Compile `ir_mod` under the current PassContext, for the function `name` of old code."""
     module = typed_module(ir_mod, params)
     if not compiler_is_here():
         from ..lower.require import INSTALL
@@ -87,8 +88,8 @@ def built(
 
 def chosen_target(target: object) -> object:
     """Return the target to compile for where old code passes `target`: a target, a dictionary of targets by
-    device, or None for the target of the innermost `with`. A GPU that is not present, or a kind of GPU that
-    this package has no schedules for, is replaced by this machine's CPU, with a warning.
+    device, or None for the target of the innermost `with`. A GPU that is not available, or a kind of target
+    that this package has no schedules for, is replaced by this machine's CPU, with a warning.
     """
     from ..lower.targets.target import Target as Lowered
 
@@ -106,11 +107,11 @@ def chosen_target(target: object) -> object:
         if gpu.runs_here:
             return gpu
         say_once(
-            "cuda", "is not a target here: there is no GPU that it can use, and this machine's CPU is taken"
+            "cuda", "is not available as a target: no usable GPU was found, so this machine's CPU is used"
         )
         return "cpu"
     if kind != "llvm":
-        say_once(kind, "is a target that there are no schedules for: this machine's CPU is taken")
+        say_once(kind, "is a target without schedules here, so this machine's CPU is used")
         return "cpu"
     return text
 

@@ -1,7 +1,7 @@
-"""`tvm.ir.container`: what lists and dictionaries become inside TVM's objects.
+"""`tvm.ir.container`: the classes of lists and dictionaries inside TVM's objects.
 
-Programs here hold Python's own tuples, lists and dictionaries. These classes are what `convert` makes, and
-what old code asks for by `isinstance`: to it, any tuple or list is an `Array`, and any mapping a `Map`.
+Programs here hold Python's own tuples, lists and dictionaries. `convert` creates these classes, and old code
+tests for them by `isinstance`: there, any tuple or list is an `Array`, and any mapping a `Map`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class _MapKind(type):
 
 
 class Array(tuple[Any, ...], metaclass=_ArrayKind):
-    """A sequence that does not change. It equals the tuple or list of the same things."""
+    """An immutable sequence. It equals a tuple or list of the same items."""
 
     __slots__ = ()
 
@@ -46,7 +46,7 @@ class Array(tuple[Any, ...], metaclass=_ArrayKind):
 
 
 class Map(dict[Any, Any], metaclass=_MapKind):
-    """A dictionary, whose items are a list, as `tvm.ir.Map` gave them."""
+    """A dictionary whose `items()` is a list, like that of `tvm.ir.Map`."""
 
     def same_as(self, other: object) -> bool:
         return self is other

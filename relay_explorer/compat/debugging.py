@@ -1,5 +1,5 @@
-"""`tvm.contrib.debugger.debug_executor`, `tvm.runtime.profiler_vm`, `tvm.runtime.executor.AotModule`: what
-ran a built program another way than `graph_executor.GraphModule`, and told more of the run.
+"""`tvm.contrib.debugger.debug_executor`, `tvm.runtime.profiler_vm`, `tvm.runtime.executor.AotModule`: other
+ways to run a built program than `graph_executor.GraphModule`, which report more about the run.
 
     lib = relay.build(mod, "llvm", params=params)
     module = debug_executor.create(lib.get_graph_json(), lib.get_lib(), tvm.cpu())
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 class AotModule(GraphModule):
-    """Runs a program that was built for the executor "aot". Which executor that is follows from the program:
-    it is run as a GraphModule runs it.
+    """Runs a program that was built for the executor "aot". Here the program determines its executor, so it
+    runs like a GraphModule.
     """
 
 
 class Report:
-    """Where the time of a run went: `calls`, one for each call of a kernel, in order, by the columns "Name",
+    """The time of a run by kernel calls: `calls` has one entry for each, in order, with the columns "Name",
     "Duration (us)", "Percent" and "Count".
     """
 
@@ -72,7 +72,7 @@ class Report:
 
 
 class GraphModuleDebug(GraphModule):
-    """A GraphModule that tells how long each kernel takes, and what it computes. The graph is that of the
+    """A GraphModule that reports how long each kernel takes, and what it computes. The graph is that of the
     library, and nothing is written to `dump_root`.
     """
 
@@ -86,7 +86,7 @@ class GraphModuleDebug(GraphModule):
         super().__init__(module, *(device if isinstance(device, Sequence) else [device]))
 
     def profile(self, collectors: object = None, **input_dict: Any) -> Report:
-        """Run the program, and report where its time goes."""
+        """Run the program, and report the time of each kernel."""
         self.set_input(**input_dict)
         return Report(self._program.profile(*self._values()))
 
@@ -140,15 +140,15 @@ class GraphModuleDebug(GraphModule):
 def create(
     graph_json_str: str, libmod: Any, device: Device | list[Device] | None = None, dump_root: object = None
 ) -> GraphModuleDebug:
-    """As `GraphModuleDebug`, from the parts that `relay.build` was taken apart into."""
+    """Create a `GraphModuleDebug` from the parts that the result of `relay.build` was unpacked into."""
     return GraphModuleDebug(libmod, device or cpu())
 
 
 class VirtualMachineProfiler(VirtualMachine):
-    """A virtual machine that tells where the time of a run goes."""
+    """A virtual machine that reports the time of each kernel."""
 
     def profile(self, *args: Any, func_name: str = "main", **kwargs: Any) -> Report:
-        """Run `@main`, and report how long its kernels take."""
+        """Run `@main`, and report the time of each of its kernels."""
         if func_name != "main":
             raise RelayError(f"the profile is one of `@main`, not of `@{func_name:.60}`")
         stored, named = self._inputs.get("main", ((), {}))

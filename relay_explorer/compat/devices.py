@@ -15,7 +15,7 @@ _ALIASES = {"llvm": "cpu", "c": "cpu", "gpu": "cuda", "nvptx": "cuda", "cl": "op
 
 
 class Device:
-    """A device by type and number. Only CPUs exist here: a program may name another, and runs on the CPU."""
+    """A device by type and number. Only CPUs exist here: a program may name another, but runs on the CPU."""
 
     def __init__(self, device_type: int, device_id: int = 0) -> None:
         self.device_type = int(device_type)
@@ -49,7 +49,7 @@ def device(dev_type: str | int, dev_id: int = 0) -> Device:
     kind = (dev_type.split() or [""])[0]
     number = _TYPES.get(_ALIASES.get(kind, kind))
     if number is None:
-        raise ValueError(f"there is no device {kind!r}; known are {', '.join((*_TYPES, *_ALIASES))}")
+        raise ValueError(f"there is no device {kind!r}; supported are {', '.join((*_TYPES, *_ALIASES))}")
     return Device(number, dev_id)
 
 
@@ -84,8 +84,8 @@ def vulkan(dev_id: int = 0) -> Device:
 
 
 class VirtualDevice:
-    """Where a value was to be: a device, the target that computes it, and a scope of the device's memory.
-    It is kept, compared and printed; everything runs on the CPU.
+    """The place of a value in old code: a device, the target that computes the value, and a scope of the
+    device's memory. It is only stored, compared and printed; everything runs on the CPU.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class VirtualDevice:
 
 
 class TargetKind:
-    """What a target is, without its options."""
+    """The kind of a target, without its options."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -127,8 +127,9 @@ class TargetKind:
 
 
 class Target:
-    """What a program would be compiled for: a kind and options, as text (`"llvm -mcpu=skylake"`) or as a
-    dictionary. It is kept, compared, printed, and current in a `with`; `compiling` says what is made of it.
+    """A target for compilation: a kind and options, as text (`"llvm -mcpu=skylake"`) or as a dictionary. It
+    is stored, compared, printed, and current inside a `with`; `compiling` maps it to a target of this
+    package.
     """
 
     _stack = threading.local()
@@ -163,7 +164,7 @@ class Target:
 
     @property
     def max_function_args(self) -> int:
-        """How many arguments a kernel may have; 0 is any number."""
+        """The most arguments that a kernel may have; 0 means any number."""
         usual = {"opencl": 128, "metal": 31}
         return int(self.attrs.get("max_function_args", usual.get(str(self.kind), 0)))
 
@@ -201,5 +202,5 @@ DEFAULTS.append(_limits)
 
 
 def create(target: str | dict[str, Any]) -> Target:
-    """As `Target`: its name before 0.7."""
+    """Create a Target, under the name that the function had before 0.7."""
     return Target(target)

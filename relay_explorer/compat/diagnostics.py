@@ -1,7 +1,7 @@
-"""`tvm.ir.diagnostics`: who prints what is wrong with a program.
+"""`tvm.ir.diagnostics`: renderers, which print what is wrong with a program.
 
-TVM collected diagnostics and gave them to a renderer before it raised an error. Here the error itself carries
-the place, the reason and what to try, so a renderer is stored and never called.
+TVM collected diagnostics and passed them to a renderer before it raised an error. Here the error itself
+carries the position, the reason and what to try, so a renderer is stored and never called.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def override_renderer(render_func: Callable[[Any], None] | None) -> None:
 
 
 class SpanCheck(ExprVisitor):
-    """Visits an expression and raises an error at the first part that does not know its place in a source."""
+    """Visits an expression, and raises an error at the first part without a span."""
 
     def visit(self, expr: Expr) -> None:
         if expr.span is None and not isinstance(expr, (Op, Constructor, GlobalVar)):

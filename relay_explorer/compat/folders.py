@@ -1,4 +1,4 @@
-"""`tvm.contrib.utils`: folders that go away by themselves."""
+"""`tvm.contrib.utils`: folders that are removed automatically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A compiled program as the graph in JSON that TVM's graph executor read: nodes, storage, shapes."""
+"""Describe a compiled program as the JSON graph that TVM's graph executor read: nodes, storage, shapes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 def graph_json(exe: Executable) -> str:
     """Return the graph of a program that only launches kernels; other programs as Relay text.
 
-    Inputs and constants are the nodes without operator. Values in the same place of memory have one storage.
+    Inputs and constants are the nodes without an operator. Tensors at the same offset in memory share one
+    storage.
     """
     program = exe.program
     if not isinstance(program, GraphProgram) or not all(isinstance(s, Launch) for s in program.steps):
@@ -68,8 +69,8 @@ class _Graph:
             "func_name": kernel.symbol, "num_inputs": str(len(step.reads)),
             "num_outputs": str(len(step.writes)), "flatten_data": "0",
         }  # fmt: skip
-        for place, (number, shape) in enumerate(step.writes):
-            self.node_of[number] = [len(self.nodes), place, 0]
+        for output, (number, shape) in enumerate(step.writes):
+            self.node_of[number] = [len(self.nodes), output, 0]
             self._entry(number, shape)
         inputs = [self.node_of[number] for number, _ in step.reads]
         self.nodes.append({"op": "tvm_op", "name": kernel.name, "attrs": attrs, "inputs": inputs})
@@ -77,12 +78,12 @@ class _Graph:
 
     def _entry(self, number: int, shape: tuple[int, ...]) -> None:
         slot = self.program.slots[number]
-        place = slot.offset if slot.offset >= 0 else -1 - number
-        self.entries.append((self.storages.setdefault(place, len(self.storages)), slot.dtype, shape))
+        key = slot.offset if slot.offset >= 0 else -1 - number
+        self.entries.append((self.storages.setdefault(key, len(self.storages)), slot.dtype, shape))
 
 
 def _leaves(nest: Any) -> list[int]:
-    """Return the tensors of a parameter. Tuples in types nest a few levels."""
+    """Return the tensors of a parameter. Tuple types nest only a few levels."""
     return [number for part in nest for number in _leaves(part)] if isinstance(nest, list) else [nest]
 
 

@@ -1,4 +1,4 @@
-"""`graph_executor.GraphModule`: inputs are set, the program runs, outputs are read."""
+"""`graph_executor.GraphModule`: set the inputs of a program, run it, and read its outputs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class GraphModule:
-    """Runs `@main`: set inputs, run, get outputs. A tuple's fields are the outputs. Its functions have names
-    too: `module["run"]()`.
+    """Runs `@main`: set inputs, run, get outputs. The outputs are the fields of a tuple, or the single
+    result. The methods can also be looked up by name: `module["run"]()`.
     """
 
     def __init__(self, module: Factory | Library | GraphModule, *devices: Device) -> None:
-        if isinstance(module, GraphModule):  # another name for the same
+        if isinstance(module, GraphModule):  # share the state of the other one
             self.__dict__ = module.__dict__
             return
         self.factory: Factory = module.factory if isinstance(module, Library) else module
@@ -37,7 +37,7 @@ class GraphModule:
         self._types = parameter_types(self._program)
         self._inputs: dict[str, Any] = {}
         self._outputs: list[DeviceArray] = []
-        self._bound: dict[int, DeviceArray] = {}  # by output: the array that it is also copied to
+        self._bound: dict[int, DeviceArray] = {}  # by output: an array to which it is also copied
 
     @property
     def module(self) -> GraphModule:
@@ -72,8 +72,8 @@ class GraphModule:
         self._inputs[name] = array(source.numpy().astype(dtype))
 
     def _check_bound(self, name: str, value: Any) -> None:
-        """Check that a parameter that is part of the program keeps its value: another one would have no
-        effect.
+        """Check that a parameter that was bound when the program was built keeps its value, because another
+        one would have no effect.
         """
         bound = self.factory.bound.get(name)
         if bound is not None and digest(value) != bound:
@@ -83,17 +83,21 @@ class GraphModule:
             )
 
     def set_input_zero_copy(self, key: Any = None, value: Any = None, **params: Any) -> None:
-        """As `set_input`, but an array of `tvm.nd` of the parameter's element type is not copied: each run
-        reads what it holds then.
+        """Set inputs like `set_input`, but without copying arrays of `tvm.nd` of the parameter's element
+        type: each run reads their current contents.
         """
         self.set_input(key, value, **params)
         for name, tensor in [*params.items(), *([] if key is None else [(self._name(key), value)])]:
-            held = self._inputs.get(name)
-            if isinstance(tensor, DeviceArray) and isinstance(held, NDArray) and tensor.dtype == held.dtype:
+            stored = self._inputs.get(name)
+            if (
+                isinstance(tensor, DeviceArray)
+                and isinstance(stored, NDArray)
+                and tensor.dtype == stored.dtype
+            ):
                 self._inputs[name] = tensor
 
     def set_output_zero_copy(self, index: int, value: DeviceArray) -> None:
-        """Each run writes that output into `value`, too."""
+        """Let each run also write an output into `value`."""
         self._bound[index] = value
 
     def load_params(self, params_bytes: bytes | bytearray) -> None:
@@ -150,7 +154,7 @@ class GraphModule:
         return {name: list(t.shape) for name, t in tensors}, {name: t.dtype for name, t in tensors}
 
     def get_output(self, index: int, out: DeviceArray | None = None) -> DeviceArray:
-        """Output number `index` of the last run, also copied into `out`."""
+        """Return output number `index` of the last run, which is also copied into `out`."""
         if not hasattr(index, "__index__") or not 0 <= index < len(self._outputs):
             missing = (
                 "nothing has run yet" if not self._outputs else f"there are {len(self._outputs)} outputs"
@@ -162,8 +166,8 @@ class GraphModule:
     def benchmark(
         self, device: Any = None, func_name: str = "run", repeat: int = 5, number: int = 5, **options: Any
     ) -> Times:
-        """How long the program takes: the least time of `number` runs, `repeat` times. Inputs may be given by
-        name; other options are not looked at.
+        """Measure the program: the minimum time of `number` runs, `repeat` times. Inputs may be passed by
+        name; other options are ignored.
         """
         self.set_input(**{name: value for name, value in options.items() if name in self._names})
         return self.time_evaluator(func_name, device, number, repeat)()
@@ -177,14 +181,14 @@ class GraphModule:
 
         def measure() -> Times:
             values = self._values()
-            turns = range(max(1, repeat))
-            return Times([self._program.time(*values, repeat=max(1, number)) for _ in turns])
+            repeats = range(max(1, repeat))
+            return Times([self._program.time(*values, repeat=max(1, number)) for _ in repeats])
 
         return measure
 
 
 def parameter_types(program: Executable) -> list[Type | None]:
-    """Return the types of a compiled program's parameters, as far as they are known: those of tensors are."""
+    """Return the types of a compiled program's parameters, None where unknown; those of tensors are known."""
     from ..lower.runtime.executable import GraphExecutable
     from ..lower.runtime.virtual import parsed_type
 
@@ -196,7 +200,7 @@ def parameter_types(program: Executable) -> list[Type | None]:
 
 
 class Times:
-    """Seconds that runs took."""
+    """The times of repeated runs, in seconds."""
 
     def __init__(self, results: list[float]) -> None:
         self.results = tuple(results)
@@ -211,14 +215,14 @@ class Times:
 
 
 def create(graph_json_str: str, libmod: Any, device: Device | list[Device] | None = None) -> GraphModule:
-    """As `GraphModule`, from the parts that `relay.build` was taken apart into. The graph is that of the
-    library.
+    """Create a `GraphModule` from the parts that the result of `relay.build` was unpacked into. The graph is
+    that of the library.
     """
     return GraphModule(libmod, *(device if isinstance(device, list) else [device or cpu()]))
 
 
 def flat(value: Any) -> Iterator[DeviceArray]:
-    """Yield the tensors of a result, also those in nested tuples."""
+    """Yield the tensors of a result, including those in nested tuples."""
     pending = [value]
     while pending:
         part = pending.pop()

@@ -1,8 +1,9 @@
-"""Which `tvm` an `import tvm` gives: ours to old code, the installed one to this package and to TVM itself.
+"""Choose the `tvm` that `import tvm` imports: the replacement in old code, the installed one in this package
+and in TVM itself.
 
-An import is known by the module that asks, so both can be used in one process. Ours is
-`relay_explorer.compat.tvm`; it never stands in `sys.modules` under the name `tvm`, where the installed one,
-whose own modules import each other by that name, keeps its place.
+The importing module decides, so both can be used in one process. The replacement is
+`relay_explorer.compat.tvm`. It is never in `sys.modules` under the name `tvm`, which remains that of the
+installed TVM, whose own modules import each other by that name.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _import_module = importlib.import_module
 
 
 def install() -> None:
-    """From here on, `import tvm` in old code gives ours. Doing so twice changes nothing. NumPy has the names
-    again that it had then.
+    """Make `import tvm` in old code import the replacement, and restore the names that NumPy had at the time.
+    Doing so twice changes nothing.
     """
     old_numpy.give_back()
     builtins.__import__ = _import_for_old_code
@@ -35,14 +36,14 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Undoes `install`; what has been imported stays as it is."""
+    """Undo `install`; modules that have been imported stay as they are."""
     old_numpy.take_away()
     builtins.__import__ = _import
     importlib.import_module = _import_module
 
 
 def installed() -> bool:
-    """Whether old code gets ours."""
+    """Whether old code imports the replacement."""
     return builtins.__import__ is _import_for_old_code
 
 
@@ -71,7 +72,7 @@ def _is_tvm(name: str) -> bool:
 
 
 def _ours(name: str) -> types.ModuleType:
-    """Our module instead of TVM's `name`."""
+    """Import the replacement of TVM's module `name`."""
     mapped = OURS + name.removeprefix("tvm")
     try:
         return _import_module(mapped)
@@ -82,8 +83,8 @@ def _ours(name: str) -> types.ModuleType:
 
 
 def _require(module: types.ModuleType, name: str) -> None:
-    """Check that `from module import name` finds the name; Python's own error would not say what replaced
-    it.
+    """Check that `from module import name` will succeed, because Python's own error would not say what
+    replaced the name.
     """
     try:
         getattr(module, name)
@@ -99,8 +100,8 @@ def _import_for_old_code(
     level: int = 0,
 ) -> types.ModuleType:
     if level == 0 and _is_tvm(name):
-        place = sys._getframe(1).f_globals if globals is None else globals
-        if _is_old_code(place.get("__name__")):
+        importer = sys._getframe(1).f_globals if globals is None else globals
+        if _is_old_code(importer.get("__name__")):
             module = _ours(name)
             if not fromlist:
                 return sys.modules[OURS]

@@ -1,4 +1,4 @@
-"""`tvm.ir.instrument`: what looks on while passes run, `PassContext(instruments=[…])`."""
+"""`tvm.ir.instrument`: objects that observe passes while they run, `PassContext(instruments=[…])`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from ..transform import PassInfo
 
 
 class PassInstrument:
-    """Base of instruments; override what is wanted. A pass runs if every `should_run` says so."""
+    """The base of instruments; a subclass overrides some methods. A pass runs if every `should_run` returns
+    True.
+    """
 
     def enter_pass_ctx(self) -> None:
-        """Handle that a context is entered."""
+        """Handle the entry into a context."""
 
     def exit_pass_ctx(self) -> None:
-        """Handle that a context is left."""
+        """Handle the exit from a context."""
 
     def should_run(self, mod: IRModule, info: PassInfo) -> bool:
         return True
@@ -30,7 +32,7 @@ class PassInstrument:
 
 
 def pass_instrument(pi_cls: type | None = None) -> Any:
-    """Decorate a class that has some of the methods: make it an instrument."""
+    """Turn a class that has some of the methods into an instrument; a decorator."""
 
     def make(cls: type) -> type:
         return type(
@@ -41,7 +43,7 @@ def pass_instrument(pi_cls: type | None = None) -> Any:
 
 
 class PassTimingInstrument(PassInstrument):
-    """Measures how long each pass takes; `render` tells it."""
+    """Measures how long each pass takes; `render` returns the report."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, float]] = []
@@ -63,14 +65,14 @@ class PassTimingInstrument(PassInstrument):
         self._rows[row] = (depth, name, time.perf_counter() - start)
 
     def render(self) -> str:
-        """Return one line per pass; those that a pipeline runs are indented below it."""
+        """Return one line per pass; the passes of a pipeline are indented below it."""
         return "\n".join(
             f"{'  ' * depth}{name}: {1e6 * seconds:.0f} us" for depth, name, seconds in self._rows
         )
 
 
 class PassPrintingInstrument(PassInstrument):
-    """Prints the module before the passes of some names, and after those of others."""
+    """Prints the module before the passes with some names, and after those with others."""
 
     def __init__(
         self, print_before_pass_names: Collection[str] = (), print_after_pass_names: Collection[str] = ()

@@ -1,4 +1,4 @@
-"""Methods and names that TVM's classes had and this package's have not, attached for old code."""
+"""Attach methods and names that TVM's classes had, and this package's lack, for old code."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from . import operator_steps
 
 
 def same_as(value: object, other: object) -> bool:
-    """Whether this is the very same object."""
+    """Whether this is the same object."""
     return value is other
 
 
 def same_variable(value: Id, other: object) -> bool:
-    """Whether this is the identity of the same variable."""
+    """Whether this identifies the same variable."""
     return value == other
 
 

@@ -1,4 +1,6 @@
-"""What `relay.build` gave as a library: its code as text, and a file that `tvm.runtime.load_module` reads."""
+"""The library that `relay.build` returned: its code as text, and a file that `tvm.runtime.load_module`
+reads.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from ..lower.runtime.executable import Executable
     from .build import Factory
 
-ENTRY = "old_code.json"  # in the saved program: what only old code needs
+ENTRY = "old_code.json"  # a member of the saved program, which only old code needs
 _FORMATS = {"": "llvm", "ll": "llvm", "llvm": "llvm", "s": "asm", "asm": "asm", "cuda": "cuda", "cu": "cuda"}
 
 
@@ -29,7 +31,7 @@ class Library:
 
     @property
     def imported_modules(self) -> list[Library]:
-        """Where kernels run on a GPU their code was in a module of its own."""
+        """The module of GPU code, if kernels run on a GPU: TVM kept it separate."""
         return [self] if self.factory.program.target.kind == "cuda" else []
 
     imports = imported_modules
@@ -68,7 +70,7 @@ def digest(value: Any) -> str:
 
 
 def save(program: Executable, path: str, name: str, bound: Mapping[str, str]) -> None:
-    """Save the program as `Executable.save` does, with the names by which old code calls it."""
+    """Save the program like `Executable.save`, with the names that old code uses."""
     program.save(path)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(ENTRY, json.dumps({"name": name, "bound": dict(bound)}))
@@ -83,7 +85,7 @@ def load_module(path: object, fmt: str = "") -> Factory:
 
     program = load(str(path))
     description: dict[str, Any] = {}
-    if zipfile.is_zipfile(str(path)):  # a library that was saved ahead of time is none
+    if zipfile.is_zipfile(str(path)):  # a library compiled ahead of time is no archive
         with zipfile.ZipFile(str(path)) as archive:
             if ENTRY in archive.namelist():
                 description = json.loads(archive.read(ENTRY))

@@ -1,4 +1,4 @@
-"""`tvm.relay.transform.mixed_precision`: its three lists of operators, as their declarations say it."""
+"""`tvm.relay.transform.mixed_precision`: its three lists of operators, from the operators' declarations."""
 
 from __future__ import annotations
 

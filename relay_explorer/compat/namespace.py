@@ -1,4 +1,6 @@
-"""Modules that are made of what other modules hold: `tvm.relay.expr` is a list of places to look in."""
+"""Modules that gather names from other modules: `tvm.relay.expr` is a list of places where they are
+defined.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ PACKAGE = __package__.rpartition(".")[0]
 
 
 class Namespace(types.ModuleType):
-    """A module whose names are looked up in `places` at their first use.
+    """A module whose names are looked up in `places` when they are first used.
 
     A place is `module` (all its public names), `module:name`, or `module:name as other`, with modules named
     relative to this package.
@@ -53,7 +55,7 @@ class Namespace(types.ModuleType):
 
 
 def _load(path: str) -> types.ModuleType:
-    """Import the module at `path`; `relay.nn` and its like are not files but parts of the façade."""
+    """Import the module at `path`; `relay.nn` and the like are not files but attributes of the façade."""
     if path.startswith("relay."):
         loaded: types.ModuleType = getattr(importlib.import_module(f"{PACKAGE}.relay"), path[len("relay.") :])
         return loaded
@@ -70,7 +72,7 @@ def _public(module: types.ModuleType) -> list[str]:
 
 
 def _look(place: str, name: str) -> Any:
-    """Return what `place` has under `name`, or None."""
+    """Return the value of `name` in `place`, or None."""
     module, _, rest = place.partition(":")
     if not rest:
         loaded = _load(module)

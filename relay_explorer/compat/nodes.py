@@ -1,4 +1,6 @@
-"""`tvm.ir.make_node`, `EnvFunc` and global functions: TVM's objects and functions by name."""
+"""`tvm.ir.make_node`, `EnvFunc` and global functions: create TVM's objects, and find its functions, by
+name.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ RELATIONS = "tvm.relay.type_relation."
 
 
 class TestAttrs(Attrs, key="attrs.TestAttrs"):
-    """The attributes that TVM's own tests are written with."""
+    """The attributes that TVM's own tests use."""
 
     __test__: ClassVar[bool] = False  # pytest collects classes called Test…
 
@@ -33,7 +35,7 @@ def make_node(type_key: str, **kwargs: Any) -> Any:
         return DictAttrs(kwargs)
     schema = Attrs.by_key(type_key)
     if schema is None:
-        Op.load_all()  # operators bring their attributes along
+        Op.load_all()  # loading operators registers their attributes
         schema = Attrs.by_key(type_key)
     if schema is not None:
         return schema(**kwargs)
@@ -76,7 +78,7 @@ _functions: dict[str, Callable[..., Any]] = {}
 
 
 def register_func(func_name: str | Callable[..., Any], f: Any = None, override: bool = False) -> Any:
-    """Enters a function under a name, which `get_global_func` finds; a decorator where `f` is left out."""
+    """Register a function under a name, for `get_global_func`; without `f`, return a decorator."""
     if callable(func_name):
         return register_func(func_name.__name__, func_name, override)
 
@@ -106,7 +108,7 @@ register_optimizers(lambda target: get_global_func(f"relay.ext.{target}.optimize
 
 
 def _relation(name: str) -> Relation | None:
-    """Return the type relation that a function's name stands for; None where it stands for none."""
+    """Return the type relation that a function's name refers to; None where there is none."""
     from .operator_steps import named_relation
 
     if not name.startswith(RELATIONS):
@@ -118,11 +120,11 @@ def _relation(name: str) -> Relation | None:
 
 
 class EnvFunc:
-    """A registered function that objects may hold by its name. One object a name, so that two types that hold
-    the same function are equal.
+    """A registered function, which objects may refer to by its name. There is one object for each name, so
+    that two types that refer to the same function are equal.
     """
 
-    _made: ClassVar[dict[str, EnvFunc]] = {}
+    _by_name: ClassVar[dict[str, EnvFunc]] = {}
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -131,11 +133,11 @@ class EnvFunc:
     @staticmethod
     def get(name: str) -> EnvFunc:
         """Return the function of that name. Raise a ValueError where none is registered."""
-        if name not in EnvFunc._made:
+        if name not in EnvFunc._by_name:
             if _relation(name) is None:
                 get_global_func(name)
-            EnvFunc._made[name] = EnvFunc(name)
-        return EnvFunc._made[name]
+            EnvFunc._by_name[name] = EnvFunc(name)
+        return EnvFunc._by_name[name]
 
     @property
     def func(self) -> Callable[..., Any]:
@@ -143,7 +145,7 @@ class EnvFunc:
 
     @property
     def relation(self) -> Relation | None:
-        """The type relation that it is, if it is one."""
+        """The type relation that it refers to, if it does."""
         return _relation(self.name)
 
     def __call__(self, *args: Any) -> Any:

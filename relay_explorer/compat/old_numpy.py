@@ -1,8 +1,10 @@
-"""Names that NumPy had while TVM had Relay, and has no more: old code finds them while ours is its `tvm`."""
+"""Restore names that NumPy had at the time of Relay and has removed, while old code imports the replacement
+of TVM.
+"""
 
 from __future__ import annotations
 
-# Today's name by the old name.
+# The present name of each old name.
 RENAMED = {
     "Inf": "inf", "Infinity": "inf", "NaN": "nan", "alltrue": "all", "complex_": "complex128",
     "cumproduct": "cumprod", "float_": "float64", "in1d": "isin", "infty": "inf", "product": "prod",
@@ -11,11 +13,11 @@ RENAMED = {
 }  # fmt: skip
 BUILTINS = {"complex": complex, "float": float, "int": int, "object": object, "str": str}
 
-_given: list[str] = []
+_added: list[str] = []
 
 
 def give_back() -> None:
-    """Enters the old names that the installed NumPy lacks; nothing where there is no NumPy."""
+    """Add the old names that the installed NumPy lacks; do nothing without NumPy."""
     try:
         import numpy
     except ImportError:
@@ -24,17 +26,17 @@ def give_back() -> None:
     for name, new in RENAMED.items():
         if name not in have and new in have:
             setattr(numpy, name, have[new])
-            _given.append(name)
+            _added.append(name)
     for name, builtin in BUILTINS.items():
         if name not in have:
             setattr(numpy, name, builtin)
-            _given.append(name)
+            _added.append(name)
 
 
 def take_away() -> None:
-    """Undoes `give_back`."""
-    if _given:
+    """Undo `give_back`."""
+    if _added:
         import numpy
 
-        while _given:
-            delattr(numpy, _given.pop())
+        while _added:
+            delattr(numpy, _added.pop())

@@ -1,4 +1,4 @@
-"""Names that TVM's versions and its C++ objects brought along, and that old code still asks for."""
+"""Names that came with TVM's versions and with its C++ objects, and that old code still uses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _ObjectKind(type):
 
 
 class Object(metaclass=_ObjectKind):
-    """What everything in a program was, in C++: for `isinstance`."""
+    """The base class of everything in a program, in TVM's C++; used in `isinstance`."""
 
 
 Node = Object
@@ -102,7 +102,7 @@ def build_config(
 
 @dataclass(frozen=True)
 class PrintIR(Pass):
-    """Prints the module, below a header, where TVM's log went: to the standard error."""
+    """Prints the module, below a header, to the standard error, as TVM's log did."""
 
     name = "PrintIR"
     opt_level = 0

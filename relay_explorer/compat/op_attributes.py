@@ -1,4 +1,4 @@
-"""Properties that old code hangs on operators: `register_gradient("exp", …)`, `TempOpAttr`."""
+"""Attributes that old code sets on operators: `register_gradient("exp", …)`, `TempOpAttr`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ register_fake_quantization_to_integer = _setter("FTVMFakeQuantizationToInteger",
 
 
 class TempOpAttr:
-    """A property of an operator for the time of a `with`."""
+    """Sets an attribute of an operator for the duration of a `with`."""
 
     def __init__(self, op_name: str, attr_key: str, attr_value: Any) -> None:
         self.op = Op.get(op_name)

@@ -21,7 +21,7 @@ from ..ir.op import Op, Relation, RelationError, Reporter
 from ..ir.types import Type
 from ..ops.relation import SAME_TYPE, known
 
-OTHER_NAMES = {"BroadcastComp": "BroadcastCompare"}  # TVM's name, and ours
+OTHER_NAMES = {"BroadcastComp": "BroadcastCompare"}  # by TVM's name, this package's
 
 
 def named_relation(name: str) -> Relation:
@@ -84,7 +84,7 @@ def _arguments(op: Op) -> list[Argument]:
 
 
 def arguments(op: Op) -> tuple[Argument, ...]:
-    """Its tensor arguments, as far as they were described."""
+    """Return the operator's tensor arguments, as far as they were described."""
     return tuple(_arguments(op))
 
 
@@ -104,8 +104,8 @@ def add_argument(op: Op, name: str, type: str = "Tensor", description: str = "")
 def add_type_rel(
     op: Op, rel_name: str, type_rel_func: Callable[[list[Type], Anything], Type] | None = None
 ) -> None:
-    """Set its relation: the one of that name that other operators have, or a Python function, which takes the
-    argument types, once they are known, and the attributes, and returns the type of the result.
+    """Set the operator's relation: the relation of that name of other operators, or a Python function, which
+    takes the argument types, once they are known, and the attributes, and returns the type of the result.
     """
     op.relation = (
         named_relation(rel_name) if type_rel_func is None else relation_from_function(rel_name, type_rel_func)
@@ -113,12 +113,12 @@ def add_type_rel(
 
 
 def set_attrs_type_key(op: Op, key: str) -> None:
-    """Make its attributes those of the class called `key`; an UnknownOperatorError where there is none."""
+    """Set the operator's attributes class by its key; raise an UnknownOperatorError where there is none."""
     op.attrs_class = attrs_called(key)
 
 
 def set_support_level(op: Op, level: int) -> None:
-    """Set its place in TVM's list."""
+    """Set the operator's level in TVM's list of operators."""
     op.level = level
 
 
@@ -128,7 +128,7 @@ def attrs_type_key(op: Op) -> str:
 
 
 def support_level(op: Op) -> int:
-    """Its place in TVM's list."""
+    """Return the operator's level in TVM's list of operators."""
     return op.level
 
 

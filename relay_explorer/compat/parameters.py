@@ -1,10 +1,10 @@
-"""Parameters in TVM's binary format, which its runtimes read (`.params` files).
+"""Save and load parameters in TVM's binary format, which its runtimes read (`.params` files).
 
-All numbers are little-endian. The file: the mark of a list (u64), a reserved u64, the number of names (u64),
-each name as its length (u64) and UTF-8 bytes, the number of arrays (u64), and the arrays in the order of the
-names. An array: its mark (u64), a reserved u64, the device's type and number (i32, i32), the number of
-dimensions (i32), the element type (code u8, bits u8, lanes u16), the dimensions (i64 each), the number of
-bytes (i64), and the elements in row-major order.
+All numbers are little-endian. The file: the magic number of a list (u64), a reserved u64, the number of names
+(u64), each name as its length (u64) and UTF-8 bytes, the number of arrays (u64), and the arrays in the order
+of the names. An array: its magic number (u64), a reserved u64, the device's type and number (i32, i32), the
+number of dimensions (i32), the element type (code u8, bits u8, lanes u16), the dimensions (i64 each), the
+number of bytes (i64), and the elements in row-major order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CPU = (1, 0)
 
 
 def save_param_dict(params: Mapping[str, Any]) -> bytearray:
-    """`params`, NumPy arrays or arrays of `tvm.nd` by name, as bytes."""
+    """Encode `params`, NumPy arrays or arrays of `tvm.nd` by name, as bytes."""
     for name in params:
         if not isinstance(name, str):
             raise TypeError(f"a parameter's name is a string, not {name!r}")
@@ -52,7 +52,7 @@ def _write(value: NDArray) -> bytes:
 
 
 class _Reader:
-    """Takes numbers off the front of `data`; where it ends too early, that is the error."""
+    """Reads numbers from `data` in order; raises a ValueError where the data end too early."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data

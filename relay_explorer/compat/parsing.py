@@ -1,6 +1,6 @@
-"""`relay.parse` as TVM had it: what it reads is type-checked at once.
+"""`relay.parse` as TVM had it, which also infers the types of the parsed program.
 
-`relay_explorer.relay.parse` only reads.
+`relay_explorer.relay.parse` only parses.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ def parse(
     init_module: IRModule | None = None,
     init_meta_table: Mapping[str, Any] | None = None,
 ) -> IRModule:
-    """Return the typed module that `source` describes; see `relay_explorer.text.parse`. Raise a ParseError or
-    TypeInferenceError that names the place.
+    """Parse and type a module; see `relay_explorer.text.parse`. Raise a ParseError or TypeInferenceError that
+    names the position.
     """
     return InferType()(text.parse(source, source_name, init_module, init_meta_table))
 
 
 def fromtext(data: str | bytes, source_name: str | None = None) -> IRModule:
-    """As `parse`."""
+    """Call `parse`, under its older name."""
     return parse(data, source_name or "from_string")
 
 

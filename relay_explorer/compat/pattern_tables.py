@@ -1,4 +1,4 @@
-"""`tvm.relay.op.contrib.register`: the patterns of each compiler, for MergeComposite, by its name."""
+"""`tvm.relay.op.contrib.register`: the patterns of each compiler, by its name, for MergeComposite."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ _TABLES: dict[str, list[Any]] = {}
 
 
 def register_pattern_table(compiler: str, table: Any = None) -> Any:
-    """Enters the patterns of a compiler: a list of `(name, pattern)` or `(name, pattern, check)`, or a
-    function that makes it; a decorator where `table` is left out.
+    """Register the patterns of a compiler: a list of `(name, pattern)` or `(name, pattern, check)`, or a
+    function that returns one. Without `table`, return a decorator.
     """
 
     def enter(table: Any) -> Any:

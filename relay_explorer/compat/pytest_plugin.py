@@ -1,4 +1,4 @@
-"""Lets pytest run test files that were written for TVM: `-p relay_explorer.compat.pytest_plugin`."""
+"""A plugin with which pytest runs test files written for TVM: `-p relay_explorer.compat.pytest_plugin`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands where TVM's quantization was, so that old files that import it can be read."""
+"""Stand-ins for TVM's quantization, so that old files that import it can be imported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..ir.errors import RelayError
 
 
 class QAnnotateKind(IntEnum):
-    """What a simulated quantization was of."""
+    """The kinds of values that TVM's simulated quantization was applied to."""
 
     IDENTITY = 0
     INPUT = 1
@@ -19,5 +19,5 @@ class QAnnotateKind(IntEnum):
 
 
 def attach_simulated_quantize(data: Any, kind: Any, sign: bool = True, rounding: str = "round") -> NoReturn:
-    """Refuses: there is no such operator."""
+    """Raise a RelayError: there is no such operator."""
     raise RelayError(f"attach_simulated_quantize: {remedy('tvm.relay.quantize')}")

@@ -1,4 +1,6 @@
-"""`tvm.relay.testing.layers`: layers that make their own weights. Inference finds the weights' shapes."""
+"""`tvm.relay.testing.layers`: layers that create their own weights, whose shapes type inference
+determines.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def batch_norm_infer(
     name: str = "bn",
     **kwargs: Any,
 ) -> Expr:
-    """Batch normalization as inference uses it; its four vectors are made unless they are given."""
+    """Build batch normalization as inference uses it, and those of its four vectors that are not passed."""
     parts = {"gamma": gamma, "beta": beta, "moving_mean": moving_mean, "moving_var": moving_var}
     scale, shift, mean, variance = [_weight(value, name, part) for part, value in parts.items()]
     normalized: Expr = relay.nn.batch_norm(data, scale, shift, mean, variance, **kwargs)[0]
@@ -61,7 +63,7 @@ def dense_add_bias(
 
 
 def conv_kernel_layout(data_layout: str, is_depthwise: bool = False) -> str:
-    """Return the layout of kernels that belongs to a layout of images."""
+    """Return the kernel layout that corresponds to an image layout."""
     layouts = {
         "NCHW": "OIHW", "NHWC": "HWOI" if is_depthwise else "HWIO", "NCDHW": "OIDHW", "NDHWC": "DHWIO",
     }  # fmt: skip

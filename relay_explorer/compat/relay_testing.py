@@ -1,4 +1,4 @@
-"""`tvm.relay.testing`: what tests of Relay programs use."""
+"""`tvm.relay.testing`: helpers for tests of Relay programs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def rand(dtype: str = "float32", *shape: int) -> DeviceArray:
 
 
 def ctx_list() -> list[tuple[str, Any]]:
-    """`enabled_targets`, under the name it had before 0.8."""
+    """Return `enabled_targets`, under the name that it had before 0.8."""
     return list(enabled_targets())
 
 
@@ -76,7 +76,7 @@ def make_nat_expr(prelude: Prelude, n: int) -> Expr:
 
 
 def count_ops(expr: Expr) -> Counter[str]:
-    """How often each operator is called in an expression, by name; a shared call counts once."""
+    """Count the calls of each operator in an expression, by name; a shared call counts once."""
     nodes = post_order(expr)
     return Counter([n.op.name for n in nodes if isinstance(n, Call) and isinstance(n.op, Op)])
 
@@ -90,7 +90,7 @@ def count(prelude: Prelude, n: ConstructorValue) -> int:
     return number
 
 
-# TVM's own tests import the first of these, whatever its name says.
+# TVM's own tests import `_np_randn_from_type`, although its name is private.
 __all__ = [
     "Prelude", "_np_randn_from_type", "check_grad", "count", "count_ops", "create_workload", "ctx_list",
     "enabled_targets", "make_nat_expr", "make_nat_value", "rand", "run_infer_type", "run_opt_pass",

@@ -1,4 +1,4 @@
-"""`tvm.contrib.relay_viz`: pictures of programs, which here are the explorers of this package."""
+"""`tvm.contrib.relay_viz`: pictures of programs, for which this package's explorers are used."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from ..ir.module import IRModule
 class RelayVisualizer:
     """Shows a module. In a notebook it is drawn as the last expression of a cell; `render` saves it.
 
-    `relay_param`, the values of parameters by name, is taken for old code's sake: weights are variables in
-    the picture, with or without it. TVM's plotters and parsers are not here: giving one is a TypeError.
+    `relay_param`, the values of parameters by name, is accepted for the sake of old code; weights are
+    variables in the picture in any case. TVM's plotters and parsers are not available: passing one raises a
+    TypeError.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Runs old scripts, modules and tests, for which `tvm` is ours."""
+"""Run old scripts, modules and tests with this package's replacement of `tvm`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run_script(path: str, arguments: list[str]) -> int:
     try:
         exec(compile(source, path, "exec"), module.__dict__)
     except Exception as error:
-        # The script's own frames only, from the one that follows this function's.
+        # Print only the script's own frames, which follow this function's.
         frames = error.__traceback__.tb_next if error.__traceback__ else None
         traceback.print_exception(type(error), error, frames)
         return 1
@@ -54,7 +54,7 @@ def run_script(path: str, arguments: list[str]) -> int:
 
 
 def run_module(name: str, arguments: list[str]) -> int:
-    """Run a module as `python -m name arguments…` would; pytest runs with our plugin."""
+    """Run a module as `python -m name arguments…` would; pytest runs with this package's plugin."""
     install()
     sys.argv = [name, *arguments]
     if name == "pytest":

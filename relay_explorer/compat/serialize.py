@@ -1,9 +1,9 @@
 """`tvm.ir.save_json` and `load_json`: programs, expressions, types and plain data as readable JSON.
 
-The JSON is this package's own: what is a program in it is in Relay's text format, with the data of constants
-(`{"relay_explorer": 1, "kind": "module", "text": "#[version = …"}`). An expression or a type is kept as the
-function that it makes with its free variables as parameters. Inferred types are not kept: infer them again.
-TVM's own JSON, a graph of its C++ objects, is not read; the error says how to bring such a program here.
+The JSON format is this package's own: it contains programs in Relay's text format, with the data of constants
+(`{"relay_explorer": 1, "kind": "module", "text": "#[version = …"}`). An expression or a type is stored as a
+function whose parameters are its free variables. Inferred types are not stored: infer them again. TVM's own
+JSON, a graph of its C++ objects, cannot be loaded; the error says how to convert such a program.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ FORMAT = 1
 
 
 def save_json(node: object) -> str:
-    """`node` as JSON: a module, an expression, a type, a span, attributes, an array, or lists, tuples and
-    dictionaries (with strings as keys) of these and of plain data. A program must name no constructor or
-    type that it does not declare: save its module.
+    """Encode `node` as JSON: a module, an expression, a type, a span, attributes, an array, or lists, tuples
+    and dictionaries (with strings as keys) of these and of plain data. An expression must not refer to
+    constructors or types that it does not declare; save its module instead.
     """
     return json.dumps({"relay_explorer": FORMAT, **_save(node)}, indent=2, ensure_ascii=False)
 
@@ -94,7 +94,7 @@ def _load(data: dict[str, Any]) -> Any:
     if kind in ("expression", "type"):
         function = parse_expr(data["text"], "save_json")
         if not isinstance(function, Function):
-            raise ValueError(f"a {kind} is kept as a function")
+            raise ValueError(f"a {kind} is stored as a function")
         return function.body if kind == "expression" else function.params[0].type_annotation
     if kind == "array":
         content = base64.b64decode(data["base64"])
@@ -109,7 +109,7 @@ def _load(data: dict[str, Any]) -> Any:
     if kind == "attributes":
         function = parse_expr(data["text"], "save_json")
         if not isinstance(function, Function):
-            raise ValueError("attributes are kept as those of a function")
+            raise ValueError("attributes are stored as those of a function")
         return make_node(data["key"], **dict(function.attrs.items()))
     if kind == "plain":
         return data["value"]

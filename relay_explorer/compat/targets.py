@@ -1,4 +1,4 @@
-"""`tvm.target.cuda()` and its like: targets by name."""
+"""`tvm.target.cuda()` and similar functions: targets by name."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`tvm.relay.backend.te_compiler`: the cache of compiled functions that old tests empty. Nothing is compiled,
-so there is none to keep.
+"""`tvm.relay.backend.te_compiler`: the cache of compiled functions, which old tests clear. There is no such
+cache here.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from .. import _missing as missing
 
 
 class TECompiler:
-    """The compiler's cache of functions, which is empty."""
+    """Stands for the compiler's cache of functions, which is always empty."""
 
     def clear(self) -> None:
-        """Forgets what was compiled: nothing."""
+        """Do nothing: the cache is empty."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -1,4 +1,4 @@
-"""`tvm.testing`: the helpers that tests of Relay programs use. Those for pytest need pytest."""
+"""`tvm.testing`: helpers for tests of Relay programs. Those for pytest need pytest."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def check_numerical_grads(
         )
 
 
-def _wanted() -> list[str]:
+def _requested() -> list[str]:
     """Return the targets of the variable TVM_TEST_TARGETS, separated by `;`, or "llvm"."""
     named = os.environ.get("TVM_TEST_TARGETS", "")
     return [name.strip() for name in named.split(";") if name.strip()] or ["llvm"]
@@ -79,11 +79,11 @@ def _wanted() -> list[str]:
 
 def enabled_targets() -> list[tuple[str, Device]]:
     """Return the targets that tests run on, with their devices: the CPU."""
-    return [(target, cpu()) for target in _wanted() if device_enabled(target)]
+    return [(target, cpu()) for target in _requested() if device_enabled(target)]
 
 
 def device_enabled(target: Any) -> bool:
-    """Whether tests run on a target: those of kind "llvm" and "c" do, interpreted."""
+    """Whether tests run on a target: those of the kinds "llvm" and "c" do, interpreted."""
     return str(Target(target).kind) in ("llvm", "c")
 
 
@@ -95,7 +95,7 @@ def skip_if_32bit(reason: str = "needs 64 bits") -> Any:
 
 
 def skip_if_wheel_test(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a test that needs more than an installed TVM: an environment variable skips it."""
+    """Decorate a test that needs more than an installed TVM: it is skipped if WHEEL_TEST is set."""
     import pytest
 
     unwanted = os.environ.get("WHEEL_TEST", "").lower() in ("true", "yes", "1")
@@ -104,7 +104,7 @@ def skip_if_wheel_test(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def identity_after(value: Any, seconds: float) -> Any:
-    """`value`, after a sleep."""
+    """Return `value` after a sleep."""
     import time
 
     time.sleep(seconds)

@@ -1,7 +1,7 @@
-"""`tvm.testing.requires_…`: what a test needs of the machine and of TVM's build.
+"""`tvm.testing.requires_…`: what a test requires of the machine and of TVM's build.
 
-Here programs are interpreted on the CPU. So a test that only says that it runs on a CPU target runs; one that
-needs a device, a library or machine code is skipped, and the reason is given.
+Programs are interpreted on the CPU here. A test that only requires a CPU target therefore runs; one that
+requires a device, a library or machine code is skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _NO_LIBRARY = "no libraries of operators are called, programs are interpreted"
 
 
 class Feature:
-    """Something that a test may need. It is a decorator, `@requires_cuda`, and gives marks for single
-    parameters, `pytest.param(…, marks=requires_cuda.marks())`.
+    """A requirement of a test. It is a decorator, `@requires_cuda`, and provides marks for single parameters,
+    `pytest.param(…, marks=requires_cuda.marks())`.
     """
 
     def __init__(self, name: str, missing: str | None = None) -> None:
@@ -46,10 +46,10 @@ class Feature:
 
 
 def _no_code_for(*machines: str) -> str | None:
-    """Say why there is no machine code for processors that go by these names; None where there is."""
+    """Return why there is no machine code for processors with these names; None where there is."""
     if platform.machine() not in machines:
         return f"this machine is {platform.machine()}"
-    return None if compiler_is_here() else "TVM, which makes machine code, is not installed"
+    return None if compiler_is_here() else "TVM, which generates machine code, is not installed"
 
 
 _GPU = ("a GPU", "CUDA", "ROCm", "Vulkan", "Metal", "OpenCL")
@@ -99,21 +99,21 @@ requires_libxsmm = Feature("libxsmm", _NO_LIBRARY)
 
 
 def requires_llvm_minimum_version(major_version: int) -> Callable[[Callable[..., Any]], Any]:
-    """Decorate a test of the code that a certain LLVM generates."""
+    """Decorate a test of the code that LLVM from a certain version on generates."""
     return Feature(f"LLVM {major_version}", _NO_CODE)
 
 
 def requires_nvcc_version(
     major: int, minor: int = 0, release: int = 0
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Decorate a test of the code that a certain nvcc generates."""
+    """Decorate a test of the code that a certain version of nvcc generates."""
     return Feature(f"nvcc {major}.{minor}.{release}", _NO_CODE)
 
 
 def requires_cuda_compute_version(
     major: int, minor: int = 0, exact: bool = False
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Decorate a test that needs a certain GPU."""
+    """Decorate a test that needs a GPU of a certain compute capability."""
     return Feature("CUDA", _NO_DEVICE)
 
 

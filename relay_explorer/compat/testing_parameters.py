@@ -1,10 +1,10 @@
-"""`tvm.testing`'s parameters and targets of tests, on pytest.
+"""The parameters and targets of tests in `tvm.testing`, implemented with pytest.
 
     kind = tvm.testing.parameter("graph", "vm")              # a test that takes `kind` runs once for each
     n, m = tvm.testing.parameters((1, 2), (3, 4), ids=…)     # n and m vary together
     @tvm.testing.parametrize_targets("llvm", "cuda")         # a test that takes `target`, and may take `dev`
 
-Parameters are fixtures; `pytest_generate_tests` of the plugin gives those that belong together their values.
+Parameters are fixtures; the plugin's `pytest_generate_tests` assigns values to those that vary together.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def parameter(
     *values: Any, ids: Iterable[str] | None = None, by_dict: Mapping[str, Any] | None = None
 ) -> Any:
     """Create a fixture, to be assigned in a test module or class: a test that takes it by name runs once per
-    value. `by_dict` has the values with their names.
+    value. `by_dict` maps names to values.
     """
     import pytest
 
@@ -33,7 +33,7 @@ def parameter(
             raise TypeError("parameter takes values, or by_dict, not both")
         ids, values = list(by_dict), tuple(by_dict.values())
 
-    # In a class the fixture is called with the instance too.
+    # In a class, pytest also passes the instance.
     @pytest.fixture(params=values, ids=None if ids is None else list(ids))
     def value(*owner: Any, request: Any) -> Any:
         return request.param
@@ -42,8 +42,8 @@ def parameter(
 
 
 def parameters(*value_sets: Iterable[Any], ids: Iterable[str] | None = None) -> list[Any]:
-    """Fixtures that vary together: as many as each of `value_sets` has values. A test that takes any of them
-    runs once for each set.
+    """Create fixtures that vary together, one for each value of a set in `value_sets`. A test that takes any
+    of them runs once for each set.
     """
     import pytest
 
@@ -64,8 +64,8 @@ def parameters(*value_sets: Iterable[Any], ids: Iterable[str] | None = None) -> 
 
 
 def fixture(func: Callable[..., Any] | None = None, *, cache_return_value: bool = False) -> Any:
-    """As `pytest.fixture`; one whose value is cached is made once for each set of parameters, and every test
-    gets a copy of its own.
+    """Create a fixture like `pytest.fixture`. If its value is cached, it is computed once for each set of
+    parameters, and every test receives a copy.
     """
     import pytest
 
@@ -137,7 +137,9 @@ def _names(mark: Any) -> set[str]:
 def _as_parameters(
     targets: Iterable[Any], excluded: Iterable[str] = (), failing: Iterable[str] = ()
 ) -> list[Any]:
-    """Targets as values of a parameter; one that is not enabled is skipped, one that may fail marked."""
+    """Turn targets into parameter values: skip those that are not enabled or are excluded, and mark those
+    that may fail.
+    """
     import pytest
 
     from .testing import device_enabled
@@ -147,7 +149,7 @@ def _as_parameters(
         name, kind = str(target), str(target).split()[0]
         marks: list[Any] = []
         if not device_enabled(target):
-            marks = [pytest.mark.skip(reason=f"{kind} is not here: programs are interpreted on the CPU")]
+            marks = [pytest.mark.skip(reason=f"{kind} is not available: programs are interpreted on the CPU")]
         elif {name, kind} & set(excluded):
             marks = [pytest.mark.skip(reason=f"not for {kind}")]
         elif {name, kind} & set(failing):
@@ -157,7 +159,7 @@ def _as_parameters(
 
 
 def generate(metafunc: Any) -> None:
-    """Generate a test's parameters, when pytest asks the plugin for them."""
+    """Generate a test's parameters; pytest calls this through the plugin."""
     _generate_targets(metafunc)
     groups: dict[int, list[tuple[str, tuple[Any, ...], list[str] | None]]] = {}
     for name in metafunc.fixturenames:
@@ -176,7 +178,7 @@ def generate(metafunc: Any) -> None:
 
 
 def _generate_targets(metafunc: Any) -> None:
-    """Generate the targets of a test that takes one and names none."""
+    """Generate the targets of a test that takes a target without naming any."""
     from .testing import enabled_targets
 
     marks = list(metafunc.definition.iter_markers())
@@ -198,6 +200,6 @@ def mark_parameterizations(items: Iterable[Any]) -> None:
 
     for item in items:
         for mark in item.iter_markers(MARKED):
-            how, ids, reason = mark.args
+            kind, ids, reason = mark.args
             if getattr(item, "callspec", None) is not None and item.callspec.id in ids:
-                item.add_marker(getattr(pytest.mark, how)(reason=reason))
+                item.add_marker(getattr(pytest.mark, kind)(reason=reason))

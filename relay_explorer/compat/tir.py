@@ -1,4 +1,4 @@
-"""`tvm.tir` as far as Relay's types and attributes use it: sizes with names, and typed numbers."""
+"""`tvm.tir`, as far as Relay's types and attributes use it: symbolic sizes and typed numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..ir.types import Size, SizeVar
 from .containers import Array, Map
 
 Var = SizeVar
-PrimExpr = (int, float, Size)  # for isinstance: sizes are Python's own numbers here
+PrimExpr = (int, float, Size)  # for `isinstance`, since sizes are Python's own numbers here
 
 
 class IntImm(int):
@@ -80,7 +80,7 @@ class FloatImm(float):
 
 
 class StringImm(str):
-    """A text."""
+    """A string."""
 
     __slots__ = ()
 
@@ -110,8 +110,8 @@ size_var = var
 
 
 def convert(value: Any) -> Any:
-    """`value` as TVM would hold it: numbers are typed, lists become Arrays and dictionaries Maps, with what
-    is in them.
+    """Convert `value` to the form that TVM would store: numbers become typed, lists Arrays and dictionaries
+    Maps, recursively.
     """
     if isinstance(value, (IntImm, FloatImm)):
         return value

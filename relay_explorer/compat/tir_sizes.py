@@ -1,6 +1,6 @@
-"""`tvm.tir` and `tvm.te`: arithmetic with sizes, as old code writes it where Python's operators do not reach.
+"""`tvm.tir` and `tvm.te`: functions of sizes, which old code calls where Python has no operator.
 
-Sizes simplify as they are made (see `relay_explorer.ir.size`): there are no nodes to look into.
+Sizes are simplified when they are created (see `relay_explorer.ir.size`), so there are no nodes to inspect.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from .tir import const
 
 
 def Cast(dtype: str, value: Value, span: object = None) -> Any:  # noqa: N802  # its name in TVM
-    """`value` in another element type; what becomes an integer loses its fraction."""
+    """Convert `value` to another element type; conversion to an integer truncates."""
     if dtype.startswith(("int", "uint")):
         value = whole("trunc", value)
     return value if isinstance(value, Size) or not isinstance(value, (int, float)) else const(value, dtype)
 
 
 def round(x: Value, span: object = None) -> Any:
-    """To the nearest whole number."""
+    """Round to the nearest integer."""
     return whole("round", x)
 
 
 def floor(x: Value, span: object = None) -> Any:
-    """To the next whole number below."""
+    """Round down to an integer."""
     return whole("floor", x)
 
 
 def ceil(x: Value, span: object = None) -> Any:
-    """To the next whole number above."""
+    """Round up to an integer."""
     return whole("ceil", x)
 
 
 def trunc(x: Value, span: object = None) -> Any:
-    """To the next whole number towards zero."""
+    """Round towards zero to an integer."""
     return whole("trunc", x)
 
 
@@ -56,7 +56,7 @@ def ceildiv(lhs: Value, rhs: Value, span: object = None) -> Any:
 
 
 def truncdiv(a: Value, b: Value, span: object = None) -> Any:
-    """Return the quotient, rounded towards zero; that of sizes, which are not negative, rounded down."""
+    """Return the quotient, rounded towards zero; for sizes, which are not negative, that is rounded down."""
     if isinstance(a, int) and isinstance(b, int):
         return (a // b) if (a < 0) == (b < 0) else -(-a // b)
     return quotient(a, b)

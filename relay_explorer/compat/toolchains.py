@@ -1,5 +1,5 @@
-"""`tvm.contrib.cc` and `tvm.contrib.ndk`: what `export_library` was told to link with. It is named and passed
-on; programs are written without it.
+"""`tvm.contrib.cc` and `tvm.contrib.ndk`: the linkers that old code passes to `export_library`, which ignores
+them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..ir.errors import RelayError
 
 
 def create_shared(output: str, objects: Any, *arguments: Any, **options: Any) -> None:
-    """Linked object files: here only programs are written, by `export_library`."""
+    """Raise a RelayError: object files are not linked here; `export_library` writes whole programs."""
     raise RelayError("object files are not linked here", help=["write the program: lib.export_library(path)"])
 
 
@@ -25,7 +25,7 @@ def cross_compiler(compile_func: Any, *arguments: Any, **options: Any) -> Callab
 
 
 def get_cc() -> str | None:
-    """Return the C++ compiler, if there is one."""
+    """Return the path of a C++ compiler, or None."""
     return next(
         (path for name in ("g++", "gcc", "clang++", "clang", "c++", "cc") if (path := shutil.which(name))),
         None,

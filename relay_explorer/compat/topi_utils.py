@@ -1,4 +1,4 @@
-"""`tvm.topi.utils`: shapes and numbers as Python has them."""
+"""`tvm.topi.utils`: conversions of shapes and numbers to Python's."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def get_const_tuple(in_tuple: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def get_float_tuple(in_tuple: Iterable[Any]) -> tuple[float, ...]:
-    """Numbers as a tuple of floating-point ones."""
+    """Return numbers as a tuple of floating-point ones."""
     return tuple([get_const_float(value) for value in in_tuple])
 
 
 def equal_const_int(expr: Any, value: int) -> bool:
-    """Whether `expr` is known, and is this number."""
+    """Whether `expr` is static, and is this number."""
     return not isinstance(expr, (Unknown, Size)) and int(expr) == value
 
 
@@ -45,7 +45,7 @@ def prod(x: Iterable[Any]) -> Any:
 
 
 def simplify(expr: Any) -> Any:
-    """Itself: sizes are simplified as they are made."""
+    """Return `expr` itself: sizes are simplified when they are created."""
     return expr
 
 

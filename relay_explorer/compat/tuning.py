@@ -1,4 +1,6 @@
-"""What old code asks about tuned schedules and code generators. Nothing is tuned: the schedules are fixed."""
+"""Stand-ins for TVM's interfaces to tuned schedules and code generators. Nothing is tuned: the schedules are
+fixed.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from .hook import real_tvm
 
 
 class DispatchContext:
-    """Chose schedules for the operators that were compiled in its `with`. It may be derived from and used;
-    there are no schedules to choose.
+    """TVM's base of contexts that choose schedules for the operators compiled inside their `with`. It can be
+    derived from and entered, but there are no schedules to choose.
     """
 
     current: DispatchContext | None = None
@@ -29,7 +31,7 @@ class DispatchContext:
         DispatchContext.current = self._outer
 
     def query(self, target: object, workload: object) -> Any:
-        """Return the schedule of a workload, as a derived class finds it."""
+        """Return the schedule that a derived class chooses for a workload."""
         return self._query_inside(target, workload)
 
     def _query_inside(self, target: object, workload: object) -> Any:
@@ -37,11 +39,11 @@ class DispatchContext:
 
 
 class FallbackContext(DispatchContext):
-    """Chose schedules by rules."""
+    """TVM's context that chose schedules by rules."""
 
 
 class ApplyHistoryBest(DispatchContext):
-    """Chose the best schedules of a log. Says once that there is nothing to apply them to."""
+    """TVM's context that chose the best schedules of a tuning log. It warns that the log is not used."""
 
     def __init__(self, records: object, **options: object) -> None:
         super().__init__()
@@ -50,25 +52,25 @@ class ApplyHistoryBest(DispatchContext):
 
 
 def _infer_tile_size(data: Any, kernel: Any) -> int:
-    raise NotImplementedError(f"CUDA's Winograd schedule is not here: {remedy('tvm.build')}")
+    raise NotImplementedError(f"CUDA's Winograd schedule is not available: {remedy('tvm.build')}")
 
 
 apply_history_best = ApplyHistoryBest
 
 
 def llvm_version_major(allow_none: bool = False) -> int | None:
-    """Return the version of the installed TVM's LLVM; without TVM 0, or None where that is asked for."""
+    """Return the version of the installed TVM's LLVM; without TVM 0, or None if `allow_none`."""
     if not compiler_is_here():
         return None if allow_none else 0
     return int(real_tvm("tvm.target.codegen").llvm_version_major())
 
 
 def have_fp16(compute_version: str) -> bool:
-    """Whether an NVIDIA GPU of that version computes in half precision: 5.3, and from 6.0 on."""
+    """Whether an NVIDIA GPU of that compute capability supports half precision: 5.3, and from 6.0 on."""
     major, _, minor = str(compute_version).partition(".")
     return int(major) >= 6 or (int(major), int(minor or 0)) == (5, 3)
 
 
 def exists() -> bool:
-    """Whether a library of operators is there. None is."""
+    """Whether a library of operators is available: none is."""
     return False

@@ -1,10 +1,10 @@
-"""The namespace that `tvm` was, as far as Relay code used it: `from relay_explorer.compat import tvm`.
+"""The namespace of `tvm`, as far as Relay code used it: `from relay_explorer.compat import tvm`.
 
     from relay_explorer.compat import tvm
     from relay_explorer.compat.tvm import relay
 
-`_PLACES` says what each module is made of. What is missing fails with a sentence that says what took its
-place.
+`_PLACES` lists where the names of each module are defined. For a name that is missing, the error says what
+replaces it.
 """
 
 from __future__ import annotations

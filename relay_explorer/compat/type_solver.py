@@ -1,4 +1,6 @@
-"""`tvm.relay.analysis._ffi_api._test_type_solver`: the type solver, piece by piece."""
+"""`tvm.relay.analysis._ffi_api._test_type_solver`: the type solver, for tests that call its steps
+separately.
+"""
 
 from __future__ import annotations
 

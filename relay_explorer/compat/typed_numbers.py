@@ -1,9 +1,10 @@
-"""Sizes and attributes that are integers have a `.value` and a `.dtype`, as TVM's `IntImm` had.
+"""Give integer sizes and attributes a `.value` and a `.dtype`, as TVM's `IntImm` had.
 
     int(tensor_type.shape[0]), tensor_type.shape[0].value, call.attrs.strides[0].value
 
-In this package they are plain integers. Old code asks for both, so once it has a `tvm` the shapes of types
-and the attributes of calls hold integers that know their type: Python integers still, to everything else.
+In this package they are plain integers. Old code also reads `.value`, so once `compat.tvm` is loaded, the
+shapes of types and the attributes of calls hold typed integers, which behave as Python integers everywhere
+else.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _KINDS = ("int", "Ints", "Dims", "int | Ints", "Pairs")
 
 
 class Listed(tuple[Any, ...]):
-    """A tuple that is written as TVM's arrays were: `[0, 1]`."""
+    """A tuple that is printed like TVM's arrays: `[0, 1]`."""
 
     __slots__ = ()
 
@@ -31,7 +32,7 @@ class Listed(tuple[Any, ...]):
 
 
 def typed(value: Any) -> Any:
-    """`value` with each plain integer in it, also inside tuples, made one that knows its type."""
+    """Return `value` with each plain integer in it, also inside tuples, replaced by a typed one."""
     if type(value) is int:
         return IntImm(DTYPE, value)
     if type(value) is tuple:
@@ -45,13 +46,15 @@ def _typed_shape(shape: types.Shape) -> types.Shape:
 
 
 def _converting(kind: str) -> None:
-    """Attributes of that kind are typed from here on; defaults of the declared ones too."""
+    """Make attributes of that kind typed from here on."""
     convert = attrs.KINDS[kind]
     attrs.KINDS[kind] = lambda value: typed(convert(value))
 
 
 def enable() -> None:
-    """From here on; doing so twice changes nothing."""
+    """Make integers typed from here on, including the defaults of attributes that are already declared; doing
+    so twice changes nothing.
+    """
     slot: Any = types.TensorType.__dict__["shape"]
     if isinstance(slot, property):
         return

@@ -1,6 +1,6 @@
-"""`expr.virtual_device_`: where old code said that an expression is computed.
+"""`expr.virtual_device_`: the device on which old code placed an expression.
 
-It is stored beside the expression and changes nothing: `relay.annotation.on_device` is what passes see.
+It is stored beside the expression and has no effect; passes only see `relay.annotation.on_device`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """`relay.vm.compile` and `tvm.runtime.vm.VirtualMachine`: bytecode for this package's virtual machine, and
-kernels of machine code. Where TVM, which makes the code, is not installed, NumPy computes the kernels.
+kernels in machine code, which TVM generates. Where TVM is not installed, NumPy computes the kernels.
 
-exe = relay.vm.compile(mod, target="llvm", params=params)
-vm = tvm.runtime.vm.VirtualMachine(exe, tvm.cpu())
-vm.invoke("main", image)
+    exe = relay.vm.compile(mod, target="llvm", params=params)
+    vm = tvm.runtime.vm.VirtualMachine(exe, tvm.cpu())
+    vm.invoke("main", image)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Executable:
-    """A program for the virtual machine: `compiled`, or `ir_mod` alone where nothing can be compiled."""
+    """A program for the virtual machine: `compiled`, or only `ir_mod` where nothing can be compiled."""
 
     def __init__(self, ir_mod: IRModule | None, target: Any = None, compiled: Built | None = None) -> None:
         self.ir_mod = ir_mod
@@ -50,7 +50,7 @@ class Executable:
 
     @cached_property
     def program(self) -> VMProgram:
-        """What the machine runs for `@main`."""
+        """The bytecode program of `@main`."""
         if self.compiled is not None:
             program: VMProgram = self.compiled.program  # type: ignore[assignment]  # the virtual machine's
             return program
@@ -69,7 +69,7 @@ class Executable:
 
     @property
     def stats(self) -> str:
-        """How much there is of everything."""
+        """The numbers of functions, instructions, constants and kernels, as text."""
         program = self.program
         code = sum(len(function.code) for function in program.functions.values())
         return (
@@ -121,13 +121,13 @@ def compile(
     target_host: Any = None,
     params: Mapping[str, Any] | None = None,
 ) -> Executable:
-    """Compiles a module, by the optimization level of the current PassContext; `params` are bound to the
+    """Compile a module, with the optimization level of the current PassContext; `params` are bound to the
     parameters of `@main` by name.
     """
     if not compiler_is_here():
         say_once(
             "relay.vm.compile",
-            "makes bytecode whose kernels NumPy computes: TVM, which compiles them, is not installed",
+            "compiles to bytecode whose kernels NumPy computes, because TVM is not installed",
         )
         return Executable(typed_module(mod, params))
     module = typed_module(mod, params)
@@ -135,14 +135,16 @@ def compile(
 
 
 class VMCompiler:
-    """What `compile` does, in the steps of old code: `lower`, `codegen`, `get_exec`."""
+    """Splits `compile` into the steps of old code: `lower`, `codegen`, `get_exec`."""
 
     def __init__(self) -> None:
         self._params: dict[str, Any] = {}
         self._given: tuple[IRModule | Function, Any] | None = None
 
     def set_params(self, params: Mapping[str, Any]) -> None:
-        """Values for parameters of `@main`, by name; set before `lower`, they become part of the program."""
+        """Set values for parameters of `@main`, by name; set before `lower`, they become part of the
+        program.
+        """
         self._params = dict(params)
 
     def get_params(self) -> dict[str, Any]:
@@ -222,7 +224,7 @@ class VirtualMachine:
                 return CompilingExecutor("vm", exe.ir_mod, target=exe.target).evaluate(var)
             return _Function(exe.compiled)
         if name != "main":
-            raise RelayError(f"of a program that was loaded `@main` can be called, not `@{name:.60}`")
+            raise RelayError(f"only `@main` of a loaded program can be called, not `@{name:.60}`")
         return _Function(exe._compiled("program"))
 
     def set_input(self, func_name: str, *args: Any, **kwargs: Any) -> None:
@@ -232,7 +234,7 @@ class VirtualMachine:
         self._inputs[func_name] = (args, kwargs)
 
     def set_one_input(self, func_name: str, *args: Any, **kwargs: Any) -> None:
-        """Store one argument of the next calls: `(name or number, value)`, or `name=value`."""
+        """Store one argument of the next calls: `(name or index, value)`, or `name=value`."""
         if len(args) + 2 * len(kwargs) != 2:
             raise RelayError("set_one_input takes one input: its name or number and a value, or name=value")
         names = self.executable.get_function_params(func_name)
@@ -246,7 +248,7 @@ class VirtualMachine:
         self._inputs[func_name] = ((), {**dict(zip(names, stored)), **named, name: value})
 
     def get_input_index(self, input_name: str, func_name: str = "main") -> int:
-        """Return the number of a function's parameter; -1 where it has none of that name."""
+        """Return the index of a function's parameter; -1 where it has none of that name."""
         names = self.executable.get_function_params(func_name)
         return names.index(input_name) if input_name in names else -1
 
@@ -255,7 +257,7 @@ class VirtualMachine:
         self.invoke(func_name, *args, **kwargs)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the value of `@main`, for these arguments or those that were set."""
+        """Return the result of `@main`, for these arguments or those that were set."""
         if args or kwargs or "main" not in self._inputs:
             return self.invoke("main", *args, **kwargs)
         self.invoke_stateful("main")
@@ -266,7 +268,7 @@ class VirtualMachine:
         return list(flat(self._outputs))
 
     def benchmark(self, device: Any = None, *args: Any, func_name: str = "main", **options: Any) -> Any:
-        """How long `@main` takes; see `GraphModule.benchmark`."""
+        """Measure `@main`; see `GraphModule.benchmark`."""
         from .graph_module import Times
 
         exe = self.executable._compiled("machine code to measure")
@@ -276,7 +278,7 @@ class VirtualMachine:
 
 
 class _Function:
-    """`@main` of a compiled program, as old code calls it: results are arrays of `tvm.nd`."""
+    """Calls `@main` of a compiled program for old code: results are arrays of `tvm.nd`."""
 
     def __init__(self, exe: Built) -> None:
         self.exe = exe

@@ -1,8 +1,10 @@
-"""`tvm.relay.testing`'s models, made of this package's own: `get_workload` gives a module and parameters.
+"""The models of `tvm.relay.testing`, built from this package's: `get_workload` returns a module and
+parameters.
 
-They differ from TVM's. Architectures are those of the papers, as `relay_explorer.models` has them, so the
-names of weights, and in details the operators, are others. Parameters are drawn from a seeded generator: the
-same every time, but not TVM's numbers. `NETS` has what makes each one's function, `get_net` to old code.
+They differ from TVM's. Their architectures are those of the papers, as in `relay_explorer.models`, so the
+names of weights and some operators are different. Parameters are drawn from a seeded generator: they are the
+same every time, but not TVM's. `NETS` has the function that builds each network, which old code calls
+`get_net`.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ _INPUTS = ("data", "x", "h", "c")
 
 
 class Initializer:
-    """Base of what makes initial values: called with a parameter's name and a NumPy array of zeros, which it
-    fills.
+    """The base of initializers: they are called with a parameter's name and a NumPy array of zeros, which
+    they fill.
     """
 
     def __call__(self, name: str, values: Any) -> None:
@@ -47,7 +49,7 @@ class Initializer:
 
 
 class Constant(Initializer):
-    """The same value everywhere."""
+    """Fills every parameter with the same value."""
 
     def __init__(self, value: float) -> None:
         self.value = value
@@ -57,7 +59,7 @@ class Constant(Initializer):
 
 
 class Xavier(Initializer):
-    """Initial values after Glorot and Bengio (2010): weights uniform within ±√(magnitude / fan), where fan is
+    """Initializes after Glorot and Bengio (2010): weights uniform within ±√(magnitude / fan), where fan is
     the mean of inputs and outputs; gamma and variance one, other vectors zero.
     """
 
@@ -102,7 +104,7 @@ def create_workload(
 
 
 def _image(shape: Shape, layout: str) -> tuple[int, int, int]:
-    """(channels, height, width) of an image whose shape is in the order of `layout`."""
+    """Return (channels, height, width) of an image whose shape is in the order of `layout`."""
     sizes = dict(zip(layout.removeprefix("N"), shape))
     return sizes["C"], sizes["H"], sizes["W"]
 
@@ -110,7 +112,7 @@ def _image(shape: Shape, layout: str) -> tuple[int, int, int]:
 def mlp_net(
     batch_size: int = 1, num_classes: int = 10, image_shape: Shape = (1, 28, 28), dtype: str = "float32"
 ) -> Function:
-    """Three dense layers, of 128, 64 and `num_classes`, on flattened images."""
+    """Build three dense layers, of 128, 64 and `num_classes`, on flattened images."""
     return _mlp.image_mlp(batch_size, num_classes, tuple(image_shape), dtype=dtype)["main"]
 
 
@@ -122,7 +124,7 @@ def resnet_net(
     layout: str = "NCHW",
     dtype: str = "float32",
 ) -> Function:
-    """Build a ResNet of 18, 34, 50, 101 or 152 layers. TVM's was the second version, with the norms before
+    """Build a ResNet of 18, 34, 50, 101 or 152 layers. TVM's was the second version, which normalizes before
     the convolutions.
     """
     image = _image(image_shape, layout)
@@ -152,7 +154,7 @@ def mobilenet_net(
     dtype: str = "float32",
     layout: str = "NCHW",
 ) -> Function:
-    """MobileNet, version 1."""
+    """Build MobileNet, version 1."""
     image = _image(image_shape, layout)
     return _mobilenet.mobilenet(batch_size, num_classes, image, layout, dtype)["main"]
 
@@ -189,9 +191,9 @@ def dcgan_net(
     layout: str = "NCHW",
     dtype: str = "float32",
 ) -> Function:
-    """DCGAN's generator: noise (batch, random_len) to images."""
+    """Build DCGAN's generator: noise (batch, random_len) to images."""
     if layout != "NCHW":
-        raise ValueError(f"dcgan makes images NCHW here, not {layout}")
+        raise ValueError(f"dcgan supports only the layout NCHW here, not {layout}")
     return _dcgan.dcgan(batch_size, random_len, _image(oshape, layout), ngf, dtype)["main"]
 
 
@@ -202,7 +204,7 @@ def squeezenet_net(
     image_shape: Shape = (3, 224, 224),
     dtype: str = "float32",
 ) -> Function:
-    """SqueezeNet 1.0 or 1.1."""
+    """Build SqueezeNet 1.0 or 1.1."""
     image = _image(image_shape, "NCHW")
     return _squeezenet.squeezenet(version, batch_size, num_classes, image, dtype)["main"]
 
@@ -225,14 +227,14 @@ def inception_v3_net(
     image_shape: Shape = (3, 299, 299),
     dtype: str = "float32",
 ) -> Function:
-    """Inception v3."""
+    """Build Inception v3."""
     image = _image(image_shape, "NCHW")
     return _inception_v3.inception_v3(batch_size, num_classes, image, dtype)["main"]
 
 
 def lstm_net(iterations: int, num_hidden: int, batch_size: int = 1, dtype: str = "float32") -> Function:
-    """Build an LSTM over `iterations` steps, unrolled: `data`, `data1`, … The first state is zeros. TVM's had
-    separate weights for each step.
+    """Build an LSTM over `iterations` steps, unrolled: `data`, `data1`, … The initial state is zero. TVM's
+    had separate weights for each step.
     """
     net = _lstm.lstm(iterations, num_hidden, num_hidden, batch_size, dtype)["main"]
     steps, rest = net.params[:iterations], net.params[iterations + 2 :]

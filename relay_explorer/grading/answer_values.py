@@ -1,4 +1,4 @@
-"""Inspect the value that an answer returned with care: it may be anything, and its own methods may do
+"""Inspect the value that an answer returned, defensively: it may be of any type, and its methods may do
 anything.
 """
 

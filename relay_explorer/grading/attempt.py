@@ -13,7 +13,7 @@ from .check import message_of, own_lines
 from .stop_request import Stop, clear_requests, request_stop
 
 SECONDS = 60.0
-_INTERVAL = 0.2  # seconds between two looks at the clock
+_INTERVAL = 0.2  # seconds between two checks of the time
 _REQUESTS = 5  # times that code is asked to stop, one per second, since it may catch the exception
 
 

@@ -20,7 +20,7 @@ from .stop_request import Stop, clear_requests, request_stop
 MAX_PRINTED = 2_000  # characters of the printed output that are kept: the last ones
 _STACK = 64 << 20  # bytes; the threads of some systems have room for only a few hundred calls
 _WAITING = 4  # multiple of the time limit for code that sleeps or waits for something
-_UNKNOWN = 10  # and if it is not known whether the code waits by itself or for a processor
+_UNKNOWN = 10  # the same, if the system does not report whether the code waits for a processor
 SHARE = 1.0  # of the requested seconds: tests of code that never ends use less
 _PATIENCE = 1.0  # seconds within which code must stop once it is asked to
 

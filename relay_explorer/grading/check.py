@@ -92,10 +92,10 @@ def exercise(name: str) -> Exercise:
         parts: dict[str, Exercise] = importlib.import_module(f".{head}.checks", __package__).EXERCISE
         if part in parts:
             return parts[part]
-        known = [f"{head}.{p}" if p else head for p in parts]
+        choices = [f"{head}.{p}" if p else head for p in parts]
     else:
-        known = list(EXERCISES)
-    raise ValueError(f"there is no exercise {name!r}: there are {', '.join(map(repr, known))}")
+        choices = list(EXERCISES)
+    raise ValueError(f"there is no exercise {name!r}: there are {', '.join(map(repr, choices))}")
 
 
 def check(

@@ -1,5 +1,5 @@
-"""Programs for checking code that reads or rewrites expressions: parts of random programs, each made the
-body of a `@main` whose parameters are the variables that the part uses; the smallest first.
+"""Programs for checking code that reads or rewrites expressions: each is a part of a random program, as the
+body of a `@main` whose parameters are the variables that the part uses; the smallest come first.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ def _inputs(module: IRModule) -> list[Constant]:
 
 
 def same(a: Anything, b: Anything) -> bool:
-    """Return whether two values are the same; functions are assumed to be."""
+    """Return whether two values are the same; two functions are assumed to be."""
     import numpy
 
     if isinstance(a, (numpy.ndarray, numpy.generic)) or isinstance(b, (numpy.ndarray, numpy.generic)):

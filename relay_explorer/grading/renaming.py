@@ -1,4 +1,4 @@
-"""Copy a function with other variables."""
+"""Copy a function with renamed variables."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Character RNNs: a text is a list of letters, and reading it is a fold over the list.
 
-Two programs with the same cells. One reads a name and says which language it comes from; the other writes
-letters, one after the other. Both are after S. Robertson's tutorials in PyTorch's documentation,
-"Classifying" and "Generating Names with a Character-Level RNN": 57 letters, a state of 128, 18 languages.
-The equations of the cells are those of PyTorch's `RNNCell`, `GRUCell` and `LSTMCell`; a letter's row of
-`%letters` is its column of their `weight_ih`, with `bias_ih` added.
+There are two programs with the same cells. One classifies a name by its language; the other generates
+letters, one after the other. Both follow S. Robertson's tutorials in PyTorch's documentation, "Classifying"
+and "Generating Names with a Character-Level RNN": 57 letters, a state of 128, 18 languages. The equations of
+the cells are those of PyTorch's `RNNCell`, `GRUCell` and `LSTMCell`; a letter's row of `%letters` is its
+column of their `weight_ih`, with `bias_ih` added.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _program(main: str, alphabet: int, hidden: int, out: int, name: str) -> IRMo
     parts = {k: getattr(cell, k).format(hidden=hidden) for k in ("state", "first", "shown", "step")}
     text = (STEP + main).format(alphabet=alphabet, hidden=hidden, gates=cell.gates * hidden, out=out, **parts)
     module = relay.parse(text, "char_rnn.relay", init_module=relay.prelude.Prelude().mod)
-    return relay.transform.RemoveUnusedFunctions()(module)  # of the prelude, one function remains
+    return relay.transform.RemoveUnusedFunctions()(module)  # keeps only one function of the prelude
 
 
 def encode(text: str, alphabet: str = ALPHABET) -> list[int]:

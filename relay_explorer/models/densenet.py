@@ -24,8 +24,8 @@ def densenet(
     layout: str = "NCHW",
     dtype: str = "float32",
 ) -> IRModule:
-    """Build a network from data (batch, *image) to class scores (batch, classes); `layers` with weights, 121
-    to 201.
+    """Build a network from data (batch, *image) to class scores (batch, classes); `layers` is the number of
+    layers with weights, 121 to 201.
     """
     if layers not in _SIZES:
         raise ValueError(f"a DenseNet has {', '.join(map(str, _SIZES))} layers, not {layers}")

@@ -116,8 +116,8 @@ def _shrink_b(b: _Inception, x: Expr, name: str) -> Expr:
 
 
 def _block_c(b: _Inception, x: Expr, name: str) -> Expr:
-    """Add a block with 3 × 3 convolutions factored into two parallel parts, after the input and after a 3 ×
-    3.
+    """Add a block with 3 × 3 convolutions factored into two parallel parts: once after a 1 × 1 and once after
+    another 3 × 3 convolution.
     """
     three = b.cell(x, f"{name}_three", 384, 1)
     twice = b.chain(x, f"{name}_twice", (448, 1, 0), (384, 3, 1))

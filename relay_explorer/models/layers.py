@@ -1,4 +1,4 @@
-"""Layers that the models share. A `Builder` collects the parameters of `main` as layers add them."""
+"""Layers that the models share. A `Builder` collects the parameters of `main` while layers add them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LAYOUTS = {"NCHW": "OIHW", "NHWC": "HWIO"}  # of images, and of the correspondin
 
 
 class Builder:
-    """Build one `main`: `input` and `weight` add its parameters, in the order of the calls.
+    """Builds one `main`: `input` and `weight` add its parameters, in the order of the calls.
 
     Images have the given `layout`; shapes in the arguments here are always (channels, height, width).
     """
 
     def __init__(self, layout: str = "NCHW", dtype: str = "float32") -> None:
         if layout not in LAYOUTS:
-            raise ValueError(f"images are laid out {' or '.join(LAYOUTS)} here, not {layout}")
+            raise ValueError(f"the layout of images must be {' or '.join(LAYOUTS)}, not {layout}")
         self.params: list[Var] = []
         self.layout = layout
         self.dtype = dtype
@@ -138,7 +138,7 @@ class Builder:
 
 
 def pooled(size: int, kernel: int, stride: int, padding: int = 0) -> int:
-    """Return the number of windows that fit."""
+    """Return the output size of a pooling or convolution: the number of windows that fit."""
     return (size + 2 * padding - kernel) // stride + 1
 
 

@@ -35,8 +35,8 @@ def resnet(
     layout: str = "NCHW",
     dtype: str = "float32",
 ) -> IRModule:
-    """Build a network from data (batch, *image) to class probabilities (batch, classes); `layers` with
-    weights, 18 to 152.
+    """Build a network from data (batch, *image) to class probabilities (batch, classes); `layers` is the
+    number of layers with weights, 18 to 152.
     """
     if layers not in _UNITS:
         raise ValueError(f"a ResNet has {', '.join(map(str, _UNITS))} layers, not {layers}")

@@ -1,5 +1,5 @@
-/* Reads sentences, one a line, each a word or a pair of two in parentheses: ((the film) (is (not bad))).
-   Prints the mood of each, and how likely the program takes it and the others to be. */
+/* Reads sentences, one per line; each is a word, or a pair of two in parentheses: ((the film) (is (not bad))).
+   Prints the most likely mood of each sentence, and the probabilities of all moods. */
 
 #include "sentiment.h"
 #include <stdio.h>
@@ -16,10 +16,10 @@ static sentiment_value vector_of(sentiment *m, const char *word, size_t length) 
   return NULL;
 }
 
-/* The tree of a line; NULL where it is none, and `problem` says why. Open parentheses are on a stack that is as
-   large as the line: a NULL is where one opened. */
+/* Parses a line to a tree. Returns NULL if it is not one, and writes the reason to `problem`. The stack is as large
+   as the line; a NULL on it marks an open parenthesis. */
 static sentiment_value tree_of(sentiment *m, const char *line, char *problem, size_t room) {
-  sentiment_value *stack = malloc((strlen(line) + 1) * sizeof *stack), found = NULL;
+  sentiment_value *stack = malloc((strlen(line) + 1) * sizeof *stack), tree = NULL;
   size_t top = 0;
   problem[0] = 0;
   if (!stack) snprintf(problem, room, "the line is too long");
@@ -27,7 +27,7 @@ static sentiment_value tree_of(sentiment *m, const char *line, char *problem, si
     line += strspn(line, " \t\r\n");
     if (!*line) {
       if (top == 1 && stack[0])
-        found = stack[--top];
+        tree = stack[--top];
       else
         snprintf(problem, room, top ? "a parenthesis is not closed, or words stand alone" : "there are no words");
       break;
@@ -55,7 +55,7 @@ static sentiment_value tree_of(sentiment *m, const char *line, char *problem, si
   while (top)
     if (stack[--top]) sentiment_release(m, stack[top]);
   free(stack);
-  return found;
+  return tree;
 }
 
 int main(void) {
@@ -81,7 +81,7 @@ int main(void) {
     if (result) sentiment_release(m, result);
     if (tree) sentiment_release(m, tree);
   }
-  if (m && sentiment_live(m)) printf("error: %d values were kept\n", (int)sentiment_live(m));
+  if (m && sentiment_live(m)) printf("error: %d values were not released\n", (int)sentiment_live(m));
   free(line);
   sentiment_end(m);
   return status;

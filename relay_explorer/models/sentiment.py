@@ -41,7 +41,7 @@ Tree = Any  # a word, or a pair of Trees
 
 
 def mood(tree: Tree) -> int:
-    """Return the mood of a sentence by the rules. Works at any depth."""
+    """Compute the mood of a sentence by the rules. Works at any depth."""
     done: list[int] = []
     pending: list[tuple[Tree, bool]] = [(tree, False)]
     while pending:
@@ -91,7 +91,7 @@ def _sentence(chance: random.Random, felt: list[str], plain: list[str], words: i
     return tree
 
 
-# -- what has been learned
+# -- the trained model
 
 
 def module() -> IRModule:
@@ -131,7 +131,7 @@ def parse(text: str) -> Tree:
         if token == ")":
             parts = open_pairs.pop()
             if not open_pairs or len(parts) != 2:
-                raise RelayError("a sentence is a word, or a pair of two in parentheses: `(not bad)`")
+                raise RelayError("a sentence is a word, or two sentences in parentheses: `(not bad)`")
             part: Tree = tuple(parts)
         elif token in WORDS:
             part = token
@@ -139,7 +139,7 @@ def parse(text: str) -> Tree:
             raise RelayError(f"{token!r:.40} is not a word of the vocabulary", help=[", ".join(WORDS)])
         open_pairs[-1].append(part)
     if len(open_pairs) != 1 or len(open_pairs[0]) != 1:
-        raise RelayError("a sentence is a word, or a pair of two in parentheses: `(not bad)`")
+        raise RelayError("a sentence is a word, or two sentences in parentheses: `(not bad)`")
     return open_pairs[0][0]
 
 

@@ -1,4 +1,4 @@
-"""Training of the weights of `sentiment`: run `python -m relay_explorer.models.sentiment_training`.
+"""Train the weights of `sentiment`: run `python -m relay_explorer.models.sentiment_training`.
 
 The loss of a sentence is the cross entropy of its mood. This package differentiates it through the recursion
 over the tree; the program that computes the loss and its gradient is compiled ahead of time. The optimizer is
@@ -66,19 +66,19 @@ def train(
     losses, steps = [], 0
     for epoch in range(epochs):
         total, rate = 0.0, RATE * (1 - epoch / epochs)
-        for some in random.permutation(len(data)).reshape(-1, BATCH):
+        for batch in random.permutation(len(data)).reshape(-1, BATCH):
             sums = [np.zeros_like(w) for w in weights]
-            for number in some:
-                sentence, right = data[number]
-                loss, (_, _, *derivatives) = step(sentence, np.eye(5, dtype="float32")[[right]], *weights)
+            for index in batch:
+                sentence, label = data[index]
+                loss, (_, _, *derivatives) = step(sentence, np.eye(5, dtype="float32")[[label]], *weights)
                 total += float(loss)
                 for sum_, derivative in zip(sums, derivatives):
                     sum_ += derivative
             steps += 1
             for k, sum_ in enumerate(sums):
-                by = sum_ / BATCH
-                first[k] = 0.9 * first[k] + 0.1 * by
-                second[k] = 0.999 * second[k] + 0.001 * by * by
+                mean_gradient = sum_ / BATCH
+                first[k] = 0.9 * first[k] + 0.1 * mean_gradient
+                second[k] = 0.999 * second[k] + 0.001 * mean_gradient * mean_gradient
                 mean, square = first[k] / (1 - 0.9**steps), second[k] / (1 - 0.999**steps)
                 weights[k] = (weights[k] - rate * mean / (np.sqrt(square) + 1e-8)).astype("float32")
         losses.append(total / len(data))

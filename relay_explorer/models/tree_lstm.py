@@ -107,9 +107,8 @@ def phrase(module: IRModule, sentence: Any, vectors: Mapping[str, Any] | None = 
     return done.pop()
 
 
-_Place = (
-    tuple[Any, str] | None
-)  # the position of a part: that of its parent, and which half it is; None for the whole sentence
+# The position of a part: its parent's, and which half it is; None for the whole sentence.
+_Place = tuple[Any, str] | None
 
 
 def _vector(part: Any, place: _Place, vectors: Mapping[str, Any] | None, word: Constructor) -> Any:
@@ -120,7 +119,7 @@ def _vector(part: Any, place: _Place, vectors: Mapping[str, Any] | None, word: C
         if vectors is None or part not in vectors:
             raise RelayError(
                 f"there is no vector for the word {part!r:.60}{_where(place)}",
-                help=["`vectors` gives each word its vector; leave words out that it does not know"],
+                help=["`vectors` maps each word to its vector; leave out words that it does not contain"],
             )
         part = vectors[part]
     (row,) = word.inputs
@@ -145,7 +144,7 @@ def _vector(part: Any, place: _Place, vectors: Mapping[str, Any] | None, word: C
 
 def _no_pair(part: tuple[Any, ...] | list[Any], place: _Place) -> RelayError:
     if len(part) == 2:
-        return RelayError(f"a phrase{_where(place)} contains itself, so it has no end")
+        return RelayError(f"a phrase{_where(place)} contains itself, so it is infinite")
     return RelayError(
         f"a phrase has two halves, but this one{_where(place)} has {len(part)}",
         help=["pair neighbours: `(a, b, c)` is `((a, b), c)` or `(a, (b, c))`"] if part else [],
@@ -153,7 +152,7 @@ def _no_pair(part: tuple[Any, ...] | list[Any], place: _Place) -> RelayError:
 
 
 def _where(place: _Place) -> str:
-    """Describe a position in words: `, at left, right of the sentence`; of a long path, its end."""
+    """Describe a position by the path that leads to it: ` (at left right)`; of a long path, by its end."""
     sides: list[str] = []
     while place is not None and len(sides) < 8:
         place, side = place

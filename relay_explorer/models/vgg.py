@@ -24,8 +24,8 @@ def vgg(
     batch_norm: bool = False,
     dtype: str = "float32",
 ) -> IRModule:
-    """Build a network from data (batch, *image) to class probabilities (batch, classes); `layers` with
-    weights, 11 to 19.
+    """Build a network from data (batch, *image) to class probabilities (batch, classes); `layers` is the
+    number of layers with weights, 11 to 19.
     """
     if layers not in _CONVOLUTIONS:
         raise ValueError(f"a VGG has {', '.join(map(str, _CONVOLUTIONS))} layers, not {layers}")

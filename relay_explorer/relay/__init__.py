@@ -1,4 +1,4 @@
-"""The namespace that `tvm.relay` was, gathered from the folders of this package.
+"""The namespace of `tvm.relay`, gathered from the folders of this package.
 
     from relay_explorer import relay
 
@@ -99,15 +99,17 @@ ty = _types
 
 
 def _explain_missing_names(path: str, module: _ModuleType) -> None:
-    """Make `module.name` say which name is near, or what took its place, where `module` has no such name."""
+    """Make `module.name`, where there is no such name, raise an error that suggests a similar one or a
+    replacement.
+    """
 
     def missing(name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
         from .._missing import attribute_error
 
-        known = [known for known in vars(module) if not known.startswith("_")]
-        raise attribute_error(f"tvm.{path}", name, known, module)
+        names = [own for own in vars(module) if not own.startswith("_")]
+        raise attribute_error(f"tvm.{path}", name, names, module)
 
     module.__dict__["__getattr__"] = missing
 

@@ -1,4 +1,4 @@
-"""Ways to run a module: `relay.build_module.…`."""
+"""`relay.build_module.…`: functions that run a module."""
 
 from __future__ import annotations
 

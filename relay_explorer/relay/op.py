@@ -1,4 +1,4 @@
-"""Builder functions of Relay's operators, and what declares one of one's own: `relay.op.…`."""
+"""`relay.op.…`: functions that build calls of Relay's operators, and functions that declare new operators."""
 
 from __future__ import annotations
 

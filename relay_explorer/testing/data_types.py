@@ -23,7 +23,7 @@ class ModuleFunction(NamedTuple):
 
 
 class DataTypes:
-    """Declare types and functions in the generator's module when they are needed."""
+    """Declares types and functions in the generator's module when they are needed."""
 
     def __init__(self, generator: Generator) -> None:
         self.generator = generator
@@ -74,7 +74,7 @@ class DataTypes:
         return [(c, [substitute_type(i, replaced) for i in c.inputs]) for c in data.constructors]
 
     def value(self, type_: TypeCall) -> Expr:
-        """Generate a value of a data type: while there is budget, often of the constructor with more
+        """Generate a value of a data type: while there is budget, often with the constructor that has more
         parts.
         """
         cases = self.constructors(type_)
@@ -170,10 +170,8 @@ class DataTypes:
         self.named += 1
         elements, state = generator.var(list_type, True), generator.var(result, True)
         head, rest = generator.var(element, False), generator.var(list_type, False)
-        outer, generator.scopes = (
-            generator.scopes,
-            [],
-        )  # a global function cannot use the variables at its call
+        # A global function cannot use its caller's variables.
+        outer, generator.scopes = generator.scopes, []
         with generator.within([head, state]):
             step = generator.expr(result)
         generator.scopes = outer

@@ -71,7 +71,7 @@ class Scope:
 
 
 class Generator:
-    """Generate one program."""
+    """Generates one program."""
 
     def __init__(self, rng: random.Random, size: int) -> None:
         self.rng = rng
@@ -194,7 +194,7 @@ class Generator:
                 return self.record(RefCreate(self.expr(type_.value)), type_)
             case TypeCall():
                 return self.data.value(type_)
-        raise TypeError(f"no expression of type {type_} can be made")
+        raise TypeError(f"cannot generate an expression of type {type_}")
 
     # -- functions
 

@@ -64,7 +64,7 @@ def _smaller(module: IRModule) -> Iterator[IRModule]:
         if var.name_hint != "main" and len(module.functions) > 1:
             rest = {v: f for v, f in module.functions.items() if v is not var}
             yield IRModule(rest, module.type_definitions, module.attrs)
-            # It replaces `main`, which may not be the function that fails.
+            # Try it as `main` too, because `main` may not be the function that fails.
             promoted = {v: module.functions[var] if v.name_hint == "main" else f for v, f in rest.items()}
             yield IRModule(promoted, module.type_definitions, module.attrs)
     for name in module.type_definitions:
@@ -135,7 +135,7 @@ def _simpler(node: Expr, types: dict[Expr, Type]) -> Iterator[Expr]:
 
 
 def _plain(type_: Type) -> Expr | None:
-    """Return a value of a type that has hardly any parts; None where there is none."""
+    """Return a simple value of a type, with hardly any parts; None where there is none."""
     if isinstance(type_, TensorType) and type_.is_static:
         if not type_.shape:
             return const(False if type_.dtype == "bool" else 0, type_.dtype)
@@ -168,7 +168,7 @@ def _put(expr: Expr, node: Expr, value: Expr) -> Expr:
         if isinstance(part, (Function, Let)) and any(
             isinstance(c, Var) and not isinstance(n, Var) for c, n in zip(children(part), new[:-1])
         ):
-            # A binder of the variable itself, which inlining does not change.
+            # The node binds the variable itself, and inlining does not change binders.
             new = [
                 n if not isinstance(c, Var) or isinstance(n, Var) else c for c, n in zip(children(part), new)
             ]

@@ -1,4 +1,4 @@
-"""Calls of operators in random programs: for a result type, choose arguments of types that produce it.
+"""Calls of operators in random programs: choose arguments whose types produce a given result type.
 
 The result types are derived here independently, from the operators' definitions: their type relations are not
 used.
@@ -30,7 +30,7 @@ def plain_tensor(generator: Generator, type_: TensorType) -> Expr:
     """Generate a constant, or a tensor of ones or zeros; for a `?`, a dynamic number of rows of one."""
     shape, dtype = type_.shape, type_.dtype
     if not type_.is_static:
-        return _some_rows(generator, shape, dtype)
+        return _dynamic_rows(generator, shape, dtype)
     if not shape:
         value = (
             generator.rng.choice([True, False]) if dtype == "bool" else generator.rng.choice([0, 1, 2, -1])
@@ -83,7 +83,7 @@ def _count(shape: Sequence[Dim]) -> int:
 
 
 def _ints(shape: Shape) -> tuple[int, ...]:
-    """Return a static shape; `tensor_call` uses this for no other."""
+    """Return the extents of a shape, which `tensor_call` guarantees to be static."""
     return tuple(extent for extent in shape if isinstance(extent, int))
 
 
@@ -230,7 +230,7 @@ def _take(generator: Generator, shape: Shape, dtype: str) -> Expr:
     return _operator(generator, "take", [data, numbers], _of(shape, dtype), axis=axis, mode="clip")
 
 
-def _some_rows(generator: Generator, shape: Shape, dtype: str) -> Expr:
+def _dynamic_rows(generator: Generator, shape: Shape, dtype: str) -> Expr:
     """Generate a tensor with a dynamic extent along one axis: rows 0, 1 … of a constant, up to a number that
     the program computes.
     """
@@ -248,7 +248,7 @@ def _some_rows(generator: Generator, shape: Shape, dtype: str) -> Expr:
     return _operator(generator, "take", [data, rows], _of(shape, dtype), axis=axis, mode="clip")
 
 
-# -- sums
+# -- reductions and products
 
 
 def _reduced(generator: Generator, shape: Shape, dtype: str) -> Expr:

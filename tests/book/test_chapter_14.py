@@ -110,8 +110,8 @@ def test_links_lead_to_the_rewrites_that_they_name() -> None:
     assert [(int(stage), len(message)) for (stage, _), message in zip(matches, rewrites)] == [(4, 1), (6, 2)]
     assert rewrites[0][0].was.startswith("%seen = mean")
     assert [message.rule for message in rewrites[1]] == [
-        "A layer gives scaled channels if its weight is scaled.",
-        "A product is what it multiplies, with the scale in the weights.",
+        "Scaling a layer's weight scales its output channels.",
+        "The multiplication is removed; its scale is now in the weight.",
     ]
 
 

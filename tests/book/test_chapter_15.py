@@ -69,7 +69,7 @@ def test_what_each_pass_does_to_the_layer() -> None:
 def test_folding_needs_seven_rewrites_and_sharing_two() -> None:
     _, folded, shared, _ = view("ch15-layer").stages
     assert (folded.told, shared.told) == (7, 2)
-    assert folded.rewrites[5].rule == "An `if` whose condition is known is the branch that is taken."
+    assert folded.rewrites[5].rule == "An `if` with a constant condition is replaced by the branch taken."
     result = [rewrite.became for rewrite in folded.rewrites[:6]]
     assert result[:5] == ["8f", "0.125f", "True", "8f", "0.125f"]
     assert [rewrite.was for rewrite in folded.rewrites[1:6:3]] == [

@@ -145,7 +145,7 @@ def test_tiles() -> None:
     printed = output(PAGE, "from relay_explorer.lower.schedules.blocked")
     assert "at most 10 accumulators" in printed
     assert "at most 20 accumulators" in printed
-    assert printed.splitlines()[2] == "4 × 2 sums in registers"
+    assert printed.splitlines()[2] == "4 × 2 accumulators in registers"
 
 
 def test_lines_fetched() -> None:

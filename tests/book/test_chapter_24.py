@@ -29,7 +29,7 @@ def test_it_shows_nothing_but_explorers() -> None:
 
 def test_it_is_compiled_and_does_not_run_here() -> None:
     assert output(PAGE, "import shutil") == ""
-    assert "which this machine is not" in output(PAGE, "SENTENCE =")
+    assert "which this machine cannot run" in output(PAGE, "SENTENCE =")
 
 
 # -- watch it

@@ -42,10 +42,10 @@ def test_steps_that_it_links_to() -> None:
     steps = view().variants[0].steps
     links = [int(step) for step in re.findall(r"\(#rx-ch25b-lenet:step=(\d+)", source(PAGE))]
     M = MemoryMark  # noqa: N806
-    assert [steps[step - 1].mark for step in links[:3]] == [M.AGAIN, M.VIEW, M.NEW]
+    assert [steps[step].mark for step in links[:3]] == [M.AGAIN, M.VIEW, M.NEW]
     assert "far too" in source(PAGE)
-    assert "16 times" in steps[links[2] - 1].say[0]
-    assert links[3] == len(steps)
+    assert "16 times" in steps[links[2]].say[0]
+    assert links[3] == len(steps) - 1
     assert steps[-1].say[1:5] == ("23.6 kB", "24.1 kB", "32.6 kB", "23.6 kB")
 
 

@@ -17,7 +17,7 @@ from relay_explorer.widgets.page import element
 from tests.book.chapters import BOOK, cells, executed, explorers, names, output, source
 
 PAGES = ("ch10_types", "ch11_operators", "ch12_inference", "ch13_polymorphism")
-DIFFER = r"gives? (Tensor\[\(1, 4\), float32\]), where (Tensor\[\(1, 8\), float32\]) is demanded"
+DIFFER = r"result is (Tensor\[\(1, 4\), float32\]), but (Tensor\[\(1, 8\), float32\]) is required"
 
 
 def infer(text: str) -> relay.IRModule:

@@ -146,7 +146,7 @@ class TestLists:
             self.page, "from collections"
         )
         assert output(self.page, 'greedy = """') == "well typed\n0\n"
-        assert "no clause of the match fits Nil" in output(self.page, "try:\n    run(function")
+        assert "no clause matches Nil" in output(self.page, "try:\n    run(function")
         assert "must be `List[int32]`" in output(self.page, 'show("def @main() { Cons')
         assert output(self.page, 'module = relay.parse(\n    "def') == "Cons(Some(1), Cons(Some(2), Nil))\n"
         assert "field 0 of `Word`, in field 0 of `Pair`, in field 1 of `Pair`" in output(

@@ -119,9 +119,7 @@ def test_the_kinds_have_the_numbers_of_the_table() -> None:
 def test_some_answers() -> None:
     assert output(LANGUAGE, 'example("""\n    def @even') == "(True, False) : (bool, bool)\n"
     assert output(EXPRESSIONS, 'example("""\n    def @sum_to') == "50005000 : int32\n"
-    assert "the match does not say what to do with `Green`" in output(
-        EXPRESSIONS, 'refused("""\n    type Colour'
-    )
+    assert "no clause of the match handles `Green`" in output(EXPRESSIONS, 'refused("""\n    type Colour')
     assert "failed: operands could not be broadcast" in output(EXPRESSIONS, "module = relay.parse")
     assert output(TYPES, "def result") == "Tensor[(?, 4), float32]\nTensor[(2 * n, 4), float32]\n"
 

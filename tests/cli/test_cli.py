@@ -105,7 +105,7 @@ def test_an_ill_typed_program_is_shown(here: Path, capsys: Output) -> None:
         "def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(%x, %y) }"
     )
     assert main(["explore", "ill.relay", "--view", "types"]) == 0
-    assert "ill-types.html: The program is refused: " in capsys.readouterr().out
+    assert "ill-types.html: The program is rejected: " in capsys.readouterr().out
 
 
 def test_an_option_that_the_view_does_not_have_is_refused(here: Path, capsys: Output) -> None:

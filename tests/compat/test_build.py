@@ -162,7 +162,9 @@ def test_what_cannot_be_built_or_set() -> None:
             relay.RelayError, match="a program is a module or a function, not a value of type"
         ):
             build(wrong, "llvm")
-    with pytest.raises(relay.RelayError, match="`params` are values by name, not a value of type list"):
+    with pytest.raises(
+        relay.RelayError, match="`params` must map names to values, not be a value of type list"
+    ):
         build(function, "llvm", params=[np.ones(3)])  # type: ignore[arg-type]
     module = GraphModule(build(function, "llvm")["default"](tvm.cpu(0)))
     for value in (None, "a"):

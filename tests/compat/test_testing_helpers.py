@@ -131,7 +131,7 @@ def test_parameters_targets_and_features(tmp_path: Path) -> None:
     ), done.stdout
     assert "14 passed, 6 skipped, 1 xfailed" in done.stdout
     for reason in (
-        "cuda is not here: programs are interpreted on the CPU",
+        "cuda is not available: programs are interpreted on the CPU",
         "not for llvm",
         "needs CUDA: programs are interpreted on the CPU",
         "needs Metal: programs are interpreted on the CPU",

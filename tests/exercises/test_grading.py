@@ -104,7 +104,7 @@ def test_limits_time_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow  # needs nbgrader
 @pytest.mark.filterwarnings("ignore")  # nbgrader's own
 def test_nbgrader_generates_committed_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """nbgrader generates the committed release from the source, for an answer that is a text and for one of
+    """Generate the release from the source with nbgrader, for an answer that is a text and for one of
     functions.
     """
     from nbgrader.apps import NbGraderAPI

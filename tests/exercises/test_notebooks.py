@@ -113,7 +113,9 @@ def feedback(notebook: NotebookNode) -> list[str]:
 @pytest.mark.notebook
 @pytest.mark.parametrize("name", NAMES)
 def test_solution_notebook_runs(client: Any, name: str, tmp_path: Path) -> None:
-    """Get full marks, with hidden tests. `check` runs few programs, because the graded cells run them all."""
+    """The solution gets full marks, with hidden tests. `check` runs few programs, because the graded cells
+    run them all.
+    """
     notebook = read("source", name)
     for cell in notebook.cells:
         cell.source = re.sub(r"^(check\(.*)\)$", r"\1, programs=5)", cell.source, flags=re.MULTILINE)

@@ -233,7 +233,7 @@ def test_example_opens_in_gradient_explorer(part: str) -> None:
 
 
 def test_rules_of_mistakes_differ_from_solution() -> None:
-    """Otherwise a hint would be shown for a right answer."""
+    """Otherwise a right answer would get a hint about a mistake."""
     cases = {
         "sigmoid": Case("sigmoid", ((3,),)),
         "multiply": Case("multiply", ((2, 3), (2, 3))),

@@ -181,7 +181,7 @@ def test_hints_at_exit_async_and_mutation() -> None:
 
 
 class Shell:
-    """What IPython's `exit` asks to end the kernel."""
+    """The object that IPython's `exit` calls to end the kernel."""
 
     def __init__(self) -> None:
         self.exited = False
@@ -192,7 +192,7 @@ class Shell:
 
 def test_refuses_exit_and_input_in_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     class StdinNotImplementedError(NotImplementedError):
-        """As a kernel raises it where there is no user to answer."""
+        """The error that a kernel raises if no user can answer."""
 
     shell = Shell()
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))

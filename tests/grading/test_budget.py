@@ -23,7 +23,7 @@ def forever() -> None:
 
 
 def catches_exceptions() -> None:
-    """Catches every Exception, as learners' code may."""
+    """Catch every Exception, as learners' code may."""
     while True:
         try:
             forever()
@@ -32,7 +32,7 @@ def catches_exceptions() -> None:
 
 
 def grows() -> None:
-    """Without end, and with ever more memory: little of it in this time."""
+    """Append to a list endlessly, slowly enough that it takes little memory within the time limit."""
     numbers = [0]
     for number in numbers:
         time.sleep(0.001)
@@ -159,7 +159,7 @@ def test_tracing_works_after_thread_finished_before_stop() -> None:
 
 
 def test_abandons_code_that_cannot_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It waits for something that comes only afterwards."""
+    """The code waits for an event that the test sets only afterwards."""
     monkeypatch.setattr(budget, "_PATIENCE", 0.1)
     event = threading.Event()
     outcome = limited(0.05, event.wait)

@@ -1,4 +1,4 @@
-"""What a check says, as text and as HTML; nothing of a learner's own text is markup in it."""
+"""The feedback of a check, as text and as HTML, in which a learner's own text is escaped."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ WRONG = {
     "a.md": "The sums are laid anew.\n\n```{code-cell} python\n# nobody reads it\nx = 1\n```\n",
     "b.py": 'def f():\n    """Come back in each turn of the loop."""\n',
     "c.js": "const say = `that is the way back`;\n",
+    "d.c": '/* When\n   nobody holds it. */\nint c; // in each round\nputs("it is given back");\n',
 }
 
 
@@ -23,6 +24,7 @@ def test_finds_private_words_in_each_kind_of_file(name: str, tmp_path: Path) -> 
         "a.md": ["laid anew", "anew", "nobody"],
         "b.py": ["each turn", "turn of the loop"],
         "c.js": ["the way back"],
+        "d.c": ["nobody", "each round", "given back"],
     }[name]
 
 
@@ -57,6 +59,23 @@ def test_finds_private_words_in_comments_of_scripts(tmp_path: Path) -> None:
     path = tmp_path / "a.js"
     path.write_text('f("http://x.y/nobody");  // nobody asks\n/** For whoever\n * reads. */\n', "utf-8")
     assert [(hit.line, hit.word) for hit in hits(path, tmp_path)] == [(1, "nobody"), (2, "whoever")]
+
+
+@pytest.mark.parametrize("name", ["a.c", "a.h", "a.cpp"])
+def test_finds_private_words_in_comments_and_strings_of_c(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    code = """
+        char nobody = '"'; /* it serves
+          whoever asks */
+        puts("nobody"); // nobody
+        puts("\\"nobody asks\\"");
+    """
+    path.write_text(code, "utf-8")
+    assert [(hit.line, hit.word) for hit in hits(path, tmp_path)] == [
+        (3, "whoever"),
+        (4, "nobody"),
+        (5, "nobody"),
+    ]
 
 
 def test_leaves_code_and_plain_english_alone(tmp_path: Path) -> None:

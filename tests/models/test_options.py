@@ -82,7 +82,7 @@ def test_images_of_a_generator(side: int, width: int) -> None:
         (lambda: densenet.densenet(100), "a DenseNet has 121, 161, 169, 201 layers, not 100"),
         (lambda: squeezenet.squeezenet("2"), "SqueezeNet has the versions 1.0, 1.1, not 2"),
         (lambda: dcgan.dcgan(image=(3, 48, 48)), "square, 8, 16, 32 … wide, not 48 × 48"),
-        (lambda: Builder("CHWN"), "images are laid out NCHW or NHWC here, not CHWN"),
+        (lambda: Builder("CHWN"), "the layout of images must be NCHW or NHWC, not CHWN"),
     ],
 )
 def test_what_there_is_not(make: Callable[[], object], message: str) -> None:

@@ -82,7 +82,7 @@ def test_a_sentence_a_hundred_thousand_deep() -> None:
         (
             ("a", "worse"),
             "error: there is no vector for the word 'worse' (at right)\n"
-            "help: `vectors` gives each word its vector; leave words out that it does not know",
+            "help: `vectors` maps each word to its vector; leave out words that it does not contain",
         ),
     ],
 )
@@ -95,7 +95,7 @@ def test_what_is_no_sentence(sentence: Any, message: str) -> None:
 def test_a_phrase_that_contains_itself() -> None:
     endless: list[Any] = [np.ones(4)]
     endless.append(endless)
-    with pytest.raises(RelayError, match=r"a phrase \(at right\) contains itself, so it has no end"):
+    with pytest.raises(RelayError, match=r"a phrase \(at right\) contains itself, so it is infinite"):
         phrase(MODULE, endless)
 
 

@@ -88,7 +88,7 @@ def test_text_that_is_no_program_is_refused_with_its_place() -> None:
 def test_an_ill_typed_program_is_shown() -> None:
     text = "def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(%x, %y) }"
     assert "not well typed" in explore(text).view.summary
-    assert "The program is refused" in explore(text, view="types").view.summary
+    assert "The program is rejected" in explore(text, view="types").view.summary
 
 
 def test_too_large_a_program_is_refused_at_once() -> None:

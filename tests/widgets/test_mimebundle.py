@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from relay_explorer import explore, models
+from relay_explorer import _project, explore, models
 from relay_explorer.explorer import WIDGET_VIEW
 from relay_explorer.widgets import page
 from relay_explorer.widgets.host import Host, current
@@ -134,7 +134,7 @@ def test_without_a_kernel_nothing_is_live() -> None:
 @pytest.mark.usefixtures("kernel")
 def test_a_live_one_needs_anywidget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relay_explorer.widgets.widget._widget_class", _unavailable)
-    with pytest.raises(ImportError, match=re.escape('pip install "relay_explorer[widget]"')):
+    with pytest.raises(ImportError, match=re.escape(f'pip install "{_project.requirement("widget")}"')):
         explore(SMALL, live=True)._repr_mimebundle_()
 
 

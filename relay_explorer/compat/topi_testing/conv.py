@@ -1,7 +1,7 @@
-"""`tvm.topi.testing`: convolutions and their like, in NumPy, by their definitions.
+"""`tvm.topi.testing`: convolutions and their transposes, in NumPy, computed by definition.
 
 All of them use one convolution over any number of axes: for each element of the window, the part of the data
-under it is multiplied by the weights there. It shares nothing with the reference implementations in `ops/`.
+under it is multiplied by the weights there. It shares no code with the reference implementations in `ops/`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ Sizes = int | Sequence[int]
 
 
 def _each(value: Sizes, axes: int) -> tuple[int, ...]:
-    """One number an axis."""
+    """Return one number per axis."""
     return (int(value),) * axes if hasattr(value, "__index__") else tuple(int(v) for v in value)
 
 
 def _edges(padding: Sizes | str, kernel: Sequence[int], dilation: Sequence[int]) -> list[tuple[int, int]]:
-    """How much goes before and after each axis. `padding` is a number, one an axis, all before and then all
-    after, "VALID" (none) or "SAME" (as much as keeps the size at stride 1).
+    """Return the padding before and after each axis. `padding` is one number, one per axis, all before and
+    then all after, "VALID" (none) or "SAME" (as much as preserves the size at stride 1).
     """
     axes = len(kernel)
     if isinstance(padding, str):
@@ -39,7 +39,7 @@ def _edges(padding: Sizes | str, kernel: Sequence[int], dilation: Sequence[int])
 def _convolve(
     data: Any, weight: Any, stride: Sizes, edges: list[tuple[int, int]], dilation: Sizes = 1, groups: int = 1
 ) -> Any:
-    """Compute data (N, C, …) * weight (O, C / groups, …) = (N, O, …), of the data's element type."""
+    """Convolve data (N, C, …) with a weight (O, C / groups, …): (N, O, …), of the data's element type."""
     import numpy
 
     axes = data.ndim - 2
@@ -74,7 +74,7 @@ def _conv(
 
 
 def _first(x: Any) -> Any:
-    """Channels from the last axis to the second."""
+    """Move the channels from the last axis to the second."""
     import numpy
 
     return numpy.moveaxis(x, -1, 1)
@@ -131,8 +131,8 @@ def conv2d_backward_weight_python(
     groups: int = 1,
     channels: int | None = None,
 ) -> Any:
-    """How the sum of `dy_np` (N, O, H', W') times a convolution of `x_np` (N, C, H, W) changes with each
-    weight: (O, C / groups, kh, kw). `channels` is O, which `dy_np` says too.
+    """Compute the gradient of the sum of `dy_np` (N, O, H', W') times a convolution of `x_np` (N, C, H, W)
+    with respect to the weight (O, C / groups, kh, kw). `channels` is O, as in `dy_np`.
     """
     import numpy
 
@@ -144,8 +144,8 @@ def conv2d_backward_weight_python(
         first = out // outputs * inputs
         for u, v in numpy.ndindex(*kernel):
             rows, columns = (
-                slice(at, at + (places - 1) * step + 1, step)
-                for at, places, step in zip((u, v), dy_np.shape[2:], strides)
+                slice(at, at + (size - 1) * step + 1, step)
+                for at, size, step in zip((u, v), dy_np.shape[2:], strides)
             )
             window = data[:, first : first + inputs, rows, columns]
             gradient[out, :, u, v] = numpy.einsum("nij,ncij->c", dy_np[:, out], window)
@@ -205,14 +205,14 @@ def _transposed(
         raise ValueError(f"output_padding {more} must be less than the strides {strides}")
     cut = _edges(padding, kernel, (1,) * axes)
     grown = [(k - 1 - b, k - 1 - a + extra) for k, (b, a), extra in zip(kernel, cut, more)]
-    spread = dilate_python(data, (1, 1, *strides))
-    for axis, (before, after) in enumerate(grown, 2):  # more padding than kernel cuts the data itself
-        spread = spread.take(range(max(0, -before), spread.shape[axis] - max(0, -after)), axis)
+    dilated = dilate_python(data, (1, 1, *strides))
+    for axis, (before, after) in enumerate(grown, 2):  # padding larger than the kernel crops the data itself
+        dilated = dilated.take(range(max(0, -before), dilated.shape[axis] - max(0, -after)), axis)
     edges = [(max(0, before), max(0, after)) for before, after in grown]
     channels, outputs = weight.shape[0] // groups, weight.shape[1]
     mirrored = numpy.flip(weight, tuple(range(2, weight.ndim)))
     in_groups = mirrored.reshape(groups, channels, outputs, *kernel).swapaxes(1, 2)
-    return _convolve(spread, in_groups.reshape(groups * outputs, channels, *kernel), 1, edges, 1, groups)
+    return _convolve(dilated, in_groups.reshape(groups * outputs, channels, *kernel), 1, edges, 1, groups)
 
 
 def conv1d_transpose_ncw_python(

@@ -1,4 +1,4 @@
-"""`tvm.topi.testing`: operators that take elements from where they lie, in NumPy, by their definitions."""
+"""`tvm.topi.testing`: operators that select and rearrange elements, in NumPy, computed by definition."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def gather_nd_python(a_np: Any, indices_np: Any) -> Any:
-    """`y[…] = a[i₀[…], i₁[…], …]`, where the rows of `indices_np` are i₀, i₁ …"""
+    """Compute `y[…] = a[i₀[…], i₁[…], …]`, where the rows of `indices_np` are i₀, i₁ …"""
     return a_np[tuple(indices_np)]
 
 
 def slice_axis_python(data: Any, axis: int, begin: int, end: int | None = None) -> Any:
-    """From `begin` to before `end` along one axis."""
+    """Return the slice from `begin` to before `end` along one axis."""
     where = [slice(None)] * data.ndim
     where[axis] = slice(begin, end)
     return data[tuple(where)]
@@ -21,8 +21,8 @@ def slice_axis_python(data: Any, axis: int, begin: int, end: int | None = None) 
 def _slices(
     rank: int, begin: Any, end: Any, strides: Any, slice_mode: str, axes: Sequence[int] | None
 ) -> tuple[slice, ...]:
-    """Slices, one an axis. None in `begin` or `end` is all that way; in "size" mode `end` counts, and -1 is
-    all that is left.
+    """Return one slice per axis. None in `begin` or `end` means no limit; in the mode "size", `end` contains
+    sizes, and -1 means all remaining elements.
     """
     places = list(range(len(begin))) if axes is None else [axis % rank for axis in axes]
     strides = [1] * len(places) if strides is None else list(strides) + [1] * (len(places) - len(strides))
@@ -47,22 +47,24 @@ def strided_slice_python(
     slice_mode: str = "end",
     axes: Sequence[int] | None = None,
 ) -> Any:
-    """Every `strides`-th element from `begin` to before `end`, on the first axes or those in `axes`."""
+    """Return every `strides`-th element from `begin` to before `end`, along the first axes or those in
+    `axes`.
+    """
     return data[_slices(data.ndim, begin, end, strides, slice_mode, axes)]
 
 
 def strided_set_python(
     data: Any, v: Any, begin: Sequence[int | None], end: Sequence[int | None], strides: Sequence[int] | None
 ) -> Any:
-    """Replace what `strided_slice_python` would take of the data by `v`."""
+    """Replace the elements that `strided_slice_python` would select by `v`."""
     out = data.copy()
     out[_slices(data.ndim, begin, end, strides, "end", None)] = v
     return out
 
 
 def depth_to_space_python(data: Any, block_size: int, mode: str = "DCR") -> Any:
-    """(N, C, H, W) to (N, C / b², H b, W b). In "DCR" the channel's number is (row in the block, column in
-    it, channel of the result), in "CRD" (channel, row, column).
+    """Rearrange (N, C, H, W) to (N, C / b², H b, W b). In "DCR" the index of a channel consists of (row in
+    the block, column in it, channel of the result), in "CRD" of (channel, row, column).
     """
     n, c, h, w = data.shape
     b = block_size
@@ -74,7 +76,7 @@ def depth_to_space_python(data: Any, block_size: int, mode: str = "DCR") -> Any:
 
 
 def space_to_depth_python(data: Any, block_size: int) -> Any:
-    """(N, C, H, W) to (N, C b², H / b, W / b): the inverse of `depth_to_space_python` in "DCR"."""
+    """Rearrange (N, C, H, W) to (N, C b², H / b, W / b): the inverse of `depth_to_space_python` in "DCR"."""
     n, c, h, w = data.shape
     b = block_size
     blocks = data.reshape(n, c, h // b, b, w // b, b).transpose(0, 3, 5, 1, 2, 4)
@@ -88,7 +90,9 @@ def space_to_batch_nd_python(
     pad_after_list: Sequence[int],
     pad_value: float = 0,
 ) -> Any:
-    """Blocks of the axes after the first become images of the batch: one image for each place in a block."""
+    """Turn blocks of the axes after the first into images of the batch: one image for each position in a
+    block.
+    """
     import numpy
 
     axes = len(block_shape)

@@ -1,8 +1,8 @@
 """`tvm.topi.testing`: operators on images.
 
-These are long to define, so they are this package's own operators, called on arrays: a test that compares an
-operator with them sees that the call was right, not that its meaning is. For that there are comparisons with
-PyTorch in this project's tests.
+Their definitions are long, so these functions call this package's own operators on arrays. A test that
+compares an operator with them therefore checks that it is called correctly, not that it computes the right
+result; this project's tests compare these operators with PyTorch.
 """
 
 from __future__ import annotations
@@ -57,6 +57,6 @@ def _deformed(
 
 
 def roi_pool_nchw_python(a_np: Any, rois_np: Any, pooled_size: Sizes, spatial_scale: float) -> Any:
-    """Parts of images (N, C, H, W), each brought to one size by maxima."""
+    """Pool regions of images (N, C, H, W) to one size, by their maxima."""
     size = pooled_size if isinstance(pooled_size, Sequence) else (pooled_size, pooled_size)
     return _of_arrays(lambda x, rois: relay.vision.roi_pool(x, rois, size, spatial_scale), a_np, rois_np)

@@ -1,4 +1,4 @@
-"""`tvm.topi.testing`: pools, norms, products of matrices and losses, in NumPy, by their definitions."""
+"""`tvm.topi.testing`: pools, norms, products of matrices and losses, in NumPy, computed by definition."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def batch_norm(
     training: bool,
     momentum: float,
 ) -> list[Any]:
-    """Return the normalized data, and the moving mean and variance: unchanged, or in training moved by `1 -
-    momentum` towards those of the data, which then are used.
+    """Return the normalized data, and the moving mean and variance. In training, the data's own mean and
+    variance are used, and the moving ones are moved towards them by `1 - momentum`; otherwise those are used
+    unchanged.
     """
     import numpy
 
@@ -121,11 +122,11 @@ def poolnd_python(
     dtype: str = "float32",
     layout: str | None = None,
 ) -> Any:
-    """Compute the maximum, or the mean, of each window over the spatial axes of data (N, C, …), (N, …, C)
-    where `layout` says so.
+    """Compute the maximum, or the mean, of each window over the spatial axes of data (N, C, …), or (N, …, C)
+    if `layout` says so.
 
-    A mean is over the elements of the padded data, or with `count_include_pad` off over those of the data
-    itself. With `ceil_mode` a last window may stick out.
+    The mean is over the elements of the padded data, or without `count_include_pad` over those of the data
+    itself. With `ceil_mode` the last window may extend beyond the padded data.
     """
     import numpy
 
@@ -178,9 +179,9 @@ def pool_grad_nchw(
     ceil_mode: bool,
     count_include_pad: bool = True,
 ) -> Any:
-    """How the sum of `out_grad_np` times a pool of `a_np` (N, C, H, W) changes with each element: a maximum
-    passes its gradient to the first greatest element of its window, a mean shares it out. `padding` is top,
-    left, bottom, right.
+    """Compute the gradient of the sum of `out_grad_np` times a pool of `a_np` (N, C, H, W) with respect to
+    `a_np`: a maximum passes its gradient to the first greatest element of its window, a mean distributes it.
+    `padding` is top, left, bottom, right.
     """
     import numpy
 
@@ -215,7 +216,7 @@ def pool_grad_nchw(
 
 
 def adaptive_pool(np_data: Any, out_size: int | Sequence[int], pool_type: str, layout: str = "NCHW") -> Any:
-    """Each axis of space in as many windows as `out_size` says, which may overlap by one element."""
+    """Pool each spatial axis over `out_size` windows, which may overlap by one element."""
     import numpy
 
     if isinstance(out_size, int):

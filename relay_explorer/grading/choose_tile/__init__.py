@@ -89,8 +89,8 @@ class TileMap:
     # -- the table
 
     def _heat(self, rows: list[int], columns: list[int], table: list[list[int | None]]) -> str:
-        known = [n for result in table for n in result if n is not None]
-        least, most = min(known), max(known)
+        counts = [n for result in table for n in result if n is not None]
+        least, most = min(counts), max(counts)
         parts = [
             _text(LEFT + CELL_W * len(columns) / 2, 14, "tn", "middle"),
             _text(8, TOP + CELL_H * len(rows) / 2 + 4, "tk", "start"),

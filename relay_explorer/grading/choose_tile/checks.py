@@ -39,8 +39,8 @@ class Case:
         return int(LIMIT * misses(self.product, self.best, self.cache).total)
 
 
-# The first two of each are seen by learners, the others when an answer is graded. The best tile is that of a
-# table of sides: 1 to 7, powers of two and three times those, the whole, and what the solution chooses.
+# Learners see the first two of each; grading uses the others, too. The best tile is the best one with sides
+# of 1 to 7, powers of two, three times these, the whole extent, or what the solution chooses.
 CASES = {
     "fits": (
         Case(Product(64, 64, 64), whole(4096), (32, 24)),
@@ -90,8 +90,8 @@ def _describe(case: Case) -> str:
     )
 
 
-def _asked(answer: Any, case: Case) -> tuple[Tile | None, Failure | None]:
-    """Return the answer's tile, or the failure of an answer that does not return one."""
+def _answered(answer: Any, case: Case) -> tuple[Tile | None, Failure | None]:
+    """Call the answer; return its tile, or the failure of an answer that does not return one."""
     p = case.product
     expected = f"two integers, tn from 1 to {p.n} and tk from 1 to {p.k}"
     outcome = limited(CASE_SECONDS, answer, p.m, p.n, p.k, p.element, case.cache)
@@ -125,7 +125,7 @@ def _with(failure: Failure, hint: str) -> Failure:
 
 
 def _judge(answer: Any, case: Case) -> Failure | None:
-    tile, failure = _asked(answer, case)
+    tile, failure = _answered(answer, case)
     if tile is None:
         return failure
     result, p = misses(case.product, tile, case.cache), case.product
@@ -163,7 +163,7 @@ def _tiles(answer: Any, rng: random.Random, count: int) -> Failure | None:
         m, n, k = (rng.choice((1, 2, 7, 16, 30, 90)) for _ in "mnk")
         product = Product(m, n, k, rng.choice((2, 4, 8)))
         cases.append(Case(product, Cache(line * ways * rng.choice((1, 2, 8)), line, ways), (1, 1)))
-    return next((failure for case in cases if (failure := _asked(answer, case)[1])), None)
+    return next((failure for case in cases if (failure := _answered(answer, case)[1])), None)
 
 
 EXERCISE = {

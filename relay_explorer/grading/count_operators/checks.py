@@ -98,7 +98,7 @@ def _paths(function: Function, name: str) -> int:
 
 
 def _where_missed(function: Function, name: str) -> str:
-    """Describe where the first operator call stands that was not counted."""
+    """Describe the position of the first operator call that was not counted."""
     parents = [
         (node, part)
         for node in post_order(function)

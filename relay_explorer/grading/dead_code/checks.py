@@ -21,7 +21,7 @@ _LIST = "type List[A] { Cons(A, List[A]), Nil }\n"
 
 def acting(root: Expr) -> set[Expr]:
     """Return the expressions with an observable effect: a write, a call of a function, and any expression
-    that contains one. A function that is not called has none.
+    that contains one. A function that is never called has no effect.
     """
     result: set[Expr] = set()
     for node in post_order(root):
@@ -92,7 +92,7 @@ def _missing(removed: list[Let]) -> tuple[str, str]:
     """Describe a `let` that should have stayed; of several, the one with the side effect."""
     acts = [let for let in removed if let.value in acting(let.value)]
     let = (acts or removed or [None])[0]  # type: ignore[list-item]  # of a program with its own variables
-    what = f"The `let` of %{let.var.name_hint}" if let is not None else "A `let`"
+    subject = f"The `let` of %{let.var.name_hint}" if let is not None else "A `let`"
     calls = let is not None and any(isinstance(n, Call) and _acts(n) for n in post_order(let.value))
     if let is None or not acts:
         hint = "Something that stays depends on it. Continue from the value of each `let` that you keep."
@@ -100,7 +100,7 @@ def _missing(removed: list[Let]) -> tuple[str, str]:
         hint = "Its value calls a function, which may write to a reference or not terminate."
     else:
         hint = "Its value writes to a reference. Look into all parts of the value, including a nested `let`."
-    return f"{what} is gone.", hint
+    return f"{subject} is gone.", hint
 
 
 def _left(before: Function, left: list[Let]) -> tuple[str, str]:

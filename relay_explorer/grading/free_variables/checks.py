@@ -55,9 +55,9 @@ def _compared(expr: Expr, right: set[Var], value: Anything) -> tuple[str, str]:
         )
     wrong = next((v for v in value if not isinstance(v, Var)), None)
     if wrong is not None:
-        what = wrong if isinstance(wrong, str) else f"a {type(wrong).__name__}"
+        description = wrong if isinstance(wrong, str) else f"a {type(wrong).__name__}"
         return (
-            f"a set that contains {repr_of(what, 100)}",
+            f"a set that contains {repr_of(description, 100)}",
             "The elements are variables, `relay.Var`, and neither names nor anything else. "
             "Global functions, operators and constructors are not variables.",
         )

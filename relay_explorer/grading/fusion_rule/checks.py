@@ -34,7 +34,7 @@ _ALLOWED = (Call, Tuple, TupleGetItem, Constant, Var, Op)
 
 @dataclass(frozen=True)
 class Question:
-    """A question to the rule, its answer, and what the pass does, once that is known."""
+    """A call of the rule, its answer, and the real pass's decision, once that is known."""
 
     node: int
     target: int
@@ -109,7 +109,7 @@ def situation_of(flow: Flow, node: int, phase: int) -> Situation:
 
 
 def _in_language(module: IRModule) -> bool:
-    """Return whether it is a graph of operators; shrinking may produce other programs."""
+    """Return whether the function is a graph of operators; shrinking may produce other programs."""
     body = main_of(module).body
     return all(
         isinstance(node, _ALLOWED) and (not isinstance(node, Call) or isinstance(node.op, Op))
@@ -173,7 +173,7 @@ def _judge_paths(answer: Anything, module: IRModule) -> Failure | None:
 
 
 def _case(function: str, question: Question, typed: IRModule) -> str:
-    """Write the call, the program, and what the node numbers stand for."""
+    """Write the call, the program, and the operators that the node numbers denote."""
     graph = DataflowGraph(main_of(typed))
     shown = text(typed)
     phase = f", phase={question.phase}" if question.phase else ""

@@ -130,7 +130,7 @@ def _no(s: Situation) -> str:
 
 
 def paths_hint(value: object, right: tuple[set[int], int], node: int, end: int) -> str:
-    """Explain what is wrong with an answer to `inspect_paths`; an empty string where nothing is."""
+    """Explain what is wrong with an answer to `inspect_paths`; an empty string if nothing is."""
     if not isinstance(value, tuple) or len(value) != 2:
         return "Return a pair: the nodes between, and the most opaque pattern of a use. Is there a `return`?"
     between, most = value

@@ -78,7 +78,7 @@ def _function_text(module: IRModule, function: Function) -> str:
 
 
 def _compared(module: IRModule, function: Function, right: Function, value: Anything) -> tuple[str, str]:
-    """Describe the result, and the mistake that explains it; two empty strings where it is right."""
+    """Describe the result, and the mistake that explains it; two empty strings if it is right."""
     if not isinstance(value, Function):
         hint = "The function must return a function: `mutator.visit(function)`."
         if isinstance(value, Expr):
@@ -121,7 +121,7 @@ def _hint(function: Function, right: Function, got: Function, differs: str) -> s
 
 
 def _left_hint(got: Function) -> str:
-    """Describe where a ReLU is left."""
+    """Describe the position of a ReLU that was not replaced."""
     for node in post_order(got):
         for part in children(node):
             if not _calls(part, RELU):

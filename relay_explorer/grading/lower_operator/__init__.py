@@ -124,10 +124,10 @@ def padded_with_nan(array: Anything, margin: int) -> Anything:
 
     from ...lower.runtime.arrays import ALIGNMENT, aligned
 
-    room = -(-margin // ALIGNMENT) * ALIGNMENT  # elements, so that the array itself stays aligned
-    whole = aligned((array.size + 2 * room,), array.dtype.name)
+    offset = -(-margin // ALIGNMENT) * ALIGNMENT  # elements, so that the array itself stays aligned
+    whole = aligned((array.size + 2 * offset,), array.dtype.name)
     whole.fill(np.nan)
-    result = whole[room : room + array.size].reshape(array.shape)
+    result = whole[offset : offset + array.size].reshape(array.shape)
     result[...] = array
     return result
 

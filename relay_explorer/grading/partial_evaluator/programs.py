@@ -92,7 +92,7 @@ def _program(rng: random.Random, depth: int, lets: bool, branches: bool, calls: 
 
 
 def ends(module: IRModule) -> bool:
-    """Return whether it certainly terminates: functions call those before them, and themselves with a
+    """Return whether a program certainly terminates: functions call those before them, and themselves with a
     smaller argument, below an `if` that tests whether the first parameter is below 1; `@main` is never
     called.
     """

@@ -55,15 +55,15 @@ def work_of(function: Function, schedule: str = "program") -> Work:
     """Return the steps of a function of operators with known types. Raise a RelayError for any other
     function.
     """
-    known = Liveness(function, schedule, views=False)
+    liveness = Liveness(function, schedule, views=False)
     steps = []
-    for step in known.steps:
+    for step in liveness.steps:
         callee = step.expr.op if isinstance(step.expr, Call) else None
         name = callee.name if isinstance(callee, Op) else "kernel"
         steps.append(Step(name, tuple(dict.fromkeys(step.reads)), step.writes))
-    sizes = {t.number: t.bytes for t in known.tensors if t.origin is Origin.COMPUTED}
+    sizes = {t.number: t.bytes for t in liveness.tensors if t.origin is Origin.COMPUTED}
     result = {tensor for step in steps for tensor in step.writes}
-    return Work(tuple(steps), known.code.result, {n: size for n, size in sizes.items() if n in result})
+    return Work(tuple(steps), liveness.code.result, {n: size for n, size in sizes.items() if n in result})
 
 
 Choose = Callable[

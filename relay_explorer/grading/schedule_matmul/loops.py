@@ -12,8 +12,8 @@ from ...ir.lazy_dataclass import dataclass
 from ...lower.require import tvm
 from ...lower.schedules import Scheduled
 
-SERIAL, PARALLEL, VECTORIZED, UNROLLED, BOUND = 0, 1, 2, 3, 4  # TVM's codes of the kinds of loops
-SUMMED = 2  # and of a reduction axis
+SERIAL, PARALLEL, VECTORIZED, UNROLLED, BOUND = 0, 1, 2, 3, 4  # TVM's codes for the kinds of loops
+SUMMED = 2  # TVM's code for a reduction axis
 ROWS, COLUMNS = 0, 1  # the axes of the product's block; the third is the reduction axis
 LEAST_REUSE = 1.3  # multiply-adds per load: as many as a tile of 2 rows and 4 vectors has
 LEAST_ITERATIONS = 8  # iterations to be distributed over the cores

@@ -25,7 +25,7 @@ CAPTION = "What the compiler infers"
 
 
 def right_answer(module: IRModule) -> Shape | None:
-    """Infer the shape of `@main`'s result; None where the shapes do not match."""
+    """Infer the shape of `@main`'s result; None if the shapes do not match."""
     from ...typing import infer_types
 
     try:
@@ -39,7 +39,7 @@ def right_answer(module: IRModule) -> Shape | None:
 
 def _judge(answer: Anything, module: IRModule) -> Failure | None:
     function = main_of(module)
-    if not _in_language(function):  # made while shrinking a program
+    if not _in_language(function):  # shrinking can produce such a program
         return None
     right = right_answer(module)
     before = snapshot(function)

@@ -99,8 +99,8 @@ def _type(shape: tuple[Dim, ...] | str | None, dtype: str) -> Type | None:
 
 @dataclass(frozen=True)
 class Refusal:
-    """The program is wrong: `says` states how, `numbers` are those that disagree, which the message must
-    name, and `culprits` are the arguments to blame.
+    """The expected rejection of a program: `says` states what is wrong, `numbers` are the disagreeing ones,
+    which the message must name, and `culprits` are the arguments to blame.
     """
 
     says: str
@@ -110,7 +110,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Waits:
-    """The program does not determine the types."""
+    """The program does not determine the types, so the relation must wait."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""The instruction that the exercise `vm_instruction` lets a learner define, and what a pass over bytecode
-needs.
+"""The instruction that the exercise `vm_instruction` lets a learner define, and helpers for passes over
+bytecode.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The checks of the exercise `vm_instruction`: what a new instruction does, and code that uses it, which
+"""The checks of the exercise `vm_instruction`: the effect of a new instruction, and code that uses it, which
 must have the same meaning and be as short as possible.
 """
 

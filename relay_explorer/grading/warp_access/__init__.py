@@ -1,5 +1,5 @@
-"""What the exercise `warp_access` gives to a learner, and what right answers are: the accesses of a warp, the
-memory sectors that they touch, and the shared-memory banks that they access.
+"""The functions of the exercise `warp_access`, and its right answers: the accesses of a warp, the memory
+sectors that they touch, and the shared-memory banks that they access.
 
 Addresses are in bytes. NVIDIA, "CUDA C++ Best Practices Guide": accesses to global memory are served in
 sectors of 32 bytes (compute capability 6.0 and later), shared memory has 32 banks of 4 bytes.

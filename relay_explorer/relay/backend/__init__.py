@@ -1,4 +1,4 @@
-"""Values of running programs: `relay.backend.…`."""
+"""`relay.backend.…`: the values of running programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of running programs, under the names that they had in `tvm.relay.backend.interpreter`."""
+"""The values of running programs, under the names that they had in `tvm.relay.backend.interpreter`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-// What the two halves of the emulated GPU share: its memory and its settings. gpu.cpp runs kernels; libraries.cpp are
-// the functions of NVIDIA's libraries that TVM's runtime calls.
+// The memory and the settings of the emulated GPU, which its two parts share. gpu.cpp runs kernels; libraries.cpp
+// implements the functions of NVIDIA's libraries that TVM's runtime calls.
 //
-// An address of the device is its address here plus AWAY, so that whoever takes one for an address of the host faults.
+// A device address is the host address plus AWAY, so that a host program that dereferences one faults.
 #pragma once
 #define RX_GPU
 #include "gpu.h"
@@ -13,27 +13,27 @@
 using Address = std::uintptr_t;
 constexpr Address AWAY = Address(1) << 46;
 constexpr unsigned WARP = 32, BLOCK = 1024, STATIC_SHARED = 48 << 10;
-constexpr unsigned char UNWRITTEN = 0xff;  // memory before anybody wrote to it: not a number, -1
+constexpr unsigned char UNWRITTEN = 0xff;  // fills uninitialized memory: NaN as a float, -1 as an int
 
 struct Settings {
   int present = 0, major = 8, minor = 0, counts = 0;
 };
 extern Settings settings;
-extern std::string problem, report;  // what went wrong last; what ran
+extern std::string problem, report;  // the message of the last error; the launches, as text
 
-struct Touched {  // a byte: who wrote and who read it last, since when
-  std::uint32_t writer = 0, reader = 0;          // number of the thread in the grid + 1; MANY
-  std::uint32_t wrote_block = 0, read_block = 0;  // barriers of the block until then
-  std::uint32_t wrote_warp = 0, read_warp = 0;    // and of the warp
+struct Touched {  // the last write and the last read of a byte
+  std::uint32_t writer = 0, reader = 0;          // the thread's number in the grid + 1, or MANY
+  std::uint32_t wrote_block = 0, read_block = 0;  // the number of barriers that the block had passed
+  std::uint32_t wrote_warp = 0, read_warp = 0;    // the number that the warp had passed
   std::uint32_t wrote_launch = 0, read_launch = 0;
   bool atomic = false;
 };
 struct Memory {
   Address start, end;
-  std::vector<Touched> bytes;  // made when a kernel first touches it
+  std::vector<Touched> bytes;  // allocated when a kernel first accesses the memory
 };
-extern std::map<Address, Memory> memories;  // by start
-Memory *memory_of(Address at);  // the piece that an address is in
+extern std::map<Address, Memory> memories;  // by start address
+Memory *memory_of(Address at);  // the allocation that contains an address, or NULL
 
 struct Function {
   std::string name;
@@ -43,5 +43,5 @@ struct Function {
   char *shared_start, *shared_end;
 };
 
-// Runs a kernel; 0, or the error's number, and then `problem` says what it is.
+// Runs a kernel. Returns 0, or an error code, and describes the error in `problem`.
 int launched(const rx_dim &grid, const rx_dim &block, std::size_t dynamic, Function *function, void **args);

@@ -1,8 +1,8 @@
-// A GPU made of one thread of this machine: what compiled kernels call (kernel.h), and how they are launched. Each
-// thread of a block has a stack of its own, and gives way where it waits.
+// An emulated GPU, which runs all its threads as coroutines in one host thread: it launches kernels, and implements the
+// functions that they call (kernel.h). Each thread of a block has its own stack, and yields when it waits.
 //
-// Every access to memory is seen: kernels are compiled with -fsanitize=thread, which puts a call before each, and the
-// functions that it calls are those at the end of this file, not the sanitizer's.
+// The emulator observes every memory access: kernels are compiled with -fsanitize=thread, which inserts a call before
+// each access. These calls go to the functions at the end of this file instead of the sanitizer's.
 #include "device.h"
 
 #include <csetjmp>
@@ -20,12 +20,12 @@ namespace {
 
 constexpr std::size_t STACK = 256 << 10;
 
-// -- what is told of a launch
+// -- statistics of a launch
 
-struct Access {  // all accesses of one array, of one kind
+struct Access {  // all reads or all writes of one array
   std::uint64_t requests = 0, lanes = 0, units = 0;
 };
-struct Request {  // of a warp: the n-th time that its threads are at a place of the code
+struct Request {  // of a warp: the n-th execution of one instruction (`place`) by its threads
   const void *place;
   std::uint64_t turn;
   unsigned warp;
@@ -37,7 +37,7 @@ struct Asked {
   std::string array;
   bool shared, writes;
   unsigned lanes = 0;
-  std::vector<Address> units;  // pieces of 32 bytes; words of shared memory
+  std::vector<Address> units;  // sectors of 32 bytes, or words of shared memory
 };
 
 std::map<Request, Asked> requests;
@@ -115,7 +115,7 @@ void begin(Thread &thread) {
   setcontext(&thread.context);
 }
 
-// Lets a thread run until it waits or ends; false where it failed.
+// Runs a thread until it waits or ends. Returns false if it failed.
 __attribute__((noinline)) bool run(unsigned number) {
   current = number;
   threadIdx = threads[number].index;
@@ -126,18 +126,18 @@ __attribute__((noinline)) bool run(unsigned number) {
       return true;
     case 1: return true;
     default:
-      for (Thread &thread : threads) thread.begun = false;  // those in the middle never go on
+      for (Thread &thread : threads) thread.begun = false;  // unfinished threads are never resumed
       return false;
   }
 }
 
 std::uint32_t alive(unsigned warp) {
-  std::uint32_t found = 0;
+  std::uint32_t mask = 0;
   for (unsigned lane = 0; lane < WARP; ++lane) {
     unsigned number = warp * WARP + lane;
-    if (number < count && threads[number].state != DONE) found |= 1u << lane;
+    if (number < count && threads[number].state != DONE) mask |= 1u << lane;
   }
-  return found;
+  return mask;
 }
 
 void release(unsigned warp) {
@@ -150,8 +150,8 @@ void release(unsigned warp) {
   here.barriers++;
 }
 
-// Nobody can run: the block's barrier is open if all threads are there, or a warp's if its other threads wait
-// elsewhere (they are not among the active ones then).
+// Called when no thread can run. Opens a warp's barrier, because its other threads wait elsewhere and so are not
+// active, or else the block's barrier, if all threads that have not ended wait at it.
 bool go_on() {
   for (unsigned warp = 0; warp * WARP < count; ++warp) {
     if (warps[warp].arrived) {
@@ -208,9 +208,9 @@ void wait_for_warp(std::uint32_t mask, int line) {
   Thread &me = threads[current];
   unsigned warp = current / WARP, lane = current % WARP;
   Warp &here = warps[warp];
-  if (!(mask >> lane & 1)) fail(whom() + " takes part in line " + std::to_string(line) + ", and is not in the mask");
+  if (!(mask >> lane & 1)) fail(whom() + " calls a warp function in line " + std::to_string(line) + ", but is not in the mask");
   if (here.arrived && here.line != line) {
-    fail("threads of a warp, one of them " + whom() + ", meet in lines " + std::to_string(here.line) + " and " + std::to_string(line));
+    fail("threads of a warp, one of them " + whom() + ", wait in different lines, " + std::to_string(here.line) + " and " + std::to_string(line));
   }
   here.line = line;
   here.arrived |= 1u << lane;
@@ -220,7 +220,7 @@ void wait_for_warp(std::uint32_t mask, int line) {
   else give_way();
 }
 
-// -- what is wrong with an access
+// -- checks of accesses
 
 std::uint32_t me() { return (block_number - 1) * BLOCK + current + 1; }
 
@@ -231,10 +231,10 @@ bool ordered(std::uint32_t other, std::uint32_t block, std::uint32_t warp) {
   return other_thread / WARP == current / WARP && warp != warps[current / WARP].barriers;
 }
 
-// The parameter that points into a piece of memory.
+// The name of the parameter that points into an allocation.
 std::string parameter(const Memory &memory) {
   for (unsigned n = 0; n < kernel->facts->parameters; ++n) {
-    if (!*kernel->facts->names[n]) continue;  // a number
+    if (!*kernel->facts->names[n]) continue;  // a scalar
     Address at = reinterpret_cast<Address>(rx_here(*static_cast<void **>(arguments[n])));
     if (at >= memory.start && at < std::max(memory.end, memory.start + 1)) return kernel->facts->names[n];
   }
@@ -259,7 +259,7 @@ void touch(Memory &memory, Address at, std::size_t size, bool writes, bool atomi
   std::uint32_t self = me(), warp_barriers = warps[current / WARP].barriers;
   for (std::size_t n = 0; n < size; ++n) {
     Touched &byte = memory.bytes[at + n - memory.start];
-    // A block's shared memory is no other's, and a launch sees all that the ones before it did.
+    // Shared memory belongs to one block, and a launch sees all writes of the launches before it.
     bool fresh = &memory == &shared_memory;
     std::uint32_t now = fresh ? block_number : launch_number;
     bool written = byte.writer && byte.wrote_launch == now, was_read = byte.reader && byte.read_launch == now;
@@ -323,7 +323,7 @@ void seen(Address at, std::size_t size, bool writes, bool aligned, bool atomic, 
   if (settings.counts) count_access(*memory, at, size, writes, place);
 }
 
-// -- what is told
+// -- the report
 
 std::uint64_t turns_of(const std::vector<Address> &words) {
   std::uint64_t banks[WARP] = {}, most = 0;
@@ -362,10 +362,10 @@ bool fits(const rx_dim &grid, const rx_dim &block, std::size_t dynamic) {
   std::string name = "`" + kernel->name + "`: ";
   if (!size || !grid.x || !grid.y || !grid.z) problem = name + "a grid " + triple(grid) + " of blocks " + triple(block) + " has no threads";
   else if (size > BLOCK || block.x > BLOCK || block.y > BLOCK || block.z > 64) problem = name + "a block " + triple(block) + " is too large";
-  else if (kernel->facts->threads && size > kernel->facts->threads) problem = name + "a block " + triple(block) + " has more threads than the " + std::to_string(kernel->facts->threads) + " that the kernel says";
+  else if (kernel->facts->threads && size > kernel->facts->threads) problem = name + "a block " + triple(block) + " has more threads than the " + std::to_string(kernel->facts->threads) + " of its launch bound";
   else if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535) problem = name + "a grid " + triple(grid) + " is too large";
-  else if (kernel->facts->shared > STATIC_SHARED) problem = name + std::to_string(kernel->facts->shared) + " bytes of shared memory are more than 48 KB";
-  else if (dynamic > STATIC_SHARED && dynamic > kernel->dynamic) problem = name + std::to_string(dynamic) + " bytes of dynamic shared memory were not asked for";
+  else if (kernel->facts->shared > STATIC_SHARED) problem = name + std::to_string(kernel->facts->shared) + " bytes of shared memory exceed 48 KB";
+  else if (dynamic > STATIC_SHARED && dynamic > kernel->dynamic) problem = name + std::to_string(dynamic) + " bytes of dynamic shared memory exceed the kernel's limit";
   return problem.empty();
 }
 
@@ -401,7 +401,7 @@ extern "C" {
 
 rx_dim threadIdx, blockIdx, blockDim, gridDim;
 
-// -- for kernels
+// -- called by kernels
 
 void rx_barrier(int line) {
   threads[current].state = AT_BARRIER;
@@ -428,7 +428,7 @@ void rx_atomic(void *at, std::size_t size) {
 
 void *rx_here(void *device) { return device ? static_cast<char *>(device) - AWAY : nullptr; }
 
-// -- what a compiler calls before each access of a kernel
+// -- called before each access of a kernel, by code that the compiler inserts
 
 #define RX_SEEN(name, size, writes, aligned)                                                                 \
   void __tsan_##name(void *at) {                                                                             \

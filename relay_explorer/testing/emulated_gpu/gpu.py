@@ -132,8 +132,8 @@ def _nvidia() -> str:
 
 @cache
 def _libraries() -> Path:
-    """Return the folder with both libraries and the precompiled header of kernels; build them where they are
-    not on the disk yet.
+    """Return the folder with both libraries and the precompiled header of kernels; build them if the disk
+    does not have them yet.
     """
     tool = compiler()
     digest = hashlib.sha256(tool.encode())
@@ -142,15 +142,15 @@ def _libraries() -> Path:
     folder = kernels_on_disk.folder() / f"emulated-{digest.hexdigest()[:20]}"
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-            build = Path(place) / "made"
+        with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+            build = Path(temporary) / "made"
             build.mkdir()
-            versions = Path(place) / "versions"
+            versions = Path(temporary) / "versions"
             versions.write_text(f"{RUNTIME} {{ global: {EXPORTED} local: *; }};\n")
             sources = [HERE / name for name in SOURCES]
             flags = [f"-Wl,-soname,{RUNTIME}", f"-Wl,--version-script={versions}", "-ldl"]
             _call(tool, "-O2", "-shared", *COMMON, "-o", build / RUNTIME, *sources, *flags)
-            empty = Path(place) / "empty.cpp"
+            empty = Path(temporary) / "empty.cpp"
             empty.write_text("")
             _call(tool, "-shared", *COMMON, "-o", build / DRIVER, empty, f"-Wl,-soname,{DRIVER}")
             for name in HEADERS:
@@ -159,7 +159,7 @@ def _libraries() -> Path:
             _call(tool, *OF_KERNELS, "-x", "c++-header", "-o", f"{header}.gch", header)
             try:
                 os.rename(build, folder)
-            except OSError:  # another process was faster
+            except OSError:  # another process has built it meanwhile
                 if not folder.is_dir():
                     raise
     return folder
@@ -184,9 +184,9 @@ def machine_code(source: str) -> bytes:
 
 @cache
 def _library(source: str) -> Path:
-    place = Path(_folder().name)
+    directory = Path(_folder().name)
     name = hashlib.sha256(source.encode()).hexdigest()[:20]
-    source_file, object_, library = (place / f"{name}{ending}" for ending in (".cpp", ".o", ".so"))
+    source_file, object_, library = (directory / f"{name}{ending}" for ending in (".cpp", ".o", ".so"))
     source_file.write_text(as_cpp(source))
     # Linked without the sanitizer's own library: gpu.cpp defines the functions that the code calls.
     where = [f"-I{folder}" for folder in (_libraries(), HERE)]

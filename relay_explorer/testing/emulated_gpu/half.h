@@ -1,5 +1,5 @@
-// Numbers of 16 bits on the emulated GPU: half precision and bfloat16, computed in float32 and rounded. And what
-// tensor cores do with them: here every thread of a warp holds whole matrices, and one of them stores.
+// 16-bit floating-point types of the emulated GPU: half precision and bfloat16, computed in float32 and rounded. Also
+// the WMMA interface of tensor cores: every thread of a warp holds whole matrices, and one thread stores the result.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -14,11 +14,11 @@ static inline float rx_float(std::uint32_t bits) {
   float x;
   return std::memcpy(&x, &bits, 4), x;
 }
-static inline std::uint16_t rx_to_half(float x) {  // to the nearest, of two the even one
+static inline std::uint16_t rx_to_half(float x) {  // round to nearest, ties to even
   std::uint32_t bits = rx_bits(x), sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
   if (size > 0x7f800000) return sign | 0x7e00;
   if (size >= 0x47800000) return sign | 0x7c00;
-  if (size < 0x38800000) {  // below the least normal number the step is 2⁻²⁴
+  if (size < 0x38800000) {  // subnormal numbers are multiples of 2⁻²⁴
     return sign | std::uint16_t(std::nearbyint(rx_float(size) * 16777216.0f));
   }
   std::uint32_t rounded = size + 0xfff + (size >> 13 & 1);

@@ -1,4 +1,5 @@
-// What CUDA C means on the emulated GPU: put before every kernel. Only what TVM's code generator writes is here.
+// Definitions of CUDA C for the emulated GPU, included before every kernel. They cover only what TVM's code generator
+// emits.
 #pragma once
 #include "gpu.h"
 #include <cmath>
@@ -15,25 +16,25 @@
 #define __align__(size) alignas(size)
 #define __CUDA_ARCH__ 800
 #define __launch_bounds__(...)
-#define __shared__ static __attribute__((section("rx_shared")))  // one block at a time has it
+#define __shared__ static __attribute__((section("rx_shared")))  // only one block runs at a time
 #define __restrict__
 #define CUDART_INF_F HUGE_VALF
 #define CUDART_NAN_F NAN
 #define CUDART_INF HUGE_VAL
 #define CUDART_NAN double(NAN)
 
-#define RX_RAW(type, name, count) /* an array of what has a constructor */ \
+#define RX_RAW(type, name, count) /* an array of a type with a constructor */ \
   char rx_raw_##name[(count) * sizeof(type)];                              \
   type *const name = (type *)rx_raw_##name
 
 extern "C" char __start_rx_shared[], __stop_rx_shared[];
-static __attribute__((section("rx_shared"), used)) char rx_some_shared[16];  // so that the section is there
+static __attribute__((section("rx_shared"), used)) char rx_some_shared[16];  // so that the section exists
 extern "C" void rx_shared_range(char **start, char **end) {
   *start = __start_rx_shared;
   *end = __stop_rx_shared;
 }
 
-#define RX_UNSEEN __attribute__((no_sanitize("thread")))  // no access of the kernel's
+#define RX_UNSEEN __attribute__((no_sanitize("thread")))  // not recorded as an access of the kernel
 
 template <class T> RX_UNSEEN static T rx_argument(void *at) {
   T value;
@@ -48,14 +49,15 @@ RX_UNSEEN static void rx_apply(void (*kernel)(A...), void **arguments, std::inde
 template <class... A> RX_UNSEEN static void rx_run(void (*kernel)(A...), void **arguments) {
   rx_apply(kernel, arguments, std::index_sequence_for<A...>());
 }
-// A kernel, the most threads that its blocks may have, its shared memory in bytes, and the names of its parameters.
+// Defines the entry point of a kernel, and its facts: the maximum threads per block, the bytes of shared memory, and
+// the names of the parameters.
 #define RX_KERNEL(name, threads, shared, ...)                                                      \
   extern "C" RX_UNSEEN void rx_run_##name(void **arguments) { rx_run(name, arguments); }                     \
   static const char *const rx_names_##name[] = {__VA_ARGS__};                                      \
   extern "C" const rx_facts rx_facts_##name;                                                       \
   const rx_facts rx_facts_##name = {threads, shared, sizeof rx_names_##name / sizeof(char *), rx_names_##name};
 
-// -- waiting, and what the threads of a warp exchange
+// -- barriers, and shuffles between the threads of a warp
 
 #define __syncthreads() rx_barrier(__LINE__)
 #define __syncwarp(...) rx_warp(~0u, __LINE__)
@@ -71,7 +73,7 @@ template <class T> static T rx_given(unsigned mask, T value, unsigned source, in
 static inline unsigned rx_lane() {
   return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
 }
-static inline unsigned rx_within(unsigned width, int to) {  // the lane `to` of a part of the warp, or the thread's own
+static inline unsigned rx_within(unsigned width, int to) {  // lane `to`, or its own lane outside the segment
   unsigned lane = rx_lane(), first = lane / width * width;
   return to < int(first) || to >= int(first + width) ? lane : unsigned(to);
 }

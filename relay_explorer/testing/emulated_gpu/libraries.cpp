@@ -1,5 +1,5 @@
-// The functions of CUDA's two libraries that TVM's runtime calls, for the emulated GPU. They are as NVIDIA documents
-// them; what TVM does not need is refused.
+// The functions of CUDA's driver and runtime libraries that TVM's runtime calls, for the emulated GPU. They behave as
+// NVIDIA documents; calls that TVM does not need return an error.
 #include "device.h"
 
 #include <cstdio>
@@ -19,9 +19,9 @@ Memory *memory_of(Address at) {
   if (last_memory && at >= last_memory->start && at < last_memory->end) return last_memory;
   auto next = memories.upper_bound(at);
   if (next == memories.begin()) return nullptr;
-  Memory &found = std::prev(next)->second;
-  if (at >= found.end) return nullptr;
-  return last_memory = &found;
+  Memory &candidate = std::prev(next)->second;
+  if (at >= candidate.end) return nullptr;
+  return last_memory = &candidate;
 }
 
 namespace {
@@ -34,7 +34,7 @@ int copied(void *to, const void *from, std::size_t size, int kind) {
     if (!there || !size) continue;
     const Memory *memory = memory_of(at);
     if (!memory || at + size > memory->end) {
-      problem = "a copy of " + std::to_string(size) + " bytes is not within one piece of the device's memory";
+      problem = "a copy of " + std::to_string(size) + " bytes is not within one allocation of device memory";
       return 1;
     }
   }
@@ -65,7 +65,7 @@ int attribute(int which) {
 
 extern "C" {
 
-// -- for Python
+// -- called from Python
 
 void rx_settings(int present, int major, int minor, int counts) { settings = {present, major, minor, counts}; }
 const char *rx_report() { return report.c_str(); }
@@ -94,7 +94,7 @@ int cuDeviceGetName(char *name, int size, int) {
 // A module's image is the path of a library: see __init__.py.
 int cuModuleLoadData(void **module, const void *image) {
   const char *text = static_cast<const char *>(image), *mark = "emulated:";
-  problem = "the code was not made for the emulated GPU";
+  problem = "the code was not compiled for the emulated GPU";
   if (std::strncmp(text, mark, std::strlen(mark))) return 200;
   *module = dlopen(text + std::strlen(mark), RTLD_NOW | RTLD_LOCAL);
   if (*module) return 0;
@@ -103,7 +103,7 @@ int cuModuleLoadData(void **module, const void *image) {
 }
 int cuModuleUnload(void *) { return 0; }
 
-int cuModuleGetFunction(Function **made, void *module, const char *name) {
+int cuModuleGetFunction(Function **result, void *module, const char *name) {
   auto find = [&](const char *prefix) { return dlsym(module, (std::string(prefix) + name).c_str()); };
   auto run = reinterpret_cast<void (*)(void **)>(find("rx_run_"));
   auto facts = static_cast<const rx_facts *>(find("rx_facts_"));
@@ -112,12 +112,12 @@ int cuModuleGetFunction(Function **made, void *module, const char *name) {
   auto shared = reinterpret_cast<void (*)(char **, char **)>(dlsym(module, "rx_shared_range"));
   char *start, *end;
   shared(&start, &end);
-  *made = new Function{name, run, facts, 0, start, end};
+  *result = new Function{name, run, facts, 0, start, end};
   return 0;
 }
 
 int cuFuncSetAttribute(Function *function, int which, int value) {
-  problem = "so much shared memory cannot be had";
+  problem = "the requested shared memory exceeds the device's limit";
   if (which != 8 || value > attribute(97)) return 1;
   function->dynamic = value;
   return 0;
@@ -149,14 +149,14 @@ const char *cudaGetErrorName(int code) {
 }
 const char *cudaGetErrorString(int code) { return cudaGetErrorName(code); }
 
-int cudaMalloc(void **made, std::size_t size) {
-  problem = "there is no memory for " + std::to_string(size) + " bytes";
+int cudaMalloc(void **result, std::size_t size) {
+  problem = "out of memory: cannot allocate " + std::to_string(size) + " bytes";
   char *here = static_cast<char *>(size > std::size_t(1) << 34 ? nullptr : std::aligned_alloc(256, (size + 511) / 256 * 256));
   if (!here) return 2;
   std::memset(here, UNWRITTEN, size);
   Address at = reinterpret_cast<Address>(here);
   memories[at] = {at, at + size, {}};
-  *made = here + AWAY;
+  *result = here + AWAY;
   return 0;
 }
 int cudaFree(void *device) {
@@ -167,7 +167,7 @@ int cudaFree(void *device) {
   std::free(here);
   return 0;
 }
-int cudaMallocHost(void **made, std::size_t size) { return *made = std::malloc(size ? size : 1), *made ? 0 : 2; }
+int cudaMallocHost(void **result, std::size_t size) { return *result = std::malloc(size ? size : 1), *result ? 0 : 2; }
 int cudaFreeHost(void *here) { return std::free(here), 0; }
 int cudaMemcpyAsync(void *to, const void *from, std::size_t size, int kind, void *) { return copied(to, from, size, kind); }
 int cudaMemcpyPeerAsync(void *to, int, const void *from, int, std::size_t size, void *) { return copied(to, from, size, 3); }
