@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
+from collections.abc import MutableMapping
 from typing import Any
 
 import pytest
@@ -52,7 +53,7 @@ class Forest:
 
     def __init__(self, module: Any) -> None:
         self.module, self.current = module, None
-        self.types: dict[Any, Any] = {}
+        self.types: MutableMapping[Any, Any] = {}
         self.constraints: list[Any] = []
         self.parent: dict[Any, Any] = {}
 
@@ -225,7 +226,7 @@ def test_another_rule_is_drawn() -> None:
     assert len(view.functions[0].variants[0].kernels) == 7
 
 
-class Numbered(fusion.Flow):
+class Numbered(fusion.Flow):  # type: ignore[misc]  # `pocket` has no types
     """The data flow without the dictionary of numbers."""
 
     def __init__(self, function: Any, types: Any) -> None:

@@ -60,8 +60,8 @@ for generated in programs(40):
             atoms = (ir.Var, ir.Op, ir.GlobalVar, ir.Constructor)
             if isinstance(expr, (ir.Call, ir.Tuple, ir.TupleGetItem, ir.If, ir.Match)):
                 count = 1 if isinstance(expr, (ir.If, ir.Match)) else None  # the condition, the data
-                names = all(isinstance(part, atoms) for part in ir.children(expr)[:count])
-                assert names, f"an operand is not a name in\n{show(expr)[:500]}"
+                atomic = all(isinstance(part, atoms) for part in ir.children(expr)[:count])
+                assert atomic, f"an operand is not a name in\n{show(expr)[:500]}"
             stack += ir.children(expr)
     normal = bridge.to_relay(ir.Module(new, program.datatypes))
     for function in normal.functions.values():

@@ -9,6 +9,7 @@ from pocket import bridge, ir
 from pocket.interpreter import run
 
 from relay_explorer import models, relay
+from relay_explorer.ir.narrow import as_tensor_type
 from tests.pocket.programs import same
 
 SUM = """
@@ -53,7 +54,7 @@ TYPES += ", %d: Tensor[(5, 126), float32]"
 for text in ONE_CALL:
     module = relay.parse(f"def @main({TYPES}) {{ {text} }}")
     values = [
-        numbers.standard_normal(param.type_annotation.concrete_shape).astype("float32")
+        numbers.standard_normal(as_tensor_type(param.type_annotation).concrete_shape).astype("float32")
         for param in module["main"].params
     ]
     mine = run(bridge.from_relay(module), *values)

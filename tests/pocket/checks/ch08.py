@@ -32,7 +32,14 @@ assert new.args[0].callee == ir.Op("tanh"), f"{new.args[0]} is not rewritten"
 assert rewrite(program, nothing) is program, "a program is copied although nothing in it changes"
 assert substitute(program, {x: y}).args[0].args == (y,), "the variable is not replaced"
 seen: list[ir.Node] = []
-rewrite(program, lambda expr: seen.append(expr) or expr)
+
+
+def note(expr: ir.Node) -> ir.Node:
+    seen.append(expr)
+    return expr
+
+
+rewrite(program, note)
 assert len(seen) == len(set(seen)) == 5, f"`change` sees each node once, and not {seen}"
 
 doubled = x

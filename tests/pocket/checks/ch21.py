@@ -58,7 +58,7 @@ check(call("nn.bias_add", x, c, axis=-1), x, c)
 
 # A value that is used twice is stored; a sum is a loop of its own.
 y = x
-for _ in range(30):
+for _step in range(30):
     y = call("tanh", call("multiply", y, y))
 assert sum(map(len, naive(check(y, x)))) < 20_000, "a value that is used twice is computed twice"
 dense = check(call("nn.dense", a := var("a", 2, 5), k := var("k", 3, 5)), a, k)
