@@ -224,7 +224,7 @@ class Interpreter:
 # of an enumeration costs as much as a small step.
 _OPERATOR, _CALL, _IF = Kind.OPERATOR, Kind.CALL, Kind.IF
 
-_ENDLESS = "does the recursion end? A loop that returns the call itself needs no stack"
+_ENDLESS = "does the recursion end? A function that ends in the recursive call needs no stack"
 
 
 def too_deep(span: Span | None, called: str, depth: int) -> ExecutionError:

@@ -181,7 +181,7 @@ def test_recursion_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
         "endless.relay:1:37: error: calls are nested 10,000 deep; the last is of `@f`\n"
         "   1 | def @f(%n: int32) -> int32 { add(1, @f(%n)) } def @main(%n: int32) { @f(%n) }\n"
         "     |                                     ^^^^^^\n"
-        "help: does the recursion end? A loop that returns the call itself needs no stack"
+        "help: does the recursion end? A function that ends in the recursive call needs no stack"
     )
 
 

@@ -149,7 +149,7 @@ def test_memory_that_the_system_refuses(monkeypatch: pytest.MonkeyPatch) -> None
         Interpreter().evaluate(relay.const(1))
     assert str(caught.value) == snapshot(
         "error: out of memory, with calls nested 0 deep\n"
-        "help: does the recursion end? A loop that returns the call itself needs no stack"
+        "help: does the recursion end? A function that ends in the recursive call needs no stack"
     )
 
 

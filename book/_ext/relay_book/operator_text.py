@@ -28,16 +28,16 @@ TITLES = {
     "activation": "Activations",
     "comparison": "Comparison and logic",
     "reduction": "Reductions",
-    "matmul": "Products of matrices",
+    "matmul": "Matrix products",
     "convolution": "Convolutions",
-    "pooling": "Pools",
+    "pooling": "Pooling",
     "normalization": "Normalization",
     "shape": "Shapes and layouts",
-    "index": "Taking, putting and sorting",
+    "index": "Indexing and sorting",
     "creation": "New tensors",
     "image": "Images and detection",
     "training": "Training",
-    "other": "Others",
+    "other": "Other operators",
 }
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|$~&!^@:])")
 
@@ -144,7 +144,7 @@ def _words(relation: Relation) -> str:
 def _cost_words(op: Op) -> str:
     """Describe how the operations are counted, from the docstring of `flops`."""
     if op.flops is no_flops:
-        return "none, data is moved and not computed with"
+        return "none; it only moves data"
     maker = getattr(inspect.getmodule(op.flops), op.flops.__qualname__.partition(".")[0], None)
     for source in (op.flops, maker):
         text = inspect.getdoc(source) if source is not None else None
