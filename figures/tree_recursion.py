@@ -42,7 +42,7 @@ def draw(c: Canvas) -> None:
               dashed=waits)  # fmt: skip
         c.text(298, y + 20, name, size=14, mono=True)
         c.text(298, y + 39, state, size=13, colour="soft")
-    words = "The calls of @encode follow the path from the root to the current node."
+    words = "The calls of @encode follow the path to the current node."
     c.text(WIDTH / 2, 288, words, size=13.5, anchor="middle", colour="soft")
 
 

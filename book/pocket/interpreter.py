@@ -34,7 +34,7 @@ def reduction(reduce):
 for name in "sum", "max", "min", "mean":
     REFERENCE[name] = reduction(getattr(np, name))
 REFERENCE |= {
-    "divide": lambda x, y: (x / y).astype(x.dtype),  # truncates integers
+    "divide": lambda x, y: (x / y).astype(np.result_type(x, y)),
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "cast": lambda x, dtype: x.astype(dtype),
     "reshape": lambda x, newshape: x.reshape(newshape),

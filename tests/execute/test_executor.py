@@ -251,7 +251,7 @@ def test_without_a_compiler_others_run_the_interpreter_and_say_so_once(
     monkeypatch.setattr(executor, "_announced", set())
     monkeypatch.setattr(executor, "_missing_compiler", lambda: "TVM is not installed")
     module = relay.IRModule.from_expr(pair())
-    with pytest.warns(UserWarning, match=f'the executor "{kind}" does not compile here: it runs the interp'):
+    with pytest.warns(UserWarning, match=f'the executor "{kind}" cannot compile here, so it uses the inter'):
         run = relay.create_executor(kind, module)
     assert run.evaluate()(floats(1, 1), floats(1, 1))[0].numpy().tolist() == [2, 2]
     with warnings.catch_warnings():

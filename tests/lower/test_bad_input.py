@@ -257,5 +257,7 @@ def test_a_kernel_that_went_from_the_cache_is_made_again(
 @pytest.mark.parametrize("size", ["much", "-1", "nan"])
 def test_a_size_of_the_cache_that_is_none(size: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(pruning.VARIABLE, size)
-    with pytest.raises(RelayError, match=f"RELAY_EXPLORER_CACHE_SIZE is '{size}': it is how many megabytes"):
+    with pytest.raises(
+        RelayError, match=f"RELAY_EXPLORER_CACHE_SIZE is '{size}': it must be the size of the cache"
+    ):
         pruning.limit()

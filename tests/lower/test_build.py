@@ -312,7 +312,7 @@ def test_a_lowering_that_makes_the_wrong_type_is_said_so() -> None:
         with pytest.raises(RelayError) as caught:
             exe(X)
         assert caught.value.message == (
-            "the lowering of `nn.relu` makes nothing, but its type is `Tensor[(2, 3), float32]`"
+            "the lowering of `nn.relu` produces nothing, but its type is `Tensor[(2, 3), float32]`"
         )
     finally:
         op.reset_attr("FTVMCompute")

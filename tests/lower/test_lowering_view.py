@@ -260,7 +260,7 @@ def test_the_kernel_is_measured_after_each_primitive() -> None:
     assert shown.times[-1] == shown.times[-2]
     assert re.search(r"On this machine a run took .* before the schedule and .* after it\.$", shown.summary)
     assert check(shown.to_dict()) == []
-    with pytest.raises(RelayError, match="which this machine cannot run: it cannot be measured here"):
+    with pytest.raises(RelayError, match="which this machine cannot run, so it cannot be measured here"):
         lowering_view(kernel(LAYER, "raspberry-pi-4"), measure=True)
 
 

@@ -169,7 +169,7 @@ def test_a_library_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch, tmp_pa
     for library in tmp_path.glob("*/*.so"):
         library.write_bytes(library.read_bytes()[:100])
     with pytest.raises(
-        RelayError, match=r"of the kernel `fused_\w+` cannot be loaded: .*\nhelp: where nothi"
+        RelayError, match=r"of the kernel `fused_\w+` cannot be loaded: .*\nhelp: if programs"
     ):
         exe(X)
 
@@ -202,7 +202,7 @@ def test_a_process_without_a_terminal(tmp_path: Path) -> None:
         ({"kind": "vulkan"}, "there are no schedules for targets of the kind 'vulkan'"),
         ({"kind": "llvm", "num-cores": 0}, "a target must have at least 1 core, not 0"),
         ({"kind": "llvm", "num-cores": True}, "a target must have at least 1 core, not True"),
-        ({"kind": "llvm", "mattr": ["avx2"]}, r"on by `\+name` and off by `-name`, not by 'avx2'"),
+        ({"kind": "llvm", "mattr": ["avx2"]}, r"enabled by `\+name` and disabled by `-name`, not by 'avx2'"),
         ({"kind": "llvm", "mattr": [""]}, "not by ''"),
     ],
 )  # fmt: skip

@@ -88,7 +88,7 @@ def test_the_virtual_machine_is_compiled_saved_and_loaded() -> None:
     again.set_input("main", n=np.array(3, "int32"))
     again.invoke_stateful("main")
     assert [out.numpy() for out in again.get_outputs()] == [11, 3]
-    with pytest.raises(RelayError, match="of a program that was loaded `@main` can be called"):
+    with pytest.raises(RelayError, match="only `@main` of a loaded program can be called"):
         again.invoke("count", 2, 0)
 
 
@@ -116,8 +116,8 @@ def test_a_function_of_a_module_besides_main() -> None:
 def test_a_device_that_is_not_here_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "_said", set())
     for target, text in (
-        ("opencl", "opencl is a target that there are no schedules for"),
-        ("cuda", "no GPU"),
+        ("opencl", "opencl is a target without schedules here"),
+        ("cuda", "no usable GPU"),
     ):
         with pytest.warns(UserWarning, match=text):
             lib = relay.build(layer(), {T.cuda(): T.target.Target(target)}, params=PARAMS)

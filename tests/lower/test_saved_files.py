@@ -65,7 +65,7 @@ def test_a_damaged_member_is_refused(saved: Path, tmp_path: Path, part: str, dam
 
     path = tmp_path / "damaged.rx"
     assert changed(saved, path, change)
-    with pytest.raises(RelayError, match=r"is damaged|is not a program that was saved, or a part of one"):
+    with pytest.raises(RelayError, match=r"is damaged|is not a complete program that this package saved"):
         load(path)
 
 

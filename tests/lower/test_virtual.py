@@ -124,7 +124,7 @@ def test_a_saved_program(last: Any, tmp_path: Path) -> None:
         with pytest.raises(ExecutionError, match=r"last.relay:4:3: error: no clause matches Nil"):
             exe(rows(module, 0), 1)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(RelayError, match="is not a program that was saved, or a part of one"):
+    with pytest.raises(RelayError, match="is not a complete program that this package saved"):
         relay_explorer.load(path)
 
 

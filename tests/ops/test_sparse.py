@@ -79,7 +79,7 @@ def test_sparse_reshape_of_nothing_and_into_what_does_not_fit() -> None:
     for new, message in (
         ([5, -1], "does not divide"),
         ([-1, -1], "more than one -1"),
-        ([5], "another number"),
+        ([5], "a different number"),
     ):
         with pytest.raises(ExecutionError, match=message):
             evaluate(relay.sparse_reshape, np.array([[0, 1]]), np.array([3, 4]), np.array(new))

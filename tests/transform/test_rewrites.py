@@ -144,8 +144,7 @@ GOLDEN: list[tuple[Pass, str, list[str]]] = [
         passes.FuseOps(1),
         "def @main(%x: Tensor[(2), float32]) { exp(tanh(%x)) }",
         [
-            "Element-wise and broadcast operators join what comes next, a reduction or a convolution "
-            "included.",
+            "Element-wise and broadcast operators fuse with what follows, even a reduction or a convolution.",
             "A group is one function, which becomes one kernel.",
         ],
     ),

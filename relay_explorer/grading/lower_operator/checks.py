@@ -83,7 +83,7 @@ def _relation_hint(question: Question, value: Anything, message: Sequence[Type])
     if right == REFUSES and radius < 0:
         return "A negative radius leaves no neighbors, and the mean of nothing is not defined."
     if right == REFUSES and isinstance(inputs, TupleType):
-        return "An argument may be a tuple. `tensor(type, 0)` refuses everything but a tensor."
+        return "An argument may be a tuple. `tensor(type, 0)` rejects everything but a tensor."
     if right == REFUSES and isinstance(inputs, TensorType):
         return (
             "A tensor without axes has no last axis."
@@ -308,7 +308,7 @@ EXERCISE = {
         "relation(types, num_inputs, attrs, reporter)",
         (
             _relation("types", "the result has the type of x, once that is known", _known),
-            _relation("refuses", "everything that has no mean along its last axis is refused", _refused),
+            _relation("refuses", "everything that has no mean along its last axis is rejected", _refused),
         ),
     ),
     "lowering": Exercise(

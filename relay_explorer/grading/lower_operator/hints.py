@@ -92,9 +92,9 @@ _PYTHON = (
 _ALONE = "A sum must be the whole formula of its te.compute. Divide in a second one, which reads the first."
 _OWN = "Read call.inputs[0]: within a kernel it is the result of the preceding operator, not a placeholder."
 _REFUSALS = (
-    ("makes nothing", "Return a list of tensors: [te.compute(…)]."),
+    ("produces nothing", "Return a list of tensors: [te.compute(…)]."),
     (
-        "the lowering of `smooth` makes",
+        "the lowering of `smooth` produces",
         "The result of te.compute must have the shape of x, with all its axes, and its element type.",
     ),
     ("object is not iterable", "A lowering returns a list of tensors: [te.compute(…)]."),

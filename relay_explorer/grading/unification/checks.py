@@ -53,7 +53,7 @@ class Run:
                 return
 
     def types(self, *expected: Type) -> list[Type]:
-        """Return types with all known variables replaced."""
+        """Return types with all their variables replaced."""
         return [resolved(t, self.classes) for t in expected]
 
 
@@ -332,7 +332,7 @@ EXERCISE = HELPERS | {
             _property("plain", "types without variables are accepted if they are equal", _plain),
             _property("variables", "a variable on either side gets a type or is merged", _variables),
             _property("known", "known types are taken into account", _known),
-            _property("occurs", "no variable becomes part of itself", _endless),
+            _property("occurs", "no variable becomes part of its own type", _endless),
             _property("general", "it learns everything required, and nothing more", _general),
             _property("names", "the MismatchError names the parts that disagree", _conflicts, True),
         ),

@@ -70,8 +70,8 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
             reads += _cost(data, target) * groups * (1 + blocks // count)
             reads += _cost(products, target) * groups * 2 * (blocks // count)
             choice = {"rows": rows, "across": columns, "channels": count, "columns": tile_columns}
-            tile = f"{count} × {tile_columns} accumulators in registers"
-            why = f"{groups} groups of {rows} × {columns} tiles, {tile}"
+            in_registers = f"{count} × {tile_columns} accumulators in registers"
+            why = f"{groups} groups of {rows} × {columns} tiles, {in_registers}"
             scored.append((reads / score, -rows * columns, Candidate(choice, why)))
     scored.sort(key=lambda entry: entry[:2])
     return [candidate for _, _, candidate in scored[:4]]
