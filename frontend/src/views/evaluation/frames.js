@@ -100,7 +100,7 @@ function card(explorer, frame, { height, on, left }) {
       { class: "turn" },
       "↻ ",
       turn > 0 ? `${turn} tail ${turn === 1 ? "call" : "calls"} in this frame` : "in the frame of its caller",
-      h("small", null, " the stack does not grow"),
+      h("small", null, ", so the stack does not grow"),
     );
   return h(
     "li",

@@ -233,7 +233,7 @@ function card(explorer, frame, height, on) {
         { class: "turn" },
         "↻ ",
         `${turn} tail ${turn === 1 ? "call" : "calls"} in this frame`,
-        h("small", null, " the stack does not grow"),
+        h("small", null, ", so the stack does not grow"),
       ),
     (shown || on) &&
       line &&
