@@ -83,7 +83,7 @@ def test_marks_answer_wrong_if_check_raises(monkeypatch: pytest.MonkeyPatch) -> 
     assert str(feedback) == snapshot(
         "transactions: strides does not hold (0 of 3 do so far)\n"
         "  ✗ strides: the number of sectors is right for contiguous and for strided accesses\n"
-        "  · anywhere: it is right for any start address and element size, also if some threads are "
+        "  · anywhere: it is right for any start address and element size, even if some threads are "
         "inactive\n"
         "  · scattered: it is right for addresses in any order\n"
         "\n"

@@ -220,7 +220,7 @@ def _shared(rng: random.Random, count: int) -> Iterator[IRModule]:
 
 EXERCISE = {
     "": Exercise(
-        "Dead code with side effects",
+        "Dead code and side effects",
         "sweep(function)",
         properties(
             TASK.judge,

@@ -311,7 +311,7 @@ EXERCISE = {
             ("strides", "the number of sectors is right for contiguous and for strided accesses", _plain),
             (
                 "anywhere",
-                "it is right for any start address and element size, also if some threads are inactive",
+                "it is right for any start address and element size, even if some threads are inactive",
                 _shifted,
             ),
             ("scattered", "it is right for addresses in any order", _scattered),
@@ -325,7 +325,7 @@ EXERCISE = {
             ("strides", "different words of a bank cause a conflict", _words(_plain)),
             ("together", "threads that read the same word are served together", _repeated),
             (
-                "scattered", "it is right for addresses in any order, also if some threads are inactive",
+                "scattered", "it is right for addresses in any order, even if some threads are inactive",
                 _words(_shifted, _scattered),
             ),
         ),
