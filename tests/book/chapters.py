@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from relay_explorer.ir.narrow import as_a
+from relay_explorer.views.pipeline.format import PipelineView
 
 BOOK = Path(__file__).parents[2] / "book"
 CELL = re.compile(r"^```\{code-cell\} python\n((?::\w+:[^\n]*\n)*)(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -94,6 +95,11 @@ def explorers(page: str) -> dict[str, Any]:
     """Return the explorers on a page, by name."""
     shown: tuple[Any, ...] = executed(page)[2]
     return {value.name: value for value in shown if type(value).__name__ == "Explorer"}
+
+
+def pipeline(page: str, explorer: str) -> PipelineView:
+    """Return the view of an explorer that shows a pipeline."""
+    return as_a(PipelineView, explorers(page)[explorer].view)
 
 
 def shown(page: str) -> list[str]:

@@ -11,20 +11,14 @@ from relay_explorer.ir.equal import structural_equal
 from relay_explorer.text import parse
 from relay_explorer.transform.fuse_ops.groups import MAX_FUSED
 from relay_explorer.views import picture
-from relay_explorer.views.pipeline.format import PipelineView, Stage
-from tests.book.chapters import explorers, names, output, shown, source
+from relay_explorer.views.pipeline.format import Stage
+from tests.book.chapters import explorers, names, output, pipeline, shown, source
 
 PAGE = "ch14_passes"
 
 
-def view(explorer: str) -> PipelineView:
-    result = explorers(PAGE)[explorer].view
-    assert isinstance(result, PipelineView)
-    return result
-
-
 def stages(explorer: str, pipe: int = 0) -> list[Stage]:
-    shown = view(explorer)
+    shown = pipeline(PAGE, explorer)
     return [shown.stages[number] for number in shown.pipelines[pipe][1]]
 
 
@@ -46,7 +40,7 @@ def test_links_lead_to_the_stages_that_they_name() -> None:
 
 def test_the_picture_without_a_script_tells_what_each_pass_did() -> None:
     for explorer in explorers(PAGE):
-        text = picture.text(view(explorer))
+        text = picture.text(pipeline(PAGE, explorer))
         assert all(f"{stage.name} changed" in text for stage in stages(explorer)[1:])
 
 
@@ -75,7 +69,7 @@ def test_each_pass_of_the_small_pipeline_does_what_is_said() -> None:
 
 
 def test_the_division_is_a_constant_until_it_is_used_up() -> None:
-    shown = view("ch14-small")
+    shown = pipeline(PAGE, "ch14-small")
     (at,) = [n for n, item in enumerate(shown.items) if item.label == "divide" and item.stage == 0]
     assert f"](#rx-ch14-small:stage=0&follow={at})" in source(PAGE)
     life = {at}
@@ -95,7 +89,7 @@ def test_the_other_order_leaves_a_multiplication() -> None:
 
 
 def test_the_end_programs_differ_in_the_multiplication() -> None:
-    shown = view("ch14-order")
+    shown = pipeline(PAGE, "ch14-order")
     assert shown.ends is not None
     rows = [(before, after) for before, after, _ in shown.ends.align if before < 0 or after < 0]
     ((none, after),) = rows
@@ -121,7 +115,7 @@ def test_two_passes_make_resnet_worse_for_the_moment() -> None:
     worse = [stage.name for stage, a, b in zip(result[1:], moved, moved[1:]) if b > a]
     assert worse == ["SimplifyInference", "BackwardFoldScaleAxis"]
     assert result[5].totals.operators == result[0].totals.operators
-    shown = view("ch14-resnet")
+    shown = pipeline(PAGE, "ch14-resnet")
     counts = [
         [sum(i.label == name for i in shown.items if i.stage == stage) for name in ("nn.batch_norm", "add")]
         for stage in (0, 5)

@@ -11,16 +11,9 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.ir.narrow import as_tensor_type
-from relay_explorer.views.pipeline.format import PipelineView
-from tests.book.chapters import cells, explorers, names, output, shown, source
+from tests.book.chapters import cells, names, output, pipeline, shown, source
 
 PAGE = "ch15_folding"
-
-
-def view(explorer: str) -> PipelineView:
-    result = explorers(PAGE)[explorer].view
-    assert isinstance(result, PipelineView)
-    return result
 
 
 def numbers(start: str) -> list[int]:
@@ -41,7 +34,7 @@ def test_stages_that_it_links_to_are_those_that_it_names() -> None:
     links = re.findall(r"\[`?(\w+)`?\]\(#rx-([\w-]+):stage=(\d+)\)", source(PAGE))
     assert len(links) == 5
     for word, name, stage in links:
-        assert view(name).stages[int(stage)].name == words.get(word, word)
+        assert pipeline(PAGE, name).stages[int(stage)].name == words.get(word, word)
 
 
 def label(expr: relay.Expr) -> str:
@@ -57,7 +50,7 @@ def test_the_dense_layer_is_run_twice() -> None:
 
 
 def test_what_each_pass_does_to_the_layer() -> None:
-    given, folded, shared, swept = (stage.totals for stage in view("ch15-layer").stages)
+    given, folded, shared, swept = (stage.totals for stage in pipeline(PAGE, "ch15-layer").stages)
     sizes = [totals.expressions for totals in (given, folded, shared, swept)]
     rows = [before - after for before, after in pairwise(sizes)]
     assert rows[0] > rows[1] + rows[2]
@@ -67,7 +60,7 @@ def test_what_each_pass_does_to_the_layer() -> None:
 
 
 def test_folding_needs_seven_rewrites_and_sharing_two() -> None:
-    _, folded, shared, _ = view("ch15-layer").stages
+    _, folded, shared, _ = pipeline(PAGE, "ch15-layer").stages
     assert (folded.told, shared.told) == (7, 2)
     assert folded.rewrites[5].rule == "An `if` with a constant condition is replaced by the branch taken."
     result = [rewrite.became for rewrite in folded.rewrites[:6]]
@@ -80,14 +73,14 @@ def test_folding_needs_seven_rewrites_and_sharing_two() -> None:
 
 
 def test_a_divide_can_be_followed_to_the_constant() -> None:
-    result = view("ch15-layer")
+    result = pipeline(PAGE, "ch15-layer")
     divides = [n for n, item in enumerate(result.items) if item.label == "divide" and item.stage == 0]
     output = [item.label for item in result.items if item.stage == 1 and set(item.came_from) & set(divides)]
     assert "constant 0.125" in output
 
 
 def test_normalizations_of_mobilenet() -> None:
-    stages = view("ch15-mobilenet").stages
+    stages = pipeline(PAGE, "ch15-mobilenet").stages
     given, inference, folded, *rest = (stage.totals.operators for stage in stages)
     assert inference - given == 27 * 10
     assert inference - folded == 27 * 9
@@ -110,7 +103,7 @@ def test_normalizations_of_mobilenet() -> None:
 def test_the_readers_passes_and_the_packages_do_the_same_to_the_layer() -> None:
     assert numbers("from pocket import bridge, ir")[:2] == [15, 9]
     assert numbers("sweep = function_pass")[:3] == [9, 7, 4]
-    packages = [stage.totals.operators for stage in view("ch15-layer").stages]
+    packages = [stage.totals.operators for stage in pipeline(PAGE, "ch15-layer").stages]
     assert packages == [15, 9, 7, 4]
 
 

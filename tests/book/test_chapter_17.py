@@ -7,16 +7,9 @@ import re
 import numpy as np
 
 from figures.layout_lanes import STAGES, used
-from relay_explorer.views.pipeline.format import PipelineView
-from tests.book.chapters import BOOK, explorers, names, output, shown, source, table
+from tests.book.chapters import BOOK, names, output, pipeline, shown, source, table
 
 PAGE = "ch17_layouts"
-
-
-def view(explorer: str) -> PipelineView:
-    result = explorers(PAGE)[explorer].view
-    assert isinstance(result, PipelineView)
-    return result
 
 
 def rows(start: str) -> dict[str, list[float]]:
@@ -32,7 +25,7 @@ def test_stages_that_it_links_to_are_those_that_it_names() -> None:
     links = re.findall(r"\[`?([\w ]+)`?\]\(#rx-([\w-]+):stage=(\d+)\)", source(PAGE).replace("\n", " "))
     assert len(links) == 3
     for word, name, stage in links:
-        assert view(name).stages[int(stage)].name == words.get(word, word)
+        assert pipeline(PAGE, name).stages[int(stage)].name == words.get(word, word)
 
 
 # -- the problem, the idea
@@ -65,7 +58,7 @@ def test_lanes_of_the_drawing_are_those_of_the_prediction() -> None:
 
 def calls(explorer: str, stage: int) -> list[str]:
     """Return the operators that the program of a stage calls."""
-    return [item.label for item in view(explorer).items if item.stage == stage]
+    return [item.label for item in pipeline(PAGE, explorer).items if item.stage == stage]
 
 
 def transforms(explorer: str, stage: int) -> int:

@@ -9,16 +9,9 @@ from figures.scale_numbers import SCALE, convolved, scaled
 from figures.scale_numbers import WEIGHT as ROWS
 from relay_explorer import relay
 from relay_explorer.ir.narrow import as_op
-from relay_explorer.views.pipeline.format import PipelineView
-from tests.book.chapters import explorers, names, output, shown, source, table
+from tests.book.chapters import names, output, pipeline, shown, source, table
 
 PAGE = "ch17b_scales"
-
-
-def view(explorer: str) -> PipelineView:
-    result = explorers(PAGE)[explorer].view
-    assert isinstance(result, PipelineView)
-    return result
 
 
 def rows(start: str) -> dict[str, list[float]]:
@@ -38,7 +31,7 @@ def test_stages_that_it_links_to_are_those_that_it_names() -> None:
     links = re.findall(r"\[`?([\w ]+)`?\]\(#rx-([\w-]+):stage=(\d+)\)", source(PAGE).replace("\n", " "))
     assert len(links) == 6
     for word, name, stage in links:
-        assert view(name).stages[int(stage)].name == words.get(word, word)
+        assert pipeline(PAGE, name).stages[int(stage)].name == words.get(word, word)
 
 
 # -- the problem, the idea
@@ -69,11 +62,11 @@ def test_the_engineers_gates_are_one_layer() -> None:
 
 def calls(explorer: str, stage: int) -> list[str]:
     """Return the operators that the program of a stage calls."""
-    return [item.label for item in view(explorer).items if item.stage == stage]
+    return [item.label for item in pipeline(PAGE, explorer).items if item.stage == stage]
 
 
 def operators(explorer: str, stage: int) -> int:
-    return view(explorer).stages[stage].totals.operators
+    return pipeline(PAGE, explorer).stages[stage].totals.operators
 
 
 def test_a_normalization_becomes_a_sum() -> None:
@@ -85,9 +78,9 @@ def test_three_convolutions_become_one_with_176_channels() -> None:
     combined = calls("ch17-inception", 2)
     assert combined.count("nn.conv2d") == 4
     assert combined.count("strided_slice") == 3
-    stage = view("ch17-inception").stages[2]
+    stage = pipeline(PAGE, "ch17-inception").stages[2]
     assert "channels=176" in "\n".join(
-        row.text for row in view("ch17-inception").rows[stage.first : stage.last + 1]
+        row.text for row in pipeline(PAGE, "ch17-inception").rows[stage.first : stage.last + 1]
     )
 
 
