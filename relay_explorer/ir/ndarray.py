@@ -27,11 +27,15 @@ def itemsize(dtype: str) -> int:
 
 
 class NDArray:
-    """An immutable dense tensor in row-major order, little-endian."""
+    """An immutable dense tensor in row-major order, little-endian.
+
+    `data` are its bytes, which may belong to another object, such as a file that is mapped into memory: then
+    they are a read-only memoryview of format "B", and nothing is copied.
+    """
 
     __slots__ = ("data", "dtype", "shape")
 
-    def __init__(self, shape: tuple[int, ...], dtype: str, data: bytes) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: str, data: bytes | memoryview) -> None:
         count = 1
         for extent in shape:
             count *= extent
@@ -59,6 +63,24 @@ class NDArray:
         array = numpy.asarray(array, order="C")  # ascontiguousarray would turn a scalar into a vector
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         return NDArray(tuple(int(d) for d in numpy.shape(array)), str(array.dtype), little.tobytes())
+
+    @staticmethod
+    def sharing(array: Array) -> NDArray:
+        """Create a tensor that shares the memory of `array` if its elements are in order; otherwise copy
+        them. The caller must not change the array afterwards.
+        """
+        if not array.flags.c_contiguous or array.dtype.byteorder == ">" or not array.size:
+            return NDArray.from_numpy(array)
+        data = array.reshape(-1).view("u1").data.toreadonly()
+        return NDArray(tuple([int(d) for d in array.shape]), str(array.dtype), data)
+
+    def shared(self) -> Array:
+        """Return the values as a read-only NumPy array that shares their memory; bfloat16 is copied."""
+        if self.dtype == "bfloat16":
+            return self.numpy()
+        import numpy
+
+        return numpy.frombuffer(self.data, dtype=self.dtype).reshape(self.shape)
 
     def numpy(self) -> Array:
         """Return the values as a new NumPy array."""
@@ -93,6 +115,9 @@ class NDArray:
 
     def __hash__(self) -> int:
         return hash((self.shape, self.dtype, self.data))
+
+    def __reduce__(self) -> tuple[type[NDArray], tuple[tuple[int, ...], str, bytes]]:
+        return (NDArray, (self.shape, self.dtype, bytes(self.data)))
 
     def __array__(self, dtype: object = None, copy: object = None) -> Array:
         array = self.numpy()

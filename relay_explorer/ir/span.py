@@ -6,20 +6,26 @@ from __future__ import annotations
 class Source:
     """The text of one program, with the name by which errors refer to it."""
 
-    __slots__ = ("_starts", "name", "text")
+    __slots__ = ("_starts", "_text", "name")
 
     def __init__(self, name: str, text: str = "") -> None:
         self.name = str(name)
-        self.text = text
+        self._text = text
         self._starts: list[int] | None = None
+
+    @property
+    def text(self) -> str:
+        """The whole text; empty where only the name is known."""
+        return self._text
 
     def line(self, number: int) -> str:
         """Return the text of line `number` (from 1), without its line end; an empty string where there is no
         such line.
         """
+        text = self.text
         if self._starts is None:
             starts = [0]
-            find = self.text.find
+            find = text.find
             at = find("\n")
             while at >= 0:
                 starts.append(at + 1)
@@ -28,17 +34,19 @@ class Source:
         if not 1 <= number <= len(self._starts):
             return ""
         start = self._starts[number - 1]
-        end = self._starts[number] - 1 if number < len(self._starts) else len(self.text)
-        return self.text[start:end].rstrip("\r")
+        end = self._starts[number] - 1 if number < len(self._starts) else len(text)
+        return text[start:end].rstrip("\r")
+
+    def name_at(self, line: int) -> str:
+        """Return the name by which a location is known: the source's; of an imported model, the node's."""
+        return self.name
 
     def __repr__(self) -> str:
         return f"Source({self.name!r}, {len(self.text)} characters)"
 
 
 class SourceName(str):
-    """The name of a source: a file, or, for an imported model without text, the layer that a program came
-    from.
-    """
+    """The name of a source: a file, or, for an imported model, the node that an expression came from."""
 
     __slots__ = ()
 
@@ -66,8 +74,9 @@ class Span:
 
     @property
     def source_name(self) -> SourceName | None:
-        """The source's name; None where the source has none."""
-        return SourceName(self.source.name) if self.source.name else None
+        """The name of the location (`Source.name_at`); None where the source has none."""
+        name = self.source.name_at(self.line)
+        return SourceName(name) if name else None
 
     def __str__(self) -> str:
         return f"{self.source.name}:{self.line}:{self.column}"

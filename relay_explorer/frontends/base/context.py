@@ -1,0 +1,193 @@
+"""The state of one import: the module under construction, its parameters, and what is known of each value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any as Anything
+
+from ...ir.annotate import set_span
+from ...ir.errors import Note, RelayError
+from ...ir.expr import Constant, Expr, Function, GlobalVar, Var
+from ...ir.module import IRModule
+from ...ir.ndarray import NDArray
+from ...ir.op import Op
+from ...ir.span import Span
+from ...ir.tuple_wrapper import TupleWrapper
+from ...ir.types import Dim, TensorType, Type
+from ...ir.walk import children, free_vars
+from ...prelude import Prelude
+from ...typing.incremental import type_of
+from .elements import Elements
+from .folding import folded
+from .source import ModelSource, Node
+
+Results = Expr | TupleWrapper | Sequence[Expr]
+Converter = Callable[[Node, list[Expr]], Results]
+"""Converts a node: given the expressions of its operands, returns that of its result, or a sequence for
+several results."""
+
+
+class Context:
+    """One import. Converters ask it for types and known values, and it gives every expression its span.
+
+    `module` receives global functions (loops, the model's own functions) and data types. `params` holds the
+    weights by name. `source` is the model's node list. `convert_map` has the user's converters by operator.
+    """
+
+    def __init__(self, name: str, framework: str, convert_map: Mapping[str, Converter] | None = None) -> None:
+        self.source = ModelSource(name, framework)
+        self.module = IRModule(source=self.source)
+        self.params: dict[str, NDArray] = {}
+        self.convert_map: dict[str, Converter] = dict(convert_map or {})
+        self.elements = Elements(self.type)
+        self._prelude: Prelude | None = None
+
+    # -- what is known of a value
+
+    def type(self, expr: Expr) -> Type:
+        """Return the type of an expression; raise a TypeInferenceError where it is not well typed."""
+        return type_of(expr, self.module)
+
+    def tensor(self, expr: Expr) -> TensorType:
+        """Return the type of an expression that must be a tensor; else raise a RelayError."""
+        type_ = self.type(expr)
+        if not isinstance(type_, TensorType):
+            raise RelayError(f"a tensor is expected here, not a value of type {type_}")
+        return type_
+
+    def shape(self, expr: Expr) -> tuple[Dim, ...]:
+        """Return a tensor's shape; a dimension is an int, `?` (Any), or a named size."""
+        return self.tensor(expr).shape
+
+    def static_shape(self, expr: Expr) -> tuple[int, ...]:
+        """Return a tensor's shape, which must be static; else raise a RelayError."""
+        type_ = self.tensor(expr)
+        if not type_.is_static:
+            raise RelayError(f"the shape must be known at compile time here, but the type is {type_}")
+        return type_.concrete_shape
+
+    def dtype(self, expr: Expr) -> str:
+        """Return a tensor's element type."""
+        return self.tensor(expr).dtype
+
+    def rank(self, expr: Expr) -> int:
+        """Return the number of a tensor's axes."""
+        return len(self.tensor(expr).shape)
+
+    def constant(self, expr: Expr) -> Anything:
+        """Return the value of an expression as a read-only NumPy array if it is known at compile time, else
+        None.
+        """
+        value = folded(expr, self.type)
+        return value.data.shared() if isinstance(value, Constant) else None
+
+    def known(self, expr: Expr) -> tuple[Dim, ...] | None:
+        """Return the elements of an integer scalar or vector, such as a shape, as far as they are known.
+
+        An element is an int, a named size, or `?`. The result is None where nothing is known of it.
+        """
+        return self.elements.of(expr)
+
+    # -- building
+
+    def variable(self, name: str, type_: Type, op: str = "input") -> Var:
+        """Create a parameter of `@main`; the node list shows it as a node of kind `op`."""
+        return Var(name, type_, self.source.add(Node(op, name, (), (name,))))
+
+    def weight(self, name: str, value: NDArray, freeze: bool) -> Expr:
+        """Create a weight: a constant if it is to `freeze`, else a parameter whose value is in `params`."""
+        if freeze:
+            return Constant(value, self.source.add(Node("weight", name, (), (name,))))
+        self.params[name] = value
+        return self.variable(name, TensorType.of(value.shape, value.dtype), "weight")
+
+    @property
+    def prelude(self) -> Prelude:
+        """Relay's prelude (lists, options, tensor arrays), added to the module at the first use."""
+        if self._prelude is None:
+            self._prelude = Prelude(self.module)
+        return self._prelude
+
+    def convert(self, node: Node, inputs: list[Expr], converter: Converter | None) -> tuple[Expr, ...]:
+        """Convert a node and return its results, with constants folded, types inferred and spans set.
+
+        The user's converter in `convert_map` takes precedence. An error of the conversion names the node.
+        """
+        span = self.source.add(node)
+        converter = self.convert_map.get(node.op, converter)
+        assert converter is not None, f"{node.op} has been checked to have a converter"
+        try:
+            return tuple([self.finish(result, span) for result in results_of(converter(node, inputs))])
+        except RelayError as error:
+            raise located(error, node, span) from error
+        except RecursionError:
+            raise
+        except (ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError) as error:
+            raise located(
+                RelayError(f"the node cannot be imported: {error or type(error).__name__}"), node, span
+            ) from error
+
+    def finish(self, expr: Expr, span: Span | None) -> Expr:
+        """Return a new expression with its type inferred and every new part pointing to `span`; if it is
+        small and its value is known at compile time, return that as a constant.
+        """
+        self.type(expr)
+        result = folded(expr, self.type)
+        if span is not None:
+            mark(result, span)
+        return result
+
+    def unique(self, name: str) -> str:
+        """Return a name, derived from `name`, that no global function of the module has."""
+        base = name or "function"
+        number, unique = 0, base
+        while unique in self.module:
+            number += 1
+            unique = f"{base}_{number}"
+        return unique
+
+    def define(self, name: str, function: Function) -> GlobalVar:
+        """Add a global function under a name that is made unique; return its variable."""
+        var = GlobalVar(self.unique(name))
+        self.module[var] = function
+        return var
+
+    def main(self, params: Sequence[Var], body: Expr) -> IRModule:
+        """Return the module with `@main`, whose parameters are `params` and the free variables of `body` that
+        are weights.
+        """
+        named = set(params)
+        weights = [var for var in free_vars(body) if var not in named]
+        self.module["main"] = Function([*params, *weights], body)
+        return self.module
+
+
+def results_of(results: Results) -> tuple[Expr, ...]:
+    """Return the results of a converter as a tuple."""
+    if isinstance(results, TupleWrapper):
+        return tuple(results)
+    if isinstance(results, Expr):
+        return (results,)
+    return tuple(results)
+
+
+def mark(expr: Expr, span: Span) -> None:
+    """Set the span of the expressions in `expr` that have none yet.
+
+    Operands that are already marked end the walk, so marking a whole model takes linear time.
+    """
+    pending = [expr]
+    while pending:
+        current = pending.pop()
+        if current.span is not None or isinstance(current, (Op, GlobalVar)):
+            continue
+        set_span(current, span)
+        pending += children(current)
+
+
+def located(error: RelayError, node: Node, span: Span) -> RelayError:
+    """Return an error of the same kind that names the node at which the import failed."""
+    if any(note.span is not None and note.span.source is span.source for note in error.notes):
+        return error  # an inner node, of a subgraph, is already named
+    error.notes = (*error.notes, Note(f"while importing node `{node.name}` ({node.op})", span))
+    return error
