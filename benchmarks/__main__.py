@@ -23,6 +23,8 @@ BENCHMARKS = (
     "schedule_steps",
     "run_of_a_model",
     "everywhere",
+    "importing",
+    "imported",
 )
 
 

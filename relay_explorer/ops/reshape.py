@@ -12,6 +12,7 @@ from ..ir.declaration import Precision, Trait
 from ..ir.expr import Call, Expr
 from ..ir.op import OpPattern, RelationError, no_flops
 from ..ir.show import show_shape
+from ..ir.size import Size
 from ..ir.types import Any, Dim, Shape, TensorType, Type
 from .arguments import Operand, computed, static_ints
 from .examples import X, ints, t
@@ -170,6 +171,12 @@ class _Plan:
                     culprits=(0,),
                 )
             left, right = (whole // right if left == -1 else left), (whole // left if right == -1 else right)
+        elif isinstance(whole, Size) and -1 in (left, right):
+            factor = abs(left * right)
+            other = whole // factor
+            if isinstance(other, Size) and other * factor == whole:
+                self.out += [other, factor] if left == -1 else [factor, other]
+                return
         self.out.append(UNKNOWN if left == -1 else left)
         self.out.append(UNKNOWN if right == -1 else right)
 

@@ -14,8 +14,9 @@ from ...ir.op import Op
 from ...ir.span import Span
 from ...ir.tuple_wrapper import TupleWrapper
 from ...ir.types import Dim, TensorType, Type
-from ...ir.walk import children, free_vars
+from ...ir.walk import children, free_vars, post_order
 from ...prelude import Prelude
+from ...transform.infrastructure import PassContext
 from ...typing.incremental import type_of
 from .elements import Elements
 from .folding import folded
@@ -25,6 +26,8 @@ Results = Expr | TupleWrapper | Sequence[Expr]
 Converter = Callable[[Node, list[Expr]], Results]
 """Converts a node: given the expressions of its operands, returns that of its result, or a sequence for
 several results."""
+
+_IMPORTING = "while importing node "
 
 
 class Context:
@@ -41,6 +44,7 @@ class Context:
         self.convert_map: dict[str, Converter] = dict(convert_map or {})
         self.elements = Elements(self.type)
         self._prelude: Prelude | None = None
+        self._fills_spans = bool(PassContext.current().option("relay.frontend.fill_span", True))
 
     # -- what is known of a value
 
@@ -117,12 +121,19 @@ class Context:
         converter = self.convert_map.get(node.op, converter)
         assert converter is not None, f"{node.op} has been checked to have a converter"
         try:
-            return tuple([self.finish(result, span) for result in results_of(converter(node, inputs))])
+            # A marked part counts as folded in vain, so all results are folded before any is marked.
+            results = tuple([self.finish(result, None) for result in results_of(converter(node, inputs))])
+            for result in results:
+                mark(result, span)
+            node.outcome = _outcome(results, span)
+            return results
         except RelayError as error:
             raise located(error, node, span) from error
         except RecursionError:
             raise
-        except (ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError) as error:
+        except (
+            ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError,
+        ) as error:  # fmt: skip
             raise located(
                 RelayError(f"the node cannot be imported: {error or type(error).__name__}"), node, span
             ) from error
@@ -159,7 +170,16 @@ class Context:
         named = set(params)
         weights = [var for var in free_vars(body) if var not in named]
         self.module["main"] = Function([*params, *weights], body)
+        if not self._fills_spans:
+            self._remove_spans()
         return self.module
+
+    def _remove_spans(self) -> None:
+        """Remove the spans, which are set while importing because loops are built from them."""
+        for function in self.module.functions.values():
+            for expr in post_order(function):
+                if expr.span is not None and expr.span.source is self.source:
+                    set_span(expr, None)
 
 
 def results_of(results: Results) -> tuple[Expr, ...]:
@@ -169,6 +189,13 @@ def results_of(results: Results) -> tuple[Expr, ...]:
     if isinstance(results, Expr):
         return (results,)
     return tuple(results)
+
+
+def _outcome(results: Sequence[Expr], span: Span) -> str:
+    """Return what became of a node (`Node.outcome`)."""
+    if all(isinstance(result, Constant) for result in results):
+        return "constant"
+    return "" if any(result.span is None or result.span is span for result in results) else "same"
 
 
 def mark(expr: Expr, span: Span) -> None:
@@ -187,7 +214,7 @@ def mark(expr: Expr, span: Span) -> None:
 
 def located(error: RelayError, node: Node, span: Span) -> RelayError:
     """Return an error of the same kind that names the node at which the import failed."""
-    if any(note.span is not None and note.span.source is span.source for note in error.notes):
+    if any(note.message.startswith(_IMPORTING) for note in error.notes):
         return error  # an inner node, of a subgraph, is already named
-    error.notes = (*error.notes, Note(f"while importing node `{node.name}` ({node.op})", span))
+    error.notes = (*error.notes, Note(f"{_IMPORTING}`{node.name}` ({node.op})", span))
     return error

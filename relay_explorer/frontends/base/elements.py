@@ -31,6 +31,10 @@ class Elements:
         self._type_of = type_of
         self._memo: dict[Expr, Known | None] = {}
 
+    def record(self, expr: Expr, elements: Known) -> None:
+        """Note the elements of an expression that the importer knows from elsewhere."""
+        self._memo[expr] = elements
+
     def of(self, expr: Expr, depth: int = 0) -> Known | None:
         """Return the elements of `expr`, an integer scalar or vector: each an int, a named size or `?`.
         Return None where nothing is known.
@@ -114,6 +118,23 @@ class Elements:
             result.append(elements[index])
         return tuple(result)
 
+    def chosen(self, call: Call, depth: int) -> Known | None:
+        """Follow `where(equal(a, b), x, y)`, with which frameworks replace extents of -1."""
+        condition, *operands = call.args
+        if not (
+            isinstance(condition, Call) and isinstance(condition.op, Op) and condition.op.name == "equal"
+        ):
+            return None
+        compared, values = self._all(condition.args, depth), self._all(operands, depth)
+        if compared is None or values is None:
+            return None
+        parts = [*compared, *values]
+        count = max(map(len, parts))
+        if any(len(part) not in (1, count) for part in parts):
+            return None
+        rows = zip(*[part * (count // len(part)) for part in parts])
+        return tuple([_selected(*row) for row in rows])
+
     def sliced(self, call: Call, depth: int) -> Known | None:
         elements = self.of(call.args[0], depth)
         attrs = cast(Anything, call.attrs)
@@ -163,6 +184,18 @@ def _whole(rule: Callable[[Anything, Anything], Anything], a: Dim, b: Dim) -> Di
     return value if isinstance(value, (int, size.Size, Any)) else UNKNOWN
 
 
+def _selected(a: Dim, b: Dim, x: Dim, y: Dim) -> Dim:
+    """Return `x` if `a` equals `b`, else `y`; `?` where that is unknown. A size is not negative."""
+    if x == y:
+        return x
+    if isinstance(a, int) and isinstance(b, int):
+        return x if a == b else y
+    number, other = (a, b) if isinstance(a, int) else (b, a)
+    if isinstance(number, int) and number < 0 and isinstance(other, size.Size):
+        return y
+    return UNKNOWN
+
+
 def _product(elements: Elements, call: Call, depth: int) -> Known | None:
     known = elements.of(call.args[0], depth)
     if known is None:
@@ -198,6 +231,7 @@ _RULES: dict[str, _Rule] = {
     "stack": Elements.joined,
     "take": Elements.taken,
     "strided_slice": Elements.sliced,
+    "where": Elements.chosen,
     "add": _pairwise(lambda a, b: a + b),
     "subtract": _pairwise(lambda a, b: a - b),
     "multiply": _pairwise(lambda a, b: a * b),

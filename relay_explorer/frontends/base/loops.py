@@ -9,10 +9,14 @@ from collections.abc import Callable, Sequence
 
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function, If, Let, Tuple, TupleGetItem, Var
-from ...ir.types import Any, TensorType, TupleType, Type
+from ...ir.substitute import substitute
+from ...ir.types import Any, TensorType, TupleType, Type, TypeCall
+from ...ir.walk import children
 from .context import Context
 
 _ITERATIONS = 8  # attempts to find types that an iteration preserves
+
+Step = Callable[[Sequence[Var]], Sequence[Expr]]
 
 
 def joined(a: Type, b: Type) -> Type:
@@ -26,7 +30,37 @@ def joined(a: Type, b: Type) -> Type:
             return TensorType([x if x == y else Any() for x, y in zip(a.shape, b.shape)], a.dtype)
     elif isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.fields) == len(b.fields):
         return TupleType([joined(x, y) for x, y in zip(a.fields, b.fields)])
+    elif isinstance(a, TypeCall) and isinstance(b, TypeCall) and a.func == b.func:
+        return TypeCall(a.func, [joined(x, y) for x, y in zip(a.args, b.args)])
     raise RelayError(f"a value has type {a} at first and {b} later; Relay needs one type for both")
+
+
+def widened(context: Context, expr: Expr, type_: Type) -> Expr:
+    """Return `expr` with a type that has `?` where the expression's own type may have a number."""
+    if context.type(expr) == type_:
+        return expr
+    return Call(Function([], expr, type_), [])  # `let %x: type_ = expr; %x` would be inlined
+
+
+def settled(
+    context: Context, name: str, types: Sequence[Type], body: Callable[[Sequence[Type]], Sequence[Expr]]
+) -> list[Type]:
+    """Return types of a loop's variables that an iteration preserves, from those of the initial values on.
+
+    `body` builds an iteration on variables of given types, and returns the variables' next values.
+    """
+    types = list(types)
+    for _ in range(_ITERATIONS):
+        following = body(types)
+        if len(following) != len(types):
+            raise RelayError(
+                f"the loop has {len(types)} variables, but its body returns {len(following)} values"
+            )
+        wider = [joined(type_, context.type(value)) for type_, value in zip(types, following)]
+        if wider == types:
+            return types
+        types = wider
+    raise RelayError(f"the types of the variables of the loop `{name}` do not settle")
 
 
 def while_loop(
@@ -34,7 +68,7 @@ def while_loop(
     name: str,
     variables: Sequence[tuple[str, Expr]],
     condition: Callable[[Sequence[Var]], Expr],
-    body: Callable[[Sequence[Var]], Sequence[Expr]],
+    body: Step,
 ) -> tuple[Expr, ...]:
     """Build `while condition(variables): variables = body(variables)`; return the final values.
 
@@ -42,27 +76,68 @@ def while_loop(
     so that it may use values from outside. `condition` and `body` are called with the loop's own variables,
     once for each attempt at their types.
     """
-    types = [context.type(value) for _, value in variables]
-    for _ in range(_ITERATIONS):
+    before = len(context.source.nodes)
+    last: list[tuple[list[Var], Expr, Sequence[Expr]]] = []
+
+    def iteration(types: Sequence[Type]) -> Sequence[Expr]:
         params = [Var(label, type_) for (label, _), type_ in zip(variables, types)]
-        test = condition(params)
-        following = list(body(params))
-        if len(following) != len(params):
-            raise RelayError(
-                f"the loop has {len(params)} variables, but its body returns {len(following)} values"
-            )
-        wider = [joined(type_, context.type(value)) for type_, value in zip(types, following)]
-        if wider == types:
-            break
-        types = wider
-    else:
-        raise RelayError(f"the types of the variables of the loop `{name}` do not settle")
+        last[:] = [(params, condition(params), list(body(params)))]
+        return last[0][2]
+
+    settled(context, name, [context.type(value) for _, value in variables], iteration)
+    params, test, following = last[0]
+    return recursion(context, name, params, test, following, [value for _, value in variables], before)
+
+
+def recursion(
+    context: Context,
+    name: str,
+    params: Sequence[Var],
+    test: Expr,
+    following: Sequence[Expr],
+    initial: Sequence[Expr],
+    before: int,
+) -> tuple[Expr, ...]:
+    """Build the loop whose variables are `params`, which goes on with the values `following` while `test` is
+    true; return the final values.
+
+    `before` is the number of nodes that were imported before the loop. Their values are computed before it,
+    not in every iteration.
+    """
     loop = Var(name)
-    result_type = TupleType(types)
-    function = Function(params, If(test, Call(loop, following), Tuple(params)), result_type)
-    start = Call(loop, [value for _, value in variables])
-    result = Let(loop, function, start)
+    result_type = TupleType([context.type(param) for param in params])
+    body, outside = hoisted(context, If(test, Call(loop, following), Tuple(params)), before)
+    function = Function(params, body, result_type)
+    result: Expr = Call(loop, initial)
+    for var, value in reversed([*outside, (loop, function)]):
+        result = Let(var, value, result)
     return tuple([TupleGetItem(result, index) for index in range(len(params))])
+
+
+def hoisted(context: Context, body: Expr, before: int) -> tuple[Expr, list[tuple[Var, Expr]]]:
+    """Return the body of a local function, with variables for the values that it uses of the first `before`
+    imported nodes, and the variables with their values.
+
+    Relay evaluates a shared expression where all its uses are; an expression that only a loop uses would be
+    evaluated in each iteration.
+    """
+    outside: dict[Expr, Expr] = {}
+    bindings: list[tuple[Var, Expr]] = []
+    visited: set[Expr] = set()
+    pending = [body]
+    while pending:
+        current = pending.pop()
+        parts = children(current)
+        if current in visited or not parts:
+            continue
+        visited.add(current)
+        span = current.span
+        if span is not None and span.source is context.source and span.line <= before:
+            outside[current] = variable = Var("outside", context.type(current))
+            bindings.append((variable, current))
+        else:
+            pending += reversed(parts)
+    return (substitute(body, outside) if outside else body), bindings
 
 
 def conditional(
@@ -71,10 +146,16 @@ def conditional(
     then: Callable[[], Sequence[Expr]],
     otherwise: Callable[[], Sequence[Expr]],
 ) -> tuple[Expr, ...]:
-    """Build an `if` whose branches return the same number of values; return its results."""
+    """Build an `if` whose branches return the same number of values; return its results.
+
+    An axis whose extent differs between the branches becomes `?`.
+    """
     results = [list(then()), list(otherwise())]
     if len(results[0]) != len(results[1]):
         raise RelayError("the branches of a conditional return different numbers of values")
+    pairs = list(zip(*results))
+    types = [joined(context.type(a), context.type(b)) for a, b in pairs]
+    results = [[widened(context, value, type_) for value, type_ in zip(values, types)] for values in results]
     if len(results[0]) == 1:
         return (If(condition, results[0][0], results[1][0]),)
     choice = If(condition, Tuple(results[0]), Tuple(results[1]))

@@ -21,10 +21,11 @@ class Node:
     and `outputs` the names of its values. `scope` is the path of the modules that it belongs to, from the
     outermost (`("encoder", "layer", "3", "attention")`). `location` is where the user's code calls it
     (`model.py:17`); empty where the framework does not know. `attrs` are its attributes as Python values.
-    `original` is the framework's own object.
+    `original` is the framework's own object. `outcome`, set during the import, is "constant" where the values
+    of all results were known, "same" where they are values of other nodes, passed on unchanged, and else "".
     """
 
-    __slots__ = ("attrs", "inputs", "location", "name", "op", "original", "outputs", "scope")
+    __slots__ = ("attrs", "inputs", "location", "name", "op", "original", "outcome", "outputs", "scope")
 
     def __init__(
         self,
@@ -45,6 +46,7 @@ class Node:
         self.scope = tuple(scope)
         self.location = location
         self.original = original
+        self.outcome = ""
 
     @property
     def path(self) -> str:

@@ -48,7 +48,8 @@ def _crop_and_resize(attrs: Anything, data: Type, boxes: Type, box_indices: Type
 
 def _resizing(attrs: Anything) -> Resizing:
     method = "linear" if attrs.method == "bilinear" else attrs.method
-    return Resizing(method, "tf_crop_and_resize", "round", attrs.extrapolation_value)
+    # TensorFlow rounds halves away from zero, and positions in the image are not negative.
+    return Resizing(method, "tf_crop_and_resize", "round_prefer_ceil", attrs.extrapolation_value)
 
 
 def _cropped(attrs: Anything, x: Array, boxes: Array, box_indices: Array) -> Array:

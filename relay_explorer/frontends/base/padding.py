@@ -1,0 +1,33 @@
+"""The padding that TensorFlow calls SAME: the result has ⌈extent / stride⌉ elements on each axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.errors import RelayError
+from ...ir.types import Dim
+
+
+def same_padding(
+    extents: Sequence[Dim], kernel: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
+) -> tuple[int, ...]:
+    """Return the padding before each axis, then that after each; the odd element is after.
+
+    Raise a RelayError where an extent is unknown and the padding depends on it.
+    """
+    before, after = [], []
+    for extent, size, stride, spread in zip(extents, kernel, strides, dilation):
+        reach = (size - 1) * spread + 1
+        if isinstance(extent, int):
+            total = max((-(-extent // stride) - 1) * stride + reach - extent, 0)
+        elif stride == 1:
+            total = reach - 1
+        else:
+            raise RelayError(
+                f"SAME padding with stride {stride} depends on the extent `{extent}`, which must be known at "
+                "compile time",
+                help=["give the input's shape when importing"],
+            )
+        before.append(total // 2)
+        after.append(total - total // 2)
+    return (*before, *after)
