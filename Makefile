@@ -3,14 +3,16 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help book html test programs test-fast test-colab test-gpu lint format snapshots views frontend figures exercises pairs address bench lock clean
+.PHONY: help book html test programs test-fast test-colab test-frameworks test-gpu lint format snapshots views frontend figures exercises pairs address bench lock clean
 
 VENV := .venv
 COLAB := .venv-colab
+FRAMEWORKS := .venv-frameworks
 BIN := $(VENV)/bin
 BOOK_READY := $(VENV)/.book-ready
 READY := $(VENV)/.ready
 COLAB_READY := $(COLAB)/.ready
+FRAMEWORKS_READY := $(FRAMEWORKS)/.ready
 NODE_READY := frontend/node_modules/.ready
 # Tests of one file stay together: they share what they made. Files keep the order that tests/conftest.py gives them.
 # Three processes keep two processors busy: those that drive a browser or a kernel mostly wait.
@@ -38,17 +40,17 @@ NATIVE := cc=gcc g++=g++ objcopy=binutils "aarch64-linux-gnu-gcc=gcc-aarch64-lin
 IN_COLAB := --ignore tests/notebooks --deselect tests/exercises/test_notebooks.py::test_solution_notebook_runs
 
 # The environments and the programs are got beside each other: that is mostly downloading and unpacking. (git first: apt-get runs once at a time.)
-test:  ## run everything: style, types, unit, Colab's versions, front end, notebooks, book, browser
+test:  ## run everything: style, types, unit, Colab's versions, frameworks, front end, notebooks, book, browser
 	@tools/install_system.sh git=git
-	@$(MAKE) --no-print-directory -s -j 3 $(READY) $(COLAB_READY) programs
-	@$(BIN)/python -m pytest $(WORKERS) $(IN_COLAB)
+	@$(MAKE) --no-print-directory -s -j 4 $(READY) $(COLAB_READY) $(FRAMEWORKS_READY) programs
+	@$(BIN)/python -m pytest $(WORKERS) $(IN_COLAB) -m "not frameworks"
 
 programs:
 	@tools/install_system.sh chromium-headless-shell=chromium-headless-shell npm=npm $(NATIVE)
 
 test-fast: $(READY)  ## run what needs neither a browser nor the built book nor a kernel
 	@tools/install_system.sh $(NATIVE)
-	@$(BIN)/python -m pytest $(WORKERS) -m "not slow and not browser and not book and not notebook"
+	@$(BIN)/python -m pytest $(WORKERS) -m "not slow and not browser and not book and not notebook and not frameworks"
 
 # Tests that compare with PyTorch, themselves or through a helper, or build pages are for the main environment. So are those that try
 # rewriting on thousands of random programs: it knows nothing of NumPy's version or a notebook's. And those of the compiler: TVM is the same
@@ -61,9 +63,13 @@ COLAB_PART := not slow
 ANSWERS := common_mistake or solution_passes
 ONCE := property fuzz transform dataflow_pattern lower emulated text typing ir analysis views book pocket
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13
-	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book and $(COLAB_PART)" -k "not ($(ANSWERS))" \
+	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book and not frameworks and $(COLAB_PART)" -k "not ($(ANSWERS))" \
 	  --ignore tests/machinery --ignore tests/browser $(addprefix --ignore tests/,$(ONCE)) \
 	  $$(grep -rlE '^(import|from) (torch|docutils|tests\.(ops\.meanings|models\.reference))' tests | sed 's/^/--ignore /')
+
+# Tests marked `frameworks` need TensorFlow, Keras 2 or the data of ONNX's node tests. `make test` runs them from a test of its own.
+test-frameworks: $(FRAMEWORKS_READY)  ## run what needs TensorFlow, Keras 2 or the data of ONNX's node tests
+	@$(FRAMEWORKS)/bin/python -m pytest -m frameworks tests/frontends
 
 test-gpu: $(READY)  ## run what needs a GPU, or NVIDIA's compiler: kernels against the interpreter, PTX (no part of `make test`)
 	@$(BIN)/python -m pytest tests/gpu
@@ -126,6 +132,12 @@ $(COLAB_READY): requirements-colab.txt pyproject.toml
 	@test -x $(COLAB)/bin/python || { python=$$(PYTHON="$(COLAB_PYTHON)" tools/find_python.sh 3.13) && echo "Making $(COLAB) with $$python" && $$python -m venv $(COLAB); }
 	@$(COLAB)/bin/python $(PIP) -r requirements-colab.txt
 	@$(COLAB)/bin/python $(PIP) --no-deps --editable .
+	@touch $@
+
+$(FRAMEWORKS_READY): requirements-frameworks.txt pyproject.toml
+	@test -x $(FRAMEWORKS)/bin/python || { python=$$(tools/find_python.sh 3.11) && echo "Making $(FRAMEWORKS) with $$python" && $$python -m venv $(FRAMEWORKS); }
+	@$(FRAMEWORKS)/bin/python $(PIP) -r requirements-frameworks.txt
+	@$(FRAMEWORKS)/bin/python $(PIP) --no-deps --editable .
 	@touch $@
 
 $(NODE_READY): frontend/package-lock.json

@@ -23,17 +23,29 @@ from . import _project
 if TYPE_CHECKING:
     from . import models, relay, testing
     from .explorer import Explorer, explore
+    from .frontends.torch_compile import last_compiled
     from .lower.build import build
     from .lower.saving import load
 
 __version__ = _project.VERSION
 
-__all__ = ["Explorer", "__version__", "build", "explore", "load", "models", "relay", "testing"]
+__all__ = [
+    "Explorer",
+    "__version__",
+    "build",
+    "explore",
+    "last_compiled",
+    "load",
+    "models",
+    "relay",
+    "testing",
+]
 
 _PLACES = {
     "explore": ".explorer:explore",
     "Explorer": ".explorer:Explorer",
     "build": ".lower.build:build",
+    "last_compiled": ".frontends.torch_compile:last_compiled",
     "load": ".lower.saving:load",
     "models": ".models",
     "relay": ".relay",

@@ -92,9 +92,14 @@ def test_main_environment_is_the_oldest_python_that_is_promised() -> None:
 
 def run_in_colab(part: str) -> None:
     """Run the part of `make test-colab` that a selection of pytest's markers names."""
+    run_make("test-colab", f"COLAB_PART={part}")
+
+
+def run_make(*arguments: str) -> None:
+    """Run a target of the Makefile that runs tests; fail where it fails, or where none passed."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     done = subprocess.run(
-        ["make", "--no-print-directory", "-s", "test-colab", f"COLAB_PART={part}"],
+        ["make", "--no-print-directory", "-s", *arguments],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -103,6 +108,12 @@ def run_in_colab(part: str) -> None:
     )
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert re.search(r"\d+ passed", done.stdout)
+
+
+@pytest.mark.slow
+def test_importers_with_the_frameworks_themselves() -> None:
+    """TensorFlow, Keras 2 and the data of ONNX's node tests, which the main environment does not have."""
+    run_make("test-frameworks")
 
 
 @pytest.mark.slow

@@ -1,0 +1,9 @@
+"""`torch.compile(model, backend="relay")`: graphs that PyTorch captures are compiled by Relay."""
+
+from __future__ import annotations
+
+from .backend import relay_backend
+from .compiled import Compiled, RelayFallbackWarning, last_compiled
+from .options import Options
+
+__all__ = ["Compiled", "Options", "RelayFallbackWarning", "last_compiled", "relay_backend"]

@@ -1,0 +1,7 @@
+"""The importer of programs that `torch.export` makes."""
+
+from __future__ import annotations
+
+from .entry import from_exported_program
+
+__all__ = ["from_exported_program"]
