@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .ir.errors import Note, ParseError, RelayError
+from .ir.module import IRModule
 from .views.format import View
+from .views.frameworks import from_pytorch, is_pytorch
 from .views.registry import Answering, chosen, view_kind
 from .views.source import LARGEST, Source
 from .widgets import page, widget
@@ -141,12 +143,16 @@ def explore(
     measure: bool = False,
 ) -> Explorer:
     """Show `x`: a module, a function or other expression, an inference, an evaluation, the text of a program,
-    or the path of a file that contains one.
+    or the path of a file that contains a program or a model of ONNX, PyTorch, TensorFlow, Keras, TFLite or
+    MXNet. It may also be such a model itself: what an importer returns, an `onnx.ModelProto`, a
+    `torch.export.ExportedProgram`, a Keras model, or a PyTorch module, which is imported for example inputs,
+    `args`. A list of modules is shown as versions of one program, aligned by their structure.
 
     `view` is one of the following. The default is "types" for an inference, "evaluation" for an evaluation
-    (`execute.record`), "lowering" for a measurement, and "ir" for everything else.
+    (`execute.record`), "lowering" for a measurement, "pipeline" for a list, and "ir" for everything else.
 
     * "ir": the program as text and graph.
+    * "source": the nodes of an imported model beside the Relay program that they became, also after passes.
     * "costs": the floating-point operations, bytes and parameters of each call.
     * "types": type inference, step by step.
     * "evaluation": a run of `@main` for `args`, of which the first `limit` steps are recorded.
@@ -184,6 +190,12 @@ def explore(
     """
     if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise ValueError(f"an explorer cannot be named {name!r}: use letters, digits, `-` and `_`")
+    if isinstance(x, list) and len(x) > 1 and all(isinstance(module, IRModule) for module in x):
+        return _compared(x, view, state, title, name)
+    if is_pytorch(x) and len(args):
+        heading = title or type(x).__name__
+        x, arrays = from_pytorch(x, args)
+        title, args = heading, arrays if "args" in view_kind(view, x).option_names() else ()
     kind = view_kind(view, x)
     options: dict[str, object] = {
         "args": args,
@@ -204,10 +216,30 @@ def explore(
         if isinstance(x, str) and re.fullmatch(r"[\w./-]{1,80}", x.strip()):
             raise _not_a_program(error, x.strip()) from None
         raise
-    token = (state or "").partition(":")[2] if (state or "").startswith("#rx-") else state or ""
+    token = _token(state)
     if isinstance(built, View):
         return Explorer(built, name or _name(built), token, live)
     return Explorer(built.view, name or _name(built.view), token, live, built)
+
+
+def _token(state: str | None) -> str:
+    """Return a state's token, without the `#rx-NAME:` of an address."""
+    return (state or "").partition(":")[2] if (state or "").startswith("#rx-") else state or ""
+
+
+def _compared(
+    modules: Sequence[IRModule], view: str | None, state: str | None, title: str | None, name: str | None
+) -> Explorer:
+    """Show versions of a program."""
+    from .views.comparison import comparison_view
+
+    if view not in (None, "pipeline"):
+        raise RelayError(
+            f"several programs are shown in the view 'pipeline', not in {view!r}",
+            help=["show each on its own"],
+        )
+    built = comparison_view(modules, title or "")
+    return Explorer(built, name or _name(built), _token(state))
 
 
 def _not_a_program(error: ParseError, text: str) -> RelayError:

@@ -256,7 +256,7 @@ def _schema(record: Record) -> dict[str, Any]:
         "description": description,
         "type": "array",
         "prefixItems": [{"title": f.name, **_json(f.type)} for f in heads],
-        "minItems": len(heads),
+        "minItems": len(heads) - (last is not None and last.key.omitted),
     }
     if last is not None and last.type.spread:
         assert last.type.of is not None

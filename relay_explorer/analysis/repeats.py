@@ -105,6 +105,19 @@ def repeated_blocks(function: Function, order: Iterable[Sequence[Expr]] | None =
     return blocks
 
 
+def structures(
+    function: Function, order: Iterable[Sequence[Expr]], ranges: Iterable[tuple[int, int, int]]
+) -> list[Hashable]:
+    """Return a key for each range (number of the sequence in `order`, first operation, one past the last). It
+    is the same for ranges with the same operations, connected in the same way.
+    """
+    values: dict[Expr, Expr] = {
+        node.var: node.value for node in post_order(function) if isinstance(node, Let)
+    }
+    sequences = [_sequence(exprs, values) for exprs in order]
+    return [_structure(sequences[number], _Range(first, end)) for number, first, end in ranges]
+
+
 def stretches(rows: Sequence[Row]) -> list[tuple[int, list[Expr]]]:
     """Return the operations of every body and branch of a printed program, in the order of its rows, with the
     row in which the outermost block around them begins.

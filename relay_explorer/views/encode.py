@@ -42,11 +42,16 @@ def writer(record: Record) -> Write:
     if any(field.key.span for field in record.fields):
         raise TypeError(f"{record.name}: only an object's fields are written in spans")
     writes = [type_writer(field.type) for field in record.fields]
+    last = record.fields[-1] if record.fields else None
 
     def write(value: Any, intern: Interner) -> Json:
         return [w(part, intern) for w, part in zip(writes, value)]
 
-    return write
+    def write_without_default(value: Any, intern: Interner) -> Json:
+        assert last is not None
+        return write(value[:-1] if value[-1] == last.default else value, intern)
+
+    return write_without_default if last is not None and last.key.omitted else write
 
 
 def _spread_writer(record: Record) -> Write:

@@ -10,11 +10,12 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from ..ir.lazy_dataclass import dataclass
 from .encode import Interner, type_writer, writer
-from .schema import Amount, Flat, OneOf, RowOrNone, Sentence, describe, list_of
+from .schema import Amount, Flat, OneOf, RowOrNone, Sentence, Wire, describe, list_of
 
 __all__ = [
     "NAME",
     "VERSION",
+    "ModelNode",
     "Passage",
     "Remark",
     "Row",
@@ -71,9 +72,21 @@ class Token(NamedTuple):
     ref: int = -1
 
 
+class ModelNode(NamedTuple):
+    """A node of an imported model, from which an expression came: the framework's operator, the node's name,
+    the path of its module, and where the user's code calls it; an empty text stands for what is unknown.
+    """
+
+    op: str
+    name: str
+    path: str
+    location: str
+
+
 class Row(NamedTuple):
     """One line of the program. `depth` is its indentation, `node` the node that it defines (only in the IR
-    view), `end` the closing row of the block that it opens; -1 stands for none.
+    view), `end` the closing row of the block that it opens; -1 stands for none. `imported` is the node of the
+    imported model from which the line came.
     """
 
     kind: Annotated[int, OneOf(RowKind)]
@@ -81,6 +94,7 @@ class Row(NamedTuple):
     tokens: Annotated[tuple[Token, ...], Flat()]
     node: int = -1
     end: RowOrNone = -1
+    imported: Annotated[ModelNode | None, Wire(omitted=True)] = None
 
     @property
     def text(self) -> str:

@@ -14,6 +14,7 @@ from ..ir.trampoline import TooDeepError
 from ..text import rows as printed
 from ..text.printer import program_rows as print_rows
 from .format import Row, RowKind, Token
+from .provenance import Provenance
 
 MANY = 8  # parameters; a longer list is folded, and the row that closes it stays separate
 
@@ -91,12 +92,15 @@ class ProgramRows:
         """Return the rows with `ref(expr)` in each token that names an expression, and `node(expr)` in each
         row that defines one.
         """
+        provenance = Provenance.of(row.expr for row in self.source if row.expr is not None)
         rows = []
         for index, row in enumerate(self.source):
             tokens = tuple([Token(t.cls, t.text, -1 if t.expr is None else ref(t.expr)) for t in row.tokens])
             expr = self.defines(index)
             kind = RowKind.MODULE if row.kind == printed.HEADER and row.expr is None else row.kind
-            rows.append(Row(int(kind), row.depth, tokens, -1 if expr is None else node(expr), row.end))
+            number = -1 if expr is None else node(expr)
+            imported = None if provenance is None or expr is None else provenance.main(expr)
+            rows.append(Row(int(kind), row.depth, tokens, number, row.end, imported))
         return tuple(rows)
 
 

@@ -89,12 +89,14 @@ class Size:
 
 @dataclass(frozen=True)
 class Wire:
-    """A field's name on the wire, if it differs, and the object (`inside`) or list (`span`) around it."""
+    """A field's name on the wire, if it differs, and the object (`inside`) or list (`span`) around it. A
+    field that may be `omitted` is not written where it equals its default; of a list, only the last one may.
+    """
 
     name: str = ""
     inside: str = ""
     span: str = ""
-    omitted: bool = False  # if it equals its default
+    omitted: bool = False
 
 
 # -- the types that most fields have

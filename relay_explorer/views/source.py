@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..execute.record import Evaluation
@@ -19,7 +20,8 @@ from ..typing.infer import Inference
 LARGEST = 30_000  # expressions; a larger program is rejected at once, before it fills the reader's memory
 _TAKES = (
     "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
-    "(relay_explorer.execute.record), a program's text, or a pathlib.Path to one"
+    "(relay_explorer.execute.record), a program's text, the path of a file with a program or a model, a list "
+    "of modules to compare, or a model of ONNX, PyTorch or Keras"
 )
 
 
@@ -96,12 +98,30 @@ def _module(x: object) -> IRModule:
         x = x.astuple()
     if isinstance(x, Expr):
         return IRModule.from_expr(x)
-    if isinstance(x, str):
+    if isinstance(x, str) and not _is_path(x):
         return _parse(x, "from_string")
-    if isinstance(x, os.PathLike):
+    if isinstance(x, (str, os.PathLike)):
+        from ..frontends.files import RELAY, open_model, recognized
+
         path = Path(x)
-        return _parse(path.read_bytes(), path.name)
+        if path.is_file() and recognized(path) == RELAY:
+            return _parse(path.read_bytes(), path.name)
+        return open_model(path).mod
+    if isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], IRModule) and isinstance(x[1], Mapping):
+        return x[0]  # what an importer returns
+    from .frameworks import imported
+
+    module = imported(x)
+    if module is not None:
+        return module
     raise TypeError(f"explore takes {_TAKES}; this is {with_article(type(x).__name__)}")
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text is the path of a file or folder that exists, rather than a program."""
+    return re.fullmatch(r"[^\n\0{}()]{1,400}", text) is not None and (
+        Path(text).suffix != "" and Path(text).exists()
+    )
 
 
 def with_article(name: str) -> str:

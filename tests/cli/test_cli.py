@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from relay_explorer import _project, models
-from relay_explorer.cli import main
+from relay_explorer.cli import main, progress
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.text import parse
 from relay_explorer.transform import FuseOps, PassContext, SimplifyInference
@@ -70,7 +72,12 @@ def test_a_file_goes_before_a_model(here: Path) -> None:
             f"help: the models are {', '.join(models.names())}\n",
         ),
         (["explore", "nothing.relay"], "error: there is no file `nothing.relay`\n"),
-        (["explore", "."], "error: `.` is a folder\nhelp: give a file in Relay's text format\n"),
+        (
+            ["explore", "."],
+            "error: `.` is a folder\n"
+            "help: give a file, or the folder of a TensorFlow SavedModel, in which there is a "
+            "saved_model.pb\n",
+        ),
         (
             ["explore", "mlp", "-o", "no/such/folder.html"],
             "error: no/such/folder.html: No such file or directory\n",
@@ -215,3 +222,73 @@ def test_passes_are_listed_and_explained(capsys: Output) -> None:
         'relay-explorer opt lenet --passes "SimplifyInference, FuseOps(max_depth=4)"'
         in capsys.readouterr().out
     )
+
+
+@pytest.mark.parametrize("command", ["explore", "run", "compile", "profile", "opt", "completion"])
+def test_the_help_of_a_command_has_examples(capsys: Output, command: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([command, "--help"])
+    assert stopped.value.code == 0
+    assert (
+        f"examples:\n  {'source' if command == 'completion' else 'relay-explorer'}" in capsys.readouterr().out
+    )
+
+
+def complete(line: str) -> list[str]:
+    """What bash offers for the last word of a command line."""
+    words = line.split(" ")
+    script = (
+        'eval "$(python -m relay_explorer completion bash)"; '
+        f"COMP_WORDS=({' '.join(words[:-1])} {words[-1] or chr(39) * 2}); COMP_CWORD={len(words) - 1}; "
+        '_relay_explorer; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, check=True, env=environment, cwd="/"
+    )
+    return done.stdout.split()
+
+
+def test_bash_completes_commands_options_values_and_models() -> None:
+    assert complete("relay-explorer co") == ["compile", "completion"]
+    assert complete("relay-explorer explore --vi") == ["--view"]
+    assert complete("relay-explorer explore --view so") == ["source"]
+    assert complete("relay-explorer compile --executor ") == ["graph", "vm", "aot"]
+    assert "lenet" in complete("relay-explorer run len")
+    assert complete("relay-explorer explore /us") == ["/usr"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_scripts_for_other_shells_name_every_command(capsys: Output, shell: str) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    for command in ("explore", "run", "compile", "profile", "opt", "passes", "models", "completion"):
+        assert command in script
+
+
+def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            """Say that this is a terminal."""
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 0)
+    with progress.waiting("importing net.onnx"):
+        time.sleep(0.3)
+    assert "importing net.onnx … 0 s" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\x1b[K")
+    file = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", file)
+    with progress.waiting("importing net.onnx"):
+        time.sleep(0.05)
+    assert file.getvalue() == ""
+
+
+def test_an_interrupted_command_ends_with_the_status_of_shells(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(models, "load", interrupted)
+    assert main(["explore", "mlp"]) == 130

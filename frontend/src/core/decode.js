@@ -215,7 +215,8 @@ class Decoder {
       : spread
         ? [...value.slice(0, fields.length - 1), value.slice(fields.length - 1)]
         : value;
-    this.need(wire.length === fields.length);
+    const omitted = !object && fields.at(-1)?.[2]?.[3] ? 1 : 0;
+    this.need(wire.length === fields.length || wire.length === fields.length - omitted);
     const scope = {
       up,
       at: place >= 0 ? place : (up?.at ?? -1),
@@ -229,7 +230,8 @@ class Decoder {
     const depth = this.path.length;
     fields.forEach(([name, type], i) => {
       this.path[depth] = name;
-      result[name] = this.value(type, wire[i], scope);
+      result[name] =
+        omitted && i === wire.length ? (type[0] === "text" ? "" : null) : this.value(type, wire[i], scope);
     });
     this.path.length = depth;
     return result;

@@ -1,4 +1,5 @@
 // The search of an explorer: what it finds, which rows it keeps, and how a reader walks through what was found.
+import { importedText } from "./imported.js";
 import { rowText } from "./rowmodel.js";
 import { createSearch } from "./search.js";
 /** @import { Child, Keep, Query, Scope, State } from "./types.js" */
@@ -25,10 +26,15 @@ import { createSearch } from "./search.js";
 export const some = (texts, wanted) => texts.some((text) => text.toLowerCase().includes(wanted));
 
 /**
- * The text of every row in small letters.
+ * The text of every row, and of the node that it was imported from, in small letters.
  * @param {{ rows: readonly import("../generated/common.js").Row[] }} view
  */
-export const rowTexts = (view) => view.rows.map((row) => rowText(row).toLowerCase());
+export const rowTexts = (view) => view.rows.map(rowWords);
+
+/**
+ * @param {import("../generated/common.js").Row} row
+ */
+export const rowWords = (row) => `${rowText(row)} ${importedText(row.imported)}`.trim().toLowerCase();
 
 /**
  * Of `count` rows those where `wanted` is found in a scope, in order; in the first scope, where there is no such.

@@ -1,6 +1,7 @@
 // The frame that every explorer has: a bar, a sentence, its body, a foot; the link and help popovers; and
 // the text that assistive technology hears.
 import { activeIn, fill, h, uid } from "./dom.js";
+import { CHOSEN, importedNote } from "./imported.js";
 /** @import { Binding, Child, Context, Frame } from "./types.js" */
 
 /**
@@ -19,13 +20,27 @@ export function createFrame(root, { title, what, summary }) {
   );
   const say = h("div", { class: "say sentence", role: "group", "aria-label": "what happened" });
   const body = h("div", { class: "body" });
+  const from = h("div", {
+    class: "from-node",
+    role: "note",
+    "aria-label": "node of the model",
+    hidden: true,
+  });
   const foot = h("div", { class: "foot" });
   const live = h("div", { class: "sr", "aria-live": "polite", "aria-atomic": "true" });
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", `${what}: ${title}`);
   root.setAttribute("aria-describedby", about);
   root.tabIndex = 0;
-  root.append(h("p", { class: "sr", id: about }, summary), bar, say, body, foot, live);
+  root.append(h("p", { class: "sr", id: about }, summary), bar, say, body, from, foot, live);
+  root.addEventListener(CHOSEN, (event) => {
+    // An explorer inside another has a frame of its own.
+    event.stopPropagation();
+    const node = /** @type {CustomEvent} */ (event).detail;
+    // The line stays once it is there, so that what stands below it does not move.
+    if (node) from.hidden = false;
+    fill(from, node ? importedNote(node) : "");
+  });
 
   // The sentence's room only grows: what stands below it does not move back and forth while a reader steps.
   let width = 0;

@@ -1,6 +1,7 @@
 // The program as the axis: one row a binding, every other column aligned to it. A grid to assistive
 // technology; rows outside the window leave the page only in large programs.
 import { fill, h } from "./dom.js";
+import { CHOSEN, importedText } from "./imported.js";
 import { tokenElement } from "./operators.js";
 import { enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } from "./rowmodel.js";
 /** @import { Token } from "../generated/common.js" */
@@ -51,6 +52,7 @@ export function createRows({
 }) {
   const { rows, heads } = foldParameters(view.rows, foldLists ? undefined : Infinity);
   const parent = enclosing(rows);
+  const isImported = rows.some(({ imported }) => imported);
   const folded = new Set(heads);
   /** @type {Map<string, { asked: number[], shown: Set<number> }>} */
   const marks = new Map();
@@ -104,11 +106,11 @@ export function createRows({
    * @returns {PlacedRow}
    */
   function make(row) {
-    const { depth, tokens, end } = rows[row];
+    const { depth, tokens, end, imported } = rows[row];
     const code = h("div", {
       class: "cell code",
       role: "gridcell",
-      title: rowText(rows[row]),
+      title: [rowText(rows[row]), importedText(imported)].filter(Boolean).join("\n"),
       style: { "--depth": depth },
     });
     code.append(...tokens.map(token));
@@ -279,6 +281,8 @@ export function createRows({
       for (const inside of /** @type {NodeListOf<HTMLElement>} */ (node.querySelectorAll(INSIDE)))
         inside.tabIndex = on ? 0 : -1;
     }
+    if (isImported)
+      el.dispatchEvent(new CustomEvent(CHOSEN, { bubbles: true, detail: rows[row]?.imported ?? null }));
     if (row >= 0) scrollTo(row);
     if (focus) mounted.get(row)?.focus({ preventScroll: true });
     if (!quiet) hooks.select?.(row, byReader);

@@ -2,7 +2,8 @@
 
 /**
  * One line of the program. `depth` is its indentation, `node` the node that it defines (only in the IR view),
- * `end` the closing row of the block that it opens; -1 stands for none.
+ * `end` the closing row of the block that it opens; -1 stands for none. `imported` is the node of the imported
+ * model from which the line came.
  */
 export interface Row {
   kind: number;
@@ -10,6 +11,7 @@ export interface Row {
   tokens: Token[];
   node: number;
   end: number;
+  imported: ModelNode | null;
 }
 
 /**
@@ -21,6 +23,17 @@ export interface Token {
   kind: number;
   text: string;
   ref: number;
+}
+
+/**
+ * A node of an imported model, from which an expression came: the framework's operator, the node's name, the
+ * path of its module, and where the user's code calls it; an empty text stands for what is unknown.
+ */
+export interface ModelNode {
+  op: string;
+  name: string;
+  path: string;
+  location: string;
 }
 
 /** A sentence: a template, then its arguments. */

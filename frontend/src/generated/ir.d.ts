@@ -22,7 +22,7 @@ export interface Family {
 /**
  * An expression. `params` counts the scalars of parameters that it reads, `bytes` the bytes read and written,
  * `uses` the outgoing edges (more than one: it is shared); `detail` is the operator's one-line description, or
- * "".
+ * "". `imported` is the node of the imported model from which the expression came.
  */
 export interface Node {
   label: string;
@@ -37,6 +37,7 @@ export interface Node {
   group: number;
   uses: number;
   detail: string;
+  imported: common.ModelNode | null;
 }
 
 /** `source` produces operand number `operand` of `target`. */
@@ -47,8 +48,9 @@ export interface Edge {
 }
 
 /**
- * A function (kind 0), a repeated block (1) or a branch (2), and its rows; groups nest. Blocks with the same
- * `repeat` consist of the same operations, connected in the same way; sizes may differ.
+ * A function (kind 0), a block (1) or a branch (2), and its rows; groups nest. Blocks with the same `repeat`
+ * consist of the same operations, connected in the same way; sizes may differ. `module` is the path of the
+ * imported model's module of which the block consists; a block without one is a repeated part.
  */
 export interface Group {
   label: string;
@@ -57,6 +59,7 @@ export interface Group {
   last: number;
   kind: number;
   repeat: string;
+  module: string;
 }
 
 /** The variable that the `let` at `row` binds can be used in the rows from `first` to `last`. */

@@ -11,6 +11,7 @@ import { mountPartial } from "../views/partial/view.js";
 import { mountPipeline } from "../views/pipeline/view.js";
 import { mountRun } from "../views/run/view.js";
 import { mountSharing } from "../views/sharing/view.js";
+import { mountSource } from "../views/source/view.js";
 import { mountTypes } from "../views/types/view.js";
 
 /** @import { Mount } from "../core/types.js" */
@@ -28,5 +29,6 @@ export const VIEWS = new Map(/** @type {[string, Mount][]} */ ([
   ["pipeline", mountPipeline],
   ["run", mountRun],
   ["sharing", mountSharing],
+  ["source", mountSource],
   ["types", mountTypes],
 ]));

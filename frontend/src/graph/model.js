@@ -62,6 +62,9 @@ export function createModel(view) {
     params: (i) => nodes[i].params,
     flops: (i) => nodes[i].flops,
     bytes: (i) => nodes[i].bytes,
+    /** @param {number} i */
+    imported: (i) => nodes[i].imported,
+    isImported: nodes.some(({ imported }) => imported),
     /**
      * The name that the program gives the node's value: the first name token of its row that means it.
      * @param {number} i
@@ -186,6 +189,11 @@ function addRuns(groups, group, operands) {
     const id =
       groups.push({
         ...groups[members[0]],
+        // Twelve modules `layer.0`, `layer.1`, … are `layer` × 12.
+        label: groups[members[0]].module
+          ? groups[members[0]].label.replace(/\.\d+$/, "")
+          : groups[members[0]].label,
+        module: "",
         kind: RUN,
         times: members.length,
         last: groups[members.at(-1)].last,

@@ -139,6 +139,6 @@ def _write(path: Path, data: bytes) -> None:
         raise
 
 
-def digest(data: bytes) -> str:
+def digest(data: bytes | memoryview) -> str:
     """Return the SHA-256 of a file's bytes in hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()

@@ -69,10 +69,10 @@ class _Rules:
         block = block_of(outputs // groups if groups < outputs else outputs, lanes)
         if block == 1:
             return None
-        if groups == channels == outputs and groups > 1:
+        if groups == channels == outputs and groups > 1 and each == 1:
             return _conv("nn.contrib_depthwise_conv2d_NCHWc", attrs, inputs, (block, 1, block), weight)
-        if groups > 1 and each == 1:  # several outputs per channel
-            return None
+        if groups > 1 and (each == 1 or groups == channels):
+            return None  # several outputs per channel; the layout HWOI has their number as I
         within = block_of(channels // groups, lanes)
         if groups > 1 and within == 1:
             return None

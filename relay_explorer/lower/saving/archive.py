@@ -25,7 +25,7 @@ class ArchiveWriter:
         self._archive = archive
         self._digests: dict[str, str] = {}
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, name: str, data: bytes | memoryview) -> None:
         """Add a member."""
         self._digests[name] = digest(data)
         self._archive.writestr(name, data)

@@ -44,7 +44,7 @@ def save(exe: GraphExecutable, path: object) -> None:
 
 
 def write_archive(
-    path: object, exe: Executable, fields: Mapping[str, Any], constants: Mapping[int, bytes]
+    path: object, exe: Executable, fields: Mapping[str, Any], constants: Mapping[int, bytes | memoryview]
 ) -> None:
     """Write a program's archive; `fields` is the part of its description that depends on the executor."""
     libraries = [_library_of(kernel) for kernel in exe.kernels]

@@ -242,10 +242,7 @@ class Parts:
         source = self.program.source
         whole = self._tokens(self.bindings[-1][1])
         closing = first + 1
-        filled = [
-            Row(row.kind, row.depth, row.tokens, row.node, closing) if row.end >= last else row
-            for row in rows[:first]
-        ]
+        filled = [row._replace(end=closing) if row.end >= last else row for row in rows[:first]]
         filled.append(Row(int(RowKind.RESULT), source[first].depth, tuple(whole), -1, -1))
         filled.append(rows[last])
         return tuple(filled)

@@ -1,4 +1,7 @@
-"""Groups of rows that can be folded: functions, branches, repeated blocks; and each expression's group."""
+"""Groups of rows that can be folded: functions, branches, and blocks; and each expression's group.
+
+A block is a module of the imported model, level by level, or, where there are none, a repeated part.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ from ...analysis.repeats import repeated_blocks, stretches
 from ...ir.expr import Constant, Expr, Function, If, Var
 from ...ir.module import IRModule
 from ..format import RowKind, TokenClass
+from ..provenance import Provenance
 from ..rows import ProgramRows
 from .format import Edge, Group
+from .modules import module_blocks
 
 FUNCTION, BLOCK, BRANCH = 0, 1, 2
 MAX_LABEL_LENGTH = 60
@@ -18,7 +23,7 @@ MAX_LABEL_LENGTH = 60
 
 class Groups:
     """The groups of a program: `groups`, outer ones first; `of`, the group of every expression; `blocks`, the
-    number of repeated blocks (without those inside other blocks).
+    number of repeated blocks (without those inside other blocks); `modules`, that of the model's modules.
     """
 
     def __init__(
@@ -26,11 +31,12 @@ class Groups:
     ) -> None:
         self.program = program
         groups = _functions_and_branches(program)
-        groups += _blocks(program, module)
+        groups += _blocks(program, module, Provenance.of(exprs))
         groups.sort(key=lambda g: (g.first, -g.last, g.kind == BLOCK))
         self.groups = _nested(groups)
         outer = [g for g in self.groups if g.parent < 0 or self.groups[g.parent].kind != BLOCK]
-        self.blocks = sum(g.kind == BLOCK for g in outer)
+        self.blocks = sum(g.kind == BLOCK and not g.module for g in outer)
+        self.modules = len({g.module for g in self.groups if g.module})
         inner = self._innermost()
         self.of = [self._own(expr, inner) for expr in exprs]
         self._place_leaves(exprs, edges)
@@ -107,7 +113,7 @@ class Groups:
             owners.setdefault(stems[block], []).append(block)
         occurrences: dict[str, int] = {}
         for number, group in enumerate(self.groups):
-            if group.kind != BLOCK:
+            if group.kind != BLOCK or group.module:
                 continue
             occurrences[group.repeat] = occurrences.get(group.repeat, 0) + 1
             label = stems.get(number, "")
@@ -160,22 +166,26 @@ def _pattern(program: ProgramRows, index: int) -> str:
     return text if len(text) <= MAX_LABEL_LENGTH else text[: MAX_LABEL_LENGTH - 1] + "…"
 
 
-def _blocks(program: ProgramRows, module: IRModule) -> list[Group]:
+def _blocks(program: ProgramRows, module: IRModule, provenance: Provenance | None) -> list[Group]:
     blocks = []
     heads = [i for i, row in enumerate(program.rows) if row.kind == RowKind.FUNCTION and row.end >= 0]
     functions = dict(zip(heads, module.functions.values(), strict=True))
     order: dict[int, list[list[Expr]]] = {}
     for head, exprs in stretches(program.source):
         order.setdefault(head, []).append(exprs)
+
+    def add(head: int, members: Sequence[Expr], label: str, key: str, path: str) -> None:
+        rows = [program.row(member) for member in members]
+        end = max(max(r, program.rows[r].end) for r in rows)
+        repeat = f"{head} {key}" if len(functions) > 1 else key
+        blocks.append(Group(label, -1, min(rows), end, BLOCK, repeat, path))
+
     for head, lists in order.items():
-        for block in repeated_blocks(functions[head], lists):
-            rows = [program.row(member) for member in block.members]
-            end = max(max(r, program.rows[r].end) for r in rows)
-            blocks.append(
-                Group(
-                    "", -1, min(rows), end, BLOCK, f"{head} {block.key}" if len(functions) > 1 else block.key
-                )
-            )
+        named = module_blocks(functions[head], lists, provenance) if provenance is not None else []
+        for part in named:
+            add(head, part.members, part.label, part.key, part.module)
+        for block in [] if named else repeated_blocks(functions[head], lists):
+            add(head, block.members, "", block.key, "")
     return blocks
 
 

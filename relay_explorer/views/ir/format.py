@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, NamedTuple
 
 from ...ir.lazy_dataclass import dataclass
-from ..format import View
-from ..schema import Amount, Count, Flat, Index, OneOf, RowIndex, RowOrNone, as_object
+from ..format import ModelNode, View
+from ..schema import Amount, Count, Flat, Index, OneOf, RowIndex, RowOrNone, Wire, as_object
 
 SHAPES = ("rect", "round", "hex", "diamond", "circle", "trapezium", "parallelogram", "bar")
 HUES = ("blue", "orange", "teal", "red", "purple", "olive", "sky", "pink", "brown", "grey")
@@ -26,7 +26,7 @@ class Family(NamedTuple):
 class Node(NamedTuple):
     """An expression. `params` counts the scalars of parameters that it reads, `bytes` the bytes read and
     written, `uses` the outgoing edges (more than one: it is shared); `detail` is the operator's one-line
-    description, or "".
+    description, or "". `imported` is the node of the imported model from which the expression came.
     """
 
     label: str
@@ -41,6 +41,7 @@ class Node(NamedTuple):
     group: Annotated[int, Index("groups", none=True)]
     uses: Amount
     detail: str
+    imported: Annotated[ModelNode | None, Wire(omitted=True)] = None
 
 
 class Edge(NamedTuple):
@@ -52,8 +53,9 @@ class Edge(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A function (kind 0), a repeated block (1) or a branch (2), and its rows; groups nest. Blocks with the
-    same `repeat` consist of the same operations, connected in the same way; sizes may differ.
+    """A function (kind 0), a block (1) or a branch (2), and its rows; groups nest. Blocks with the same
+    `repeat` consist of the same operations, connected in the same way; sizes may differ. `module` is the path
+    of the imported model's module of which the block consists; a block without one is a repeated part.
     """
 
     label: str
@@ -62,6 +64,7 @@ class Group(NamedTuple):
     last: RowIndex
     kind: Annotated[int, Count(0)]
     repeat: str = ""
+    module: Annotated[str, Wire(omitted=True)] = ""
 
 
 class Scope(NamedTuple):

@@ -29,6 +29,7 @@ from ...ir.types import Type
 from ...ir.walk import children, post_order
 from ...text.spelling import Spelling
 from ..families import describe
+from ..provenance import Provenance
 from ..rows import ProgramRows, program_rows
 from ..words import counted
 from .blocks import Groups
@@ -58,6 +59,7 @@ class _Builder:
         self.patterns: dict[Var, Match] = {}
         self.passed = _passed(module)
         self.exprs = list(self._values())
+        self.provenance = Provenance.of(self.exprs)
         self.number = {expr: i for i, expr in enumerate(self.exprs)}
         self.edges = list(self._edges())
         self.uses = [0] * len(self.exprs)
@@ -166,6 +168,7 @@ class _Builder:
             group=group,
             uses=self.uses[index],
             detail=detail,
+            imported=None if self.provenance is None else self.provenance.main(expr),
         )
 
     def _label(self, expr: Expr) -> str:
@@ -246,7 +249,9 @@ class _Builder:
             parts.append(counted(totals.flops, "floating-point operation"))
         if shared:
             parts.append(f"{counted(shared, 'result')} used more than once")
-        if groups.blocks:
+        if groups.modules:
+            parts.append(counted(groups.modules, "module"))
+        elif groups.blocks:
             parts.append(f"{counted(groups.blocks, 'repeated block')}")
         text = f"{what}: {', '.join(parts)}."
         if self.error is not None:

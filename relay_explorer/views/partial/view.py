@@ -232,8 +232,7 @@ class _Builder:
                 return items.setdefault((row + offset, program.name(expr) or ""), len(items))
 
             return [
-                Row(r.kind, r.depth, r.tokens, -1, r.end + offset if r.end >= 0 else -1)
-                for r in program.filled(ref)
+                r._replace(node=-1, end=r.end + offset if r.end >= 0 else -1) for r in program.filled(ref)
             ]
 
         rows = filled(self.source.program, 0) + filled(self.residual.program, self.split)

@@ -191,7 +191,7 @@ class _Builder:
         filled = program.filled(lambda expr: items.get(expr, -1))
         for row_ in filled:
             end = row_.end + offset if row_.end >= 0 else -1
-            self.rows.append(Row(row_.kind, row_.depth, row_.tokens, row_.node, end))
+            self.rows.append(row_._replace(end=end))
         return _Written(module, program, offset, origins, stage)
 
     def _place(self, items: dict[Expr, int], places: dict[Expr, Place]) -> None:
@@ -286,7 +286,7 @@ def _signature(expr: Expr) -> Hashable:
             callee = expr.op.name if isinstance(expr.op, Op) else type(expr.op).__name__
             return "call", callee, len(expr.args), repr(expr.attrs.items()) if expr.attrs is not None else ""
         case Constant():
-            return "constant", expr.data.dtype, expr.data.shape, hash(expr.data.data)
+            return "constant", expr.data
         case TupleGetItem():
             return "field", expr.index
         case Function():

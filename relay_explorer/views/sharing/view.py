@@ -267,7 +267,7 @@ class _Measured:
 
 def _moved(row: Row, offset: int) -> Row:
     end = row.end + offset if row.end >= 0 else -1
-    return Row(row.kind, row.depth, row.tokens, row.node, end)
+    return row._replace(end=end)
 
 
 def _expression(row: printed.Row) -> str:

@@ -27,6 +27,7 @@ _NAMED = {
     "lowering": "operators",
     "machine": "functions",
     "run": "kernels",
+    "source": "nodes",
 }
 
 
@@ -86,12 +87,14 @@ def check(view: dict[str, Json]) -> list[str]:
     from tests.support.views.pipeline import check_pipeline
     from tests.support.views.run import check_run
     from tests.support.views.sharing import check_sharing
+    from tests.support.views.source import check_source
 
     of_kind = {
         "ir": _check_ir, "evaluation": check_evaluation, "sharing": check_sharing,
         "fusion": check_fusion, "pipeline": check_pipeline, "gradient": check_gradient,
         "machine": check_machine,
         "partial": check_partial, "memory": check_memory, "lowering": check_lowering, "run": check_run,
+        "source": check_source,
     }.get(view["view"])  # fmt: skip
     if of_kind is None and view["view"] not in kinds():
         return [f"an unknown view: {view['view']!r}"]
@@ -120,7 +123,7 @@ def check(view: dict[str, Json]) -> list[str]:
 
 
 def _check_row(c: Checker, number: int, row: Sequence[Json], refs: int, nodes: int) -> None:
-    _, _, tokens, node, end = row
+    _, _, tokens, node, end = row[:5]  # an imported row has its node of the model too
     for ref in tokens[2::3]:
         c.index(ref, refs, f"row {number}: token's ref", none=True)
     c.index(node, nodes, f"row {number}: node", none=True)
@@ -151,12 +154,12 @@ def _check_ir(c: Checker, view: dict[str, Json]) -> None:
         c.need(
             node[10] == uses[number], f"node {number}", f"says {node[10]} uses, and has {uses[number]} edges"
         )
-    for number, (_, parent, first, last, _, _) in enumerate(view["groups"]):
+    for number, (_, parent, first, last, *_) in enumerate(view["groups"]):
         where = f"group {number}"
         c.need(parent < number, where, "comes before its parent")
         c.need(first <= last, where, "ends before it starts")
         if 0 <= parent < number:
-            _, _, outer_first, outer_last, _, _ = view["groups"][parent]
+            outer_first, outer_last = view["groups"][parent][2:4]
             inside = outer_first <= first and last <= outer_last
             c.need(inside, where, f"is not inside its parent, group {parent}")
     for number, (row, first, last) in enumerate(view["scopes"]):

@@ -200,6 +200,8 @@ class _Validator:
         wire = self.named(record, value) if record.is_object else self.listed(record, value)
         scope = _Scope(record, wire, place if place >= 0 else outer.place, outer)
         for part in record.fields:
+            if part.key.omitted and wire[part.name] == part.default:
+                continue
             self.path.append(part.name)
             self.value(part.type, wire[part.name], scope, -1)
             self.path.pop()
@@ -210,6 +212,8 @@ class _Validator:
         if record.fields and record.fields[-1].type.spread:
             heads = len(names) - 1
             value = [*value[:heads], value[heads:]]
+        if len(value) == len(names) - 1 and record.fields[-1].key.omitted:
+            value = [*value, record.fields[-1].default]
         self.need(len(value) == len(names), f"must have {len(names)} parts: {', '.join(names)}")
         return dict(zip(names, value, strict=True))
 

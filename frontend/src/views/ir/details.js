@@ -101,6 +101,7 @@ export function createDetails({ model, totals, go, toggle }) {
       ),
       model.detail(id) ? h("p", null, model.detail(id), reference(label)) : null,
       facts([
+        ...importedRows(model.imported(id)),
         ["family", family.name],
         ["type", h("code", null, model.type(id))],
         ...attributeRows(model.attributes(id)),
@@ -156,7 +157,9 @@ export function createDetails({ model, totals, go, toggle }) {
         null,
         group.kind === 3
           ? `The same block, repeated ${group.times} times.`
-          : `A ${KIND_NAMES[group.kind] ?? "group"}.`,
+          : group.module
+            ? ["The operations of the module ", h("code", null, group.module), "."]
+            : `A ${KIND_NAMES[group.kind] ?? "group"}.`,
       ),
       h(
         "p",
@@ -228,6 +231,21 @@ export function createDetails({ model, totals, go, toggle }) {
 
 const part = (n, all, unit = "") =>
   all > 0 ? `${short(n, unit)} (${((100 * n) / all).toFixed(0)}%)` : short(n, unit);
+
+/**
+ * The node that an expression was imported from.
+ * @param {import("../../generated/common.js").ModelNode | null} node
+ */
+function importedRows(node) {
+  if (!node) return [];
+  /** @type {[string, string][]} */
+  const parts = [
+    ["node", node.name === node.op ? node.op : `${node.name} (${node.op})`],
+    ["module", node.path],
+    ["location", node.location],
+  ];
+  return parts.filter(([, value]) => value).map(([name, value]) => [name, h("code", null, value)]);
+}
 
 /** "a=[1, 2], b=3" as rows of a list; commas inside brackets or quotes do not separate. */
 export function attributeRows(text) {

@@ -1,5 +1,6 @@
 // Search by operator, name or type, in the rows and in the graph at once.
 
+import { importedText } from "../../core/imported.js";
 import { createSearch } from "../../core/search.js";
 /** @import { State } from "../../core/types.js" */
 /** @import { IrExplorer } from "./view.js" */
@@ -10,6 +11,7 @@ const SCOPES = [
   { id: "name", label: "name" },
   { id: "type", label: "type" },
 ];
+const IMPORTED = { id: "node", label: "node of the model" };
 const MOST_MARKED = 4000;
 
 /** @param {IrExplorer} explorer */
@@ -20,7 +22,9 @@ export function createFinder(explorer) {
     op: (i) => model.label(i),
     name: (i) => model.name(i),
     type: (i) => model.type(i),
-    all: (i) => `${model.label(i)} ${model.name(i)} ${model.type(i)} ${model.attributes(i)}`,
+    node: (i) => importedText(model.imported(i)),
+    all: (i) =>
+      `${model.label(i)} ${model.name(i)} ${model.type(i)} ${model.attributes(i)} ${importedText(model.imported(i))}`,
   };
 
   function matches(query, scope) {
@@ -59,10 +63,10 @@ export function createFinder(explorer) {
   }
 
   finder.search = createSearch({
-    scopes: SCOPES,
+    scopes: model.isImported ? [...SCOPES, IMPORTED] : SCOPES,
     onChange: run,
     onMove: move,
-    placeholder: "operator, name or type",
+    placeholder: model.isImported ? "operator, name, type or module" : "operator, name or type",
   });
   return finder;
 }

@@ -66,11 +66,15 @@ export function sayNode({ model }, id) {
  * @param {number} g
  */
 export function sayGroup({ model, totals, chosen }, g) {
-  const { label, kind, times: n } = model.groups[g],
+  const { label, kind, module, times: n } = model.groups[g],
     sum = totals[g];
   return [
     h("strong", null, label),
-    kind === 3 ? `: the same block, repeated ${times(n)}` : `: a ${KIND_NAMES[kind] ?? "group"}`,
+    kind === 3
+      ? `: the same block, repeated ${times(n)}`
+      : module
+        ? [": the module ", code(module)]
+        : `: a ${KIND_NAMES[kind] ?? "group"}`,
     `, ${sum.calls} calls in total.`,
     h(
       "small",

@@ -1,5 +1,5 @@
 // Finding a line, in the program or in what remains of it.
-import { Finder } from "../../core/finder.js";
+import { Finder, rowWords } from "../../core/finder.js";
 /** @import { PartialExplorer } from "./view.js" */
 /** @import { Query } from "../../core/types.js" */
 
@@ -21,11 +21,11 @@ class PartialFinder extends Finder {
    * @param {string} scope
    */
   match(wanted, scope) {
-    const { model } = this.explorer;
+    const { model, view } = this.explorer;
     /** @param {number} row */
     const inScope = (row) => scope === "all" || (scope === "program") === row < model.split;
     return [...model.texts.keys()].filter(
-      (row) => inScope(row) && this.explorer.isShown(row) && model.texts[row].toLowerCase().includes(wanted),
+      (row) => inScope(row) && this.explorer.isShown(row) && rowWords(view.rows[row]).includes(wanted),
     );
   }
 

@@ -1,5 +1,5 @@
 // Finding in the stage that is shown: a line of the program before or after.
-import { Finder, some } from "../../core/finder.js";
+import { Finder, rowWords, some } from "../../core/finder.js";
 /** @import { PipelineExplorer } from "./view.js" */
 
 /** The search of a PipelineExplorer: its rows are the pairs of the stage. */
@@ -10,7 +10,10 @@ class PipelineFinder extends Finder {
      * @param {number} pair
      * @param {string} side
      */
-    const text = (pair, side) => explorer.model.text(explorer.stage.pairs[pair][side]);
+    const text = (pair, side) => {
+      const row = explorer.view.rows[explorer.stage.pairs[pair][side]];
+      return row ? rowWords(row) : "";
+    };
     super(explorer, {
       placeholder: "find a line, an operator, a name",
       scopes: [

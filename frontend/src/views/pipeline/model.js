@@ -53,6 +53,9 @@ function stageOf(stage, index) {
   };
 }
 
+/** The name of a program that goes through passes. */
+const GIVEN = "as given";
+
 /**
  * The last programs of two pipelines as if one were the stage after the other; null where there is one pipeline.
  * @param {PipelineView} view
@@ -112,6 +115,9 @@ export function createModel(view) {
   });
   const stages = view.stages.map((stage, i) => stageOf(stage, i));
   for (const stage of stages) if (stage.same && stage.before >= 0) stage.items = stages[stage.before].items;
+  // Versions of a program stand side by side under their names; a pass has a program before it and one after.
+  if (stages[0] && stages[0].name !== GIVEN)
+    for (const stage of stages) if (stage.before >= 0) stage.titles = [stages[stage.before].name, stage.name];
   const pipelines = view.pipelines.map(({ name, stages: list }) => ({ name, list }));
   const ends = endsOf(view, stages, pipelines);
   // Stages that changed nothing share their rows with the one before: what stands on a row counts once.

@@ -5,7 +5,7 @@ import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { both, commonKeys, enterKey, key, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 import { integer } from "../../core/links.js";
-import { rowText } from "../../core/rowmodel.js";
+import { rowWords } from "../../core/finder.js";
 import { createSearch } from "../../core/search.js";
 import { addStyle } from "../../core/style.js";
 import { createTabs } from "../../core/tabs.js";
@@ -343,8 +343,7 @@ export class SharingExplorer extends Explorer {
           form.rows
             .map((_, row) => ({ index, row }))
             .filter(
-              ({ row }) =>
-                key(form, row) || (scope !== "key" && rowText(form.rows[row]).toLowerCase().includes(wanted)),
+              ({ row }) => key(form, row) || (scope !== "key" && rowWords(form.rows[row]).includes(wanted)),
             ),
         );
     this.forms.forEach(({ rows }, index) => {

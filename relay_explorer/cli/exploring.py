@@ -1,0 +1,230 @@
+"""The command `explore`: write an explorer as one HTML file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..frontends import files
+from ..ir.errors import RelayError
+from ..ir.show import counted
+from .parsers import PROGRAM_HELP, add_command, add_import_options, add_input_options
+from .programs import Program, kind_of, load, plain, shapes_of
+from .progress import waiting
+
+if TYPE_CHECKING:
+    from ..explorer import Explorer
+    from ..ir.module import IRModule
+
+MAX_DIFFERENCES = 60  # lines of a difference that are printed
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    from ..views.registry import views
+
+    parser = add_command(
+        commands,
+        "explore",
+        "write an explorer of a program as one HTML file",
+        """\
+  relay-explorer explore model.onnx                         the program as text and graph
+  relay-explorer explore model.onnx --view source           the model's nodes beside the Relay program
+  relay-explorer explore model.onnx --view pipeline --passes "SimplifyInference, FuseOps"
+  relay-explorer explore before.onnx after.onnx             what differs between two versions
+  relay-explorer explore model.tflite --view evaluation --input x.npz
+  relay-explorer explore lenet --view types -o types.html
+""",
+        _explore,
+    )
+    parser.add_argument(
+        "program", metavar="FILE", help=f"{PROGRAM_HELP}; or a measurement that `profile` saved"
+    )
+    parser.add_argument(
+        "others", metavar="OTHER", nargs="*", help="other versions of the program, which are compared with it"
+    )
+    kinds = views()
+    parser.add_argument(
+        "--view",
+        choices=tuple(kinds),
+        help="; ".join(f"{kind.name}: {kind.help}" for kind in kinds.values())
+        + " (default: ir; of several programs: pipeline; of a measurement: lowering)",
+    )
+    parser.add_argument(
+        "--target",
+        help="the target of the kernels, with --view lowering: cpu, cuda, arm64, a board, or TVM's "
+        "dictionary as JSON (default: cpu, this machine)",
+    )
+    parser.add_argument(
+        "--kernel",
+        action="append",
+        default=[],
+        metavar="NAME|NUMBER",
+        help="the kernel that --view lowering shows (default: the one with the most operations); of a "
+        "run, one that the page shows at every level (may be repeated)",
+    )
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="with --view lowering: run the program here and time its kernels; with --kernel too, time that "
+        "kernel after each step of its schedule",
+    )
+    parser.add_argument(
+        "--arg",
+        action="append",
+        default=[],
+        metavar="VALUE",
+        help="an argument of @main, for views that run it (once for each parameter): a number or "
+        "[[1, 2], [3, 4]] for a tensor, otherwise a Relay expression",
+    )
+    add_input_options(parser)
+    parser.add_argument(
+        "--passes",
+        metavar="PIPELINE",
+        help='the passes of --view pipeline: "SimplifyInference, FuseOps(max_depth=4)"',
+    )
+    parser.add_argument(
+        "--against",
+        metavar="PIPELINE",
+        help="a second pipeline, which --view pipeline shows beside the first",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="the file to write, `-` for the standard output (default: FILE-VIEW.html, or .json)",
+    )
+    parser.add_argument("--json", action="store_true", help="write the view's data instead of a page")
+    parser.add_argument("--title", help="the heading (default: the file's or the model's name)")
+    add_import_options(parser)
+
+
+def _explore(parsed: argparse.Namespace) -> int:
+    from ..explorer import explore
+
+    if parsed.others:
+        return _compare(parsed)
+    measured = kind_of(parsed.program) == files.MEASUREMENT or (
+        parsed.program.endswith(".json") and kind_of(parsed.program) != files.MXNET
+    )
+    view = parsed.view or ("lowering" if measured else "ir")
+    if measured and view != "lowering":
+        raise RelayError("a measurement is shown as a run", help=["leave out --view"])
+    _check_options(view, parsed)
+    options: dict[str, Any] = {"measure": parsed.measure, "kernel": _kernels(parsed.kernel)}
+    if measured:
+        from ..lower.profiling.measurement import Measurement
+
+        x: Any = Measurement.load(parsed.program)
+        stem = Path(parsed.program).stem
+    else:
+        program = load(parsed.program, parsed)
+        x, stem = program.mod, program.name
+        arguments = _arguments(program, view, parsed)
+        if arguments:
+            options["args"] = arguments
+    for name in ("passes", "against"):
+        if getattr(parsed, name):
+            options[name] = getattr(parsed, name)
+    if view == "lowering" and not measured:
+        from ..lower.build import build
+
+        x = build(x, parsed.target or "cpu", program.params or None)
+    with waiting(f"drawing the view {view}"):
+        explorer = explore(x, view, title=parsed.title or stem, name=f"{plain(stem)}-{view}", **options)
+    return _finish(explorer, f"{plain(stem)}-{view}", parsed)
+
+
+def _finish(explorer: Explorer, stem: str, parsed: argparse.Namespace) -> int:
+    """Write the explorer where the command line says."""
+    if parsed.output == "-":
+        sys.stdout.write(explorer.to_json() + "\n" if parsed.json else explorer.to_html())
+        return 0
+    target = Path(parsed.output or f"{stem}.{'json' if parsed.json else 'html'}")
+    if parsed.json:
+        target.write_text(explorer.to_json() + "\n", "utf-8")
+    else:
+        target = explorer.save(target)
+    print(f"{target}: {explorer.view.summary}")
+    return 0
+
+
+def _compare(parsed: argparse.Namespace) -> int:
+    """Show several versions of a program: print how they differ, and write a page that aligns them."""
+    from ..explorer import Explorer
+    from ..views.comparison import comparison_view
+    from .difference import report
+
+    if parsed.view not in (None, "pipeline") or parsed.passes or parsed.against:
+        raise RelayError(
+            "several programs are shown in the view `pipeline`, one after the other",
+            help=["leave out --view, --passes and --against"],
+        )
+    programs = [load(text, parsed) for text in (parsed.program, *parsed.others)]
+    names = _distinct([program.name for program in programs], [parsed.program, *parsed.others])
+    with waiting("comparing"):
+        view = comparison_view([program.mod for program in programs], parsed.title or "", names)
+    explorer = Explorer(view, plain("-".join(names)))
+    if parsed.output != "-":
+        print(report(programs, names, view, MAX_DIFFERENCES))
+    return _finish(explorer, plain("-".join(names)), parsed)
+
+
+def _distinct(names: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """Return the programs' names, or, if two are the same, their paths."""
+    return list(names) if len(set(names)) == len(names) else list(paths)
+
+
+def _check_options(view: str, parsed: argparse.Namespace) -> None:
+    """Refuse an option that the view does not have, before the program is read."""
+    from ..views.registry import views
+
+    every = views()
+    for flag, option in (
+        ("kernel", "kernel"),
+        ("measure", "measure"),
+        ("target", "kernel"),
+        ("arg", "args"),
+        ("input", "args"),
+        ("passes", "passes"),
+        ("against", "against"),
+    ):
+        if getattr(parsed, flag) and option not in every[view].option_names():
+            having = [kind.name for kind in every.values() if option in kind.option_names()]
+            raise RelayError(
+                f"the view `{view}` has no option --{flag}", help=[f"views that have it: {', '.join(having)}"]
+            )
+
+
+def _kernels(names: Sequence[str]) -> Any:
+    """Return one kernel, a list of kernels, or None; a text of digits is a kernel's index."""
+    kernels = [int(name) if name.isdigit() else name for name in names]
+    return None if not kernels else kernels[0] if len(kernels) == 1 else kernels
+
+
+def _arguments(program: Program, view: str, parsed: argparse.Namespace) -> list[Any]:
+    """Return the arguments of `@main` for a view that runs it: those of --arg, or, of a model that was
+    imported, those of --input and random ones.
+    """
+    from ..views.registry import views
+    from .inputs import main_arguments
+
+    if parsed.arg:
+        return _given(program.mod, parsed.arg)
+    runs = view != "lowering" and "args" in views()[view].option_names()
+    imported = program.format not in (files.RELAY, "model of the package")
+    if parsed.input or (runs and imported and "main" in program.mod):
+        return main_arguments(program.mod, program.params, parsed.input, parsed.seed, shapes_of(parsed.shape))
+    return []
+
+
+def _given(module: IRModule, texts: Sequence[str]) -> list[object]:
+    from ..views.evaluation.rerun import argument
+
+    params = module["main"].params
+    if len(texts) != len(params):
+        raise RelayError(f"`@main` expects {counted(len(params), 'argument')}, got {len(texts)} --arg")
+    return [argument(param, text, module) for param, text in zip(params, texts)]

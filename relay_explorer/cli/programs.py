@@ -1,0 +1,105 @@
+"""Load the program that a command is about: a model's file, a text, or a model of the package."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..frontends import files
+from ..ir.errors import RelayError
+from ..ir.module import IRModule
+from .progress import waiting
+
+
+class Program(NamedTuple):
+    """A program: its module, the values of its weights by name, its name, and the format of its file."""
+
+    mod: IRModule
+    params: Mapping[str, Any]
+    name: str
+    format: str
+
+
+def load(text: str, parsed: argparse.Namespace) -> Program:
+    """Load a program. A file takes precedence over a model of the package with the same name."""
+    from .. import models
+    from ..text import MAX_BYTES, parse
+
+    path = Path(text)
+    if text == "-":
+        return Program(parse(sys.stdin.buffer.read(MAX_BYTES + 1), "<stdin>"), {}, "program", files.RELAY)
+    shapes, dtypes = shapes_of(parsed.shape), dtypes_of(parsed.dtype)
+    if path.is_file() or path.is_dir():
+        kind = files.recognized(path)
+        if kind not in files.MODELS:
+            raise RelayError(f"`{text}` is a {kind}", help=[_USES[kind]])
+        if kind == files.RELAY and (shapes or dtypes):
+            raise RelayError(
+                "--shape and --dtype are for models that are imported; a Relay program has types"
+            )
+        with waiting(f"importing {path.name}"):
+            opened = files.open_model(text, shapes, dtypes)
+        return Program(opened.mod, opened.params, path.stem, opened.format)
+    if text in models.names():
+        return Program(models.load(text), {}, text, "model of the package")
+    if path.suffix or len(path.parts) > 1:
+        raise RelayError(f"there is no file `{text}`")
+    raise RelayError(
+        f"there is neither a file nor a model called `{text}`",
+        help=[f"the models are {', '.join(models.names())}"],
+    )
+
+
+_USES = {
+    files.EXECUTABLE: "it can be run and profiled: relay-explorer run FILE",
+    files.MEASUREMENT: "it can be shown: relay-explorer explore FILE",
+}
+
+
+def kind_of(text: str) -> str:
+    """Return the format of a file; the empty text if there is no such file."""
+    path = Path(text)
+    return files.recognized(path) if text != "-" and path.is_file() else ""
+
+
+def plain(stem: str) -> str:
+    """Return a name that is safe for a file and for addresses."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-") or "program"
+
+
+def shapes_of(texts: Sequence[str]) -> dict[str, list[int | str]]:
+    """Return the shapes that `--shape INPUT=1,3,224,224` gives."""
+    shapes: dict[str, list[int | str]] = {}
+    for text in texts:
+        name, equals, dims = text.rpartition("=")
+        if not equals or not name:
+            raise RelayError(f"--shape {text} has no name of an input", help=["--shape input=1,3,224,224"])
+        shapes[name] = [_dim(dim.strip(), text) for dim in dims.strip("()[] ").split(",") if dim.strip()]
+    return shapes
+
+
+def _dim(text: str, whole: str) -> int | str:
+    if text.isdecimal():
+        return int(text)
+    if text == "?" or text.isidentifier():
+        return text
+    raise RelayError(
+        f"{text!r} in --shape {whole} is no dimension", help=["it is a number, a name for any size, or `?`"]
+    )
+
+
+def dtypes_of(texts: Sequence[str]) -> str | dict[str, str] | None:
+    """Return the element types that `--dtype` gives: of all inputs, or by name."""
+    by_name = {}
+    for text in texts:
+        name, equals, dtype = text.rpartition("=")
+        if not equals:
+            if len(texts) > 1:
+                raise RelayError(f"--dtype {text} is for all inputs, so there can be no other --dtype")
+            return dtype
+        by_name[name] = dtype
+    return by_name or None

@@ -1,0 +1,241 @@
+"""The source view's data: which expressions of the program came from which nodes of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...frontends.base.source import ModelSource, Node, node_of
+from ...ir.errors import RelayError
+from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
+from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.show import short_type
+from ...ir.types import Type
+from ...ir.walk import post_order
+from ...typing.infer import infer_types
+from ..format import Row
+from ..pipeline.view import label
+from ..provenance import Provenance, source_of
+from ..registry import ViewError
+from ..rows import ProgramRows, program_rows
+from ..words import count, counted
+from .format import Attribute, Fate, SourceNode, SourceTotals, SourceView
+from .node_list import NodeList
+
+MAX_VALUE_LENGTH = 240  # characters of an attribute's value
+MAX_NAMED = 4  # expressions or nodes that a sentence names
+MAX_NAMES = 64  # operands or results of a node that are listed
+
+
+def source_view(module: IRModule, title: str = "") -> SourceView:
+    """Build the view of an imported module. It may have been changed by passes: a node is then linked with
+    what its expressions became.
+
+    Raise a ViewError for a module that was not imported.
+    """
+    exprs = [
+        expr
+        for function in module.functions.values()
+        if isinstance(function, Expr)
+        for expr in post_order(function)
+    ]
+    source = source_of(exprs)
+    if source is None:
+        raise ViewError(
+            "the program was not imported, so there is no model to show beside it",
+            help=[
+                "the view `source` shows what relay.frontend.from_onnx and the other importers return, also "
+                "after passes",
+                "the text format does not keep the nodes: show the module itself instead of its text",
+            ],
+        )
+    return _Builder(module, source, exprs).view(title)
+
+
+class _Builder:
+    def __init__(self, module: IRModule, source: ModelSource, exprs: Sequence[Expr]) -> None:
+        self.source = source
+        self.program: ProgramRows = program_rows(module)
+        self.provenance = Provenance()
+        self.types = _types(module)
+        self.list = NodeList(source.nodes)
+        self.split = len(self.list.rows)
+        self.nodes = self.list.nodes
+        self.number = {node: number for number, node in enumerate(self.nodes)}
+        self.exprs_of: list[list[Expr]] = [[] for _ in self.nodes]
+        self.nodes_of_row: dict[int, dict[int, None]] = {}
+        for expr in dict.fromkeys(exprs):
+            self._link(expr)
+
+    def _link(self, expr: Expr) -> None:
+        if isinstance(expr, (Op, GlobalVar, Let)) or (isinstance(expr, Function) and expr.span is None):
+            return
+        row = self.program.row(expr)
+        for node in self.provenance.nodes(expr):
+            number = self.number.get(node)  # None for a node of another model
+            if number is None:
+                continue
+            self.exprs_of[number].append(expr)
+            if row >= 0 and not isinstance(expr, Constant):
+                self.nodes_of_row.setdefault(row, {})[number] = None
+
+    def view(self, title: str) -> SourceView:
+        nodes = tuple([self._node(number, node) for number, node in enumerate(self.nodes)])
+        linked = {row for node in nodes for row in node.rows}
+        right = self._program()
+        bare = sum(
+            self.program.defines(row) is not None and row + self.split not in linked
+            for row in range(len(right))
+        )
+        expressions, constants, nothing = (sum(node.fate == fate for node in nodes) for fate in Fate)
+        totals = SourceTotals(expressions, constants, nothing, bare)
+        return SourceView(
+            title=title or self.source.name,
+            summary=self._summary(totals),
+            rows=(*self.list.rows, *right),
+            framework=self.source.framework,
+            split=self.split,
+            nodes=nodes,
+            modules=self.list.modules,
+            totals=totals,
+        )
+
+    def _program(self) -> list[Row]:
+        moved = self.split
+        return [
+            row._replace(end=row.end + moved if row.end >= 0 else -1, node=-1) for row in self.program.rows
+        ]
+
+    # -- one node
+
+    def _node(self, number: int, node: Node) -> SourceNode:
+        exprs = self.exprs_of[number]
+        rows = dict.fromkeys(self.program.row(expr) for expr in exprs)
+        computed = [expr for expr in exprs if not isinstance(expr, Constant)]
+        fate = Fate.EXPRESSIONS if computed else Fate.CONSTANT if exprs else Fate.NOTHING
+        return SourceNode(
+            row=self.list.row_of[number],
+            fate=fate,
+            op=node.op,
+            name=node.name,
+            path=node.path,
+            location=node.location,
+            inputs=node.inputs[:MAX_NAMES],
+            outputs=node.outputs[:MAX_NAMES],
+            attributes=tuple([Attribute(name, _value(value)) for name, value in node.attrs.items()]),
+            type=self._type(exprs),
+            became=self._became(node, fate, computed),
+            say=self._say(number, node, fate, computed, [row for row in rows if row >= 0]),
+            rows=tuple(sorted(row + self.split for row in rows if row >= 0)),
+        )
+
+    def _type(self, exprs: Sequence[Expr]) -> str:
+        """Return the type of a node's result: of the last expression that came from it, constants apart."""
+        computed = [expr for expr in exprs if not isinstance(expr, Constant)]
+        for expr in (*reversed(computed), *reversed(exprs)):
+            if expr in self.types:
+                return short_type(self.types[expr])
+        return ""
+
+    def _became(self, node: Node, fate: Fate, computed: Sequence[Expr]) -> str:
+        if fate is Fate.NOTHING:
+            return _NOTHING[node.outcome]
+        if fate is Fate.CONSTANT:
+            return "constant"
+        return _few([_word(expr) for expr in computed])
+
+    def _say(
+        self, number: int, node: Node, fate: Fate, computed: Sequence[Expr], rows: Sequence[int]
+    ) -> tuple[str, ...]:
+        what = f"{node.op} {node.name}".strip() if node.name != node.op else node.op
+        if fate is Fate.NOTHING:
+            return "{0} is no expression of the program.\n" + _WHY.get(node.outcome, _WHY[""]), what
+        if fate is Fate.CONSTANT:
+            whole = any(node_of(expr.span) is node for expr in self.exprs_of[number])
+            places = [f"`{_plain(self._name(row))}`" for row in rows]
+            where = f"\nIt is used in {_few(places)}." if places else ""
+            return f"{{0}} became {'a' if whole else 'part of a'} **constant**.{where}", what
+        words = [_word(expr) for expr in computed]
+        marks = [f"{{{index + 1}}}" for index in range(min(len(words), MAX_NAMED))]
+        if len(words) > MAX_NAMED:
+            marks.append(f"{len(words) - MAX_NAMED} more")
+        amount = "" if len(words) == 1 else f"{counted(len(words), 'expression')}: "
+        template = f"{{0}} became {amount}{', '.join(marks)}."
+        rows = [row for row in dict.fromkeys(map(self.program.row, computed)) if row >= 0]
+        others = dict.fromkeys(n for row in rows for n in self.nodes_of_row.get(row, ()) if n != number)
+        if others:
+            names = _few([_called(self.nodes[n]) for n in others])
+            lines = "The same lines also come" if len(rows) > 1 else "The same line also comes"
+            template += f"\n{lines} from {_plain(names)}."
+        return (template, what, *words[:MAX_NAMED])
+
+    def _name(self, row: int) -> str:
+        expr = self.program.defines(row)
+        return ("" if expr is None else self.program.name(expr)) or "the result"
+
+    def _summary(self, totals: SourceTotals) -> str:
+        parts = [f"{count(totals.expressions)} became expressions"]
+        if totals.constants:
+            parts.append(f"{count(totals.constants)} constants")
+        if totals.nothing:
+            parts.append(f"{count(totals.nothing)} nothing")
+        nodes = counted(len(self.nodes), "node")
+        return f"The {self.source.framework} model has {nodes}: {', '.join(parts)}."
+
+
+_NOTHING = {"constant": "folded", "same": "passed on", "": "nothing"}
+_WHY = {
+    "constant": "Its value was computed during the import, and is now part of other constants or not used.",
+    "same": "It passes a value on unchanged, so it needs no expression of its own.",
+    "": "Its result is not used, or passes have removed it.",
+}
+
+
+def _types(module: IRModule) -> dict[Expr, Type]:
+    """Return the types of the expressions of a module; none if it is not well typed."""
+    try:
+        typed = infer_types(module)
+    except RelayError:
+        return {}
+    types: dict[Expr, Type] = {}
+    for var, function in module.functions.items():
+        other = typed.functions[typed.get_global_var(var.name_hint)]
+        if isinstance(function, Expr) and isinstance(other, Expr):
+            for old, new in zip(post_order(function), post_order(other)):
+                if new._checked_type is not None:
+                    types[old] = new._checked_type
+    return types
+
+
+def _word(expr: Expr) -> str:
+    if isinstance(expr, Var):
+        return f"%{expr.name_hint}"
+    if isinstance(expr, Call) and isinstance(expr.op, Function) and "Primitive" in expr.op.attrs:
+        return "call of a kernel"
+    return label(expr)
+
+
+def _called(node: Node) -> str:
+    return f"`{node.name or node.op}`"
+
+
+def _few(words: Sequence[str]) -> str:
+    """Join words, the first MAX_NAMED of them."""
+    unique = list(dict.fromkeys(words))
+    shown = unique[:MAX_NAMED]
+    if len(unique) > MAX_NAMED:
+        shown.append(f"{len(unique) - MAX_NAMED} more")
+    return ", ".join(shown)
+
+
+def _plain(text: str) -> str:
+    """Return a text as a part of a sentence's template, in which braces are doubled."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _value(value: object) -> str:
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if shape is not None and dtype is not None:
+        return f"{dtype}{list(shape)}"
+    text = repr(value) if not isinstance(value, bytes) or len(value) < 64 else f"{len(value):,} bytes"
+    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"
