@@ -16,11 +16,14 @@ _TUNING = (
     "TVM's own tuner is real_tvm('tvm.s_tir.meta_schedule')"
 )
 _IMPORTERS = (
-    "there are no importers yet: write the program in Relay's text (relay.parse), "
-    "build it with relay's operators, or take one of relay_explorer.models"
+    "there are importers for ONNX, PyTorch, TensorFlow, Keras, TFLite and MXNet: for another framework, "
+    "convert the model to ONNX and use relay.frontend.from_onnx"
 )
 
-_TENSORS = "tensor expressions are below Relay; they are in the installed TVM (real_tvm('tvm.te'))"
+_TENSORS = (
+    "tensor expressions are those of the installed TVM, which has no te.create_schedule and no schedules of "
+    "topi any more: its schedules are real_tvm('tvm.s_tir')"
+)
 
 # By TVM's own names, including all dotted names below them.
 REMEDIES = {
@@ -33,20 +36,15 @@ REMEDIES = {
     "tvm.relay.testing.to_python": "relay.create_executor runs programs in Python",
     "tvm.relay.testing.run_as_python": "relay.create_executor runs programs in Python",
     "tvm.ir.get_first_structural_mismatch": "relay_explorer.ir.difference says where two programs differ",
-    "tvm.rpc": "programs run in this process: use relay.create_executor",
+    "tvm.rpc": "programs run on this machine: rpc.LocalSession() has a connection's interface",
     "tvm.micro": _COMPILER,
-    "tvm.driver": "tvmc is part of the installed TVM: relay_explorer.compat.real_tvm('tvm.driver')",
+    "tvm.driver": "the command relay-explorer compiles, runs and profiles models: relay-explorer --help",
     "tvm.relay.backend.te_compiler": _COMPILER,
     "tvm.relay.frontend": _IMPORTERS,
     "tvm.relay.quantize": "relay_explorer does not quantize programs yet",
     "tvm.relay.collage": _COMPILER,
-    "tvm.contrib.download": "relay_explorer downloads nothing: fetch the file first",
-    "tvm.contrib.relay_viz.DotPlotter": "omit the plotter: RelayVisualizer(mod) draws without it",
-    "tvm.contrib.relay_viz.TermPlotter": "omit the plotter; print(mod) is the program as text",
-    "tvm.contrib.relay_viz.interface": "omit plotter and parser: RelayVisualizer(mod) draws without them",
-    "tvm.te.compute": _TENSORS,
-    "tvm.te.placeholder": _TENSORS,
-    "tvm.topi": "NumPy evaluates operators: call them through relay and relay.create_executor",
+    "tvm.te": _TENSORS,
+    "tvm.topi": _TENSORS,
     "tvm.relax": "Relax is TVM's own: real_tvm('tvm.relax')",
     "tvm.script": "TVMScript is TVM's own: real_tvm('tvm.script')",
     "tvm._ffi": "relay_explorer is written in Python: there are no C++ functions to register or to call",

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..execute.results import ConstructorValue
-from ..ir.errors import RelayError
+from ..ir.errors import ModuleError, RelayError
+from ..prelude import Prelude
 
 
 class _ADTMeta(type):
@@ -20,12 +21,16 @@ class ADT(metaclass=_ADTMeta):
     """
 
     def __new__(cls, tag: int, fields: Iterable[Any]) -> Any:
-        if tag != 0:
+        if tag == 0:
+            return tuple(fields)
+        try:
+            constructor = Prelude().mod.get_constructor(tag)
+        except ModuleError:
             raise RelayError(
-                f"a value of a declared type needs a constructor, not only a tag ({tag})",
+                f"a value of a declared type needs a constructor; the prelude has none with the tag {tag}",
                 help=["name its constructor: relay.backend.interpreter.ConstructorValue(tag, …)"],
-            )
-        return tuple(fields)
+            ) from None
+        return ConstructorValue(tag, list(fields), constructor)
 
 
 def as_sequences() -> None:

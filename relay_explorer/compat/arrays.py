@@ -15,7 +15,9 @@ class DeviceArray(NDArray):
     __slots__ = ("device",)
     __hash__ = object.__hash__  # by identity, because its contents change
 
-    def __init__(self, shape: tuple[int, ...], dtype: str, data: bytes, device: Device | None = None) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], dtype: str, data: bytes | memoryview, device: Device | None = None
+    ) -> None:
         super().__init__(shape, dtype, data)
         self.device = device or cpu()
 

@@ -1,4 +1,6 @@
-"""Devices and targets as old code names them. Everything here runs on the CPU."""
+"""Devices and targets as old code names them. Where a program runs is decided when it is built: see
+`compiling.chosen_target`.
+"""
 
 from __future__ import annotations
 

@@ -124,11 +124,27 @@ class GraphModule:
     def _values(self) -> list[Any]:
         unset = [name for name in self._names if name not in self._inputs]
         if unset:
+            self._fill_unread(unset)
+            unset = [name for name in unset if name not in self._inputs]
+        if unset:
             raise RelayError(
                 f"the input {unset[0]!r} is not set", help=[f'set it: module.set_input("{unset[0]}", array)']
             )
         values = [self._inputs[name] for name in self._names]
         return [value.numpy() if isinstance(value, NDArray) else value for value in values]
+
+    def _fill_unread(self, names: list[str]) -> None:
+        """Set those of the inputs to zeros that the program never reads, so that they need not be given."""
+        import numpy as np
+
+        read = read_slots(self._program)
+        if read is None:
+            return
+        for param, type_ in zip(self._program.inputs, self._types):
+            slot = getattr(param, "nest", None)
+            is_unread = param.name in names and isinstance(slot, int) and slot not in read
+            if is_unread and isinstance(type_, TensorType) and type_.dtype != "bfloat16":
+                self._inputs[param.name] = array(np.zeros(type_.concrete_shape, type_.dtype))
 
     def get_num_outputs(self) -> int:
         return len(self._outputs)
@@ -197,6 +213,32 @@ def parameter_types(program: Executable) -> list[Type | None]:
         numbers = [param.nest for param in program.inputs]
         return [TensorType(slots[n].shape, slots[n].dtype) if isinstance(n, int) else None for n in numbers]
     return [parsed_type(param.type) for param in program.inputs]
+
+
+def read_slots(program: Executable) -> set[int] | None:
+    """Return the numbers of the tensors that a graph reads; None for other programs."""
+    from ..execute.graph import Branch, Copy
+    from ..lower.runtime.executable import GraphExecutable
+
+    if not isinstance(program, GraphExecutable):
+        return None
+    graph = program.program
+    read: set[int] = set()
+    pending: list[Any] = [graph.result]
+    while pending:
+        nest = pending.pop()
+        if isinstance(nest, int):
+            read.add(nest)
+        else:
+            pending.extend(nest)
+    for step in graph.steps:
+        if isinstance(step, Branch):
+            read.add(step.cond)
+        elif isinstance(step, Copy):
+            read |= {source for source, _ in step.pairs}
+        else:
+            read |= {number for number, _ in step.reads}
+    return read
 
 
 class Times:

@@ -45,8 +45,19 @@ def list_field_info(attrs: Attrs) -> list[Field]:
     return list(attrs._fields.values())
 
 
+def script(node: IRModule | Expr, *args: object, **options: object) -> str:
+    """Return the program as Relay text. TVM's options, on TVMScript, have no effect."""
+    return node.astext(show_meta_data=False)
+
+
+def show(node: IRModule | Expr, *args: object, **options: object) -> None:
+    """Print the program as Relay text. TVM's options, on colours and formatting, have no effect."""
+    print(script(node))
+
+
 METHODS: dict[type, dict[str, object]] = {
-    **{cls: {"same_as": same_as} for cls in (Expr, Type, IRModule, Size, Span)},
+    **{cls: {"same_as": same_as} for cls in (Type, Size, Span)},
+    **{cls: {"same_as": same_as, "script": script, "show": show} for cls in (Expr, IRModule)},
     Id: {"same_as": same_variable},
     Attrs: {method.__name__: method for method in (get_int, get_str, get_int_tuple, list_field_info)},
     NDArray: {"asnumpy": NDArray.numpy},

@@ -10,13 +10,16 @@ from typing import Any
 from ..ir.adt import Clause, Pattern
 from ..ir.annotate import set_origin
 from ..ir.attrs import Attrs
-from ..ir.expr import Expr, Function, Var
+from ..ir.expr import Call, Constant, Expr, Function, Var
 from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.ndarray import NDArray
+from ..ir.op import Op
 from ..ir.span import Span
 from ..ir.types import Type, TypeKind, TypeVar
-from ..transform import Pass, PassContext
+from ..ir.walk import rewrite
+from ..transform import Contract, FunctionPass, Pass, PassContext
+from ..transform.infrastructure.function_passes import rewritten
 
 _FIELDS = ("params", "body", "ret_type", "type_params", "attrs", "span")  # of a function
 _OBJECTS = (Expr, Type, Pattern, Clause, Attrs, IRModule, NDArray, Span)
@@ -116,6 +119,36 @@ class PrintIR(Pass):
         return mod
 
 
+@dataclass(frozen=True)
+class DivToMul(FunctionPass):
+    """Replace each division by a floating-point constant by a multiplication with its reciprocal."""
+
+    name = "DivToMul"
+    opt_level = 0
+    contract = Contract(error=1e-6)
+
+    def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
+        import numpy
+
+        from ..ops import namespaces as relay
+
+        def multiply(node: Expr) -> Expr | None:
+            """Replace a division by a constant by a multiplication."""
+            if not (isinstance(node, Call) and node.op is Op.get("divide")):
+                return None
+            divisor = node.args[1]
+            if not (
+                isinstance(divisor, Constant) and divisor.data.dtype in ("float16", "float32", "float64")
+            ):
+                return None
+            with numpy.errstate(divide="ignore"):
+                reciprocal = numpy.reciprocal(divisor.data.numpy())
+            return relay.multiply(node.args[0], Constant(NDArray.from_numpy(reciprocal)))
+
+        return rewritten(function, rewrite(function, multiply))
+
+
 __all__ = [
-    "DataType", "Node", "Object", "PrintIR", "build_config", "enabled", "function_with_fields", "shape_var",
+    "DataType", "DivToMul", "Node", "Object", "PrintIR", "build_config", "enabled",
+    "function_with_fields", "shape_var",
 ]  # fmt: skip

@@ -13,6 +13,11 @@ from .testing_parameters import EXCLUDED, FAILING, MARKED, generate, mark_parame
 MARKERS = ("gpu", "uses_gpu", "tensorcore", "cuda", "skip_on_gpu", EXCLUDED, FAILING, MARKED)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    install()  # before the `conftest.py` of TVM, which imports it
+
+
 def pytest_configure(config: pytest.Config) -> None:
     install()
     for marker in MARKERS:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..transform import PassContext
 from .devices import Device, Target, cpu
 from .testing_features import *  # noqa: F403
 from .testing_features import __all__ as _FEATURES
@@ -20,6 +21,8 @@ from .testing_parameters import (
     skip_parameterizations,
     xfail_parameterizations,
 )
+
+FILL_SPAN = "relay.frontend.fill_span"  # the option of the PassContext
 
 
 def assert_allclose(
@@ -83,7 +86,7 @@ def enabled_targets() -> list[tuple[str, Device]]:
 
 
 def device_enabled(target: Any) -> bool:
-    """Whether tests run on a target: those of the kinds "llvm" and "c" do, interpreted."""
+    """Whether tests run on a target: those of the kinds "llvm" and "c" do."""
     return str(Target(target).kind) in ("llvm", "c")
 
 
@@ -103,6 +106,16 @@ def skip_if_wheel_test(func: Callable[..., Any]) -> Callable[..., Any]:
     return marked
 
 
+def enable_span_filling() -> PassContext:
+    """Return a context in which importers give expressions the spans of the nodes that they came from."""
+    return PassContext(config={FILL_SPAN: True})
+
+
+def disable_span_filling() -> PassContext:
+    """Return a context in which importers and `set_span` leave expressions without spans."""
+    return PassContext(config={FILL_SPAN: False})
+
+
 def identity_after(value: Any, seconds: float) -> Any:
     """Return `value` after a sleep."""
     import time
@@ -120,7 +133,8 @@ def main() -> None:
 
 
 __all__ = [
-    "assert_allclose", "check_numerical_grads", "device_enabled", "enabled_targets", "exclude_targets",
+    "assert_allclose", "check_numerical_grads", "device_enabled", "disable_span_filling",
+    "enable_span_filling", "enabled_targets", "exclude_targets",
     "fixture", "identity_after", "known_failing_targets", "main", "parameter", "parameters",
     "parametrize_targets", "skip_if_32bit", "skip_if_wheel_test", "skip_parameterizations",
     "xfail_parameterizations",

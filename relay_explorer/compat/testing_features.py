@@ -1,7 +1,8 @@
 """`tvm.testing.requires_…`: what a test requires of the machine and of TVM's build.
 
-Programs are interpreted on the CPU here. A test that only requires a CPU target therefore runs; one that
-requires a device, a library or machine code is skipped, with the reason.
+Old tests run on the CPU here, compiled or interpreted as they ask. A test that only requires a CPU target
+therefore runs; one that requires another device, a library of operators or a certain version of a compiler is
+skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import Any
 
 from .compiling import compiler_is_here
 
-_NO_DEVICE = "programs are interpreted on the CPU"
-_NO_CODE = "no machine code is generated, because programs are interpreted"
-_NO_LIBRARY = "no libraries of operators are called, programs are interpreted"
+_NO_DEVICE = "old tests run on the CPU"
+_NO_CODE = "it is about the code of a certain version, and the installed TVM generates the code"
+_NO_LIBRARY = "no libraries of operators are called: every kernel is generated"
 
 
 class Feature:

@@ -149,7 +149,7 @@ def _as_parameters(
         name, kind = str(target), str(target).split()[0]
         marks: list[Any] = []
         if not device_enabled(target):
-            marks = [pytest.mark.skip(reason=f"{kind} is not available: programs are interpreted on the CPU")]
+            marks = [pytest.mark.skip(reason=f"{kind} is not available: old tests run on the CPU")]
         elif {name, kind} & set(excluded):
             marks = [pytest.mark.skip(reason=f"not for {kind}")]
         elif {name, kind} & set(failing):

@@ -4,11 +4,10 @@ fixed.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from .._missing import remedy
-from .compiling import compiler_is_here
+from .compiling import compiler_is_here, say_once
 from .hook import real_tvm
 
 
@@ -48,14 +47,23 @@ class ApplyHistoryBest(DispatchContext):
     def __init__(self, records: object, **options: object) -> None:
         super().__init__()
         self.records = records
-        warnings.warn(f"a log of tuning is not used: {remedy('tvm.autotvm')}", stacklevel=2)
+        say_once("a log of tuning", f"is not used: {remedy('tvm.autotvm')}")
 
 
 def _infer_tile_size(data: Any, kernel: Any) -> int:
     raise NotImplementedError(f"CUDA's Winograd schedule is not available: {remedy('tvm.build')}")
 
 
+class ApplyGraphBest(ApplyHistoryBest):
+    """TVM's context that chose layouts and schedules of a whole graph from a log. The log is not used."""
+
+
+class ApplyFixedConfig(ApplyHistoryBest):
+    """TVM's context that used one schedule for all workloads. It is not used."""
+
+
 apply_history_best = ApplyHistoryBest
+apply_graph_best = ApplyGraphBest
 
 
 def llvm_version_major(allow_none: bool = False) -> int | None:
@@ -71,6 +79,17 @@ def have_fp16(compute_version: str) -> bool:
     return int(major) >= 6 or (int(major), int(minor or 0)) == (5, 3)
 
 
+def can_use_thrust(target: object, func_name: str) -> bool:
+    """Whether sorting calls NVIDIA's Thrust: it does not."""
+    return False
+
+
 def exists() -> bool:
     """Whether a library of operators is available: none is."""
     return False
+
+
+__all__ = [
+    "ApplyFixedConfig", "ApplyGraphBest", "ApplyHistoryBest", "DispatchContext", "FallbackContext",
+    "apply_graph_best", "apply_history_best",
+]  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any as _Any
 
 from . import adt_values as _adt_values
 from . import below as _below
+from . import frontend as _frontend
 from . import legacy_methods as _legacy_methods
 from . import namespace as _namespace
 from . import typed_numbers as _typed_numbers
@@ -37,7 +38,8 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm._ffi": (),
     "tvm._ffi.base": ("ir.errors:RelayError as TVMError",),
     "tvm.ir": (
-        "ir", "compat.serialize:save_json", "compat.serialize:load_json", "compat.tir:PrimExpr",
+        "compat.with_fields:structural_equal", "ir",
+        "compat.serialize:save_json", "compat.serialize:load_json", "compat.tir:PrimExpr",
         "ir.expr:Expr as RelayExpr",
         "ir.types:TypeConstraint", "ir.types:RefType as RelayRefType", "ir.expr:Function as BaseFunc",
         "compat.containers", "compat.nodes:make_node", "compat.nodes:EnvFunc",
@@ -85,8 +87,13 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.target": (
         "compat.devices:Target", "compat.devices:VirtualDevice", "compat.devices:create", "compat.targets",
     ),
-    "tvm.te": ("compat.tir:var", "compat.tir:size_var", "compat.tir:const", "compat.tir_sizes"),
+    "tvm.te": (
+        "compat.tir:var", "compat.tir:size_var", "compat.tir:const", "compat.tir_sizes",
+        "compat.forwarded.te",
+    ),
+    "tvm.te.hybrid": (),
     "tvm.testing": ("compat.testing",),
+    "tvm.testing.plugin": ("compat.testing_plugin",),
     "tvm.tir": (
         "compat.tir", "compat.tir_sizes", "ir.types:Any",
         "ops.layouts.layout:Layout", "ops.layouts.layout:layout",
@@ -96,14 +103,18 @@ _PLACES: dict[str, tuple[str, ...]] = {
         "transform:Pass as FunctionPass", "transform:Pass as ModulePass", "transform", "compat.older:PrintIR",
     ),
     "tvm.contrib": (),
-    "tvm.contrib.relay_viz": ("compat.relay_viz",),
+    "tvm.contrib.relay_viz": ("compat.relay_viz", "compat.relay_viz.dot", "compat.relay_viz.terminal"),
+    "tvm.contrib.relay_viz.dot": ("compat.relay_viz.dot",),
+    "tvm.contrib.relay_viz.interface": ("compat.relay_viz.interface",),
+    "tvm.contrib.relay_viz.node_edge_gen": ("compat.relay_viz.interface",),
+    "tvm.contrib.relay_viz.terminal": ("compat.relay_viz.terminal",),
     **_below.PLACES,
     "tvm.relay": (
         "compat.parsing", "compat.build:build", "transform:optimize", "relay",
         "compat.serialize:load_json", "compat.serialize:save_json",
         "compat.parameters:save_param_dict", "compat.parameters:load_param_dict",
         "compat.older:shape_var as ShapeVar", "compat.older:build_config", "compat.diagnostics:SpanCheck",
-        "compat.older:function_with_fields as FunctionWithFields",
+        "compat.older:function_with_fields as FunctionWithFields", "compat.with_fields",
         "ir.module:IRModule as Module", "ir.expr:Expr as ExprWithOp", "ir.expr:Expr as RelayExpr",
         "ir.expr:Expr as RelayNode", "ir.types:RefType as RelayRefType",
         "ir.identity:Id", "ir.types:is_dynamic",
@@ -122,14 +133,14 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.build_module": (
         "relay.build_module", "compat.build:build", "transform:optimize", "compat.older:build_config",
     ),
+    "tvm.relay.data_dep_optimization": (),
     "tvm.relay.dataflow_pattern": ("dataflow_pattern",),
     "tvm.relay.expr": (
-        "ir.expr", "ir.bind:bind", "ir.tuple_wrapper:TupleWrapper", "ir.expr:Expr as RelayExpr",
-        "ir.expr:Expr as RelayNode", "ir.expr:Expr as ExprWithOp",
+        "ir.expr", "compat.with_fields", "ir.bind:bind", "ir.tuple_wrapper:TupleWrapper",
+        "ir.expr:Expr as RelayExpr", "ir.expr:Expr as RelayNode", "ir.expr:Expr as ExprWithOp",
     ),
     "tvm.relay.expr_functor": ("ir.visitor", "ir.bind:bind"),
-    "tvm.relay.frontend": (),
-    "tvm.relay.frontend.common": ("compat.relay_testing:run_infer_type as infer_type",),
+    **_frontend.PLACES,
     "tvm.relay.function": ("ir.expr:Function", "compat.older:function_with_fields as FunctionWithFields"),
     "tvm.relay.module": ("ir.module:IRModule as Module",),
     "tvm.relay.loops": ("ir.loops",),
@@ -143,6 +154,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.op.annotation": ("relay.annotation",),
     "tvm.relay.annotation": ("relay.annotation",),
     "tvm.relay.op.vision": ("relay.vision",),
+    "tvm.relay.op.op_attrs": ("compat.attribute_classes",),
     "tvm.relay.op.op": ("ir.op", "relay.op:get", "compat.op_attributes"),
     "tvm.relay.op.reduce": ("relay.op",),
     "tvm.relay.op.tensor": ("relay.op",),
@@ -163,6 +175,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
         for name in _WORKLOADS
     },
     "tvm.relay.testing.byoc": ("compat.byoc",),
+    "tvm.relay.testing.tf": ("compat.testing_tf",),
     "tvm.relay.testing.init": (
         "compat.workloads:create_workload", "compat.workloads:Xavier", "compat.workloads:Constant",
         "compat.workloads:Initializer",
@@ -170,7 +183,9 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.testing.layers": ("compat.relay_layers",),
     "tvm.relay.testing.nat": ("compat.relay_testing",),
     "tvm.relay.testing.temp_op_attr": ("compat.op_attributes:TempOpAttr",),
-    "tvm.relay.transform": ("transform:Pass as FunctionPass", "transform", "compat.older:PrintIR"),
+    "tvm.relay.transform": (
+        "transform:Pass as FunctionPass", "transform", "compat.older:PrintIR", "compat.older:DivToMul",
+    ),
     "tvm.relay.transform.infer_layout_utils": ("ops.layouts.layout:InferCorrectLayoutOutput",),
     "tvm.relay.transform.mixed_precision": (
         "transform.mixed_precision.categories", "compat.mixed_precision",

@@ -199,6 +199,9 @@ class VirtualMachine:
             self._functions[func_name] = self._function(func_name)
         if not args and not kwargs and func_name in self._inputs:
             args, kwargs = self._inputs[func_name]
+        elif kwargs and not args:  # as in TVM, names that the function does not have are ignored
+            names = self.executable.get_function_params(func_name)
+            kwargs = {name: value for name, value in kwargs.items() if name in names}
         self._outputs = self._functions[func_name](*args, **kwargs)
         return self._outputs
 

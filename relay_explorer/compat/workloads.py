@@ -2,16 +2,15 @@
 parameters.
 
 They differ from TVM's. Their architectures are those of the papers, as in `relay_explorer.models`, so the
-names of weights and some operators are different. Parameters are drawn from a seeded generator: they are the
-same every time, but not TVM's. `NETS` has the function that builds each network, which old code calls
-`get_net`.
+names of weights and some operators are different. Parameters are drawn from NumPy's global generator after
+seeding it, as TVM did: they are the same every time, and those of a network that TVM's tests build are TVM's.
+`NETS` has the function that builds each network, which old code calls `get_net`.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,13 +58,18 @@ class Constant(Initializer):
 
 
 class Xavier(Initializer):
-    """Initializes after Glorot and Bengio (2010): weights uniform within ±√(magnitude / fan), where fan is
-    the mean of inputs and outputs; gamma and variance one, other vectors zero.
+    """Initializes after Glorot and Bengio (2010): weights uniform, or normal, within the scale √(magnitude /
+    fan); gamma and variance one, other vectors zero. Like TVM's, it draws from NumPy's global generator.
     """
 
-    def __init__(self, magnitude: float = 3.0, seed: int = 0) -> None:
-        self.magnitude = magnitude
-        self.seed = seed
+    def __init__(self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3.0) -> None:
+        if rnd_type not in ("uniform", "gaussian") or factor_type not in ("avg", "in", "out"):
+            raise ValueError(
+                f"Xavier draws uniform or gaussian, by avg, in or out, not {rnd_type}, {factor_type}"
+            )
+        self.rnd_type = rnd_type
+        self.factor_type = factor_type
+        self.magnitude = float(magnitude)
 
     def __call__(self, name: str, values: Any) -> None:
         import numpy
@@ -75,21 +79,26 @@ class Xavier(Initializer):
             values[...] = 1 if name.endswith(("gamma", "var")) else 0
             return
         receptive = math.prod(shape[2:])
-        bound = math.sqrt(self.magnitude / (receptive * (shape[0] + shape[1]) / 2))
-        random = numpy.random.default_rng([self.seed, zlib.crc32(name.encode())])
-        values[...] = random.uniform(-bound, bound, shape)
+        inputs, outputs = shape[1] * receptive, shape[0] * receptive
+        fan = {"avg": (inputs + outputs) / 2, "in": inputs, "out": outputs}[self.factor_type]
+        scale = math.sqrt(self.magnitude / fan)
+        uniform = self.rnd_type == "uniform"
+        values[...] = (
+            numpy.random.uniform(-scale, scale, shape) if uniform else numpy.random.normal(0, scale, shape)
+        )
 
 
 def create_workload(
     net: Function | IRModule, initializer: Callable[[str, Any], object] | None = None, seed: int = 0
 ) -> Workload:
     """Return the typed module of a network, and values for all parameters of `main` except its inputs
-    (`data`, `x`, `h`, `c`, and `x0`, `x1` …).
+    (`data`, `x`, `h`, `c`, and `x0`, `x1` …). Like TVM's function, it seeds NumPy's global generator.
     """
     import numpy
 
     module = InferType()(net if isinstance(net, IRModule) else IRModule.from_expr(net))
-    make = initializer or Xavier(seed=seed)
+    numpy.random.seed(seed)
+    make = initializer or Xavier()
     params = {}
     for var in module["main"].params:
         if var.name_hint in _INPUTS or (var.name_hint[:1] == "x" and var.name_hint[1:].isdigit()):

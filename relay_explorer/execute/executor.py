@@ -41,11 +41,12 @@ class Executor:
     def evaluate(self, expr: Expr | None = None, binds: Mapping[Var, object] | None = None) -> Any:
         """Evaluate `expr`, in which the variables of `binds` have values.
 
-        Tensors are returned as NDArrays (`.numpy()`), tuples as tuples, constructed values with
-        `.constructor`, `.tag` and `.fields`, cells with `.value`. A Function or GlobalVar, or `@main` where
-        `expr` is None, is returned as a Python function of such values, NumPy arrays and numbers, which take
-        the element types of the parameters; arguments may be given by name. Types are checked first: a
-        TypeInferenceError explains what is wrong. An ExecutionError says where a program failed at run time.
+        Tensors are returned as NDArrays (`.numpy()`), tuples as tuples (by the executor "graph" as lists),
+        constructed values with `.constructor`, `.tag` and `.fields`, cells with `.value`. A Function or
+        GlobalVar, or `@main` where `expr` is None, is returned as a Python function of such values, NumPy
+        arrays and numbers, which take the element types of the parameters; arguments may be given by name.
+        Types are checked first: a TypeInferenceError explains what is wrong. An ExecutionError says where a
+        program failed at run time.
         """
         interpreter = self.interpreter()
         if expr is None:
@@ -88,11 +89,16 @@ class FunctionValue(Wrapper):
     def __call__(self, *args: object, **kwargs: object) -> Any:
         values = self.arguments(args, kwargs)
         if isinstance(self.inner, Closure):
-            return to_result(self.interpreter.call(self.inner, values), self.from_function)
+            return self._result(self.interpreter.call(self.inner, values))
         slots = [Var(f"argument_{k}") for k in range(len(values))]
         callee = Var("callee")
         bindings = dict(zip([callee, *slots], [self.inner, *values]))
-        return to_result(self.interpreter.evaluate(Call(callee, slots), bindings), self.from_function)
+        return self._result(self.interpreter.evaluate(Call(callee, slots), bindings))
+
+    def _result(self, value: Value) -> Any:
+        """Convert a result. TVM's graph executor returned lists for tuples, which old code relies on."""
+        result = to_result(value, self.from_function)
+        return _listed(result) if self.converts else result
 
     def arguments(self, args: Sequence[object], named: Mapping[str, object]) -> list[Value]:
         """Convert a call's arguments to the interpreter's values, in order, and check their types."""
@@ -177,9 +183,12 @@ def in_order(names: Sequence[str], args: Sequence[object], named: Mapping[str, o
 
 
 def _numbered(argument: object, expected: Type | None, depth: int = 0) -> object:
-    """Give Python's own numbers in an argument, which have no element type, that of the parameter. A number
-    that the parameter cannot represent is left as it is, and is refused later.
+    """Give Python's own numbers in an argument, and lists of them for a tensor, which have no element type,
+    that of the parameter. A number that the parameter cannot represent is left as it is, and is refused
+    later.
     """
+    if isinstance(expected, TensorType) and type(argument) is list:
+        return _array_of(argument, expected.dtype)
     if isinstance(expected, TupleType) and isinstance(argument, (tuple, list)):
         if depth < MAX_TUPLE_DEPTH and len(argument) == len(expected.fields):
             return tuple([_numbered(a, w, depth + 1) for a, w in zip(argument, expected.fields)])
@@ -193,6 +202,26 @@ def _numbered(argument: object, expected: Type | None, depth: int = 0) -> object
             except (OverflowError, TypeError):
                 return argument
     return argument
+
+
+def _array_of(numbers: list[object], dtype: str) -> object:
+    """Return an array of nested lists of numbers; the list itself where it is not one, or has others than
+    `dtype` can represent.
+    """
+    import numpy
+
+    try:
+        array = numpy.array(numbers)
+        converted = array.astype(dtype)
+    except (ValueError, TypeError, OverflowError):
+        return numbers
+    exact = array.dtype.kind in "bif" and (converted.dtype.kind == "f" or bool((converted == array).all()))
+    return converted if exact else numbers
+
+
+def _listed(result: Any) -> Any:
+    """Return a result with lists for tuples."""
+    return [_listed(part) for part in result] if isinstance(result, tuple) else result
 
 
 def _type_of(value: Value, expected: Type | None) -> Type | None:

@@ -15,6 +15,7 @@ from types import ModuleType as _ModuleType
 
 from .. import analysis as analysis
 from .. import dataflow_pattern as dataflow_pattern
+from .. import frontends as _frontends
 from .. import ir as ir
 from .. import prelude as prelude
 from .. import transform as transform
@@ -95,6 +96,7 @@ from . import backend as backend
 from . import build_module as build_module
 from . import op as op
 
+frontend = _frontends
 ty = _types
 
 

@@ -72,9 +72,14 @@ def test_an_expression_used_twice_is_not_computed_twice() -> None:
 
 
 @pytest.mark.parametrize("importer", ["from_onnx", "from_pytorch", "from_tensorflow", "from_keras"])
-def test_importers_say_what_to_do_instead(importer: str) -> None:
-    with pytest.raises(AttributeError, match="there are no importers yet: write the program in Relay's text"):
-        getattr(relay.frontend, importer)
+def test_the_importers_are_there(importer: str) -> None:
+    assert getattr(relay.frontend, importer) is getattr(tvm.relay.frontend, importer)
+
+
+@pytest.mark.parametrize("importer", ["from_caffe", "from_paddle", "from_coreml"])
+def test_importers_of_other_frameworks_say_what_to_do_instead(importer: str) -> None:
+    with pytest.raises(AttributeError, match=r"convert the model to ONNX and use relay\.frontend\.from_onnx"):
+        getattr(tvm.relay.frontend, importer)
 
 
 class Operators(relay.ExprVisitor):

@@ -90,11 +90,11 @@ def test_the_lists_of_mixed_precision_are_those_of_the_declarations(hook: None) 
 
 def test_a_missing_name_says_what_took_its_place() -> None:
     with pytest.raises(AttributeError) as caught:
-        _ = tvm.relay.frontend.from_onnx
+        _ = tvm.relay.frontend.from_caffe
     assert str(caught.value) == (
-        "tvm.relay.frontend.from_onnx is not in relay_explorer's tvm: there are no importers yet: write the "
-        "program in Relay's text (relay.parse), build it with relay's operators, or take one of "
-        "relay_explorer.models"
+        "tvm.relay.frontend.from_caffe is not in relay_explorer's tvm: there are importers for ONNX, "
+        "PyTorch, TensorFlow, Keras, TFLite and MXNet: for another framework, convert the model to ONNX and "
+        "use relay.frontend.from_onnx"
     )
     with pytest.raises(AttributeError, match=r"did you mean tvm\.relay\.concatenate"):
         _ = tvm.relay.concatenat
@@ -102,13 +102,11 @@ def test_a_missing_name_says_what_took_its_place() -> None:
 
 def test_a_missing_module_says_what_took_its_place(hook: None) -> None:
     with pytest.raises(ModuleNotFoundError) as caught:
-        exec("import tvm.relay.frontend.onnx", {"__name__": "old"})
-    assert caught.value.name == "tvm.relay.frontend.onnx"
-    assert "there are no importers yet" in str(caught.value)
-    with pytest.raises(
-        ImportError, match=r"tvm\.autotvm\.LocalBuilder is not in .* measures several tilings"
-    ):
-        exec("from tvm.autotvm import LocalBuilder", {"__name__": "old"})
+        exec("import tvm.relay.frontend.caffe", {"__name__": "old"})
+    assert caught.value.name == "tvm.relay.frontend.caffe"
+    assert "convert the model to ONNX" in str(caught.value)
+    with pytest.raises(ImportError, match=r"tvm\.autotvm\.template is not in .* measures several tilings"):
+        exec("from tvm.autotvm import template", {"__name__": "old"})
 
 
 def leads_somewhere(name: str) -> bool:

@@ -51,5 +51,3 @@ def test_tuples_are_what_the_virtual_machine_called_adts() -> None:
 def test_the_importers_helper_that_infers() -> None:
     infer_type = tvm.relay.frontend.common.infer_type
     assert infer_type(relay.const(1.5)).checked_type == relay.scalar_type("float32")
-    with pytest.raises(AttributeError, match="there are no importers yet"):
-        _ = tvm.relay.frontend.from_onnx

@@ -174,7 +174,7 @@ def test_what_compat_does_not_have_says_so() -> None:
             "build",
             "relay_explorer.build compiles; old code's is relay_explorer.compat.tvm.relay.build",
         ),
-        (relay, "frontend", "there are no importers yet"),
+        (relay.frontend, "from_caffe", "it has from_exported_program, from_keras, from_mxnet"),
         (relay, "expr_functor", "did you mean tvm.relay.ExprFunctor?"),
         (relay.nn, "conv2dd", "did you mean tvm.relay.nn.conv2d"),
         (

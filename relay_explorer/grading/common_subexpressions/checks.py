@@ -47,7 +47,7 @@ def _key(node: Expr) -> Hashable | None:
 
 def _argument(arg: Expr) -> Hashable:
     if isinstance(arg, Constant) and not arg.data.shape:
-        return arg.data.dtype, arg.data.data
+        return arg.data
     return id(arg)
 
 

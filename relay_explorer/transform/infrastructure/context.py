@@ -18,6 +18,7 @@ CONFIGS = {
     "relay.max_function_args": "IntImm",
     "relay.PartialEvaluate.max_bindings": "IntImm",
     "relay.ToMixedPrecision.keep_orig_output_dtype": "IntImm",
+    "relay.frontend.fill_span": "IntImm",  # whether imported expressions point to their nodes
     "relay.backend.use_auto_scheduler": "IntImm",  # accepted from old code; there is no auto-scheduler
 }
 # Functions that return the values of options that a context does not set; other modules may add some.

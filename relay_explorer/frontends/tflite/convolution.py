@@ -1,0 +1,262 @@
+"""Converters of convolutions and dense layers.
+
+A quantized one subtracts the zero points, and computes with integers of 32 bits (64 for activations of 16
+bits, whose sums are larger), so that the sums are exact; their scale is that of the data times that of the
+weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...ir.errors import RelayError
+from ...ir.expr import Expr, const
+from ...ops import namespaces as relay
+from ..base.padding import same_padding
+from ..base.products import matmul, split_rows
+from .operation import Operation, converter
+from .quantization import centered
+
+_SAME = 0
+
+
+def _weight(op: Operation, index: int, form: str, axes: Sequence[int], shape: Sequence[int] = ()) -> Expr:
+    """Return the stored weights with their axes in another order, then in another shape."""
+    tensor = op.tensor(index)
+    if tensor.data is not None:
+        return op.frame.weight(
+            tensor, form, lambda values: values.transpose(axes).reshape(shape or values.transpose(axes).shape)
+        )
+    moved = relay.transpose(op.stored(index), axes)
+    return relay.reshape(moved, shape) if shape else moved
+
+
+def _is_quantized(op: Operation, weight: int, data: int) -> bool:
+    """Whether the operator computes with integers; raise a RelayError for a mixture."""
+    whole = "int" in op.dtype(weight)
+    if whole and "float" in op.dtype(data):
+        raise RelayError(
+            f"{op.name} has weights of {op.dtype(weight)} and data of {op.dtype(data)}: TensorFlow Lite "
+            "quantizes the data anew in every run (dynamic range quantization), which cannot be imported",
+            help=[
+                "convert the model with float16 weights, or with a representative_dataset, which quantizes "
+                "the data too"
+            ],
+        )
+    if whole and (op.tensor(data).quantization is None or op.tensor(weight).quantization is None):
+        raise RelayError(f"{op.name} has integers without scales")
+    return whole
+
+
+def _linear(
+    op: Operation,
+    data: int,
+    weight: int,
+    bias: int,
+    arranged: Expr,
+    product: Callable[[Expr, Expr, str], Expr],
+) -> Expr:
+    """Return product(data, weights) plus the bias along the last axis, activated: real values, which the
+    importer quantizes. `arranged` are the weights in the order that the product needs.
+    """
+    if not _is_quantized(op, weight, data):
+        result = product(op.stored(data), arranged, "")
+        if op.has(bias):
+            result = relay.nn.bias_add(result, op.real(bias), axis=op.context.rank(result) - 1)
+        return op.activated(result)
+    import numpy as np
+
+    wide = "int64" if op.dtype(data) == "int16" else "int32"
+    of_data, of_weight = op.tensor(data).quantization, op.tensor(weight).quantization
+    assert of_data is not None
+    assert of_weight is not None
+    if len(set(of_weight.zero_point)) > 1:
+        raise RelayError("weights whose channels have different zero points cannot be imported")
+    weights = relay.cast(arranged, wide)
+    if of_weight.zero_point[0]:
+        weights = relay.subtract(weights, const(of_weight.zero_point[0], wide))
+    sums = product(centered(op.context, op.stored(data), of_data, wide), weights, wide)
+    if op.has(bias):
+        sums = relay.nn.bias_add(sums, relay.cast(op.stored(bias), wide), axis=op.context.rank(sums) - 1)
+    scale = np.asarray(of_weight.scale, np.float64) * of_data.scale[0]
+    scales = const(np.asarray(scale if len(scale) > 1 else scale[0], np.float32))
+    return op.activated(relay.multiply(relay.cast(sums, "float32"), scales))
+
+
+def _strides(op: Operation) -> tuple[int, int]:
+    return _positive(op, "stride_h"), _positive(op, "stride_w")
+
+
+def _positive(op: Operation, name: str) -> int:
+    value = int(op.attr(name, 1))
+    if value < 1:
+        raise RelayError(f"`{name}` is {value}; it must be positive")
+    return value
+
+
+def _dilation(op: Operation) -> tuple[int, int]:
+    return _positive(op, "dilation_h_factor"), _positive(op, "dilation_w_factor")
+
+
+def _padding(
+    op: Operation, data: int, kernel: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
+) -> tuple[int, ...]:
+    if int(op.attr("padding")) != _SAME:
+        return (0,) * (2 * len(kernel))
+    return same_padding(op.shape(data)[1:-1], kernel, strides, dilation)
+
+
+def _real(op: Operation) -> None:
+    """Let the importer quantize the result if it is quantized."""
+    op.mode = "real"
+
+
+@converter("CONV_2D", mode="own")
+def _conv_2d(op: Operation) -> Expr:
+    outputs, height, width, inputs = op.extents(1, (0, 1, 2, 3))
+    (channels,) = op.extents(0, (3,))
+    if inputs < 1 or channels % inputs:
+        raise RelayError(f"{channels} channels cannot be convolved with a filter of {inputs} channels")
+    groups = channels // inputs
+    strides, dilation = _strides(op), _dilation(op)
+    padding = _padding(op, 0, (height, width), strides, dilation)
+
+    def product(data: Expr, weight: Expr, dtype: str) -> Expr:
+        return relay.nn.conv2d(
+            data, weight, strides, padding, dilation, groups=groups, channels=outputs,
+            kernel_size=(height, width), data_layout="NHWC", kernel_layout="HWIO", out_dtype=dtype,
+        )  # fmt: skip
+
+    result = _linear(op, 0, 1, 2, _weight(op, 1, "HWIO", (1, 2, 3, 0)), product)
+    _real(op)
+    return result
+
+
+@converter("DEPTHWISE_CONV_2D", mode="own")
+def _depthwise_conv_2d(op: Operation) -> Expr:
+    _, height, width, outputs = op.extents(1, (0, 1, 2, 3))
+    (channels,) = op.extents(0, (3,))
+    if channels < 1 or outputs % channels:
+        raise RelayError(f"a depthwise convolution of {channels} channels cannot have {outputs} outputs")
+    strides, dilation = _strides(op), _dilation(op)
+    padding = _padding(op, 0, (height, width), strides, dilation)
+    layout = "HWOI" if channels > 1 else "HWIO"  # with one channel it is an ordinary convolution
+
+    def product(data: Expr, weight: Expr, dtype: str) -> Expr:
+        return relay.nn.conv2d(
+            data, weight, strides, padding, dilation, groups=channels, channels=outputs,
+            kernel_size=(height, width), data_layout="NHWC", kernel_layout=layout, out_dtype=dtype,
+        )  # fmt: skip
+
+    shape = (height, width, channels, outputs // channels)
+    result = _linear(op, 0, 1, 2, _weight(op, 1, layout, (1, 2, 0, 3), shape), product)
+    _real(op)
+    return result
+
+
+def _transposed(
+    extents: Sequence[int], result: Sequence[int], kernel: Sequence[int], strides: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the padding and the output padding with which a transposed convolution has the extents
+    `result`.
+    """
+    before, after, extra = [], [], []
+    for extent, wanted, size, stride in zip(extents, result, kernel, strides):
+        whole = (extent - 1) * stride + size
+        total = max(whole - wanted, 0)
+        before.append(total // 2)
+        after.append(total - total // 2)
+        extra.append(max(wanted - whole, 0))
+    return (*before, *after), tuple(extra)
+
+
+@converter("TRANSPOSE_CONV", mode="own")
+def _transpose_conv(op: Operation) -> Expr:
+    outputs, height, width, _ = op.extents(1, (0, 1, 2, 3))
+    strides = _strides(op)
+    wanted = op.ints(0, "the output shape")
+    padding, extra = _transposed(op.extents(2, (1, 2)), wanted[1:3], (height, width), strides)
+
+    def product(data: Expr, weight: Expr, dtype: str) -> Expr:
+        result = relay.nn.conv2d_transpose(
+            relay.transpose(data, (0, 3, 1, 2)), weight, strides, padding, channels=outputs,
+            kernel_size=(height, width), output_padding=extra, out_dtype=dtype,
+        )  # fmt: skip
+        return relay.transpose(result, (0, 2, 3, 1))
+
+    result = _linear(op, 2, 1, 3, _weight(op, 1, "IOHW", (3, 0, 1, 2)), product)
+    _real(op)
+    return result
+
+
+def _volume(op: Operation) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    strides = tuple([_positive(op, f"stride_{axis}") for axis in "dhw"])
+    return strides, tuple([_positive(op, f"dilation_{axis}_factor") for axis in "dhw"])
+
+
+@converter("CONV_3D", mode="own")
+def _conv_3d(op: Operation) -> Expr:
+    *kernel, inputs, outputs = op.extents(1, range(5))
+    (channels,) = op.extents(0, (4,))
+    if inputs < 1 or channels % inputs:
+        raise RelayError(f"{channels} channels cannot be convolved with a filter of {inputs} channels")
+    strides, dilation = _volume(op)
+    padding = _padding(op, 0, kernel, strides, dilation)
+
+    def product(data: Expr, weight: Expr, dtype: str) -> Expr:
+        return relay.nn.conv3d(
+            data, weight, strides, padding, dilation, groups=channels // inputs, channels=outputs,
+            kernel_size=kernel, data_layout="NDHWC", kernel_layout="DHWIO", out_dtype=dtype,
+        )  # fmt: skip
+
+    result = _linear(op, 0, 1, 2, op.stored(1), product)
+    _real(op)
+    return result
+
+
+@converter("CONV_3D_TRANSPOSE", mode="own")
+def _conv_3d_transpose(op: Operation) -> Expr:
+    *kernel, outputs, _ = op.extents(1, range(5))
+    strides, dilation = _volume(op)
+    if any(factor != 1 for factor in dilation):
+        raise RelayError("a transposed convolution with dilation cannot be imported")
+    wanted = op.ints(0, "the output shape")
+    padding, extra = _transposed(op.extents(2, (1, 2, 3)), wanted[1:4], kernel, strides)
+
+    def product(data: Expr, weight: Expr, dtype: str) -> Expr:
+        result = relay.nn.conv3d_transpose(
+            relay.transpose(data, (0, 4, 1, 2, 3)), weight, strides, padding, channels=outputs,
+            kernel_size=kernel, output_padding=extra, out_dtype=dtype,
+        )  # fmt: skip
+        return relay.transpose(result, (0, 2, 3, 4, 1))
+
+    result = _linear(op, 2, 1, 3, _weight(op, 1, "IODHW", (4, 3, 0, 1, 2)), product)
+    _real(op)
+    return result
+
+
+@converter("FULLY_CONNECTED", mode="own")
+def _fully_connected(op: Operation) -> Expr:
+    if int(op.attr("weights_format")):
+        raise RelayError("FULLY_CONNECTED with shuffled weights cannot be imported")
+    units, features = op.extents(1, (0, 1))
+    keeps = bool(op.attr("keep_num_dims", False)) and op.rank(0) > 2
+
+    def product(data: Expr, weight: Expr, dtype: str) -> Expr:
+        rows = relay.reshape(data, (-1, features))
+        result = relay.nn.dense(rows, weight, units=units, out_dtype=dtype)
+        return split_rows(op.context, result, data) if keeps else result
+
+    result = _linear(op, 0, 1, 2, op.stored(1), product)
+    _real(op)
+    return result
+
+
+@converter("BATCH_MATMUL")
+def _batch_matmul(op: Operation) -> Expr:
+    left, right, dtype = op[0], op[1], op.result().dtype
+    if op.result().quantization is None and dtype == "int32":  # integers without scales
+        left, right = relay.cast(op.stored(0), dtype), relay.cast(op.stored(1), dtype)
+    elif "int" in op.dtype(1) and "float" in op.dtype(0):
+        _is_quantized(op, 1, 0)  # refuses it
+    return matmul(op.context, left, right, bool(op.attr("adj_x", False)), bool(op.attr("adj_y", False)))

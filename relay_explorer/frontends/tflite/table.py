@@ -1,0 +1,24 @@
+"""All converters by operator: importing the modules registers them."""
+
+from __future__ import annotations
+
+from . import (
+    control,
+    convolution,
+    create,
+    detection,
+    elementwise,
+    indexing,
+    pooling,
+    quantizing,
+    recurrent,
+    reduction,
+    shape,
+    slicing,
+)
+from .operation import CONVERTERS
+
+__all__ = [
+    "CONVERTERS", "control", "convolution", "create", "detection", "elementwise", "indexing", "pooling",
+    "quantizing", "recurrent", "reduction", "shape", "slicing",
+]  # fmt: skip
