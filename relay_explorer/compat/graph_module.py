@@ -227,8 +227,8 @@ def read_slots(program: Executable) -> set[int] | None:
     pending: list[Any] = [graph.result]
     while pending:
         nest = pending.pop()
-        if isinstance(nest, int):
-            read.add(nest)
+        if nest and isinstance(nest[0], int):  # a tensor's number and its shape
+            read.add(nest[0])
         else:
             pending.extend(nest)
     for step in graph.steps:

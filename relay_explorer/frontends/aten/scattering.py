@@ -21,6 +21,8 @@ def _scattered(ctx: Aten, x: Expr, dim: int, index: Expr, source: Value, reducti
     """Combine the elements of `x` at indices along an axis with those of `source`."""
     dtype, rank = ctx.dtype(x), ctx.rank(x)
     sizes = ctx.sizes(index)
+    if 0 in sizes:
+        return x  # no index: PyTorch then accepts any number of axes
     updates = cut(ctx, source, sizes) if isinstance(source, Expr) and ctx.rank(source) else None
     if updates is None:
         updates = ctx.full(sizes, source, dtype)

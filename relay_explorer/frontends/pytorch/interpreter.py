@@ -133,6 +133,7 @@ class Interpreter:
         else:
             values = [self.plain(value) for value in inputs]
         args = bind(schema, values) if schema is not None and conversion is not None else values
+        if schema is not None:
             args = [value for value, argument in zip(args, schema.arguments) if not is_out(argument)]
         described = self.describe(node, schema, args)
         result = self.converted(described, kind, conversion, args)
