@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import evaluation
 from benchmarks.common import report, table
 from benchmarks.imported_networks import NETWORKS
 
@@ -161,6 +162,7 @@ def main() -> None:
                 print(threads, name, results[threads][name], file=sys.stderr, flush=True)
     if programs == PROGRAMS and len(names) == len(NETWORKS) and counts == (1, 2):
         report("imported.md", "\n\n".join(tabled(threads, results[threads]) for threads in counts))
+        evaluation.main()
 
 
 if __name__ == "__main__":

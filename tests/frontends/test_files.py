@@ -129,7 +129,7 @@ def test_a_state_dict_is_refused_and_never_unpickled(folder: Path, name: str) ->
 def test_an_archive_of_something_else_lists_its_entries(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("readme.txt", "")
-    with pytest.raises(ModelFileError, match=r"it has readme\.txt"):
+    with pytest.raises(ModelFileError, match=r"it contains readme\.txt"):
         recognized(tmp_path / "x.zip")
     np.savez(tmp_path / "x.npz", a=np.zeros(1))
     with pytest.raises(ModelFileError, match="has NumPy arrays, but no model"):
@@ -156,7 +156,7 @@ def test_models_are_opened_and_compute_what_they_did(folder: Path) -> None:
 
 
 def test_the_shapes_of_a_torchscript_program_must_be_given(folder: Path) -> None:
-    with pytest.raises(RelayError, match=r"does not say the shapes of its inputs \(`x`\)") as caught:
+    with pytest.raises(RelayError, match=r"does not record the shapes of its inputs \(`x`\)") as caught:
         open_model(folder / "torchscript.bin")
     assert "give them: --shape x=1,3,224,224" in caught.value.help
     opened = open_model(folder / "torchscript.bin", {"x": (2, 6)})

@@ -9,6 +9,7 @@ from ...ir import const
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ops import namespaces as relay
+from ..base.pool_windows import PoolWindows, rounded_up
 from .context import Aten
 from .convolution import batched, per_axis
 from .registry import aten
@@ -49,14 +50,21 @@ def max_pool(
     """Take the maximum of each window; data may lack the batch axis."""
     window = per_axis(ctx, kernel, axes, "kernel_size")
 
+    strides = _strides(ctx, stride, window, axes)
+    dilations = per_axis(ctx, dilation, axes, "dilation")
+    pads = per_axis(ctx, padding, axes, "padding") * 2
+
     def convert(data: Expr) -> Expr:
+        windows = PoolWindows(window, pads, False)
+        if ceil:
+            windows = rounded_up(ctx.shape(data)[2:], window, strides, dilations, pads, counted=False)
         return _MAX[axes](
             data,
-            pool_size=tuple(window),
-            strides=tuple(_strides(ctx, stride, window, axes)),
-            dilation=tuple(per_axis(ctx, dilation, axes, "dilation")),
-            padding=tuple(per_axis(ctx, padding, axes, "padding") * 2),
-            ceil_mode=bool(ceil),
+            pool_size=tuple(windows.kernel),
+            strides=tuple(strides),
+            dilation=tuple(dilations),
+            padding=tuple(windows.pads),
+            ceil_mode=windows.ceil,
         )
 
     return batched(ctx, x, axes + 2, convert)
@@ -88,12 +96,17 @@ def average_pool(
             for extent in window:
                 size *= extent
             return relay.multiply(mean, const(size / divisor, ctx.dtype(mean)))
+        windows = PoolWindows(window, pads * 2, False)
+        if ceil:
+            dims = ctx.shape(data)[2:]
+            counted = bool(count_include_pad)
+            windows = rounded_up(dims, window, strides, [1] * axes, pads * 2, counted)
         return _AVERAGE[axes](
             data,
-            pool_size=tuple(window),
+            pool_size=tuple(windows.kernel),
             strides=tuple(strides),
-            padding=tuple(pads * 2),
-            ceil_mode=bool(ceil),
+            padding=tuple(windows.pads),
+            ceil_mode=windows.ceil,
             count_include_pad=bool(count_include_pad),
         )
 

@@ -11,11 +11,12 @@ from ...ir.errors import RelayError
 from ...ir.expr import Call, Constant, Expr, const
 from ...ir.ndarray import NDArray
 from ...ops import namespaces as relay
+from ..base.pool_windows import last_start
 from ..base.source import Node
 from .graph import Graph
 from .registry import Inputs, converter
 from .tools import constant_integers, is_float, number, operand, operands, optional
-from .windows import Window, last_start
+from .windows import Window
 
 _MAX: tuple[Callable[..., Call], ...] = (relay.nn.max_pool1d, relay.nn.max_pool2d, relay.nn.max_pool3d)
 _MEAN: tuple[Callable[..., Call], ...] = (relay.nn.avg_pool1d, relay.nn.avg_pool2d, relay.nn.avg_pool3d)
@@ -41,9 +42,9 @@ def _max_pool(g: Graph, node: Node, inputs: Inputs) -> Sequence[Expr]:
     data, pads = window.padding(g, node, x, lowest)
     if len(node.outputs) > 1 and node.outputs[1]:
         return _max_with_indices(g, node, x, window, pads)
-    pads, ceil = window.rounding(g, node, data, pads, counted=False)
+    kernel, pads, ceil = window.rounding(g, node, data, pads, counted=False)
     pool = _MAX[window.rank - 1](
-        data, pool_size=window.kernel, strides=window.strides, dilation=window.dilations, padding=pads,
+        data, pool_size=kernel, strides=window.strides, dilation=window.dilations, padding=pads,
         ceil_mode=ceil,
     )  # fmt: skip
     return [pool]
@@ -142,9 +143,9 @@ def _average_pool(g: Graph, node: Node, inputs: Inputs) -> Expr:
             "the windows",
             help=["give the shape of the input: shape={…}"],
         )
-    pads, ceil = window.rounding(g, node, data, pads, counted=include)
+    kernel, pads, ceil = window.rounding(g, node, data, pads, counted=include)
     return _MEAN[window.rank - 1](
-        data, pool_size=window.kernel, strides=window.strides, dilation=window.dilations, padding=pads,
+        data, pool_size=kernel, strides=window.strides, dilation=window.dilations, padding=pads,
         ceil_mode=ceil, count_include_pad=include,
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
 from ..base.errors import ModelFileError
+from ..base.pool_windows import PoolWindows, rounded_up
 from ..base.source import Node
 from .graph import Graph
 from .tools import extent_of, shape_vector, text
@@ -66,45 +67,12 @@ class Window:
             return x, begins + [total - begin for total, begin in zip(numbers, begins)]
         return self._padded(g, x, totals, upper, fill), none
 
-    def rounding(
-        self, g: Graph, node: Node, x: Expr, pads: list[int], counted: bool
-    ) -> tuple[list[int], bool]:
-        """Return the padding of a pool, and whether it rounds its extents up. In ONNX's ceil_mode no window
-        starts in the padding after the data; where rounding up would add one, extents are rounded down.
-        `counted` says that padding counts in a mean, so that it cannot be enlarged instead.
-        """
+    def rounding(self, g: Graph, node: Node, x: Expr, pads: list[int], counted: bool) -> PoolWindows:
+        """Return the windows of a pool over `x`, in ceil_mode or not; see `rounded_up`."""
         if not g.attr(node, "ceil_mode", 0):
-            return pads, False
+            return PoolWindows(self.kernel, pads, False)
         dims = g.context.shape(x)[2:]
-        pads = list(pads)
-        rounded: list[bool] = []
-        for axis, dim in enumerate(dims):
-            before, after = pads[axis], pads[axis + self.rank]
-            stride, reach = self.strides[axis], self.reach[axis]
-            if stride + after <= reach:
-                rounded.append(True)
-            elif isinstance(dim, int):
-                ceiling = -(-(dim + before + after - reach) // stride) + 1
-                rounded.append(last_start(dim, before, after, stride, reach) == ceiling)
-            else:
-                raise RelayError(
-                    f"ceil_mode of {node.op} depends on the extent of axis {axis + 2}, which is unknown",
-                    help=["give the shape of the input: shape={…}"],
-                )
-        if all(rounded) or not any(rounded):
-            return pads, all(rounded)
-        if counted:
-            raise RelayError(f"ceil_mode of {node.op} that rounds only some extents up cannot be imported")
-        for axis, up in enumerate(rounded):
-            dim = dims[axis]
-            if up and isinstance(dim, int):
-                count = last_start(
-                    dim, pads[axis], pads[axis + self.rank], self.strides[axis], self.reach[axis]
-                )
-                pads[axis + self.rank] = (
-                    (count - 1) * self.strides[axis] + self.reach[axis] - dim - pads[axis]
-                )
-        return pads, False
+        return rounded_up(dims, self.kernel, self.strides, self.dilations, pads, counted)
 
     def _total(self, g: Graph, x: Expr, axis: int, stride: int, reach: int) -> Expr:
         """Return the padding of an axis whose extent is known only at run time."""
@@ -126,9 +94,3 @@ class Window:
             amounts += [half, rest] if upper else [rest, half]
         width = relay.reshape(shape_vector(g, amounts), (self.rank + 2, 2))
         return relay.nn.pad(x, width, const(fill, g.context.dtype(x)))
-
-
-def last_start(dim: int, before: int, after: int, stride: int, reach: int) -> int:
-    """Return the number of windows in ceil_mode: none starts in the padding after the data."""
-    count = -(-(dim + before + after - reach) // stride) + 1
-    return count - 1 if (count - 1) * stride >= dim + before else count

@@ -56,7 +56,6 @@ def test_stored_tests_pass_or_are_refused_with_a_reason() -> None:
     check([run(case) for case in cases], TABLE)
 
 
-@pytest.mark.slow
 def test_generated_tests_of_the_newest_opset_pass_or_are_refused_with_a_reason() -> None:
     check([run(case) for case in generated()], NEWEST)
 
