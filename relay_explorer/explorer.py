@@ -130,7 +130,7 @@ class Explorer:
 
 def explore(
     x: object,
-    view: str | None = None,
+    view: str | Sequence[object] | None = None,
     state: str | None = None,
     title: str | None = None,
     name: str | None = None,
@@ -146,7 +146,7 @@ def explore(
     or the path of a file that contains a program or a model of ONNX, PyTorch, TensorFlow, Keras, TFLite or
     MXNet. It may also be such a model itself: what an importer returns, an `onnx.ModelProto`, a
     `torch.export.ExportedProgram`, a Keras model, or a PyTorch module, which is imported for example inputs,
-    `args`. A list of modules is shown as versions of one program, aligned by their structure.
+    `args`, which may be its second argument. A list of modules is shown as versions of one program, aligned by their structure.
 
     `view` is one of the following. The default is "types" for an inference, "evaluation" for an evaluation
     (`execute.record`), "lowering" for a measurement, "pipeline" for a list, and "ir" for everything else.
@@ -190,8 +190,15 @@ def explore(
     """
     if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise ValueError(f"an explorer cannot be named {name!r}: use letters, digits, `-` and `_`")
+    if view is not None and not isinstance(view, str):  # explore(model, args)
+        if len(args):
+            raise TypeError("explore takes the arguments of a model once: explore(model, args)")
+        args = view if isinstance(view, (tuple, list)) else (view,)  # one tensor stands for a tuple of it
+        view = None
     if isinstance(x, list) and len(x) > 1 and all(isinstance(module, IRModule) for module in x):
         return _compared(x, view, state, title, name)
+    if is_pytorch(x) and not isinstance(args, (tuple, list)):
+        args = (args,)
     if is_pytorch(x) and len(args):
         heading = title or type(x).__name__
         x, arrays = from_pytorch(x, args)

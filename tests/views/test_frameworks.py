@@ -76,6 +76,15 @@ def test_a_pytorch_module_with_example_inputs() -> None:
     assert ran.failure is None
 
 
+def test_the_arguments_of_a_module_may_come_second() -> None:
+    model, data = torch.nn.Linear(4, 2), torch.ones(3, 4)
+    expected = explore(model, args=(data,)).view.summary
+    assert explore(model, (data,)).view.summary == expected
+    assert explore(model, data).view.summary == expected  # type: ignore[arg-type]  # one tensor, as model(data)
+    with pytest.raises(TypeError, match="once"):
+        explore(model, (data,), args=(data,))
+
+
 def test_a_scripted_module_with_example_inputs() -> None:
     import warnings
 
