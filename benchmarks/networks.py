@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import evaluation
 from benchmarks.common import report, table
 from relay_explorer.ir.narrow import as_tensor_type
 
@@ -189,6 +190,7 @@ def main() -> None:
             print(threads, name, results[name], file=sys.stderr, flush=True)
         text.append(tabled(threads, results))
     report("networks.md", "\n\n".join(text))
+    evaluation.main()
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import evaluation
 from benchmarks.common import report, table
 from benchmarks.recurrent_models import (
     CELL_NETWORKS,
@@ -156,6 +157,7 @@ def main() -> None:
         text.append(f"{title}:\n\n{table(headings, rows_of(times, names))}")
         print(text[-1], file=sys.stderr, flush=True)
     report("recurrent.md", "\n\n".join(text))
+    evaluation.main()
 
 
 if __name__ == "__main__":

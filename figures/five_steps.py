@@ -6,7 +6,7 @@ from figures.canvas import Canvas, Figure
 
 WIDTH, HEIGHT = 480, 500
 STEPS = (
-    ("1  Python builds a program", "hue-blue", ("relay.nn.conv2d(x, kernels, …)",)),
+    ("1  The model becomes a program", "hue-blue", ("relay.nn.conv2d(x, kernels, …)",)),
     ("2  Type inference finds the shapes", "hue-olive", ("%4 = nn.conv2d(%3, …)",
      "   : Tensor[(1, 16, 10, 10), float32]")),
     ("3  The program is a graph with costs", "hue-teal", ("480,000 operations, 2,400 weights",)),
@@ -34,7 +34,7 @@ def draw(c: Canvas) -> None:
 
 FIGURE = Figure(
     "five_steps", WIDTH, HEIGHT, "Five steps from Python to instructions",
-    """Boxes from top to bottom for the second convolution of LeNet. Step 1, Python builds a program:
+    """Boxes from top to bottom for the second convolution of LeNet. Step 1, the model becomes a program:
     relay.nn.conv2d. Step 2, type inference finds the shape 1, 16, 10, 10. Step 3, the graph has costs:
     480,000 operations and 2,400 weights. Step 4, passes make one kernel of convolution, bias and ReLU. Step
     5, the kernel becomes loops, over 10 pixels and 8 lanes, and the loops become instructions such as

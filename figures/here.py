@@ -51,6 +51,7 @@ CHAPTERS: dict[str, tuple[int, int, str]] = {
     "25": (RUN, RUN, "executors"),
     "25b": (RUN, RUN, "memory management"),
     "26": (LOOPS, CODE, "choosing a schedule by measuring"),
+    "33": (MODEL, RUN, "what all of it is worth"),
 }
 
 

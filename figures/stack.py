@@ -51,7 +51,7 @@ def _row(c: Canvas, y: float, cells: tuple[tuple[str, bool], ...]) -> None:
 
 def draw(c: Canvas) -> None:
     c.text(LEFT, 22, "A model", size=14, bold=True, colour="soft")
-    _row(c, 34, (("text", True), ("Python", True), ("ONNX", False), ("PyTorch", False)))
+    _row(c, 34, (("text", True), ("Python", True), ("PyTorch", True), ("a file", True)))
     y = 72.0
     for level in LEVELS:
         c.line((WIDTH / 2, y + 3), (WIDTH / 2, y + 27), edge="soft", arrow=True)
@@ -61,14 +61,12 @@ def draw(c: Canvas) -> None:
     _row(c, y + 30, tuple((chip, True) for chip in CHIPS))
     c.box(LEFT, HEIGHT - 26, 18, 18, fill="known-bg", edge="known", radius=4)
     c.text(LEFT + 27, HEIGHT - 12, "✓ in this edition", size=13.5)
-    c.box(236, HEIGHT - 26, 18, 18, edge="edge", dashed=True, radius=4)
-    c.text(263, HEIGHT - 12, "planned", size=13.5)
 
 
 FIGURE = Figure(
     "stack", WIDTH, HEIGHT, "The compiler stack",
-    """From top to bottom: a model comes as text or from Python (both in this edition), later also from
-    ONNX and PyTorch. It becomes a Relay module. Type inference finds its shapes, and passes rewrite it.
+    """From top to bottom: a model comes as text, from Python, from PyTorch, or from a file, such as one of
+    ONNX. It becomes a Relay module. Type inference finds its shapes, and passes rewrite it.
     Groups of operators become loops, and loops become code for CPU, GPU and ARM. All of this is in this
     edition.""",
     draw,

@@ -26,6 +26,11 @@ ROOT = Path(__file__).parents[1]
 COMPILES = re.compile(
     r"relay_explorer\.(build\(|lower\b)|view=\"(lowering|machine)\"|^import tvm$", re.MULTILINE
 )
+# The same for the extra of each framework.
+FRAMEWORKS = {
+    "onnx": re.compile(r"\bfrom_onnx\b"),
+    "torch": re.compile(r"^import torch$", re.MULTILINE),
+}
 
 
 def executable_pages(root: Path = ROOT) -> Iterator[Path]:
@@ -60,9 +65,14 @@ def notebook(page: Path, root: Path = ROOT) -> str:
 
 
 def first_cell(parts: list[Any]) -> str:
-    """Return the cell that installs the package, with TVM if a cell compiles."""
+    """Return the cell that installs the package, with TVM if a cell compiles, and with the frameworks that
+    cells import.
+    """
     code = "\n".join(part["source"] for part in parts if part["cell_type"] == "code")
-    return _project.install_cell("notebook,compile" if COMPILES.search(code) else "notebook")
+    extras = ["notebook"]
+    extras += ["compile"] if COMPILES.search(code) else []
+    extras += [name for name, used in FRAMEWORKS.items() if used.search(code)]
+    return _project.install_cell(",".join(extras))
 
 
 def _cell(kind: str, source: str, tags: list[str], number: int) -> dict[str, Any]:

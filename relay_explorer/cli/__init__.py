@@ -1,4 +1,4 @@
-"""The command `relay-explorer`: explorers, compiler and importers from a shell.
+"""The command `relay-explorer`: use the explorers, the compiler and the importers from a shell.
 
 Each command is a module that adds its parser with `add(commands)` and sets `run` on it, a function from the
 parsed arguments to the exit status.

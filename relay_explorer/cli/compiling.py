@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
         help="the file to write: .so for a library, compiled ahead of time, or .rx (default: FILE.so with "
         "--executor aot, otherwise FILE.rx)",
     )
-    parser.add_argument("--name", help="the beginning of the names in the C interface (default: FILE's)")
+    parser.add_argument("--name", help="the prefix of the names in the C interface (default: FILE's name)")
     add_build_options(parser, ("graph", "vm", "aot"))
     add_import_options(parser)
 
@@ -68,7 +68,7 @@ def _compile(parsed: argparse.Namespace) -> int:
 
 
 def _chosen(parsed: argparse.Namespace) -> tuple[str | None, str | None]:
-    """Return the executor and the output, each determined by the other if it is not given."""
+    """Return the executor and the output; if one is not given, derive it from the other."""
     executor, output = parsed.executor, parsed.output
     suffix = Path(output).suffix if output else ""
     if suffix == LIBRARY:
@@ -81,10 +81,11 @@ def _chosen(parsed: argparse.Namespace) -> tuple[str | None, str | None]:
     if suffix == ARCHIVE and executor == "aot":
         raise RelayError(
             "a program that is compiled ahead of time is a library (.so)",
-            help=[f"-o {Path(output).with_suffix(LIBRARY)}"],
+            help=[f"write a library: -o {Path(output).with_suffix(LIBRARY)}"],
         )
     if output and suffix not in (LIBRARY, ARCHIVE):
         raise RelayError(
-            f"the output `{output}` is neither a library (.so) nor an archive (.rx)", help=["-o model.so"]
+            f"the output `{output}` is neither a library (.so) nor an archive (.rx)",
+            help=["choose one by the suffix, for example -o model.so"],
         )
     return executor, output

@@ -26,7 +26,7 @@ def report(programs: Sequence[Program], names: Sequence[str], view: PipelineView
         if len(changed) > most:
             lines.append(f"… {len(changed) - most:,} more lines, which the page shows")
         if not changed:
-            lines.append("the programs are the same, but for the names of variables")
+            lines.append("the programs are equal up to the names of variables")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 

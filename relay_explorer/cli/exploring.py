@@ -41,10 +41,10 @@ def add(commands: Any) -> None:
         _explore,
     )
     parser.add_argument(
-        "program", metavar="FILE", help=f"{PROGRAM_HELP}; or a measurement that `profile` saved"
+        "program", metavar="FILE", help=f"{PROGRAM_HELP}; or a measurement that `profile` wrote"
     )
     parser.add_argument(
-        "others", metavar="OTHER", nargs="*", help="other versions of the program, which are compared with it"
+        "others", metavar="OTHER", nargs="*", help="other versions of the program, to compare with it"
     )
     kinds = views()
     parser.add_argument(
@@ -112,7 +112,7 @@ def _explore(parsed: argparse.Namespace) -> int:
     )
     view = parsed.view or ("lowering" if measured else "ir")
     if measured and view != "lowering":
-        raise RelayError("a measurement is shown as a run", help=["leave out --view"])
+        raise RelayError("a measurement can only be shown as a run", help=["leave out --view"])
     _check_options(view, parsed)
     options: dict[str, Any] = {"measure": parsed.measure, "kernel": _kernels(parsed.kernel)}
     if measured:

@@ -1,4 +1,4 @@
-"""The inputs of a run: from files, or random."""
+"""Read the inputs of a run from files, or generate random ones."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def _archive(path: str, names: Sequence[str]) -> dict[str, Array]:
     if not isinstance(loaded, dict):
         loaded = {"": loaded}
     if len(loaded) == 1 and len(names) == 1 and names[0] not in loaded:
-        return {names[0]: next(iter(loaded.values()))}  # only one can be meant
+        return {names[0]: next(iter(loaded.values()))}  # the only possible match
     unknown = [name for name in loaded if name not in names]
     if unknown:
+        arrays = ", ".join(f"`{name}`" for name in unknown[:8])
         raise RelayError(
-            f"`{path}` has arrays that are no inputs: {', '.join(f'`{name}`' for name in unknown[:8])}",
-            help=[_listed(names)],
+            f"`{path}` has arrays that the program does not take: {arrays}", help=[_listed(names)]
         )
     return loaded
 
@@ -68,7 +68,7 @@ def _loaded(path: str) -> Array | dict[str, Array]:
         with loaded:
             return {name: loaded[name] for name in loaded.files}
     except (ValueError, EOFError, zipfile.BadZipFile, MemoryError) as problem:
-        raise RelayError(f"`{path}` is no .npy or .npz file that can be read: {problem}") from None
+        raise RelayError(f"`{path}` cannot be read as a .npy or .npz file: {problem}") from None
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -85,7 +85,9 @@ def random_input(name: str, type_: Type | None, seed: int, shape: Sequence[int |
     import numpy as np
 
     if not isinstance(type_, TensorType):
-        raise RelayError(f"the input `{name}` is a `{type_}`, for which there are no random values")
+        raise RelayError(
+            f"the input `{name}` has the type `{type_}`; random values can only be generated for tensors"
+        )
     dims = _sizes(name, type_, shape)
     count = 1
     for dim in dims:
@@ -141,5 +143,5 @@ def main_arguments(
 
 
 def joined(names: Iterable[str]) -> str:
-    """Write names for a message."""
+    """Join names for a message."""
     return ", ".join(names)

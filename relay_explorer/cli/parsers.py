@@ -32,8 +32,8 @@ def add_import_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="INPUT=1,3,224,224",
-        help="the shape of an input of a model that is imported; a dimension may be a name, which stands for "
-        "any size, or `?` (once for each input)",
+        help="the shape of an input of an imported model; a dimension may be a name, which stands for any "
+        "size, or `?` (once for each input)",
     )
     parser.add_argument(
         "--dtype",
@@ -54,8 +54,8 @@ def add_build_options(parser: argparse.ArgumentParser, executors: tuple[str, ...
     parser.add_argument(
         "--executor",
         choices=executors,
-        help="what runs the kernels: the graph executor, the virtual machine, or, ahead of time, C (default: "
-        "the first that can run the program)",
+        help="what runs the kernels: the graph executor, the virtual machine, or C code compiled ahead of "
+        "time (default: the first that can run the program)",
     )
     parser.add_argument(
         "--opt-level",
@@ -74,7 +74,7 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE.npz|INPUT=FILE.npy",
-        help="inputs by name from NumPy's files (may be repeated); the others are random",
+        help="inputs by name, from NumPy files (may be repeated); the other inputs are random",
     )
     parser.add_argument(
         "--seed", type=int, default=0, help="the seed of random inputs (default: 0)", metavar="N"

@@ -34,7 +34,10 @@ def add(commands: Any) -> None:
         "--repeat", type=int, default=10, metavar="N", help="the number of runs (default: 10)"
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="a page (.html) or a measurement (.json) of a run"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="the file to write: a page (.html) or a measurement (.json) of a run",
     )
     parser.add_argument("--title", help="the heading of the page (default: FILE's name)")
     add_input_options(parser)

@@ -1,4 +1,4 @@
-"""Load the program that a command is about: a model's file, a text, or a model of the package."""
+"""Load the program that a command works on: a model's file, Relay text, or a model of the package."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def load(text: str, parsed: argparse.Namespace) -> Program:
             raise RelayError(f"`{text}` is a {kind}", help=[_USES[kind]])
         if kind == files.RELAY and (shapes or dtypes):
             raise RelayError(
-                "--shape and --dtype are for models that are imported; a Relay program has types"
+                "--shape and --dtype apply only to imported models: a Relay program declares its types"
             )
         with waiting(f"importing {path.name}"):
             opened = files.open_model(text, shapes, dtypes)
@@ -55,13 +55,13 @@ def load(text: str, parsed: argparse.Namespace) -> Program:
 
 
 _USES = {
-    files.EXECUTABLE: "it can be run and profiled: relay-explorer run FILE",
-    files.MEASUREMENT: "it can be shown: relay-explorer explore FILE",
+    files.EXECUTABLE: "run or profile it: relay-explorer run FILE",
+    files.MEASUREMENT: "show it: relay-explorer explore FILE",
 }
 
 
 def kind_of(text: str) -> str:
-    """Return the format of a file; the empty text if there is no such file."""
+    """Return the format of a file, or "" if there is no such file."""
     path = Path(text)
     return files.recognized(path) if text != "-" and path.is_file() else ""
 
@@ -77,7 +77,9 @@ def shapes_of(texts: Sequence[str]) -> dict[str, list[int | str]]:
     for text in texts:
         name, equals, dims = text.rpartition("=")
         if not equals or not name:
-            raise RelayError(f"--shape {text} has no name of an input", help=["--shape input=1,3,224,224"])
+            raise RelayError(
+                f"--shape {text} does not name an input", help=["for example --shape input=1,3,224,224"]
+            )
         shapes[name] = [_dim(dim.strip(), text) for dim in dims.strip("()[] ").split(",") if dim.strip()]
     return shapes
 
@@ -88,7 +90,8 @@ def _dim(text: str, whole: str) -> int | str:
     if text == "?" or text.isidentifier():
         return text
     raise RelayError(
-        f"{text!r} in --shape {whole} is no dimension", help=["it is a number, a name for any size, or `?`"]
+        f"{text!r} in --shape {whole} is not a dimension",
+        help=["a dimension is a number, a name that stands for any size, or `?`"],
     )
 
 

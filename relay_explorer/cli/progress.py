@@ -1,4 +1,4 @@
-"""Progress on a terminal: what is being done, and for how long."""
+"""Show on a terminal which step is in progress, and for how long."""
 
 from __future__ import annotations
 

@@ -41,11 +41,11 @@ def add(commands: Any) -> None:
         "program", metavar="FILE", help=f"{PROGRAM_HELP}; or a program that `compile` wrote (.rx, .so)"
     )
     add_input_options(parser)
-    parser.add_argument("--output", metavar="OUT.npz", help="a file for the results")
+    parser.add_argument("--output", metavar="OUT.npz", help="the file to write the results to")
     parser.add_argument(
         "--top", type=int, default=5, metavar="N", help="the number of classes to print (default: 5)"
     )
-    parser.add_argument("--labels", metavar="FILE", help="the names of the classes, one a line")
+    parser.add_argument("--labels", metavar="FILE", help="a file with the names of the classes, one per line")
     add_build_options(parser, ("graph", "vm", "aot", "interpreter"))
     add_import_options(parser)
 
@@ -125,10 +125,10 @@ def _range(array: Array) -> str:
     if array.dtype == bool:
         return f"{int(array.sum()):,} true"
     if array.dtype.kind not in "fiu":
-        return "no numbers"
+        return "not numeric"
     wrong = int(array.size - np.isfinite(array).sum()) if array.dtype.kind == "f" else 0
     if wrong == array.size:
-        return "no finite number"
+        return "no finite numbers"
     finite = array[np.isfinite(array)] if wrong else array
     text = f"from {_number(finite.min())} to {_number(finite.max())}, mean {_number(finite.mean())}"
     return f"{text}, {wrong:,} not finite" if wrong else text

@@ -42,7 +42,7 @@ class LocalRunner(_Options):
 
 
 class RPCRunner(_Options):
-    """Measures candidates on another machine, which is never connected to."""
+    """Measures candidates on another machine. No connection to it is opened."""
 
 
 class LocalRPCMeasureContext(_Options):
@@ -125,7 +125,7 @@ class SearchTask:
 
     def __init__(self, *args: Any, **options: Any) -> None:
         raise RelayError(
-            "a single tensor expression is not scheduled here",
+            "the search for a schedule of a single tensor expression is not available",
             help=[remedy("tvm.autotvm") or "", remedy("tvm.build") or ""],
         )
 

@@ -54,7 +54,7 @@ class LocalRunner(Runner):
 
 
 class RPCRunner(Runner):
-    """Measures candidates on another machine, which is never connected to."""
+    """Measures candidates on another machine. No connection to it is opened."""
 
 
 def measure_option(builder: Any, runner: Any) -> dict[str, Any]:

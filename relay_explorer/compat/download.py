@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlparse
 
 
 def __getattr__(name: str) -> Path:
-    if name == "TEST_DATA_ROOT_PATH":  # read anew, because tests change the variable
+    if name == "TEST_DATA_ROOT_PATH":  # not read at import, because tests change the variable
         return folders()[0]
     raise AttributeError(name)
 
@@ -78,8 +78,8 @@ def _file_name(url: str) -> str:
 
 def _candidates(url: str, names: list[str]) -> list[Path]:
     parts = urlparse(url)
-    found = [Path(unquote(parts.path))] if parts.scheme == "file" else []
-    return [*found, *(folder / name for folder in folders() for name in names if name)]
+    named = [Path(unquote(parts.path))] if parts.scheme == "file" else []
+    return [*named, *(folder / name for folder in folders() for name in names if name)]
 
 
 def _missing(url: str, target: Path) -> FileNotFoundError:

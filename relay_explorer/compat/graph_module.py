@@ -216,7 +216,7 @@ def parameter_types(program: Executable) -> list[Type | None]:
 
 
 def read_slots(program: Executable) -> set[int] | None:
-    """Return the numbers of the tensors that a graph reads; None for other programs."""
+    """Return the indices of the tensors that a graph reads; None for other programs."""
     from ..execute.graph import Branch, Copy
     from ..lower.runtime.executable import GraphExecutable
 

@@ -13,8 +13,8 @@ from .libraries import load_module
 
 
 class LocalSession:
-    """Acts like a connection to another machine, and is this one: files that are uploaded are copied to a
-    folder, from which modules are loaded.
+    """Offers the interface of a connection to another machine, for this machine: uploading copies a file to a
+    folder, and modules are loaded from there.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class LocalSession:
 
 def _refuse(what: str) -> RelayError:
     return RelayError(
-        f"{what} is not available: relay_explorer runs programs only on the machine that it runs on",
+        f"{what} is not available: relay_explorer runs programs only on its own machine",
         help=[
             "rpc.LocalSession() runs them here, with the same interface",
             "for another machine, build with executor='aot' and a target, and copy the library there: "

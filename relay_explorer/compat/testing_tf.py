@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+_COLLECTION = "https://github.com/dmlc/web-data/raw/main/tensorflow/models/"
+
 __all__ = ["AddShapesToGraphDef", "ProcessGraphDefParam", "convert_to_list", "get_workload", "vmobj_to_list"]
 
 
@@ -48,17 +50,29 @@ def AddShapesToGraphDef(session: Any, out_node: Any) -> Any:  # noqa: N802  # as
 
 
 def get_workload(model_path: str, model_sub_path: str | None = None) -> Any:
-    """Return the GraphDef of a model of TVM's collection, which must have been fetched before: see
-    `tvm.contrib.download`. `model_sub_path` is the file within an archive, unpacked beside it.
+    """Return the GraphDef of a model of TVM's collection, or of an address, which must have been fetched
+    before: see `tvm.contrib.download`. `model_sub_path` is the file within an archive, which is read without
+    unpacking it, or beside a file that is no archive.
     """
     import os
+    import tarfile
 
     from tensorflow.compat.v1 import GraphDef
 
     from .download import download_testdata
 
-    url = f"https://github.com/dmlc/web-data/raw/main/tensorflow/models/{model_path}"
-    path = download_testdata(url, model_path, module=["tf", "models"])
+    is_address = model_path.startswith(("http://", "https://"))
+    url = model_path if is_address else _COLLECTION + model_path
+    name = os.path.basename(model_path) if is_address else model_path
+    path = download_testdata(url, name, module=["tf", "official" if is_address else "models"])
+    if model_sub_path is not None and tarfile.is_tarfile(path):
+        with tarfile.open(path) as archive:
+            members = {os.path.normpath(member.name): member for member in archive if member.isfile()}
+            member = members.get(os.path.normpath(model_sub_path))
+            content = archive.extractfile(member) if member is not None else None
+            if content is None:
+                raise FileNotFoundError(f"{path} has no file {model_sub_path}, but {', '.join(members)}")
+            return GraphDef.FromString(content.read())
     if model_sub_path is not None:
         path = os.path.join(os.path.dirname(path), model_sub_path)
     with open(path, "rb") as file:

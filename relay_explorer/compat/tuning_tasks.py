@@ -69,16 +69,16 @@ def tasks_of(
     calls. With `ops`, only calls of these operators count.
     """
     chosen = None if ops is None else {str(getattr(op, "name", op)) for op in ops}
-    found: dict[tuple[str, ...], Task] = {}
+    tasks: dict[tuple[str, ...], Task] = {}
     weights: dict[tuple[str, ...], int] = {}
     for mod, values in zip(mods, params, strict=True):
         module = typed_module(IRModule.from_expr(mod), values)
         for _, function in module.functions.items():
             for call in _calls(function, chosen):
                 task = Task(call, target)
-                found.setdefault(task.workload, task)
+                tasks.setdefault(task.workload, task)
                 weights[task.workload] = weights.get(task.workload, 0) + 1
-    return list(found.values()), [weights[key] for key in found]
+    return list(tasks.values()), [weights[key] for key in tasks]
 
 
 def _calls(function: Expr, chosen: set[str] | None) -> list[Call]:

@@ -145,7 +145,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.module": ("ir.module:IRModule as Module",),
     "tvm.relay.loops": ("ir.loops",),
     "tvm.relay.op": ("relay.op", "ir.op", "compat.op_attributes"),
-    "tvm.relay.op._make": ("relay.op",),
+    "tvm.relay.op._make": ("relay.op", "compat.op_make:variance as _variance"),
     "tvm.relay.op.contrib": (),
     "tvm.relay.op.contrib.register": ("compat.pattern_tables",),
     "tvm.relay.op.image": ("relay.image",),

@@ -35,7 +35,7 @@ class TVMCModel:
 
 
 class TVMCPackage:
-    """A compiled model, or the file of one, which contains machine code: load only files that you trust."""
+    """A compiled model, or its file. The file contains machine code: load only files that you trust."""
 
     def __init__(
         self, package_path: str | os.PathLike[str] | None = None, library: Factory | None = None
@@ -86,7 +86,7 @@ def load(
 def tune(
     tvmc_model: TVMCModel, target: Any = "llvm", tuning_records: str | None = None, **options: Any
 ) -> str | None:
-    """Warn that nothing is tuned; return the path of an empty log, if one is named."""
+    """Warn that nothing is tuned; if a log is named, create an empty one and return its path."""
     say_untuned("tvmc.tune")
     if tuning_records is not None:
         touch(tuning_records)

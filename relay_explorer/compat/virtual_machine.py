@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..execute.vm import VMProgram, compile_program, program_text
 from ..ir.errors import RelayError
-from ..ir.expr import Function
+from ..ir.expr import Function, Var
 from ..ir.module import IRModule
+from ..ir.types import TensorType, Type
 from ..lower.executor import CompilingExecutor
 from ..transform import PassContext, optimize
 from .arrays import DeviceArray, array
@@ -225,7 +226,7 @@ class VirtualMachine:
             var = exe.ir_mod.get_global_var(name)
             if name != "main" or exe.compiled is None:
                 return CompilingExecutor("vm", exe.ir_mod, target=exe.target).evaluate(var)
-            return _Function(exe.compiled)
+            return _Function(exe.compiled, exe.ir_mod[var].params)
         if name != "main":
             raise RelayError(f"only `@main` of a loaded program can be called, not `@{name:.60}`")
         return _Function(exe._compiled("program"))
@@ -281,13 +282,33 @@ class VirtualMachine:
 
 
 class _Function:
-    """Calls `@main` of a compiled program for old code: results are arrays of `tvm.nd`."""
+    """Calls `@main` of a compiled program for old code: results are arrays of `tvm.nd`.
 
-    def __init__(self, exe: Built) -> None:
+    `params` are its parameters if they are known. TVM's virtual machine did not compare the shapes of
+    arguments with theirs, so old code leaves out axes of extent 1, or adds some.
+    """
+
+    def __init__(self, exe: Built, params: Sequence[Var] = ()) -> None:
         self.exe = exe
+        self.types = [param.type_annotation for param in params]
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        return _arrays(self.exe(*args, **named))
+        missing = len(args) - len(self.types)
+        fitting = [_fitting(arg, type_) for arg, type_ in zip(args, [*self.types, *[None] * missing])]
+        return _arrays(self.exe(*fitting, **named))
+
+
+def _fitting(value: Any, type_: Type | None) -> Any:
+    """Return an argument with the shape that a parameter has if they differ in axes of extent 1 alone."""
+    shape = getattr(value, "shape", None)
+    if not isinstance(type_, TensorType) or not type_.is_static or not isinstance(shape, tuple):
+        return value
+    expected = type_.concrete_shape
+    if shape == expected or [n for n in shape if n != 1] != [n for n in expected if n != 1]:
+        return value
+    import numpy
+
+    return numpy.asarray(value).reshape(expected)
 
 
 def _arrays(value: Any) -> Any:

@@ -77,9 +77,9 @@ def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
 
 
 def _place(span: Span) -> tuple[Any, ...]:
-    """Return what identifies a place; that of an imported expression is the name of its node alone."""
-    if (node := node_of(span)) is not None:
-        return (node.name, 0, 0, 0, 0)
+    """Return what identifies a place; that of an imported expression is its name alone."""
+    if node_of(span) is not None:
+        return (span.source_name, 0, 0, 0, 0)
     return (span.source.name, span.line, span.end_line, span.column, span.end_column)
 
 

@@ -1,10 +1,10 @@
-"""Importers: models of ONNX, PyTorch, TensorFlow, Keras, TFLite and MXNet become Relay.
+"""Import models of ONNX, PyTorch, TensorFlow, Keras, TFLite and MXNet.
 
     from relay_explorer import relay
     mod, params = relay.frontend.from_onnx("model.onnx")
 
-Each importer needs the package that reads its format (the extras `onnx`, `torch`, `keras`, `tflite`), which
-it imports when it is called; those of TensorFlow and MXNet need only protobuf or nothing.
+Each importer needs the package that reads its format (the extras `onnx`, `torch`, `keras`, `tflite`), and
+loads it only when it is called. TensorFlow's importer needs only protobuf, and MXNet's no other package.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     mod, params, format = open_model("model.onnx")
 
-A file's name is not looked at: `model.bin` with an ONNX model in it is an ONNX model.
+The name of a file does not matter: `model.bin` with an ONNX model in it is an ONNX model.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ _WHOLE_MODEL = (
     "export the whole model: torch.onnx.export(model, args, path), or torch.export.save(program, path)"
 )
 
-_PICKLE = "a Python pickle, such as torch.save writes, which could execute anything, so it is not read"
+_PICKLE = "a Python pickle, such as torch.save writes: reading it could execute any code, so it is refused"
 _REFUSED = {
     b"\x80\x02": _PICKLE,
     b"\x80\x03": _PICKLE,
@@ -156,14 +156,14 @@ def _archive(path: Path) -> str:
     if "data.pkl" in inner:
         raise ModelFileError(
             f"`{path}` was written by torch.save: a state_dict or another pickled object. It has no graph, "
-            "and unpickling it could execute anything",
+            "and unpickling it could execute any code",
             help=[_WHOLE_MODEL, "or torch.jit.trace(model, args).save(path)"],
         )
     if names and all(name.endswith(".npy") for name in names):
         raise ModelFileError(f"`{path}` has NumPy arrays, but no model")
     shown = ", ".join(names[:4])
     raise ModelFileError(
-        f"`{path}` is a zip archive, but none that a framework saves a model in: it has {shown}"
+        f"`{path}` is a zip archive, but no framework saves models in this form: it contains {shown}"
     )
 
 
@@ -284,7 +284,7 @@ def _torchscript(
         called = ", ".join(f"`{name}`" for name in names)
         options = " ".join(f"--shape {name}=1,3,224,224" for name in names)
         raise RelayError(
-            f"a TorchScript program does not say the shapes of its inputs ({called})",
+            f"a TorchScript program does not record the shapes of its inputs ({called})",
             help=[f"give them: {options}", "or export with torch.export.save, which keeps them"],
         )
     infos: list[tuple[str, Anything]] = []
@@ -361,7 +361,9 @@ def _literal(name: str) -> str:
 
 def _no_dtype(dtype: Anything, what: str) -> None:
     if dtype:
-        raise RelayError(f"{what} has the element types of its inputs", help=["leave out --dtype"])
+        raise RelayError(
+            f"{what} declares the element types of its inputs itself", help=["leave out --dtype"]
+        )
 
 
 def _relay_shapes(shapes: Shapes) -> dict[str, tuple[Dim, ...]] | None:

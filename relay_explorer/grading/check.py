@@ -25,6 +25,8 @@ EXERCISES = (
     "map_and_fold",
     "count_operators",
     "leaky_relu",
+    "operator_converter",
+    "loop_to_function",
     "type_relation",
     "unification",
     "shape_analysis",

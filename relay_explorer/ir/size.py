@@ -237,8 +237,14 @@ def _divided(term: tuple[Factors, Number], by: tuple[Factors, Number]) -> tuple[
     (factors, factor), (below, divisor) = term, by
     if not (isinstance(factor, int) and isinstance(divisor, int)) or factor % divisor:
         return None
-    left = _times(factors, below, -1)
-    return None if any(power < 0 for _, power in left) else (left, factor // divisor)
+    left = quotient_of(factors, below)
+    return None if left is None else (left, factor // divisor)
+
+
+def quotient_of(factors: Factors, by: Factors) -> Factors | None:
+    """Divide two products of names; return None where there is a remainder."""
+    left = _times(factors, by, -1)
+    return None if any(power < 0 for _, power in left) else left
 
 
 def _parts(a: object, b: object) -> tuple[Value, Value]:

@@ -33,13 +33,14 @@ class TupleWrapper:
     def __getitem__(self, index: int) -> Expr:
         if not -self.size <= index < self.size:
             raise IndexError(f"there is no field {index}: the tuple has {self.size} fields")
-        return TupleGetItem(self.tuple_value, index % self.size)
+        return TupleGetItem(self.tuple_value, index % self.size, self.tuple_value.span)
 
     def __len__(self) -> int:
         return self.size
 
     def __iter__(self) -> Iterator[Expr]:
-        return (TupleGetItem(self.tuple_value, index) for index in range(self.size))
+        span = self.tuple_value.span
+        return (TupleGetItem(self.tuple_value, index, span) for index in range(self.size))
 
     def __repr__(self) -> str:
         return f"TupleWrapper({self.tuple_value!r}, {self.size})"

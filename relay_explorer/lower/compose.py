@@ -17,7 +17,8 @@ from ..ir.nest import leaves, nested
 from ..ir.op import Op, OpPattern
 from ..ir.types import TensorType, Type
 from ..ir.walk import post_order
-from ..ops.te.lowered import Lowered, Lowering, Sizes, Tensors
+from ..ops.te.lowered import Lowered, Lowering, Tensors
+from ..ops.te.sizes import Sizes
 from ..typing import infer_types
 from . import tvm_types
 from .lowering import is_users, lowering_of, tensor_types
@@ -123,6 +124,7 @@ def compose(function: Function, target: Target, name: str = "kernel") -> Compose
 
 def _composed(function: Function, target: Target, name: str) -> Composed:
     composer = _Composer(target)
+    composer.sizes.bind([type_ for param in function.params for type_ in tensor_types(param.checked_type)])
     inputs: list[Anything] = []
     for param in function.params:
         value = composer.placeholder(param.name_hint, param.checked_type)

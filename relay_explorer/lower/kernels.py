@@ -12,13 +12,12 @@ from typing import Any
 
 from ..ir.expr import Expr, Function
 from ..ir.op import Op
-from ..ir.size import Size
 from ..ir.walk import post_order
 from ..text import astext
 from .cache import store as cache
 from .codegen.levels import kernel_name
 from .codegen.process_pool import POOL, Request, compiled_here
-from .lowering import is_users, tensor_types
+from .lowering import is_users
 from .runtime.host_kernel import needs_host
 from .runtime.kernel import Kernel
 from .targets.target import Target
@@ -67,15 +66,12 @@ def _text(function: Function) -> str:
 def _entry_in_process(function: Function) -> dict[str, Any]:
     """Return the entry of a kernel that is not compiled in a worker process, {} for others. It is a kernel
     that runs on the host, or one that its text does not fully describe, because it uses operators with
-    user-defined lowerings or symbolic sizes.
+    user-defined lowerings.
     """
     if needs_host(function):
         return {"host": True, "function": function}
     ops = [node for node in post_order(function) if isinstance(node, Op)]
-    own = any(map(is_users, ops))
-    types = [t for p in function.params for t in tensor_types(p.checked_type)]
-    named = any(isinstance(size, Size) for t in types for size in t.shape)
-    return {"function": function, "rule": "in this process"} if own or named else {}
+    return {"function": function, "rule": "in this process"} if any(map(is_users, ops)) else {}
 
 
 def _compile(

@@ -14,7 +14,11 @@ TOLERANCE = 1e-5  # a position this close below an integer counts as that intege
 
 @dataclass(frozen=True)
 class Resizing:
-    """The attributes of `image.resize2d` that determine the interpolation."""
+    """The attributes of `image.resize2d` that determine the interpolation.
+
+    With `single_precision`, positions of `tf_crop_and_resize` are rounded to float32 after each operation,
+    as in TensorFlow: the last position in a box that ends at the image's border may then lie beyond it.
+    """
 
     method: str
     coordinate_transformation_mode: str
@@ -22,6 +26,7 @@ class Resizing:
     extrapolation_value: float = 0.0
     cubic_alpha: float = -0.5
     cubic_exclude: int = 0
+    single_precision: bool = False
 
 
 def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, ...]) -> Array:
@@ -41,7 +46,10 @@ def resized(attrs: Anything, x: Array, size: tuple[int, ...], roi: tuple[float, 
     y, outside = x.astype("float64"), np.zeros((1,) * x.ndim, bool)
     for axis, extent in enumerate(size):
         span = (roi[axis], roi[axis + axes]) if cropping else (0.0, 1.0)
-        positions = _positions(attrs.coordinate_transformation_mode, x.shape[axis + 2], extent, span)
+        if getattr(attrs, "single_precision", False):
+            positions = _single_positions(x.shape[axis + 2], extent, span)
+        else:
+            positions = _positions(attrs.coordinate_transformation_mode, x.shape[axis + 2], extent, span)
         weights = _weights(attrs, positions, x.shape[axis + 2])
         y = np.moveaxis(np.tensordot(y, weights, (axis + 2, 1)), -1, axis + 2)
         if cropping:
@@ -67,6 +75,15 @@ def _positions(mode: str, extent: int, count: int, span: tuple[float, float]) ->
         first, last = span[0] * (extent - 1), span[1] * (extent - 1)
         return first + i * ((last - first) / (count - 1)) if count > 1 else i + (first + last) / 2
     raise ValueError(f'coordinate_transformation_mode is "{mode[:40]}", which is not known')
+
+
+def _single_positions(extent: int, count: int, span: tuple[float, float]) -> Array:
+    """Return the positions of `tf_crop_and_resize`, computed in float32 in the order of TensorFlow."""
+    low, high, last = (np.float32(value) for value in (*span, extent - 1))
+    if count == 1:
+        return np.array([0.5 * float(low + high) * float(last)], "float32").astype("float64")
+    step = (high - low) * last / np.float32(count - 1)
+    return (low * last + np.arange(count, dtype="float32") * step).astype("float64")
 
 
 def _weights(attrs: Anything, places: Array, extent: int) -> Array:

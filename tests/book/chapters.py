@@ -6,6 +6,7 @@ import ast
 import contextlib
 import importlib
 import io
+import linecache
 import re
 import sys
 from collections.abc import Iterator
@@ -56,7 +57,7 @@ def own_pocket() -> Iterator[None]:
 
 
 def _executed(page: str) -> tuple[dict[str, Any], tuple[str, ...], tuple[object, ...]]:
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"__name__": "__main__"}  # as in a notebook
     printed: list[str] = []
     shown: list[object] = []
     for cell in cells(page):
@@ -67,12 +68,14 @@ def _executed(page: str) -> tuple[dict[str, Any], tuple[str, ...], tuple[object,
             printed.append(out.getvalue())
             shown.append(None)
             continue
+        file = f"<{page}, cell {len(printed)}>"  # TorchScript reads the source of what it compiles
+        linecache.cache[file] = len(cell), None, cell.splitlines(keepends=True), file
         tree = ast.parse(cell)
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            exec(compile(tree, page, "exec", dont_inherit=True), names)
+            exec(compile(tree, file, "exec", dont_inherit=True), names)
             value = (
-                eval(compile(ast.Expression(as_a(ast.Expr, last).value), page, "eval"), names)
+                eval(compile(ast.Expression(as_a(ast.Expr, last).value), file, "eval"), names)
                 if last
                 else None
             )

@@ -78,6 +78,15 @@ ASKED = {
         "what-are-the-pitfalls-of-writing-a-visitor-or-a-mutator",
         "can-relay-compute-gradients",
     ],
+    "people with a model of their own": [
+        "can-i-import-a-model-from-pytorch-tensorflow-or-onnx",
+        "what-can-i-do-if-my-model-does-not-import",
+        "why-do-the-numbers-differ-in-the-last-digits",
+        "can-an-imported-model-accept-any-batch-size",
+        "what-happened-to-the-if-in-my-model",
+        "how-do-i-compare-my-model-with-another-program",
+    ],
+    "people who read an evaluation": ["do-the-results-still-hold"],
 }
 
 

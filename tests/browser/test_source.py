@@ -28,7 +28,9 @@ def marked(page: Page, side: str) -> list[str]:
 
 def test_the_first_frame_tells_what_became_of_the_model(open_view: Opener) -> None:
     page = open_view(sample("net"))
-    assert say(page).startswith("The ONNX model has 16 nodes: 10 became expressions, 4 constants, 2 nothing.")
+    assert say(page).startswith(
+        "The ONNX model has 16 nodes: 10 became expressions, 4 became constants, 2 have no expression."
+    )
     expect(nodes(page).filter(has_text="weights")).to_contain_text("2 rows")
     expect(page.locator(".map-program .row").filter(has_text="%0 = nn.conv2d")).to_contain_text("conv")
 
@@ -62,8 +64,8 @@ def test_stepping_says_what_became_of_each_node(open_view: Opener) -> None:
     press(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight")
     assert say(page).startswith("Conv /net/layer/0/conv became nn.conv2d.")
     press(page, "n")
-    assert say(page).startswith("Dropout /net/layer/0/drop is no expression of the program.")
-    assert "passes a value on unchanged" in say(page)
+    assert say(page).startswith("Dropout /net/layer/0/drop has no expression in the program.")
+    assert "returns its operand unchanged" in say(page)
     press(page, "N", "Escape")
     assert say(page).startswith("Dropout")
 

@@ -6,16 +6,23 @@ import importlib
 import inspect
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+import torch
 
 from relay_explorer import relay
 from relay_explorer.compat import install, tvm, uninstall
+from relay_explorer.frontends import from_pytorch
 from relay_explorer.ir.span import SourceName, Span
+from tests.frontends.onnx.support import model, value
+from tests.frontends.pytorch.helpers import traced
 
 DATA = Path(__file__).parents[1] / "data" / "mxnet"
 common: Any = tvm.relay.frontend.common
@@ -137,6 +144,42 @@ def test_spans_are_filled_unless_switched_off() -> None:
     assert tvm.ir.structural_equal(marked, unmarked)
 
 
+def test_spans_of_onnx_have_the_names_that_old_code_compares() -> None:
+    nodes = [
+        onnx.helper.make_node("MatMul", ["x", "x"], ["h"], name="first"),
+        onnx.helper.make_node("Mul", ["h", "w"], ["y"], name="second"),
+    ]
+    proto = model(nodes, [value("x", [2, 2])], ["y"], {"w": np.ones((2, 2), "float32")})
+    main: Any = relay.frontend.from_onnx(proto)[0]["main"]
+    dense, weight = main.body.args
+    names = {part: part.span.source_name for part in (main.params[0], dense, weight, main.body)}
+    assert list(names.values()) == ["first.x", "first", "second.w", "second"]
+    for part, name in names.items():
+        assert tvm.ir.structural_equal(part.span, Span(SourceName(name), 0, 0, 0, 0))
+    assert (main.ret_type.shape, dense.attrs.out_dtype) == ((2, 2), "float32")
+
+
+def test_spans_of_pytorch_have_the_names_that_old_code_compares() -> None:
+    linear = torch.nn.Sequential(torch.nn.Linear(3, 2))
+    main = from_pytorch(traced(linear, [torch.ones(1, 3)]), [("x", (1, 3))])[0]["main"]
+    names = [str(param.span.source_name) for param in main.params if param.span is not None]
+    assert names == ["aten::linear_0.x", "aten::linear_0.weight", "aten::linear_0.bias"]
+
+
+def test_fields_of_a_wrapped_tuple_have_its_span() -> None:
+    call = relay.split(relay.var("x", shape=(2,)), 2).astuple()
+    span = Span(SourceName("node"), 0, 0, 0, 0)
+    pair = tvm.relay.expr.TupleWrapper(tvm.relay.expr.CallWithFields(call, span=span), 2)
+    assert [field.span for field in pair] == [pair[0].span, pair[1].span] == [span, span]
+
+
+def test_the_variance_of_a_known_mean() -> None:
+    x = relay.var("x", shape=(2, 3))
+    mean = relay.mean(x, [1], keepdims=True, exclude=True)
+    made = tvm.relay.op._make._variance(x, mean, [1], False, True, True)
+    assert tvm.ir.structural_equal(made, relay.variance(x, [1], False, True, True, mean))
+
+
 def test_set_span_marks_what_has_no_span() -> None:
     first = relay.const(1.0)
     second = relay.add(first, relay.const(2.0))
@@ -159,6 +202,27 @@ def test_copies_with_other_parts() -> None:
     span = Span(SourceName("a"), 0, 0, 0, 0)
     assert tvm.relay.expr.TupleWithFields(relay.Tuple([x]), None, None, span).span is span
     assert tvm.relay.expr.VarWithFields(x, None, None, None, span).name_hint == "x"
+
+
+def test_workloads_are_read_from_archives_that_were_fetched_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tensorflow = ModuleType("tensorflow.compat.v1")
+    monkeypatch.setattr(tensorflow, "GraphDef", SimpleNamespace(FromString=bytes.decode), raising=False)
+    for name in ("tensorflow", "tensorflow.compat", "tensorflow.compat.v1"):
+        monkeypatch.setitem(sys.modules, name, tensorflow)
+    monkeypatch.setenv("TEST_DATA_ROOT_PATH", str(tmp_path / "data"))
+    get_workload = tvm.relay.testing.tf.get_workload
+    address = "https://example.com/models/net.tgz"
+    with pytest.raises(FileNotFoundError, match=r"fetch https://example.com/models/net.tgz .*/net.tgz"):
+        get_workload(address, "frozen.pb")
+    (tmp_path / "frozen.pb").write_text("graph")
+    (tmp_path / "data").mkdir()
+    with tarfile.open(tmp_path / "data" / "net.tgz", "w:gz") as archive:
+        archive.add(tmp_path / "frozen.pb", "./frozen.pb")
+    assert get_workload(address, "frozen.pb") == "graph"
+    with pytest.raises(FileNotFoundError, match=r"has no file other.pb, but frozen.pb"):
+        get_workload(address, "other.pb")
 
 
 CONFTEST = """

@@ -108,7 +108,8 @@ def test_lists_names_after_unknown_name() -> None:
     with raises(
         snapshot(
             "ValueError: there is no exercise 'fusion': there are 'free_variables', "
-            "'alpha_equivalence', 'map_and_fold', 'count_operators', 'leaky_relu', 'type_relation', "
+            "'alpha_equivalence', 'map_and_fold', 'count_operators', 'leaky_relu', "
+            "'operator_converter', 'loop_to_function', 'type_relation', "
             "'unification', 'shape_analysis', 'a_normal_form', 'constant_folding', "
             "'common_subexpressions', 'dead_code', 'fusion_rule', 'combine_dense', 'partial_evaluator', "
             "'operator_gradient', 'lower_operator', 'read_assembly', 'schedule_matmul', 'choose_tile', "

@@ -285,6 +285,9 @@ def images() -> list[Case]:
         case(image.resize2d(x, (4, 4), [0.1, -0.2, 0.9, 1.3],
              coordinate_transformation_mode="tf_crop_and_resize",
                             extrapolation_value=-1.0)),
+        # float32's rounding puts the last column of the nine beyond the image
+        *[case(image.crop_and_resize(t(1, 2, 224, 224), t(1, 4, name="b"), ints(1), (9, size), "NCHW"),
+               rng("crop").normal(size=(1, 2, 224, 224)), [[0.1, 0.2, 1, 1]], [0]) for size in (9, 1)],
         case(image.resize3d(t(1, 1, 3, 3, 3), (4, 2, 5))),
         case(nn.upsampling(x, 2.5, 1.5, method="bilinear")),
         case(nn.upsampling(x, 2, 3, method="bicubic", align_corners=True)),

@@ -13,14 +13,16 @@ from relay_explorer.execute.interpreter import Interpreter
 from relay_explorer.ir import Function, IRModule, RelayError, Tuple
 from relay_explorer.typing import infer_types
 
+EXECUTORS = (("graph", 3), ("vm", 0), ("aot", 3))
 
-def agree(outputs: list[Any], **given: Any) -> None:
+
+def agree(outputs: list[Any], executors: Any = EXECUTORS, **given: Any) -> None:
     """All of `outputs`, compiled for every executor, are what the interpreter gives."""
     free = {v.name_hint: v for v in relay.analysis.free_vars(Tuple(outputs))}
     module = infer_types(IRModule.from_expr(Function([free[name] for name in given], Tuple(outputs))))
     args = list(given.values())
     expected = Interpreter(module).call("main", args)
-    for executor, level in (("graph", 3), ("vm", 0), ("aot", 3)):
+    for executor, level in executors:
         result = relay_explorer.build(module, executor=executor, opt_level=level)(*args)
         for a, b in zip(expected, result, strict=True):
             assert (a.dtype, a.shape) == (b.dtype, b.shape)
@@ -39,6 +41,25 @@ def test_tensors_without_elements() -> None:
         agree(
             outputs[:-2] + outputs[-1:], x=np.ones((2, 0, 3), "float32"), y=np.ones((0, 9, 2, 5), "float32")
         )
+
+
+def test_reductions_over_dynamic_axes_without_elements() -> None:
+    x, w = relay.var("x", shape=(relay.Any(), relay.Any())), relay.var("w", shape=(16, relay.Any()))
+    outputs = [
+        relay.sum(x, 1), relay.prod(x), relay.mean(relay.exp(x), 1, keepdims=True), relay.log(relay.sum(x)),
+        relay.all(relay.less(x, relay.const(0.0)), 1), relay.sum(relay.reshape(x, (-1, 16)), 0),
+        relay.nn.dense(x, w), relay.sum(relay.nn.softmax(x, 1), 1),
+    ]  # fmt: skip
+    with np.errstate(all="ignore"):
+        for extent in (0, 3):
+            ones = np.ones((16, extent), "float32")
+            agree(outputs, [("vm", 3)], x=ones, w=ones)
+
+
+def test_an_intermediate_without_elements() -> None:
+    indices = relay.var("indices", shape=(relay.Any(),), dtype="int64")
+    empty = relay.reshape(relay.zeros((2, 0, 4), "float32"), [-1])
+    agree([relay.take(empty, indices, 0)], [("vm", 3)], indices=np.zeros((0,), "int64"))
 
 
 def test_unsigned_numbers_wrap() -> None:

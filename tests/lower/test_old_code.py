@@ -218,3 +218,14 @@ def test_annotations_are_compiled_away(executor: str) -> None:
     y = relay.annotation.checkpoint(relay.annotation.on_device(x + x, T.cuda(), constrain_result=True))
     run = relay.create_executor(executor, T.IRModule.from_expr(relay.Function([x], y)), T.cpu(), "llvm")
     np.testing.assert_array_equal(run.evaluate()(X).numpy(), X + X)
+
+
+def test_the_virtual_machine_adds_axes_of_extent_1_that_an_argument_lacks() -> None:
+    x = relay.var("x", shape=(1, 3, 2))
+    module = T.IRModule.from_expr(relay.Function([x], relay.squeeze(x, [0])))
+    vm = T.runtime.vm.VirtualMachine(relay.vm.compile(module, "llvm"), T.cpu())
+    data = np.arange(6, dtype="float32").reshape(3, 2)
+    np.testing.assert_array_equal(vm.invoke("main", data).numpy(), data)
+    np.testing.assert_array_equal(vm.invoke("main", T.nd.array(data[:, None])).numpy(), data)
+    with pytest.raises(T.TVMError, match="must be"):
+        vm.invoke("main", data.T)

@@ -43,8 +43,14 @@ def test_notebook_is_valid_and_holds_the_cells(page: Path) -> None:
     assert len({cell["id"] for cell in cells}) == len(cells)
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     source = jupytext.reads(page.read_text("utf-8"), fmt="md:myst")["cells"]
-    compiles = pair.COMPILES.search("\n".join(code[1:]))
-    assert code[0] == _project.install_cell("notebook,compile" if compiles else "notebook")
+    body = "\n".join(code[1:])
+    needed = {
+        "compile": pair.COMPILES.search(body) is not None,
+        "onnx": "from_onnx(" in body,
+        "torch": "\nimport torch\n" in f"\n{body}",
+    }
+    extras = ["notebook", *(extra for extra, is_needed in needed.items() if is_needed)]
+    assert code[0] == _project.install_cell(",".join(extras))
     assert code[1:] == [cell["source"] for cell in source if cell["cell_type"] == "code"]
     assert not any(cell.get("outputs") for cell in cells)
 

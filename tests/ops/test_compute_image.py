@@ -145,6 +145,15 @@ def test_crop_and_resize() -> None:
     close(found[0, :, 1], x[1, :, 0, [0, -1]].T)
 
 
+def test_crop_and_resize_computes_positions_in_float32_as_tensorflow() -> None:
+    x, box = np.ones((1, 1, 224, 224), "float32"), np.array([[0.1, 0.2, 1, 1]], "float32")
+    found = evaluate(image.crop_and_resize, x, box, np.array([0]), crop_size=(9, 9), layout="NCHW")
+    # By float32's rounding, the last of the nine columns is beyond the image, and the last row is not.
+    close(found[0, 0], [[1] * 8 + [0]] * 9)
+    found = evaluate(image.crop_and_resize, x, box, np.array([0]), crop_size=(1, 1), layout="NCHW")
+    close(found, [[[[1]]]])
+
+
 def test_affine_grid() -> None:
     matrices = numbers(rng("affine"), (2, 2, 3))
     wanted = functional.affine_grid(torch.tensor(matrices), [2, 1, 4, 5], align_corners=True)

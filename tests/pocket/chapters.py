@@ -8,6 +8,7 @@ CHAPTER = {
     "scopes.py": 5,
     "interpreter.py": 6,
     "visitor.py": 8,
+    "importer.py": 9,
     "types.py": 10,
     "relations.py": 11,
     "solver.py": 12,

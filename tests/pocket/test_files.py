@@ -9,7 +9,7 @@ import pocket
 import pytest
 
 from tests.pocket.chapters import CHAPTER
-from tools.pocket import GIVEN, POCKET, cells, lines_of_code, pages, printed_files, written
+from tools.pocket import APART, GIVEN, POCKET, cells, lines_of_code, pages, printed_files, written
 
 FILES = printed_files()
 WIDEST = 76  # characters of code that a page shows without scrolling
@@ -27,7 +27,13 @@ def test_running_a_cell_as_it_is_changes_nothing_in_its_file() -> None:
 
 
 def test_has_fewer_than_1000_lines_of_code() -> None:
-    assert sum(lines_of_code(path.read_text("utf-8")) for path in FILES) < 1000
+    compiler = [path for path in FILES if path.name not in APART]
+    assert sum(lines_of_code(path.read_text("utf-8")) for path in compiler) < 1000
+
+
+def test_the_importer_which_counts_apart_is_small() -> None:
+    assert {"importer.py"} == APART
+    assert sum(lines_of_code((POCKET / file).read_text("utf-8")) for file in APART) <= 60
 
 
 def test_counts_lines_of_code() -> None:

@@ -62,8 +62,8 @@ def test_a_node_that_became_nothing_says_why() -> None:
     assert dropped.fate == Fate.NOTHING
     assert dropped.rows == ()
     assert spoken(dropped.say) == snapshot(
-        "Dropout /net/layer/0/drop is no expression of the program. It passes a value on unchanged, so it "
-        "needs no expression of its own."
+        "Dropout /net/layer/0/drop has no expression in the program. It returns its operand unchanged, so "
+        "it needs no expression of its own."
     )
 
 
@@ -162,5 +162,5 @@ def test_braces_in_names_do_not_break_sentences() -> None:
 
 def test_the_static_picture_shows_both_lists() -> None:
     drawn = picture.svg(view(convolutions(1)))
-    assert "the nodes of the ONNX model, and what each became" in drawn
+    assert "the nodes of the ONNX model, and the expressions that each became" in drawn
     assert "nn.batch_norm, .0" in drawn

@@ -185,15 +185,15 @@ def native_multi_head_attention(
         _heads(ctx, _projected(ctx, x, weights[index], biases[index]), heads)
         for index, x in enumerate((query, key, value))
     ]
-    kept = _mask_of(ctx, mask, mask_type)
-    mixed = relay.transpose(attended(ctx, q, k, v, kept, False, None), (0, 2, 1, 3))
+    combined_mask = _mask_of(ctx, mask, mask_type)
+    mixed = relay.transpose(attended(ctx, q, k, v, combined_mask, False, None), (0, 2, 1, 3))
     batch, length, _ = ctx.sizes(query)
     result = _projected(ctx, ctx.reshape(mixed, [batch, length, width]), proj_weight, proj_bias)
     if not need_weights:
         return result, None
     scale = const(1 / math.sqrt(width // heads), ctx.dtype(q))
     scores = tensor_call(ctx, "matmul", relay.multiply(q, scale), relay.transpose(k, (0, 1, 3, 2)))
-    shares = relay.nn.softmax(masked(ctx, scores, kept), axis=-1)
+    shares = relay.nn.softmax(masked(ctx, scores, combined_mask), axis=-1)
     return result, relay.mean(shares, axis=[1]) if average_weights else shares
 
 

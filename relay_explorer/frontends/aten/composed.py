@@ -43,8 +43,8 @@ def isin(ctx: Aten, x: Value, elements: Value, assume_unique: bool = False, inve
     a, b = ctx.operands(x, elements)
     rank = ctx.rank(a)
     others = relay.reshape(b, (-1,))
-    found = relay.any(relay.equal(relay.expand_dims(a, rank), others), axis=[rank])
-    return relay.logical_not(found) if invert else found
+    is_member = relay.any(relay.equal(relay.expand_dims(a, rank), others), axis=[rank])
+    return relay.logical_not(is_member) if invert else is_member
 
 
 @aten("heaviside")
@@ -87,8 +87,8 @@ def _indices(ctx: Aten, rows: int, columns: int, offset: int, dtype: str | None,
     """Return the indices of the elements of a triangle: rows, then columns."""
     import numpy as np
 
-    found = np.tril_indices(rows, offset, columns) if lower else np.triu_indices(rows, offset, columns)
-    return Constant(NDArray.from_numpy(np.stack(found).astype(dtype or "int64")))
+    indices = np.tril_indices(rows, offset, columns) if lower else np.triu_indices(rows, offset, columns)
+    return Constant(NDArray.from_numpy(np.stack(indices).astype(dtype or "int64")))
 
 
 @aten("tril_indices")

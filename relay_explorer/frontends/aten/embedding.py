@@ -86,5 +86,5 @@ aten(
 
 @aten("native_dropout")
 def native_dropout(ctx: Aten, x: Expr, probability: float, training: Value) -> Value:
-    kept = cast(Expr, _dropped(ctx, x, probability, training))
-    return kept, relay.cast(relay.ones_like(x), "bool")
+    result = cast(Expr, _dropped(ctx, x, probability, training))
+    return result, relay.cast(relay.ones_like(x), "bool")

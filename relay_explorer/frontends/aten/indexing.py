@@ -17,9 +17,10 @@ def coordinates(ctx: Aten, mask: Expr) -> list[Expr]:
     """Return the indices at which a mask of bools is true: one vector for each of its axes."""
     if not ctx.rank(mask):
         raise RelayError("a mask without axes cannot be an index")
-    found = relay.argwhere(mask)
+    positions = relay.argwhere(mask)
     return [
-        relay.cast(relay.take(found, const(axis, "int64"), axis=1), "int64") for axis in range(ctx.rank(mask))
+        relay.cast(relay.take(positions, const(axis, "int64"), axis=1), "int64")
+        for axis in range(ctx.rank(mask))
     ]
 
 
@@ -57,19 +58,19 @@ def index_tensor(ctx: Aten, x: Expr, indices: Sequence[Value]) -> Value:
     """Take `x[indices]`, with None for an axis that is taken whole, as NumPy does."""
     tensors = _index_tensors(ctx, indices)
     axes = [axis for axis, tensor in enumerate(tensors) if tensor is not None]
-    given = [tensor for tensor in tensors if tensor is not None]
+    index_tensors = [tensor for tensor in tensors if tensor is not None]
     if not axes:
         return x
     if len(axes) == 1:
-        known = ctx.context.constant(given[0])
+        known = ctx.context.constant(index_tensors[0])
         from_mask = any(isinstance(i, Expr) and ctx.dtype(i) in ("bool", "uint8") for i in indices)
         in_range = from_mask or (known is not None and known.size and known.min() >= 0)
         # A negative index counts from the end, which is what wrapping around does.
-        return relay.take(x, given[0], axis=axes[0], mode="clip" if in_range else "wrap")
-    result = relay.adv_index([_to_front(ctx, x, axes), *given])
+        return relay.take(x, index_tensors[0], axis=axes[0], mode="clip" if in_range else "wrap")
+    result = relay.adv_index([_to_front(ctx, x, axes), *index_tensors])
     adjacent = axes[-1] - axes[0] == len(axes) - 1
     # The axes of the result's indices are where the indices were if those are adjacent, otherwise in front.
-    return _moved(ctx, result, max(map(ctx.rank, given)), axes[0]) if adjacent else result
+    return _moved(ctx, result, max(map(ctx.rank, index_tensors)), axes[0]) if adjacent else result
 
 
 @aten("index_put", "_index_put_impl", "_unsafe_index_put")
@@ -86,12 +87,12 @@ def index_put(
         return relay.where(mask, relay.add(x, filler) if accumulate else filler, x)
     tensors = _index_tensors(ctx, indices)
     axes = [axis for axis, tensor in enumerate(tensors) if tensor is not None]
-    given = _broadcast(ctx, [tensor for tensor in tensors if tensor is not None])
+    index_tensors = _broadcast(ctx, [tensor for tensor in tensors if tensor is not None])
     if not axes:
         return relay.add(x, values) if accumulate else ctx.broadcast_to(values, ctx.sizes(x))
     data = _to_front(ctx, x, axes)
-    given = [_non_negative(ctx, index, data, axis) for axis, index in enumerate(given)]
-    where, rest = ctx.sizes(given[0]), ctx.sizes(data)[len(axes) :]
+    index_tensors = [_non_negative(ctx, index, data, axis) for axis, index in enumerate(index_tensors)]
+    where, rest = ctx.sizes(index_tensors[0]), ctx.sizes(data)[len(axes) :]
     adjacent = axes[-1] - axes[0] == len(axes) - 1
     if adjacent and axes[0]:
         # The values have the axes before the indices first: bring those of the indices to the front.
@@ -102,7 +103,7 @@ def index_put(
         values = relay.transpose(values, (*middle, *range(count), *range(count + len(where), rank)))
     else:
         values = ctx.broadcast_to(values, [*where, *rest])
-    result = relay.scatter_nd(data, relay.stack(given, 0), values, "add" if accumulate else "update")
+    result = relay.scatter_nd(data, relay.stack(index_tensors, 0), values, "add" if accumulate else "update")
     order = [*axes, *[axis for axis in range(ctx.rank(x)) if axis not in axes]]
     back = [order.index(axis) for axis in range(len(order))]
     return result if back == sorted(back) else relay.transpose(result, tuple(back))

@@ -22,8 +22,8 @@ def cat(ctx: Aten, tensors: Sequence[Expr], dim: int = 0) -> Value:
     if not tensors:
         raise RelayError("an empty list of tensors cannot be joined")
     dtype = ctx.result_type(*tensors)
-    kept = [x for x in tensors if ctx.shape(x) != (0,)] or list(tensors[:1])
-    parts = [ctx.cast(x, dtype) for x in kept]
+    operands = [x for x in tensors if ctx.shape(x) != (0,)] or list(tensors[:1])
+    parts = [ctx.cast(x, dtype) for x in operands]
     if len(parts) == 1:
         return parts[0]
     return relay.concatenate(parts, ctx.axis(dim, ctx.rank(parts[0])))

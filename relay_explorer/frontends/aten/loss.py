@@ -161,10 +161,10 @@ def _nll(
     if single:
         x, target = relay.expand_dims(x, 0), relay.expand_dims(target, 0)
     target = ctx.cast(target, "int64")
-    kept = relay.not_equal(target, const(ignored, "int64"))
-    safe = relay.where(kept, target, const(0, "int64"))
+    is_counted = relay.not_equal(target, const(ignored, "int64"))
+    safe = relay.where(is_counted, target, const(0, "int64"))
     chosen = relay.squeeze(relay.gather(x, 1, relay.expand_dims(safe, 1)), [1])
-    scale = relay.cast(kept, dtype)
+    scale = relay.cast(is_counted, dtype)
     if weight is not None:
         scale = relay.multiply(scale, relay.take(weight, safe, axis=0))
     losses = relay.negative(relay.multiply(chosen, scale))
@@ -223,9 +223,9 @@ def cross_entropy_loss(
     loss, total = _nll(ctx, logs, target, weight, reduction, ignore_index)
     if not label_smoothing:
         return loss
-    kept = relay.not_equal(ctx.cast(target, "int64"), const(ignore_index, "int64"))
+    is_counted = relay.not_equal(ctx.cast(target, "int64"), const(ignore_index, "int64"))
     smooth = relay.negative(relay.sum(weighted, axis=[axis]))
-    smooth = relay.multiply(smooth, relay.cast(kept, ctx.dtype(x)))
+    smooth = relay.multiply(smooth, relay.cast(is_counted, ctx.dtype(x)))
     if reduction != NONE:
         smooth = relay.sum(smooth)
     if reduction == MEAN:

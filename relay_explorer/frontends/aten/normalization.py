@@ -128,9 +128,9 @@ def native_batch_norm(
     for axis in axes:
         count *= ctx.static_shape(x)[axis]
     unbiased = relay.variance(x, axis=axes, unbiased=count > 1)
-    kept, part = const(1 - momentum, ctx.dtype(x)), const(momentum, ctx.dtype(x))
-    new_mean = relay.add(relay.multiply(mean, kept), relay.multiply(saved[0], part))
-    new_variance = relay.add(relay.multiply(variance, kept), relay.multiply(unbiased, part))
+    decay, part = const(1 - momentum, ctx.dtype(x)), const(momentum, ctx.dtype(x))
+    new_mean = relay.add(relay.multiply(mean, decay), relay.multiply(saved[0], part))
+    new_variance = relay.add(relay.multiply(variance, decay), relay.multiply(unbiased, part))
     return result, *saved, new_mean, new_variance
 
 

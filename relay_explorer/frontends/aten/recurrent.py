@@ -7,15 +7,13 @@ from typing import cast
 
 from ...ir import const
 from ...ir.errors import RelayError
-from ...ir.expr import Expr, Var
+from ...ir.expr import Expr
 from ...ops import namespaces as relay
-from ..base.loops import while_loop
+from ..base.recurrence import scan
 from .attention import no_dropout
 from .context import Aten
 from .registry import aten
 from .values import Value
-
-LONGEST_UNROLLED = 64  # steps of a sequence that are written out; a longer one becomes a loop
 
 Step = Callable[[Expr, list[Expr]], list[Expr]]
 """Computes the next state, output first, from the projected input of one step and the present state."""
@@ -91,40 +89,12 @@ def _run(
     ctx: Aten, x: Expr, weights: Weights, step: Step, state: list[Expr], backward: bool
 ) -> tuple[Expr, list[Expr]]:
     """Run one layer in one direction; return the outputs of all steps and the last state."""
-    inputs = _projected(ctx, x, weights)
-    count = ctx.shape(inputs)[0]
-    if isinstance(count, int) and count <= LONGEST_UNROLLED:
-        outputs: list[Expr] = []
-        parts = [inputs] if count == 1 else list(relay.split(inputs, count, axis=0))
-        for part in reversed(parts) if backward else parts:
-            state = step(relay.squeeze(part, [0]), state)
-            outputs.append(state[0])
-        return relay.stack(outputs[::-1] if backward else outputs, 0), state
-    return _looped(ctx, inputs, step, state, backward)
 
+    def following(parts: Sequence[Expr], before: Sequence[Expr]) -> tuple[Expr, list[Expr]]:
+        after = step(parts[0], list(before))
+        return after[0], after
 
-def _looped(
-    ctx: Aten, inputs: Expr, step: Step, state: list[Expr], backward: bool
-) -> tuple[Expr, list[Expr]]:
-    """Run a layer as a loop, whose iterations append their outputs."""
-    length = ctx.tensor(ctx.size(inputs, 0), "int64")
-    width = ctx.shape(state[0])[1]
-    dtype = ctx.dtype(inputs)
-    nothing = ctx.full([0, ctx.size(state[0], 0), cast(int, width)], 0.0, dtype)
-    one = const(1, "int64")
-    variables = [("step", const(0, "int64")), ("outputs", nothing)]
-    variables += [(f"state_{index}", part) for index, part in enumerate(state)]
-
-    def body(current: Sequence[Var]) -> list[Expr]:
-        index, outputs, *before = current
-        place = relay.subtract(relay.subtract(length, one), index) if backward else index
-        after = step(relay.take(inputs, place, axis=0), list(before))
-        fresh = relay.expand_dims(after[0], 0)
-        pair = [fresh, outputs] if backward else [outputs, fresh]
-        return [relay.add(index, one), relay.concatenate(pair, 0), *after]
-
-    final = while_loop(ctx.context, "recurrent", variables, lambda now: relay.less(now[0], length), body)
-    return final[1], list(final[2:])
+    return scan(ctx.context, [_projected(ctx, x, weights)], state, following, backward)
 
 
 def _layers(
@@ -209,8 +179,8 @@ def _cell(
     ctx: Aten, make: Callable[[Weights], Step], x: Expr, states: list[Expr], params: Sequence[Expr | None]
 ) -> list[Expr]:
     """Apply one step to one input, which may lack the batch axis."""
-    given = [param for param in params if param is not None]
-    weights = Weights(given, len(given) == 4, False)
+    present = [param for param in params if param is not None]
+    weights = Weights(present, len(present) == 4, False)
     single = ctx.rank(x) == 1
     if single:
         x, states = relay.expand_dims(x, 0), [relay.expand_dims(state, 0) for state in states]

@@ -190,8 +190,8 @@ def median_dim(ctx: Aten, x: Expr, dim: int, keepdim: bool = False) -> Value:
     middle = (ctx.integer(ctx.size(x, axis), "the extent of the axis") - 1) // 2
     order = relay.argsort(x, axis=axis, dtype="int64")
     index = relay.take(order, const([middle] if keepdim else middle, "int64"), axis=axis)
-    kept = index if keepdim else relay.expand_dims(index, axis)
-    value = relay.gather(x, axis, kept)
+    index_with_axis = index if keepdim else relay.expand_dims(index, axis)
+    value = relay.gather(x, axis, index_with_axis)
     return (value if keepdim else relay.squeeze(value, [axis])), index
 
 

@@ -97,22 +97,22 @@ def bind(schema: Anything, args: Sequence[Value], kwargs: Mapping[str, Value] | 
 
     Raise a RelayError where an argument is missing or not one of the schema's.
     """
-    given = dict(kwargs or {})
+    named = dict(kwargs or {})
     bound: list[Value] = []
     if len(args) > len(schema.arguments):
         raise RelayError(f"{schema.name} takes {len(schema.arguments)} arguments, not {len(args)}")
     for position, argument in enumerate(schema.arguments):
         if position < len(args):
             value = args[position]
-        elif argument.name in given:
-            value = given.pop(argument.name)
+        elif argument.name in named:
+            value = named.pop(argument.name)
         elif argument.has_default_value():
             value = argument.default_value
         else:
             raise RelayError(f"{schema.name} lacks its argument `{argument.name}`")
         bound.append(dtype_name(value) if _is_dtype(argument) else value)
-    if given:
-        raise RelayError(f"{schema.name} has no argument {', '.join(map(repr, given))}")
+    if named:
+        raise RelayError(f"{schema.name} has no argument {', '.join(map(repr, named))}")
     return bound
 
 

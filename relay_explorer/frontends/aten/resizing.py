@@ -38,15 +38,15 @@ def resized(
     A scale that is given determines the positions of the samples; else the ratio of the sizes does.
     """
     axes = ctx.rank(x) - 2
-    given: list[Number | None] = list(scales) if scales is not None else [None] * axes
-    given = given * axes if len(given) == 1 else given
-    extents = list(sizes) if sizes is not None else [_scaled(ctx, x, a, given[a]) for a in range(axes)]
+    factors: list[Number | None] = list(scales) if scales is not None else [None] * axes
+    factors = factors * axes if len(factors) == 1 else factors
+    extents = list(sizes) if sizes is not None else [_scaled(ctx, x, a, factors[a]) for a in range(axes)]
     extents = [ctx.unwrapped(e) if isinstance(e, Scalar) else e for e in extents]  # type: ignore[misc]
     if not align_corners and any(
-        _deviates(ctx.shape(x)[2 + axis], extents[axis], given[axis]) for axis in range(axes)
+        _deviates(ctx.shape(x)[2 + axis], extents[axis], factors[axis]) for axis in range(axes)
     ):
         for axis in range(axes):
-            x = _resampled(ctx, x, axis + 2, cast(int, extents[axis]), given[axis], method, exact)
+            x = _resampled(ctx, x, axis + 2, cast(int, extents[axis]), factors[axis], method, exact)
         return x
     size: Anything = tuple(extents)
     if not all(isinstance(extent, int) for extent in extents):

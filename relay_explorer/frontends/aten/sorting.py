@@ -79,8 +79,8 @@ def unique(
 ) -> Value:
     """Return the distinct elements, for each element the index of its value, and how often each occurs."""
     flat = relay.reshape(x, (-1,))
-    found = relay.unique(flat, is_sorted=True, return_counts=True)
-    values, _, inverse, count, counts = (found[index] for index in range(5))
+    results = relay.unique(flat, is_sorted=True, return_counts=True)
+    values, _, inverse, count, counts = (results[index] for index in range(5))
     end = relay.reshape(ctx.cast(count, "int64"), (1,))
     values, counts = [
         relay.strided_slice(part, const([0], "int64"), end, const([1], "int64"), slice_mode="end")
@@ -126,8 +126,8 @@ def _searched(ctx: Aten, row: Expr, values: Value, int32: bool, right: bool) -> 
     row, x = ctx.cast(row, dtype), ctx.cast(x, dtype)
     single = not ctx.rank(x)
     x = relay.reshape(x, (1,)) if single else x
-    found = relay.searchsorted(row, x, right=right, dtype="int32" if int32 else "int64")
-    return relay.reshape(found, ()) if single else found
+    positions = relay.searchsorted(row, x, right=right, dtype="int32" if int32 else "int64")
+    return relay.reshape(positions, ()) if single else positions
 
 
 @aten("searchsorted", "searchsorted.Tensor", "searchsorted.Scalar")

@@ -6,6 +6,7 @@ from ...ir import const
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ops import namespaces as relay
+from ..base.deformable import deformable_conv2d as deformable
 from .context import Aten
 from .registry import aten, tensor_call
 from .values import Value
@@ -24,7 +25,7 @@ def nms(ctx: Aten, boxes: Expr, scores: Expr, iou_threshold: float) -> Value:
     data = relay.expand_dims(relay.concatenate([relay.expand_dims(ranks, 1), rows], 1), 0)
     # It suppresses at the threshold, torchvision only above it.
     threshold = float(np.nextafter(np.float32(iou_threshold), np.float32(np.inf)))
-    found = relay.vision.non_max_suppression(
+    results = relay.vision.non_max_suppression(
         data,
         relay.reshape(relay.cast(count, "int32"), (1,)),
         relay.expand_dims(order, 0),
@@ -37,11 +38,11 @@ def nms(ctx: Aten, boxes: Expr, scores: Expr, iou_threshold: float) -> Value:
         id_index=-1,
         return_indices=True,
     )
-    end = relay.reshape(relay.cast(found[1], "int64"), (1,))
-    kept = relay.strided_slice(
-        relay.squeeze(found[0], [0]), const([0], "int64"), end, const([1], "int64"), slice_mode="end"
+    end = relay.reshape(relay.cast(results[1], "int64"), (1,))
+    selected = relay.strided_slice(
+        relay.squeeze(results[0], [0]), const([0], "int64"), end, const([1], "int64"), slice_mode="end"
     )
-    return relay.cast(kept, "int64")
+    return relay.cast(selected, "int64")
 
 
 @aten("torchvision::roi_align")
@@ -130,19 +131,16 @@ def deform_conv2d(
     offset_groups: int,
     use_mask: bool,
 ) -> Value:
-    if use_mask:
-        raise RelayError("a deformable convolution with a mask (version 2) cannot be imported")
-    extents = ctx.static_shape(weight)
-    result = relay.nn.deformable_conv2d(
+    result = deformable(
+        ctx.context,
         x,
         offset,
         weight,
+        mask if use_mask else None,
         strides=(stride_h, stride_w),
-        padding=(pad_h, pad_w, pad_h, pad_w),
-        dilation=(dilation_h, dilation_w),
-        deformable_groups=offset_groups,
+        padding=(pad_h, pad_w),
+        dilations=(dilation_h, dilation_w),
         groups=groups,
-        channels=extents[0],
-        kernel_size=(extents[2], extents[3]),
+        offset_groups=offset_groups,
     )
     return relay.nn.bias_add(result, bias, axis=1)

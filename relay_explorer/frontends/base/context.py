@@ -20,6 +20,7 @@ from ...transform.infrastructure import PassContext
 from ...typing.incremental import type_of
 from .elements import Elements
 from .folding import folded
+from .names import unused
 from .source import ModelSource, Node
 
 Results = Expr | TupleWrapper | Sequence[Expr]
@@ -115,13 +116,14 @@ class Context:
     def convert(self, node: Node, inputs: list[Expr], converter: Converter | None) -> tuple[Expr, ...]:
         """Convert a node and return its results, with constants folded, types inferred and spans set.
 
-        The user's converter in `convert_map` takes precedence. An error of the conversion names the node.
+        The user's converter in `convert_map` takes precedence. If the conversion fails, the error names the
+        node.
         """
         span = self.source.add(node)
         converter = self.convert_map.get(node.op, converter)
         assert converter is not None, f"{node.op} has been checked to have a converter"
         try:
-            # A marked part counts as folded in vain, so all results are folded before any is marked.
+            # Folding skips parts that have a span, so all results are folded before any is marked.
             results = tuple([self.finish(result, None) for result in results_of(converter(node, inputs))])
             for result in results:
                 mark(result, span)
@@ -150,12 +152,7 @@ class Context:
 
     def unique(self, name: str) -> str:
         """Return a name, derived from `name`, that no global function of the module has."""
-        base = name or "function"
-        number, unique = 0, base
-        while unique in self.module:
-            number += 1
-            unique = f"{base}_{number}"
-        return unique
+        return unused(name or "function", self.module)
 
     def define(self, name: str, function: Function) -> GlobalVar:
         """Add a global function under a name that is made unique; return its variable."""
@@ -163,13 +160,13 @@ class Context:
         self.module[var] = function
         return var
 
-    def main(self, params: Sequence[Var], body: Expr) -> IRModule:
+    def main(self, params: Sequence[Var], body: Expr, ret_type: Type | None = None) -> IRModule:
         """Return the module with `@main`, whose parameters are `params` and the free variables of `body` that
         are weights.
         """
         named = set(params)
         weights = [var for var in free_vars(body) if var not in named]
-        self.module["main"] = Function([*params, *weights], body)
+        self.module["main"] = Function([*params, *weights], body, ret_type)
         if not self._fills_spans:
             self._remove_spans()
         return self.module

@@ -22,7 +22,7 @@ _DEEPEST = 200
 
 
 class Elements:
-    """Computes with the elements of integer scalars and vectors that are known in part.
+    """Track which elements of integer scalars and vectors are known.
 
     `type_of` infers the type of an expression.
     """
@@ -80,10 +80,10 @@ class Elements:
         return elements[bounds[expr.index] : bounds[expr.index + 1]]
 
     def _all(self, exprs: Sequence[Expr], depth: int) -> list[Known] | None:
-        found = [self.of(expr, depth) for expr in exprs]
-        if all(elements is None for elements in found):
+        operands = [self.of(expr, depth) for expr in exprs]
+        if all(elements is None for elements in operands):
             return None
-        return [elements or self._blank(expr) for elements, expr in zip(found, exprs)]
+        return [elements or self._blank(expr) for elements, expr in zip(operands, exprs)]
 
     def _blank(self, expr: Expr) -> Known:
         type_ = self._type_of(expr)

@@ -1,7 +1,7 @@
 """Evaluate small constant expressions while a model is imported.
 
 Frameworks compute shapes, masks and positions with ordinary operators. Folding them at once keeps the
-imported program as short as the model that was meant, and lets converters read the values.
+imported program as short as the model that its author wrote, and lets converters read the values.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def _parts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _may_fold(expr: Expr) -> bool:
-    """Whether an expression can be constant. A call that already has a span was folded when its node was
-    imported, in vain.
+    """Whether an expression can be constant. A call that already has a span is not: folding was tried
+    when its node was imported, without effect.
     """
     if isinstance(expr, Constant):
         return True

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, Function, If, Let, Tuple, TupleGetItem, Var
+from ...ir.op import Op
 from ...ir.substitute import substitute
 from ...ir.types import Any, TensorType, TupleType, Type, TypeCall
-from ...ir.walk import children
+from ...ir.walk import bound_vars, children, post_order
 from .context import Context
 
 _ITERATIONS = 8  # attempts to find types that an iteration preserves
@@ -101,15 +102,16 @@ def recursion(
     """Build the loop whose variables are `params`, which goes on with the values `following` while `test` is
     true; return the final values.
 
-    `before` is the number of nodes that were imported before the loop. Their values are computed before it,
-    not in every iteration.
+    `before` is the number of nodes that were imported before the loop. Their values, and other tensors that
+    no variable of the loop affects, are computed before it, not in every iteration.
     """
     loop = Var(name)
     result_type = TupleType([context.type(param) for param in params])
     body, outside = hoisted(context, If(test, Call(loop, following), Tuple(params)), before)
+    body, invariant = _without_invariants(context, body, {loop, *params})
     function = Function(params, body, result_type)
     result: Expr = Call(loop, initial)
-    for var, value in reversed([*outside, (loop, function)]):
+    for var, value in reversed([*outside, *invariant, (loop, function)]):
         result = Let(var, value, result)
     return tuple([TupleGetItem(result, index) for index in range(len(params))])
 
@@ -138,6 +140,30 @@ def hoisted(context: Context, body: Expr, before: int) -> tuple[Expr, list[tuple
         else:
             pending += reversed(parts)
     return (substitute(body, outside) if outside else body), bindings
+
+
+def _without_invariants(
+    context: Context, body: Expr, variables: set[Expr]
+) -> tuple[Expr, list[tuple[Var, Expr]]]:
+    """Return the body of a loop, with variables for the results of operators that are the same in every
+    iteration, and the variables with their values. `variables` are those of the loop.
+
+    The converter of a recurrent layer, for example, multiplies all steps' inputs by the weights at once. Only
+    operators are moved: a call of a function may fail or not return if the loop has no iteration.
+    """
+    varying = {*variables, *bound_vars(body)}
+    for expr in post_order(body):
+        is_tensor = isinstance(expr.op if isinstance(expr, Call) else expr, (Op, Tuple, TupleGetItem))
+        parts = children(expr)
+        if parts and (not is_tensor or any(part in varying for part in parts)):
+            varying.add(expr)
+    moved: dict[Expr, Expr] = {}
+    for expr in post_order(body):
+        if expr in varying:
+            for part in children(expr):
+                if part not in varying and isinstance(part, (Call, TupleGetItem)):
+                    moved.setdefault(part, Var("invariant", context.type(part)))
+    return substitute(body, moved), [(var, expr) for expr, var in moved.items() if isinstance(var, Var)]
 
 
 def conditional(

@@ -8,6 +8,11 @@ from ...ir.errors import RelayError
 from ...ir.types import Dim
 
 
+def same_total(extent: int, reach: int, stride: int) -> int:
+    """Return the padding of one axis, on both sides together, for a window that covers `reach` elements."""
+    return max((-(-extent // stride) - 1) * stride + reach - extent, 0)
+
+
 def same_padding(
     extents: Sequence[Dim], kernel: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> tuple[int, ...]:
@@ -19,7 +24,7 @@ def same_padding(
     for extent, size, stride, spread in zip(extents, kernel, strides, dilation):
         reach = (size - 1) * spread + 1
         if isinstance(extent, int):
-            total = max((-(-extent // stride) - 1) * stride + reach - extent, 0)
+            total = same_total(extent, reach, stride)
         elif stride == 1:
             total = reach - 1
         else:

@@ -1,4 +1,4 @@
-"""The windows of pools that round their extents up (`ceil_mode`), as PyTorch and ONNX define them."""
+"""Pooling windows whose extents are rounded up (`ceil_mode`), as PyTorch and ONNX define them."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A short sequence of known length is unrolled: the compiler then fuses the steps' operators with one another
 and knows every shape. A long one would make the program long, so it becomes a loop, a tail-recursive
-function, as does a sequence whose length only a run knows.
+function, as does a sequence whose length is known only at run time.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def scan(
 ) -> tuple[Expr, list[Expr]]:
     """Apply `step` along the first axis of `sequences`; return the outputs and the final states.
 
-    `backwards` starts with the last element, and the first output is then that of the last element. If
+    `backwards` starts with the last element; the outputs are in the order of the sequences all the same. If
     `every` is false, the result has only the output of the last step, without an axis for time.
     """
     length = context.shape(sequences[0])[0]
-    if isinstance(length, int) and length <= UNROLLED:
+    if isinstance(length, int) and 0 < length <= UNROLLED:
         return _unrolled(context, length, sequences, list(states), step, backwards, every)
     count = length if isinstance(length, int) else None
     return _looped(context, count, sequences, states, step, backwards, every)
@@ -61,7 +61,9 @@ def _unrolled(
         states = list(following)
         context.type(output)
         outputs.append(output)
-    return (relay.stack(outputs, 0) if every else outputs[-1]), states
+    if not every:
+        return outputs[-1], states
+    return relay.stack(outputs[::-1] if backwards else outputs, 0), states
 
 
 def _looped(
@@ -80,15 +82,7 @@ def _looped(
         count = const(length, "int32")
     sample = [relay.take(sequence, const(0, "int32"), 0) for sequence in sequences]
     output, _ = step(sample, states)
-    shape, dtype = context.shape(output), context.dtype(output)
-    empty: Expr
-    static = length is not None and all(isinstance(extent, int) for extent in shape)
-    if not every:
-        empty = relay.zeros_like(output)
-    elif static:
-        empty = relay.zeros((length, *shape), dtype)  # type: ignore[arg-type]  # ints
-    else:
-        empty = relay.strided_slice(relay.expand_dims(relay.zeros_like(output), 0), [0], [0], axes=[0])
+    start = _zeros(context, sequences[0], output) if every else relay.zeros_like(output)
 
     def running(variables: Sequence[Var]) -> Expr:
         return relay.less(variables[0], count)
@@ -98,18 +92,25 @@ def _looped(
         one = const(1, "int32")
         time = relay.subtract(relay.subtract(count, one), index) if backwards else index
         output, following = step([relay.take(sequence, time, 0) for sequence in sequences], current)
-        if not every:
-            gathered_next: Expr = output
-        elif static:
-            assert length is not None
-            here = relay.equal(relay.arange(0, length, dtype="int32"), index)
-            here = relay.reshape(here, (length,) + (1,) * len(shape))
-            gathered_next = relay.where(here, relay.expand_dims(output, 0), gathered)
-        else:
-            gathered_next = relay.concatenate([gathered, relay.expand_dims(output, 0)], 0)
-        return [relay.add(index, one), gathered_next, *following]
+        if every:
+            place = relay.reshape(relay.cast(time, "int64"), (1, 1))
+            output = relay.scatter_nd(gathered, place, relay.expand_dims(output, 0), "update")
+        return [relay.add(index, one), output, *following]
 
-    initial = [("index", const(0, "int32")), ("outputs", empty)]
+    initial = [("index", const(0, "int32")), ("outputs", start)]
     initial += [(f"state_{number}", state) for number, state in enumerate(states)]
     _, outputs, *final = while_loop(context, "steps", initial, running, body)
     return outputs, final
+
+
+def _zeros(context: Context, sequence: Expr, output: Expr) -> Expr:
+    """Return zeros in the shape of the outputs of all steps, with the length of `sequence`."""
+    shape, dtype = (context.shape(sequence)[0], *context.shape(output)), context.dtype(output)
+    if all(isinstance(extent, int) for extent in shape):
+        return relay.zeros(shape, dtype)  # type: ignore[arg-type]  # ints
+    column = sequence
+    while context.rank(column) > 1:
+        column = relay.take(column, const(0, "int32"), axis=1)
+    steps = relay.cast(relay.zeros_like(column), dtype)
+    rank = context.rank(output)
+    return relay.add(relay.expand_dims(steps, 1, rank) if rank else steps, relay.zeros_like(output))

@@ -1,4 +1,4 @@
-"""Imports the packages that importers need, when they are first needed."""
+"""Import the packages of frameworks when an importer first needs them."""
 
 from __future__ import annotations
 

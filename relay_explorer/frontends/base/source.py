@@ -6,12 +6,15 @@ explorers, the profiler) shows the node that an expression came from, also after
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...ir.span import Source, Span
 
 _LONGEST = 60  # characters of one attribute in a line
+_LEAVES = ("input", "weight")
+_NAMED_BY_USER = ("ONNX", "PyTorch")
 
 
 class Node:
@@ -73,18 +76,20 @@ class ModelSource(Source):
     `framework` is "ONNX", "PyTorch", … `name` is the file's or the model's name.
     """
 
-    __slots__ = ("framework", "nodes")
+    __slots__ = ("_users", "framework", "nodes")
 
     def __init__(self, name: str, framework: str) -> None:
         super().__init__(name)
         self.framework = framework
         self.nodes: list[Node] = []
+        self._users: dict[str, str] | None = None
 
     def add(self, node: Node) -> Span:
         """Append a node; return the span of its line."""
         self.nodes.append(node)
         self._text = ""
         self._starts = None
+        self._users = None
         number = len(self.nodes)
         return Span(self, number, number, 1, 2)
 
@@ -102,13 +107,37 @@ class ModelSource(Source):
         return self._text
 
     def name_at(self, line: int) -> str:
-        return self.nodes[line - 1].name if 1 <= line <= len(self.nodes) else self.name
+        """Return the name of the node at a line; for an input or a weight in ONNX and PyTorch, that of the
+        first node that uses it and its own: `conv_1.weight`.
+
+        TVM named spans so, and old code compares these names.
+        """
+        if not 1 <= line <= len(self.nodes):
+            return self.name
+        node = self.nodes[line - 1]
+        if node.inputs or node.op not in _LEAVES or self.framework not in _NAMED_BY_USER:
+            return node.name
+        if self._users is None:
+            self._users = {}
+            for user in self.nodes:
+                for name in user.inputs:
+                    self._users.setdefault(name, user.name)
+        name = node.name.rpartition(".")[2] if self.framework == "PyTorch" else node.name
+        return f"{self._users[node.name]}.{name}" if node.name in self._users else node.name
 
 
 def node_of(span: Span | None) -> Node | None:
     """Return the node of an imported model that a span refers to, or None."""
     source = span.source if span is not None else None
     return source.node(span) if isinstance(source, ModelSource) else None
+
+
+def line_of(file: str, line: int | str) -> str:
+    """Return a line of the user's code as text: `model.py:17`, or `cell:17` of a notebook, whose kernel gives
+    cells the names of temporary files.
+    """
+    cell = file.startswith("<") or "ipykernel_" in file
+    return f"{'cell' if cell else os.path.basename(file)}:{line}"
 
 
 def _short(value: object) -> str:

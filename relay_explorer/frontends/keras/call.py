@@ -15,6 +15,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ir.ndarray import NDArray
 from ...ops import namespaces as relay
+from ..base.axes import normal_axis
 from ..base.context import Context
 from .graph import Step
 
@@ -147,10 +148,7 @@ class Call:
 
     def axis(self, axis: int, index: int = 0) -> int:
         """Return an axis of Keras's order, counted from the front."""
-        rank = self.context.rank(self.value(index).expr)
-        if not -rank <= axis < rank:
-            raise RelayError(f"axis {axis} does not exist: the operand has {rank} axes")
-        return axis % rank
+        return normal_axis(axis, self.context.rank(self.value(index).expr))
 
     def moved_axis(self, axis: int, rank: int, first: bool) -> int:
         """Return where an axis of Keras's order is if the channels come first."""

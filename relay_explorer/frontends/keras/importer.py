@@ -1,4 +1,4 @@
-"""Walks the graph of a Keras model, and converts its layers."""
+"""Convert the graph of a Keras model, layer by layer."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ...ops import namespaces as relay
 from ..base.context import Context
 from ..base.context import Converter as UserConverter
 from ..base.errors import check_supported
+from ..base.names import unused
 from ..base.source import Node
 from .call import CONVERTERS, USES_MASK, Call, Value, bind, shared
 from .graph import (
@@ -56,16 +57,16 @@ def from_keras(
 
     `model` is a functional or sequential model of Keras 3 or tf-keras, or the path of a `.keras` or `.h5`
     file, of which only configuration and weights are read. `shape` gives the shapes of inputs by name; a
-    dimension may be an int, `relay.Any()` or a named size. By default the batch is 1, and other open
+    dimension may be an int, `relay.Any()` or a named size. By default the batch size is 1, and other dynamic
     dimensions are `?`.
 
-    `layout` is that of the inputs and outputs with channels. With "NCHW", inputs of rank 4 are given with
-    their channels first, and so are results of rank 4, although the model has them last. Inputs that only
-    `Embedding` and `Permute` read keep their order, as do these layers' results. As with TVM, inputs of rank
-    3 that only `Dot`, or `Reshape` to an image, reads have their channels first, and so have results of rank
-    3 of `Reshape` from an image, and of `Dot` of such inputs. "NCDHW" and "NCW" do the same for ranks 5 and
-    3. "NHWC" and the others keep the model's order. A model whose layers have
-    `data_format="channels_first"` keeps its order as well.
+    `layout` is the order of the axes of inputs and outputs that have channels. With "NCHW", inputs and
+    outputs of rank 4 have their channels first, although they are last in the model. Inputs that only
+    `Embedding` and `Permute` read, and these layers' results, keep the model's order. As in TVM, "NCHW" also
+    applies to some tensors of rank 3: inputs that only `Dot`, or a `Reshape` to an image, reads; the result
+    of a `Reshape` from an image; and the result of `Dot` on such inputs. "NCDHW" and "NCW" do the same for
+    ranks 5 and 3. "NHWC" and the others keep the model's order, and so does a model whose layers have
+    `data_format="channels_first"`.
 
     `convert_map` has converters of your own by class name, with the module for classes that are not Keras's:
     `convert(node, inputs)` returns the result, for operands in Keras's order; `node.original` is the layer.
@@ -304,10 +305,7 @@ class Importer:
 
     def unique(self, name: str) -> str:
         """Return a name, derived from `name`, that no parameter of `@main` has yet."""
-        number, result = 0, name
-        while result in self._names:
-            number += 1
-            result = f"{name}_{number}"
+        result = unused(name, self._names)
         self._names.add(result)
         return result
 

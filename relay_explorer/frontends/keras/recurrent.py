@@ -207,7 +207,9 @@ def _zeros(call: Call, sample: Expr, size: tuple[int, ...]) -> Expr:
 
 @dataclass
 class Run:
-    """The result of a recurrent layer: the outputs of all steps or the last one, and the final states."""
+    """The result of a recurrent layer: the outputs of all steps in the sequence's order, or the last output;
+    and the final states.
+    """
 
     outputs: Expr
     states: list[Expr]
@@ -298,7 +300,12 @@ def initial_states(call: Call) -> list[Expr] | None:
 def _recurrent(call: Call) -> Results:
     mask = mask_argument(call)
     result = run(call, call.layer, call[0], initial_states(call), mask)
-    outputs = Value(result.outputs, mask=mask if call.attr("return_sequences") else None)
+    every = bool(call.attr("return_sequences"))
+    # Keras returns the outputs in the order in which the layer computed them.
+    backwards = every and bool(call.attr("go_backwards"))
+    outputs = Value(
+        relay.reverse(result.outputs, 1) if backwards else result.outputs, mask=mask if every else None
+    )
     if call.attr("return_state", False):
         return [outputs, *result.states]
     return outputs

@@ -18,13 +18,15 @@ def _bidirectional(call: Call) -> Results:
     forward = run(call, call.layer.forward_layer, x, states[:half] if states else None, mask)
     backward = run(call, call.layer.backward_layer, x, states[half:] if states else None, mask)
     every = bool(call.layer.forward_layer.return_sequences)
-    second = relay.reverse(backward.outputs, 1) if every else backward.outputs
+    first, second = forward.outputs, backward.outputs
+    if every and call.layer.forward_layer.go_backwards:  # the order in which the layers compute
+        first, second = relay.reverse(first, 1), relay.reverse(second, 1)
     mode = call.attr("merge_mode")
     result_mask = mask if every else None
     if mode is None:
-        outputs = [Value(forward.outputs, mask=result_mask), Value(second, mask=result_mask)]
+        outputs = [Value(first, mask=result_mask), Value(second, mask=result_mask)]
     else:
-        outputs = [Value(_merged(call, str(mode), forward.outputs, second), mask=result_mask)]
+        outputs = [Value(_merged(call, str(mode), first, second), mask=result_mask)]
     if call.attr("return_state", False) or call.layer.forward_layer.return_state:
         return [*outputs, *[Value(state) for state in (*forward.states, *backward.states)]]
     return outputs

@@ -3,8 +3,8 @@
     mod, params = relay.frontend.from_mxnet("net-symbol.json", {"data": (1, 3, 224, 224)},
                                             arg_params="net-0000.params")
 
-`symbol.py` reads the graph and `ndarray_file.py` the weights. `registry.py` says how converters of operators
-are written; the files of converters are named after families of operators.
+`symbol.py` reads the graph and `ndarray_file.py` the weights. `registry.py` explains how to write a
+converter. Each of the other files has the converters of one family of operators.
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ def from_mxnet(
     """Convert an MXNet model to Relay; return the module and its weights by name.
 
     `symbol` is the path of a `-symbol.json` file, its text, an MXNet `Symbol`, or a Gluon `HybridBlock`,
-    whose weights are its own. `arg_params` is the path of a `.params` file, or maps names to arrays; so does
-    `aux_params`, for the statistics of BatchNorm, which such a file contains too. `shape` gives the shapes of
-    the inputs by name, in which `relay.Any()` is an unknown extent, and `dtype` the element type of all
-    inputs, or of each by name. The shapes of weights without values follow from the inputs'. `convert_map`
-    maps the name of an operator (`Convolution`) to a function `(node, inputs)` that returns the Relay
-    expression of its result, or a tuple of them; it takes precedence.
+    which brings its own weights. `arg_params` is the path of a `.params` file, or a mapping from names to
+    arrays; `aux_params` is the same for the statistics of BatchNorm, which a `.params` file contains as well.
+    `shape` gives the shapes of the inputs by name, where `relay.Any()` marks a dynamic dimension, and `dtype`
+    the element type of all inputs, or of each by name. The importer infers the shapes of weights without
+    values from those of the inputs. `convert_map` maps the name of an operator (`Convolution`) to a function
+    `(node, inputs)` that returns the Relay expression of its result, or a tuple of them; it takes precedence.
 
     Raise a ModelFileError for a broken file, and an UnsupportedOperatorsError that lists all operators for
     which there is no converter.

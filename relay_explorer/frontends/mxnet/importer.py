@@ -38,9 +38,11 @@ class Importer:
         the model become parameters when they are first used.
         """
         results: dict[int, tuple[Expr, ...]] = {}
-        given = iter(arguments or ())
+        operands = iter(arguments or ())
         if arguments is not None and len(arguments) != len(graph.variables):
-            raise ModelFileError(f"a subgraph with {len(graph.variables)} inputs is given {len(arguments)}")
+            raise ModelFileError(
+                f"a subgraph with {len(graph.variables)} inputs is called with {len(arguments)}"
+            )
         names, outputs = _names(graph)
         for number, node in enumerate(graph.nodes):
             if node.op != VARIABLE:
@@ -50,7 +52,7 @@ class Importer:
                 labels = [names[reference] for reference in used]
                 results[number] = self._convert(node, inputs, labels, outputs.get(number, [node.name]))
             elif arguments is not None:
-                results[number] = (next(given),)
+                results[number] = (next(operands),)
         return [self._value(graph, results, head) for head in graph.heads]
 
     def _convert(

@@ -70,13 +70,13 @@ def recurrent(op: Operation) -> Results:
             initial = [state[number_] for state in states]
             output, last = _layer(op, mode, data, initial, matrices[number_], biases[number_], direction == 1)
             outputs.append(output)
-            for kept, state in zip(final, last):
-                kept.append(state)
+            for column, state in zip(final, last):
+                column.append(state)
         data = outputs[0] if directions == 1 else relay.concatenate(outputs, 2)
         op.context.type(data)
     if not op.attrs.bool("state_outputs", False):
         return data
-    return [data, *(relay.stack(kept, 0) for kept in final)]
+    return [data, *(relay.stack(column, 0) for column in final)]
 
 
 def _states(op: Operation, index: int, count: int, hidden: int) -> list[Expr]:
@@ -114,8 +114,7 @@ def _layer(
         following = _cell(op, mode, parts[0], recurrent_part, current)
         return following[0], following
 
-    outputs, final = scan(op.context, [projected], states, step, backwards)
-    return (relay.reverse(outputs, 0) if backwards else outputs), final
+    return scan(op.context, [projected], states, step, backwards)
 
 
 def _cell(op: Operation, mode: str, x: Expr, h: Expr, states: Sequence[Expr]) -> list[Expr]:
@@ -135,5 +134,5 @@ def _cell(op: Operation, mode: str, x: Expr, h: Expr, states: Sequence[Expr]) ->
     reset = relay.sigmoid(relay.add(xs[0], hs[0]))
     update = relay.sigmoid(relay.add(xs[1], hs[1]))
     candidate = relay.tanh(relay.add(xs[2], relay.multiply(reset, hs[2])))
-    kept = relay.multiply(update, states[0])
-    return [relay.add(kept, relay.multiply(relay.subtract(number(op, 1), update), candidate))]
+    carried = relay.multiply(update, states[0])
+    return [relay.add(carried, relay.multiply(relay.subtract(number(op, 1), update), candidate))]

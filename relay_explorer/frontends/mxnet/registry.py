@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ir.types import Dim
+from ..base.axes import normal_axis
 from ..base.context import Context, Results
 from .attributes import Attributes
 from .symbol import SymbolNode
@@ -84,10 +85,7 @@ class Operation:
 
     def axis(self, axis: int, index: int = 0) -> int:
         """Return an axis counted from the front; raise a RelayError if the input does not have it."""
-        rank = self.rank(index)
-        if not -rank <= axis < rank:
-            raise RelayError(f"there is no axis {axis}: the input has {rank}")
-        return axis % rank
+        return normal_axis(axis, self.rank(index))
 
 
 def converts(*names: str) -> Callable[[Converter], Converter]:

@@ -2,12 +2,13 @@
 
     mod, params = relay.frontend.from_onnx("model.onnx")
 
-`registry.py` says how converters of operators are written, `graph.py` what they are given, `body.py` how
-graphs are read. The files of converters are named after families of operators.
+`registry.py` explains how to write a converter, `graph.py` what a converter can use, and `body.py` how graphs
+are read. Each of the other files has the converters of one family of operators.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any as Anything
 
@@ -22,6 +23,7 @@ from . import model_file
 from .body import Body, Reader, all_nodes
 from .expansion import function_nodes
 from .graph import Graph, Importer
+from .renaming import export_renamed
 from .sequences import optional_type, sequence_type
 from .types import checked_shape, plain, relay_type
 
@@ -39,20 +41,22 @@ def from_onnx(
     opset: int | None = None,
     freeze_params: bool = True,
     convert_config: Mapping[str, Anything] | None = None,
+    export_node_renamed_model_path: str | os.PathLike[str] | None = None,
     *,
     convert_map: Mapping[str, Converter] | None = None,
 ) -> tuple[IRModule, dict[str, NDArray]]:
     """Convert an ONNX model to Relay; return the module and its weights by name.
 
     `model` is a path, bytes or an `onnx.ModelProto`. A file is mapped into memory, so weights are not copied.
-    `shape` gives the shapes of inputs by name: a dimension is an int, `relay.Any()`, or a string, which
-    names a size. Without it, inputs have the model's own shapes: an axis with a name has a named size,
-    another dynamic axis is `?`. The shape of a sequence is that of its elements. `dtype`, if it is a
-    mapping, gives the element types of inputs. `opset` overrides the version of the operators that the
-    model declares. With `freeze_params`, weights are constants in the module and the second result is
-    empty; otherwise they are parameters of `@main`, and the second result has their values. `convert_map`
-    maps the name of an operator (`Gelu`, `com.example.Gelu` in a domain of its own) to a function `(node,
-    inputs)` that returns the Relay expression of its result, or a tuple of them; it takes precedence.
+    `shape` gives the shapes of inputs by name: a dimension is an int, `relay.Any()`, or a string, which names
+    a size. Without it, inputs have the model's own shapes: an axis with a name has a named size, another
+    dynamic axis is `?`. The shape of a sequence is that of its elements. `dtype`, if it is a mapping, gives
+    the element types of inputs. `opset` overrides the opset (the version of the operators) that the model
+    declares. With `freeze_params`, weights are constants in the module and the second result is empty;
+    otherwise they are parameters of `@main`, and the second result has their values. A copy of the model in
+    which all nodes have names is written to the folder `export_node_renamed_model_path`. `convert_map` maps
+    the name of an operator (`Gelu`, `com.example.Gelu` in a domain of its own) to a function `(node, inputs)`
+    that returns the Relay expression of its result, or a tuple of them; it takes precedence.
 
     Raise a ModelFileError for a broken file, and an UnsupportedOperatorsError that lists all operators for
     which there is no converter.
@@ -73,8 +77,11 @@ def from_onnx(
     graph.values.update(zip(body.inputs, inputs))
     outputs = graph.run()
     result = outputs[0] if len(outputs) == 1 else Tuple(outputs)
-    context.type(result)
-    return context.main(inputs, result), context.params
+    ret_type = context.type(result)
+    declared = ret_type if isinstance(ret_type, TensorType) and ret_type.is_static else None
+    if export_node_renamed_model_path is not None:
+        export_renamed(model, export_node_renamed_model_path)
+    return context.main(inputs, result, declared), context.params
 
 
 def _domain(name: str) -> str:
@@ -82,7 +89,7 @@ def _domain(name: str) -> str:
 
 
 def _opsets(proto: Anything, opset: int | None) -> dict[str, int]:
-    """Return the version of each domain; raise a ModelFileError for one that is not known."""
+    """Return the opset of each domain; raise a ModelFileError for one that `onnx` does not define."""
     from ..base.require import require
 
     opsets = {_domain(plain(entry.domain)): int(entry.version) for entry in proto.opset_import}
@@ -92,14 +99,14 @@ def _opsets(proto: Anything, opset: int | None) -> dict[str, int]:
     version = opsets.setdefault("", 1)
     if version > newest:
         raise ModelFileError(
-            f"the model uses version {version} of ONNX's operators; the installed onnx package defines them "
-            f"up to version {newest}",
-            help=["pip install --upgrade onnx", f"from_onnx(model, opset={newest}) reads it as that version"],
+            f"the model uses opset {version}, but the installed onnx package defines opsets up to {newest}",
+            help=[
+                "upgrade the package: pip install --upgrade onnx",
+                f"or import the model as opset {newest}: from_onnx(model, opset={newest})",
+            ],
         )
     if version < 1:
-        raise ModelFileError(
-            f"the model declares version {version} of ONNX's operators, which does not exist"
-        )
+        raise ModelFileError(f"the model declares opset {version}, but opsets are numbered from 1")
     return opsets
 
 
@@ -128,23 +135,23 @@ def _input_type(
     if proto is None:
         raise ModelFileError("the model does not declare its type")
     kind = proto.WhichOneof("value")
-    given = dtypes.get(name) if isinstance(dtypes, Mapping) else None
+    requested = dtypes.get(name) if isinstance(dtypes, Mapping) else None
     if kind in ("sequence_type", "optional_type") and shape is not None:
         inner = _input_type(name, getattr(proto, kind).elem_type, importer, shape, dtypes)
         return (sequence_type if kind == "sequence_type" else optional_type)(importer.context, inner)
-    if kind != "tensor_type" or (shape is None and given is None):
+    if kind != "tensor_type" or (shape is None and requested is None):
         return relay_type(proto, importer)
     if shape is None:
         type_ = relay_type(proto, importer)
         assert isinstance(type_, TensorType)
-        return TensorType(type_.shape, given or type_.dtype)
+        return TensorType(type_.shape, requested or type_.dtype)
     dims = checked_shape([_dimension(dim, importer) for dim in shape])
     declared = proto.tensor_type.shape.dim if proto.tensor_type.HasField("shape") else None
     if declared and len(declared) != len(dims):
         raise RelayError(f"`shape` gives {len(dims)} dimensions, but the model declares {len(declared)}")
     from .types import dtype_of
 
-    return TensorType(dims, given or dtype_of(proto.tensor_type.elem_type))
+    return TensorType(dims, requested or dtype_of(proto.tensor_type.elem_type))
 
 
 def _dimension(dim: object, importer: Importer) -> Dim:

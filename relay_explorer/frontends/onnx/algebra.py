@@ -63,9 +63,9 @@ def _matrix_product(g: Graph, factors: Sequence[Expr], terms: Sequence[str], res
     a = arranged(factors[0], left, [batch, rows, inner])
     b = arranged(factors[1], right, [batch, columns, inner])
     stacked = relay.nn.batch_matmul(a, b)
-    found = [*batch, *rows, *columns]
-    shaped = relay.reshape(stacked, [extents[c] for c in found])
-    order = [found.index(c) for c in result]
+    letters = [*batch, *rows, *columns]
+    shaped = relay.reshape(stacked, [extents[c] for c in letters])
+    order = [letters.index(c) for c in result]
     return relay.transpose(shaped, order) if order != sorted(order) else shaped
 
 

@@ -174,23 +174,23 @@ _DECODERS: dict[int, _Decoder] = {
 
 def bodies_of(node: Node) -> list[Body]:
     """Return the graphs among a node's attributes."""
-    found: list[Body] = []
+    bodies: list[Body] = []
     for value in node.attrs.values():
         if isinstance(value, Body):
-            found.append(value)
+            bodies.append(value)
         elif isinstance(value, list) and value and isinstance(value[0], Body):
-            found += value
-    return found
+            bodies += value
+    return bodies
 
 
 def all_nodes(body: Body) -> list[Node]:
     """Return the nodes that the outputs of `body` need, and those of the subgraphs in them."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     for node in body.live:
-        found.append(node)
+        nodes.append(node)
         for inner in bodies_of(node):
-            found += all_nodes(inner)
-    return found
+            nodes += all_nodes(inner)
+    return nodes
 
 
 def _uses(node: Node) -> list[str]:

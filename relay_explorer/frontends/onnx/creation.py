@@ -93,8 +93,8 @@ def _eye_like(g: Graph, node: Node, inputs: Inputs) -> Expr:
     import numpy as np
 
     checked_shape([rows, columns])
-    kept = np.eye(rows, columns, k, dtype="float32")
-    result: Expr = Constant(NDArray.sharing(kept))
+    identity = np.eye(rows, columns, k, dtype="float32")
+    result: Expr = Constant(NDArray.sharing(identity))
     return result if dtype == "float32" else relay.cast(result, dtype)
 
 

@@ -56,13 +56,13 @@ def reduced(
     order = _order(marked, rank)
     dims = relay.shape_of(x, "int64")
     sorted_dims = relay.take(dims, order, axis=0)
-    kept = relay.strided_slice(sorted_dims, [0], [rank - count], [1])
+    remaining = relay.strided_slice(sorted_dims, [0], [rank - count], [1])
     rest = relay.strided_slice(sorted_dims, [rank - count], [rank], [1])
-    shape = relay.stack([relay.prod(kept) if count < rank else const(1, "int64"), relay.prod(rest)], 0)
+    shape = relay.stack([relay.prod(remaining) if count < rank else const(1, "int64"), relay.prod(rest)], 0)
     result = reduce(g, relay.reshape(permuted(g, x, order), shape, allowzero=True), [1], False)
     if keepdims:
         return relay.reshape(result, relay.where(marked, const(1, "int64"), dims), allowzero=True)
-    return relay.reshape(result, kept, allowzero=True) if count < rank else relay.reshape(result, ())
+    return relay.reshape(result, remaining, allowzero=True) if count < rank else relay.reshape(result, ())
 
 
 def squeezed(g: Graph, x: Expr, axes: Expr) -> Expr:
@@ -70,10 +70,10 @@ def squeezed(g: Graph, x: Expr, axes: Expr) -> Expr:
     rank = g.context.rank(x)
     (count,) = g.context.static_shape(axes)
     order = _order(marks(g, counted(g, axes, rank), rank), rank)
-    kept = relay.strided_slice(order, [0], [rank - count], [1])
+    remaining = relay.strided_slice(order, [0], [rank - count], [1])
     if count == rank:
         return relay.reshape(x, ())
-    return relay.reshape(x, relay.take(relay.shape_of(x, "int64"), kept, axis=0), allowzero=True)
+    return relay.reshape(x, relay.take(relay.shape_of(x, "int64"), remaining, axis=0), allowzero=True)
 
 
 def unsqueezed(g: Graph, x: Expr, axes: Expr) -> Expr:

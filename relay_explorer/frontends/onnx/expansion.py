@@ -94,19 +94,19 @@ def expand(
             f"the function `{label}` has {len(function.input)} inputs and {len(function.output)} outputs, "
             f"but is called with {len(inputs)} and {len(node.outputs)}"
         )
-    given = {name: value for name, value in zip(function.input, inputs) if value is not None}
-    absent = {name for name in function.input if name not in given}
+    arguments = {name: value for name, value in zip(function.input, inputs) if value is not None}
+    absent = {name for name in function.input if name not in arguments}
     attributes = _attributes(node.original, function, schema)
     nodes = [_instance(proto, attributes, absent) for proto in function.node]
     importer.count(len(nodes))
     calls = importer.calls
     if (function.name in calls and schema is None) or len(calls) >= DEEPEST:
         raise ModelFileError(f"the function `{label}` calls itself, which ONNX does not allow")
-    body = importer.reader.body(label, list(given), [name for name in wanted if name], nodes)
+    body = importer.reader.body(label, list(arguments), [name for name in wanted if name], nodes)
     _place(body, (*node.scope, node.name))
     opsets = {canonical(entry.domain): int(entry.version) for entry in function.opset_import}
     inner = Graph(importer, body, None, {**g.opsets, **opsets})
-    inner.values.update(given)
+    inner.values.update(arguments)
     importer.calls = (*calls, function.name)
     try:
         results = iter(inner.run())
@@ -135,23 +135,23 @@ def function_nodes(importer: Importer, nodes: Iterable[Node]) -> Iterator[Node]:
 
 
 def _with_subgraphs(node: Node) -> list[Node]:
-    found = [node]
+    result = [node]
     for body in bodies_of(node):
         for inner in body.nodes:
-            found += _with_subgraphs(inner)
-    return found
+            result += _with_subgraphs(inner)
+    return result
 
 
 def _attributes(proto: Anything, function: Anything, schema: Anything) -> dict[str, Anything]:
     """Return the attributes that a function's body may refer to: the node's, or their defaults."""
-    found: dict[str, Anything] = {}
+    available: dict[str, Anything] = {}
     if schema is not None:
         for name, attribute in schema.attributes.items():
             if attribute.default_value.type:
-                found[name] = attribute.default_value
-    found.update({attribute.name: attribute for attribute in function.attribute_proto})
-    found.update({attribute.name: attribute for attribute in proto.attribute})
-    return found
+                available[name] = attribute.default_value
+    available.update({attribute.name: attribute for attribute in function.attribute_proto})
+    available.update({attribute.name: attribute for attribute in proto.attribute})
+    return available
 
 
 def _instance(proto: Anything, attributes: Mapping[str, Anything], absent: set[str]) -> Anything:

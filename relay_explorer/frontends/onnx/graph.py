@@ -7,9 +7,9 @@
     g.opset                      the version of the standard operators, an int
     g.attr(node, "axis", 0)      an attribute as a Python value
     g.subgraph(body, arguments)  import the `Body` of an attribute such as Loop's `body`: bind its formal
-    inputs
-                                 to `arguments`, and return the expressions of its outputs. It sees the values
-                                 of the graphs around it. It may be called again with other arguments.
+                                 inputs to `arguments`, and return the expressions of its outputs. The body
+                                 can use the values of the graphs around it. A converter may call this again
+                                 with other arguments.
     g.value(name)                the value of a name in scope
     g.relay_type(type_proto)     the Relay type of an ONNX type
 
@@ -28,6 +28,7 @@ from ...ir.size import SizeVar
 from ...ir.types import Type
 from ..base.context import Context, results_of
 from ..base.errors import ModelFileError
+from ..base.names import unused
 from ..base.source import Node
 from . import registry
 from .body import Body, Reader
@@ -80,26 +81,19 @@ class Importer:
 
     def size(self, name: str) -> SizeVar:
         """Return the named size of a `dim_param`: the same object for the same name."""
-        found = self.sizes.get(name)
-        if found is None:
-            plain, number = identifier(name), 0
-            label, taken = plain, {size.name for size in self.sizes.values()}
-            while label in taken:
-                number += 1
-                label = f"{plain}_{number}"
-            found = self.sizes[name] = SizeVar(label)
-        return found
+        named = self.sizes.get(name)
+        if named is None:
+            label = unused(identifier(name), {size.name for size in self.sizes.values()})
+            named = self.sizes[name] = SizeVar(label)
+        return named
 
     def weight(self, name: str, value: NDArray) -> Expr:
         """Return the expression of an initializer: the same one at every call."""
-        found = self._weights.get(id(value))
-        if found is None:
-            unique, number = name, 0
-            while unique in self.context.params:  # in another subgraph
-                number += 1
-                unique = f"{name}_{number}"
-            found = self._weights[id(value)] = self.context.weight(unique, value, self.freeze)
-        return found
+        expr = self._weights.get(id(value))
+        if expr is None:
+            unique = unused(name, self.context.params)  # another subgraph may have a weight of that name
+            expr = self._weights[id(value)] = self.context.weight(unique, value, self.freeze)
+        return expr
 
     def supports(self, node: Node) -> bool:
         """Whether a node of the model's graph can be converted."""
@@ -109,9 +103,9 @@ class Importer:
         """Return what converts a node: a registered converter, or the expansion of a function; or None."""
         domain, operator = domain_and_operator(node)
         if (domain, operator) not in self.functions:
-            found = registry.find(domain, operator, opsets.get(domain, opsets.get("", 1)))
-            if found is not None:
-                return found
+            registered = registry.find(domain, operator, opsets.get(domain, opsets.get("", 1)))
+            if registered is not None:
+                return registered
         return expansion(self, node, opsets)
 
 
@@ -162,12 +156,12 @@ class Graph:
         """
         graph: Graph | None = self
         while graph is not None:
-            found = graph.values.get(name)
-            if found is not None:
-                return found
+            result = graph.values.get(name)
+            if result is not None:
+                return result
             if name in graph.body.weights:
-                found = graph.values[name] = self.importer.weight(name, graph.body.weights[name])
-                return found
+                result = graph.values[name] = self.importer.weight(name, graph.body.weights[name])
+                return result
             graph = graph.outer
         raise ModelFileError(f"the value %{name} is used but never defined")
 

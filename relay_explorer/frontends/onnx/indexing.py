@@ -112,8 +112,8 @@ def _compress(g: Graph, node: Node, inputs: Inputs) -> Expr:
     if value is not None:
         places = [index for index, keep in enumerate(value) if keep]
         return relay.take(x, const(places, "int64"), axis=normal_axis(axis, g.context.rank(x)))
-    found = relay.squeeze(relay.argwhere(condition), [1])
-    return relay.take(x, relay.cast(found, "int64"), axis=normal_axis(axis, g.context.rank(x)))
+    selected = relay.squeeze(relay.argwhere(condition), [1])
+    return relay.take(x, relay.cast(selected, "int64"), axis=normal_axis(axis, g.context.rank(x)))
 
 
 @converter("Where")
@@ -167,7 +167,7 @@ def _topk(g: Graph, node: Node, x: Expr, k: int | Expr) -> Sequence[Expr]:
 
 @converter("CumSum", "CumProd")
 def _cumulative(g: Graph, node: Node, inputs: Inputs) -> Expr:
-    x, given = operands(node, inputs, 2)
+    x, axes = operands(node, inputs, 2)
     exclusive, backwards = bool(g.attr(node, "exclusive", 0)), bool(g.attr(node, "reverse", 0))
     build = relay.cumsum if node.op == "CumSum" else relay.cumprod
     dtype = g.context.dtype(x)
@@ -177,9 +177,9 @@ def _cumulative(g: Graph, node: Node, inputs: Inputs) -> Expr:
             return relay.reverse(build(relay.reverse(data, axis), axis, dtype, exclusive), axis)
         return build(data, axis, dtype, exclusive)
 
-    places = constant_integers(g, given)
+    places = constant_integers(g, axes)
     if places is None:
-        return along(g, x, given, compute)
+        return along(g, x, axes, compute)
     return compute(x, normal_axis(places[0], g.context.rank(x)))
 
 

@@ -14,7 +14,7 @@ from .tools import extent_of, is_float, number, operands, optional, shape_vector
 @converter("MatMul")
 def _matmul(g: Graph, node: Node, inputs: Inputs) -> Expr:
     a, b = operands(node, inputs, 2)
-    return matmul(g, a, b)
+    return matmul(g, a, b, g.context.dtype(a))
 
 
 def matmul(g: Graph, a: Expr, b: Expr, out_dtype: str = "") -> Expr:

@@ -50,8 +50,8 @@ def _trained(
     )[0]
 
     def running(old: Expr, new: Expr) -> Expr:
-        kept = relay.multiply(old, number(g, momentum, old))
-        return relay.add(kept, relay.multiply(new, number(g, 1 - momentum, old)))
+        previous = relay.multiply(old, number(g, momentum, old))
+        return relay.add(previous, relay.multiply(new, number(g, 1 - momentum, old)))
 
     return [y, running(mean, own_mean), running(variance, own_variance)]
 

@@ -11,18 +11,16 @@ from collections.abc import Callable, Sequence
 from typing import Any as Anything
 
 from ...ir.errors import RelayError
-from ...ir.expr import Constant, Expr, Var, const
+from ...ir.expr import Constant, Expr, const
 from ...ir.ndarray import NDArray
-from ...ir.types import TensorType
 from ...ops import namespaces as relay
 from ..base.context import Context
-from ..base.loops import recursion
+from ..base.recurrence import Step, scan
 from ..base.source import Node
 from .graph import Graph
 from .recurrent_activations import Activation, activations
 from .registry import converter
-
-UNROLLED = 32  # steps of a sequence that is unrolled
+from .tools import extent_of
 
 Cell = Callable[[Expr, Sequence[Expr]], Sequence[Expr]]
 """A step: from the step's part of the input products, (batch, gates · hidden), and the states to the next."""
@@ -75,8 +73,8 @@ def gru(g: Graph, node: Node, inputs: list[Anything]) -> Sequence[Expr]:
                 old = relay.nn.dense(relay.multiply(reset, state), of_candidate)
                 candidate = h(_plus(relay.add(new, old), part(bias, 2, 3)))
             one = const(1.0, layer.dtype)
-            kept = relay.multiply(update, state)
-            return [relay.add(relay.multiply(relay.subtract(one, update), candidate), kept)]
+            carried = relay.multiply(update, state)
+            return [relay.add(relay.multiply(relay.subtract(one, update), candidate), carried)]
 
         return step
 
@@ -216,16 +214,27 @@ class _Layer:
 
     def _run(self, cell: Cell, states: int, direction: int, backward: bool) -> tuple[Expr, list[Expr]]:
         """Return the states of all steps of one direction, in the order of the input, and the last states."""
-        data = self._reversed(self.data) if backward else self.data
-        products = self.products(data, direction)
-        initial = [self._initial(self.initial[i], products, direction) for i in range(states)]
-        steps = self.context.shape(products)[0]
-        run = self._unrolled if isinstance(steps, int) and 0 < steps <= UNROLLED else self._loop
-        results, final = run(cell, products, initial)
-        if self.lengths is not None:  # ONNX Runtime returns zeros for sequences of length 0
-            ran = relay.expand_dims(relay.greater(self.lengths, const(0, "int32")), 1)
-            final = [relay.where(ran, state, relay.zeros_like(state)) for state in final]
+        if self.lengths is None:
+            products = self.products(self.data, direction)
+            initial = self._all_initial(products, states, direction)
+            return scan(self.context, [products], initial, _step(cell), backward)
+        products = self.products(self._reversed(self.data) if backward else self.data, direction)
+        initial = self._all_initial(products, states, direction)
+        results, final = scan(self.context, [products, self._goes_on(products)], initial, _masked_step(cell))
+        ran = relay.expand_dims(relay.greater(self.lengths, const(0, "int32")), 1)
+        # ONNX Runtime returns zeros for sequences of length 0.
+        final = [relay.where(ran, state, relay.zeros_like(state)) for state in final]
         return (self._reversed(results) if backward else results), final
+
+    def _all_initial(self, products: Expr, states: int, direction: int) -> list[Expr]:
+        return [self._initial(self.initial[i], products, direction) for i in range(states)]
+
+    def _goes_on(self, products: Expr) -> Expr:
+        """Return whether each step is within each sequence of the batch, (steps, batch)."""
+        assert self.lengths is not None
+        count = extent_of(self.g, products, 0, "int32")
+        steps = relay.arange(const(0, "int32"), count, const(1, "int32"), "int32")
+        return relay.less(relay.expand_dims(steps, 1), relay.expand_dims(self.lengths, 0))
 
     def _reversed(self, data: Expr) -> Expr:
         """Reverse the steps, for each sequence of the batch within its own length."""
@@ -243,53 +252,25 @@ class _Layer:
             return relay.zeros((batch, self.hidden), self.dtype)
         return relay.zeros_like(_columns(relay.take(products, const(0, "int64"), axis=0), 0, self.hidden))
 
-    def _step(self, cell: Cell, x: Expr, states: Sequence[Expr], index: Expr) -> tuple[Expr, Sequence[Expr]]:
-        """Return the output of a step and the next states. After a sequence's end, the output is 0 and the
-        states remain.
-        """
-        following = cell(x, states)
-        if self.lengths is None:
-            return following[0], following
-        goes_on = relay.expand_dims(relay.less(index, self.lengths), 1)
+
+def _step(cell: Cell) -> Step:
+    def step(parts: Sequence[Expr], states: Sequence[Expr]) -> tuple[Expr, Sequence[Expr]]:
+        following = cell(parts[0], states)
+        return following[0], following
+
+    return step
+
+
+def _masked_step(cell: Cell) -> Step:
+    """Return a step that, after the end of a sequence, outputs 0 and keeps the states."""
+
+    def step(parts: Sequence[Expr], states: Sequence[Expr]) -> tuple[Expr, Sequence[Expr]]:
+        following = cell(parts[0], states)
+        goes_on = relay.expand_dims(parts[1], 1)
         output = relay.where(goes_on, following[0], relay.zeros_like(following[0]))
         return output, [relay.where(goes_on, new, old) for new, old in zip(following, states)]
 
-    def _unrolled(self, cell: Cell, products: Expr, initial: Sequence[Expr]) -> tuple[Expr, list[Expr]]:
-        steps = self.context.static_shape(products)[0] if self.context.tensor(products).is_static else None
-        count = steps if steps is not None else self.context.shape(products)[0]
-        assert isinstance(count, int)
-        parts = relay.split(products, count, axis=0)
-        states: Sequence[Expr] = initial
-        outputs: list[Expr] = []
-        for index in range(count):
-            x = relay.squeeze(parts[index], [0])
-            output, states = self._step(cell, x, states, const(index, "int32"))
-            outputs.append(output)
-        return relay.stack(outputs, 0), list(states)
-
-    def _loop(self, cell: Cell, products: Expr, initial: Sequence[Expr]) -> tuple[Expr, list[Expr]]:
-        context = self.context
-        before = len(context.source.nodes)
-        count = relay.take(relay.shape_of(products, "int32"), const(0, "int64"))
-        written = relay.zeros_like(_columns(products, 0, self.hidden, axis=2))
-        outside = Var("products", context.type(products))
-        index = Var("step", TensorType((), "int32"))
-        states = [Var("state", context.type(state)) for state in initial]
-        outputs = Var("outputs", context.type(written))
-        length = Var("count", TensorType((), "int32"))
-        output, following = self._step(cell, relay.take(outside, index, axis=0), states, index)
-        place = relay.reshape(relay.cast(index, "int64"), [1, 1])
-        more = relay.scatter_nd(outputs, place, relay.expand_dims(output, 0), "update")
-        final = recursion(
-            context,
-            self.node.name or self.node.op,
-            [index, length, outside, *states, outputs],
-            relay.less(index, length),
-            [relay.add(index, const(1, "int32")), length, outside, *following, more],
-            [const(0, "int32"), count, products, *initial, written],
-            before,
-        )
-        return final[-1], list(final[3:-1])
+    return step
 
 
 def _plus(value: Expr, bias: Expr | None) -> Expr:

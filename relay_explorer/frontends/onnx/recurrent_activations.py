@@ -84,7 +84,7 @@ def activations(g: Graph, node: Node, defaults: Sequence[str], directions: int) 
     clip: float | None = g.attr(node, "clip", None)
     first = g.value(node.inputs[0])
     dtype = g.context.dtype(first)
-    found: list[Activation] = []
+    functions: list[Activation] = []
     for name in names:
         if name.lower() not in _FORMS:
             raise RelayError(
@@ -95,5 +95,5 @@ def activations(g: Graph, node: Node, defaults: Sequence[str], directions: int) 
             alpha = alphas.pop(0)
         if beta is not None and betas:
             beta = betas.pop(0)
-        found.append(Activation(name, alpha or 0.0, beta or 0.0, clip, dtype))
-    return [found[i * count : (i + 1) * count] for i in range(directions)]
+        functions.append(Activation(name, alpha or 0.0, beta or 0.0, clip, dtype))
+    return [functions[i * count : (i + 1) * count] for i in range(directions)]

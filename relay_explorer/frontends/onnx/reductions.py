@@ -89,7 +89,7 @@ _EMPTY = {"ReduceMax": float("-inf"), "ReduceMin": float("inf"), "ReduceLogSumEx
 
 def _of_nothing(g: Graph, node: Node, inputs: list[Expr | None], keepdims: bool) -> Expr:
     """Reduce a tensor without elements: the result has none either, or those of the empty set."""
-    x, given = operand(node, inputs), optional(inputs, 1)
+    x, axes_operand = operand(node, inputs), optional(inputs, 1)
     dtype, rank = g.context.dtype(x), g.context.rank(x)
     if dtype.startswith("float"):
         value: Expr = const(_EMPTY[node.op], dtype)
@@ -100,8 +100,8 @@ def _of_nothing(g: Graph, node: Node, inputs: list[Expr | None], keepdims: bool)
         least = 0 if dtype == "bool" else info.min
         value = const(int(least if node.op == "ReduceMax" else info.max if dtype != "bool" else 1), dtype)
     sums = relay.zeros(g.context.static_shape(x), "float32")
-    if given is not None and constant_integers(g, given) is None:
-        shape = relay.shape_of(reduced(g, sums, given, keepdims, _plain(relay.sum)), "int64")
+    if axes_operand is not None and constant_integers(g, axes_operand) is None:
+        shape = relay.shape_of(reduced(g, sums, axes_operand, keepdims, _plain(relay.sum)), "int64")
         return relay.full(value, shape, dtype)
     axes = axes_of(g, node, inputs) or list(range(rank))
     return relay.full(
@@ -115,18 +115,20 @@ def _reduction(name: str) -> OnnxConverter:
     def convert(g: Graph, node: Node, inputs: list[Expr | None]) -> Expr:
         x = operand(node, inputs)
         rank = g.context.rank(x)
-        given = optional(inputs, 1)
+        axes_operand = optional(inputs, 1)
         keepdims = bool(g.attr(node, "keepdims", 1))
         if name in _EMPTY and 0 in g.context.shape(x):
             return _of_nothing(g, node, inputs, keepdims)
         if (
-            given is not None
+            axes_operand is not None
             and rank
-            and constant_integers(g, given) is None
-            and g.context.shape(given) != (0,)
+            and constant_integers(g, axes_operand) is None
+            and g.context.shape(axes_operand) != (0,)
         ):
-            return reduced(g, x, given, keepdims, reduce)
-        axes = axes_of(g, node, inputs) if given is None or g.context.shape(given) != (0,) else []
+            return reduced(g, x, axes_operand, keepdims, reduce)
+        axes = (
+            axes_of(g, node, inputs) if axes_operand is None or g.context.shape(axes_operand) != (0,) else []
+        )
         if not axes:
             if g.attr(node, "noop_with_empty_axes", 0):
                 return single(g, x) if g.opset >= 13 else x

@@ -91,8 +91,8 @@ class Resampling:
         if self.mode != "nearest" or self.coordinates in ("tf_crop_and_resize", "align_corners"):
             return False
         extent = 16
-        found = self.indices(extent, extent * factor, float(factor), (0.0, 1.0))
-        return bool((found == np.repeat(np.arange(extent), factor)).all())
+        sources = self.indices(extent, extent * factor, float(factor), (0.0, 1.0))
+        return bool((sources == np.repeat(np.arange(extent), factor)).all())
 
 
 def _cubic(distance: Array, a: float) -> Array:

@@ -56,8 +56,8 @@ def _resize(g: Graph, node: Node, inputs: Inputs) -> Expr:
         bool(g.attr(node, "antialias", 0)),
     )
     rank = g.context.rank(x)
-    given = g.attr(node, "axes")
-    axes = [axis % rank for axis in given] if given else list(range(rank))
+    listed = g.attr(node, "axes")
+    axes = [axis % rank for axis in listed] if listed else list(range(rank))
     normal_axes(axes, rank)
     resize = _Resize(g, x, how, axes)
     resize.outside = g.attr(node, "extrapolation_value", 0.0)
@@ -143,12 +143,12 @@ class _Resize:
             return rest.by_scales([s for i, s in enumerate(scales) if i not in dynamic])
         cropping = self.roi_at_run_time is not None
         changed = [i for i, scale in enumerate(scales) if scale != 1.0 or cropping]
-        found = {i: self._scaled(i, const(scales[i], REAL)) for i in changed}
+        extents = {i: self._scaled(i, const(scales[i], REAL)) for i in changed}
         if all(scales[i] == int(scales[i]) for i in changed):  # else the operator would derive another scale
-            image = self._image_at_run_time({self.axes[i]: count for i, count in found.items()})
+            image = self._image_at_run_time({self.axes[i]: count for i, count in extents.items()})
             if image is not None:
                 return image
-        return self._axes_at_run_time([(i, found[i], const(scales[i], REAL)) for i in changed])
+        return self._axes_at_run_time([(i, extents[i], const(scales[i], REAL)) for i in changed])
 
     def by_sizes(self, sizes: Expr, policy: str) -> Expr:
         """Resize each axis to a given extent, or, with a policy, to one that keeps the aspect ratio."""

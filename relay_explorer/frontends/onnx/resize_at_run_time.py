@@ -64,8 +64,8 @@ def resized_axis(x: Expr, rank: int, how: Resampling, along: AxisAtRunTime, dtyp
 
 
 def _antialiased(x: Expr, rank: int, how: Resampling, along: AxisAtRunTime, at: Expr, dtype: str) -> Expr:
-    """Resize one axis by a matrix of weights, whose kernel is stretched where the axis becomes shorter. The
-    axis is extended at both ends by as many elements as the kernel reaches.
+    """Resize one axis by a matrix of weights, whose kernel becomes wider where the axis becomes shorter.
+    The axis is extended at both ends by as many elements as the kernel reaches.
     """
     stretch = relay.minimum(along.scale, _real(1))
     width = _real(1 if how.mode == "linear" else 2)

@@ -7,11 +7,12 @@ from typing import Any as Anything
 
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
-from ...ir.size import Size, SizeVar
+from ...ir.size import SizeVar
 from ...ir.types import Any, Dim
 from ...ops import namespaces as relay
-from ..aten.reshaping import special_values
 from ..base.errors import ModelFileError
+from ..base.reshaping import Extent, named, product, static_reshape, with_inferred
+from ..base.shared_extents import reshape_like
 from ..base.source import Node
 from .dynamic_axes import squeezed, unsqueezed
 from .graph import Graph
@@ -27,12 +28,9 @@ from .tools import (
     operand,
     operands,
     optional,
-    product,
     shape_vector,
     text,
 )
-
-Extent = int | Size
 
 
 @converter("Reshape", since=1)
@@ -58,20 +56,10 @@ def reshape(g: Graph, x: Expr, shape: Expr, allowzero: bool = False) -> Expr:
         known = tuple(value)
     source = named(g.context.shape(x))
     target = _target(source, known, allowzero)
-    numbers = [dim for dim in target if isinstance(dim, int)]
-    if len(numbers) == len(target):
-        if numbers == list(source):
-            return x
-        return relay.reshape(x, numbers, allowzero=0 in numbers)
-    codes = special_values(source, target)
-    if codes is not None:
-        return x if codes == [0] * len(source) else relay.reshape(x, codes)
-    return relay.reshape(x, as_int64(g, shape), allowzero=allowzero)
-
-
-def named(shape: Sequence[Dim]) -> list[Extent]:
-    """Return a shape in which each unknown dimension has a name of its own."""
-    return [SizeVar(f"axis{i}") if isinstance(dim, Any) else dim for i, dim in enumerate(shape)]
+    result = static_reshape(x, source, target)
+    if result is None:
+        result = reshape_like(g.context, x, source, target, shape)
+    return relay.reshape(x, as_int64(g, shape), allowzero=allowzero) if result is None else result
 
 
 def _target(source: Sequence[Extent], known: Sequence[Dim], allowzero: bool) -> list[Extent]:
@@ -92,28 +80,17 @@ def _target(source: Sequence[Extent], known: Sequence[Dim], allowzero: bool) -> 
         raise ModelFileError(
             f"the shape {list(known)} is invalid: one extent can be -1, and no other is negative"
         )
-    if -1 in target:
-        total: Anything = product(source)
-        rest: Anything = product([dim for dim in target if not (isinstance(dim, int) and dim == -1)])
-        if isinstance(total, int) and isinstance(rest, int):
-            if rest == 0 or total % rest:
-                raise ModelFileError(f"{total} elements cannot have the shape {list(known)}")
-            target[target.index(-1)] = total // rest
-        elif not isinstance(total, Any) and not isinstance(rest, Any) and rest != 0:
-            quotient: Anything = total // rest
-            if not isinstance(quotient, Any) and quotient * rest == total:
-                target[target.index(-1)] = quotient
-    return target
+    return with_inferred(source, target)
 
 
 @converter("Flatten")
 def _flatten(g: Graph, node: Node, inputs: Inputs) -> Expr:
     x = operand(node, inputs)
     shape = g.context.shape(x)
-    given = g.attr(node, "axis", 1)
-    if not -len(shape) <= given <= len(shape):
-        raise ModelFileError(f"there is no axis {given}: the tensor has {len(shape)} axes")
-    axis = given + len(shape) if given < 0 else given
+    declared = g.attr(node, "axis", 1)
+    if not -len(shape) <= declared <= len(shape):
+        raise ModelFileError(f"there is no axis {declared}: the tensor has {len(shape)} axes")
+    axis = declared + len(shape) if declared < 0 else declared
     before, after = product(shape[:axis]), product(shape[axis:])
     if axis == 1 and len(shape) > 1 and isinstance(before, int) and isinstance(after, int):
         return relay.nn.batch_flatten(x)
@@ -137,9 +114,9 @@ def _flatten(g: Graph, node: Node, inputs: Inputs) -> Expr:
 @converter("Squeeze")
 def _squeeze(g: Graph, node: Node, inputs: Inputs) -> Expr:
     x = operand(node, inputs)
-    given = optional(inputs, 1)
-    if given is not None and constant_integers(g, given) is None:
-        return squeezed(g, x, given)
+    axes_operand = optional(inputs, 1)
+    if axes_operand is not None and constant_integers(g, axes_operand) is None:
+        return squeezed(g, x, axes_operand)
     axes = axes_of(g, node, inputs)
     shape = g.context.shape(x)
     if axes is None:
@@ -155,9 +132,9 @@ def _squeeze(g: Graph, node: Node, inputs: Inputs) -> Expr:
 @converter("Unsqueeze")
 def _unsqueeze(g: Graph, node: Node, inputs: Inputs) -> Expr:
     x = operand(node, inputs)
-    given = optional(inputs, 1)
-    if given is not None and constant_integers(g, given) is None:
-        return unsqueezed(g, x, given)
+    axes_operand = optional(inputs, 1)
+    if axes_operand is not None and constant_integers(g, axes_operand) is None:
+        return unsqueezed(g, x, axes_operand)
     axes = axes_of(g, node, inputs)
     if axes is None:
         raise ModelFileError("the axes of Unsqueeze are missing")

@@ -49,7 +49,7 @@ def _dft(g: Graph, node: Node, x: Expr, axis: int, length: Expr | None) -> Expr:
         if not isinstance(extent, int):
             raise RelayError("the extent of the axis that DFT transforms must be known at compile time")
         count = extent
-    kept = count // 2 + 1 if half else count
+    bins = count // 2 + 1 if half else count
     real, imaginary = _parts(x, shape[-1], rank)
     order = [*[a for a in range(rank - 1) if a != axis], axis]
     back = [order.index(a) for a in range(rank - 1)]
@@ -58,8 +58,8 @@ def _dft(g: Graph, node: Node, x: Expr, axis: int, length: Expr | None) -> Expr:
     if moves:
         real, imaginary = relay.transpose(real, order), relay.transpose(imaginary, order)
     for part in relay.dft(real, imaginary, inverse):
-        if kept < count:
-            part = relay.strided_slice(part, [0], [kept], axes=[rank - 2])
+        if bins < count:
+            part = relay.strided_slice(part, [0], [bins], axes=[rank - 2])
         results.append(relay.transpose(part, back) if moves else part)
     return relay.stack(results, rank - 1)
 
@@ -153,7 +153,7 @@ def _mel_weight_matrix(g: Graph, node: Node, inputs: Inputs) -> Expr:
     """Compute triangular filters whose centres are equally far apart on the mel scale."""
     import numpy as np
 
-    given = []
+    values = []
     for name, value in zip(
         ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz"),
         operands(node, inputs, 5),
@@ -161,11 +161,11 @@ def _mel_weight_matrix(g: Graph, node: Node, inputs: Inputs) -> Expr:
         known = g.context.constant(value)
         if known is None:
             raise RelayError(f"{name} of MelWeightMatrix must be constant, but the model computes it")
-        given.append(float(known.item()))
-    bins, length, rate = int(given[0]), int(given[1]), given[2]
+        values.append(float(known.item()))
+    bins, length, rate = int(values[0]), int(values[1]), values[2]
     if bins < 1 or length < 1 or bins * length > _LARGEST:
         raise RelayError(f"MelWeightMatrix of {bins} bins for {length} samples cannot be imported")
-    low, high = [2595 * np.log10(1 + edge / 700) for edge in given[3:]]
+    low, high = [2595 * np.log10(1 + edge / 700) for edge in values[3:]]
     edges = low + np.arange(bins + 2) * ((high - low) / (bins + 2))
     hertz = 700 * (10 ** (edges / 2595) - 1)
     spectrum = length // 2 + 1

@@ -87,7 +87,7 @@ def _static_slice(
     axes = [normal_axis(axis, len(shape)) for axis in axes]
     if len(set(axes)) < len(axes):
         raise ModelFileError(f"Slice names an axis twice: {axes}")
-    kept: list[tuple[int, int, int, int]] = []
+    slices: list[tuple[int, int, int, int]] = []
     for axis, first, last, step in zip(axes, begin, end, steps):
         if step == 0:
             raise ModelFileError("Slice has a step of 0")
@@ -101,10 +101,10 @@ def _static_slice(
         elif step < 0 and first < -1:
             bounds = [const(part, "int64") for part in (begin, end)]
             return _dynamic_slice(g, x, bounds[0], bounds[1], axes, steps, None)
-        kept.append((axis, first, min(last, _FAR), step))
-    if not kept:
+        slices.append((axis, first, min(last, _FAR), step))
+    if not slices:
         return x
-    chosen = [list(part) for part in zip(*kept)]
+    chosen = [list(part) for part in zip(*slices)]
     return relay.strided_slice(x, chosen[1], chosen[2], chosen[3], axes=chosen[0])
 
 
@@ -196,11 +196,11 @@ def _split(g: Graph, node: Node, inputs: Inputs) -> Sequence[Expr]:
     x = operand(node, inputs)
     shape = g.context.shape(x)
     axis = normal_axis(g.attr(node, "axis", 0), len(shape))
-    given = optional(inputs, 1)
-    if given is not None:
-        sizes = constant_integers(g, given)
+    sizes_operand = optional(inputs, 1)
+    if sizes_operand is not None:
+        sizes = constant_integers(g, sizes_operand)
         if sizes is None:
-            return _dynamic_split(g, node, x, given, axis)
+            return _dynamic_split(g, node, x, sizes_operand, axis)
     else:
         attribute = g.attr(node, "split")
         sizes = list(attribute) if attribute else None
@@ -269,7 +269,7 @@ def _pad_by_attributes(g: Graph, node: Node, inputs: Inputs) -> Expr:
 
 @converter("Pad", since=11)
 def _pad(g: Graph, node: Node, inputs: Inputs) -> Expr:
-    x, given = operands(node, inputs, 2)
+    x, pads_operand = operands(node, inputs, 2)
     value, axes = optional(inputs, 2), optional(inputs, 3)
     fill = number(g, 0, x) if value is None else value
     if g.context.rank(fill):
@@ -279,13 +279,15 @@ def _pad(g: Graph, node: Node, inputs: Inputs) -> Expr:
     if axes is not None and constant_integers(g, axes) is None:
         spots = counted(g, axes, rank)
         spots = relay.concatenate([spots, relay.add(spots, const(rank, "int64"))], 0)
-        return _dynamic_pad(g, node, x, _spread_at(spots, as_int64(g, given), [0] * (2 * rank)), places, fill)
+        return _dynamic_pad(
+            g, node, x, _spread_at(spots, as_int64(g, pads_operand), [0] * (2 * rank)), places, fill
+        )
     if axes is not None:
         places = [normal_axis(axis, rank) for axis in integers(g, axes, "the axes of Pad")]
         normal_axes(places, rank)
-    pads = constant_integers(g, given)
+    pads = constant_integers(g, pads_operand)
     if pads is None:
-        return _dynamic_pad(g, node, x, as_int64(g, given), places, fill)
+        return _dynamic_pad(g, node, x, as_int64(g, pads_operand), places, fill)
     if len(pads) != 2 * len(places):
         raise ModelFileError(f"Pad of {len(places)} axes has {len(pads)} numbers; it needs {2 * len(places)}")
     full = [0] * (2 * rank)

@@ -101,9 +101,9 @@ class Tensors:
 
     def _mapped(self, folder: Path, location: str, where: str) -> memoryview:
         """Map a file of the model's folder into memory."""
-        found = self._files.get(location)
-        if found is not None:
-            return found
+        contents = self._files.get(location)
+        if contents is not None:
+            return contents
         if not location or "\0" in location or Path(location).is_absolute() or ".." in Path(location).parts:
             raise ModelFileError(
                 f"{where} are at {location[:200]!r}, which is not a path within the model's folder"
@@ -118,10 +118,10 @@ class Tensors:
                     f"{where} are missing: there is no file {location!r} in {str(root)!r}",
                     help=["the data of a model that is stored in several files must lie beside it"],
                 )
-            found = self._files[location] = mapped(path)
+            contents = self._files[location] = mapped(path)
         except OSError as error:
             raise ModelFileError(f"{where} cannot be read: {error}") from error
-        return found
+        return contents
 
 
 def mapped(path: Path) -> memoryview:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any as Anything
 
 from ...ir.errors import RelayError
 from ...ir.expr import Constant, Expr, const
 from ...ir.ndarray import NDArray
-from ...ir.types import Any, Dim
 from ...ops import namespaces as relay
 from ..base.errors import ModelFileError
 from ..base.source import Node
@@ -18,13 +16,13 @@ from .registry import Inputs
 
 def operands(node: Node, inputs: Inputs, count: int) -> list[Expr]:
     """Return the first `count` operands, which must be present; else raise a ModelFileError."""
-    found: list[Expr] = []
+    result: list[Expr] = []
     for index in range(count):
         operand = optional(inputs, index)
         if operand is None:
             raise ModelFileError(f"input {index} of {node.op} is missing")
-        found.append(operand)
-    return found
+        result.append(operand)
+    return result
 
 
 def operand(node: Node, inputs: Inputs) -> Expr:
@@ -53,13 +51,13 @@ def constant_integers(g: Graph, expr: Expr) -> list[int] | None:
 
 def integers(g: Graph, expr: Expr, what: str) -> list[int]:
     """Return the elements of an integer vector that must be known when the model is imported."""
-    found = constant_integers(g, expr)
-    if found is None:
+    values = constant_integers(g, expr)
+    if values is None:
         raise RelayError(
             f"{what} must be constant, but the model computes it",
             help=["give the shapes of the inputs, shape={…}: what depends on them only becomes constant"],
         )
-    return found
+    return values
 
 
 def normal_axis(axis: int, rank: int) -> int:
@@ -71,17 +69,17 @@ def normal_axis(axis: int, rank: int) -> int:
 
 def normal_axes(axes: Sequence[int], rank: int) -> list[int]:
     """Return axes counted from the front, in order; raise a ModelFileError for one that is given twice."""
-    found = sorted(normal_axis(axis, rank) for axis in axes)
-    if len(set(found)) < len(found):
+    normalized = sorted(normal_axis(axis, rank) for axis in axes)
+    if len(set(normalized)) < len(normalized):
         raise ModelFileError(f"an axis is given twice: {list(axes)}")
-    return found
+    return normalized
 
 
 def axes_of(g: Graph, node: Node, inputs: Inputs, position: int = 1) -> list[int] | None:
     """Return a node's axes, which are an attribute or, in newer opsets, an operand; None if not given."""
-    given = optional(inputs, position)
-    if given is not None:
-        return integers(g, given, f"the axes of {node.op}")
+    operand = optional(inputs, position)
+    if operand is not None:
+        return integers(g, operand, f"the axes of {node.op}")
     axes = g.attr(node, "axes")
     return None if axes is None else list(axes)
 
@@ -131,14 +129,6 @@ def as_int64(g: Graph, expr: Expr) -> Expr:
 def is_float(dtype: str) -> bool:
     """Whether an element type is a floating-point one."""
     return dtype.startswith(("float", "bfloat"))
-
-
-def product(dims: Sequence[Dim]) -> Dim:
-    """Return the product of dimensions."""
-    result: Anything = 1
-    for dim in dims:
-        result = result * dim
-    return Any() if isinstance(result, Any) else result
 
 
 def text(value: object, default: str = "") -> str:

@@ -31,9 +31,9 @@ def _unique(g: Graph, node: Node, inputs: Inputs) -> Sequence[Expr]:
 def _of_vector(g: Graph, x: Expr, ordered: bool) -> Sequence[Expr]:
     values, first, inverse, number, counts = relay.unique(x, is_sorted=ordered, return_counts=True)
     number = relay.reshape(as_int64(g, number), [])
-    kept = relay.arange(const(0, "int64"), number, const(1, "int64"), "int64")
-    first, counts = [as_int64(g, relay.take(row, kept, axis=0)) for row in (first, counts)]
-    return [relay.take(values, kept, axis=0), first, as_int64(g, inverse), counts]
+    positions = relay.arange(const(0, "int64"), number, const(1, "int64"), "int64")
+    first, counts = [as_int64(g, relay.take(row, positions, axis=0)) for row in (first, counts)]
+    return [relay.take(values, positions, axis=0), first, as_int64(g, inverse), counts]
 
 
 def _of_slices(g: Graph, x: Expr, axis: int, ordered: bool) -> Sequence[Expr]:

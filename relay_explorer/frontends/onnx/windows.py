@@ -8,6 +8,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
 from ..base.errors import ModelFileError
+from ..base.padding import same_total
 from ..base.pool_windows import PoolWindows, rounded_up
 from ..base.source import Node
 from .graph import Graph
@@ -58,7 +59,7 @@ class Window:
             if stride == 1:
                 totals.append(reach - 1)
             elif isinstance(dim, int):
-                totals.append(max(0, (-(-dim // stride) - 1) * stride + reach - dim))
+                totals.append(same_total(dim, reach, stride))
             else:
                 totals.append(self._total(g, x, axis, stride, reach))
         numbers = [total for total in totals if isinstance(total, int)]

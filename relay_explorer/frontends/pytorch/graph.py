@@ -10,6 +10,7 @@ from typing import Any as Anything
 
 from ...ir.errors import RelayError
 from ..base.require import require
+from ..base.source import line_of
 
 Graph = Anything
 Block = Anything
@@ -123,7 +124,7 @@ def location_of(node: TorchNode) -> str:
     for line in text.split("\n"):
         match = pattern.match(line)
         if match and not match.group(1).startswith((_torch_folder(), "code/")):
-            return f"{os.path.basename(match.group(1))}:{match.group(2)}"
+            return line_of(match.group(1), match.group(2))
     return ""
 
 

@@ -11,6 +11,7 @@ from ...ir.expr import Constant, Expr
 from ...ir.ndarray import NDArray
 from ..aten.dtypes import dtype_name
 from ..base.context import Context
+from ..base.names import unused
 from ..base.require import require
 
 _SMALL = 16  # elements of a constant of the program that is not made a parameter
@@ -127,10 +128,7 @@ class Weights:
             name = ".".join(path)
         if self._friendly:
             name = name.replace(".", "_").replace("::", "_")
-        unique, number = name, 0
-        while unique in self._names:
-            number += 1
-            unique = f"{name}_{number}"
+        unique = unused(name, self._names)
         self._names.add(unique)
         return unique
 

@@ -46,19 +46,20 @@ def from_tensorflow(
     concrete function. TensorFlow itself is not needed.
 
     `shape` gives the shapes of inputs, instead of those in the graph; a text such as `"n"` names a dynamic
-    axis, and None leaves it unknown (`?`). An input with a default value is a parameter of `@main` if `shape`
-    names it or is not given; otherwise it is its default.
+    axis, and None leaves it unknown (`?`). An input with a default value becomes a parameter of `@main`
+    if `shape` names it, or if there is no `shape`; otherwise the importer uses the default.
 
     `outputs` names the results, such as `["logits", "split:1"]`. By default they are those of the
     SavedModel's signature or the concrete function, or else the graph's last node; if other nodes use
     that, all results that no node uses.
 
     With `layout="NCHW"`, convolutions and pooling of NHWC graphs are surrounded by transposes and computed in
-    NCHW. `convert_config` has TVM's options `use_dense` and `use_nt_batch_matmul`. `convert_map` gives
-    converters for operators by name: functions of a node and the expressions of its operands.
+    NCHW. `convert_config` has TVM's options `use_dense` and `use_nt_batch_matmul`. `convert_map` maps the
+    name of an operator to a function `(node, inputs)` that returns the Relay expression of its result, or a
+    tuple of them; it takes precedence.
 
-    Loops become tail-recursive functions, conditionals `if`, tensor arrays and lists those of the prelude.
-    `Assert` is dropped. Functions of the graph's library are expanded where they are called.
+    Loops become tail-recursive functions, conditionals become `if`, and tensor arrays and lists become those
+    of the prelude. The importer drops `Assert`, and inlines the functions of the graph's library.
     """
     if layout is not None and layout not in _LAYOUTS:
         raise RelayError(f"the layout {layout!r} is none of {', '.join(_LAYOUTS)}")

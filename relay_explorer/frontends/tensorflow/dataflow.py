@@ -79,12 +79,12 @@ class Dataflow:
         self.choices: dict[str, tuple[Ref, tuple[Ref, ...]]] = {}
         self._guards: dict[str, frozenset[Guard]] = {}
         self._groups: dict[str, list[str]] = {}
-        found = [node for node in graph.nodes.values() if node.op in _OPERANDS]
-        for node in found:
+        control = [node for node in graph.nodes.values() if node.op in _OPERANDS]
+        for node in control:
             least, most = _OPERANDS[node.op]
             if not least <= len(node.inputs) <= most:
                 raise ModelFileError(f"`{node.name}` ({node.op}) has {len(node.inputs)} operands")
-        if found:
+        if control:
             self._find_loops()
             self._find_conditionals()
 

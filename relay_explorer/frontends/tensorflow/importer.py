@@ -11,6 +11,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Constant, Expr, Var
 from ...ir.ndarray import NDArray, is_supported
 from ...ir.types import TensorType
+from ..base.axes import normal_axis
 from ..base.context import Context, Converter, Results
 from ..base.errors import ModelFileError
 from ..base.source import Node
@@ -270,15 +271,15 @@ class Importer:
 
     def _input(self, scope: Scope, graph_node: GraphNode, node: Node, inputs: list[Expr]) -> Results:
         """Convert an input of the model to a parameter of `@main`."""
-        given = self._shapes or {}
+        shapes = self._shapes or {}
         names = (graph_node.name, f"{graph_node.name}:0")
-        name = next((name for name in names if name in given), None)
+        name = next((name for name in names if name in shapes), None)
         if graph_node.name in self._variables:  # captured by a function that was exported with its values
             return self._weight(scope, graph_node.name, self._variables[graph_node.name])
         if name is None and inputs and self._shapes is not None:
             return inputs[0]  # the default
         dtype = str(node.attrs.get("dtype", "float32"))
-        shape = given[name] if name is not None else declared_shape(node)
+        shape = shapes[name] if name is not None else declared_shape(node)
         if shape is None:
             raise RelayError(
                 f"the rank of the input `{graph_node.name}` is unknown",
@@ -338,13 +339,6 @@ def bounded(count: int, what: str, most: int = MOST_RESULTS) -> int:
     if not 0 <= count <= most:
         raise RelayError(f"{what} would be {count:,}, and at most {most:,} are supported")
     return count
-
-
-def normal_axis(axis: int, rank: int) -> int:
-    """Return an axis of a tensor with `rank` axes as a number that is not negative."""
-    if not -rank <= axis < rank:
-        raise RelayError(f"there is no axis {axis} in a tensor of rank {rank}")
-    return axis % rank
 
 
 def _missing(node: Node, inputs: list[Expr]) -> Results:

@@ -169,8 +169,8 @@ class Elements:
         ops = self._settled(array)
         ops.define_tensor_array_gather()
         gather = ops.get_global_var("tensor_array_gather")
-        found = self._data(self._more(ops), Call(gather, [array, relay.cast(indices, "int32")]))
-        return self.counted(found, self.importer.context.shape(indices)[0])
+        gathered = self._data(self._more(ops), Call(gather, [array, relay.cast(indices, "int32")]))
+        return self.counted(gathered, self.importer.context.shape(indices)[0])
 
     def concat(self, array: Expr) -> Expr:
         """Return the tensors, concatenated along their first axis."""

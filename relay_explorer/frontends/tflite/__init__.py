@@ -6,7 +6,7 @@
 The float operators become Relay's. A quantized operator computes with the real values: its operands are
 dequantized, and its result is quantized again; convolutions and dense layers compute with integers, whose
 sums are exact. The result of an operator differs from TensorFlow Lite's by at most one quantization step.
-Loops become tail-recursive functions. An axis that the file leaves open is `?` unless `shape_dict` gives it.
+Loops become tail-recursive functions. A dynamic axis is `?` unless `shape_dict` gives it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Walks the subgraphs of a TFLite model, and converts their operators."""
+"""Convert the subgraphs of a TFLite model, operator by operator."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ...ops import namespaces as relay
 from ..base.context import Context, Results, results_of
 from ..base.context import Converter as UserConverter
 from ..base.errors import ModelFileError, check_supported
+from ..base.names import unused
 from ..base.source import Node
 from .old_converter import ExprTable, OperatorConverter
 from .operation import Operation
@@ -32,7 +33,7 @@ _SUBGRAPHS = {
     "CALL": ("subgraph",),
     "CALL_ONCE": ("init_subgraph_index",),
 }  # fmt: skip
-_EXPANSION = 64  # times that an operator may be converted on average: loops and branches convert theirs anew
+_EXPANSION = 64  # times that an operator may be converted on average: loops and branches convert theirs again
 _WEIGHT = 2  # elements from which on a constant of real numbers is a parameter
 
 
@@ -48,9 +49,10 @@ def from_tflite(
 
     `model` is a path, bytes, or a `tflite.Model`. `shape_dict` and `dtype_dict` give shapes and element types
     of inputs by name; a dimension may be an int, `relay.Any()` or a named size. By default they are the
-    file's, in which an open dimension is `?`. `convert_map` has converters of your own by operator
+    file's, and a dynamic dimension is `?`. `convert_map` has converters of your own by operator
     (`"HARD_SWISH"`, or a custom operator's name): `convert(node, inputs)` returns the result for the operands
-    as they are stored. `op_converter` is a subclass of `OperatorConverter`, which old scripts have.
+    as they are stored. `op_converter` is a subclass of `OperatorConverter`, as scripts written for TVM define
+    it.
     """
     contents = read(model)
     name = Path(model).name if isinstance(model, (str, Path)) else contents.subgraphs[0].name
@@ -285,10 +287,7 @@ class Importer:
 
     def unique(self, name: str) -> str:
         """Return a name, derived from `name`, that no parameter of `@main` has yet."""
-        number, result = 0, name
-        while result in self._names:
-            number += 1
-            result = f"{name}_{number}"
+        result = unused(name, self._names)
         self._names.add(result)
         return result
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.axes import normal_axis
 from ..base.context import Results
 from .operation import Operation, converter
 
@@ -26,7 +27,7 @@ def _checked_indices(op: Operation, index: int, extent: object) -> Expr:
 
 @converter("GATHER", mode="stored")
 def _gather(op: Operation) -> Expr:
-    axis = op.axis(int(op.attr("axis")), op.rank(0))
+    axis = normal_axis(int(op.attr("axis")), op.rank(0))
     batch = int(op.attr("batch_dims"))
     if batch < 0:
         batch += op.rank(1)

@@ -163,12 +163,6 @@ class Operation:
         data = self.tensor(index).data
         return self.context.dtype(self.stored(index)) if data is None else str(data.dtype)
 
-    def axis(self, value: int, rank: int) -> int:
-        """Return an axis counted from the front."""
-        if not -rank <= value < rank:
-            raise RelayError(f"axis {value} does not exist: the operand has {rank} axes")
-        return value % rank if rank else 0
-
     def attr(self, name: str, default: Any = 0) -> Any:
         """Return an attribute; an operator without options has each at its default."""
         if self.attrs and name not in self.attrs and "custom_options" not in self.attrs:

@@ -100,8 +100,6 @@ def _run_lstm(op: Operation, lstm: _Lstm, h: int, c: int, backwards: bool) -> Ex
         return output, (output, cell)
 
     outputs, _ = scan(op.context, [x], [op.stored(h), op.stored(c)], step, backwards)
-    if backwards:
-        outputs = relay.reverse(outputs, 0)
     return _time_major(op, outputs, time_major)
 
 
@@ -135,8 +133,6 @@ def _run_rnn(op: Operation, first: int, state: int, backwards: bool) -> Expr:
         return output, (output,)
 
     outputs, _ = scan(op.context, [x], [op.stored(state)], step, backwards)
-    if backwards:
-        outputs = relay.reverse(outputs, 0)
     return _time_major(op, outputs, time_major)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.axes import normal_axis
 from .operation import Operation, converter
 
 _REDUCTIONS: dict[str, Callable[..., Expr]] = {
@@ -18,7 +19,7 @@ _REDUCTIONS: dict[str, Callable[..., Expr]] = {
 @converter(*_REDUCTIONS)
 def _reduced(op: Operation) -> Expr:
     rank = op.rank(0)
-    axes = sorted({op.axis(axis, rank) for axis in op.ints(1, "the axes of a reduction")})
+    axes = sorted({normal_axis(axis, rank) for axis in op.ints(1, "the axes of a reduction")})
     if not axes:
         return op[0]
     return _REDUCTIONS[op.name](op[0], axes, keepdims=bool(op.attr("keep_dims", False)))
@@ -28,7 +29,7 @@ def _reduced(op: Operation) -> Expr:
 def _position(op: Operation) -> Expr:
     (axis,) = op.ints(1, "the axis")
     find = relay.argmax if op.name == "ARG_MAX" else relay.argmin
-    index = find(op[0], op.axis(axis, op.rank(0)))
+    index = find(op[0], normal_axis(axis, op.rank(0)))
     dtype = op.result().dtype
     return index if op.context.dtype(index) == dtype else relay.cast(index, dtype)
 
@@ -36,7 +37,7 @@ def _position(op: Operation) -> Expr:
 @converter("CUMSUM")
 def _cumsum(op: Operation) -> Expr:
     (axis,) = op.ints(1, "the axis")
-    axis = op.axis(axis, op.rank(0))
+    axis = normal_axis(axis, op.rank(0))
     x, reverse = op[0], bool(op.attr("reverse", False))
     if reverse:
         x = relay.reverse(x, axis)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.axes import normal_axis
 from ..base.context import Results
 from .operation import Operation, converter
 
@@ -38,7 +39,7 @@ def _reshape(op: Operation) -> Expr:
 @converter("SQUEEZE", mode="stored")
 def _squeeze(op: Operation) -> Expr:
     rank = op.rank(0)
-    axes = sorted({op.axis(axis, rank) for axis in op.attr("squeeze_dims", ())})
+    axes = sorted({normal_axis(axis, rank) for axis in op.attr("squeeze_dims", ())})
     if not axes:
         axes = [axis for axis, extent in enumerate(op.shape(0)) if isinstance(extent, int) and extent == 1]
         if not axes:
@@ -49,7 +50,7 @@ def _squeeze(op: Operation) -> Expr:
 @converter("EXPAND_DIMS", mode="stored")
 def _expand_dims(op: Operation) -> Expr:
     (axis,) = op.ints(1, "the axis")
-    return relay.expand_dims(op[0], op.axis(axis, op.rank(0) + 1))
+    return relay.expand_dims(op[0], normal_axis(axis, op.rank(0) + 1))
 
 
 @converter("TRANSPOSE", mode="stored")
@@ -61,18 +62,18 @@ def _transpose(op: Operation) -> Expr:
 def _concatenation(op: Operation) -> Expr:
     if op.attr("fused_activation_function"):
         op.mode = "real"
-    axis = op.axis(int(op.attr("axis")), op.rank(0))
+    axis = normal_axis(int(op.attr("axis")), op.rank(0))
     return op.activated(relay.concatenate(op.all(), axis))
 
 
 @converter("PACK", mode="stored")
 def _pack(op: Operation) -> Expr:
-    return relay.stack(op.all(), op.axis(int(op.attr("axis")), op.rank(0) + 1))
+    return relay.stack(op.all(), normal_axis(int(op.attr("axis")), op.rank(0) + 1))
 
 
 @converter("UNPACK", mode="stored")
 def _unpack(op: Operation) -> Results:
-    axis = op.axis(int(op.attr("axis")), op.rank(0))
+    axis = normal_axis(int(op.attr("axis")), op.rank(0))
     count = len(op.operator.outputs)
     if count == 1:
         return relay.squeeze(op[0], [axis])
@@ -83,14 +84,14 @@ def _unpack(op: Operation) -> Results:
 def _split(op: Operation) -> Results:
     (axis,) = op.ints(0, "the axis")
     count = len(op.operator.outputs)
-    return _parts(op, 1, count, op.axis(axis, op.rank(1)))
+    return _parts(op, 1, count, normal_axis(axis, op.rank(1)))
 
 
 @converter("SPLIT_V", mode="stored")
 def _split_v(op: Operation) -> Results:
     sizes = list(op.ints(1, "the sizes of the parts"))
     (axis,) = op.ints(2, "the axis")
-    axis = op.axis(axis, op.rank(0))
+    axis = normal_axis(axis, op.rank(0))
     if sizes.count(-1) == 1:
         (extent,) = op.extents(0, (axis,))
         sizes[sizes.index(-1)] = extent - sum(size for size in sizes if size != -1)
@@ -167,7 +168,7 @@ def _space_to_depth(op: Operation) -> Expr:
 def _reverse(op: Operation) -> Expr:
     x = op[0]
     for axis in op.ints(1, "the axes"):
-        x = relay.reverse(x, op.axis(axis, op.rank(0)))
+        x = relay.reverse(x, normal_axis(axis, op.rank(0)))
     return x
 
 

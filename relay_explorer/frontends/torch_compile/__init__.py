@@ -1,4 +1,4 @@
-"""`torch.compile(model, backend="relay")`: graphs that PyTorch captures are compiled by Relay."""
+"""`torch.compile(model, backend="relay")`: compile the graphs that PyTorch captures."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ def relay_backend(
         compiled = torch.compile(model, backend="relay")
         compiled = torch.compile(model, backend="relay", options={"opt_level": 2, "check": False})
 
-    PyTorch makes the graph functional and reduces it to ATen operators. It is imported and compiled when it
-    is called first; `last_compiled()` then returns the program. See `Options` for the options; `mode` is
+    PyTorch makes the graph functional and reduces it to ATen operators. Relay imports and compiles the graph
+    at its first call; `last_compiled()` then returns the program. See `Options` for the options; `mode` is
     ignored, because it chooses among algorithms of PyTorch's own backend.
 
     A graph that cannot be compiled runs in PyTorch, after one RelayFallbackWarning that says why. Where

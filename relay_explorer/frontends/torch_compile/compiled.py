@@ -1,4 +1,4 @@
-"""What became of the graphs that were compiled."""
+"""The record of a graph that the backend compiled."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Compiled:
 
     `module` is the imported program, whose source is the node list; `params` are its weights that are not
     constants; `executable` is the compiled program; `graph` is PyTorch's graph of ATen operators.
-    `relay_explorer.explore` takes it in place of the module.
+    `relay_explorer.explore` accepts a Compiled in place of a module.
     """
 
     module: IRModule

@@ -17,7 +17,7 @@ class Options:
     `opt_level` and `target` are those of `relay_explorer.build`. With `check`, the results of a graph's first
     call are compared with PyTorch's: they may differ by `tolerance`, relative or absolute (by default 1e-3,
     and 5e-2 for 16-bit floating point). With `freeze`, parameters become constants of the program where no
-    gradients are needed. `convert_map` has converters by operator, as in `from_exported_program`. `quiet`
+    gradients are needed. `convert_map` maps operators to converters, as in `from_exported_program`. `quiet`
     switches the progress display off. With `strict`, a graph that cannot be compiled raises an error instead
     of running in PyTorch.
     """

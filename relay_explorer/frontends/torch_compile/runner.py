@@ -35,20 +35,20 @@ class Runner:
         self._failed = False
 
     def __call__(self, args: list[Any]) -> list[Any]:
-        given = list(args)
+        operands = list(args)
         args.clear()
         if self._failed:
-            return self._eager(given)
-        if self._run is None or not self._holds(given):
+            return self._eager(operands)
+        if self._run is None or not self._holds(operands):
             try:
-                self._compile(given)
+                self._compile(operands)
             except Exception as error:  # whatever goes wrong, the model goes on in PyTorch
                 if self._options.strict:
                     raise
-                return self._fall_back(given, _reason(error))
+                return self._fall_back(operands, _reason(error))
             if self._options.check:
-                return self._checked(given)
-        return self._computed(given)
+                return self._checked(operands)
+        return self._computed(operands)
 
     # -- compiling
 

@@ -1,4 +1,4 @@
-"""The importer of programs that `torch.export` makes."""
+"""The importer of programs that `torch.export` returns: `from_exported_program`."""
 
 from __future__ import annotations
 

@@ -141,10 +141,10 @@ def _node(value: Any, depth: int) -> dict[str, Any]:
         check_name(node["name"])
     inputs = []
     for entry in _sequence(node.get("inputs"), "a node"):
-        given = _mapping(entry, "an argument")
-        if given.get("name"):
-            check_name(given["name"])
-        inputs.append({**given, "arg": _argument(given.get("arg"), depth)})
+        argument = _mapping(entry, "an argument")
+        if argument.get("name"):
+            check_name(argument["name"])
+        inputs.append({**argument, "arg": _argument(argument.get("arg"), depth)})
     result["inputs"] = inputs
     result["outputs"] = [_argument(output, depth) for output in _sequence(node.get("outputs"), "a node")]
     metadata = _mapping(node.get("metadata", {}), "a node")
@@ -223,10 +223,10 @@ def check_target(target: Any) -> None:
         return
     match = _TARGET.fullmatch(text)
     if match is not None:
-        found: Any = torch.ops
+        operator: Any = torch.ops
         for part in match.groups():
-            found = getattr(found, part, None) if part is not None else found
-        if isinstance(found, (torch._ops.OpOverload, torch._ops.HigherOrderOperator)):
+            operator = getattr(operator, part, None) if part is not None else operator
+        if isinstance(operator, (torch._ops.OpOverload, torch._ops.HigherOrderOperator)):
             return
     raise RelayError(f"it calls {str(target)[:80]!r}, which is not an operator that PyTorch has registered")
 

@@ -38,15 +38,15 @@ def _values(exprs: Sequence[Expr], like: Sequence[Value]) -> list[Value]:
 def cond(importer: Importer, fx_node: Anything, args: list[Value], kwargs: Mapping[str, Value]) -> Value:
     """Convert `torch.cond(predicate, true, false, operands)`."""
     predicate, then, otherwise, operands = args
-    given = list(cast(Sequence[Value], operands))
+    arguments = list(cast(Sequence[Value], operands))
     known = importer.aten.unwrapped(predicate) if isinstance(predicate, Scalar) else predicate
     if isinstance(known, (bool, int)):
-        return importer.run(then if known else otherwise, given)
+        return importer.run(then if known else otherwise, arguments)
     results = conditional(
         importer.context,
         _condition(importer, predicate),
-        lambda: _numbers(importer, importer.run(then, given)),
-        lambda: _numbers(importer, importer.run(otherwise, given)),
+        lambda: _numbers(importer, importer.run(then, arguments)),
+        lambda: _numbers(importer, importer.run(otherwise, arguments)),
     )
     expected = fx_node.meta.get("val")
     is_number = [type(part).__name__ in ("SymInt", "int") for part in expected or [None] * len(results)]

@@ -1,4 +1,4 @@
-"""`from_exported_program`: a `torch.export.ExportedProgram`, or a `.pt2` file, becomes Relay."""
+"""`from_exported_program`: import a `torch.export.ExportedProgram` or a `.pt2` file."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def from_exported_program(
     A dynamic axis becomes a named size (`s77`, the name that PyTorch prints), and arithmetic with sizes
     keeps it. `torch.cond` becomes `if`; `while_loop`, `scan` and `map` become recursive functions.
 
-    `convert_map` has converters by operator, which take precedence: `aten::add`, or with an overload
-    `aten::add.Tensor`; `aten.add.Tensor`, as PyTorch prints it, is the same. Each is a function `(node,
-    inputs)` that returns an expression, or a sequence of them for several results.
+    `convert_map` maps the name of an operator (`aten::add`, or with an overload `aten::add.Tensor` or
+    `aten.add.Tensor`, as PyTorch prints it) to a function `(node, inputs)` that returns the Relay expression
+    of its result, or a sequence of them for several results; it takes precedence.
 
     Raise an UnsupportedOperatorsError that names all operators without a converter, and a ModelFileError for
     a file that cannot be read.

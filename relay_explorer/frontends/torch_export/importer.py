@@ -113,10 +113,10 @@ class Importer:
         """Return the user's converter of an operator, registered as it is called in TorchScript (`aten::add`,
         `aten::add.Tensor`) or in exported graphs (`aten.add`, `aten.add.Tensor`).
         """
-        given = self.context.convert_map
+        converters = self.context.convert_map
         dotted = name.replace("::", ".")
         keys = [f"{name}.{overload}", f"{dotted}.{overload or 'default'}", name, dotted]
-        return next((given[key] for key in keys if key in given), None)
+        return next((converters[key] for key in keys if key in converters), None)
 
     # -- nodes
 
@@ -161,9 +161,9 @@ class Importer:
         args, kwargs = _replaced(fx_node.args, values), _replaced(fx_node.kwargs, values)
         node = node_of(fx_node, _shown(fx_node))
         inputs, _ = flattened([*args, *kwargs.values()])
-        given = self._user_converter(name, overload)
-        if given is not None:
-            self.context.convert_map[node.op] = given
+        user_converter = self._user_converter(name, overload)
+        if user_converter is not None:
+            self.context.convert_map[node.op] = user_converter
         structure: list[Value] = [None]
         expected = fx_node.meta.get("val")
 
@@ -173,7 +173,7 @@ class Importer:
             return exprs
 
         results = self.context.convert(node, inputs, converter)
-        if given is None:
+        if user_converter is None:
             return rebuilt(self.aten, structure[0], list(results))
         several = isinstance(expected, (tuple, list))
         checked = self._refined(list(results) if several or len(results) != 1 else results[0], expected)

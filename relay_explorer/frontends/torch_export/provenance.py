@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..base.source import Node
+from ..base.source import Node, line_of
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _LIBRARIES = re.compile(r"[\\/](?:torch|torchvision|functorch)[\\/]|<eval_with_key>|<string>")
@@ -50,8 +49,8 @@ def _scope(stack: Any) -> tuple[str, ...]:
         return ()
     path = ""
     for entry in stack.values():
-        found = entry[0] if isinstance(entry, (tuple, list)) and entry else ""
-        path = found if isinstance(found, str) else ""
+        name = entry[0] if isinstance(entry, (tuple, list)) and entry else ""
+        path = name if isinstance(name, str) else ""
     path = re.sub(r"^L(?:\['\w+'\]|__self__)\.?", "", path)  # the name of the model in the caller's frame
     path = re.sub(r"@\d+", "", re.sub(r"\[['\"]?(\w+)['\"]?\]", r".\1", path))
     if "metadata_hook" in path:
@@ -64,7 +63,7 @@ def _location(trace: Any) -> str:
     frames = _FRAME.findall(trace) if isinstance(trace, str) else []
     own = [frame for frame in frames if not _LIBRARIES.search(frame[0])]
     chosen = (own or frames)[-1:]
-    return f"{os.path.basename(chosen[0][0])}:{chosen[0][1]}" if chosen else ""
+    return line_of(*chosen[0]) if chosen else ""
 
 
 def all_nodes(module: Any) -> Iterator[Any]:

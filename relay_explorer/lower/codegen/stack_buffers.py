@@ -23,7 +23,7 @@ def pipeline() -> str:
 
 
 def _marked(allocation: Any) -> Any:
-    """Mark an allocation to stay on the stack if its size is static and small."""
+    """Mark an allocation to stay on the stack if its size is static, small and not zero, which LLVM refuses."""
     tirx = tvm().tirx
     buffer = allocation.buffer
     element = tvm().DataType(str(buffer.dtype))
@@ -32,7 +32,7 @@ def _marked(allocation: Any) -> Any:
         if not isinstance(extent, tirx.IntImm):
             return allocation
         size *= int(extent)
-    if size > MAX_STACK_BYTES:
+    if not 0 < size <= MAX_STACK_BYTES:
         return allocation
     return tirx.AllocBuffer(
         buffer, {**dict(allocation.annotations), "disable_lower_builtin": tirx.IntImm("bool", 1)}

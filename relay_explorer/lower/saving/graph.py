@@ -79,7 +79,7 @@ def _library_of(kernel: Kernel) -> Path | None:
             help=[
                 "install a C compiler (gcc)"
                 if c_compiler() is None
-                else "kernels with user-defined lowerings or symbolic sizes are compiled in this process: "
+                else "kernels with user-defined lowerings are compiled in this process: "
                 'build(…, executor="aot") builds a library that can be saved'
             ],
         )

@@ -193,6 +193,7 @@ def plain_loops(sch: Schedule, block: SBlockRV, target: Target) -> None:
     spatial = [loop for loop, kind in zip(loops, kinds) if kind == SPATIAL]
     reduced = [loop for loop, kind in zip(loops, kinds) if kind == REDUCED]
     if not spatial:
+        _initialized(sch, block, reduced)
         return
     extents = [_static_extent(sch.get(loop).extent) for loop in spatial]
     lanes = target.lanes(str(sch.get(block).writes[0].source.dtype))
@@ -215,6 +216,18 @@ def plain_loops(sch: Schedule, block: SBlockRV, target: Target) -> None:
         sch.parallel(sch.fuse(*shared) if len(shared) > 1 else shared[0])
     if vector is not None:
         sch.vectorize(vector)
+    _initialized(sch, block, reduced, vector is not None)
+
+
+def _initialized(sch: Schedule, block: SBlockRV, reduced: list[LoopRV], vector: bool = False) -> None:
+    """Initialize a reduction before its loops if one of them has a dynamic extent. Otherwise, TVM initializes
+    it in the first iteration, which a reduction over no elements does not have.
+    """
+    if all(_static_extent(sch.get(loop).extent) is not None for loop in reduced):
+        return
+    init = sch.decompose_reduction(block, reduced[0])
+    if vector:
+        sch.vectorize(sch.get_loops(init)[-1])
 
 
 def _static_extent(extent: Any) -> int | None:

@@ -49,7 +49,9 @@ def _crop_and_resize(attrs: Anything, data: Type, boxes: Type, box_indices: Type
 def _resizing(attrs: Anything) -> Resizing:
     method = "linear" if attrs.method == "bilinear" else attrs.method
     # TensorFlow rounds halves away from zero, and positions in the image are not negative.
-    return Resizing(method, "tf_crop_and_resize", "round_prefer_ceil", attrs.extrapolation_value)
+    return Resizing(
+        method, "tf_crop_and_resize", "round_prefer_ceil", attrs.extrapolation_value, single_precision=True
+    )
 
 
 def _cropped(attrs: Anything, x: Array, boxes: Array, box_indices: Array) -> Array:

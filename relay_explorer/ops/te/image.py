@@ -57,7 +57,10 @@ def resized(
     def value(n: Value, c: Value, *i: Value) -> Value:
         outside, axes = [], []
         for axis, (at, extent, count) in enumerate(zip(i, extents, size, strict=True)):
-            position = _position(how.coordinate_transformation_mode, at, extent, count, span(axis))
+            if getattr(how, "single_precision", False):
+                position = _single_position(at, extent, count, span(axis))
+            else:
+                position = _position(how.coordinate_transformation_mode, at, extent, count, span(axis))
             axes.append(_neighbours(how, position, extent))
             if cropping:
                 outside += [position < real(0), position > real(extent - 1)]
@@ -96,6 +99,24 @@ def _position(mode: str, at: Value, extent: Any, count: Any, span: Any) -> Value
     if known(count) == 1:
         return i + (first + last) * half
     return first + i * ((last - first) / real(count - 1))
+
+
+def _single_position(at: Value, extent: Any, count: Any, span: Any) -> Value:
+    """Return the position that TensorFlow computes in float32 (`Resizing.single_precision`).
+
+    Each operation is in float64 and rounded, because LLVM would fuse a product and a sum in float32, which
+    rounds once where TensorFlow rounds twice.
+    """
+
+    def rounded(value: Value) -> Value:
+        return value.astype("float32").astype(REAL)
+
+    low, high = (rounded(real(part)) for part in span)
+    last = real(extent - 1)
+    if known(count) == 1:
+        return rounded(real(0.5) * rounded(low + high) * last)
+    step = rounded(rounded(rounded(high - low) * last) / real(count - 1))
+    return rounded(rounded(low * last) + rounded(at.astype(REAL) * step))
 
 
 def _neighbours(how: Any, place: Value, extent: Any) -> list[Weighted]:

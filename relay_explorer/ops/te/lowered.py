@@ -14,17 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from math import prod
 from typing import Any as Anything
 from typing import Protocol
 
-from ...ir.errors import RelayError
 from ...ir.expr import Call
 from ...ir.lazy_dataclass import dataclass
 from ...ir.op import Op
-from ...ir.size import Any, Applied, Size, SizeVar
-from ...ir.types import Dim, TensorType, Type
-from .library import tvm
+from ...ir.types import TensorType, Type
+from .sizes import Sizes
 
 
 class Target(Protocol):
@@ -40,70 +37,6 @@ MATERIALIZED = "relay_explorer.materialized"  # marks a stage that schedules mus
 
 Tensors = Anything  # a te.Tensor, or a tuple of Tensors, as Relay nests them
 Lowering = Callable[["Lowered"], Sequence[Anything]]
-
-MAX_EXTENT = 2**31 - 1  # elements along an axis
-MAX_ELEMENTS = 2**48  # elements of a tensor; with more, sizes in bytes might not fit 64 bits
-
-
-class Sizes:
-    """TVM's variables for the dynamic sizes of a kernel: one for each named size, and a new one for each
-    `?`.
-    """
-
-    def __init__(self) -> None:
-        self.vars: dict[SizeVar, Anything] = {}
-        self.unknown = 0
-
-    def dim(self, dim: Dim) -> Anything:
-        """Return a dimension as an integer or TVM expression."""
-        if isinstance(dim, Any):
-            self.unknown += 1
-            return tvm.te.var(f"any{self.unknown}", "int64")
-        if isinstance(dim, Size):
-            return self._size(dim)
-        if dim > MAX_EXTENT:
-            raise RelayError(f"an axis of {dim:,} elements is too long: kernels support up to {MAX_EXTENT:,}")
-        return int(dim)
-
-    def shape(self, type_: TensorType) -> tuple[Anything, ...]:
-        count = prod(extent for extent in type_.shape if isinstance(extent, int))
-        if count > MAX_ELEMENTS:
-            raise RelayError(f"out of memory for a tensor of {count:,} elements: `{type_}`")
-        return tuple([self.dim(d) for d in type_.shape])
-
-    def _size(self, size: Anything) -> Anything:
-        """Return a named size, or a sum of products of them, as a TVM expression. Sizes nest a few levels at
-        most (`ir.size.MAX_NESTING`).
-        """
-        if not isinstance(size, Size):
-            return size
-        if isinstance(size, SizeVar):
-            if size not in self.vars:
-                self.vars[size] = tvm.te.var(size.name, "int64")
-            return self.vars[size]
-        if isinstance(size, Applied):
-            return self._applied(size)
-        total: Anything = 0
-        for factors, factor in size.terms().items():
-            product: Anything = factor
-            for atom, power in factors:
-                for _ in range(power):
-                    product = product * self._size(atom)
-            total = total + product
-        return total
-
-    def _applied(self, size: Applied) -> Anything:
-        te = tvm.te
-        functions = {
-            "floordiv": te.floordiv, "floormod": te.floormod,
-            "min": tvm.tirx.min, "max": tvm.tirx.max,
-        }  # fmt: skip
-        if size.name not in functions:
-            raise RelayError(
-                f"a kernel cannot compute the size `{size}`",
-                help=["give the tensors of this program static sizes"],
-            )
-        return functions[size.name](*[self._size(arg) for arg in size.args])
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The framework's node list beside the Relay program that it became."""
+"""The source view: the framework's node list beside the Relay program that was imported from it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .format import SourceView
 
 @declare(
     "source",
-    "the imported model's nodes beside the Relay that they became",
+    "the imported model's nodes beside the Relay expressions that they became",
     accepts=("Inference", "Evaluation"),
 )
 def build(source: Source) -> SourceView:

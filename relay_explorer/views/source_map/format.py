@@ -1,4 +1,4 @@
-"""The data of the source view: the nodes of a model, the Relay program, and what became of what."""
+"""The data of the source view: the nodes of a model, the Relay program, and the links between them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class SourceView(View):
 
     def passages(self) -> Iterator[Passage | Remark]:
         notes = {node.row: node.became for node in self.nodes}
-        yield Remark(0, f"the nodes of the {self.framework} model, and what each became")
+        yield Remark(0, f"the nodes of the {self.framework} model, and the expressions that each became")
         left = self.rows[: self.split]
         yield Passage(left, [notes.get(row, "") for row in range(len(left))], half=True)
         yield Remark(0, "the Relay program, and the node that each line came from")

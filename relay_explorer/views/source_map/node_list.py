@@ -21,7 +21,7 @@ class NodeList:
     `rows`; `row_of`, the row of each node; `modules`, the headings.
 
     Successive nodes of a module stand under a heading with its path, and those of the modules inside it under
-    headings of their own. A level that contains only the next level is joined with it.
+    headings of their own. A level that contains only the next level shares its heading.
     """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
@@ -54,7 +54,7 @@ class NodeList:
             first = stop
 
     def _shared(self, first: int, end: int, level: int) -> int:
-        """Return how many levels all these nodes share."""
+        """Return the number of levels that all these nodes share."""
         scope = self._scopes[first]
         while level < len(scope) and all(
             other[: level + 1] == scope[: level + 1] for other in self._scopes[first:end]

@@ -28,8 +28,8 @@ MAX_NAMES = 64  # operands or results of a node that are listed
 
 
 def source_view(module: IRModule, title: str = "") -> SourceView:
-    """Build the view of an imported module. It may have been changed by passes: a node is then linked with
-    what its expressions became.
+    """Build the view of an imported module. Passes may have rewritten it: a node is then linked with the
+    expressions that replaced its own.
 
     Raise a ViewError for a module that was not imported.
     """
@@ -149,7 +149,7 @@ class _Builder:
     ) -> tuple[str, ...]:
         what = f"{node.op} {node.name}".strip() if node.name != node.op else node.op
         if fate is Fate.NOTHING:
-            return "{0} is no expression of the program.\n" + _WHY.get(node.outcome, _WHY[""]), what
+            return "{0} has no expression in the program.\n" + _WHY.get(node.outcome, _WHY[""]), what
         if fate is Fate.CONSTANT:
             whole = any(node_of(expr.span) is node for expr in self.exprs_of[number])
             places = [f"`{_plain(self._name(row))}`" for row in rows]
@@ -176,18 +176,18 @@ class _Builder:
     def _summary(self, totals: SourceTotals) -> str:
         parts = [f"{count(totals.expressions)} became expressions"]
         if totals.constants:
-            parts.append(f"{count(totals.constants)} constants")
+            parts.append(f"{count(totals.constants)} became constants")
         if totals.nothing:
-            parts.append(f"{count(totals.nothing)} nothing")
+            parts.append(f"{count(totals.nothing)} {'has' if totals.nothing == 1 else 'have'} no expression")
         nodes = counted(len(self.nodes), "node")
         return f"The {self.source.framework} model has {nodes}: {', '.join(parts)}."
 
 
-_NOTHING = {"constant": "folded", "same": "passed on", "": "nothing"}
+_NOTHING = {"constant": "folded", "same": "passed on", "": "no expression"}
 _WHY = {
-    "constant": "Its value was computed during the import, and is now part of other constants or not used.",
-    "same": "It passes a value on unchanged, so it needs no expression of its own.",
-    "": "Its result is not used, or passes have removed it.",
+    "constant": "The importer computed its value, which is now part of another constant or unused.",
+    "same": "It returns its operand unchanged, so it needs no expression of its own.",
+    "": "Its result is unused, or a pass removed it.",
 }
 
 
@@ -229,7 +229,7 @@ def _few(words: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text as a part of a sentence's template, in which braces are doubled."""
+    """Escape the braces of a text that becomes part of a sentence's template."""
     return text.replace("{", "{{").replace("}", "}}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -263,3 +264,22 @@ def test_expressions_point_to_their_nodes() -> None:
     inner = mod.source.node(relu.args[0].span)
     assert inner is not None
     assert inner.name == "/encoder/layer.0/MatMul"
+
+
+def test_a_copy_in_which_all_nodes_have_names_is_written_to_a_folder(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"]),
+        helper.make_node("Relu", ["a"], ["b"], name="Relu_2"),
+        helper.make_node("Relu", ["b"], ["c"]),
+        helper.make_node("Neg", ["c"], ["y"]),
+    ]
+    proto = model(nodes, [value("x", [2])], ["y"])
+    (tmp_path / "model.onnx").write_bytes(proto.SerializeToString())
+    for source in (proto, proto.SerializeToString(), tmp_path / "model.onnx"):
+        from_onnx(source, export_node_renamed_model_path=tmp_path / "out")
+    copies = sorted((tmp_path / "out").iterdir())
+    assert [copy.name for copy in copies] == [f"tvm_exported_model_{number}.onnx" for number in range(3)]
+    for copy in copies:
+        names = [node.name for node in onnx.load(copy).graph.node]
+        assert names == ["Relu_0", "Relu_2", "Relu_2_1", "Neg_0"]
+    assert [node.name for node in proto.graph.node] == ["", "Relu_2", "", ""]

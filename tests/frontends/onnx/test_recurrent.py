@@ -96,9 +96,9 @@ def test_every_direction_with_optional_operands(op: str, direction: str, optiona
 @pytest.mark.parametrize("op", GATES)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_loops_of_long_and_of_dynamic_length(op: str, direction: str) -> None:
-    for extents in ((40, BATCH), ("n", BATCH), ("n", "b")):
+    for extents in ((70, BATCH), ("n", BATCH), ("n", "b")):
         model = layer(op, extents=extents, optional=("B", "initial_h"), direction=direction)
-        steps = 40 if extents[0] == 40 else 7
+        steps = 70 if extents[0] == 70 else 7
         check(model, values(model, steps))
 
 
@@ -109,7 +109,7 @@ def test_sequence_lengths_in_a_loop(op: str) -> None:
 
 
 @pytest.mark.parametrize("op", GATES)
-@pytest.mark.parametrize("steps", [4, 40])
+@pytest.mark.parametrize("steps", [4, 70])
 def test_compiled_layers(op: str, steps: int) -> None:
     model = layer(op, extents=(steps, BATCH), optional=("B",), direction="bidirectional")
     check(model, values(model, steps), ("compiled",))
@@ -167,7 +167,7 @@ def test_old_opset() -> None:
 
 
 def test_short_sequences_are_unrolled() -> None:
-    for steps, loops in ((4, False), (40, True)):
+    for steps, loops in ((4, False), (70, True)):
         mod, _ = from_onnx(layer("LSTM", extents=(steps, BATCH)))
         assert any(isinstance(node, Let) for node in post_order(mod["main"].body)) is loops
 

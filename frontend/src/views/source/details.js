@@ -89,10 +89,14 @@ export function createDetails(model, go) {
       h("p", { class: "head mono" }, rowText(model.program.rows[row])),
       model.nodesOf[row].length
         ? list("nodes of the model", model.nodesOf[row], nodeLink)
-        : h("p", null, "It came from no node of the model."),
+        : h("p", null, "No node of the model became this line: the importer or a pass added it."),
     ];
   }
 
-  const hint = h("p", { class: "soft" }, "Choose a node or a line of the program to see what belongs to it.");
+  const hint = h(
+    "p",
+    { class: "soft" },
+    "Choose a node or a line of the program to see what it is linked with.",
+  );
   return { nodeFacts, moduleFacts, lineFacts, noFacts: () => [hint] };
 }

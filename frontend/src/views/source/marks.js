@@ -4,6 +4,6 @@
 export const MARKS = [
   { id: "became", shape: "dot", label: "expressions" },
   { id: "constant", shape: "square", label: "constant" },
-  { id: "nothing", shape: "cross", label: "nothing" },
+  { id: "nothing", shape: "cross", label: "no expression" },
 ];
 export const NOTHING = 2;

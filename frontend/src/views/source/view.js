@@ -34,7 +34,7 @@ const KEYS = [
   [["↑", "↓"], "line"],
   [["[", "]"], "side"],
   [["l"], "linked line"],
-  [["n"], "became nothing"],
+  [["n"], "no expression"],
   [["/"], "find"],
   [["?"], "keys"],
 ];
@@ -61,7 +61,7 @@ export class SourceExplorer extends Explorer {
   pane = LATER;
   /** @type {HTMLElement} */
   body = LATER;
-  /** Which of the lines that belong to the choice was shown last. */
+  /** Which of the lines linked with the choice was shown last. */
   at = -1;
 
   /**
@@ -139,8 +139,8 @@ export class SourceExplorer extends Explorer {
       playKey(this),
       rowKeys((by) => this.along(by), "move along the nodes, or along the program"),
       key(["[", "]"], "to the nodes, to the program", (event) => this.toSide(event.key === "]")),
-      both(["l", "L"], "next and previous line that belongs to what is chosen", (by) => this.linked(by)),
-      both(["n", "N"], "next and previous node that became nothing", (by) => this.nextMark(NOTHING, by)),
+      both(["l", "L"], "next and previous line linked with the choice", (by) => this.linked(by)),
+      both(["n", "N"], "next and previous node without an expression", (by) => this.nextMark(NOTHING, by)),
       ...commonKeys(this, { fold: () => this.fold() }),
     ]);
   }
@@ -304,7 +304,8 @@ export class SourceExplorer extends Explorer {
       "The module ",
       h("code", null, module.path),
       `: ${plural(nodes.length, "node")} became ${plural(lines.length, "line")} of the program.`,
-      nothing > 0 && h("small", null, `${plural(nothing, "node")} became nothing.`),
+      nothing > 0 &&
+        h("small", null, `${plural(nothing, "node")} ${nothing === 1 ? "has" : "have"} no expression.`),
     );
     fill(this.pane, this.details.moduleFacts(row));
     this.marked(true);
@@ -333,7 +334,7 @@ export class SourceExplorer extends Explorer {
             ".",
             h("small", null, names[0].path && ["Its module is ", h("code", null, names[0].path), "."]),
           ]
-        : "This line came from no node of the model.",
+        : "No node of the model became this line: the importer or a pass added it.",
     );
     fill(this.pane, this.details.lineFacts(row));
     this.marked(true);
@@ -348,7 +349,11 @@ export class SourceExplorer extends Explorer {
     fill(
       this.shell.say,
       this.view.summary,
-      h("small", null, "Choose a node, and the lines that it became are marked; or the other way round."),
+      h(
+        "small",
+        null,
+        "Choose a node to mark the lines that it became, or a line to mark the nodes that it came from.",
+      ),
     );
     fill(this.pane, this.details.noFacts());
     this.marked();
@@ -366,7 +371,7 @@ export class SourceExplorer extends Explorer {
   }
 
   /**
-   * Marks what belongs to the choice on the other side; with `show`, brings the first of it into the window.
+   * Marks the rows on the other side that are linked with the choice; with `show`, scrolls to the first of them.
    * @param {boolean} show
    */
   marked(show = false) {
@@ -403,7 +408,7 @@ export class SourceExplorer extends Explorer {
   }
 
   /**
-   * Brings a row, counted over both lists, into the window and chooses it.
+   * Scrolls to a row, counted over both lists, and chooses it.
    * @param {number} row
    */
   visit(row, quiet = false) {
@@ -418,7 +423,7 @@ export class SourceExplorer extends Explorer {
 
   // --- keyboard -------------------------------------------------------------------------------------
 
-  /** The side that keys are about: the one with the focus, else the one with the choice. */
+  /** The side on which keys act: the one with the focus, else the one with the choice. */
   current() {
     if (this.active?.closest?.(".map-program")) return this.program;
     if (this.active?.closest?.(".map-nodes")) return this.rows;
@@ -432,7 +437,7 @@ export class SourceExplorer extends Explorer {
   }
 
   /**
-   * To the other side: to the first row there that belongs to the choice.
+   * Moves to the other side: to the first row there that is linked with the choice.
    * @param {boolean} program
    */
   toSide(program) {
@@ -447,7 +452,7 @@ export class SourceExplorer extends Explorer {
   }
 
   /**
-   * Scrolls to the next row of the other side that belongs to the choice.
+   * Scrolls to the next row of the other side that is linked with the choice.
    * @param {number} by
    */
   linked(by) {

@@ -6,10 +6,11 @@ from ....ir.errors import RelayError
 from ....ir.expr import Expr
 from ....ops import namespaces as relay
 from ...base.context import Results
+from ...base.padding import same_total
 from ...base.source import Node
 from ..importer import Importer
 from ..registry import converts
-from .sliding import LEAST, Sliding, by_rank, effective, same_padding
+from .sliding import LEAST, Sliding, by_rank, effective
 
 
 @converts("Conv2D", "Conv3D")
@@ -98,7 +99,7 @@ def _transposed(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
             first = 2 * (axis + (1 if slide.last else 2))
             low, high = int(pairs[first]), int(pairs[first + 1])
         else:
-            total = same_padding(output, size, stride) if kind == "SAME" else 0
+            total = same_total(output, size, stride) if kind == "SAME" else 0
             low, high = total // 2, total - total // 2
         before.append(low)
         after.append(high)

@@ -149,7 +149,7 @@ def _log1p(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
 @converts("Atan2")
 def _atan2(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     """Convert the angle of a point. The arc tangent of y/x is right for x > 0; the other quadrants are
-    half a turn away.
+    offset by pi.
     """
     y, x = inputs
     zero, pi = like(tf, 0, x), like(tf, 3.141592653589793, x)

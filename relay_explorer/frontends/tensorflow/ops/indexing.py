@@ -8,9 +8,10 @@ from ....ir.errors import RelayError
 from ....ir.expr import Expr, const
 from ....ir.types import Any, Dim
 from ....ops import namespaces as relay
+from ...base.axes import normal_axis
 from ...base.context import Results
 from ...base.source import Node
-from ..importer import MOST_ELEMENTS, Importer, bounded, normal_axis
+from ..importer import MOST_ELEMENTS, Importer, bounded
 from ..registry import converts
 from .creation import refined
 
@@ -159,11 +160,11 @@ def _dynamic(
     steps = const([axis.step for axis, _, _ in left], "int64")
     shape = tf.context.shape(result)
     sliced = relay.strided_slice(result, relay.concatenate(starts, 0), relay.concatenate(stops, 0), steps)
-    kept = [
+    dims = [
         extent if (first, last, axis.step) == (0, _END, 1) else Any()
         for extent, (axis, first, last) in zip(shape, left)
     ]
-    return refined(tf, sliced, kept)
+    return refined(tf, sliced, dims)
 
 
 def _at(vector: Expr, position: int | None) -> Expr:

@@ -26,9 +26,9 @@ def _batch_norm(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     if node.attrs.get("is_training", True):
         if float(node.attrs.get("exponential_avg_factor", 1.0)) != 1.0:
             raise RelayError("running averages of batch normalization in training are not supported")
-        kept = relay.mean(data, axis=[axis], keepdims=True, exclude=True)
+        broadcast_mean = relay.mean(data, axis=[axis], keepdims=True, exclude=True)
         mean = relay.mean(data, axis=[axis], exclude=True)
-        variance = relay.variance(data, axis=[axis], exclude=True, with_mean=kept)
+        variance = relay.variance(data, axis=[axis], exclude=True, with_mean=broadcast_mean)
         sizes = [relay.cast(relay.ndarray_size(part), wide) for part in (data, gamma)]
         one = const(1.0, wide)
         count = relay.divide(*sizes)  # of the elements of a channel; TensorFlow's estimate is unbiased

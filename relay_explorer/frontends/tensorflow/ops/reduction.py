@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from ....ir.expr import Expr
 from ....ops import namespaces as relay
+from ...base.axes import normal_axis
 from ...base.context import Results
 from ...base.source import Node
-from ..importer import Importer, normal_axis
+from ..importer import Importer
 from ..registry import converts
 
 _REDUCTIONS: dict[str, Callable[..., Expr]] = {

@@ -63,9 +63,9 @@ def _bincount(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     added = weights if weighted else relay.ones_like(relay.cast(data, dtype))
     if node.op == "DenseBincount" and node.attrs.get("binary_output"):
         added = relay.ones_like(added)
-    kept = relay.less(data, relay.cast(size, tf.context.dtype(data)))
-    added = relay.where(kept, added, relay.zeros_like(added))
-    places = relay.where(kept, data, relay.zeros_like(data))
+    in_range = relay.less(data, relay.cast(size, tf.context.dtype(data)))
+    added = relay.where(in_range, added, relay.zeros_like(added))
+    places = relay.where(in_range, data, relay.zeros_like(data))
     known = tf.value(size)
     count = relay.reshape(relay.cast(size, "int64"), [1])
     shape: Expr | list[int]

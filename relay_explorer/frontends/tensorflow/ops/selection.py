@@ -51,8 +51,8 @@ def _unique(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
         """Return the elements in use of a vector that is as long as the data."""
         return relay.strided_slice(padded, const([0], "int32"), number, slice_mode="size")
 
-    found = [used(values), relay.cast(inverse, dtype)]
-    return [*found, relay.cast(used(results[4]), dtype)] if counts else found
+    outputs = [used(values), relay.cast(inverse, dtype)]
+    return [*outputs, relay.cast(used(results[4]), dtype)] if counts else outputs
 
 
 @converts("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4",

@@ -8,9 +8,10 @@ from ....ir.errors import RelayError
 from ....ir.expr import Expr, const
 from ....ir.types import Any
 from ....ops import namespaces as relay
+from ...base.axes import normal_axis
 from ...base.context import Results
 from ...base.source import Node
-from ..importer import Importer, bounded, normal_axis
+from ..importer import Importer, bounded
 from ..registry import converts
 
 Extent = int | tuple[Expr, int]  # an extent, or that of a tensor's axis

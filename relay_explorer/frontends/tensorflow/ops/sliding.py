@@ -8,6 +8,7 @@ from ....ir.errors import RelayError
 from ....ir.expr import Expr, const
 from ....ir.types import Any, Dim
 from ....ops import namespaces as relay
+from ...base.padding import same_total
 from ...base.source import Node
 from ..importer import Importer
 from .creation import refined
@@ -97,7 +98,7 @@ class Sliding:
         before, after = [], []
         for extent, size, stride in zip(self.extents, window, strides):
             if isinstance(extent, int):
-                total = same_padding(extent, size, stride)
+                total = same_total(extent, size, stride)
             elif stride == 1:
                 total = size - 1
             else:
@@ -131,12 +132,6 @@ class Sliding:
         known = list(self.tf.context.shape(self.data))
         known[first : first + self.axes] = [Any()] * self.axes
         self.data = refined(self.tf, relay.nn.pad(self.data, widths, value), known)
-
-
-def same_padding(extent: int, window: int, stride: int) -> int:
-    """Return how many elements the padding SAME adds to an axis."""
-    outputs = -(-extent // stride)
-    return max((outputs - 1) * stride + window - extent, 0)
 
 
 def effective(window: Sequence[int], dilation: Sequence[int]) -> list[int]:
