@@ -146,7 +146,8 @@ def explore(
     or the path of a file that contains a program or a model of ONNX, PyTorch, TensorFlow, Keras, TFLite or
     MXNet. It may also be such a model itself: what an importer returns, an `onnx.ModelProto`, a
     `torch.export.ExportedProgram`, a Keras model, or a PyTorch module, which is imported for example inputs,
-    `args`, which may be its second argument. A list of modules is shown as versions of one program, aligned by their structure.
+    `args`, and these may be the second argument: `explore(model, args)`. A list of modules is shown as
+    versions of one program, aligned by their structure.
 
     `view` is one of the following. The default is "types" for an inference, "evaluation" for an evaluation
     (`execute.record`), "lowering" for a measurement, "pipeline" for a list, and "ir" for everything else.

@@ -23,7 +23,9 @@ def pipeline() -> str:
 
 
 def _marked(allocation: Any) -> Any:
-    """Mark an allocation to stay on the stack if its size is static, small and not zero, which LLVM refuses."""
+    """Mark an allocation to stay on the stack if its size is static, small, and not zero (LLVM refuses an
+    empty array).
+    """
     tirx = tvm().tirx
     buffer = allocation.buffer
     element = tvm().DataType(str(buffer.dtype))
