@@ -37,7 +37,8 @@ html: $(BOOK_READY)
 NATIVE := cc=gcc g++=g++ objcopy=binutils "aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross" qemu-aarch64=qemu-user
 
 # Building the book runs its pages, and test_environments_notebooks.py runs notebooks and solutions with Colab's versions: once is enough.
-IN_COLAB := --ignore tests/notebooks --deselect tests/exercises/test_notebooks.py::test_solution_notebook_runs
+# Notebooks that import PyTorch run here instead: it has no small build for Colab's version of Python.
+IN_COLAB := --deselect tests/notebooks/test_book_notebooks.py::test_runs --deselect tests/exercises/test_notebooks.py::test_solution_notebook_runs
 
 # The environments and the programs are got beside each other: that is mostly downloading and unpacking. (git first: apt-get runs once at a time.)
 test:  ## run everything: style, types, unit, Colab's versions, frameworks, front end, notebooks, book, browser
@@ -65,7 +66,7 @@ ONCE := property fuzz transform dataflow_pattern lower emulated text typing ir a
 # Of the importers, ONNX's node tests run there, with the newest onnx; the rest needs frameworks that have no small build for Python 3.13.
 ONCE += $(patsubst tests/%,%,$(filter-out %/onnx,$(wildcard tests/frontends/*)))
 test-colab: $(COLAB_READY)  ## run the core, the widgets and the notebooks with Colab's versions, on Python 3.13
-	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book and not frameworks and $(COLAB_PART)" -k "not ($(ANSWERS))" \
+	@$(COLAB)/bin/python -m pytest -m "not slow and not browser and not book and not frameworks and not pytorch and $(COLAB_PART)" -k "not ($(ANSWERS))" \
 	  --ignore tests/machinery --ignore tests/browser $(addprefix --ignore tests/,$(ONCE)) \
 	  $$(grep -rlE '^(import|from) (torch|docutils|tests\.(ops\.meanings|models\.reference|frontends\.onnx\.(support|against_runtime)))' tests | sed 's/^/--ignore /')
 
