@@ -9,6 +9,8 @@ import pytest
 from playwright.sync_api import Page
 
 from relay_explorer import explore, relay, transform
+from relay_explorer.frontends.base.context import Context
+from relay_explorer.frontends.base.source import Node
 from relay_explorer.ir import Expr, Function, GlobalVar, IRModule, Let, TensorType, Var
 from relay_explorer.typing import infer_types
 from relay_explorer.views import registry
@@ -79,6 +81,18 @@ def program() -> IRModule:
     return infer_types(module)
 
 
+def imported() -> IRModule:
+    """A program imported from a model whose nodes have such names, attributes, modules and places."""
+    context = Context(HOSTILE[2], HOSTILE[0])
+    x = context.variable(HOSTILE[0], TensorType([2, 3], "float32"))
+    value: Expr = x
+    for name in HOSTILE:
+        attrs = {name: name}
+        node = Node(name, name, [name], [name], attrs, scope=(name, name), location=name)
+        (value,) = context.convert(node, [value], lambda node, inputs: relay.tanh(relay.add(inputs[0], x)))
+    return infer_types(context.main([x], value))
+
+
 def look_around(page: Page) -> None:
     """Step, move, focus, ask why, and search."""
     page.locator(".relay-explorer .rx[tabindex]").first.focus()
@@ -96,7 +110,8 @@ def test_markup_is_text(view: str, open_view: Opener) -> None:
         options["args"] = (np.ones((2, 3), "float32"),)
     if view == "pipeline":
         options["passes"] = [transform.FuseOps(), transform.ToANormalForm()]
-    shown = explore(program(), view=view, **options)  # type: ignore[arg-type]
+    hostile = imported() if view == "source" else program()
+    shown = explore(hostile, view=view, **options)  # type: ignore[arg-type]
     page = open_view(json.loads(shown.to_json()))
     assert page.evaluate(FOUND) == []
     look_around(page)
