@@ -42,7 +42,7 @@ SIGNATURES = {
     "relay.parse": ["source: str | bytes", "-> IRModule"],
     "relay.op.register": ["op_name: str", "describe: str", "-> Op"],
     "build": ["opt_level: int", "executor: str | None", "-> Executable"],
-    "explore": ["view: str | None", "measure: bool", "-> Explorer"],
+    "explore": ["view: str | Sequence[object] | None", "measure: bool", "-> Explorer"],
     "testing.generate": ["seed: int", "-> "],
     "optimized": ["IRModule"],
     "compiled": ["Executable"],

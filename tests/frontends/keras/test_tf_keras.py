@@ -26,7 +26,7 @@ Array = np.ndarray[Any, Any]
 @pytest.fixture(params=["tf_keras", "keras"])
 def keras(request: pytest.FixtureRequest) -> Any:
     """Return the module of Keras 2 or 3."""
-    os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+    os.environ["KERAS_BACKEND"] = "tensorflow"  # the tests that start this one may have set another
     return importlib.import_module(request.param)
 
 
