@@ -28,6 +28,22 @@ def _first(model: Any, field: str, **fixed: Any) -> Any:
     return First().eval()
 
 
+def _scaled(model: Any) -> Any:
+    """Initialize convolutions and batch normalizations so that values keep their size from layer to layer.
+
+    As `transformers` initializes them, values shrink from layer to layer until they are denormal, on which
+    some programs compute a hundred times as slowly.
+    """
+    import torch
+
+    for module in model.modules():
+        if isinstance(module, torch.nn.Conv2d):
+            torch.nn.init.kaiming_normal_(module.weight)
+        elif isinstance(module, torch.nn.BatchNorm2d):
+            torch.nn.init.ones_(module.weight)
+    return model
+
+
 def _image(size: int = 224, channels: int = 3) -> tuple[Any, ...]:
     import torch
 
@@ -46,7 +62,7 @@ def _vision(name: str, **options: Any) -> Callable[[], tuple[Any, tuple[Any, ...
 
         config = getattr(transformers, f"{name}Config")(**options)
         model = getattr(transformers, f"{name}ForImageClassification")(config)
-        return _first(model, "logits"), _image()
+        return _first(_scaled(model), "logits"), _image()
 
     return make
 

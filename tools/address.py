@@ -55,8 +55,13 @@ def blocks() -> dict[str, str]:
     """Return the derived blocks of Markdown files, by name."""
     return {
         "clone": f"```sh\ngit clone {_project.REPOSITORY} && cd relay_explorer\nmake book\n```\n",
-        "install": f'```sh\npip install "{_project.requirement()}"\n```\n',
+        "install": _install("notebook"),
+        "model": _install("torch,compile"),
     }
+
+
+def _install(extras: str) -> str:
+    return f'```sh\npip install "{_project.requirement(extras)}"\n```\n'
 
 
 def derived(text: str) -> str:

@@ -37,7 +37,11 @@ def add(commands: Any) -> None:
         "--executor aot, otherwise FILE.rx)",
     )
     parser.add_argument("--name", help="the prefix of the names in the C interface (default: FILE's name)")
-    add_build_options(parser, ("graph", "vm", "aot"))
+    add_build_options(
+        parser,
+        ("graph", "vm", "aot"),
+        default="aot for a .so, otherwise graph, or vm if the program needs it",
+    )
     add_import_options(parser)
 
 

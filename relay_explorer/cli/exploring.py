@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..frontends import files
 from ..ir.errors import RelayError
 from ..ir.show import counted
-from .parsers import PROGRAM_HELP, add_command, add_import_options, add_input_options
+from .parsers import PROGRAM_HELP, TARGETS, add_command, add_import_options, add_input_options
 from .programs import Program, kind_of, load, plain, shapes_of
 from .progress import waiting
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..ir.module import IRModule
 
 MAX_DIFFERENCES = 60  # lines of a difference that are printed
+MAX_NAMES = 12  # of parameters, in a message
 
 
 def add(commands: Any) -> None:
@@ -55,16 +56,15 @@ def add(commands: Any) -> None:
     )
     parser.add_argument(
         "--target",
-        help="the target of the kernels, with --view lowering: cpu, cuda, arm64, a board, or TVM's "
-        "dictionary as JSON (default: cpu, this machine)",
+        help=f"the target of the kernels, with --view lowering: {TARGETS} (default: cpu)",
     )
     parser.add_argument(
         "--kernel",
         action="append",
         default=[],
         metavar="NAME|NUMBER",
-        help="the kernel that --view lowering shows (default: the one with the most operations); of a "
-        "run, one that the page shows at every level (may be repeated)",
+        help="the kernel that --view lowering shows (default: the one with the most operations); for a "
+        "measurement, a kernel whose lowering the page includes (may be repeated)",
     )
     parser.add_argument(
         "--measure",
@@ -77,8 +77,9 @@ def add(commands: Any) -> None:
         action="append",
         default=[],
         metavar="VALUE",
-        help="an argument of @main, for views that run it (once for each parameter): a number or "
-        "[[1, 2], [3, 4]] for a tensor, otherwise a Relay expression",
+        help="an argument of @main, for views that run it (once for each parameter); for a tensor a number "
+        'or, in quotes, a nested list: --arg "[[1, 2], [3, 4]]"; for any other type a Relay expression, in '
+        "quotes too",
     )
     add_input_options(parser)
     parser.add_argument(
@@ -112,7 +113,10 @@ def _explore(parsed: argparse.Namespace) -> int:
     )
     view = parsed.view or ("lowering" if measured else "ir")
     if measured and view != "lowering":
-        raise RelayError("a measurement can only be shown as a run", help=["leave out --view"])
+        raise RelayError(
+            f"a measurement can only be shown in the view `lowering`, not in `{view}`",
+            help=["leave out --view"],
+        )
     _check_options(view, parsed)
     options: dict[str, Any] = {"measure": parsed.measure, "kernel": _kernels(parsed.kernel)}
     if measured:
@@ -226,5 +230,14 @@ def _given(module: IRModule, texts: Sequence[str]) -> list[object]:
 
     params = module["main"].params
     if len(texts) != len(params):
-        raise RelayError(f"`@main` expects {counted(len(params), 'argument')}, got {len(texts)} --arg")
+        names = ", ".join(f"%{param.name_hint}" for param in params[:MAX_NAMES])
+        more = " …" if len(params) > MAX_NAMES else ""
+        raise RelayError(
+            f"`@main` expects {counted(len(params), 'argument')}, got {len(texts)} --arg",
+            help=[
+                f"its parameters are {names}{more}: give --arg once for each, in this order"
+                if params
+                else "it has no parameters: leave out --arg"
+            ],
+        )
     return [argument(param, text, module) for param, text in zip(params, texts)]

@@ -28,7 +28,7 @@ def read_inputs(texts: Sequence[str], names: Sequence[str]) -> dict[str, Array]:
         elif name not in names:
             raise RelayError(f"there is no input `{name}`", help=[_listed(names)])
         else:
-            values[name] = _array(path)
+            values[name] = _array(name, path)
     return values
 
 
@@ -47,12 +47,19 @@ def _archive(path: str, names: Sequence[str]) -> dict[str, Array]:
     return loaded
 
 
-def _array(path: str) -> Array:
+def _array(name: str, path: str) -> Array:
     loaded = _loaded(path)
     if isinstance(loaded, dict):
         if len(loaded) != 1:
+            shown = ", ".join(f"`{array}`" for array in list(loaded)[:8])
+            more = " …" if len(loaded) > 8 else ""
             raise RelayError(
-                f"`{path}` has {len(loaded)} arrays", help=["give the file alone: --input FILE.npz"]
+                f"`--input {name}=FILE` needs one array, but `{path}` has {len(loaded)}"
+                + (f" ({shown}{more})" if loaded else ""),
+                help=[
+                    f"use --input {path}, which matches arrays to inputs by name",
+                    "or save one array as a .npy file",
+                ],
             )
         return next(iter(loaded.values()))
     return loaded
@@ -86,14 +93,22 @@ def random_input(name: str, type_: Type | None, seed: int, shape: Sequence[int |
 
     if not isinstance(type_, TensorType):
         raise RelayError(
-            f"the input `{name}` has the type `{type_}`; random values can only be generated for tensors"
+            f"the input `{name}` has the type `{type_}`; random values can only be generated for tensors",
+            help=[
+                "pass all arguments to the interpreter: relay-explorer explore FILE --view evaluation "
+                "--arg VALUE …"
+            ],
         )
     dims = _sizes(name, type_, shape)
     count = 1
     for dim in dims:
         count *= dim
     if count * 8 > MAX_BYTES:
-        raise RelayError(f"the input `{name}` of shape {tuple(dims)} would take {count * 8:,} bytes")
+        raise RelayError(
+            f"random values for the input `{name}` of shape {tuple(dims)} would take {count * 8:,} bytes; "
+            f"at most {MAX_BYTES:,} are generated",
+            help=["give a smaller --shape", "or the values: --input FILE.npz"],
+        )
     generator = np.random.default_rng([seed, *name.encode()])
     if type_.dtype.startswith(("float", "bfloat")):
         dtype = "float32" if type_.dtype == "bfloat16" else type_.dtype

@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ..lower.targets.target import BOARDS
+
 PROGRAM_HELP = (
     "a file: a model of ONNX, TorchScript, torch.export, TensorFlow, Keras, TFLite or MXNet, or a program "
     "in Relay's text format; the folder of a SavedModel; `-` for a program on the standard input; or the "
     "name of a model that the package has (`relay-explorer models`)"
 )
+
+TARGETS = f"cpu (this machine), cuda, {', '.join(BOARDS)}, or TVM's dictionary as JSON"
 
 
 def add_command(commands: Any, name: str, help: str, examples: str, run: Any) -> argparse.ArgumentParser:
@@ -32,8 +36,8 @@ def add_import_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="INPUT=1,3,224,224",
-        help="the shape of an input of an imported model; a dimension may be a name, which stands for any "
-        "size, or `?` (once for each input)",
+        help="the shape of one input of an imported model (may be repeated); for a dimension that is known "
+        "only at run time, write a name (equal names are equal sizes) or, in quotes, '?'",
     )
     parser.add_argument(
         "--dtype",
@@ -44,18 +48,31 @@ def add_import_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_build_options(parser: argparse.ArgumentParser, executors: tuple[str, ...]) -> None:
-    """Add the options that a build takes."""
+_EXECUTORS = {
+    "graph": "the graph executor",
+    "vm": "the virtual machine",
+    "aot": "C code that is compiled ahead of time",
+    "interpreter": "the interpreter, without kernels",
+}
+
+
+def add_build_options(
+    parser: argparse.ArgumentParser,
+    executors: tuple[str, ...],
+    default: str = "graph, or vm if the program needs it",
+) -> None:
+    """Add the options that a build takes. `default` says which executor is the default."""
     parser.add_argument(
         "--target",
         default="cpu",
-        help="cpu (this machine), cuda, arm64, a board, or TVM's dictionary as JSON (default: cpu)",
+        help=f"the machine to compile for: {TARGETS} (default: cpu)",
     )
     parser.add_argument(
         "--executor",
         choices=executors,
-        help="what runs the kernels: the graph executor, the virtual machine, or C code compiled ahead of "
-        "time (default: the first that can run the program)",
+        help="how the program is executed: "
+        + ", ".join(f"{name} ({_EXECUTORS[name]})" for name in executors)
+        + f" (default: {default})",
     )
     parser.add_argument(
         "--opt-level",

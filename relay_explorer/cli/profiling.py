@@ -21,8 +21,8 @@ def add(commands: Any) -> None:
         "time the kernels of a program on this machine",
         """\
   relay-explorer profile model.onnx                         a table, the slowest kernels first
-  relay-explorer profile model.onnx -o run.html             and a page with the roofline and the timeline
-  relay-explorer profile model.onnx -o run.json             or a measurement, which `explore` shows anywhere
+  relay-explorer profile model.onnx -o run.html             also write a page with the roofline and timeline
+  relay-explorer profile model.onnx -o run.json             also write the measurement, to explore anywhere
   relay-explorer profile model.rx --repeat 100 --input x.npz
 """,
         _profile,
@@ -50,7 +50,10 @@ def _profile(parsed: argparse.Namespace) -> int:
         raise RelayError(f"--repeat is the number of runs, at least 1, not {parsed.repeat}")
     output = Path(parsed.output) if parsed.output else None
     if output is not None and output.suffix not in (".html", ".json"):
-        raise RelayError(f"the output `{output}` is neither a page (.html) nor a measurement (.json)")
+        raise RelayError(
+            f"the output `{output}` is neither a page (.html) nor a measurement (.json)",
+            help=["choose one by the suffix, for example -o run.html"],
+        )
     exe = executable(parsed)
     values, random = arguments(exe, parsed)
     if random:

@@ -7,7 +7,9 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
+from zipfile import is_zipfile
 
 from ..frontends import files
 from ..ir.errors import RelayError
@@ -36,7 +38,7 @@ def load(text: str, parsed: argparse.Namespace) -> Program:
     if path.is_file() or path.is_dir():
         kind = files.recognized(path)
         if kind not in files.MODELS:
-            raise RelayError(f"`{text}` is a {kind}", help=[_USES[kind]])
+            raise RelayError(f"`{text}` is a {kind}", help=_uses(kind, text))
         if kind == files.RELAY and (shapes or dtypes):
             raise RelayError(
                 "--shape and --dtype apply only to imported models: a Relay program declares its types"
@@ -54,10 +56,14 @@ def load(text: str, parsed: argparse.Namespace) -> Program:
     )
 
 
-_USES = {
-    files.EXECUTABLE: "run or profile it: relay-explorer run FILE",
-    files.MEASUREMENT: "show it: relay-explorer explore FILE",
-}
+def _uses(kind: str, text: str) -> list[str]:
+    """Return the commands for a file that is no model."""
+    if kind == files.MEASUREMENT:
+        return [f"show it: relay-explorer explore {quote(text)}"]
+    uses = [f"run it: relay-explorer run {quote(text)}"]
+    if is_zipfile(text):  # a library does not record the times of its kernels
+        uses.append(f"profile it: relay-explorer profile {quote(text)}")
+    return uses
 
 
 def kind_of(text: str) -> str:
@@ -102,7 +108,11 @@ def dtypes_of(texts: Sequence[str]) -> str | dict[str, str] | None:
         name, equals, dtype = text.rpartition("=")
         if not equals:
             if len(texts) > 1:
-                raise RelayError(f"--dtype {text} is for all inputs, so there can be no other --dtype")
+                raise RelayError(
+                    f"--dtype {text} without the name of an input applies to all inputs, so it cannot be "
+                    "combined with another --dtype",
+                    help=["name the input, for example --dtype ids=int64"],
+                )
             return dtype
         by_name[name] = dtype
     return by_name or None

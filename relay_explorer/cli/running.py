@@ -78,9 +78,12 @@ def executable(parsed: argparse.Namespace) -> Executable:
     from ..lower.saving import load as load_program
 
     if kind_of(parsed.program) == files.EXECUTABLE:
-        for flag in ("shape", "dtype", "executor"):
-            if getattr(parsed, flag, None) and flag != "shape":
-                raise RelayError(f"`{parsed.program}` is compiled already, so --{flag} has no effect")
+        for flag in ("dtype", "executor"):
+            if getattr(parsed, flag, None):
+                raise RelayError(
+                    f"`{parsed.program}` is compiled already, so --{flag} has no effect",
+                    help=[f"leave out --{flag}, or give the original model"],
+                )
         return load_program(parsed.program)
     program = load(parsed.program, parsed)
     return build(
@@ -109,7 +112,7 @@ def _arrays(value: Any, name: str) -> Iterator[tuple[str, Array]]:
     else:
         raise RelayError(
             f"the result `{name}` is a {type(value).__name__}, not a tensor",
-            help=["explore FILE --view evaluation shows values of all types"],
+            help=["relay-explorer explore FILE --view evaluation shows values of all types"],
         )
 
 
@@ -144,27 +147,31 @@ def _classes(array: Array, top: int, labels: Sequence[str]) -> Iterator[str]:
     """
     import numpy as np
 
+    if array.size == 0:
+        return
     scores = array.reshape([dim for dim in array.shape if dim != 1])
     if array.dtype.kind != "f" or (array.ndim not in (1, 2) and scores.ndim != 1) or top < 1:
         return
     rows = scores.reshape(-1, array.shape[-1]) if scores.ndim == 2 else scores.reshape(1, -1)
     if rows.shape[-1] < FEWEST_CLASSES or not np.isfinite(rows).all():
         return
+    shares, kind = _shares(rows)
+    yield f"  {'class':>6}  {'score':>9}  {kind}"
     for number, row in enumerate(rows[:8]):
         if len(rows) > 1:
             yield f"  example {number}"
-        shares = _probabilities(row)
         for index in np.argsort(-row, kind="stable")[:top]:
             label = f"  {labels[index]}" if index < len(labels) else ""
-            yield f"  {index:>6}  {_number(row[index]):>9}  {shares[index]:6.1%}{label}"
+            yield f"  {index:>6}  {_number(row[index]):>9}  {shares[number][index]:{len(kind)}.1%}{label}"
 
 
-def _probabilities(scores: Array) -> Array:
-    """Return scores as probabilities: as they are, if they are that, or their softmax."""
+def _shares(rows: Array) -> tuple[Array, str]:
+    """Return the scores of each example as shares of 1, and the heading of their column: the scores
+    themselves if they are probabilities already, otherwise their softmax.
+    """
     import numpy as np
 
-    if scores.min() >= 0 and abs(float(scores.sum()) - 1) < 1e-3:
-        return scores
-    powers = np.exp((scores - scores.max()).astype("float64"))
-    shares: Array = powers / powers.sum()
-    return shares
+    if rows.min() >= 0 and np.abs(rows.sum(axis=-1, dtype="float64") - 1).max() < 1e-3:
+        return rows, "probability"
+    powers = np.exp((rows - rows.max(axis=-1, keepdims=True)).astype("float64"))
+    return powers / powers.sum(axis=-1, keepdims=True), "softmax"

@@ -99,9 +99,9 @@ def recognized(path: Path) -> str:
             return kind
     if head[4:8] == b"TFL3":
         return TFLITE
-    for magic, reason in _REFUSED.items():
+    for magic, (reason, remedy) in _REFUSED.items():
         if head.startswith(magic):
-            raise ModelFileError(f"`{path}` is {reason}", help=[_WHOLE_MODEL])
+            raise ModelFileError(f"`{path}` is {reason}", help=[remedy])
     if head.startswith(b"PK\x03\x04"):
         return _archive(path)
     if len(head) > 9 and head[8:9] == b"{" and int.from_bytes(head[:8], "little") < os.path.getsize(path):
@@ -120,14 +120,21 @@ _WHOLE_MODEL = (
 )
 
 _PICKLE = "a Python pickle, such as torch.save writes: reading it could execute any code, so it is refused"
+# By the first bytes of a file: what it is, and what to do instead.
 _REFUSED = {
-    b"\x80\x02": _PICKLE,
-    b"\x80\x03": _PICKLE,
-    b"\x80\x04": _PICKLE,
-    b"\x80\x05": _PICKLE,
-    b"\x93NUMPY": "a NumPy array, not a model",
-    b"\x1f\x8b": "compressed with gzip: unpack it first",
-    b"GGUF": "weights in the format GGUF, without a graph that could be imported",
+    b"\x80\x02": (_PICKLE, _WHOLE_MODEL),
+    b"\x80\x03": (_PICKLE, _WHOLE_MODEL),
+    b"\x80\x04": (_PICKLE, _WHOLE_MODEL),
+    b"\x80\x05": (_PICKLE, _WHOLE_MODEL),
+    b"\x93NUMPY": (
+        "a NumPy array, not a model",
+        "pass it as an input of a model: relay-explorer run MODEL --input NAME=FILE.npy",
+    ),
+    b"\x1f\x8b": (
+        "compressed with gzip",
+        "unpack it first: gzip -dc FILE > MODEL, or for a .tar.gz archive tar -xzf FILE",
+    ),
+    b"GGUF": ("weights in the format GGUF, without a graph that could be imported", _WHOLE_MODEL),
 }
 
 
@@ -160,7 +167,10 @@ def _archive(path: Path) -> str:
             help=[_WHOLE_MODEL, "or torch.jit.trace(model, args).save(path)"],
         )
     if names and all(name.endswith(".npy") for name in names):
-        raise ModelFileError(f"`{path}` has NumPy arrays, but no model")
+        raise ModelFileError(
+            f"`{path}` has NumPy arrays, but no model",
+            help=["pass them as inputs of a model, by name: relay-explorer run MODEL --input FILE.npz"],
+        )
     shown = ", ".join(names[:4])
     raise ModelFileError(
         f"`{path}` is a zip archive, but no framework saves models in this form: it contains {shown}"
@@ -196,7 +206,7 @@ def _protobuf(path: Path) -> str | None:
     if {(1, 0), (2, 2)} == fields:
         raise ModelFileError(
             f"`{path}` is a part of a TensorFlow SavedModel",
-            help=["give the folder in which it is: the weights are in other files of it"],
+            help=["give the SavedModel's folder instead: its other files contain the weights"],
         )
     return None
 

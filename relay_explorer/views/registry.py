@@ -1,6 +1,6 @@
 """The registry of views. Each declares itself in its folder's `__init__.py`:
 
-    @declare("fusion", "kernels being formed")
+    @declare("fusion", "how operators are fused into kernels, step by step")
     def build(source: Source, *, limits: Limits | None = None) -> View: ...
 
 The keyword parameters of the function are the view's options, with their types and defaults. `explore`, the

@@ -29,7 +29,8 @@ def marked(page: Page, side: str) -> list[str]:
 def test_the_first_frame_tells_what_became_of_the_model(open_view: Opener) -> None:
     page = open_view(sample("net"))
     assert say(page).startswith(
-        "The ONNX model has 16 nodes: 10 became expressions, 4 became constants, 2 have no expression."
+        "The ONNX model has 1 input, 2 weights and 13 nodes. "
+        "Of these, 10 became expressions, 4 became constants and 2 have no expression."
     )
     expect(nodes(page).filter(has_text="weights")).to_contain_text("2 rows")
     expect(page.locator(".map-program .row").filter(has_text="%0 = nn.conv2d")).to_contain_text("conv")
@@ -57,6 +58,13 @@ def test_a_module_is_chosen_as_a_whole(open_view: Opener) -> None:
     nodes(page).filter(has_text="layer.1").first.click()
     assert say(page).startswith("The module net.layer.1: 6 nodes became 5 lines of the program.")
     assert len(marked(page, "program")) == 5
+
+
+def test_the_heading_of_the_weights_is_no_module(open_view: Opener) -> None:
+    page = open_view(sample("net"))
+    nodes(page).filter(has_text="weights").first.click()
+    assert say(page).startswith("The 2 weights appear in 2 lines of the program.")
+    expect(page.locator(".map-details .head")).to_have_text("2 weights")
 
 
 def test_stepping_says_what_became_of_each_node(open_view: Opener) -> None:

@@ -131,7 +131,10 @@ def test_a_run_and_its_arguments(here: Path, capsys: Output) -> None:
     assert main(arguments) == 0
     assert "scale-evaluation.html: @main returns (3, 4): " in capsys.readouterr().out
     assert main(arguments[:-2]) == 1
-    assert "`@main` expects 2 arguments, got 1 --arg" in capsys.readouterr().err
+    assert capsys.readouterr().err == (
+        "error: `@main` expects 2 arguments, got 1 --arg\n"
+        "help: its parameters are %k, %p: give --arg once for each, in this order\n"
+    )
     assert main([*arguments[:-1], "(3"]) == 1
     assert "%p:1:" in capsys.readouterr().err
     assert main(["explore", "lenet", "--view", "sharing", "--json"]) == 0
@@ -232,6 +235,20 @@ def test_the_help_of_a_command_has_examples(capsys: Output, command: str) -> Non
     assert (
         f"examples:\n  {'source' if command == 'completion' else 'relay-explorer'}" in capsys.readouterr().out
     )
+
+
+def test_the_help_names_every_executor_and_target(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    for command, default in (
+        ("run", "graph, or vm if"),
+        ("compile", "aot for a .so, otherwise graph, or vm if"),
+    ):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        text = capsys.readouterr().out
+        assert f"(default: {default} the program needs it)" in text
+        assert ("interpreter (" in text) == (command == "run")
+        assert "cpu (this machine), cuda, arm64, raspberry-pi-4, raspberry-pi-5, phone, or" in text
 
 
 def complete(line: str) -> list[str]:

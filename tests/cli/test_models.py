@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from relay_explorer.cli import main
+from relay_explorer.cli import main, running
+from relay_explorer.cli.inputs import random_input
+from relay_explorer.ir.errors import RelayError
+from relay_explorer.ir.types import TensorType, TupleType
 from tests.cli.models import classifier, expected
 from tests.support.views.check import check
 
@@ -41,7 +44,9 @@ def test_a_model_is_explored_like_any_program(here: Path, capsys: Output) -> Non
 
 def test_the_source_view_of_a_model(here: Path, capsys: Output) -> None:
     assert main(["explore", "model.onnx", "--view", "source", "-o", "out.html"]) == 0
-    assert capsys.readouterr().out.startswith("out.html: The ONNX model has 7 nodes: 5 became expressions, 2")
+    assert capsys.readouterr().out.startswith(
+        "out.html: The ONNX model has 1 input, 2 weights and 4 nodes. Of these, 5 became expressions and 2"
+    )
 
 
 def test_a_view_that_runs_a_model_gets_inputs(here: Path, capsys: Output) -> None:
@@ -90,10 +95,23 @@ def test_run_prints_the_top_classes_and_saves_the_results(here: Path, capsys: Ou
     lines = capsys.readouterr().out.splitlines()
     best = int(right.argmax())
     assert lines[0].startswith("output: float32 (1, 4), from ")
-    assert lines[1].split() == [
+    assert lines[1].split() == ["class", "score", "probability"]
+    assert lines[2].split() == [
         str(best), f"{right[0, best]:.4g}", f"{right[0, best]:.1%}", ["ant", "bee", "cat", "dog"][best],
     ]  # fmt: skip
-    assert len(lines) == 4
+    assert len(lines) == 5
+
+
+def test_classes_without_probabilities_get_the_softmax_of_their_scores() -> None:
+    scores = np.asarray([[1.0, 3.0, 2.0], [0.5, 0.25, 0.25]], "float32")
+    softmax = np.exp(3.0) / np.exp([1.0, 2.0, 3.0]).sum()
+    lines = [line.split() for line in running._classes(scores, 1, [])]
+    assert lines[:3] == [
+        ["class", "score", "softmax"], ["example", "0"], ["1", "3", f"{softmax:.1%}"],
+    ]  # fmt: skip
+    assert list(running._classes(np.zeros((0, 5), "float32"), 1, [])) == []
+    lines = [line.split() for line in running._classes(scores[1:], 1, [])]
+    assert lines == [["class", "score", "probability"], ["0", "0.5", "50.0%"]]
 
 
 def test_a_missing_input_is_random_and_says_so(here: Path, capsys: Output) -> None:
@@ -125,6 +143,15 @@ def test_a_dynamic_axis_needs_a_size(here: Path, capsys: Output) -> None:
     [
         (["--input", "y=x.npy"], "there is no input `y`\nhelp: the inputs are `x`\n"),
         (["--input", "two.npz"], "`two.npz` has arrays that the program does not take: `a`, `b`"),
+        (
+            ["--input", "x=two.npz"],
+            "`--input x=FILE` needs one array, but `two.npz` has 2 (`a`, `b`)\n"
+            "help: use --input two.npz, which matches arrays to inputs by name\n",
+        ),
+        (
+            ["--dtype", "float32", "--dtype", "x=float32"],
+            "--dtype float32 without the name of an input applies to all inputs, so it cannot be combined",
+        ),
         (["--input", "model.onnx"], "`model.onnx` cannot be read as a .npy or .npz file"),
         (["--input", "nothing.npz"], "nothing.npz: No such file"),
         (["--shape", "1,2"], "--shape 1,2 does not name an input"),
@@ -136,6 +163,14 @@ def test_inputs_that_cannot_be_used(here: Path, capsys: Output, options: list[st
     np.save("x.npy", np.zeros((1, 6), "float32"))
     assert main(["run", "model.onnx", "--executor", "interpreter", *options]) == 1
     assert error in capsys.readouterr().err
+
+
+def test_random_inputs_are_small_tensors() -> None:
+    with pytest.raises(RelayError, match="would take 17,179,869,192 bytes; at most 17,179,869,184 are gene"):
+        random_input("x", TensorType(((1 << 31) + 1,), "float32"), 0)
+    with pytest.raises(RelayError, match="random values can only be generated for tensors") as caught:
+        random_input("x", TupleType([]), 0)
+    assert "--view evaluation --arg VALUE" in caught.value.help[0]
 
 
 def test_pickled_arrays_are_not_loaded(here: Path, capsys: Output) -> None:
@@ -179,7 +214,13 @@ def test_a_compiled_program_is_not_explored_but_says_what_it_is_for(here: Path, 
     assert main(["compile", "model.onnx"]) == 0
     assert (here / "model.rx").is_file()
     assert main(["explore", "model.rx"]) == 1
-    assert "`model.rx` is a compiled program\nhelp: run or profile it" in capsys.readouterr().err
+    assert capsys.readouterr().err == (
+        "error: `model.rx` is a compiled program\n"
+        "help: run it: relay-explorer run model.rx\n"
+        "help: profile it: relay-explorer profile model.rx\n"
+    )
+    assert main(["run", "model.rx", "--dtype", "float32"]) == 1
+    assert "help: leave out --dtype, or give the original model\n" in capsys.readouterr().err
 
 
 # -- profile
@@ -193,7 +234,9 @@ def test_profile_prints_a_table_and_writes_the_run(here: Path, capsys: Output) -
     assert main(["explore", "run.json", "--json", "-o", "view.json"]) == 0
     assert data("view.json")["view"] == "run"
     assert main(["profile", "model.onnx", "-o", "run.txt"]) == 1
-    assert "neither a page (.html) nor a measurement (.json)" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "neither a page (.html) nor a measurement (.json)" in error
+    assert "help: choose one by the suffix, for example -o run.html\n" in error
 
 
 # -- opt

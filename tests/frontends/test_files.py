@@ -89,8 +89,9 @@ def test_a_format_is_recognized_by_the_contents(folder: Path, name: str, kind: s
 
 def test_the_folder_of_a_saved_model_is_recognized() -> None:
     assert recognized(DATA / "tensorflow" / "tagger") == files.TENSORFLOW
-    with pytest.raises(ModelFileError, match="a part of a TensorFlow SavedModel"):
+    with pytest.raises(ModelFileError, match="a part of a TensorFlow SavedModel") as caught:
         recognized(DATA / "tensorflow" / "tagger" / "saved_model.pb")
+    assert caught.value.help == ("give the SavedModel's folder instead: its other files contain the weights",)
 
 
 def test_every_tensorflow_graph_and_tflite_model_of_the_tests_is_recognized() -> None:
@@ -99,24 +100,29 @@ def test_every_tensorflow_graph_and_tflite_model_of_the_tests_is_recognized() ->
 
 
 @pytest.mark.parametrize(
-    ("contents", "reason"),
+    ("contents", "reason", "remedy"),
     [
-        (pickle.dumps({"a": 1}), "a Python pickle, such as torch.save writes"),
-        (b"\x93NUMPY\x01\x00", "a NumPy array, not a model"),
-        (b"\x1f\x8b\x08\x00", "compressed with gzip: unpack it first"),
-        (b"GGUF\x03\x00\x00\x00", "weights in the format GGUF"),
-        (struct.pack("<Q", 20) + b'{"a":{"dtype":"F32"}' + bytes(16), "weights in the format safetensors"),
-        (b"PK\x03\x04 and no more", "is a broken zip archive"),
-        (b'{"weights": [1, 2]}', "is JSON, but neither an MXNet symbol nor a saved measurement"),
+        (pickle.dumps({"a": 1}), "a Python pickle, such as torch.save writes", "export the whole model"),
+        (b"\x93NUMPY\x01\x00", "a NumPy array, not a model", "--input NAME=FILE.npy"),
+        (b"\x1f\x8b\x08\x00", "is compressed with gzip", "unpack it first: gzip -dc FILE > MODEL"),
+        (b"GGUF\x03\x00\x00\x00", "weights in the format GGUF", "export the whole model"),
+        (
+            struct.pack("<Q", 20) + b'{"a":{"dtype":"F32"}' + bytes(16),
+            "weights in the format safetensors",
+            "export the whole model",
+        ),
+        (b"PK\x03\x04 and no more", "is a broken zip archive", ""),
+        (b'{"weights": [1, 2]}', "is JSON, but neither an MXNet symbol nor a saved measurement", ""),
     ],
 )
-def test_a_file_without_a_model_is_refused_with_the_reason(
-    tmp_path: Path, contents: bytes, reason: str
+def test_a_file_without_a_model_is_refused_with_the_reason_and_the_remedy(
+    tmp_path: Path, contents: bytes, reason: str, remedy: str
 ) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(contents)
-    with pytest.raises(ModelFileError, match=reason):
+    with pytest.raises(ModelFileError, match=reason) as caught:
         recognized(path)
+    assert remedy in " ".join(caught.value.help)
 
 
 @pytest.mark.parametrize("name", ["state", "old"])
@@ -132,8 +138,9 @@ def test_an_archive_of_something_else_lists_its_entries(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"it contains readme\.txt"):
         recognized(tmp_path / "x.zip")
     np.savez(tmp_path / "x.npz", a=np.zeros(1))
-    with pytest.raises(ModelFileError, match="has NumPy arrays, but no model"):
+    with pytest.raises(ModelFileError, match="has NumPy arrays, but no model") as caught:
         recognized(tmp_path / "x.npz")
+    assert "--input FILE.npz" in caught.value.help[0]
 
 
 def test_a_hostile_pickle_is_not_executed(tmp_path: Path) -> None:

@@ -199,7 +199,10 @@ def test_the_command_shows_kernels_and_runs(
     assert json.loads(Path("run.out").read_text("utf-8"))["start"] == 1
     capsys.readouterr()
     for wrong, text in (
-        (["kept.json", "--view", "types"], "a measurement can only be shown as a run"),
+        (
+            ["kept.json", "--view", "types"],
+            "a measurement can only be shown in the view `lowering`, not in `types`",
+        ),
         (
             ["tiny.relay", "--kernel", "0"],
             "the view `ir` has no option --kernel\nhelp: views that have it: lowering",

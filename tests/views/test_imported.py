@@ -125,6 +125,15 @@ def test_versions_without_nodes_are_aligned_by_structure() -> None:
     assert counts["ADDED"] == 6
 
 
+def test_a_parameter_of_another_type_is_shown_as_changed() -> None:
+    before = parse("def @main(%x: Tensor[(1, 4), float32]) { exp(nn.relu(%x)) }")
+    after = parse("def @main(%x: Tensor[(?, 4), float32]) { exp(nn.relu(%x)) }")
+    view = comparison_view([before, after], names=["fixed", "any"])
+    changed = [(view.rows[a].text, view.rows[b].text) for a, b, fate in view.stages[1].align if fate]
+    assert [(a.count("(1, 4)") > 0, b.count("(?, 4)") > 0) for a, b in changed] == [(True, True)]
+    assert view.stages[1].say[0].endswith("1 rewritten.")
+
+
 def test_the_same_program_twice_has_no_difference() -> None:
     view = comparison_view([layers(2), layers(2)], names=["a", "b"])
     assert view.stages[1].same

@@ -10,6 +10,7 @@ from inline_snapshot.extra import raises
 
 from relay_explorer import explore, models
 from relay_explorer.frontends.base.source import Node
+from relay_explorer.ir.expr import Call, Expr, Function, Var
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.types import TensorType
 from relay_explorer.ops import namespaces as relay
@@ -142,7 +143,8 @@ def test_a_program_that_was_not_imported_is_refused() -> None:
             "error: the program was not imported, so there is no model to show beside it\n"
             "help: the view `source` shows what relay.frontend.from_onnx and the other importers "
             "return, also after passes\n"
-            "help: the text format does not keep the nodes: show the module itself instead of its text"
+            "help: the text format does not keep the nodes: show the module itself instead of its text\n"
+            "help: on the command line, give the model's file, such as model.onnx"
         )
     ):
         explore(models.load("mlp"), view="source")
@@ -164,3 +166,33 @@ def test_the_static_picture_shows_both_lists() -> None:
     drawn = picture.svg(view(convolutions(1)))
     assert "the nodes of the ONNX model, and the expressions that each became" in drawn
     assert "nn.batch_norm, .0" in drawn
+
+
+def test_a_sentence_names_four_expressions_and_counts_the_others() -> None:
+    model = Model("long.onnx")
+    x = model.context.variable("x", TensorType((2,), "float32"))
+    steps = [relay.exp, relay.sqrt, relay.tanh, relay.sigmoid, relay.abs, relay.negative]
+
+    def chain(value: Expr) -> Expr:
+        for step in steps:
+            value = step(value)
+        return value
+
+    shown = view(model.context.main([x], model.add("Chain", "chain", [x], chain)))
+    assert spoken(shown.nodes[1].say) == (
+        "Chain /chain became 6 expressions: exp, sqrt, tanh, sigmoid, and 2 more."
+    )
+    assert shown.nodes[1].became == "exp, sqrt, tanh, sigmoid, and 2 more"
+    assert shown.summary == "The ONNX model has 1 input and 1 node. Of these, 2 became expressions."
+
+
+def test_a_constant_may_be_used_in_an_expression_without_a_name() -> None:
+    model = Model("result.onnx")
+    x = model.context.variable("x", TensorType((2, 2), "float32"))
+    inner, outer = model.weight("inner", 2, 2), model.weight("outer", 2, 2)
+    v = Var("v", TensorType((2, 2), "float32"))
+    function = Function([v], relay.nn.dense(v, inner))
+    called = model.add("Call", "call", [x, outer], lambda h, w: relay.nn.dense(Call(function, [h]), w))
+    shown = view(model.context.main([x], called))
+    assert spoken(node(shown, "inner").say).endswith("It is used in 1 expression without a name.")
+    assert spoken(node(shown, "outer").say).endswith("It is used in the program's result.")

@@ -7,6 +7,7 @@ import { LATER } from "./later.js";
 import { formatList } from "./links.js";
 import { sentenceText } from "./sentence.js";
 import { nextStep } from "./steps.js";
+import { createTabs } from "./tabs.js";
 import { createTimeline } from "./timeline.js";
 import { createTransport } from "./transport.js";
 /** @import { BaseView } from "../generated/common.js" */
@@ -37,6 +38,8 @@ export class Explorer {
   counter = LATER;
   /** @type {readonly Binding[]} */
   keys = [];
+  /** What has the parts of the explorer, where tabs choose one of them. @type {HTMLElement | null} */
+  body = null;
   /** What finds rows, where the explorer has it: a Finder, or what has its `keep`. @type {Finder | null} */
   finder = null;
   /** Where jumps led away from: what `here()` gave. @type {any[]} */
@@ -125,6 +128,26 @@ export class Explorer {
       valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
       onSeek: (step) => this.seek(step),
       ...options,
+    });
+  }
+
+  /**
+   * Tabs that choose which part of `body` is shown where there is not room for all: its `data-on` names the part. When a
+   * reader chooses, `redraw()` is called first.
+   * @param {readonly { id: string, label: string }[]} items
+   * @param {{ label?: string, className?: string, redraw?: () => unknown }} options
+   */
+  partTabs(items, { label = "what to show", className = "narrow", redraw = () => {} } = {}) {
+    return createTabs({
+      label,
+      className,
+      items,
+      onSelect: (id, byReader) => {
+        this.body?.setAttribute("data-on", id);
+        if (!byReader) return;
+        redraw();
+        this.ctx.changed();
+      },
     });
   }
 

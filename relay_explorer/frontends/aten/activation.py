@@ -49,7 +49,10 @@ def rrelu(
     generator: object = None,
 ) -> Value:
     if training:
-        raise RelayError("rrelu is random while training", help=["call model.eval() before the import"])
+        raise RelayError(
+            "rrelu in training mode is random, so it cannot be imported",
+            help=["call model.eval() before exporting or tracing it"],
+        )
     return relay.nn.leaky_relu(x, (lower + upper) / 2)
 
 
@@ -181,7 +184,7 @@ def _for_softmax(ctx: Aten, x: Expr, dtype: str | None) -> Expr:
     if dtype is not None:
         return ctx.cast(x, dtype)
     if not is_float(ctx.dtype(x)):
-        raise RelayError(f"softmax of a {ctx.dtype(x)} tensor needs a dtype")
+        raise RelayError(f"softmax of a tensor of type {ctx.dtype(x)} requires a floating-point dtype")
     return x
 
 

@@ -154,8 +154,8 @@ def power(ctx: Aten, x: Value, y: Value) -> Value:
         if exponent is not None and exponent >= 0:
             return _whole_power(ctx, cast(Expr, x), int(exponent), dtype)
         raise RelayError(
-            f"a power of {dtype} tensors with an exponent that is not a known, non-negative number cannot be "
-            "imported",
+            f"powers of {dtype} tensors can be imported only if the exponent is a non-negative number that "
+            "is known at compile time",
             help=["convert the operands to floating point in the model"],
         )
     return relay.power(*ctx.operands(x, y, dtype=dtype))
@@ -168,7 +168,7 @@ def _whole_power(ctx: Aten, x: Expr, exponent: int, dtype: str) -> Expr:
         return relay.ones_like(x)
     result: Expr | None = None
     if exponent >= 1 << 16:
-        raise RelayError(f"an exponent of {exponent} is too large for integers")
+        raise RelayError(f"the exponent of an integer tensor must be below {1 << 16:,}, not {exponent:,}")
     while exponent:
         if exponent & 1:
             result = x if result is None else relay.multiply(result, x)

@@ -9,17 +9,24 @@ from ...ir import const
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from .context import Aten
 from .registry import aten, tensor_call
 from .values import Value
 
-_EVAL = ["call model.eval() before exporting or tracing it"]
+_EVAL = [
+    "call model.eval() before exporting or tracing it",
+    "functions such as scaled_dot_product_attention do not know the mode: pass them a dropout of 0",
+]
 
 
 def no_dropout(probability: Value) -> None:
     """Raise a RelayError unless dropout is switched off."""
     if probability:
-        raise RelayError("the model drops out elements at random, as only in training", help=_EVAL)
+        raise RelayError(
+            "dropout is active, as in training mode, so the result is random and cannot be imported",
+            help=_EVAL,
+        )
 
 
 def masked(ctx: Aten, scores: Expr, mask: Expr | None) -> Expr:
@@ -48,7 +55,7 @@ def scored(
     if scale is None:
         width = ctx.shape(query)[-1]
         if not isinstance(width, int):
-            raise RelayError("the width of attention heads must be known at compile time")
+            raise DynamicShapeError("the head size of attention must be known at compile time")
         scale = 1 / math.sqrt(width)
     rank = ctx.rank(key)
     turned = relay.transpose(key, (*range(rank - 2), rank - 1, rank - 2))
@@ -84,7 +91,7 @@ def _repeated(ctx: Aten, x: Expr, query: Expr) -> Expr:
     axis = ctx.rank(x) - 3
     heads, wanted = ctx.shape(x)[axis], ctx.shape(query)[axis]
     if not isinstance(heads, int) or not isinstance(wanted, int):
-        raise RelayError("the numbers of attention heads must be known at compile time")
+        raise DynamicShapeError("the numbers of attention heads must be known at compile time")
     return x if heads == wanted else relay.repeat(x, wanted // heads, axis)
 
 

@@ -82,7 +82,7 @@ def _bitwise(op: str, on_bools: Binary | None, on_integers: Binary, *names: str)
         a, b = ctx.operands(x, y)
         dtype = ctx.dtype(a)
         if is_float(dtype):
-            raise RelayError(f"bits of {dtype} tensors cannot be combined")
+            raise RelayError(f"bitwise operators are not defined for {dtype} tensors")
         return on_bools(a, b) if on_bools is not None and dtype == "bool" else on_integers(a, b)
 
     aten(*names)(convert)

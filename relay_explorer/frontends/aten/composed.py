@@ -30,7 +30,7 @@ def diff(
     for _ in range(n):
         extent = ctx.size(x, axis)
         if isinstance(extent, int) and extent < 2:
-            raise RelayError("the differences along an axis of fewer than two elements cannot be imported")
+            raise RelayError("diff along an axis with fewer than two elements cannot be imported")
         after = relay.strided_slice(x, [1], [1 << 31], axes=[axis])
         before = relay.strided_slice(x, [0], [-1], axes=[axis])
         x = relay.not_equal(after, before) if ctx.dtype(x) == "bool" else relay.subtract(after, before)

@@ -11,6 +11,7 @@ from ...ir.expr import Constant, Expr
 from ...ir.types import Any, Dim, TensorType
 from ...ops import namespaces as relay
 from ..base.context import Context
+from ..base.errors import DynamicShapeError
 from ..base.folding import folded
 from .dtypes import category, is_float, promoted
 from .values import Int, Number, Scalar, Value
@@ -56,7 +57,7 @@ class Aten:
     def axis(self, dim: int, rank: int) -> int:
         """Return an axis as a non-negative number; a tensor without axes has axis 0, as in PyTorch."""
         if not isinstance(dim, int):
-            raise RelayError("the axis must be known at compile time")
+            raise DynamicShapeError("the axis must be known at compile time")
         bound = max(rank, 1)
         if not -bound <= dim < bound:
             raise RelayError(f"the tensor has {rank} axes; it has no axis {dim}")
@@ -71,19 +72,21 @@ class Aten:
 
     # -- numbers
 
-    def integer(self, value: Value, what: str = "this argument") -> int:
+    def integer(self, value: Value, what: str = "an argument") -> int:
         """Return an integer that must be known at compile time; else raise a RelayError."""
         known = self.dim(value) if isinstance(value, (int, Scalar)) else value
         if isinstance(known, int):
             return int(known)
-        raise RelayError(f"{what} must be an integer that is known at compile time")
+        if value is None or isinstance(value, (float, str, list, tuple)):
+            raise RelayError(f"{what} must be an integer, not {value!r}")
+        raise DynamicShapeError(f"{what} must be an integer that is known at compile time")
 
-    def integers(self, values: Value, what: str = "this argument") -> list[int]:
+    def integers(self, values: Value, what: str = "an argument") -> list[int]:
         """Return integers that must be known at compile time; an integer counts as a list of one."""
         listed = values if isinstance(values, (list, tuple)) else [values]
         return [self.integer(value, what) for value in listed]
 
-    def number(self, value: Value, what: str = "this argument") -> float | int:
+    def number(self, value: Value, what: str = "an argument") -> float | int:
         """Return a number that must be known at compile time; else raise a RelayError."""
         if isinstance(value, Scalar):
             value = value.expr
@@ -91,9 +94,10 @@ class Aten:
             known = self.context.constant(value)
             if known is not None and known.size == 1:
                 return cast(float, known.reshape(()).item())
-        elif isinstance(value, (int, float)):
+            raise DynamicShapeError(f"{what} must be a number that is known at compile time")
+        if isinstance(value, (int, float)):
             return value
-        raise RelayError(f"{what} must be a number that is known at compile time")
+        raise RelayError(f"{what} must be a number, not {value!r}")
 
     def dim(self, value: Int) -> Dim:
         """Return an integer as a dimension: an int or a named size where it is known, else `?`."""
@@ -162,7 +166,7 @@ class Aten:
             return value if dtype is None else self.cast(value, dtype)
         if isinstance(value, (bool, int, float)):
             return const(value, dtype or self.number_dtype(value))
-        raise RelayError(f"a tensor is expected here, not {value!r}")
+        raise RelayError(f"a tensor is required here, not {value!r}")
 
     def number_dtype(self, value: Number) -> str:
         """Return the element type that PyTorch gives to a tensor made of a Python number."""

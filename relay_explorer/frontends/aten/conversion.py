@@ -94,7 +94,7 @@ def view_dtype(ctx: Aten, x: Expr, dtype: str) -> Value:
     if ctx.dtype(x) == dtype:
         return x
     if _bits(dtype) != _bits(ctx.dtype(x)):
-        raise RelayError(f"{ctx.dtype(x)} cannot be viewed as {dtype}: their sizes differ")
+        raise RelayError(f"a {ctx.dtype(x)} tensor cannot be viewed as {dtype}: the element sizes differ")
     return relay.reinterpret(x, dtype)
 
 

@@ -26,7 +26,7 @@ def per_axis(ctx: Aten, value: Value, count: int, what: str) -> list[int]:
     if len(listed) == 1:
         return listed * count
     if len(listed) != count:
-        raise RelayError(f"{what} has {len(listed)} numbers for {count} axes")
+        raise RelayError(f"{what} must have 1 or {count} elements, not {len(listed)}")
     return listed
 
 
@@ -37,7 +37,7 @@ def batched(ctx: Aten, x: Expr, rank: int, convert: Callable[[Expr], Expr]) -> E
     if ctx.rank(x) == rank - 1:
         return relay.squeeze(convert(relay.expand_dims(x, 0)), [0])
     if ctx.rank(x) != rank:
-        raise RelayError(f"the data has {ctx.rank(x)} axes instead of {rank}")
+        raise RelayError(f"the data must have {rank - 1} or {rank} axes, not {ctx.rank(x)}")
     return convert(x)
 
 

@@ -110,7 +110,7 @@ def tensor(ctx: Aten, value: Value, dtype: str | None = None, *rest: object) -> 
     if isinstance(value, Expr) or is_number(value):
         return ctx.tensor(value, dtype)
     if not isinstance(value, (list, tuple)):
-        raise RelayError(f"a tensor cannot be made of {value!r}")
+        raise RelayError(f"torch.tensor requires a number or nested lists of numbers, not {value!r}")
     flat = _flat(value)
     if dtype is None:
         dtype = ctx.result_type(*flat) if flat else ctx.default_dtype
@@ -148,7 +148,7 @@ def arange_step(
     if all(isinstance(number, (int, float)) for number in numbers):
         low, high, by = cast("list[float]", numbers)
         if by == 0 or (high - low) / by < 0:
-            raise RelayError(f"a range from {low} to {high} in steps of {by} is not possible")
+            raise RelayError(f"arange from {low} to {high} requires a step towards {high}, not {by}")
         if not is_float(dtype):
             low, high, by = int(low), int(high), int(by)
         return relay.arange(const(low, dtype), const(high, dtype), const(by, dtype), dtype)
@@ -272,6 +272,6 @@ def multinomial(
     ctx: Aten, probs: Expr, num_samples: int, replacement: bool = False, generator: object = None
 ) -> Value:
     if not replacement and ctx.integer(num_samples) > 1:
-        raise RelayError("multinomial without replacement cannot be imported")
+        raise RelayError("multinomial with replacement=False and more than one sample cannot be imported")
     _, drawn = relay.random.multinomial(_key(ctx), probs, ctx.integer(num_samples))
     return ctx.cast(drawn, "int64")

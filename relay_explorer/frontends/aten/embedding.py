@@ -35,9 +35,9 @@ def embedding_bag(
 ) -> Value:
     """Sum or average the rows of each bag; a bag begins at its offset."""
     if mode not in (0, 1):
-        raise RelayError("an embedding bag of maxima cannot be imported")
+        raise RelayError("embedding_bag with mode='max' cannot be imported")
     if padding_idx is not None and padding_idx >= 0:
-        raise RelayError("an embedding bag with a padding index cannot be imported")
+        raise RelayError("embedding_bag with padding_idx cannot be imported")
     dtype = ctx.dtype(weight)
     if include_last_offset:
         offsets = relay.strided_slice(offsets, [0], [-1], slice_mode="end")
@@ -62,7 +62,11 @@ def embedding_bag(
 def one_hot(ctx: Aten, indices: Expr, classes: Value = -1) -> Value:
     count = ctx.integer(classes, "the number of classes")
     if count < 0:
-        raise RelayError("a one-hot encoding must state its number of classes: one_hot(x, num_classes=…)")
+        raise RelayError(
+            "one_hot without num_classes cannot be imported: the number of classes would depend on the "
+            "indices",
+            help=["write one_hot(x, num_classes=…)"],
+        )
     indices = ctx.cast(indices, "int32")
     return relay.one_hot(indices, const(1, "int64"), const(0, "int64"), count, -1, "int64")
 

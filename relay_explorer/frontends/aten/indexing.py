@@ -8,6 +8,7 @@ from ...ir import const
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from .context import Aten
 from .registry import aten
 from .values import Int, Scalar, Value
@@ -16,7 +17,7 @@ from .values import Int, Scalar, Value
 def coordinates(ctx: Aten, mask: Expr) -> list[Expr]:
     """Return the indices at which a mask of bools is true: one vector for each of its axes."""
     if not ctx.rank(mask):
-        raise RelayError("a mask without axes cannot be an index")
+        raise RelayError("a mask that is a scalar cannot be imported as an index")
     positions = relay.argwhere(mask)
     return [
         relay.cast(relay.take(positions, const(axis, "int64"), axis=1), "int64")
@@ -180,7 +181,7 @@ def masked_scatter(ctx: Aten, x: Expr, mask: Expr, source: Expr) -> Value:
 def nonzero(ctx: Aten, x: Expr) -> Value:
     """Return the indices of the nonzero elements, one per row."""
     if not ctx.rank(x):
-        raise RelayError("the nonzero elements of a tensor without axes cannot be imported")
+        raise RelayError("nonzero of a scalar cannot be imported")
     return relay.cast(relay.argwhere(_as_mask(ctx, x)), "int64")
 
 
@@ -231,7 +232,7 @@ def cut(ctx: Aten, x: Expr, sizes: Sequence[Int], axis: int | None = None) -> Ex
         if isinstance(wanted, Scalar):
             if extent == ctx.dim(wanted):
                 continue
-            raise RelayError("an index of dynamic shape must have the shape of the data")
+            raise DynamicShapeError("an index of dynamic shape must have the shape of the data")
         begin.append(0)
         end.append(wanted)
         axes.append(other)

@@ -9,6 +9,7 @@ from ...ir import const
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from . import scalars
 from .context import Aten
 from .registry import aten
@@ -20,7 +21,7 @@ from .values import Int, Value
 def cat(ctx: Aten, tensors: Sequence[Expr], dim: int = 0) -> Value:
     """Join along an axis; empty vectors are ignored, as PyTorch does."""
     if not tensors:
-        raise RelayError("an empty list of tensors cannot be joined")
+        raise RelayError("cat requires at least one tensor")
     dtype = ctx.result_type(*tensors)
     operands = [x for x in tensors if ctx.shape(x) != (0,)] or list(tensors[:1])
     parts = [ctx.cast(x, dtype) for x in operands]
@@ -32,7 +33,7 @@ def cat(ctx: Aten, tensors: Sequence[Expr], dim: int = 0) -> Value:
 @aten("stack")
 def stack(ctx: Aten, tensors: Sequence[Expr], dim: int = 0) -> Value:
     if not tensors:
-        raise RelayError("an empty list of tensors cannot be stacked")
+        raise RelayError("stack requires at least one tensor")
     parts = ctx.operands(*tensors, dtype=ctx.result_type(*tensors))
     return relay.stack(list(parts), ctx.axis(dim, ctx.rank(parts[0]) + 1))
 
@@ -123,7 +124,7 @@ def repeat_interleave_tensor(
 
     known = ctx.context.constant(counts)
     if known is None:
-        raise RelayError("the numbers of repetitions must be known at compile time")
+        raise DynamicShapeError("the repeats of repeat_interleave must be known at compile time")
     if dim is None:
         x, dim = ctx.reshape(x, [-1]), 0
     axis = ctx.axis(dim, ctx.rank(x))
@@ -171,7 +172,7 @@ def roll(ctx: Aten, x: Expr, shifts: Sequence[Int], dims: Sequence[int] = ()) ->
     moves = ctx.integers(shifts, "the shifts")
     if not dims:
         if len(moves) != 1:
-            raise RelayError("roll without axes takes one shift")
+            raise RelayError(f"roll without dims requires one shift, not {len(moves)}")
         return ctx.reshape(_rolled(ctx, ctx.reshape(x, [-1]), moves[0], 0), ctx.sizes(x))
     for move, dim in zip(moves, ctx.integers(dims), strict=True):
         x = _rolled(ctx, x, move, ctx.axis(dim, ctx.rank(x)))
@@ -276,7 +277,8 @@ def unfold(ctx: Aten, x: Expr, dim: int, size: int, step: int) -> Value:
     extent = ctx.integer(ctx.size(x, axis), "the extent of an axis that is unfolded")
     if size > extent or step < 1:
         raise RelayError(
-            f"windows of {size} elements, in steps of {step}, do not fit an axis of extent {extent}"
+            f"unfold requires a size of at most the axis's extent, {extent}, not {size}, and a positive "
+            f"step, not {step}"
         )
     count = (extent - size) // step + 1
     chosen = [[window * step + offset for offset in range(size)] for window in range(count)]

@@ -56,7 +56,7 @@ def matmul(ctx: Aten, x: Expr, y: Expr) -> Value:
     """Multiply vectors, matrices, or batches of matrices whose batch axes are broadcast."""
     left, right = ctx.rank(x), ctx.rank(y)
     if not left or not right:
-        raise RelayError("matmul needs tensors with at least one axis")
+        raise RelayError("matmul requires tensors with at least one axis")
     if left == 1 and right == 1:
         return dot(ctx, x, y)
     if left == 1:
@@ -74,7 +74,7 @@ def matmul(ctx: Aten, x: Expr, y: Expr) -> Value:
 def _product(ctx: Aten, x: Expr, y: Expr) -> Expr:
     """Multiply two matrices."""
     if ctx.dtype(x) == "bool":
-        raise RelayError("PyTorch has no product of bool matrices")
+        raise RelayError("matrix products are not defined for bool tensors")
     return relay.nn.dense(x, relay.transpose(y, (1, 0)))
 
 

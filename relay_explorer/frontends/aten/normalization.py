@@ -10,6 +10,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ir.types import Dim
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from .context import Aten
 from .registry import aten
 from .values import Value
@@ -20,7 +21,7 @@ _EVAL = ["call model.eval() before exporting or tracing it"]
 def _affine(ctx: Aten, scale: Expr | None, shift: Expr | None, count: Dim, dtype: str) -> tuple[Expr, Expr]:
     """Return scale and shift, one and zero by default, for `count` channels."""
     if not isinstance(count, int):
-        raise RelayError("the number of channels must be known at compile time")
+        raise DynamicShapeError("the number of channels must be known at compile time")
     return (
         relay.ones((count,), dtype) if scale is None else scale,
         relay.zeros((count,), dtype) if shift is None else shift,
@@ -55,7 +56,7 @@ def normalized_batch(
     rank, dtype = ctx.rank(x), ctx.dtype(x)
     if not training:
         if mean is None or variance is None:
-            raise RelayError("a batch normalization has no running statistics", help=_EVAL)
+            raise RelayError("batch_norm with training=False requires running_mean and running_var")
         gamma, beta = _affine(ctx, weight, bias, ctx.shape(x)[1], dtype)
         return relay.nn.batch_norm(x, gamma, beta, mean, variance, axis=1, epsilon=eps)[0]
     result, _, _ = _standardized(ctx, x, [axis for axis in range(rank) if axis != 1], eps)
@@ -83,7 +84,7 @@ def batch_norm(
 ) -> Value:
     if training and mean is not None:
         raise RelayError(
-            "a batch normalization is in training mode, which changes its statistics", help=_EVAL
+            "batch_norm is in training mode, in which it updates its running statistics", help=_EVAL
         )
     return normalized_batch(ctx, x, weight, bias, mean, variance, training, eps)
 

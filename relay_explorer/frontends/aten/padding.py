@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from .context import Aten
 from .registry import aten
 from .values import Value
@@ -19,7 +20,10 @@ def padded(ctx: Aten, x: Expr, pad: Value, mode: str, value: Value = 0.0) -> Exp
     rank = ctx.rank(x)
     amounts = ctx.integers(pad, "the padding")
     if len(amounts) % 2 or len(amounts) > 2 * rank:
-        raise RelayError(f"a padding of {len(amounts)} numbers does not fit a tensor of {rank} axes")
+        raise RelayError(
+            f"the padding must have two elements for each padded axis, at most {2 * rank} for a tensor with "
+            f"{rank} axes, not {len(amounts)}"
+        )
     pairs = [(0, 0)] * rank
     for index in range(len(amounts) // 2):
         pairs[rank - 1 - index] = (amounts[2 * index], amounts[2 * index + 1])
@@ -45,7 +49,9 @@ def _cropped(ctx: Aten, x: Expr, pairs: Sequence[tuple[int, int]]) -> Expr:
             continue
         extent = ctx.shape(x)[axis]
         if not isinstance(extent, int):
-            raise RelayError("an axis of dynamic extent cannot be cropped by a negative padding")
+            raise DynamicShapeError(
+                f"negative padding requires that the extent of axis {axis} is known at compile time"
+            )
         begin.append(max(-before, 0))
         end.append(extent - max(-after, 0))
         axes.append(axis)

@@ -90,7 +90,7 @@ def average_pool(
         if divisor is not None:
             data = relay.nn.pad(data, ((0, 0), (0, 0), *[(pad, pad) for pad in pads])) if any(pads) else data
             if ceil:
-                raise RelayError("average pooling with a divisor and ceil_mode cannot be imported")
+                raise RelayError("avg_pool with divisor_override and ceil_mode cannot be imported")
             mean = _AVERAGE[axes](data, pool_size=tuple(window), strides=tuple(strides))
             size = 1
             for extent in window:

@@ -142,7 +142,7 @@ def _layers(
 def _refuse_packed(params: Value) -> None:
     if not isinstance(params, (list, tuple)):
         raise RelayError(
-            "a recurrent layer over a packed sequence cannot be imported",
+            "recurrent layers of packed sequences cannot be imported",
             help=["pad the sequences, and pass the padded tensor to the layer"],
         )
 

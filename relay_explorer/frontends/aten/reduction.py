@@ -80,7 +80,7 @@ def mean_all(ctx: Aten, x: Expr, dtype: str | None = None) -> Value:
 def mean_dims(ctx: Aten, x: Expr, dims: Axes, keepdim: bool = False, dtype: str | None = None) -> Value:
     x = converted(ctx, x, dtype)
     if not is_float(ctx.dtype(x)):
-        raise RelayError(f"the mean of a {ctx.dtype(x)} tensor needs a floating-point dtype")
+        raise RelayError(f"the mean of a tensor of type {ctx.dtype(x)} requires a floating-point dtype")
     return reduced(ctx, relay.mean, x, dims, keepdim)
 
 
@@ -206,7 +206,7 @@ def variance(ctx: Aten, x: Expr, dims: Axes, correction: float | None, keepdim: 
     less the correction, 1 by default.
     """
     if not is_float(ctx.dtype(x)):
-        raise RelayError(f"PyTorch has no variance of {ctx.dtype(x)} tensors")
+        raise RelayError(f"the variance is not defined for {ctx.dtype(x)} tensors")
     correction = 1 if correction is None else correction
     dtype = ctx.dtype(x)
     mean = reduced(ctx, relay.mean, x, dims, True)

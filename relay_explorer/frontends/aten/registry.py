@@ -109,7 +109,7 @@ def bind(schema: Anything, args: Sequence[Value], kwargs: Mapping[str, Value] | 
         elif argument.has_default_value():
             value = argument.default_value
         else:
-            raise RelayError(f"{schema.name} lacks its argument `{argument.name}`")
+            raise RelayError(f"{schema.name} requires the argument `{argument.name}`")
         bound.append(dtype_name(value) if _is_dtype(argument) else value)
     if named:
         raise RelayError(f"{schema.name} has no argument {', '.join(map(repr, named))}")

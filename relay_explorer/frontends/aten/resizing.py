@@ -72,7 +72,7 @@ def resized(
 def _scaled(ctx: Aten, x: Expr, axis: int, scale: Number | None) -> Int:
     """Return the extent of an axis times a factor, rounded down."""
     if scale is None:
-        raise RelayError("an interpolation has neither sizes nor scale factors")
+        raise RelayError("interpolation requires a size or scale factors")
     extent = ctx.size(x, axis + 2)
     if isinstance(scale, float) and scale.is_integer():
         scale = int(scale)

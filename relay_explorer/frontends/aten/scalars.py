@@ -19,7 +19,7 @@ from .values import Number, Scalar, Value
 
 def _divided(a: Anything, b: Anything) -> Anything:
     if b == 0:
-        raise RelayError("the model divides by zero")
+        raise RelayError(f"the model divides {a} by zero")
     return a / b
 
 
@@ -47,9 +47,10 @@ def binary(ctx: Aten, op: str, a: Number, b: Number) -> Number:
     a, b = known(ctx, a), known(ctx, b)
     if not isinstance(a, Scalar) and not isinstance(b, Scalar):
         if op in ("pow", "lshift") and isinstance(b, int) and abs(b) > _MAX_BITS:
-            raise RelayError(f"the model computes {a} to the power of {b}")
+            shown = f"the exponent {b:,} of {a}" if op == "pow" else f"the shift of {a} by {b:,} bits"
+            raise RelayError(f"{shown} exceeds the limit of {_MAX_BITS:,}")
         if op in ("floordiv", "remainder", "fmod") and b == 0:
-            raise RelayError("the model divides by zero")
+            raise RelayError(f"the model divides {a} by zero")
         return cast(Number, _PYTHON[op](a, b))
     kinds = {kind_of(a), kind_of(b)}
     dtype = "float64" if float in kinds or op == "div" else "int64"

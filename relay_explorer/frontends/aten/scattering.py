@@ -56,7 +56,7 @@ def scatter_reduce(
     if not include_self:
         # What the elements have before does not count: overwrite those that are written with what is neutral.
         if reduction == "mean":
-            raise RelayError("scatter_reduce of a mean without the element itself cannot be imported")
+            raise RelayError("scatter_reduce with reduce='mean' and include_self=False cannot be imported")
         x = _scattered(ctx, x, dim, index, ctx.tensor(_neutral(ctx, x, reduction), ctx.dtype(x)), "update")
     return _scattered(ctx, x, dim, index, source, reduction)
 
@@ -120,7 +120,7 @@ def index_reduce(
     ctx: Aten, x: Expr, dim: int, index: Expr, source: Expr, reduce: str, include_self: bool = True
 ) -> Value:
     if not include_self:
-        raise RelayError("index_reduce without the element itself cannot be imported")
+        raise RelayError("index_reduce with include_self=False cannot be imported")
     return _along(ctx, x, dim, index, source, _reduction(reduce))
 
 
@@ -201,7 +201,10 @@ def diagonal_scatter(
 def fill_diagonal(ctx: Aten, x: Expr, value: Value, wrap: bool = False) -> Value:
     extents = ctx.static_shape(x)
     if wrap and len(extents) == 2 and extents[0] > extents[1] + 1:
-        raise RelayError("fill_diagonal with wrap cannot be imported for a tall matrix")
+        raise RelayError(
+            f"fill_diagonal_ with wrap=True cannot be imported for a matrix of shape {extents}, because its "
+            "diagonal would wrap around"
+        )
     equal: Expr | None = None
     steps = [_steps(ctx, x, axis) for axis in range(len(extents))]
     for step in steps[1:]:

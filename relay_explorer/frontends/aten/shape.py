@@ -10,6 +10,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ir.types import Any
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from . import scalars
 from .context import Aten
 from .registry import aten
@@ -33,7 +34,7 @@ def flatten(ctx: Aten, x: Expr, start: int = 0, end: int = -1) -> Value:
         return relay.reshape(x, (1,))
     first, last = ctx.axis(start, rank), ctx.axis(end, rank)
     if first > last:
-        raise RelayError(f"axes {start} to {end} cannot be flattened: the first comes after the last")
+        raise RelayError(f"flatten requires that start_dim ≤ end_dim, not {start} and {end}")
     if first == last:
         return x
     sizes = ctx.sizes(x)
@@ -69,7 +70,8 @@ def unflatten(ctx: Aten, x: Expr, dim: int, sizes: Sequence[Int]) -> Value:
 def squeeze(ctx: Aten, x: Expr) -> Value:
     if not ctx.is_static(x):
         raise RelayError(
-            "squeeze of a tensor with dynamic axes needs the axes: which of them have extent 1 is not known",
+            "squeeze without dim requires a static shape, because it removes the axes of extent 1, but the "
+            f"type is {ctx.type(x)}",
             help=["write x.squeeze(dim)"],
         )
     return _squeezed(ctx, x, range(ctx.rank(x)))
@@ -85,7 +87,10 @@ def _squeezed(ctx: Aten, x: Expr, dims: Sequence[int]) -> Expr:
     rank, shape = ctx.rank(x), ctx.shape(x)
     axes = sorted({ctx.axis(dim, rank) for dim in dims}) if rank else []
     if any(isinstance(shape[axis], Any) for axis in axes):
-        raise RelayError("whether an axis has extent 1 must be known where it is squeezed")
+        raise DynamicShapeError(
+            "squeeze requires that the extents of its axes are known at compile time, because it removes "
+            "those of extent 1"
+        )
     dropped = [axis for axis in axes if shape[axis] == 1]
     return relay.squeeze(x, dropped) if dropped else x
 
@@ -291,7 +296,7 @@ def split(ctx: Aten, x: Expr, size: Int | Sequence[Int], dim: int = 0) -> Value:
     step = ctx.integer(size, "the size of a split")
     count = ctx.integer(ctx.size(x, axis), "the extent of an axis that is split")
     if step <= 0 and count:
-        raise RelayError(f"an axis cannot be split into parts of {step}")
+        raise RelayError(f"the split size must be positive, not {step}")
     return _split_at(x, list(range(step, count, step)), axis)
 
 
@@ -306,7 +311,7 @@ def split_sizes(ctx: Aten, x: Expr, sizes: Sequence[Int], dim: int = 0) -> Value
             ends.append(end)
         extent = ctx.shape(x)[axis]
         if isinstance(extent, int) and ends and ends[-1] != extent:
-            raise RelayError(f"parts of {list(known)} do not add up to an axis of extent {extent}")
+            raise RelayError(f"the split sizes {list(known)} do not add up to the axis's extent, {extent}")
         return _split_at(x, ends[:-1], axis)
     parts: list[Value] = []
     begin: Int = 0
@@ -359,7 +364,7 @@ def tensor_split_indices(ctx: Aten, x: Expr, indices: Sequence[Int], dim: int = 
 def tensor_split_tensor(ctx: Aten, x: Expr, indices: Expr, dim: int = 0) -> Value:
     known = ctx.context.constant(indices)
     if known is None:
-        raise RelayError("the places at which a tensor is split must be known at compile time")
+        raise DynamicShapeError("the split indices of tensor_split must be known at compile time")
     if known.ndim == 0:
         return tensor_split(ctx, x, int(known), dim)
     return tensor_split_indices(ctx, x, [int(index) for index in known], dim)

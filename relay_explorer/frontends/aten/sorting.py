@@ -102,9 +102,9 @@ def unique_consecutive(
 ) -> Value:
     """Return a vector without repetitions of the element before, and for each element its index there."""
     if dim is not None and ctx.rank(x) != 1:
-        raise RelayError("unique_consecutive along an axis cannot be imported")
+        raise RelayError("unique_consecutive with dim cannot be imported")
     if return_counts:
-        raise RelayError("unique_consecutive with counts cannot be imported")
+        raise RelayError("unique_consecutive with return_counts=True cannot be imported")
     flat = relay.reshape(x, (-1,))
     before = relay.strided_slice(flat, [0], [-1], slice_mode="end")
     after = relay.strided_slice(flat, [1], [1 << 31], slice_mode="end")
@@ -170,5 +170,5 @@ def bincount(ctx: Aten, x: Expr, weights: Expr | None = None, minlength: int = 0
 
 @aten("cummax", "cummin")
 def cumulative_extreme(ctx: Aten, x: Expr, dim: int) -> Value:
-    """Refuse a running maximum: Relay scans only sums and products."""
-    raise RelayError("a running maximum or minimum cannot be imported: Relay scans only sums and products")
+    """Raise a RelayError: of the cumulative operators, Relay has only cumsum and cumprod."""
+    raise RelayError("cummax and cummin cannot be imported: Relay has only cumsum and cumprod")

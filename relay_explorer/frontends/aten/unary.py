@@ -232,7 +232,7 @@ _LARGEST = {
 def clamp(ctx: Aten, x: Expr, low: Value = None, high: Value = None) -> Value:
     """Limit elements to bounds: numbers that are known, or tensors."""
     if low is None and high is None:
-        raise RelayError("clamp needs a bound")
+        raise RelayError("clamp requires min or max")
     dtype = ctx.result_type(x, low, high)
     x = ctx.cast(x, dtype)
     both = isinstance(low, (int, float)) and isinstance(high, (int, float))

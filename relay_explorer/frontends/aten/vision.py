@@ -63,8 +63,9 @@ def roi_align(
         )
     if sampling_ratio <= 0:
         raise RelayError(
-            "an aligned roi_align with an adaptive number of samples cannot be imported",
-            help=["give a sampling_ratio above 0"],
+            "roi_align with aligned=True requires a positive sampling_ratio: otherwise the number of samples "
+            "depends on the region",
+            help=["call roi_align with a sampling_ratio such as 2"],
         )
     images = relay.cast(relay.take(rois, const(0, "int64"), axis=1), "int64")
     extents = ctx.static_shape(x)[2:]

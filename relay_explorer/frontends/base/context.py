@@ -13,12 +13,13 @@ from ...ir.ndarray import NDArray
 from ...ir.op import Op
 from ...ir.span import Span
 from ...ir.tuple_wrapper import TupleWrapper
-from ...ir.types import Dim, TensorType, Type
+from ...ir.types import Dim, TensorType, TupleType, Type, TypeCall
 from ...ir.walk import children, free_vars, post_order
 from ...prelude import Prelude
 from ...transform.infrastructure import PassContext
 from ...typing.incremental import type_of
 from .elements import Elements
+from .errors import SHAPE_OPTION, DynamicShapeError
 from .folding import folded
 from .names import unused
 from .source import ModelSource, Node
@@ -29,6 +30,7 @@ Converter = Callable[[Node, list[Expr]], Results]
 several results."""
 
 _IMPORTING = "while importing node "
+_SHOWN = 5  # inputs with dynamic axes that an error names
 
 
 class Context:
@@ -36,14 +38,23 @@ class Context:
 
     `module` receives global functions (loops, the model's own functions) and data types. `params` holds the
     weights by name. `source` is the model's node list. `convert_map` has the user's converters by operator.
+    `static_shapes` says how the user gives inputs static shapes, for the help of errors.
     """
 
-    def __init__(self, name: str, framework: str, convert_map: Mapping[str, Converter] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        framework: str,
+        convert_map: Mapping[str, Converter] | None = None,
+        static_shapes: str = SHAPE_OPTION,
+    ) -> None:
         self.source = ModelSource(name, framework)
         self.module = IRModule(source=self.source)
         self.params: dict[str, NDArray] = {}
         self.convert_map: dict[str, Converter] = dict(convert_map or {})
         self.elements = Elements(self.type)
+        self._static_shapes = static_shapes
+        self._dynamic_inputs: list[str] = []
         self._prelude: Prelude | None = None
         self._fills_spans = bool(PassContext.current().option("relay.frontend.fill_span", True))
 
@@ -57,7 +68,7 @@ class Context:
         """Return the type of an expression that must be a tensor; else raise a RelayError."""
         type_ = self.type(expr)
         if not isinstance(type_, TensorType):
-            raise RelayError(f"a tensor is expected here, not a value of type {type_}")
+            raise RelayError(f"a tensor is required here, but the value has type {type_}")
         return type_
 
     def shape(self, expr: Expr) -> tuple[Dim, ...]:
@@ -68,7 +79,7 @@ class Context:
         """Return a tensor's shape, which must be static; else raise a RelayError."""
         type_ = self.tensor(expr)
         if not type_.is_static:
-            raise RelayError(f"the shape must be known at compile time here, but the type is {type_}")
+            raise DynamicShapeError(f"the shape must be known at compile time, but the type is {type_}")
         return type_.concrete_shape
 
     def dtype(self, expr: Expr) -> str:
@@ -97,6 +108,8 @@ class Context:
 
     def variable(self, name: str, type_: Type, op: str = "input") -> Var:
         """Create a parameter of `@main`; the node list shows it as a node of kind `op`."""
+        if op == "input" and not _is_static(type_):
+            self._dynamic_inputs.append(name)
         return Var(name, type_, self.source.add(Node(op, name, (), (name,))))
 
     def weight(self, name: str, value: NDArray, freeze: bool) -> Expr:
@@ -130,6 +143,8 @@ class Context:
             node.outcome = _outcome(results, span)
             return results
         except RelayError as error:
+            if isinstance(error, DynamicShapeError) and not error.help:
+                error.help = (self._static_help(node),)
             raise located(error, node, span) from error
         except RecursionError:
             raise
@@ -139,6 +154,16 @@ class Context:
             raise located(
                 RelayError(f"the node cannot be imported: {error or type(error).__name__}"), node, span
             ) from error
+
+    def _static_help(self, node: Node) -> str:
+        """Return what to do about a shape that a node's converter needs to be static."""
+        names = self._dynamic_inputs
+        if not names:
+            return f"the inputs have static shapes already: give a converter of {node.op} in convert_map"
+        shown = ", ".join(f"`{name}`" for name in names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+        return (
+            f"give {shown} {'static shapes' if len(names) > 1 else 'a static shape'}: {self._static_shapes}"
+        )
 
     def finish(self, expr: Expr, span: Span | None) -> Expr:
         """Return a new expression with its type inferred and every new part pointing to `span`; if it is
@@ -186,6 +211,18 @@ def results_of(results: Results) -> tuple[Expr, ...]:
     if isinstance(results, Expr):
         return (results,)
     return tuple(results)
+
+
+def _is_static(type_: Type) -> bool:
+    """Whether all shapes in a type are static."""
+    match type_:
+        case TensorType():
+            return type_.is_static
+        case TupleType():
+            return all(map(_is_static, type_.fields))
+        case TypeCall():
+            return all(map(_is_static, type_.args))
+    return True
 
 
 def _outcome(results: Sequence[Expr], span: Span) -> str:

@@ -60,7 +60,7 @@ def _columns(
     fits = len(offset_shape) == 4 and offset_shape[:2] == (batch, 2 * groups * taps)
     if not fits or channels % groups or (mask is not None and context.static_shape(mask) != expected):
         raise ModelFileError(
-            "the shapes of the offsets, the mask and the data of a deformable convolution do not fit"
+            "the shapes of the offsets, the mask and the data of a deformable convolution are inconsistent"
         )
     rows, columns = offset_shape[2:]
     # A border of zeros, so that the coordinates of an image with a single row are defined.

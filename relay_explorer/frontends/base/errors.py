@@ -8,11 +8,19 @@ from ...ir.errors import RelayError
 from ...ir.show import counted
 from .source import Node
 
+SHAPE_OPTION = "--shape INPUT=… on the command line"
 _SHOWN = 20  # unsupported operators that an error names
 
 
 class ModelFileError(RelayError):
     """A model file cannot be read: it is truncated, of another format, inconsistent or too large."""
+
+
+class DynamicShapeError(RelayError):
+    """A converter needs a shape, or a value computed from shapes, that is known only at run time.
+
+    `Context.convert` adds help that says how to import the model with static shapes.
+    """
 
 
 class UnsupportedOperatorsError(RelayError, NotImplementedError):

@@ -20,9 +20,11 @@ _ITERATIONS = 8  # attempts to find types that an iteration preserves
 Step = Callable[[Sequence[Var]], Sequence[Expr]]
 
 
-def joined(a: Type, b: Type) -> Type:
+def joined(
+    a: Type, b: Type, subject: str = "a value", cases: tuple[str, str] = ("in one case", "in another")
+) -> Type:
     """Return the most precise type that values of both types have: dimensions that differ become `?`. Raise a
-    RelayError where there is none.
+    RelayError where there is none: `subject` is what has the types, and `cases` say when it has which.
     """
     if a == b:
         return a
@@ -30,10 +32,12 @@ def joined(a: Type, b: Type) -> Type:
         if a.dtype == b.dtype and len(a.shape) == len(b.shape):
             return TensorType([x if x == y else Any() for x, y in zip(a.shape, b.shape)], a.dtype)
     elif isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.fields) == len(b.fields):
-        return TupleType([joined(x, y) for x, y in zip(a.fields, b.fields)])
+        return TupleType([joined(x, y, subject, cases) for x, y in zip(a.fields, b.fields)])
     elif isinstance(a, TypeCall) and isinstance(b, TypeCall) and a.func == b.func:
-        return TypeCall(a.func, [joined(x, y) for x, y in zip(a.args, b.args)])
-    raise RelayError(f"a value has type {a} at first and {b} later; Relay needs one type for both")
+        return TypeCall(a.func, [joined(x, y, subject, cases) for x, y in zip(a.args, b.args)])
+    raise RelayError(
+        f"{subject} has type {a} {cases[0]} and type {b} {cases[1]}; Relay needs one type for both"
+    )
 
 
 def widened(context: Context, expr: Expr, type_: Type) -> Expr:
@@ -51,17 +55,24 @@ def settled(
     `body` builds an iteration on variables of given types, and returns the variables' next values.
     """
     types = list(types)
+    variable, cases = f"a variable of the loop `{name}`", ("before an iteration", "after it")
     for _ in range(_ITERATIONS):
         following = body(types)
         if len(following) != len(types):
             raise RelayError(
                 f"the loop has {len(types)} variables, but its body returns {len(following)} values"
             )
-        wider = [joined(type_, context.type(value)) for type_, value in zip(types, following)]
+        wider = [
+            joined(type_, context.type(value), variable, cases) for type_, value in zip(types, following)
+        ]
         if wider == types:
             return types
         types = wider
-    raise RelayError(f"the types of the variables of the loop `{name}` do not settle")
+    raise RelayError(
+        f"no fixed types were found for the variables of the loop `{name}`: a type still changes after "
+        f"{_ITERATIONS} passes over the body",
+        help=["keep the shapes of the loop's variables the same in every iteration"],
+    )
 
 
 def while_loop(
@@ -178,9 +189,13 @@ def conditional(
     """
     results = [list(then()), list(otherwise())]
     if len(results[0]) != len(results[1]):
-        raise RelayError("the branches of a conditional return different numbers of values")
+        counts = " and ".join(str(len(values)) for values in results)
+        raise RelayError(f"the branches of a conditional return different numbers of values: {counts}")
     pairs = list(zip(*results))
-    types = [joined(context.type(a), context.type(b)) for a, b in pairs]
+    branches = ("in one branch", "in the other")
+    types = [
+        joined(context.type(a), context.type(b), "a result of a conditional", branches) for a, b in pairs
+    ]
     results = [[widened(context, value, type_) for value, type_ in zip(values, types)] for values in results]
     if len(results[0]) == 1:
         return (If(condition, results[0][0], results[1][0]),)

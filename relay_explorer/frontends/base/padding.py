@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...ir.errors import RelayError
 from ...ir.types import Dim
+from .errors import DynamicShapeError
 
 
 def same_total(extent: int, reach: int, stride: int) -> int:
@@ -28,10 +28,9 @@ def same_padding(
         elif stride == 1:
             total = reach - 1
         else:
-            raise RelayError(
+            raise DynamicShapeError(
                 f"SAME padding with stride {stride} depends on the extent `{extent}`, which must be known at "
-                "compile time",
-                help=["give the input's shape when importing"],
+                "compile time"
             )
         before.append(total // 2)
         after.append(total - total // 2)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ...ir.errors import RelayError
 from ...ir.types import Dim
+from .errors import DynamicShapeError
 
 
 class PoolWindows(NamedTuple):
@@ -54,14 +55,17 @@ def rounded_up(
             ceiling = -(-(dim + before + after - reach) // stride) + 1
             rounded.append(last_start(dim, before, after, stride, reach) == ceiling)
         else:
-            raise RelayError(
-                f"ceil_mode depends on the extent of axis {axis + 2}, which is unknown",
-                help=["give the shape of the input"],
+            raise DynamicShapeError(
+                f"pooling with ceil_mode requires that the extent of axis {axis + 2} is known at compile time"
             )
     if all(rounded) or not any(rounded):
         return PoolWindows(kernel, pads, all(rounded))
     if counted:
-        raise RelayError("ceil_mode that rounds only some extents of a mean up cannot be imported")
+        raise RelayError(
+            "average pooling with ceil_mode cannot be imported when some of the output's extents are "
+            "rounded up and others down, because a last window would start in the padding",
+            help=["set ceil_mode or count_include_pad to false"],
+        )
     for axis, (dim, up) in enumerate(zip(dims, rounded)):
         if up and isinstance(dim, int):
             reach = (kernel[axis] - 1) * dilations[axis] + 1

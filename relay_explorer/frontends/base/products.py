@@ -9,6 +9,7 @@ from ...ir.expr import Expr, const
 from ...ir.types import Any, Dim
 from ...ops import namespaces as relay
 from .context import Context
+from .errors import DynamicShapeError
 
 
 def matmul(context: Context, a: Expr, b: Expr, transpose_a: bool = False, transpose_b: bool = False) -> Expr:
@@ -66,9 +67,9 @@ def _batched(context: Context, x: Expr, leading: tuple[Dim, ...]) -> Expr:
     shape = context.shape(x)
     if tuple(shape[:-2]) != leading:
         if not all(isinstance(extent, int) for extent in (*leading, *shape[-2:])):
-            raise RelayError(
-                "matrices whose leading axes broadcast need shapes that are known at compile time, "
-                f"not {context.type(x)}"
+            raise DynamicShapeError(
+                "a matrix product whose leading axes broadcast requires shapes that are known at compile "
+                f"time, but an operand has type {context.type(x)}"
             )
         x = relay.broadcast_to(x, (*leading, *shape[-2:]))  # type: ignore[arg-type]  # ints
     return relay.reshape(x, (-1, *_last(context, x, 2)))
@@ -81,13 +82,14 @@ def _last(context: Context, x: Expr, count: int) -> tuple[int, ...]:
 def _with_one_unknown(shape: Sequence[Dim]) -> tuple[int, ...]:
     result = [extent if isinstance(extent, int) else -1 for extent in shape]
     if result.count(-1) > 1:
-        raise RelayError(
-            f"at most one of the leading axes {tuple(shape)} may be unknown at compile time in this product"
+        raise DynamicShapeError(
+            "a matrix product can have at most one leading axis of dynamic extent, but they are "
+            f"{tuple(shape)}"
         )
     return tuple(result)
 
 
 def _known(extent: Dim, what: str) -> int:
     if not isinstance(extent, int):
-        raise RelayError(f"{what} must be known at compile time, but it is `{extent}`")
+        raise DynamicShapeError(f"{what} must be known at compile time, but it is `{extent}`")
     return extent

@@ -51,7 +51,7 @@ def with_inferred(source: Sequence[Extent], target: Sequence[Extent]) -> list[Ex
     if isinstance(total, Any) or isinstance(divisor, Any):
         return result
     if isinstance(total, int) and isinstance(divisor, int) and (divisor == 0 or total % divisor):
-        raise RelayError(f"{total} elements cannot have the shape {result}")
+        raise RelayError(f"a tensor of {total} elements cannot be reshaped to {result}")
     if divisor == 0:
         return result
     inferred: Anything = cast(Anything, total) // divisor

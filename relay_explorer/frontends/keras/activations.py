@@ -118,8 +118,8 @@ def activate(call: Call, function: Any, x: Expr, axis: int = -1) -> Expr:
         return _applied_layer(call, function, x)
     if package not in PACKAGES:
         raise RelayError(
-            f"the activation function `{name or function!r}` of `{call.layer.name}` is not one of Keras's, "
-            "so that only running it would say what it computes",
+            f"the activation function `{name or function!r}` of `{call.layer.name}` is not a Keras function, "
+            "and the importer cannot see inside Python code",
             help=["use a function of keras.activations, or give a converter of the layer in convert_map"],
         )
     if name in ("softmax", "log_softmax"):

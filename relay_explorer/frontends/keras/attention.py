@@ -8,6 +8,7 @@ from typing import Any
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.products import matmul
 from .call import Call, Results, Value, layer
 from .core import einsum_dense
@@ -28,7 +29,9 @@ def _causal(call: Call, scores: Expr) -> Expr:
     """Return a mask by which step i sees the steps up to i."""
     queries, keys = call.context.shape(scores)[-2:]
     if not isinstance(queries, int) or not isinstance(keys, int):
-        raise RelayError("the steps of causal attention must be known at compile time")
+        raise DynamicShapeError(
+            "causal attention requires that the lengths of the sequences are known at compile time"
+        )
     rows = relay.reshape(relay.arange(0, queries, dtype="int32"), (queries, 1))
     return relay.greater_equal(rows, relay.reshape(relay.arange(0, keys, dtype="int32"), (1, keys)))
 
@@ -93,7 +96,7 @@ def _operands(call: Call) -> tuple[Value, Value, Value]:
     arguments = call.arguments
     query, value = arguments.get("query"), arguments.get("value")
     if not isinstance(query, Value) or not isinstance(value, Value):
-        raise RelayError(f"{call.kind} must be called with a query and a value")
+        raise RelayError(f"{call.kind} must be called with the tensors query and value")
     key = arguments.get("key")
     return query, value, key if isinstance(key, Value) else value
 
@@ -139,7 +142,10 @@ def _part(call: Call, *names: str) -> Any:
         part = call.attr(name)
         if part is not None:
             return part
-    raise RelayError(f"`{call.layer.name}` has not been built")
+    raise RelayError(
+        f"the layer `{call.layer.name}` has no weights yet",
+        help=["build the model: call it once, or call model.build(shape)"],
+    )
 
 
 def _heads_first(x: Expr) -> Expr:
@@ -153,7 +159,8 @@ def _multi_head_attention(call: Call) -> Results:
     axes = call.attr("_attention_axes") or call.attr("attention_axes")
     if call.context.rank(query.expr) != 3 or (axes is not None and tuple(axes) != (1,)):
         raise RelayError(
-            f"{call.kind} over several axes cannot be imported; its query is {call.context.type(query.expr)}"
+            f"{call.kind} can be imported only for a query with 3 axes and attention_axes=1; its query has "
+            f"type {call.context.type(query.expr)}"
         )
     q, k, v = (
         _heads_first(einsum_dense(call, _part(call, f"_{name}_dense"), call.cast(call.last(argument_value))))

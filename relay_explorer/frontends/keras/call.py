@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ir.ndarray import NDArray
+from ...ir.show import counted
 from ...ops import namespaces as relay
 from ..base.axes import normal_axis
 from ..base.context import Context
@@ -84,7 +85,10 @@ class Call:
     def value(self, index: int) -> Value:
         """Return an operand."""
         if index >= len(self.inputs):
-            raise RelayError(f"the layer `{self.layer.name}` is called with {len(self.inputs)} tensors")
+            raise RelayError(
+                f"the layer `{self.layer.name}` is called with {counted(len(self.inputs), 'tensor')}, but "
+                f"needs at least {index + 1}"
+            )
         return self.inputs[index]
 
     def all(self) -> list[Expr]:
@@ -191,7 +195,10 @@ class Call:
         def make() -> Array:
             variable = getattr(layer, name, None)
             if variable is None:
-                raise RelayError(f"the layer `{layer.name}` has no weight `{name}`; it has not been built")
+                raise RelayError(
+                    f"the layer `{layer.name}` has no weight `{name}` yet",
+                    help=["build the model: call it once, or call model.build(shape)"],
+                )
             values = self.array(variable)
             return values if change is None else change(values)
 

@@ -9,6 +9,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ir.types import Dim
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.padding import same_padding
 from .call import Call, Results, layer
 
@@ -109,7 +110,7 @@ def _depthwise(call: Call, x: Expr, first: bool, rank: int, name: str) -> Expr:
     padding = padding_of(call, call.context.shape(x), first, kernel, strides, dilation)
     extent = call.context.shape(x)[1 if first else -1]
     if not isinstance(extent, int):
-        raise RelayError("the number of channels must be known at compile time")
+        raise DynamicShapeError("the number of channels must be known at compile time")
     channels, multiplier = extent, int(call.attr("depth_multiplier", 1) or 1)
 
     def change(values: Array) -> Array:

@@ -37,7 +37,10 @@ def _dense(call: Call) -> Results:
     last = call.context.shape(x)[-1]
     kernel = call.attr("kernel")
     if isinstance(last, int) and kernel is not None and last != int(kernel.shape[0]):
-        raise RelayError(f"the layer `{call.layer.name}` takes {int(kernel.shape[0])} features, not {last}")
+        raise RelayError(
+            f"the layer `{call.layer.name}` requires {int(kernel.shape[0])} features, but its input has "
+            f"{last}"
+        )
     return call.activated(dense(call, x))
 
 

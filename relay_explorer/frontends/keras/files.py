@@ -72,7 +72,8 @@ def _check_archive(path: Path) -> None:
             total = sum(member.file_size for member in members.values())
             if total > _LARGEST or len(archive.infolist()) > _MEMBERS:
                 raise ModelFileError(
-                    f"{path.name} has {len(members)} members of {total} bytes; at most {_LARGEST} are read"
+                    f"{path.name} has {len(members):,} members of {total:,} bytes; at most {_MEMBERS:,} of "
+                    f"{_LARGEST:,} are read"
                 )
             for member in members.values():
                 _check_expansion(
@@ -80,12 +81,10 @@ def _check_archive(path: Path) -> None:
                 )
             if "config.json" not in members:
                 raise ModelFileError(
-                    f"{path.name} is an archive without `config.json`, so it is no Keras model"
+                    f"{path.name} is an archive without `config.json`, so it is not a Keras model"
                 )
             if members["config.json"].file_size > _CONFIGURATION:
-                raise ModelFileError(
-                    f"the configuration of {path.name} has {members['config.json'].file_size} bytes"
-                )
+                raise _too_large(path.name, members["config.json"].file_size)
             _check_configuration(path.name, archive.read("config.json"))
             for name in members:
                 if name.endswith((".h5", ".hdf5")):
@@ -97,7 +96,7 @@ def _check_archive(path: Path) -> None:
 def _check_expansion(what: str, stored: int, size: int) -> None:
     if size > _SMALL and size > _EXPANSION * max(stored, 1):
         raise ModelFileError(
-            f"{what} expands from {stored} to {size} bytes, as a zip bomb does; it is not read"
+            f"{what} expands from {stored:,} to {size:,} bytes, as a zip bomb does; it is not read"
         )
 
 
@@ -120,7 +119,7 @@ def _check_hdf5(name: str, source: Any, with_configuration: bool) -> None:
                 _check_expansion(f"`{path}` in {name}", stored, size)
                 total += size
                 if total > _LARGEST:
-                    raise ModelFileError(f"the data of {name} have more than {_LARGEST} bytes")
+                    raise ModelFileError(f"the data of {name} have more than {_LARGEST:,} bytes")
     except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
         if isinstance(error, ModelFileError):
             raise
@@ -152,12 +151,18 @@ def _datasets(h5py: Any, file: Any, name: str) -> Iterator[tuple[str, Any]]:
             raise ModelFileError(f"{name} has more than {_MEMBERS} groups")
 
 
+def _too_large(name: str, size: int) -> ModelFileError:
+    return ModelFileError(
+        f"the configuration of {name} has {size:,} bytes; at most {_CONFIGURATION:,} are read"
+    )
+
+
 def _check_configuration(name: str, text: bytes) -> None:
     """Raise a ModelFileError if a configuration names something that Keras would have to run."""
     from .call import CONVERTERS
 
     if len(text) > _CONFIGURATION:
-        raise ModelFileError(f"the configuration of {name} has {len(text)} bytes")
+        raise _too_large(name, len(text))
     try:
         config = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -179,8 +184,8 @@ def _check_configuration(name: str, text: bytes) -> None:
         known = kind in layers or kind in _PART_NAMES or _is_part(str(kind))
         if not known or (module is not None and not _is_keras(str(module))):
             raise ModelFileError(
-                f"the configuration of {name} names {module + '.' if module else ''}{kind}, which is code "
-                "that is not run, or a layer that cannot be imported",
+                f"the configuration of {name} names {module + '.' if module else ''}{kind}, which is either "
+                "Python code, which the importer does not run, or a layer that cannot be imported",
                 help=[
                     "load the model yourself, and give from_keras the model with converters in convert_map"
                 ],

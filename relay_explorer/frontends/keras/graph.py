@@ -89,7 +89,7 @@ def check_graph(model: Any) -> None:
     names = [base.__name__ for base in type(model).__mro__]
     if "Layer" not in names and "Model" not in names:
         raise RelayError(
-            f"a Keras model is expected, not {type(model).__name__}",
+            f"a Keras model is required, not {type(model).__name__}",
             help=["give a keras.Model, or the path of a .keras or .h5 file"],
         )
     if not is_graph(model):

@@ -11,12 +11,13 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr, Tuple
 from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
+from ...ir.show import counted
 from ...ir.types import Any as Unknown
 from ...ir.types import Dim, TensorType
 from ...ops import namespaces as relay
 from ..base.context import Context
 from ..base.context import Converter as UserConverter
-from ..base.errors import check_supported
+from ..base.errors import SHAPE_OPTION, check_supported
 from ..base.names import unused
 from ..base.source import Node
 from .call import CONVERTERS, USES_MASK, Call, Value, bind, shared
@@ -72,13 +73,16 @@ def from_keras(
     `convert(node, inputs)` returns the result, for operands in Keras's order; `node.original` is the layer.
     """
     if layout not in _LAYOUTS:
-        raise RelayError(f"the layout is {layout!r}", help=[f"it is one of {', '.join(_LAYOUTS)}"])
+        raise RelayError(
+            f"the layout {layout!r} is not supported", help=[f"the layouts are {', '.join(_LAYOUTS)}"]
+        )
     if isinstance(model, (str, Path)):
         from .files import load
 
         model = load(Path(model))
     check_graph(model)
-    context = Context(str(model.name), "Keras", convert_map)
+    static = f"from_keras(…, shape={{…}}), or {SHAPE_OPTION}"
+    context = Context(str(model.name), "Keras", convert_map, static)
     importer = Importer(context, model, layout)
     importer.check()
     return importer.main(dict(shape or {})), context.params
@@ -174,7 +178,9 @@ class Importer:
             first = self._is_given_first(rank, readers.get(key(tensor), []))
             extents = self._extents(tensor, first) if name not in shapes else list(shapes[name])
             if len(extents) != rank:
-                raise RelayError(f"shape gives `{name}` {len(extents)} axes; the model's input has {rank}")
+                raise RelayError(
+                    f"`shape` gives `{name}` {len(extents)} axes, but the model's input has {rank}"
+                )
             self._check_extents(tensor, extents, first)
             variable = self.context.variable(self.unique(name), TensorType(extents, _dtype(tensor)))
             params.append(variable)
@@ -237,7 +243,10 @@ class Importer:
         values: dict[tuple[int, int, int], Value] = {}
         inputs = inputs_of(model)
         if len(inputs) != len(args):
-            raise RelayError(f"the model `{model.name}` has {len(inputs)} inputs, and is given {len(args)}")
+            raise RelayError(
+                f"the model `{model.name}` has {counted(len(inputs), 'input')}, but is called with "
+                f"{len(args)}"
+            )
         for tensor, value in zip(inputs, args):
             values[key(tensor)] = value
         for step, number in steps(model):
@@ -339,7 +348,7 @@ def _dtype(tensor: Any) -> str:
     dtype = tensor.dtype
     name = str(getattr(dtype, "name", dtype))
     if name in ("string", "complex64", "complex128"):
-        raise RelayError(f"the input `{name_of(tensor)}` has type {name}, which Relay has not")
+        raise RelayError(f"the input `{name_of(tensor)}` has type {name}, which Relay does not have")
     return name
 
 

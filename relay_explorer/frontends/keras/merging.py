@@ -61,7 +61,7 @@ def _product(call: Call) -> Expr:
     rank_x, rank_y = call.context.rank(x), call.context.rank(y)
     left, right = left % rank_x, right % rank_y
     if left == 0 or right == 0:
-        raise RelayError("Dot along the batch cannot be imported")
+        raise RelayError("Dot along the batch axis cannot be imported")
     if call.attr("normalize", False):
         x, y = (_normalized(call, operand, axis) for operand, axis in ((x, left), (y, right)))
     x = relay.transpose(x, (0, *[axis for axis in range(1, rank_x) if axis != left], left))
@@ -69,7 +69,7 @@ def _product(call: Call) -> Expr:
     if rank_x == rank_y == 2:
         return relay.sum(relay.multiply(x, y), [1], keepdims=True)
     if rank_x > 3 or rank_y > 3:
-        raise RelayError(f"Dot of operands with {rank_x} and {rank_y} axes cannot be imported")
+        raise RelayError(f"Dot can be imported only for operands with 2 or 3 axes, not {rank_x} and {rank_y}")
     a = relay.expand_dims(x, 1) if rank_x == 2 else x
     b = relay.expand_dims(y, 2) if rank_y == 2 else y
     result = matmul(call.context, a, b)

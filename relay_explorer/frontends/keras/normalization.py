@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from .call import Call, Results, Value, layer
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _group_normalization(call: Call) -> Results:
     axis = call.axis(int(call.attr("axis")))
     extent = call.context.shape(x)[axis]
     if not isinstance(extent, int):
-        raise RelayError("the number of channels must be known at compile time")
+        raise DynamicShapeError("the number of channels must be known at compile time")
     groups = int(call.attr("groups"))
     groups = extent if groups == -1 else groups
     order = (0, axis, *[other for other in range(1, rank) if other != axis])

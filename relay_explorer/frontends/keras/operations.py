@@ -67,7 +67,7 @@ def operand(call: Call, value: Any, dtype: str | None = None) -> Expr:
         value = value.detach().cpu()
     array = np.asarray(value.numpy() if hasattr(value, "numpy") else value)
     if array.dtype.kind not in "biuf":
-        raise RelayError(f"`{call.layer.name}` has the operand {value!r}, which is no tensor")
+        raise RelayError(f"`{call.layer.name}` has the operand {value!r}, which is not a tensor")
     if dtype is None:
         dtype = {"f": "float32", "i": "int32"}.get(array.dtype.kind, str(array.dtype))
     return const(array.astype(dtype))
@@ -88,7 +88,7 @@ def first_argument(call: Call) -> Any:
 def _pair(call: Call) -> tuple[Any, Any]:
     values = list(call.arguments.values())
     if len(values) < 2:
-        raise RelayError(f"`{call.layer.name}` needs two operands")
+        raise RelayError(f"`{call.layer.name}` requires two operands, but has {len(values)}")
     return values[0], values[1]
 
 
@@ -179,7 +179,7 @@ def _leaky_relu(call: Call) -> Results:
 def _elu(call: Call) -> Results:
     alpha = float(argument(call, "alpha", 1.0))
     if alpha != 1.0:
-        raise RelayError(f"{call.kind} with alpha={alpha} cannot be imported; use the layer ELU")
+        raise RelayError(f"{call.kind} with alpha={alpha} cannot be imported", help=["use the layer ELU"])
     return _elementwise(call, FUNCTIONS["elu"])
 
 

@@ -91,7 +91,7 @@ def _reshape(call: Call) -> Results:
     wanted: list[int] = []
     for size in sizes:
         if size is not None and not isinstance(size, int):
-            raise RelayError("a shape that the model computes cannot be imported")
+            raise RelayError("keras.ops.reshape to a shape that the model computes cannot be imported")
         wanted.append(-1 if size is None else size)
     batch = call.step.outputs[0].shape[0] if len(call.step.outputs[0].shape) else 1
     extent = call.context.shape(x)[0] if call.context.rank(x) else 1
@@ -176,7 +176,7 @@ def _repeat(call: Call) -> Results:
     repeats, axis = argument(call, "repeats"), argument(call, "axis")
     x = operand(call, first_argument(call))
     if not isinstance(repeats, int):
-        raise RelayError("keras.ops.repeat with several counts cannot be imported")
+        raise RelayError("keras.ops.repeat with repeats that are not an integer cannot be imported")
     return relay.repeat(
         relay.reshape(x, (-1,)) if axis is None else x, repeats, 0 if axis is None else int(axis)
     )
@@ -295,7 +295,7 @@ def _softmax(call: Call) -> Results:
     axis = argument(call, "axis", -1)
     x = operand(call, first_argument(call), result_dtype(call))
     if axis is None or isinstance(axis, (list, tuple)):
-        raise RelayError("a softmax over several axes cannot be imported; use the layer Softmax")
+        raise RelayError("a softmax over several axes cannot be imported", help=["use the layer Softmax"])
     return build(x, int(axis))
 
 
@@ -305,7 +305,7 @@ def _normalize(call: Call) -> Results:
 
     dtype = result_dtype(call)
     if argument(call, "order", 2) != 2:
-        raise RelayError("keras.ops.normalize of an order other than 2 cannot be imported")
+        raise RelayError("keras.ops.normalize can be imported only with order=2")
     x = operand(call, first_argument(call), dtype)
     axes = _axes(argument(call, "axis", -1))
     norm = relay.sqrt(relay.sum(relay.multiply(x, x), axes, keepdims=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...ir.errors import RelayError
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from .activations import elementwise
 from .call import Call, Results, Value, layer
 
@@ -59,10 +60,14 @@ def _center_crop(call: Call) -> Results:
     begins, ends = [], []
     for axis, wanted in zip(axes, (int(call.attr("height")), int(call.attr("width")))):
         extent = call.context.shape(x)[axis]
-        if not isinstance(extent, int) or extent < wanted:
+        if not isinstance(extent, int):
+            raise DynamicShapeError(
+                "CenterCrop requires that the size of the images is known at compile time"
+            )
+        if extent < wanted:
             raise RelayError(
-                f"CenterCrop to {wanted} of an axis of {extent} elements, which Keras enlarges first, cannot "
-                "be imported"
+                f"CenterCrop to {wanted} elements cannot be imported for an axis of {extent}, which Keras "
+                "enlarges first"
             )
         begins.append((extent - wanted) // 2)
         ends.append((extent - wanted) // 2 + wanted)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
+from ...ir.show import counted
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.recurrence import scan
 from .activations import activate
 from .call import Call, Results, Value, layer
@@ -182,7 +184,7 @@ def _conv_lstm(call: Call, cell: Any, sample: Expr) -> Cell:
     size = [extent for extent in space if isinstance(extent, int)]
     size[0 if first else -1] = filters
     if len(size) != rank + 1:
-        raise RelayError("the extents of the images of a ConvLSTM must be known at compile time")
+        raise DynamicShapeError("the extents of the images of a ConvLSTM must be known at compile time")
     assert SPACE[rank]
     return Cell(step, [tuple(size)] * 2)
 
@@ -229,7 +231,9 @@ def run(call: Call, of: Any, x: Expr, states: Sequence[Expr] | None, mask: Expr 
     cell = cell_of(call, of.cell, sample)
     initial = list(states) if states else [_zeros(call, sample, size) for size in cell.state_sizes]
     if len(initial) != len(cell.state_sizes):
-        raise RelayError(f"`{of.name}` has {len(cell.state_sizes)} states, and is given {len(initial)}")
+        raise RelayError(
+            f"`{of.name}` has {counted(len(cell.state_sizes), 'state')}, but is called with {len(initial)}"
+        )
     every = bool(getattr(of, "return_sequences", False))
     backwards = bool(getattr(of, "go_backwards", False))
     if mask is None:

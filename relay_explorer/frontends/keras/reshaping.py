@@ -8,6 +8,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ir.types import Dim
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from .call import Call, Results, Value, layer
 from .convolution import SPACE
 
@@ -115,6 +116,9 @@ def _up_sampling(call: Call) -> Results:
     extents = call.context.shape(x)[2:] if first else call.context.shape(x)[1:-1]
     wanted = [extent * factor for extent, factor in zip(extents, factors) if isinstance(extent, int)]
     if len(wanted) != 2:
-        raise RelayError("the extents of an image that is interpolated must be known at compile time")
+        raise DynamicShapeError(
+            "UpSampling2D with bilinear interpolation requires that the size of the images is known at "
+            "compile time"
+        )
     layout = f"NC{SPACE[2]}" if first else f"N{SPACE[2]}C"
     return value(relay.image.resize2d(x, wanted, layout=layout, method="linear"))

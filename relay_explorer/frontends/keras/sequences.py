@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from .call import Call, Results, Value, layer
 from .graph import Step, is_graph
 from .recurrent import initial_states, mask_argument, run
@@ -53,9 +54,9 @@ def _time_distributed(call: Call) -> Results:
     batch, time, *rest = call.context.shape(x)
     example = [extent for extent in rest if isinstance(extent, int)]
     if not isinstance(time, int) or len(example) < len(rest):
-        raise RelayError(
-            "the shape of the steps of TimeDistributed must be known at compile time; its operand is "
-            f"{call.context.type(x)}"
+        raise DynamicShapeError(
+            "TimeDistributed requires that the number and the shape of the steps are known at compile time; "
+            f"its operand has type {call.context.type(x)}"
         )
     rows = Value(relay.reshape(x, (-1, *example)))
     if is_graph(inner):
@@ -70,7 +71,8 @@ def _split(call: Call, value: Value, lead: tuple[int, int]) -> Expr:
     result = call.last(value)
     rest = [extent for extent in call.context.shape(result)[1:] if isinstance(extent, int)]
     if len(rest) + 1 != call.context.rank(result):
-        raise RelayError(
-            f"the result of a step must be known at compile time, not {call.context.type(result)}"
+        raise DynamicShapeError(
+            "the shape of a step's result must be known at compile time, but its type is "
+            f"{call.context.type(result)}"
         )
     return relay.reshape(result, (*lead, *rest))

@@ -22,7 +22,7 @@ from ...ir.ndarray import NDArray
 from ...ir.types import Dim
 from ...ir.walk import free_vars
 from ..base.context import Context, Converter
-from ..base.errors import check_supported
+from ..base.errors import SHAPE_OPTION, check_supported
 from ..base.source import Node
 from . import (  # each registers its converters
     attention as _attention,
@@ -98,7 +98,8 @@ def from_mxnet(
         arg_params = {name: value.data() for name, value in cast(Anything, symbol).collect_params().items()}
         symbol = _traced(symbol, list(shape or {"data": ()}))
     graph, name = symbols.read(symbol)
-    context = Context(name, "MXNet", convert_map)
+    static = f"from_mxnet(…, shape={{…}}), or {SHAPE_OPTION}"
+    context = Context(name, "MXNet", convert_map, static)
     check_supported(
         (Node(node.op, node.name, (), (node.name,)) for node in graph.every_node() if node.op != VARIABLE),
         lambda node: node.op in CONVERTERS or node.op in context.convert_map,

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, Var, const
+from ...ir.show import counted
 from ...ir.types import Dim
 from ...ops import namespaces as relay
 from ..base.context import Results
-from ..base.errors import ModelFileError
+from ..base.errors import DynamicShapeError, ModelFileError
 from ..base.loops import conditional, while_loop
 from ..base.recurrence import scan
 from .registry import Operation, converts
@@ -21,13 +22,16 @@ LONGEST = 1 << 20  # iterations of a loop
 
 def _subgraph(op: Operation, index: int) -> SymbolGraph:
     if index >= len(op.node.subgraphs):
-        raise ModelFileError(f"the node has {len(op.node.subgraphs)} subgraphs, but {index + 1} are needed")
+        count = counted(len(op.node.subgraphs), "subgraph")
+        raise ModelFileError(f"the node has {count}, but requires at least {index + 1}")
     return op.node.subgraphs[index]
 
 
 def _choose(values: Sequence[Expr], places: Sequence[int]) -> list[Expr]:
     if any(not 0 <= place < len(values) for place in places):
-        raise ModelFileError(f"a subgraph refers to an input of its node that is not there: {tuple(places)}")
+        raise ModelFileError(
+            f"a subgraph refers to the inputs {tuple(places)} of its node, which has {len(values)}"
+        )
     return [values[place] for place in places]
 
 
@@ -87,7 +91,9 @@ def _unpacked(op: Operation, stacked: Expr, shapes: Sequence[tuple[Dim, ...]]) -
         size = 1
         for extent in shape:
             if not isinstance(extent, int):
-                raise RelayError("a loop with several outputs needs shapes that are known at compile time")
+                raise DynamicShapeError(
+                    "a loop with several outputs requires that their shapes are known at compile time"
+                )
             size *= extent
         part = relay.strided_slice(stacked, [begin], [begin + size], axes=[1])
         results.append(to_shape(part, (op.context.shape(stacked)[0], *shape)))
@@ -105,7 +111,7 @@ def while_(op: Operation) -> Results:
     variable_places = op.attrs.ints("func_var_locs")
     longest, outputs = op.attrs.int("max_iterations"), op.attrs.int("num_out_data")
     if not 0 < longest <= LONGEST:
-        raise RelayError(f"a loop of at most {longest} iterations is not supported")
+        raise RelayError(f"max_iterations must be from 1 to {LONGEST:,}, not {longest}")
     if any(not 0 <= place < len(body_places) for place in variable_places):
         raise ModelFileError("a variable of the loop is not an input of its subgraph")
     variables = [body_places[place] for place in variable_places]  # by the number of the node's input

@@ -8,6 +8,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
 from ..base.context import Results
+from ..base.errors import DynamicShapeError
 from .registry import Operation, converts
 
 LARGEST = 1 << 24  # elements of a tensor that is created at compile time
@@ -21,7 +22,7 @@ def _shape(op: Operation) -> tuple[int, ...]:
     if not op.node.op.startswith("_np"):
         shape = tuple([extent or 1 for extent in shape]) or (1,)
     if math.prod(shape) > LARGEST:
-        raise RelayError(f"a constant of shape {shape} is too large")
+        raise RelayError(f"a constant of shape {shape} is too large: the limit is {LARGEST:,} elements")
     return shape
 
 
@@ -62,8 +63,15 @@ def arange(op: Operation) -> Results:
     step, repeats = op.attrs.float("step", 1.0), op.attrs.int("repeat", 1)
     if math.isnan(stop):
         start, stop = 0.0, start
-    if step == 0 or repeats < 1 or (stop - start) / step * repeats > LARGEST:
-        raise RelayError(f"a range from {start} to {stop} with the step {step} is empty or too large")
+    if step == 0 or repeats < 1:
+        raise RelayError(
+            f"a range requires a step other than 0 and a positive repeat, not {step} and {repeats}"
+        )
+    if (stop - start) / step * repeats > LARGEST:
+        raise RelayError(
+            f"a range from {start} to {stop} with the step {step} is too large: the limit is {LARGEST:,} "
+            "elements"
+        )
     values = numpy.repeat(numpy.arange(start, stop, step), repeats)
     return _constant(values, op.attrs.dtype(default="float32"))
 
@@ -74,7 +82,7 @@ def linspace(op: Operation) -> Results:
 
     count = op.attrs.int("num", 50)
     if not 0 <= count <= LARGEST:
-        raise RelayError(f"{count} values are too many, or none")
+        raise RelayError(f"linspace is supported for 0 to {LARGEST:,} values, not {count:,}")
     start, stop = op.attrs.float("start"), op.attrs.float("stop")
     values = numpy.linspace(start, stop, count, endpoint=op.attrs.bool("endpoint", True))
     return _constant(values, op.attrs.dtype(default="float32"))
@@ -87,7 +95,9 @@ def eye(op: Operation) -> Results:
     rows = op.attrs.int("N")
     columns = op.attrs.int("M", 0) or rows
     if not 0 <= rows * columns <= LARGEST:
-        raise RelayError(f"a constant of shape {(rows, columns)} is too large")
+        raise RelayError(
+            f"eye is supported for 0 to {LARGEST:,} elements, not for the shape {(rows, columns)}"
+        )
     return _constant(numpy.eye(rows, columns, op.attrs.int("k", 0)), op.attrs.dtype(default="float32"))
 
 
@@ -110,7 +120,7 @@ def arange_like(op: Operation) -> Results:
             return _dynamic_range(op, op.axis(axis), start, step, repeats)
         shape, count = (extent,), extent
     if count > LARGEST:
-        raise RelayError(f"a range of {count} numbers is too large")
+        raise RelayError(f"a range of {count:,} elements is too large: the limit is {LARGEST:,}")
     import numpy
 
     values = start + step * numpy.repeat(numpy.arange((count + repeats - 1) // repeats), repeats)[:count]
@@ -119,7 +129,10 @@ def arange_like(op: Operation) -> Results:
 
 def _dynamic_range(op: Operation, axis: int, start: float, step: float, repeats: int) -> Expr:
     if repeats != 1:
-        raise RelayError("a range whose length is known only at run time cannot repeat its numbers")
+        raise DynamicShapeError(
+            f"arange_like with repeat={repeats} requires that the extent of axis {axis} is known at compile "
+            "time"
+        )
     length = relay.take(relay.shape_of(op[0], dtype="int32"), const(axis, "int32"), 0)
     numbers = relay.arange(const(0, "int32"), length, const(1, "int32"), dtype="int32")
     scaled = relay.multiply(relay.cast(numbers, op.dtype()), const(step, op.dtype()))

@@ -20,7 +20,7 @@ def number(op: Operation, value: float, like: int = 0) -> Expr:
     dtype = op.dtype(like)
     if "int" in dtype or dtype == "bool":
         if not math.isfinite(value) or int(value) != value:
-            raise RelayError(f"the scalar {value} is not an element of {dtype}")
+            raise RelayError(f"the scalar {value} cannot be represented as {dtype}")
         return const(int(value), dtype)
     return const(value, dtype)
 

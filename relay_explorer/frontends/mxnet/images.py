@@ -14,10 +14,10 @@ def up_sampling(op: Operation) -> Results:
     scale, kind = op.attrs.int("scale"), op.attrs.text("sample_type")
     if kind == "nearest":
         if len(op) > 1:
-            raise RelayError("upsampling several tensors at once is not supported")
+            raise RelayError("UpSampling of several tensors at once is not supported")
         return relay.nn.upsampling(op[0], scale, scale)
     if kind != "bilinear":
-        raise RelayError(f"upsampling of the kind {kind!r} is not known")
+        raise RelayError(f"UpSampling with sample_type={kind!r} is not supported")
     kernel, channels = 2 * scale - scale % 2, op.extent(0, 1)
     pad = (scale - 1 + 1) // 2 if scale % 2 == 0 else (scale - 1) // 2
     return relay.nn.conv2d_transpose(
@@ -33,7 +33,7 @@ def bilinear_resize(op: Operation) -> Results:
     if mode == "like":
         size = (op.extent(1, 2), op.extent(1, 3))
     elif mode != "size":
-        raise RelayError(f"the mode {mode!r} of resizing is not supported")
+        raise RelayError(f"BilinearResize2D with mode={mode!r} is not supported")
     elif op.attrs.has("scale_height"):
         factors = op.attrs.float("scale_height"), op.attrs.float("scale_width")
         size = (int(height * factors[0]), int(width * factors[1]))
@@ -65,7 +65,7 @@ def grid_generator(op: Operation) -> Results:
     if kind == "affine":
         return _affine(op, op[0], op.attrs.ints("target_shape"))
     if kind != "warp":
-        raise RelayError(f"a grid of the kind {kind!r} is not known")
+        raise RelayError(f"GridGenerator with transform_type={kind!r} is not supported")
     height, width = op.extent(0, 2), op.extent(0, 3)
     rows, columns = numpy.meshgrid(numpy.arange(height), numpy.arange(width), indexing="ij")
     base = numpy.stack([columns, rows])[None].astype(op.dtype())

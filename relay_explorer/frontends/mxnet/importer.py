@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, Var
 from ...ir.ndarray import NDArray
+from ...ir.show import counted
 from ...ir.types import Dim, TensorType
 from ..base.context import Context
-from ..base.errors import ModelFileError
+from ..base.errors import DynamicShapeError, ModelFileError
 from ..base.source import Node
 from .registry import CONVERTERS, LOSSES, Operation
 from .symbol import VARIABLE, SymbolGraph, SymbolNode
 from .weights import weight_shapes
+
+_GIVE_WEIGHTS = "give the weights, arg_params=…, or the shapes of the inputs and weights, shape={…}"
 
 
 class Importer:
@@ -41,7 +44,7 @@ class Importer:
         operands = iter(arguments or ())
         if arguments is not None and len(arguments) != len(graph.variables):
             raise ModelFileError(
-                f"a subgraph with {len(graph.variables)} inputs is called with {len(arguments)}"
+                f"a subgraph with {counted(len(graph.variables), 'input')} is called with {len(arguments)}"
             )
         names, outputs = _names(graph)
         for number, node in enumerate(graph.nodes):
@@ -99,11 +102,11 @@ class Importer:
         try:
             shapes = weight_shapes(node, self.context.shape(data))
             types = {index: TensorType(shape, dtype) for index, shape in shapes.items()}
-        except RelayError:
-            raise
-        except (ValueError, IndexError, ArithmeticError) as error:
+        except (RelayError, ValueError, IndexError, ArithmeticError) as error:
+            reason = error.message if isinstance(error, RelayError) else error
             raise RelayError(
-                f"the shapes of the weights of `{node.name}` ({node.op}) cannot be inferred: {error}"
+                f"the shapes of the weights of `{node.name}` ({node.op}) cannot be inferred: {reason}",
+                help=[_GIVE_WEIGHTS] if isinstance(error, DynamicShapeError) else [],
             ) from error
         for index, number in unknown:
             if index in types:

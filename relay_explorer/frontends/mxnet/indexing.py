@@ -87,7 +87,7 @@ def sequence_mask(op: Operation) -> Results:
 @converts("SequenceReverse")
 def sequence_reverse(op: Operation) -> Results:
     if op.attrs.int("axis", 0) != 0:
-        raise RelayError("SequenceReverse reverses axis 0 only")
+        raise RelayError("SequenceReverse is supported only with axis=0")
     if not op.attrs.bool("use_sequence_length", False):
         return relay.reverse(op[0], 0)
     return relay.reverse_sequence(op[0], relay.cast(op[1], "int32"), 0, 1)

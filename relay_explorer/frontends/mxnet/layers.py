@@ -26,15 +26,15 @@ def _layout(op: Operation, axes: int) -> str:
     layout = op.attrs.text("layout", _LAYOUTS.get(axes, ""))
     known = (_LAYOUTS.get(axes), "N" + _LAYOUTS.get(axes, "")[2:] + "C")
     if layout not in known:
-        raise RelayError(f"the layout {layout!r} is not supported with a kernel of {axes} axes")
+        raise RelayError(f"the layout {layout!r} is not supported for {axes} spatial axes")
     return layout
 
 
 def _window(op: Operation, name: str, axes: int, default: int) -> tuple[int, ...]:
-    """Return an attribute with a number for each spatial axis."""
+    """Return an attribute with an element for each spatial axis."""
     values = op.attrs.ints(name, ()) or (default,) * axes
     if len(values) != axes:
-        raise RelayError(f"`{name}` has {len(values)} numbers, but the kernel has {axes} axes")
+        raise RelayError(f"`{name}` must have {axes} elements, as the kernel has, not {len(values)}")
     return values
 
 
@@ -73,7 +73,7 @@ def convolution(op: Operation) -> Results:
 def deformable_convolution(op: Operation) -> Results:
     kernel = op.attrs.ints("kernel")
     if _layout(op, len(kernel)) != "NCHW":
-        raise RelayError("a deformable convolution is supported in the layout NCHW only")
+        raise RelayError("DeformableConvolution is supported only in the layout NCHW")
     result = relay.nn.deformable_conv2d(
         op[0],
         op[1],
@@ -95,7 +95,7 @@ def deconvolution(op: Operation) -> Results:
     axes = len(kernel)
     layout = _layout(op, axes)
     if layout[1] != "C":
-        raise RelayError(f"a transposed convolution is not supported in the layout {layout}")
+        raise RelayError(f"Deconvolution is not supported in the layout {layout}")
     strides, dilation = _window(op, "stride", axes, 1), _window(op, "dilate", axes, 1)
     padding, extra = _window(op, "pad", axes, 0), _window(op, "adj", axes, 0)
     target = op.attrs.ints("target_shape", ())
@@ -145,7 +145,7 @@ def activation(op: Operation) -> Results:
         return relay.multiply(op[0], relay.tanh(softrelu(op)))
     simple = {"relu": relay.nn.relu, "sigmoid": relay.sigmoid, "tanh": relay.tanh}
     if kind not in simple:
-        raise RelayError(f"the activation {kind!r} is not known")
+        raise RelayError(f"Activation with act_type={kind!r} is not supported")
     return simple[kind](op[0])
 
 
@@ -170,7 +170,7 @@ def leaky_relu(op: Operation) -> Results:
     if kind == "gelu":
         scaled = relay.erf(relay.multiply(x, number(op, math.sqrt(0.5))))
         return relay.multiply(relay.multiply(x, number(op, 0.5)), relay.add(number(op, 1), scaled))
-    raise RelayError(f"the activation {kind!r} is not known")
+    raise RelayError(f"LeakyReLU with act_type={kind!r} is not supported")
 
 
 def _softmax(op: Operation, function: Callable[..., Expr], negate: bool = False) -> Expr:
@@ -247,7 +247,7 @@ def pooling(op: Operation) -> Results:
     axes = op.rank() - 2
     layout = _layout(op, axes)
     if kind not in ("max", "avg", "sum", "lp") or axes not in _LAYOUTS:
-        raise RelayError(f"pooling of the kind {kind!r} over {axes} axes is not supported")
+        raise RelayError(f"Pooling with pool_type={kind!r} over {axes} spatial axes is not supported")
     if kind == "lp":
         return _power_pooling(op, axes, layout)
     if op.attrs.bool("global_pool", False):
@@ -274,7 +274,7 @@ def _pool(op: Operation, x: Expr, kind: str, axes: int, layout: str) -> Expr:
     padding = _window(op, "pad", axes, 0)
     convention = op.attrs.text("pooling_convention", "valid")
     if convention not in ("valid", "full"):
-        raise RelayError(f"the pooling convention {convention!r} is not supported")
+        raise RelayError(f"Pooling with pooling_convention={convention!r} is not supported")
     options: dict[str, Anything] = {
         "pool_size": kernel, "strides": strides, "padding": _both(padding), "layout": layout,
         "ceil_mode": convention == "full",
@@ -335,7 +335,8 @@ def batch_norm(op: Operation) -> Results:
 def layer_norm(op: Operation) -> Results:
     if op.attrs.bool("output_mean_var", False):
         raise RelayError(
-            "the mean and variance are no outputs of this layer in Relay: `output_mean_var` is set"
+            "Relay's layer_norm does not return the mean and variance",
+            help=["export the model with output_mean_var=False"],
         )
     axis, epsilon = op.axis(op.attrs.int("axis", -1)), op.attrs.float("eps", 1e-5)
     return relay.nn.layer_norm(op[0], op[1], op[2], axis=axis, epsilon=epsilon)

@@ -102,10 +102,10 @@ class _Reader:
 
     def shape(self, rank: int, code: Literal["q", "I"] = "q") -> tuple[int, ...]:
         if not 0 <= rank <= _RANK:
-            raise ModelFileError(f"{self.name} is damaged: an array has {rank} axes")
+            raise ModelFileError(f"{self.name} is damaged: an array has {rank} axes, not 0 to {_RANK}")
         shape = struct.unpack(f"<{rank}{code}", self.take(rank * struct.calcsize(f"<{code}")))
         if any(extent < 0 for extent in shape):
-            raise ModelFileError(f"{self.name} is damaged: an array has the shape {shape}")
+            raise ModelFileError(f"{self.name} is damaged: an array has the negative extents {shape}")
         return shape
 
     def array(self) -> NDArray | None:
@@ -159,7 +159,8 @@ class _Reader:
             size *= extent
         if size > LARGEST:
             raise ModelFileError(
-                f"{self.name} has a sparse array of shape {shape}, too large to be made dense"
+                f"{self.name} has a sparse array of shape {shape}, too large to be made dense: the limit is "
+                f"{LARGEST:,} bytes"
             )
         dense = numpy.zeros(shape, values.dtype)
         try:
@@ -169,9 +170,9 @@ class _Reader:
             else:
                 starts, columns = _checked(parts[0], len(values) + 1), _checked(parts[1], shape[1])
                 if len(shape) != 2 or len(starts) != shape[0] + 1 or bool(numpy.any(numpy.diff(starts) < 0)):
-                    raise ValueError("its rows do not fit its shape")
+                    raise ValueError("its row pointers do not match its shape")
                 if int(starts[-1]) != len(values) or len(columns) != len(values):
-                    raise ValueError("its rows do not fit its values")
+                    raise ValueError("its row pointers do not match its values")
                 dense[numpy.repeat(numpy.arange(shape[0]), numpy.diff(starts)), columns] = values
         except (ValueError, IndexError) as error:
             raise ModelFileError(

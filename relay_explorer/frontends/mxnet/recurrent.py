@@ -8,6 +8,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
 from ..base.context import Results
+from ..base.errors import DynamicShapeError
 from ..base.recurrence import scan
 from .elementwise import number
 from .registry import Operation, converts
@@ -37,18 +38,18 @@ def recurrent(op: Operation) -> Results:
     """Layers of a recurrent network; data, states and results have the axes (time, batch, features)."""
     mode = op.attrs.text("mode")
     if mode not in _GATES:
-        raise RelayError(f"the recurrent layer {mode!r} is not known")
+        raise RelayError(f"RNN with mode={mode!r} is not supported")
     for name in ("projection_size", "lstm_state_clip_min", "lstm_state_clip_max"):
         if op.attrs.has(name):
-            raise RelayError(f"a recurrent layer with `{name}` is not supported")
+            raise RelayError(f"RNN with {name} is not supported")
     if op.attrs.bool("use_sequence_length", False):
-        raise RelayError("a recurrent layer that takes the lengths of sequences is not supported")
+        raise RelayError("RNN with use_sequence_length=True is not supported")
     layers, hidden = op.attrs.int("num_layers"), op.attrs.int("state_size")
     directions = 2 if op.attrs.bool("bidirectional", False) else 1
     width, gates = op.extent(0, 2), _GATES[mode] * hidden
     expected = rnn_size(op.attrs, width)
     if op.static_shape(1) != (expected,):
-        raise RelayError(f"the layer needs {expected} weights, but it has {op.static_shape(1)}")
+        raise RelayError(f"the parameters of RNN must have the shape {(expected,)}, not {op.static_shape(1)}")
     states = [
         _states(op, index, layers * directions, hidden) for index in range(2, 4 if mode == "lstm" else 3)
     ]
@@ -85,7 +86,10 @@ def _states(op: Operation, index: int, count: int, hidden: int) -> list[Expr]:
     batch = op.shape(0)[1]
     if op.shape(index)[1] == 1 and batch != 1:
         if not isinstance(batch, int):
-            raise RelayError("the batch must be known at compile time where the initial state leaves it open")
+            raise DynamicShapeError(
+                "RNN requires that the batch size is known at compile time, because the initial state has "
+                "extent 1 there"
+            )
         state = relay.broadcast_to(state, (count, batch, hidden))
     return [relay.take(state, const(number, "int32"), 0) for number in range(count)]
 
@@ -102,11 +106,13 @@ def _layer(
     """One layer in one direction: the products with the inputs are computed for all steps at once."""
     length, batch, width = op.context.shape(data)
     if not isinstance(width, int):
-        raise RelayError("the number of features must be known at compile time")
+        raise DynamicShapeError("RNN requires that the number of features is known at compile time")
     rows = relay.nn.dense(relay.reshape(data, (-1, width)), matrices[0])
     known = [extent if isinstance(extent, int) else -1 for extent in (length, batch)]
     if known.count(-1) > 1:
-        raise RelayError("the length of the sequence or the batch must be known at compile time")
+        raise DynamicShapeError(
+            "RNN requires that the sequence length or the batch size is known at compile time"
+        )
     projected = relay.reshape(relay.nn.bias_add(rows, biases[0], -1), (*known, op.context.shape(rows)[1]))  # type: ignore[arg-type]  # the number of gates
 
     def step(parts: Sequence[Expr], current: Sequence[Expr]) -> tuple[Expr, list[Expr]]:

@@ -8,6 +8,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
 from ..base.context import Results
+from ..base.errors import DynamicShapeError
 from ..base.products import matmul
 from .elementwise import number
 from .registry import Converter, Operation, converts
@@ -65,7 +66,7 @@ def norm(op: Operation) -> Results:
     if order == 1:
         return _finish(op, relay.sum(relay.abs(op[0]), axes, keep), axes)
     if order != 2:
-        raise RelayError(f"norms of the orders 1 and 2 are supported, not {order}")
+        raise RelayError(f"norm is supported only with ord=1 and ord=2, not {order}")
     return _finish(op, relay.sqrt(relay.sum(relay.multiply(op[0], op[0]), axes, keep)), axes)
 
 
@@ -120,8 +121,12 @@ def topk(op: Operation) -> Results:
         which = {"indices": "indices", "value": "values", "both": "both"}[kind]
         result = relay.topk(data, count, axis, which, ascending, dtype)
         return result if isinstance(result, Expr) else list(result)
-    if kind != "mask" or not isinstance(extent, int):
-        raise RelayError(f"topk does not return {kind!r} here")
+    if kind != "mask":
+        raise RelayError(f"topk with ret_typ={kind!r} is not supported")
+    if not isinstance(extent, int):
+        raise DynamicShapeError(
+            "topk with ret_typ='mask' requires that the extent of the axis is known at compile time"
+        )
     indices = relay.topk(data, count, axis, "indices", ascending, "int32")
     assert isinstance(indices, Expr)
     one, zero = const(1, op.dtype()), const(0, op.dtype())
@@ -184,7 +189,7 @@ def numpy_matmul(op: Operation) -> Results:
 @converts("_linalg_gemm2", "linalg_gemm2")
 def gemm2(op: Operation) -> Results:
     if op.attrs.int("axis", -2) != -2:
-        raise RelayError("matrices must be in the last two axes: `axis` is not -2")
+        raise RelayError("linalg_gemm2 is supported only with axis=-2: the matrices in the last two axes")
     product = batch_dot(op)
     assert isinstance(product, Expr)
     alpha = op.attrs.float("alpha", 1.0)
@@ -204,6 +209,6 @@ def l2_normalization(op: Operation) -> Results:
     mode, rank = op.attrs.text("mode", "instance"), op.rank()
     kinds = {"instance": range(1, rank), "channel": range(1, 2), "spatial": range(2, rank)}
     if mode not in kinds:
-        raise RelayError(f"the mode {mode!r} of L2Normalization is not known")
+        raise RelayError(f"L2Normalization with mode={mode!r} is not supported")
     total = relay.sum(relay.multiply(op[0], op[0]), list(kinds[mode]), True)
     return relay.divide(op[0], relay.sqrt(relay.add(total, number(op, op.attrs.float("eps", 1e-10)))))

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
+from ...ir.show import counted
 from ...ir.types import Dim
 from ..base.axes import normal_axis
 from ..base.context import Context, Results
+from ..base.errors import DynamicShapeError
 from .attributes import Attributes
 from .symbol import SymbolNode
 
@@ -54,7 +56,8 @@ class Operation:
 
     def __getitem__(self, index: int) -> Expr:
         if index >= len(self.inputs):
-            raise RelayError(f"the node has {len(self.inputs)} inputs, but {index + 1} are needed")
+            count = counted(len(self.inputs), "input")
+            raise RelayError(f"the node has {count}, but requires at least {index + 1}")
         return self.inputs[index]
 
     def __len__(self) -> int:
@@ -78,8 +81,9 @@ class Operation:
         """Return the extent of an input's axis, which must be known at compile time."""
         extent = self.shape(index)[axis]
         if not isinstance(extent, int):
-            raise RelayError(
-                f"axis {axis} of input {index} must be known at compile time, but it is `{extent}`"
+            raise DynamicShapeError(
+                f"the extent of axis {axis} of input {index} must be known at compile time, but it is "
+                f"`{extent}`"
             )
         return extent
 

@@ -129,7 +129,7 @@ def _graph(data: Anything, path: tuple[str, ...]) -> SymbolGraph:
     heads = data.get("heads")
     if not isinstance(heads, list) or not heads:
         raise ModelFileError(f"the symbol has no results (`heads`){where}")
-    return SymbolGraph(nodes, [_reference(head, places, f"the results{where}") for head in heads])
+    return SymbolGraph(nodes, [_reference(head, places, f"an entry of `heads`{where}") for head in heads])
 
 
 def _node(entry: dict[str, Anything], number: int, places: list[int], path: tuple[str, ...]) -> SymbolNode:
@@ -153,7 +153,7 @@ def _node(entry: dict[str, Anything], number: int, places: list[int], path: tupl
 
 def _reference(item: Anything, places: list[int], user: str) -> tuple[int, int]:
     if not (isinstance(item, list) and len(item) in (1, 2, 3) and all(type(part) is int for part in item)):
-        raise ModelFileError(f"{user} has an input that is not written as [node, result]")
+        raise ModelFileError(f"{user} refers to a node, but not in the form [node, result]")
     source, result = item[0], item[1] if len(item) > 1 else 0
     if not 0 <= source < len(places) or result < 0:
         raise ModelFileError(

@@ -10,6 +10,7 @@ from ...ir.types import Dim
 from ...ir.walk import free_vars
 from ...ops import namespaces as relay
 from ..base.context import Results
+from ..base.errors import DynamicShapeError
 from .registry import Operation, converts
 
 
@@ -33,10 +34,14 @@ def reshaped(shape: Sequence[Dim], codes: Sequence[int]) -> list[Dim]:
         elif code == -4:
             whole = _next(rest, codes)
             if len(pending) < 2:
-                raise RelayError(f"the code -4 of reshape needs two extents after it: {tuple(codes)}")
+                raise RelayError(
+                    f"the code -4 of reshape must be followed by two extents, but the shape is {tuple(codes)}"
+                )
             first, second = pending.pop(0), pending.pop(0)
-            if not isinstance(whole, int) or (first == -1 and second == -1):
-                raise RelayError(f"an axis of extent {whole} cannot be split into {first} and {second}")
+            if not isinstance(whole, int):
+                raise DynamicShapeError("the code -4 of reshape requires an axis of static extent")
+            if first == -1 and second == -1:
+                raise RelayError("only one of the two extents after the code -4 of reshape can be -1")
             first = whole // second if first == -1 else first
             second = whole // first if second == -1 else second
             result += [first, second]
@@ -63,7 +68,7 @@ def to_shape(x: Expr, shape: Sequence[Dim]) -> Expr:
     """Reshape to a shape in which at most one extent is not known."""
     extents = [extent if isinstance(extent, int) else -1 for extent in shape]
     if extents.count(-1) > 1:
-        raise RelayError(f"the shape {tuple(shape)} has more than one axis that is unknown at compile time")
+        raise DynamicShapeError(f"the shape {tuple(shape)} has more than one axis of dynamic extent")
     return relay.reshape(x, tuple(extents))
 
 
@@ -105,7 +110,10 @@ def _extended(shape: Sequence[Dim], codes: Sequence[int]) -> list[Dim]:
         index += count
         if group[0] == -3:
             if _next(rest, codes) != 1:
-                raise RelayError(f"the code -3 of reshape drops an axis of 1: {tuple(shape)} has none there")
+                raise RelayError(
+                    "the code -3 of reshape requires an axis of extent 1 at its place, which the shape "
+                    f"{tuple(shape)} does not have"
+                )
             continue
         taken = {-4: len(rest), -5: 2}.get(group[0], 1)
         result += reshaped(rest[:taken], [meanings.get(group[0], group[0]), *group[1:]])
@@ -219,7 +227,9 @@ def _broadcast(op: Operation, x: Expr, shape: Sequence[Dim]) -> Expr:
     if len(extents) != len(shape):
         if tuple(op.context.shape(x)) == tuple(shape):
             return x
-        raise RelayError(f"the shape {tuple(shape)} must be known at compile time to broadcast to it")
+        raise DynamicShapeError(
+            f"broadcasting requires that the new shape is known at compile time, but it is {tuple(shape)}"
+        )
     return relay.broadcast_to(x, extents)
 
 
@@ -264,7 +274,7 @@ def _sliced(op: Operation, x: Expr, slices: Sequence[tuple[int, slice]]) -> Expr
         else:
             step = 1 if part.step is None else part.step
             if step < 0:
-                raise RelayError(f"axis {axis} must be known at compile time to be sliced backwards")
+                raise DynamicShapeError(f"a slice of axis {axis} with a negative step needs a static extent")
             begin, end = part.start or 0, (1 << 31) - 1 if part.stop is None else part.stop
         begins, ends, steps, axes = [*begins, begin], [*ends, end], [*steps, step], [*axes, axis]
     return relay.strided_slice(x, begins, ends, steps, axes=axes) if axes else x
@@ -309,10 +319,12 @@ def crop(op: Operation) -> Results:
 def pad(op: Operation) -> Results:
     mode = op.attrs.text("mode", "constant")
     if mode not in ("constant", "edge", "reflect"):
-        raise RelayError(f"padding of the mode {mode!r} is not supported")
+        raise RelayError(f"Pad with mode={mode!r} is not supported")
     flat = op.attrs.ints("pad_width")
     if len(flat) != 2 * op.rank():
-        raise RelayError(f"{len(flat)} widths do not pad {op.rank()} axes")
+        raise RelayError(
+            f"pad_width must have {2 * op.rank()} elements for {op.rank()} axes, not {len(flat)}"
+        )
     widths = [flat[index : index + 2] for index in range(0, len(flat), 2)]
     value = op.attrs.float("constant_value", op.attrs.float("constant_values", 0.0))
     return relay.nn.pad(op[0], widths, value, mode)

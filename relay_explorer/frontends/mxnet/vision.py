@@ -6,6 +6,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
 from ..base.context import Results
+from ..base.errors import DynamicShapeError
 from .elementwise import number
 from .registry import Operation, converts
 
@@ -21,7 +22,7 @@ def roi_pooling(op: Operation) -> Results:
 def roi_align(op: Operation) -> Results:
     for name in ("position_sensitive", "aligned"):
         if op.attrs.bool(name, False):
-            raise RelayError(f"ROIAlign with `{name}` is not supported")
+            raise RelayError(f"ROIAlign with {name}=True is not supported")
     return relay.vision.roi_align(
         op[0],
         op[1],
@@ -48,7 +49,7 @@ def multibox_prior(op: Operation) -> Results:
 def multibox_detection(op: Operation) -> Results:
     """Decode the boxes of every anchor, and suppress those that overlap a better one."""
     if op.attrs.int("background_id", 0) != 0:
-        raise RelayError("the background must be class 0")
+        raise RelayError("MultiBoxDetection is supported only with background_id=0")
     boxes, counts = relay.vision.multibox_transform_loc(
         op[0],
         op[1],
@@ -100,7 +101,7 @@ def _suppressed(
     class_, score, coordinates = columns
     extent = op.context.shape(boxes)[1]
     if not isinstance(extent, int):
-        raise RelayError("the number of boxes must be known at compile time")
+        raise DynamicShapeError("the number of boxes must be known at compile time")
     indices = relay.arange(const(0, "int32"), const(extent, "int32"), const(1, "int32"), dtype="int32")
     batch = op.context.static_shape(boxes)[0]
     result = relay.vision.non_max_suppression(
@@ -124,9 +125,9 @@ def _suppressed(
 @converts("_contrib_box_nms", "_contrib_box_non_maximum_suppression", "_contrib_nms")
 def box_nms(op: Operation) -> Results:
     if op.attrs.text("in_format", "corner") != "corner" or op.attrs.text("out_format", "corner") != "corner":
-        raise RelayError("boxes must be given by their corners, not their centers")
+        raise RelayError("box_nms is supported only with in_format='corner' and out_format='corner'")
     if op.attrs.int("background_id", -1) != -1:
-        raise RelayError("`background_id` is not supported")
+        raise RelayError("box_nms with background_id is not supported")
     shape = op.static_shape()
     data = op[0] if len(shape) == 3 else relay.reshape(op[0], (-1, *shape[-2:]))
     score, class_ = op.attrs.int("score_index", 1), op.attrs.int("id_index", -1)
@@ -181,7 +182,7 @@ def box_decode(op: Operation) -> Results:
 def box_iou(op: Operation) -> Results:
     """Return the intersection of every two boxes, divided by their union."""
     if op.attrs.text("format", "corner") != "corner":
-        raise RelayError("boxes must be given by their corners, not their centers")
+        raise RelayError("box_iou is supported only with format='corner'")
     left, right = op.rank(0) - 1, op.rank(1) - 1
     first = relay.expand_dims(op[0], left, right)
     second = relay.expand_dims(op[1], 0, left)
@@ -208,7 +209,7 @@ def box_iou(op: Operation) -> Results:
 @converts("_contrib_Proposal")
 def proposal(op: Operation) -> Results:
     if op.attrs.bool("output_score", False):
-        raise RelayError("the scores of proposals are no result of the operator in Relay")
+        raise RelayError("Proposal with output_score=True cannot be imported")
     return relay.vision.proposal(
         op[0],
         op[1],

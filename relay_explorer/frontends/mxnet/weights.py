@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from ...ir.errors import RelayError
 from ...ir.types import Dim
+from ..base.errors import DynamicShapeError
 from .attributes import Attributes
 from .symbol import SymbolNode
 
@@ -28,7 +29,10 @@ def weight_shapes(node: SymbolNode, data: Sequence[Dim]) -> Shapes:
 def _known(data: Sequence[Dim], axis: int) -> int:
     extent = data[axis] if -len(data) <= axis < len(data) else None
     if not isinstance(extent, int):
-        raise RelayError(f"the shape of the weights is not known, because that of the data is {tuple(data)}")
+        raise DynamicShapeError(
+            f"the extent of axis {axis} of the data must be known at compile time, but the shape is "
+            f"{tuple(data)}"
+        )
     return extent
 
 
@@ -38,7 +42,9 @@ def rnn_size(attrs: Attributes, inputs: int) -> int:
     hidden, layers = attrs.int("state_size"), attrs.int("num_layers")
     directions = 2 if attrs.bool("bidirectional", False) else 1
     if not 1 <= layers <= DEEPEST or hidden < 1:
-        raise RelayError(f"a recurrent network of {layers} layers with {hidden} features makes no sense")
+        raise RelayError(
+            f"an RNN requires 1 to {DEEPEST:,} layers and a positive state_size, not {layers} and {hidden}"
+        )
     count = 0
     for layer in range(layers):
         width = inputs if layer == 0 else hidden * directions

@@ -16,9 +16,10 @@ from ...ir.errors import RelayError
 from ...ir.expr import Tuple, Var
 from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
+from ...ir.show import counted
 from ...ir.types import Any, Dim, TensorType, Type
 from ..base.context import Context, Converter
-from ..base.errors import ModelFileError, check_supported
+from ..base.errors import SHAPE_OPTION, ModelFileError, check_supported
 from . import model_file
 from .body import Body, Reader, all_nodes
 from .expansion import function_nodes
@@ -66,7 +67,7 @@ def from_onnx(
     reader = Reader(file.tensors)
     body = reader.graph(proto.graph, main=True)
     functions = {(_domain(plain(f.domain)), plain(f.name)): f for f in proto.functions}
-    context = Context(file.name, "ONNX", convert_map)
+    context = Context(file.name, "ONNX", convert_map, f"from_onnx(…, shape={{…}}), or {SHAPE_OPTION}")
     importer = Importer(
         context, _opsets(proto, opset), functions, reader, freeze_params, dict(convert_config or {})
     )
@@ -148,7 +149,9 @@ def _input_type(
     dims = checked_shape([_dimension(dim, importer) for dim in shape])
     declared = proto.tensor_type.shape.dim if proto.tensor_type.HasField("shape") else None
     if declared and len(declared) != len(dims):
-        raise RelayError(f"`shape` gives {len(dims)} dimensions, but the model declares {len(declared)}")
+        raise RelayError(
+            f"`shape` gives {counted(len(dims), 'dimension')}, but the model declares {len(declared)}"
+        )
     from .types import dtype_of
 
     return TensorType(dims, requested or dtype_of(proto.tensor_type.elem_type))

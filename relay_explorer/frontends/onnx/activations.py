@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, const
 from ...ops import namespaces as relay
-from ..base.errors import ModelFileError
+from ..base.errors import DynamicShapeError, ModelFileError
 from ..base.source import Node
 from .graph import Graph
 from .registry import Inputs, OnnxConverter, converter
@@ -178,7 +178,7 @@ def _hardmax(g: Graph, x: Expr, axis: int) -> Call:
     """Return 1 at the first largest element along an axis, 0 elsewhere."""
     extent, dtype = g.context.shape(x)[axis], g.context.dtype(x)
     if not isinstance(extent, int):
-        raise RelayError("Hardmax along an axis of unknown extent cannot be imported")
+        raise DynamicShapeError("Hardmax requires that the extent of its axis is known at compile time")
     return relay.one_hot(relay.argmax(x, axis), const(1, dtype), const(0, dtype), extent, axis, dtype)
 
 

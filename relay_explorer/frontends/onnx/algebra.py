@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.source import Node
 from .graph import Graph
 from .registry import Inputs, converter
@@ -82,10 +83,14 @@ def _det(g: Graph, node: Node, inputs: Inputs) -> Expr:
     x = operand(node, inputs)
     shape = g.context.shape(x)
     size = shape[-1] if len(shape) >= 2 else None
+    if any(not isinstance(extent, int) for extent in shape[-2:]):
+        raise DynamicShapeError(
+            f"Det requires that the size of its matrices is known at compile time, but the shape is {shape}"
+        )
     if not isinstance(size, int) or shape[-2] != size:
-        raise RelayError("Det needs square matrices of a size that is known at compile time")
+        raise RelayError(f"Det requires square matrices, but the shape is {shape}")
     if size > _LARGEST:
-        raise RelayError(f"Det of matrices of more than {_LARGEST} rows cannot be imported")
+        raise RelayError(f"Det can be imported for matrices of at most {_LARGEST} rows, not {size}")
     dtype = g.context.dtype(x)
     matrices = relay.reshape(x, [-1, size, size])
     one, zero = const(1.0, dtype), const(0.0, dtype)

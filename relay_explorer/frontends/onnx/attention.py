@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.source import Node
 from .graph import Graph
 from .registry import Inputs, converter
@@ -39,16 +40,18 @@ def rotary(
     flat = len(shape) == 3
     if flat:
         if heads < 1:
-            raise RelayError("a rotary embedding of a tensor of 3 axes needs num_heads")
+            raise RelayError("RotaryEmbedding of a tensor with 3 axes requires the attribute num_heads")
         hidden = shape[2]
-        if not isinstance(hidden, int) or hidden % heads:
+        if not isinstance(hidden, int):
+            raise DynamicShapeError("RotaryEmbedding requires that the hidden size is known at compile time")
+        if hidden % heads:
             raise RelayError(f"{hidden} features cannot be divided among {heads} heads")
         x = relay.reshape(x, [0, 0, heads, hidden // heads])
     else:
         x = relay.transpose(x, [0, 2, 1, 3])
     size = g.context.shape(x)[3]
     if not isinstance(size, int):
-        raise RelayError("the number of features of a rotary embedding must be known at compile time")
+        raise DynamicShapeError("RotaryEmbedding requires that the head size is known at compile time")
     width = width or size
     if positions is not None:
         cosines, sines = [relay.take(table, as_int64(g, positions), axis=0) for table in (cosines, sines)]

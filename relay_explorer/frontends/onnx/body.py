@@ -99,7 +99,7 @@ class Reader:
     ) -> Body:
         """Read `NodeProto`s that compute `outputs` from `inputs`."""
         if depth > DEEPEST:
-            raise ModelFileError(f"the model has more than {DEEPEST} subgraphs within one another")
+            raise ModelFileError(f"the model's subgraphs are nested more than {DEEPEST} deep")
         body = Body(name, inputs, outputs)
         body.weights = dict(weights or {})
         body.nodes = [self.node(proto, depth) for proto in nodes]

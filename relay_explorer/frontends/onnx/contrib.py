@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.source import Node
 from .attention import rotary
 from .graph import Graph
@@ -92,7 +93,9 @@ def _skip_simplified(g: Graph, node: Node, inputs: Inputs) -> Sequence[Expr]:
     x, skip, gamma = operands(node, inputs, 3)
     total = _sum(x, skip, optional(inputs, 3))
     if any(node.outputs[1:3]):
-        raise RelayError("the statistics of SkipSimplifiedLayerNormalization cannot be imported as results")
+        raise RelayError(
+            "the outputs mean and inv_std_var of SkipSimplifiedLayerNormalization cannot be imported"
+        )
     return [rms_norm(g, total, gamma, -1, g.attr(node, "epsilon", 1e-12)), total, total, total]
 
 
@@ -102,7 +105,8 @@ def _embed_layer_normalization(g: Graph, node: Node, inputs: Inputs) -> Sequence
     segments, of_segments, mask, positions = [optional(inputs, i) for i in (1, 4, 7, 8)]
     if ids is None or words is None or places is None or gamma is None or beta is None:
         raise RelayError(
-            "EmbedLayerNormalization needs words, their embeddings, those of positions and a scale"
+            "EmbedLayerNormalization requires the inputs input_ids, word_embedding, position_embedding, "
+            "gamma and beta"
         )
     total = relay.take(words, as_int64(g, ids), axis=0)
     if positions is not None:
@@ -110,7 +114,10 @@ def _embed_layer_normalization(g: Graph, node: Node, inputs: Inputs) -> Sequence
     else:
         length = g.context.shape(ids)[1]
         if not isinstance(length, int):
-            raise RelayError("EmbedLayerNormalization without position_ids needs a known length")
+            raise DynamicShapeError(
+                "EmbedLayerNormalization without position_ids requires that the sequence length is known at "
+                "compile time"
+            )
         total = relay.add(total, relay.strided_slice(places, [0], [length], axes=[0]))
     if segments is not None and of_segments is not None:
         total = relay.add(total, relay.take(of_segments, as_int64(g, segments), axis=0))
@@ -135,7 +142,7 @@ def _sum(*terms: Expr | None) -> Expr:
 def _fused_matmul(g: Graph, node: Node, inputs: Inputs) -> Expr:
     a, b = operands(node, inputs, 2)
     if g.attr(node, "transBatchA", 0) or g.attr(node, "transBatchB", 0):
-        raise RelayError("FusedMatMul that moves the batch axes cannot be imported")
+        raise RelayError(f"{node.op} with transBatchA=1 or transBatchB=1 cannot be imported")
     if g.attr(node, "transA", 0):
         a = _transposed(g, a)
     if g.attr(node, "transB", 0):
@@ -188,14 +195,20 @@ def _activated(g: Graph, node: Node, x: Expr) -> Expr:
 def _rotary_embedding(g: Graph, node: Node, inputs: Inputs) -> Expr:
     x, positions, cosines, sines = operands(node, inputs, 4)
     if g.context.shape(positions) == (1,):
-        raise RelayError("RotaryEmbedding with a single offset for all positions cannot be imported")
+        raise RelayError(
+            "RotaryEmbedding whose position_ids are a single offset cannot be imported",
+            help=["give the model position_ids of shape (batch_size, sequence_length)"],
+        )
     if g.attr(node, "scale", 1.0) != 1.0:
-        raise RelayError("RotaryEmbedding with a scale cannot be imported")
+        raise RelayError("RotaryEmbedding can be imported with scale=1 only")
     heads, width = g.attr(node, "num_heads", 0), g.attr(node, "rotary_embedding_dim", 0)
     if g.context.rank(x) == 3 and not heads:
         half, hidden = g.context.shape(cosines)[1], g.context.shape(x)[2]
         if not isinstance(half, int) or not isinstance(hidden, int):
-            raise RelayError("RotaryEmbedding without num_heads needs static widths")
+            raise DynamicShapeError(
+                "RotaryEmbedding without num_heads requires that the hidden size and the width of cos_cache "
+                "are known at compile time"
+            )
         heads = hidden // (2 * half)
     return rotary(g, x, cosines, sines, positions, heads, width, bool(g.attr(node, "interleaved", 0)))
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.source import Node
 from .graph import Graph
 from .matrix import matmul
@@ -22,7 +23,7 @@ def _attention(g: Graph, node: Node, inputs: Inputs) -> Sequence[Expr]:
     x, weights = operands(node, inputs, 2)
     bias, mask, past, added = [optional(inputs, i) for i in range(2, 6)]
     if g.attr(node, "do_rotary", 0) or g.attr(node, "past_present_share_buffer", 0):
-        raise RelayError("Attention with rotary embeddings or a shared buffer cannot be imported")
+        raise RelayError("Attention with do_rotary=1 or past_present_share_buffer=1 cannot be imported")
     return _projected(g, node, x, weights, bias, mask, past, added)
 
 
@@ -51,7 +52,10 @@ def _projected(
     if not widths:
         widths = [total // 3] * 3
     if len(widths) != 3 or sum(widths) != total:
-        raise RelayError(f"the weights of Attention have {total} columns, which do not fit {widths}")
+        raise RelayError(
+            f"the weights of {node.op} have {total} columns, but the widths of queries, keys and values are "
+            f"{widths}"
+        )
     product = matmul(g, x, weights)
     if bias is not None:
         product = relay.add(product, bias)
@@ -77,13 +81,15 @@ def _multi_head_attention(g: Graph, node: Node, inputs: Inputs) -> Sequence[Expr
     key, value, bias, mask, added, past_key, past_value = [optional(inputs, i) for i in range(1, 8)]
     heads: int = g.required(node, "num_heads")
     if key is None or value is None or any(g.context.rank(part) != 3 for part in (query, key, value)):
-        raise RelayError("MultiHeadAttention can be imported for queries, keys and values of 3 axes only")
+        raise RelayError("MultiHeadAttention can be imported only for queries, keys and values with 3 axes")
     parts = [query, key, value]
     widths = []
     for part in parts:
         width = g.context.shape(part)[2]
         if not isinstance(width, int):
-            raise RelayError("MultiHeadAttention needs widths that are known at compile time")
+            raise DynamicShapeError(
+                "MultiHeadAttention requires that the hidden sizes are known at compile time"
+            )
         widths.append(width)
     if bias is not None:
         cuts = relay.split(bias, [widths[0], widths[0] + widths[1]], axis=0)
@@ -121,7 +127,7 @@ def _mask(g: Graph, node: Node, mask: Expr | None, key: Expr) -> Expr | None:
     if len(shape) == 1:
         if shape[0] != batch:
             raise RelayError(
-                f"a mask of {node.op} with the first and last positions of sequences cannot be imported"
+                f"{node.op} with a mask of the sequences' start and end positions cannot be imported"
             )
         places = relay.cast(relay.arange(const(0, "int64"), length, const(1, "int64"), "int64"), "int32")
         return relay.expand_dims(relay.less(places, relay.expand_dims(keep, 1)), 1, 2)
@@ -130,7 +136,7 @@ def _mask(g: Graph, node: Node, mask: Expr | None, key: Expr) -> Expr | None:
         return relay.expand_dims(relay.greater(keep, zero), 1, 2)
     if len(shape) == 3:
         return relay.expand_dims(relay.greater(keep, zero), 1)
-    raise RelayError(f"a mask of {node.op} with {len(shape)} axes cannot be imported")
+    raise RelayError(f"{node.op} with a mask of {len(shape)} axes cannot be imported")
 
 
 def attend(

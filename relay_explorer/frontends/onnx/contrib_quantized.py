@@ -34,7 +34,7 @@ def _binary(combine: Callable[[Expr, Expr], Expr], g: Graph, node: Node, inputs:
     """Combine two quantized tensors as real numbers, and quantize the result."""
     a, b = inputs[0], inputs[3]
     if a is None or b is None or inputs[1] is None or inputs[4] is None or inputs[6] is None:
-        raise RelayError(f"{node.op} needs two tensors and three scales")
+        raise RelayError(f"{node.op} requires two tensors and three scales")
     result = combine(_real(g, a, inputs[1], inputs[2]), _real(g, b, inputs[4], inputs[5]))
     return quantize(g, result, inputs[6], optional(inputs, 7), g.context.dtype(a))
 
@@ -53,7 +53,7 @@ def _unary(compute: Callable[[Expr], Expr], g: Graph, node: Node, inputs: Inputs
     """Apply a function to a quantized tensor as real numbers, and quantize the result."""
     x, scale, y_scale = inputs[0], inputs[1], inputs[3]
     if x is None or scale is None or y_scale is None:
-        raise RelayError(f"{node.op} needs a tensor and two scales")
+        raise RelayError(f"{node.op} requires a tensor and two scales")
     result = compute(_real(g, x, scale, inputs[2]))
     return quantize(g, result, y_scale, optional(inputs, 4), g.context.dtype(x))
 

@@ -17,7 +17,7 @@ from ...ir.expr import Expr, If, Var, const
 from ...ir.types import Any, TensorType, Type
 from ...ops import namespaces as relay
 from ..base.context import Context
-from ..base.errors import ModelFileError
+from ..base.errors import DynamicShapeError, ModelFileError
 from ..base.loops import conditional, joined, recursion, settled, widened
 from ..base.source import Node
 from . import lists
@@ -175,11 +175,11 @@ def scan_batched(g: Graph, node: Node, inputs: list[Anything]) -> Sequence[Expr]
     """Convert the first form of Scan, which runs once for every element of a batch."""
     context = g.context
     if inputs[0] is not None:
-        raise RelayError("Scan with lengths of its sequences (`sequence_lens`) cannot be imported")
+        raise RelayError("Scan with the input sequence_lens cannot be imported")
     operands = inputs[1:]
     batch = context.shape(operands[0])[0]
     if not isinstance(batch, int):
-        raise RelayError("this form of Scan needs a batch size that is known at compile time")
+        raise DynamicShapeError("Scan of opset 8 requires that the batch size is known at compile time")
     directions = g.attr(node, "directions", [])
     rows = []
     for index in range(batch):
@@ -305,7 +305,7 @@ def _listed(g: Graph, node: Node, name: str, count: int) -> list[int]:
     """Return an attribute that has an integer for each of `count` values, 0 by default."""
     values = list(g.attr(node, name, [])) or [0] * count
     if len(values) != count:
-        raise ModelFileError(f"the attribute `{name}` has {len(values)} numbers; {count} are needed")
+        raise ModelFileError(f"the attribute `{name}` must have {count} elements, not {len(values)}")
     return values
 
 

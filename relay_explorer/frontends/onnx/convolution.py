@@ -8,7 +8,7 @@ from typing import Any as Anything
 from ...ir.errors import RelayError
 from ...ir.expr import Call, Expr, const
 from ...ops import namespaces as relay
-from ..base.errors import ModelFileError
+from ..base.errors import DynamicShapeError, ModelFileError
 from ..base.source import Node
 from .graph import Graph
 from .registry import Inputs, converter
@@ -73,7 +73,7 @@ def _transposed_pads(
     if wanted is None and auto in ("NOTSET", "", "VALID"):
         pads = list(g.attr(node, "pads") or none * 2) if auto != "VALID" else none * 2
         if len(pads) != 2 * window.rank:
-            raise ModelFileError(f"pads={pads} must be {2 * window.rank} numbers")
+            raise ModelFileError(f"pads={pads} must have {2 * window.rank} elements")
         return pads, none
     totals: list[int] = []
     for axis in range(window.rank):
@@ -84,7 +84,9 @@ def _transposed_pads(
         elif isinstance(dim, int):
             totals.append(stride * (dim - 1) + extra[axis] + reach - list(wanted)[axis - window.rank])
         else:
-            raise RelayError("output_shape requires that the shape of the data is known at compile time")
+            raise DynamicShapeError(
+                f"{node.op} with output_shape requires that the shape of the data is known at compile time"
+            )
     missing = [max(0, -total) for total in totals]
     totals = [max(0, total) for total in totals]
     begins = [total // 2 if auto == "SAME_UPPER" else total - total // 2 for total in totals]
@@ -107,7 +109,7 @@ def _col2im(g: Graph, node: Node, inputs: Inputs) -> Expr:
     dilations = list(g.attr(node, "dilations") or [1] * rank)
     pads = list(g.attr(node, "pads") or [0] * 2 * rank)
     if not 1 <= rank <= 3:
-        raise RelayError("Col2Im can be imported for one to three spatial axes")
+        raise RelayError("Col2Im can be imported only for one to three spatial axes")
     batch, columns, _ = g.context.static_shape(x)
     elements = int(np.prod(kernel))
     padded = [size + pads[axis] + pads[axis + rank] for axis, size in enumerate(sizes)]

@@ -34,7 +34,7 @@ def _constant(g: Graph, node: Node, inputs: Inputs) -> Expr:
         return Constant(NDArray.from_list(list(attrs["value_ints"]), (len(attrs["value_ints"]),), "int64"))
     if "value_string" in attrs or "value_strings" in attrs:
         raise RelayError("a constant of strings cannot be imported: Relay has no strings")
-    raise ModelFileError("Constant has no value")
+    raise ModelFileError("the Constant node has no value")
 
 
 @converter("ConstantOfShape")
@@ -47,7 +47,7 @@ def _constant_of_shape(g: Graph, node: Node, inputs: Inputs) -> Expr:
         fill = Constant(NDArray((), value.dtype, value.data))
     else:
         raise ModelFileError(
-            f"the value of ConstantOfShape has the shape {value.shape}; it must be one number"
+            f"the value of ConstantOfShape must have one element, but its shape is {value.shape}"
         )
     dims = constant_integers(g, shape)
     dtype = g.context.dtype(fill)
@@ -65,7 +65,7 @@ def _range(g: Graph, node: Node, inputs: Inputs) -> Expr:
     if all(value is not None for value in values):
         numbers = [value.reshape(-1)[0].item() for value in values]
         if numbers[2] == 0:
-            raise ModelFileError("Range has a step of 0")
+            raise ModelFileError("the step of Range must not be 0")
         import numpy as np
 
         count = max(int(np.ceil((numbers[1] - numbers[0]) / numbers[2])), 0)
@@ -83,7 +83,7 @@ def _eye_like(g: Graph, node: Node, inputs: Inputs) -> Expr:
     x = operand(node, inputs)
     dtype = dtype_of(node.attrs["dtype"]) if "dtype" in node.attrs else g.context.dtype(x)
     if g.context.rank(x) != 2:
-        raise ModelFileError(f"EyeLike needs a matrix, not a tensor of {g.context.rank(x)} axes")
+        raise ModelFileError(f"EyeLike requires a matrix, not a tensor of {g.context.rank(x)} axes")
     k = g.attr(node, "k", 0)
     if not g.context.tensor(x).is_static:
         lines, places = (_counted(g, x, axis) for axis in (0, 1))

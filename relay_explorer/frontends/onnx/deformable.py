@@ -19,7 +19,7 @@ def _deform_conv(g: Graph, node: Node, inputs: Inputs) -> Expr:
     shape = g.context.static_shape(weight)
     window = Window(g, node, x, list(shape[2:]))
     if window.rank != 2:
-        raise RelayError("DeformConv can be imported for two spatial axes only")
+        raise RelayError("DeformConv can be imported only for two spatial axes")
     pads = list(g.attr(node, "pads") or [0] * 4)
     groups, offset_groups = g.attr(node, "group", 1), g.attr(node, "offset_group", 1)
     result = deformable_conv2d(

@@ -30,7 +30,10 @@ def aligned(g: Graph, node: Node, x: Expr, y: Expr) -> tuple[Expr, Expr]:
     rank, own = g.context.rank(x), g.context.rank(y)
     trailing = rank - own - normal_axis(axis, rank)
     if trailing < 0:
-        raise ModelFileError(f"axis={axis} leaves no room for the {own} axes of the second operand")
+        raise ModelFileError(
+            f"the {own} axes of the second operand, aligned from axis={axis} on, exceed the {rank} axes of "
+            "the first"
+        )
     return x, relay.expand_dims(y, own, trailing) if trailing else y
 
 

@@ -71,7 +71,10 @@ def _definition(g: Graph, schema: Anything, node: Node, inputs: Sequence[Expr | 
     )
     function = onnx.FunctionProto.FromString(content)
     if not function.node:
-        raise RelayError(f"{node.op} is defined by other operators, but not for these operands")
+        shown = ["absent" if value is None else str(g.context.type(value)) for value in inputs]
+        raise RelayError(
+            f"ONNX defines {node.op} as a function, but not for operands of these types: {', '.join(shown)}"
+        )
     return function
 
 

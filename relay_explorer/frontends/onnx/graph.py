@@ -193,8 +193,8 @@ class Graph:
             wanted = [index for index, name in enumerate(node.outputs) if name]
             if wanted and wanted[-1] >= len(results):
                 raise RelayError(
-                    f"{node.op} has {len(node.outputs)} outputs here; the importer can compute the first "
-                    f"{len(results)} only"
+                    f"this {node.op} has {len(node.outputs)} outputs, but the importer can compute only the "
+                    f"first {len(results)}"
                 )
             return results[: len(node.outputs)]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
-from ..base.errors import ModelFileError
+from ..base.errors import DynamicShapeError, ModelFileError
 from ..base.source import Node
 from .dynamic_axes import along
 from .graph import Graph
@@ -33,7 +32,7 @@ def _gather(g: Graph, node: Node, inputs: Inputs) -> Expr:
     shape = g.context.shape(x)
     axis = normal_axis(g.attr(node, "axis", 0), len(shape))
     if not shape:
-        raise ModelFileError("Gather needs a tensor with at least one axis")
+        raise ModelFileError("Gather requires a tensor with at least one axis")
     return taken(g, x, indices, axis)
 
 
@@ -65,8 +64,8 @@ def _gather_nd(g: Graph, node: Node, inputs: Inputs) -> Expr:
     rank = g.context.rank(indices)
     length = g.context.shape(indices)[-1]
     if not isinstance(length, int):
-        raise RelayError(
-            "GatherND needs to know how many coordinates an index has, the last axis of the indices"
+        raise DynamicShapeError(
+            "GatherND requires that the extent of the indices' last axis is known at compile time"
         )
     first = indices if rank == 1 else relay.transpose(indices, [rank - 1, *range(rank - 1)])
     return relay.gather_nd(x, first, batch_dims=g.attr(node, "batch_dims", 0), index_rank=length)
@@ -157,7 +156,7 @@ def _topk(g: Graph, node: Node, x: Expr, k: int | Expr) -> Sequence[Expr]:
     smallest = not g.attr(node, "largest", 1)
     dim = g.context.shape(x)[axis]
     if isinstance(k, int) and (k < 0 or (isinstance(dim, int) and k > dim)):
-        raise ModelFileError(f"TopK takes {k} elements of an axis of extent {dim}")
+        raise ModelFileError(f"k of TopK must be from 0 to the extent of its axis, {dim}, but is {k}")
     if k == 0:
         shape = [int(d) for d in g.context.static_shape(x)]
         shape[axis] = 0

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.source import Node
 from .graph import Graph
 from .registry import Inputs, converter
@@ -91,8 +92,12 @@ def _group_normalization_18(g: Graph, node: Node, inputs: Inputs) -> Expr:
     """Convert the first form, whose scales and biases are those of the groups."""
     x, scale, bias = operands(node, inputs, 3)
     channels, groups = g.context.shape(x)[1], g.required(node, "num_groups")
-    if not isinstance(channels, int) or groups < 1 or channels % groups:
-        raise RelayError(f"GroupNormalization of {channels} channels in {groups} groups cannot be imported")
+    if not isinstance(channels, int):
+        raise DynamicShapeError(
+            "GroupNormalization requires that the number of channels is known at compile time"
+        )
+    if groups < 1 or channels % groups:
+        raise RelayError(f"{channels} channels cannot be divided into {groups} groups of equal size")
     each = channels // groups
     return _group_norm(g, node, x, relay.repeat(scale, each, 0), relay.repeat(bias, each, 0))
 

@@ -66,7 +66,7 @@ def element_type(context: Context, sequence: Expr) -> Type:
     """Return the type of a sequence's elements; raise a RelayError for anything else."""
     element = argument_of(context.type(sequence), "List")
     if element is None:
-        raise RelayError(f"a sequence is expected here, not a value of type {context.type(sequence)}")
+        raise RelayError(f"a sequence is required here, but the value has type {context.type(sequence)}")
     return element
 
 
@@ -92,7 +92,7 @@ def make_list(context: Context, items: Sequence[Expr], element: Type | None = No
         own = context.type(item)
         element = own if element is None else _common(element, own)
     if element is None:
-        raise RelayError("the type of the elements of an empty sequence is not known")
+        raise RelayError("the element type of an empty sequence is unknown")
     cons = constructor(context, "Cons")
     result: Expr = Call(constructor(context, "Nil"), [], None, [element])
     for item in reversed(items):

@@ -21,7 +21,7 @@ def matmul(g: Graph, a: Expr, b: Expr, out_dtype: str = "") -> Expr:
     """Multiply stacks of matrices, or vectors, as NumPy's `matmul` does."""
     rank_a, rank_b = g.context.rank(a), g.context.rank(b)
     if rank_a == 0 or rank_b == 0:
-        raise RelayError("MatMul needs operands with at least one axis")
+        raise RelayError("MatMul requires operands with at least one axis")
     if rank_a == 1:  # a row, which the result does not have
         row = relay.expand_dims(a, 0)
         return relay.squeeze(matmul(g, row, b, out_dtype), [rank_b - 2 if rank_b > 1 else 0])
@@ -115,6 +115,7 @@ def _factor(g: Graph, value: float, like: Expr) -> Expr:
     dtype = g.context.dtype(like)
     if not is_float(dtype) and value != int(value):
         raise RelayError(
-            f"Gemm of {dtype} with a factor of {value} would need rounding, which ONNX leaves open"
+            f"Gemm of {dtype} requires integer alpha and beta, not {value}: ONNX does not specify the "
+            "rounding"
         )
     return number(g, value if is_float(dtype) else int(value), like)

@@ -39,10 +39,12 @@ def _linear_regressor(g: Graph, node: Node, inputs: Inputs) -> Expr:
     targets = g.attr(node, "targets", 1)
     transform = text(g.attr(node, "post_transform"), "NONE")
     coefficients = list(g.attr(node, "coefficients", []))
-    if transform != "NONE" or targets < 1 or len(coefficients) % targets:
+    if transform != "NONE":
+        raise RelayError(f"LinearRegressor with post_transform={transform} cannot be imported")
+    if targets < 1 or len(coefficients) % targets:
         raise RelayError(
-            f"LinearRegressor of {len(coefficients)} coefficients for {targets} targets with the "
-            f"post_transform {transform} cannot be imported"
+            f"the {len(coefficients)} coefficients of LinearRegressor cannot be divided among {targets} "
+            "targets"
         )
     weights = const(coefficients, "float32")
     result = relay.nn.dense(x, relay.reshape(weights, [targets, len(coefficients) // targets]))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.source import Node
 from .graph import Graph
 from .registry import Inputs, converter
@@ -82,7 +83,9 @@ def _even_lrn(g: Graph, node: Node, x: Expr, size: int) -> Expr:
     squares = relay.nn.pad(relay.multiply(x, x), width, zero)
     channels = g.context.shape(x)[1]
     if not isinstance(channels, int):
-        raise RelayError("LRN needs the number of channels at compile time")
+        raise DynamicShapeError(
+            "LRN of an even size requires that the number of channels is known at compile time"
+        )
     total = relay.strided_slice(squares, [0], [channels], [1], axes=[1])
     for offset in range(1, size):
         total = relay.add(total, relay.strided_slice(squares, [offset], [offset + channels], [1], axes=[1]))

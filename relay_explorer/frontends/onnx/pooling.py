@@ -7,10 +7,10 @@ from itertools import product
 from math import prod
 from typing import Any as Anything
 
-from ...ir.errors import RelayError
 from ...ir.expr import Call, Constant, Expr, const
 from ...ir.ndarray import NDArray
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.pool_windows import last_start
 from ..base.source import Node
 from .graph import Graph
@@ -104,7 +104,9 @@ def _max_unpool(g: Graph, node: Node, inputs: Inputs) -> Expr:
     if asked is not None:
         wanted = constant_integers(g, asked)
         if wanted is None:
-            raise RelayError("the output shape of MaxUnpool must be constant")
+            raise DynamicShapeError(
+                "the output shape of MaxUnpool must be known at compile time, but the model computes it"
+            )
         if wanted != sizes:
             where = _moved(g, indices, sizes, wanted)
             sizes = wanted
@@ -138,10 +140,9 @@ def _average_pool(g: Graph, node: Node, inputs: Inputs) -> Expr:
     data, pads = window.padding(g, node, x, 0)
     include = bool(g.attr(node, "count_include_pad", 0))
     if data is not x and not include:
-        raise RelayError(
-            "auto_pad of an average over a tensor of unknown size cannot be imported: it needs the sizes of "
-            "the windows",
-            help=["give the shape of the input: shape={…}"],
+        raise DynamicShapeError(
+            "AveragePool with auto_pad and count_include_pad=0 requires that the spatial extents are known "
+            "at compile time"
         )
     kernel, pads, ceil = window.rounding(g, node, data, pads, counted=include)
     return _MEAN[window.rank - 1](

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.source import Node
 from . import registry
 from .graph import Graph
@@ -31,7 +32,7 @@ def quantize(
 ) -> Expr:
     """Return `saturate(round(x / scale) + zero)` as `dtype`."""
     if dtype not in RANGES:
-        raise RelayError(f"values cannot be quantized to {dtype}; Relay has {', '.join(RANGES)}")
+        raise RelayError(f"values cannot be quantized to {dtype}, only to {', '.join(RANGES)}")
     scale = aligned(g, scale, x, axis, block)
     float_type = "float64" if g.context.dtype(x) == "float64" else "float32"
     ratio = relay.divide(relay.cast(x, float_type), relay.cast(scale, float_type))
@@ -67,15 +68,21 @@ def aligned(g: Graph, parameter: Expr, x: Expr, axis: int, block: int = 0) -> Ex
     axis = normal_axis(axis, rank)
     if block:
         extent = g.context.shape(x)[axis]
-        if len(shape) != rank or not isinstance(extent, int):
-            raise RelayError("a blocked scale needs as many axes as the data, whose extents must be known")
+        if len(shape) != rank:
+            raise RelayError(
+                f"with block_size, the scale must have as many axes as the data: {rank}, not {len(shape)}"
+            )
+        if not isinstance(extent, int):
+            raise DynamicShapeError(
+                f"block_size requires that the extent of axis {axis} is known at compile time"
+            )
         wide: Expr = relay.repeat(parameter, block, axis)
         known = shape[axis]
         if isinstance(known, int) and known * block > extent:
             wide = relay.strided_slice(wide, [0], [extent], axes=[axis])
         return wide
     if len(shape) != 1:
-        raise RelayError(f"a scale of {len(shape)} axes needs block_size")
+        raise RelayError(f"a scale with {len(shape)} axes requires the attribute block_size")
     return relay.expand_dims(parameter, 1, rank - axis - 1) if axis < rank - 1 else parameter
 
 
@@ -93,7 +100,7 @@ def quantize_linear(g: Graph, node: Node, inputs: Inputs) -> Expr:
         dtype = "uint8" if zero is None else g.context.dtype(zero)
     precision = g.attr(node, "precision", 0)
     if precision and dtype_of(precision) not in ("float32", "float64"):
-        raise RelayError(f"QuantizeLinear cannot divide in {dtype_of(precision)}")
+        raise RelayError(f"QuantizeLinear with precision={dtype_of(precision)} cannot be imported")
     return quantize(g, x, scale, zero, dtype, g.attr(node, "axis", 1), g.attr(node, "block_size", 0))
 
 

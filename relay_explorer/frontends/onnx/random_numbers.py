@@ -54,7 +54,7 @@ def _multinomial(g: Graph, node: Node, inputs: Inputs) -> Expr:
     logits = operand(node, inputs)
     count = g.attr(node, "sample_size", 1)
     if not 0 < count <= 1 << 24:
-        raise RelayError(f"Multinomial draws {count} samples, which is out of range")
+        raise RelayError(f"sample_size of Multinomial must be from 1 to {1 << 24:,}, not {count}")
     draws = relay.random.multinomial(_key(g, node), relay.nn.softmax(logits, -1), count)
     return relay.cast(draws[1], dtype_of(g.attr(node, "dtype", 6)))
 

@@ -13,6 +13,7 @@ from typing import Any as Anything
 from ...ir.errors import RelayError
 from ...ir.expr import Constant, Expr, const
 from ...ir.ndarray import NDArray
+from ...ir.show import counted
 from ...ops import namespaces as relay
 from ..base.context import Context
 from ..base.recurrence import Step, scan
@@ -128,7 +129,7 @@ class _Layer:
         self.batch_first = bool(g.attr(node, "layout", 0))
         data, self.weights, self.recurrent = operands[:3]
         if data is None or self.weights is None or self.recurrent is None:
-            raise RelayError(f"{node.op} needs an input, its weights and the recurrent weights")
+            raise RelayError(f"{node.op} requires the inputs X, W and R")
         self.data: Expr = relay.transpose(data, [1, 0, 2]) if self.batch_first else data
         self.dtype = self.context.dtype(data)
         self.gates = gates
@@ -136,15 +137,16 @@ class _Layer:
         self.hidden: int = g.attr(node, "hidden_size", columns)
         if columns != self.hidden or rows != gates * self.hidden:
             raise RelayError(
-                f"the recurrent weights of {node.op} have the shape {(directions, rows, columns)}; "
-                f"{(directions, gates * self.hidden, self.hidden)} is expected"
+                f"the recurrent weights of {node.op} must have the shape "
+                f"{(directions, gates * self.hidden, self.hidden)}, not {(directions, rows, columns)}"
             )
         self.direction = g.attr(node, "direction", "forward")
         if self.direction not in ("forward", "reverse", "bidirectional"):
             raise RelayError(f"the direction of {node.op} is {self.direction!r}, which ONNX does not define")
         if directions != (2 if self.direction == "bidirectional" else 1):
             raise RelayError(
-                f"the weights of {node.op} are for {directions} directions, not {self.direction}"
+                f"{node.op} has direction={self.direction}, but weights for "
+                f"{counted(directions, 'direction')}"
             )
         self.directions = directions
         self.functions: list[list[Activation]] = activations(g, node, functions, directions)

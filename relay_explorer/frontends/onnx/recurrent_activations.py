@@ -79,7 +79,9 @@ def activations(g: Graph, node: Node, defaults: Sequence[str], directions: int) 
     names: list[str] = list(g.attr(node, "activations", [])) or [*defaults] * directions
     count = len(defaults)
     if len(names) != count * directions:
-        raise RelayError(f"{node.op} has {len(names)} activation functions; {count * directions} are needed")
+        raise RelayError(
+            f"{node.op} has {len(names)} activation functions, but requires {count * directions}"
+        )
     alphas, betas = list(g.attr(node, "activation_alpha", [])), list(g.attr(node, "activation_beta", []))
     clip: float | None = g.attr(node, "clip", None)
     first = g.value(node.inputs[0])
@@ -88,7 +90,8 @@ def activations(g: Graph, node: Node, defaults: Sequence[str], directions: int) 
     for name in names:
         if name.lower() not in _FORMS:
             raise RelayError(
-                f"the activation function {name!r} is not known", help=[f"known are {', '.join(_FORMS)}"]
+                f"the activation function {name!r} is not supported",
+                help=[f"the supported functions are {', '.join(_FORMS)}"],
             )
         _, alpha, beta = _FORMS[name.lower()]
         if alpha is not None and alphas:

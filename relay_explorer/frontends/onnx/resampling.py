@@ -8,6 +8,7 @@ from typing import Any as Anything
 from ...ir.errors import RelayError
 
 Array = Anything  # numpy.ndarray
+_LARGEST = 1 << 26  # elements of tables of indices and weights
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,11 @@ class Resampling:
         at = self.positions(extent, count, scale, roi)
         stretch = min(scale, 1.0) if self.antialias else 1.0
         reach = 1 if self.mode == "linear" else 2
-        if count * reach / stretch > 1 << 26:
-            raise RelayError(f"a resize by a factor of {scale:.3g} with antialias cannot be imported")
+        if count * reach / stretch > _LARGEST:
+            raise RelayError(
+                f"Resize with antialias=1 by a factor of {scale:.3g} to {count} elements cannot be "
+                f"imported: its tables would exceed {_LARGEST:,} elements"
+            )
         first = int(np.floor(-reach / stretch)) + 1
         offsets = np.arange(first, 2 - first)
         base = np.floor(at)

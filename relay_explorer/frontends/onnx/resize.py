@@ -64,7 +64,7 @@ def _resize(g: Graph, node: Node, inputs: Inputs) -> Expr:
     roi, scales, sizes = optional(inputs, 1), optional(inputs, 2), optional(inputs, 3)
     if how.coordinates == "tf_crop_and_resize":
         if roi is None:
-            raise RelayError("tf_crop_and_resize needs a region of interest")
+            raise RelayError("Resize with tf_crop_and_resize requires the input roi")
         corners = _floats(g, roi)
         if corners is None:
             resize.roi_at_run_time = relay.cast(roi, REAL)
@@ -73,7 +73,7 @@ def _resize(g: Graph, node: Node, inputs: Inputs) -> Expr:
     if sizes is not None and g.context.shape(sizes) != (0,):
         return resize.by_sizes(sizes, text(g.attr(node, "keep_aspect_ratio_policy"), "stretch"))
     if scales is None or g.context.shape(scales) == (0,):
-        raise RelayError("Resize needs scales or sizes")
+        raise RelayError("Resize requires the input scales or sizes")
     return resize.by_operand(scales)
 
 
@@ -81,7 +81,7 @@ def _mode(mode: str) -> str:
     if mode in ("linear", "bilinear", "trilinear"):
         return "linear"
     if mode not in ("nearest", "cubic"):
-        raise RelayError(f"the mode {mode!r} of resizing is not defined by ONNX")
+        raise RelayError(f"the mode {mode!r} of Resize is not defined by ONNX")
     return mode
 
 
@@ -121,9 +121,9 @@ class _Resize:
     def by_scales(self, scales: Sequence[float]) -> Expr:
         """Resize each axis to its extent times a scale, rounded down."""
         if len(scales) != len(self.axes):
-            raise RelayError(f"there are {len(scales)} scales for {len(self.axes)} axes")
+            raise RelayError(f"Resize has {len(scales)} scales for {len(self.axes)} axes")
         if any(not 0 < scale < 1e6 for scale in scales):
-            raise RelayError(f"the scales {list(scales)} must be positive")
+            raise RelayError(f"the scales of Resize must be positive and below 1,000,000, not {list(scales)}")
         dynamic = [
             i for i, a in enumerate(self.axes) if not isinstance(self.shape[a], int) and scales[i] != 1.0
         ]
@@ -157,7 +157,7 @@ class _Resize:
             value = self.g.context.constant(sizes)
             known = None if value is None else tuple([int(v) for v in value.reshape(-1)])
         if known is not None and len(known) != len(self.axes):
-            raise RelayError(f"there are {len(known)} sizes for {len(self.axes)} axes")
+            raise RelayError(f"Resize has {len(known)} sizes for {len(self.axes)} axes")
         known = known or (Any(),) * len(self.axes)
         changed = [
             i for i, a in enumerate(self.axes) if isinstance(known[i], Any) or known[i] != self.shape[a]
@@ -214,7 +214,8 @@ class _Resize:
     def _static(self, counts: Sequence[int | None], scales: Sequence[float]) -> Expr:
         """Resize axes to `counts` elements; None leaves an axis as it is."""
         if any(count is not None and not 0 < count <= _LARGEST for count in counts):
-            raise RelayError(f"the result of a resize would have the extents {list(counts)}")
+            extents = [count for count in counts if count is not None]
+            raise RelayError(f"the resized extents must be from 1 to {_LARGEST:,}, not {extents}")
         image = self._image(counts, scales)
         if image is not None:
             return image
@@ -270,7 +271,10 @@ class _Resize:
         dtype = self.g.context.dtype(x)
         places, weights = self.how.taps(extent, count, scale, roi)
         if places.shape[1] > _FEW_TAPS and count * extent > 1 << 26:
-            raise RelayError(f"an axis of {extent} elements cannot be resized to {count} with antialias")
+            raise RelayError(
+                f"Resize with antialias=1 of an axis of {extent} elements to {count} cannot be imported: the "
+                "matrix of weights would be too large"
+            )
         if places.shape[1] > _FEW_TAPS:
             matrix = np.zeros((count, extent))
             np.add.at(matrix, (np.arange(count)[:, None], places), weights)

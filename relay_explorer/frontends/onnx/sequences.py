@@ -10,6 +10,7 @@ from ...ir.expr import Call, Expr, Function, Var, const
 from ...ir.types import Any, TensorType, Type
 from ...ops import namespaces as relay
 from ..base.context import Context
+from ..base.errors import DynamicShapeError
 from ..base.loops import while_loop
 from ..base.source import Node
 from . import lists
@@ -63,16 +64,17 @@ def split_to_sequence(g: Graph, node: Node, inputs: list[Anything]) -> Expr:
         else:
             size, bounds = None, [int(end) for end in value.cumsum()]
     if size is not None and size < 1:
-        raise RelayError(f"SplitToSequence cannot split into parts of size {size}")
+        raise RelayError(f"the split size of SplitToSequence must be positive, not {size}")
     extent = shape[axis]
     if bounds is None and isinstance(extent, int) and size is not None and extent // size <= _MOST_PARTS:
         bounds = [min(end, extent) for end in range(size, extent + size, size)]
     if bounds is None:
         assert size is not None
         return _split_at_run_time(g.context, data, axis, const(size, "int64"), keep, one_each=size == 1)
-    if isinstance(extent, int) and (bounds[-1] if bounds else 0) != extent:
+    total = bounds[-1] if bounds else 0
+    if isinstance(extent, int) and total != extent:
         raise RelayError(
-            f"the parts of SplitToSequence have {bounds[-1]} elements together, the axis has {extent}"
+            f"the split sizes of SplitToSequence add up to {total}, but the axis has {extent} elements"
         )
     parts = []
     for begin, end in zip([0, *bounds], bounds):
@@ -87,7 +89,10 @@ def _split_by_run_time_sizes(context: Context, data: Expr, axis: int, sizes: Exp
     if not shape:
         return _split_at_run_time(context, data, axis, relay.cast(sizes, "int64"), True)
     if not isinstance(shape[0], int) or shape[0] > _MOST_PARTS:
-        raise RelayError("the number of parts of SplitToSequence must be known at compile time")
+        raise DynamicShapeError(
+            f"SplitToSequence requires that the number of parts is known at compile time and at most "
+            f"{_MOST_PARTS}, but the split sizes have the shape {shape}"
+        )
     begin: Expr = const(0, "int64")
     parts = []
     for index in range(shape[0]):
@@ -200,10 +205,10 @@ def concat_from_sequence(g: Graph, node: Node, inputs: list[Anything]) -> Expr:
     axis: int = g.required(node, "axis")
     items = lists.known_items(sequence)
     if items == []:
-        raise RelayError("ConcatFromSequence needs at least one tensor, but the sequence is empty")
+        raise RelayError("ConcatFromSequence requires at least one tensor, but the sequence is empty")
     element = lists.element_type(context, sequence)
     if not isinstance(element, TensorType):
-        raise RelayError(f"ConcatFromSequence joins tensors, not values of type {element}")
+        raise RelayError(f"ConcatFromSequence concatenates tensors, not values of type {element}")
     rank = len(element.shape) + stacks
     if not -rank <= axis < rank:
         raise RelayError(f"the axis {axis} is out of range for a result of {rank} axes")
@@ -237,7 +242,7 @@ def sequence_map(g: Graph, node: Node, inputs: list[Anything]) -> Anything:
         rows = [items for items in known if items is not None]
         count = len(rows[0])
         if any(len(items) < count for items in rows):
-            raise RelayError("the sequences that SequenceMap takes have different lengths")
+            raise RelayError("the input sequences of SequenceMap have different lengths")
         if count:
             results = [
                 g.subgraph(
@@ -249,7 +254,9 @@ def sequence_map(g: Graph, node: Node, inputs: list[Anything]) -> Anything:
     expand = expansion(g.importer, node, g.opsets)
     if expand is None:
         raise RelayError(
-            "SequenceMap over sequences of dynamic length needs the onnx package's definition of it"
+            "SequenceMap over sequences of dynamic length cannot be imported: the installed onnx package "
+            "does not define it as a function",
+            help=["upgrade the package: pip install --upgrade onnx"],
         )
     return expand(g, node, inputs)
 
@@ -287,7 +294,7 @@ def optional_get_element(g: Graph, node: Node, inputs: list[Anything]) -> Expr:
     if element is None:
         return value  # type: ignore[no-any-return]  # an operand
     if lists.is_call_of(value, "None"):
-        raise RelayError("OptionalGetElement reads a value that is absent")
+        raise RelayError("OptionalGetElement reads an optional that has no element")
     if lists.is_call_of(value, "Some"):
         return value.args[0]  # type: ignore[no-any-return]  # an expression
     present = Var("value", element)

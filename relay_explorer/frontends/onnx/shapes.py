@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any as Anything
 
-from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ir.size import SizeVar
 from ...ir.types import Any, Dim
 from ...ops import namespaces as relay
-from ..base.errors import ModelFileError
+from ..base.errors import DynamicShapeError, ModelFileError
 from ..base.reshaping import Extent, named, product, static_reshape, with_inferred
 from ..base.shared_extents import reshape_like
 from ..base.source import Node
@@ -71,7 +70,7 @@ def _target(source: Sequence[Extent], known: Sequence[Dim], allowzero: bool) -> 
         elif isinstance(dim, int) and dim == 0 and not allowzero:
             if axis >= len(source):
                 raise ModelFileError(
-                    f"the shape {list(known)} copies axis {axis}, but there are {len(source)}"
+                    f"the shape {list(known)} copies axis {axis}, but the tensor has {len(source)} axes"
                 )
             target.append(source[axis])
         else:
@@ -121,8 +120,8 @@ def _squeeze(g: Graph, node: Node, inputs: Inputs) -> Expr:
     shape = g.context.shape(x)
     if axes is None:
         if any(not isinstance(dim, int) for dim in shape):
-            raise RelayError(
-                "Squeeze without axes needs a shape that is known: which axes have extent 1 is unknown"
+            raise DynamicShapeError(
+                "Squeeze without axes requires a static shape, because it removes the axes of extent 1"
             )
         axes = [axis for axis, dim in enumerate(shape) if dim == 1]
     axes = normal_axes(axes, len(shape))
@@ -150,7 +149,7 @@ def _transpose(g: Graph, node: Node, inputs: Inputs) -> Expr:
     rank = g.context.rank(x)
     order = list(range(rank))[::-1] if axes is None else list(axes)
     if sorted(order) != list(range(rank)):
-        raise ModelFileError(f"perm={order} is not an order of the {rank} axes")
+        raise ModelFileError(f"perm={order} is not a permutation of the {rank} axes")
     return x if order == list(range(rank)) else relay.transpose(x, order)
 
 

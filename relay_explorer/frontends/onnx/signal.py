@@ -8,6 +8,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Constant, Expr, const
 from ...ir.ndarray import NDArray
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.source import Node
 from .graph import Graph
 from .registry import Inputs, converter
@@ -36,7 +37,9 @@ def _dft(g: Graph, node: Node, x: Expr, axis: int, length: Expr | None) -> Expr:
     rank = g.context.rank(x)
     axis = normal_axis(axis, rank)
     if axis == rank - 1:
-        raise RelayError("the last axis of DFT's operand holds the real and the imaginary parts")
+        raise RelayError(
+            f"DFT cannot transform axis {axis}, the last one, which holds the real and the imaginary parts"
+        )
     inverse, half = bool(g.attr(node, "inverse", 0)), bool(g.attr(node, "onesided", 0))
     shape = g.context.shape(x)
     if inverse and half:
@@ -45,10 +48,7 @@ def _dft(g: Graph, node: Node, x: Expr, axis: int, length: Expr | None) -> Expr:
         (count,) = integers(g, length, "dft_length")
         x = _with_extent(x, shape, axis, count)
     else:
-        extent = shape[axis]
-        if not isinstance(extent, int):
-            raise RelayError("the extent of the axis that DFT transforms must be known at compile time")
-        count = extent
+        count = _extent(shape, axis)
     bins = count // 2 + 1 if half else count
     real, imaginary = _parts(x, shape[-1], rank)
     order = [*[a for a in range(rank - 1) if a != axis], axis]
@@ -69,10 +69,7 @@ def _real_inverse(g: Graph, x: Expr, axis: int, length: Expr | None) -> Expr:
     conjugate, mirrored.
     """
     shape, rank = g.context.shape(x), g.context.rank(x)
-    extent = shape[axis]
-    if not isinstance(extent, int):
-        raise RelayError("the extent of the axis that DFT transforms must be known at compile time")
-    count = 2 * (extent - 1) if length is None else integers(g, length, "dft_length")[0]
+    count = 2 * (_extent(shape, axis) - 1) if length is None else integers(g, length, "dft_length")[0]
     lower = _with_extent(x, shape, axis, count // 2 + 1)
     real, imaginary = _parts(lower, shape[-1], rank)
     order = [*[a for a in range(rank - 1) if a != axis], axis]
@@ -99,13 +96,20 @@ def _parts(x: Expr, last: object, rank: int) -> tuple[Expr, Expr]:
     return relay.squeeze(parts[0], [rank - 1]), relay.squeeze(parts[1], [rank - 1])
 
 
-def _with_extent(x: Expr, shape: Anything, axis: int, count: int) -> Expr:
-    """Return `x` cut, or padded with zeros, to an extent of `count` along an axis."""
+def _extent(shape: Anything, axis: int) -> int:
     extent = shape[axis]
     if not isinstance(extent, int):
-        raise RelayError("the extent of the axis that DFT transforms must be known at compile time")
+        raise DynamicShapeError(
+            f"DFT requires that the extent of the axis that it transforms, {axis}, is known at compile time"
+        )
+    return extent
+
+
+def _with_extent(x: Expr, shape: Anything, axis: int, count: int) -> Expr:
+    """Return `x` cut, or padded with zeros, to an extent of `count` along an axis."""
+    extent = _extent(shape, axis)
     if count < 1:
-        raise RelayError(f"dft_length is {count}; it must be positive")
+        raise RelayError(f"dft_length must be positive, not {count}")
     if count < extent:
         return relay.strided_slice(x, [0], [count], axes=[axis])
     if count == extent:
@@ -127,10 +131,18 @@ def _stft(g: Graph, node: Node, inputs: Inputs) -> Expr:
     elif window is not None:
         (size,) = g.context.static_shape(window)
     else:
-        raise RelayError("STFT needs a window or a frame length")
-    if not isinstance(samples, int) or hop < 1 or not 0 < size <= samples or samples // hop * size > _LARGEST:
+        raise RelayError("STFT requires the input window or frame_length")
+    if not isinstance(samples, int):
+        raise DynamicShapeError("STFT requires that the length of the signal is known at compile time")
+    if hop < 1 or not 0 < size <= samples:
         raise RelayError(
-            f"STFT of frames of {size} samples, {hop} apart, from {samples} samples cannot be imported"
+            f"STFT requires a positive frame_step, not {hop}, and a frame_length from 1 to the length of the "
+            f"signal, {samples}, not {size}"
+        )
+    if samples // hop * size > _LARGEST:
+        raise RelayError(
+            f"the {samples // hop:,} frames of {size:,} samples of STFT exceed the limit of {_LARGEST:,} "
+            "elements"
         )
     frames = (samples - size) // hop + 1
     places = np.arange(frames)[:, None] * hop + np.arange(size)[None, :]
@@ -160,11 +172,16 @@ def _mel_weight_matrix(g: Graph, node: Node, inputs: Inputs) -> Expr:
     ):
         known = g.context.constant(value)
         if known is None:
-            raise RelayError(f"{name} of MelWeightMatrix must be constant, but the model computes it")
+            raise DynamicShapeError(
+                f"{name} of MelWeightMatrix must be known at compile time, but the model computes it"
+            )
         values.append(float(known.item()))
     bins, length, rate = int(values[0]), int(values[1]), values[2]
     if bins < 1 or length < 1 or bins * length > _LARGEST:
-        raise RelayError(f"MelWeightMatrix of {bins} bins for {length} samples cannot be imported")
+        raise RelayError(
+            f"MelWeightMatrix requires positive num_mel_bins and dft_length whose product is at most "
+            f"{_LARGEST:,}, not {bins} and {length}"
+        )
     low, high = [2595 * np.log10(1 + edge / 700) for edge in values[3:]]
     edges = low + np.arange(bins + 2) * ((high - low) / (bins + 2))
     hertz = 700 * (10 ** (edges / 2595) - 1)

@@ -82,7 +82,8 @@ def _static_slice(
     shape = g.context.shape(x)
     if not len(begin) == len(end) == len(axes) == len(steps):
         raise ModelFileError(
-            f"Slice has {len(begin)} starts, {len(end)} ends, {len(axes)} axes, {len(steps)} steps"
+            "the starts, ends, axes and steps of Slice must have the same length, but there are "
+            f"{len(begin)}, {len(end)}, {len(axes)} and {len(steps)}"
         )
     axes = [normal_axis(axis, len(shape)) for axis in axes]
     if len(set(axes)) < len(axes):
@@ -90,7 +91,7 @@ def _static_slice(
     slices: list[tuple[int, int, int, int]] = []
     for axis, first, last, step in zip(axes, begin, end, steps):
         if step == 0:
-            raise ModelFileError("Slice has a step of 0")
+            raise ModelFileError("the steps of Slice must not be 0")
         dim = shape[axis]
         if isinstance(dim, int):
             first, last, step = _clamped(dim, first, last, step)
@@ -213,7 +214,7 @@ def _split(g: Graph, node: Node, inputs: Inputs) -> Sequence[Expr]:
         each = -(-dim // parts)
         sizes = [min(each, max(0, dim - each * part)) for part in range(parts)]
     if any(part < 0 for part in sizes) or (isinstance(dim, int) and sum(sizes) != dim):
-        raise ModelFileError(f"Split into {sizes} does not fit an axis of extent {dim}")
+        raise ModelFileError(f"the split sizes {sizes} do not match an axis of extent {dim}")
     if len(sizes) == 1:
         return [x]
     if 0 in sizes:
@@ -289,7 +290,9 @@ def _pad(g: Graph, node: Node, inputs: Inputs) -> Expr:
     if pads is None:
         return _dynamic_pad(g, node, x, as_int64(g, pads_operand), places, fill)
     if len(pads) != 2 * len(places):
-        raise ModelFileError(f"Pad of {len(places)} axes has {len(pads)} numbers; it needs {2 * len(places)}")
+        raise ModelFileError(
+            f"pads of Pad must have {2 * len(places)} elements for {len(places)} axes, not {len(pads)}"
+        )
     full = [0] * (2 * rank)
     for index, axis in enumerate(places):
         full[axis], full[axis + rank] = pads[index], pads[index + len(places)]
@@ -300,7 +303,7 @@ def _padded(g: Graph, node: Node, x: Expr, pads: list[int], fill: Expr) -> Expr:
     """Pad by known amounts; a negative one cuts."""
     rank = g.context.rank(x)
     if len(pads) != 2 * rank:
-        raise ModelFileError(f"Pad of {rank} axes has {len(pads)} numbers; it needs {2 * rank}")
+        raise ModelFileError(f"pads of Pad must have {2 * rank} elements for {rank} axes, not {len(pads)}")
     mode = text(g.attr(node, "mode"), "constant")
     cut = [axis for axis in range(rank) if min(pads[axis], pads[axis + rank]) < 0]
     if cut:

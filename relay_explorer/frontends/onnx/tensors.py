@@ -54,13 +54,18 @@ class Tensors:
                 f"the sparse tensor %{name} of the shape {shape} is too large to be made dense"
             )
         if len(values.shape) != 1 or values.dtype == "bfloat16":
-            raise ModelFileError(f"the values of the sparse tensor %{name} must be a vector of numbers")
+            raise ModelFileError(
+                f"the values of the sparse tensor %{name} must be a vector, and not of type bfloat16"
+            )
         where = indices.numpy()
         if where.ndim == 2 and where.shape[1] == len(shape):
             inside = (where >= 0).all() and (where < np.array(shape)).all()
             where = np.ravel_multi_index(tuple(where.T), shape) if inside else np.array([-1])
         if where.ndim != 1 or len(where) != values.shape[0] or (where < 0).any() or (where >= count).any():
-            raise ModelFileError(f"the indices of the sparse tensor %{name} do not fit the shape {shape}")
+            raise ModelFileError(
+                f"the indices of the sparse tensor %{name} are not {values.shape[0]} indices within the "
+                f"shape {shape}"
+            )
         result = np.zeros(count, values.dtype)
         result[where] = values.shared()
         return NDArray.sharing(result.reshape(shape))
@@ -91,11 +96,12 @@ class Tensors:
             offset = int(entries.get("offset") or 0)
             length = int(entries["length"]) if entries.get("length") else len(data) - offset
         except ValueError:
-            raise ModelFileError(f"{where} have an offset or a length that is not a number") from None
+            raise ModelFileError(f"{where} have an offset or a length that is not an integer") from None
         if offset < 0 or length < 0 or offset + length > len(data):
             raise ModelFileError(
-                f"{where} are said to be bytes {offset} to {offset + length} of {entries.get('location')!r}, "
-                f"which has {len(data)} bytes: the file is truncated, or belongs to another model"
+                f"the model places {where} at bytes {offset} to {offset + length} of "
+                f"{entries.get('location')!r}, which has only {len(data)}: the file is truncated, or belongs "
+                "to another model"
             )
         return data[offset : offset + length]
 
@@ -116,7 +122,7 @@ class Tensors:
             if not path.is_file():
                 raise ModelFileError(
                     f"{where} are missing: there is no file {location!r} in {str(root)!r}",
-                    help=["the data of a model that is stored in several files must lie beside it"],
+                    help=["copy the data file to the model's folder"],
                 )
             contents = self._files[location] = mapped(path)
         except OSError as error:
@@ -139,7 +145,10 @@ def _count(shape: tuple[int, ...], where: str) -> int:
             raise ModelFileError(f"{where} has a negative dimension: {shape[:16]}")
         count *= dim
         if count > MOST_ELEMENTS:
-            raise ModelFileError(f"{where} is said to have the shape {shape[:16]}, which is too large")
+            raise ModelFileError(
+                f"{where} has the shape {shape[:16]} in the file, which is too large: the limit is "
+                f"{MOST_ELEMENTS:,} elements"
+            )
     return count
 
 
@@ -161,7 +170,7 @@ def _from_numbers(where: str, shape: tuple[int, ...], dtype: str, count: int, pr
     field = getattr(proto, _FIELDS.get(dtype, "int32_data"))
     if len(field) != count:
         raise ModelFileError(
-            f"{where} of the shape {shape} needs {count} numbers, but the file has {len(field)}: it is "
+            f"{where} of the shape {shape} needs {count} elements, but the file has {len(field)}: it is "
             "truncated, or its weights are missing"
         )
     import numpy as np

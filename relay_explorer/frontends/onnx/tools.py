@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...ir.errors import RelayError
 from ...ir.expr import Constant, Expr, const
 from ...ir.ndarray import NDArray
 from ...ops import namespaces as relay
-from ..base.errors import ModelFileError
+from ..base.errors import DynamicShapeError, ModelFileError
 from ..base.source import Node
 from .graph import Graph
 from .registry import Inputs
@@ -53,10 +52,7 @@ def integers(g: Graph, expr: Expr, what: str) -> list[int]:
     """Return the elements of an integer vector that must be known when the model is imported."""
     values = constant_integers(g, expr)
     if values is None:
-        raise RelayError(
-            f"{what} must be constant, but the model computes it",
-            help=["give the shapes of the inputs, shape={…}: what depends on them only becomes constant"],
-        )
+        raise DynamicShapeError(f"{what} must be known at compile time, but the model computes it")
     return values
 
 

@@ -25,7 +25,7 @@ def _groups(node: Node, inputs: Inputs, each: int) -> tuple[Expr, Expr, list[lis
     count, rest = divmod(len(inputs) - 2, each)
     if count < 1 or rest:
         raise ModelFileError(
-            f"{node.op} has {len(inputs)} operands; it takes 2, and {each} for each parameter"
+            f"{node.op} requires 2 operands and {each} for each parameter, but has {len(inputs)}"
         )
     rate, steps, *others = operands(node, inputs, len(inputs))
     return rate, steps, [others[i::count] for i in range(count)]

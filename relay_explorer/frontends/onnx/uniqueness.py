@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.source import Node
 from .graph import Graph
 from .registry import Inputs, converter
@@ -43,10 +44,14 @@ def _of_slices(g: Graph, x: Expr, axis: int, ordered: bool) -> Sequence[Expr]:
     for index, extent in enumerate(shape):
         if index != axis:
             if not isinstance(extent, int):
-                raise RelayError("the slices that Unique compares must have a shape known at compile time")
+                raise DynamicShapeError(
+                    "Unique requires that the shape of the slices that it compares is known at compile time"
+                )
             length *= extent
     if not 0 < length <= _LONGEST:
-        raise RelayError(f"Unique of slices of {length} elements cannot be imported; at most {_LONGEST} can")
+        raise RelayError(
+            f"Unique can be imported for slices of 1 to {_LONGEST} elements, but they have {length}"
+        )
     order = [axis, *[a for a in range(len(shape)) if a != axis]]
     rows = relay.reshape(relay.transpose(x, order), [-1, length])
     count = extent_of(g, x, axis)

@@ -7,6 +7,7 @@ from typing import Any as Anything
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from ..base.source import Node
 from .graph import Graph
 from .registry import Inputs, converter
@@ -90,7 +91,9 @@ def _align(g: Graph, node: Node, inputs: Inputs, coordinates: str) -> Expr:
     size = (g.attr(node, "output_height", 1), g.attr(node, "output_width", 1))
     scale, ratio = g.attr(node, "spatial_scale", 1.0), g.attr(node, "sampling_ratio", 0)
     if mode not in ("avg", "max") or min(size) < 1:
-        raise RelayError(f"RoiAlign to {size} in the mode {mode!r} is not defined by ONNX")
+        raise RelayError(
+            f"RoiAlign requires a positive output size and the mode 'avg' or 'max', not {size} and {mode!r}"
+        )
     if coordinates not in ("half_pixel", "output_half_pixel"):
         raise RelayError(f"coordinate_transformation_mode is {coordinates!r}, which ONNX does not define")
     aligned = coordinates == "half_pixel"
@@ -126,7 +129,10 @@ def _sampled_regions(
     context = g.context
     _, channels, height, width = context.shape(x)
     if not isinstance(height, int) or not isinstance(width, int) or not isinstance(channels, int):
-        raise RelayError("RoiAlign with half-pixel coordinates needs images of a size known at compile time")
+        raise DynamicShapeError(
+            "RoiAlign with half-pixel coordinates or in the mode max requires that the size and the number "
+            "of channels of the images are known at compile time"
+        )
     dtype = context.dtype(x)
     corners: Expr = relay.multiply(rois, const(scale, dtype))
     if aligned:

@@ -24,7 +24,7 @@ class Window:
         self.rank = g.context.rank(x) - 2
         self.kernel = kernel
         if not 1 <= self.rank <= MOST_SPATIAL:
-            raise RelayError(f"{node.op} of a tensor with {self.rank + 2} axes; it can have 3, 4 or 5")
+            raise RelayError(f"the data of {node.op} must have 3, 4 or 5 axes, not {self.rank + 2}")
         self.strides = self._sizes(g, node, "strides", [1] * self.rank)
         self.dilations = self._sizes(g, node, "dilations", [1] * self.rank)
         if len(kernel) != self.rank:
@@ -34,7 +34,7 @@ class Window:
     def _sizes(self, g: Graph, node: Node, name: str, default: list[int]) -> list[int]:
         sizes = list(g.attr(node, name) or default)
         if len(sizes) != self.rank or any(size < 1 for size in sizes):
-            raise ModelFileError(f"{name}={sizes} must be {self.rank} positive numbers")
+            raise ModelFileError(f"{name}={sizes} must have {self.rank} positive elements")
         return sizes
 
     def padding(self, g: Graph, node: Node, x: Expr, fill: float) -> tuple[Expr, list[int]]:
@@ -46,7 +46,7 @@ class Window:
         if auto in ("NOTSET", ""):
             pads = list(g.attr(node, "pads") or none)
             if len(pads) != 2 * self.rank:
-                raise ModelFileError(f"pads={pads} must be {2 * self.rank} numbers")
+                raise ModelFileError(f"pads={pads} must have {2 * self.rank} elements")
             return x, pads
         if auto == "VALID":
             return x, none

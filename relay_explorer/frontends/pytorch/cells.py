@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+SHARED = "the program reads a tensor that may share its storage with one that was changed in place"
 _HELP = "replace the in-place operation by one that returns a new tensor"
 
 
@@ -149,9 +150,7 @@ class Tensor(Cell):
     def read(self) -> Expr:
         """Return the expression of the tensor's present elements."""
         if self._now.problem:
-            raise RelayError(
-                self._now.problem, help=["replace the in-place operation by one that returns a new tensor"]
-            )
+            raise RelayError(self._now.problem, help=[_HELP])
         if self.base is not None and self._now.version is not self.base.version:
             assert self.derive is not None
             self.change(_State(self.derive(self.base.read()), self.base.version))
@@ -168,13 +167,15 @@ class Tensor(Cell):
         else:
             if self.write_back is None:
                 raise RelayError(
-                    "a view of a tensor is changed in place in a way that cannot be expressed", help=[_HELP]
+                    "the program changes a view of a tensor in place, which cannot be expressed for this "
+                    "view",
+                    help=[_HELP],
                 )
             self.base.write(self.write_back(self.base.read(), expr))
             self.change(_State(expr, self.base.version))
         root = self.root
         for other in root.related:
-            other.root.spoil("a tensor is used that may share its storage with one that was changed in place")
+            other.root.spoil(SHARED)
 
     @property
     def root(self) -> Tensor:

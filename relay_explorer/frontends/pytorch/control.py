@@ -13,7 +13,7 @@ from ..aten import Scalar
 from ..aten.scalars import known
 from ..aten.values import Number
 from ..base import loops
-from .cells import Cell, Changes, List, Tensor
+from .cells import SHARED, Cell, Changes, List, Tensor
 from .errors import ProgramRaisesError
 from .graph import Block, TorchNode, all_nodes
 from .structure import Spec, joined
@@ -115,7 +115,7 @@ def _both(
     for cell, value in zip(cells, values[count:]):
         cell.change(cast(Cell, value).state)
     for tensor in {*then.spoiled, *otherwise.spoiled}:
-        tensor.spoil(_SHARED)
+        tensor.spoil(SHARED)
     results = values[:count]
     for at, (a, b) in enumerate(zip(then.originals, otherwise.originals)):
         if a is b and isinstance(a, Cell) and a not in cells:
@@ -125,9 +125,6 @@ def _both(
                 if isinstance(original, Tensor):
                     cast(Tensor, results[at]).relate(original)
     return results
-
-
-_SHARED = "a tensor is used that may share its storage with one that was changed in place"
 
 
 # -- loops
@@ -207,13 +204,19 @@ def _unrolled(
     goes_on: object = True
     while iteration < count and goes_on:
         if iteration == limit:
-            raise RelayError(f"a loop has more than {limit} iterations that must be computed while importing")
+            raise RelayError(
+                f"this loop has more than {limit:,} iterations and must be unrolled, because it computes "
+                "only with numbers that are known at compile time"
+            )
         names = [value.debugName() for value in block.inputs()]
         environment.update(zip(names, [iteration, *values]))
         goes_on, *values = run.run(block, environment)
         goes_on = known(run.ctx, cast(Number, goes_on))
         if isinstance(goes_on, Scalar):
-            raise RelayError("a loop ends under a condition that is known only at run time")
+            raise RelayError(
+                "this loop must be unrolled, but its condition is known only at run time",
+                help=["use a fixed number of iterations"],
+            )
         iteration += 1
     return values
 
@@ -236,7 +239,9 @@ def _recursive(
         except _WiderError as wider:
             specs, cells = wider.specs, wider.cells
             run.rollback(before)
-    raise RelayError("what a loop changes cannot be determined")
+    raise RelayError(
+        f"the variables that this loop modifies could not be determined in {_ATTEMPTS} passes over its body"
+    )
 
 
 class _Loop:
@@ -299,7 +304,7 @@ class _Loop:
         if self.is_conditional:
             tests.append(variables[int(self.is_counted)])
         if not tests:
-            raise RelayError("a loop has no end")
+            raise RelayError("this loop has neither a trip count nor a condition, so it never ends")
         return tests[0] if len(tests) == 1 else relay.logical_and(*tests)
 
     def body(self, variables: Sequence[Var]) -> list[Expr]:
@@ -361,7 +366,7 @@ class _Loop:
             elif isinstance(outer, Tensor) and isinstance(result, Tensor):
                 result.relate(outer)
         for tensor in spoiled:
-            tensor.spoil(_SHARED)
+            tensor.spoil(SHARED)
         return results
 
 

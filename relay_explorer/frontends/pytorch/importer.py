@@ -13,7 +13,7 @@ from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
 from ..aten import find
 from ..base.context import Context, Converter
-from ..base.errors import check_supported
+from ..base.errors import SHAPE_OPTION, check_supported
 from ..base.require import require
 from ..base.source import Node
 from . import graph
@@ -125,7 +125,8 @@ class _Importer:
         self.graph = graph_
         self.native = native
         name = str(getattr(native, "qualified_name", "") or "function").rpartition(".")[2]
-        self.context = Context(name, "PyTorch", convert_map)
+        shapes = f'from_pytorch(…, input_infos=[("x", (1, 3, 224, 224))]), or {SHAPE_OPTION}'
+        self.context = Context(name, "PyTorch", convert_map, shapes)
         self.infos = _checked(input_infos)
         weights = Weights(self.context, friendly, [info[0] for info in self.infos])
         self.interpreter = Interpreter(self.context, weights, default_dtype, dict(custom or {}), PRIMS)
@@ -158,7 +159,7 @@ class _Importer:
         except UnsupportedError as error:
             self._raise_unsupported()
             raise RelayError(
-                f"the program uses {error} on operands for which it cannot be imported",
+                f"the importer has no converter for {error} with operands of these kinds",
                 help=[f"give a converter: from_pytorch(…, convert_map={{'{error}': convert}})"],
             ) from None
         body = self.output(result)
@@ -193,7 +194,7 @@ class _Importer:
         if value is None:
             return Tuple([])
         if isinstance(value, str):
-            raise RelayError(f"the program returns the string {value!r}, which Relay cannot")
+            raise RelayError(f"the program returns the string {value!r}, but Relay has no strings")
         return run.ctx.tensor(value)
 
     def inlined(self) -> Anything:

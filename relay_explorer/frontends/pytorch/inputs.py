@@ -76,7 +76,7 @@ def _typed(
 ) -> tuple[Type, Spec]:
     """Return the type of an input and its description."""
     if not isinstance(shape, (tuple, list)) and not hasattr(shape, "__iter__"):
-        raise RelayError(f"the shape of the input `{name}` is {shape!r}, which is no sequence of extents")
+        raise RelayError(f"the shape of the input `{name}` must be a sequence of extents, not {shape!r}")
     extents = list(shape)
     if all(isinstance(extent, _EXTENT) or hasattr(extent, "__index__") for extent in extents):
         return TensorType(_shape(name, extents, sizes), dtype), TensorSpec()
@@ -87,7 +87,7 @@ def _typed(
     if isinstance(shape, tuple):
         return TupleType(types), TupleSpec(specs)
     if any(type_ != types[0] for type_ in types):
-        raise RelayError(f"the input `{name}` is a list, whose elements must have the same type")
+        raise RelayError(f"the elements of the input list `{name}` must all have the same type")
     list_type = run.context.prelude.mod.get_type("List")[0]
     return TypeCall(list_type, [types[0]]), ListSpec(specs[0], types[0])
 
@@ -95,7 +95,7 @@ def _typed(
 def _shape(name: str, extents: Sequence[Anything], sizes: dict[str, SizeVar]) -> list[Dim]:
     """Return a shape; a string is a named size."""
     if len(extents) > _MOST_AXES:
-        raise RelayError(f"the input `{name}` has {len(extents)} axes")
+        raise RelayError(f"the input `{name}` has {len(extents)} axes, more than {_MOST_AXES}")
     shape: list[Dim] = []
     for extent in extents:
         if isinstance(extent, str):
@@ -106,7 +106,8 @@ def _shape(name: str, extents: Sequence[Anything], sizes: dict[str, SizeVar]) ->
             number = extent.__index__()
             if number < 0:
                 raise RelayError(
-                    f"the input `{name}` has the extent {number}", help=["write relay.Any() for any extent"]
+                    f"the input `{name}` has the negative extent {number}",
+                    help=["write relay.Any() for a dynamic extent"],
                 )
             shape.append(number)
     return shape

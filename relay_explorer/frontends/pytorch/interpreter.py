@@ -73,7 +73,9 @@ class Interpreter:
     def call(self, graph_: Graph, args: Sequence[object], frame: Frame) -> object:
         """Run a method or a function; return its result."""
         if len(self.frames) > _DEEPEST:
-            raise RelayError("the program's calls are nested too deeply; a method may call itself")
+            raise RelayError(
+                f"the program's calls are nested more than {_DEEPEST} deep; a method may call itself"
+            )
         environment: Environment = {}
         for value, arg in zip(graph_.inputs(), args, strict=True):
             environment[value.debugName()] = arg

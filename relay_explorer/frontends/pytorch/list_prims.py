@@ -141,7 +141,7 @@ def cat(run: Interpreter, node: TorchNode, inputs: Inputs, environment: Environm
 def contains(run: Interpreter, node: TorchNode, inputs: Inputs, environment: Environment) -> object:
     items = cast(List, inputs[0]).items
     if any(isinstance(value, (Scalar, Tensor)) for value in (*items, inputs[1])):
-        raise RelayError("whether a list contains a value that is known only at run time cannot be decided")
+        raise RelayError("`in` cannot be evaluated for a list with values that are known only at run time")
     return inputs[1] in items
 
 

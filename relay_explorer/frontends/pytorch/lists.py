@@ -13,6 +13,7 @@ from ...ir.types import Any, TensorType, Type, TypeCall
 from ...ops import namespaces as relay
 from ..aten import Aten
 from ..aten.values import Int, Value
+from ..base.errors import DynamicShapeError
 from .cells import Computed, List
 from .structure import ListSpec, TupleSpec, as_list, joined
 
@@ -47,7 +48,7 @@ class Lists:
     def _empty(self, spec: ListSpec) -> Expr:
         """Return the empty list, with the type of its elements written down."""
         if spec.type is None:
-            raise RelayError("the type of the elements of an empty list is not known")
+            raise RelayError("the element type of an empty list is unknown")
         _, _, nil = self.prelude.mod.get_type("List")
         return Call(nil, [], None, [spec.type])
 
@@ -82,7 +83,7 @@ class Lists:
         """Return the element at an index."""
         expr, spec = self._parts(value)
         if spec.element is None:
-            raise RelayError("an element of an empty list is used")
+            raise RelayError("the program reads an element of an empty list")
         position = self.ctx.tensor(index, "int32")
         if (isinstance(index, int) and index < 0) or not isinstance(index, int):
             length = self.prelude.length(expr)
@@ -94,9 +95,12 @@ class Lists:
     def replace(self, value: List, index: Int, item: object) -> None:
         """Replace the element at an index, in place."""
         expr, spec = self._parts(value)
-        if spec.element is None or (isinstance(index, int) and index < 0):
+        if spec.element is None:
+            raise RelayError("the program replaces an element of an empty list")
+        if isinstance(index, int) and index < 0:
             raise RelayError(
-                "an element of a list can be replaced here only at an index that is not negative"
+                "an element of a list whose length is known only at run time can be replaced only at a "
+                "non-negative index"
             )
         packed = self.packer.packed(item, joined(spec.element, self.packer.spec_of(item)))
         value.change(Computed(self.prelude.update(expr, self.ctx.tensor(index, "int32"), packed), spec))
@@ -124,7 +128,7 @@ class Lists:
         type_ = self.ctx.context.type(expr)
         element = type_.args[0] if isinstance(type_, TypeCall) else None
         if not isinstance(element, TensorType):
-            raise RelayError(f"only tensors can be joined, not elements of type {element}")
+            raise RelayError(f"cat and stack require a list of tensors, not of elements of type {element}")
         axis = self.ctx.axis(axis, len(element.shape) + (1 if stack else 0))
         key = (element, axis, stack)
         if key not in self._stackers:
@@ -135,8 +139,9 @@ class Lists:
         else:
             shape[axis] = 0
         if not all(isinstance(extent, int) for extent in shape):
-            raise RelayError(
-                "a list of a length known only at run time cannot be joined if its tensors have dynamic axes"
+            raise DynamicShapeError(
+                "cat and stack of a list whose length is known only at run time require tensors of static "
+                "shape"
             )
         return Call(self._stackers[key], [expr, relay.zeros(tuple(shape), element.dtype)])
 

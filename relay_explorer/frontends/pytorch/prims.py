@@ -46,7 +46,7 @@ def get_attribute(
     (module,) = inputs
     name = node.s("name")
     if not isinstance(module, Module):
-        raise RelayError(f"the attribute {name!r} of an object that is no module cannot be read")
+        raise RelayError(f"the attribute {name!r} of an object that is not a module cannot be read")
     return run.attribute(module, name)
 
 
@@ -56,7 +56,9 @@ def set_attribute(
 ) -> object:
     module, value = inputs
     name = node.s("name")
-    if not isinstance(module, Module) or run.depth_of_branches:
+    if not isinstance(module, Module):
+        raise RelayError(f"the attribute {name!r} of an object that is not a module cannot be assigned")
+    if run.depth_of_branches:
         raise RelayError(
             f"the attribute {name!r} is assigned under a condition that is known only at run time"
         )
@@ -68,7 +70,7 @@ def set_attribute(
 def call_method(run: Interpreter, node: TorchNode, inputs: list[object], environment: Environment) -> object:
     module, name = inputs[0], node.s("name")
     if not isinstance(module, Module):
-        raise RelayError(f"the method {name!r} of an object that is no module cannot be called")
+        raise RelayError(f"the method {name!r} of an object that is not a module cannot be called")
     method = module.object._get_method(name)
     location = graph.location_of(node) or run.frames[-1].location
     return run.call(method.graph, inputs, Frame(module.path, location))
@@ -234,7 +236,7 @@ def is_instance(run: Interpreter, node: TorchNode, inputs: list[object], environ
         if kind is None:
             kind = List if name.startswith("List") else tuple if name.startswith("Tuple") else None
         if kind is None:
-            raise RelayError(f"whether a value is a {name} cannot be decided")
+            raise RelayError(f"isinstance(value, {name}) is not supported")
         number = value.kind if isinstance(value, Scalar) else type(value)
         if isinstance(value, kind) or issubclass(number, kind):
             return True

@@ -97,8 +97,8 @@ def joined(a: Spec, b: Spec) -> Spec:
     if isinstance(a, DictSpec) and isinstance(b, DictSpec) and a.keys == b.keys:
         return DictSpec(a.keys, tuple(map(joined, a.fields, b.fields)))
     raise RelayError(
-        f"a value is {named(a)} in one case and {named(b)} in another; which of them is known only at run "
-        "time, and Relay needs one type for both"
+        f"a value is {named(a)} in one case and {named(b)} in another, and which case occurs is known only "
+        "at run time; Relay needs one type for both"
     )
 
 

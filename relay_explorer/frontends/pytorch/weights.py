@@ -105,7 +105,10 @@ class Weights:
                 help=["import the model before it is quantized"],
             )
         if tensor.layout is not require("torch", "torch").strided:
-            raise RelayError(f"the model has a tensor with the layout {tensor.layout}")
+            raise RelayError(
+                f"the model has a tensor with the layout {tensor.layout}, which cannot be imported",
+                help=["make it dense with tensor.to_dense()"],
+            )
         dtype_name(tensor.dtype)  # refuses complex numbers
         key = (tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), str(tensor.dtype))
         if tensor.numel() and key in self._known:

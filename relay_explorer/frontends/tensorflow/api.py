@@ -12,7 +12,7 @@ from ...ir.ndarray import NDArray
 from ...ir.size import SizeVar
 from ...ir.types import Any, Dim
 from ..base.context import Context, Converter
-from ..base.errors import ModelFileError, UnsupportedOperatorsError, check_supported
+from ..base.errors import SHAPE_OPTION, ModelFileError, UnsupportedOperatorsError, check_supported
 from . import ops as _ops  # noqa: F401  # declares the converters
 from .dataflow import Dataflow
 from .devices import check_devices
@@ -62,7 +62,9 @@ def from_tensorflow(
     of the prelude. The importer drops `Assert`, and inlines the functions of the graph's library.
     """
     if layout is not None and layout not in _LAYOUTS:
-        raise RelayError(f"the layout {layout!r} is none of {', '.join(_LAYOUTS)}")
+        raise RelayError(
+            f"the layout {layout!r} is not supported", help=[f"the layouts are {', '.join(_LAYOUTS)}"]
+        )
     options = dict(_OPTIONS)
     for key, value in (convert_config or {}).items():
         if key not in options:
@@ -76,7 +78,8 @@ def from_tensorflow(
     shapes = _shapes(shape)
     elements = Elements()
     for _ in range(_ATTEMPTS):
-        context = Context(model.name, "TensorFlow", convert_map)
+        static = f"from_tensorflow(…, shape={{…}}), or {SHAPE_OPTION}"
+        context = Context(model.name, "TensorFlow", convert_map, static)
         importer = Importer(context, functions, model.variables, shapes, layout or "NHWC", options, elements)
         _check(main, refs, importer)
         try:
@@ -89,7 +92,11 @@ def from_tensorflow(
             module = _finished(context, importer, main, model, results)
             used = {param.name_hint for param in module["main"].params}
             return module, {name: value for name, value in context.params.items() if name in used}
-    raise RelayError("the shapes of the elements of the graph's tensor arrays do not settle")
+    raise RelayError(
+        f"the element shapes of the graph's tensor arrays still change after {_ATTEMPTS} attempts to import "
+        "it",
+        help=["give the tensor arrays an `element_shape`"],
+    )
 
 
 def _finished(

@@ -55,7 +55,10 @@ class Checkpoint:
         if not is_supported(dtype):
             raise RelayError(f"the variable `{key}` has type {dtype}, which Relay does not have")
         if entry.slices:
-            raise RelayError(f"the variable `{key}` is stored in slices, which this importer does not read")
+            raise RelayError(
+                f"the variable `{key}` is stored in slices, which this importer does not read",
+                help=["create the variables without a partitioner, and save them again"],
+            )
         shape = static_extents(entry.shape)
         size = itemsize(dtype)
         for extent in shape:
@@ -88,7 +91,7 @@ class _Table:
     def entries(self) -> Iterator[tuple[bytes, bytes]]:
         """Return all keys with their values."""
         if len(self._data) < _FOOTER or int.from_bytes(self._data[-8:], "little") != _MAGIC:
-            raise ModelFileError(f"{self._path!r} is no index of a checkpoint, or it is truncated")
+            raise ModelFileError(f"{self._path!r} is not the index of a checkpoint, or it is truncated")
         footer = self._data[-_FOOTER:]
         _, position = self._handle(footer, 0)  # of the block of metadata, which is empty
         (start, size), _ = self._handle(footer, position)

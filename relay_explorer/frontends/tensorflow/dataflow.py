@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ...ir.show import counted
 from ..base.errors import ModelFileError
 from .graph import Graph, GraphNode, Ref
 
@@ -83,7 +84,11 @@ class Dataflow:
         for node in control:
             least, most = _OPERANDS[node.op]
             if not least <= len(node.inputs) <= most:
-                raise ModelFileError(f"`{node.name}` ({node.op}) has {len(node.inputs)} operands")
+                wanted = f"{least}" if most == least else f"{least:,} to {most:,}"
+                raise ModelFileError(
+                    f"`{node.name}` ({node.op}) has {counted(len(node.inputs), 'operand')}, but must have "
+                    f"{wanted}"
+                )
         if control:
             self._find_loops()
             self._find_conditionals()
@@ -131,7 +136,9 @@ class Dataflow:
         if not nexts:
             return  # the result of a conditional within the loop
         if len(nexts) != 1 or len(enters) != 1 or len(node.inputs) != 2:
-            raise ModelFileError(f"`{node.name}` joins other values than a loop's initial and next value")
+            raise ModelFileError(
+                f"`{node.name}` ({node.op}) must have one Enter and one NextIteration node as operands"
+            )
         frame.variables.append(LoopVariable(enters[0], node, nexts[0]))
         self.merges[node.name] = frame
 
@@ -144,7 +151,9 @@ class Dataflow:
                 variable.switches.append(node.name)
                 self.loop_switches.add(node.name)
                 return
-        raise ModelFileError(f"`{node.name}` tests the loop's condition for a value that is no variable")
+        raise ModelFileError(
+            f"`{node.name}` ({node.op}) uses the loop's condition, but its value is not a loop variable"
+        )
 
     def _exit(self, node: GraphNode, frame: Frame | None) -> Frame | None:
         source = node.inputs[0][0]
@@ -152,7 +161,9 @@ class Dataflow:
             if frame is not None and source in variable.switches:
                 self.exits[node.name] = (frame, number)
                 return frame.parent
-        raise ModelFileError(f"`{node.name}` (Exit) does not follow a variable of a loop")
+        raise ModelFileError(
+            f"`{node.name}` ({node.op}) must have the Switch node of a loop variable as its operand"
+        )
 
     # -- conditionals
 
@@ -189,7 +200,9 @@ class Dataflow:
                 branches = [node.inputs[order.index(branch)] for branch in range(len(order))]
                 self.choices[node.name] = (test, tuple(branches))
                 return guards - {(test, branch) for branch in order}
-        raise ModelFileError(f"`{node.name}` (Merge) does not join the branches of a conditional")
+        raise ModelFileError(
+            f"the operands of `{node.name}` ({node.op}) are not the results of a conditional's branches"
+        )
 
     def group(self, merge: str) -> list[str]:
         """Return the Merge nodes that become one `if` together with `merge`: those of the same predicate that
@@ -258,7 +271,7 @@ def ordered(graph: Graph) -> list[str]:
                 cycle = cycle[cycle.index(source) :]
                 shown = " → ".join(f"`{step}`" for step in [*reversed(cycle[:8]), cycle[0]])
                 raise ModelFileError(
-                    f"{graph.label} has a cycle without a NextIteration node, which is no loop: {shown}"
+                    f"{graph.label} has a cycle without a NextIteration node, so it is not a loop: {shown}"
                 )
     return order
 

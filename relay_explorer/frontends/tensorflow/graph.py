@@ -153,7 +153,7 @@ def function_graph(proto: Anything) -> Graph:
     results = []
     for arg in proto.signature.output_arg:
         if arg.name not in proto.ret:
-            raise ModelFileError(f"the function `{name}` does not say what its result `{arg.name}` is")
+            raise ModelFileError(f"the function `{name}` does not define its result `{arg.name}`")
         results.append(ref(proto.ret[arg.name]))
     return Graph(name, nodes, args, results)
 

@@ -13,7 +13,7 @@ from ...ir.ndarray import NDArray, is_supported
 from ...ir.types import TensorType
 from ..base.axes import normal_axis
 from ..base.context import Context, Converter, Results
-from ..base.errors import ModelFileError
+from ..base.errors import DynamicShapeError, ModelFileError
 from ..base.source import Node
 from .dataflow import ENTER, EXIT, MERGE, Dataflow, Frame, same_value
 from .graph import GraphNode, Ref, function_graph
@@ -77,7 +77,7 @@ class Importer:
         """Return the NumPy array that is an expression's value, which must be known at compile time."""
         value = self.value(expr)
         if value is None:
-            raise RelayError(f"{what} must be a constant here; Relay cannot compute it at run time")
+            raise DynamicShapeError(f"{what} must be known at compile time, but the model computes it")
         return value
 
     def ints(self, expr: Expr, what: str) -> list[int]:
@@ -187,7 +187,7 @@ class Importer:
             frame, number = scope.dataflow.exits[node.name]
             if frame not in scope.loops:
                 if frame in scope.running:
-                    raise ModelFileError(f"the loop `{frame.name}` needs its own result")
+                    raise ModelFileError(f"the loop `{frame.name}` depends on its own result")
                 scope.running.add(frame)
                 scope.loops[frame] = self._apply(scope, node, [], partial(self._loop, scope, frame))
             scope.values[node.name, 0] = scope.loops[frame][number]
@@ -296,7 +296,10 @@ class Importer:
         """Convert a constant: weights become parameters of `@main`, small ones stay in the program."""
         value = node.attrs.get("value")
         if not isinstance(value, NDArray):
-            raise RelayError("a constant of this type cannot be imported, because Relay has no such type")
+            raise RelayError(
+                f"a constant of type {node.attrs.get('dtype', 'unknown')} cannot be imported, because Relay "
+                "has no such type"
+            )
         count = 1
         for extent in value.shape:
             count *= extent
@@ -337,7 +340,7 @@ class Importer:
 def bounded(count: int, what: str, most: int = MOST_RESULTS) -> int:
     """Return a number that says how much the importer has to make; raise a RelayError if it is absurd."""
     if not 0 <= count <= most:
-        raise RelayError(f"{what} would be {count:,}, and at most {most:,} are supported")
+        raise RelayError(f"{what} would be {count:,}, but must be from 0 to {most:,}")
     return count
 
 

@@ -83,7 +83,7 @@ def selected(
 
     if len(branches) > _MOST_BRANCHES:
         raise RelayError(
-            f"a choice has {len(branches):,} branches, and at most {_MOST_BRANCHES} are supported"
+            f"a conditional has {len(branches):,} branches, but at most {_MOST_BRANCHES} are supported"
         )
 
     def from_branch(position: int) -> Sequence[Expr]:

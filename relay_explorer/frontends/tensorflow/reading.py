@@ -40,7 +40,7 @@ def read(source: Anything) -> Model:
     if hasattr(source, "as_graph_def"):
         return read(source.as_graph_def())
     raise RelayError(
-        f"a {type(source).__name__} is no model of TensorFlow",
+        f"a {type(source).__name__} is not a TensorFlow model",
         help=[
             "give a GraphDef, its bytes, the path of a .pb file, the folder of a SavedModel, or a "
             "concrete function"
@@ -65,7 +65,9 @@ def _from_path(path: str) -> Model:
         raise ModelFileError(f"there is no file or folder {path!r}")
     size = os.path.getsize(path)
     if size > MOST_BYTES:
-        raise ModelFileError(f"{path!r} has {size:,} bytes, and a protobuf message at most {MOST_BYTES:,}")
+        raise ModelFileError(
+            f"{path!r} has {size:,} bytes, but a protobuf message has at most {MOST_BYTES:,}"
+        )
     with open(path, "rb") as file:
         data = file.read()
     if os.path.basename(path) == "saved_model.pb":

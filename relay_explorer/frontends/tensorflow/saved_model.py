@@ -32,7 +32,7 @@ def read_saved_model(folder: str) -> SavedModel:
     """Read the SavedModel in a folder: the graph for serving, with its default signature."""
     path = os.path.join(folder, "saved_model.pb")
     if not os.path.isfile(path):
-        raise ModelFileError(f"{folder!r} is no SavedModel: it has no file saved_model.pb")
+        raise ModelFileError(f"{folder!r} is not a SavedModel: it has no file saved_model.pb")
     if os.path.getsize(path) > MOST_BYTES:
         raise ModelFileError(f"{path!r} exceeds {MOST_BYTES:,} bytes, the most that a protobuf message has")
     with open(path, "rb") as file:

@@ -79,7 +79,7 @@ class Elements:
         """Return the array of the parts of a tensor along its first axis, as elements of shape `part`."""
         type_ = self.importer.context.tensor(tensor)
         if not type_.shape:
-            raise RelayError("a scalar has no parts to put into an array")
+            raise RelayError("a scalar cannot be unstacked into a tensor array")
         first = type_.shape[0] if isinstance(type_.shape[0], int) else Any()
         shape = (first, *(general(type_.shape[1:]) if part is None else part))
         ops = self._ops(type_.dtype, shape)
@@ -177,7 +177,7 @@ class Elements:
         ops = self._settled(array)
         shape = list(ops.shape)
         if not shape:
-            raise RelayError("scalars cannot be concatenated")
+            raise RelayError("a tensor array of scalars cannot be concatenated")
         if isinstance(shape[0], int):  # all have the same number of rows
             return relay.reshape(self.stack(array), [-1, *_reshaped(shape[1:])])
         ops.define_tensor_array_concat()
@@ -206,7 +206,7 @@ class Elements:
             header = element.func if isinstance(element, TypeCall) else element
             if isinstance(header, GlobalTypeVar) and header.name_hint in self._slots:
                 return self._slots[header.name_hint]
-        raise RelayError(f"an array of tensors is expected here, not a value of type {type_}")
+        raise RelayError(f"a tensor array is required here, but the value has type {type_}")
 
     def _fits(self, slot: Slot, shape: Shape) -> bool:
         """Whether tensors of `shape` may be written to such arrays; if not, widen their records."""

@@ -53,7 +53,7 @@ def shape_of(proto: Anything) -> Shape | None:
     if proto.unknown_rank:
         return None
     if len(proto.dim) > _MOST_AXES:
-        raise ModelFileError(f"a shape has {len(proto.dim):,} axes, and TensorFlow allows {_MOST_AXES}")
+        raise ModelFileError(f"a shape has {len(proto.dim):,} axes, but TensorFlow allows {_MOST_AXES}")
     return tuple([Any() if dim.size < 0 else int(dim.size) for dim in proto.dim])
 
 
@@ -114,9 +114,9 @@ def strings_of(proto: Anything) -> list[bytes]:
 def static_extents(shape: Anything) -> tuple[int, ...]:
     """Return the shape of a tensor in a file, which must be known and of a reasonable size."""
     if shape.unknown_rank or any(dim.size < 0 for dim in shape.dim):
-        raise ModelFileError("a tensor in the file has no definite shape")
+        raise ModelFileError("a tensor in the file has a shape of unknown rank or a negative extent")
     if len(shape.dim) > _MOST_AXES:
-        raise ModelFileError(f"a tensor has {len(shape.dim):,} axes, and TensorFlow allows {_MOST_AXES}")
+        raise ModelFileError(f"a tensor has {len(shape.dim):,} axes, but TensorFlow allows {_MOST_AXES}")
     extents = tuple([int(dim.size) for dim in shape.dim])
     if _count(extents) * 16 > MOST_BYTES:
         raise ModelFileError(f"a tensor of shape {extents} exceeds {MOST_BYTES >> 30} GiB")

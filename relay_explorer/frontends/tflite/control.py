@@ -79,7 +79,7 @@ def _var_handle(op: Operation) -> Expr:
 def _variable(op: Operation) -> str:
     name = op.frame.handles.get(op.operator.inputs[0])
     if name is None:
-        raise RelayError("a variable that a loop or a branch receives cannot be imported")
+        raise RelayError("a variable that is passed to a loop or a conditional cannot be imported")
     return name
 
 

@@ -37,14 +37,14 @@ def _is_quantized(op: Operation, weight: int, data: int) -> bool:
     if whole and "float" in op.dtype(data):
         raise RelayError(
             f"{op.name} has weights of {op.dtype(weight)} and data of {op.dtype(data)}: TensorFlow Lite "
-            "quantizes the data anew in every run (dynamic range quantization), which cannot be imported",
+            "quantizes the data in every run (dynamic range quantization), which cannot be imported",
             help=[
                 "convert the model with float16 weights, or with a representative_dataset, which quantizes "
                 "the data too"
             ],
         )
     if whole and (op.tensor(data).quantization is None or op.tensor(weight).quantization is None):
-        raise RelayError(f"{op.name} has integers without scales")
+        raise RelayError(f"{op.name} has integer operands without quantization parameters")
     return whole
 
 
@@ -71,7 +71,7 @@ def _linear(
     assert of_data is not None
     assert of_weight is not None
     if len(set(of_weight.zero_point)) > 1:
-        raise RelayError("weights whose channels have different zero points cannot be imported")
+        raise RelayError(f"{op.name} with different zero points for the weight's channels cannot be imported")
     weights = relay.cast(arranged, wide)
     if of_weight.zero_point[0]:
         weights = relay.subtract(weights, const(of_weight.zero_point[0], wide))
@@ -90,7 +90,7 @@ def _strides(op: Operation) -> tuple[int, int]:
 def _positive(op: Operation, name: str) -> int:
     value = int(op.attr(name, 1))
     if value < 1:
-        raise RelayError(f"`{name}` is {value}; it must be positive")
+        raise RelayError(f"`{name}` must be positive, not {value}")
     return value
 
 
@@ -137,7 +137,10 @@ def _depthwise_conv_2d(op: Operation) -> Expr:
     _, height, width, outputs = op.extents(1, (0, 1, 2, 3))
     (channels,) = op.extents(0, (3,))
     if channels < 1 or outputs % channels:
-        raise RelayError(f"a depthwise convolution of {channels} channels cannot have {outputs} outputs")
+        raise RelayError(
+            f"the output channels of a depthwise convolution, {outputs}, must be a multiple of its input "
+            f"channels, {channels}"
+        )
     strides, dilation = _strides(op), _dilation(op)
     padding = _padding(op, 0, (height, width), strides, dilation)
     layout = "HWOI" if channels > 1 else "HWIO"  # with one channel it is an ordinary convolution

@@ -22,7 +22,7 @@ def _rank(op: Operation) -> Expr:
 def _fill(op: Operation) -> Expr:
     sizes = op.sizes(0, "the shape")
     if isinstance(sizes, tuple) and any(size < 0 for size in sizes):
-        raise RelayError(f"a tensor cannot have the shape {list(sizes)}")
+        raise RelayError(f"the extents of FILL must not be negative, but the shape is {list(sizes)}")
     return relay.full(op[1], sizes, op.dtype(1))
 
 

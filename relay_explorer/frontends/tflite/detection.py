@@ -12,6 +12,8 @@ from ..base.errors import ModelFileError
 from ..base.require import require
 from .operation import Operation, converter
 
+_MOST_BOXES = 1 << 20
+
 
 def _custom_options(op: Operation) -> dict[str, Any]:
     """Return the options of a custom operator, a FlexBuffer map of numbers."""
@@ -47,19 +49,25 @@ def _detection_postprocess(op: Operation) -> Results:
         scales = [float(options[f"{name}_scale"]) for name in ("y", "x", "h", "w")]
     except KeyError as error:
         raise ModelFileError(f"TFLite_Detection_PostProcess has no option {error}") from error
-    if not 0 < most <= 1 << 20 or not 0 < classes <= 1 << 20 or 0.0 in scales:
-        raise ModelFileError(f"TFLite_Detection_PostProcess has the options {options}")
+    for name, count in (("max_detections", most), ("num_classes", classes)):
+        if not 0 < count <= _MOST_BOXES:
+            raise ModelFileError(f"{name} must be from 1 to {_MOST_BOXES:,}, not {count}")
+    if 0.0 in scales:
+        raise ModelFileError(f"y_scale, x_scale, h_scale and w_scale must not be 0, but are {scales}")
     corners = _decoded(op[0], op[2], scales)
     count, columns = op.extents(1, (1, 2))
     if columns < classes:
-        raise RelayError(f"there are scores of {columns} classes, but num_classes is {classes}")
+        raise RelayError(f"num_classes is {classes}, but there are scores for only {columns} classes")
     if options.get("use_regular_nms", False):
         return relay.vision.regular_non_max_suppression(
             corners, op[1], max_detections_per_class=int(options.get("detections_per_class", 100)),
             max_detections=most, num_classes=classes, iou_threshold=overlap, score_threshold=least,
         )  # fmt: skip
     if int(options.get("max_classes_per_detection", 1)) != 1:
-        raise RelayError("TFLite_Detection_PostProcess with several classes per detection cannot be imported")
+        raise RelayError(
+            "TFLite_Detection_PostProcess with use_regular_nms=False can be imported only with "
+            "max_classes_per_detection=1"
+        )
     scores = relay.strided_slice(op[1], [columns - classes], [columns], axes=[2])
     best = relay.max(scores, [2], keepdims=True)
     kind = relay.cast(relay.argmax(scores, 2, keepdims=True), "float32")
@@ -106,13 +114,13 @@ def _decoded(encoded: Expr, anchors: Expr, scales: list[float]) -> Expr:
 @converter("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5")
 def _non_max_suppression(op: Operation) -> Results:
     """Return the indices of the selected boxes, filled up with zeros, their scores (V5) and their number."""
-    (most,) = op.ints(2, "the greatest number of boxes")
-    overlap, least = op.number(3, "the overlap"), op.number(4, "the least score")
+    (most,) = op.ints(2, "max_output_size")
+    overlap, least = op.number(3, "iou_threshold"), op.number(4, "score_threshold")
     if op.name == "NON_MAX_SUPPRESSION_V5" and op.number(5, "soft_nms_sigma") != 0.0:
-        raise RelayError("soft non-maximum suppression cannot be imported")
+        raise RelayError(f"{op.name} with a soft_nms_sigma other than 0 cannot be imported")
     (count,) = op.extents(0, (0,))
-    if not 0 <= most <= 1 << 20:
-        raise ModelFileError(f"the greatest number of boxes is {most}")
+    if not 0 <= most <= _MOST_BOXES:
+        raise ModelFileError(f"max_output_size must be from 0 to {_MOST_BOXES:,}, not {most}")
     boxes = relay.concatenate([relay.expand_dims(op[1], 1), op[0]], 1)
     boxes = relay.expand_dims(boxes, 0)
     valid, candidates, indices = relay.vision.get_valid_counts(boxes, least, id_index=-1, score_index=0)

@@ -174,7 +174,9 @@ def _fake_quant(op: Operation) -> Expr:
     first = 1 if op.attr("narrow_range", False) else 0
     last = 2**bits - 1
     if not low <= 0 <= high or low == high or not 2 <= bits <= 16:
-        raise RelayError(f"the range [{low}, {high}] of {bits} bits cannot be quantized")
+        raise RelayError(
+            f"FAKE_QUANT requires min ≤ 0 ≤ max, min < max and 2 to 16 num_bits, not {low}, {high} and {bits}"
+        )
     scale = (high - low) / (last - first)
     zero = min(max(first - low / scale, first), last)
     zero = math.floor(zero + 0.5)

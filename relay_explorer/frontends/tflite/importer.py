@@ -10,12 +10,13 @@ from ...ir.errors import RelayError
 from ...ir.expr import Constant, Expr, Function, Tuple
 from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
+from ...ir.show import counted
 from ...ir.types import Any as Unknown
 from ...ir.types import Dim, TensorType
 from ...ops import namespaces as relay
 from ..base.context import Context, Results, results_of
 from ..base.context import Converter as UserConverter
-from ..base.errors import ModelFileError, check_supported
+from ..base.errors import SHAPE_OPTION, ModelFileError, check_supported
 from ..base.names import unused
 from ..base.source import Node
 from .old_converter import ExprTable, OperatorConverter
@@ -56,7 +57,8 @@ def from_tflite(
     """
     contents = read(model)
     name = Path(model).name if isinstance(model, (str, Path)) else contents.subgraphs[0].name
-    context = Context(name, "TFLite", convert_map)
+    static = f"from_tflite(…, shape_dict={{…}}), or {SHAPE_OPTION}"
+    context = Context(name, "TFLite", convert_map, static)
     importer = Importer(contents, context, op_converter)
     importer.check()
     return importer.main(dict(shape_dict or {}), dict(dtype_dict or {})), context.params
@@ -89,8 +91,15 @@ class Frame:
         if (
             tensor.is_variable or 0 in tensor.shape
         ):  # a state is zero at first; an empty constant has no bytes
-            if -1 in tensor.shape or tensor.dtype in OUTSIDE_RELAY:
-                raise RelayError(f"the state `{tensor.name}` has no static shape")
+            if tensor.dtype in OUTSIDE_RELAY:
+                raise RelayError(
+                    f"the state `{tensor.name}` has type {tensor.dtype}, which Relay does not have"
+                )
+            if -1 in tensor.shape:
+                raise RelayError(
+                    f"the state `{tensor.name}` must have a static shape, not {list(tensor.shape)}",
+                    help=["convert the model again with inputs of static shape"],
+                )
             zero = tensor.quantization.zero_point[0] if tensor.quantization and tensor.dtype in RANGES else 0
             if zero:
                 return relay.full(_scalar(zero, tensor.dtype), tensor.shape, tensor.dtype)
@@ -180,7 +189,9 @@ class Importer:
         for index in graph.inputs:
             tensor = graph.tensors[index]
             if tensor.dtype in OUTSIDE_RELAY:
-                raise RelayError(f"the input `{tensor.name}` has type {tensor.dtype}, which Relay has not")
+                raise RelayError(
+                    f"the input `{tensor.name}` has type {tensor.dtype}, which Relay does not have"
+                )
             shape = shapes.get(tensor.name)
             if shape is None:
                 shape = [Unknown() if extent == -1 else extent for extent in tensor.shape]
@@ -205,8 +216,8 @@ class Importer:
             frame = Frame(self, number, scope)
             if len(args) != len(frame.graph.inputs):
                 raise ModelFileError(
-                    f"subgraph `{frame.graph.name}` has {len(frame.graph.inputs)} inputs, but is given "
-                    f"{len(args)}"
+                    f"subgraph `{frame.graph.name}` has {counted(len(frame.graph.inputs), 'input')}, but is "
+                    f"called with {len(args)}"
                 )
             frame.exprs.update(zip(frame.graph.inputs, args))
             for operator in frame.graph.operators:
@@ -219,8 +230,8 @@ class Importer:
         self._left -= 1
         if self._left < 0:
             raise ModelFileError(
-                "the subgraphs of loops and branches contain one another so often that the program would "
-                f"have more than {_EXPANSION} times the model's operators"
+                "the subgraphs of the model's loops and conditionals expand to more than "
+                f"{_EXPANSION} times its operators"
             )
         node = self._node(frame.graph, operator, frame.scope)
         inputs: list[Expr] = []

@@ -20,7 +20,7 @@ def _checked_indices(op: Operation, index: int, extent: object) -> Expr:
         low, high = int(values.min()), int(values.max())
         if low < 0 or high >= extent:
             raise RelayError(
-                f"index {low if low < 0 else high} does not exist: the axis has {extent} elements"
+                f"index {low if low < 0 else high} is out of range for an axis of {extent} elements"
             )
     return op.stored(index)
 

@@ -10,6 +10,7 @@ from ...ir.expr import Expr
 from ...ir.types import Dim
 from ...ops import namespaces as relay
 from ..base.context import Context, Results
+from ..base.errors import DynamicShapeError
 from .quantization import dequantized
 from .reader import Operator, Tensor
 
@@ -112,14 +113,16 @@ class Operation:
             known = self.context.known(self.stored(index))
             if known is not None and all(isinstance(element, int) for element in known):
                 return tuple([element for element in known if isinstance(element, int)])
-            raise RelayError(f"{role} must be known at compile time, but the model computes it")
+            raise DynamicShapeError(f"{role} must be known at compile time, but the model computes it")
         return tuple([int(value) for value in values.reshape(-1)])
 
     def number(self, index: int, role: str) -> float:
         """Return a scalar operand, which must be known at compile time."""
         values = self.values(index)
-        if values is None or values.size != 1:
-            raise RelayError(f"{role} must be a number that is known at compile time")
+        if values is None:
+            raise DynamicShapeError(f"{role} must be a number that is known at compile time")
+        if values.size != 1:
+            raise RelayError(f"{role} must be a single number, not {values.size}")
         return float(values.reshape(-1)[0])
 
     def sizes(self, index: int, role: str) -> tuple[int, ...] | Expr:
@@ -146,10 +149,9 @@ class Operation:
         for axis in axes:
             extent = shape[axis]
             if not isinstance(extent, int):
-                raise RelayError(
-                    f"axis {axis} of operand {index} must be known at compile time here; its type is "
-                    f"{self.context.type(self.stored(index))}",
-                    help=["give its shape in shape_dict"],
+                raise DynamicShapeError(
+                    f"the extent of axis {axis} of operand {index} must be known at compile time, but its "
+                    f"type is {self.context.type(self.stored(index))}"
                 )
             result.append(extent)
         return tuple(result)

@@ -81,7 +81,7 @@ def _nearest_by_centers(op: Operation, x: Expr, size: tuple[int, ...]) -> Expr:
     for axis, extent, wanted in zip((1, 2), op.extents(0, (1, 2)), size):
         scale = np.float32(extent / max(wanted, 1))
         if wanted > 1 << 24:
-            raise RelayError(f"an image cannot be resized to {wanted} elements")
+            raise RelayError(f"the resized extents must be at most {1 << 24:,}, not {wanted:,}")
         index = np.floor((np.arange(wanted, dtype=np.float32) + np.float32(0.5)) * scale)
         x = relay.take(x, const(np.clip(index, 0, extent - 1).astype(np.int32)), axis)
     return x

@@ -104,7 +104,7 @@ def read(model: object) -> Model:
     schema = require("tflite", "tflite")
     contents = _contents(model)
     if len(contents) > _LARGEST_FILE:
-        raise ModelFileError(f"the model has {len(contents)} bytes; at most {_LARGEST_FILE} are read")
+        raise ModelFileError(f"the model has {len(contents):,} bytes; at most {_LARGEST_FILE:,} are read")
     if len(contents) < 8 or bytes(contents[4:8]) != b"TFL3":
         raise ModelFileError(
             "this is not a TFLite model: its bytes 4 to 8 are not `TFL3`",
@@ -125,7 +125,7 @@ def _contents(model: object) -> bytes | bytearray:
         try:
             size = path.stat().st_size
             if size > _LARGEST_FILE:
-                raise ModelFileError(f"{path} has {size} bytes; at most {_LARGEST_FILE} are read")
+                raise ModelFileError(f"{path} has {size:,} bytes; at most {_LARGEST_FILE:,} are read")
             return path.read_bytes()
         except OSError as error:
             raise ModelFileError(f"the model cannot be read: {error}") from error
@@ -187,7 +187,10 @@ class _Reader:
         builtin = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
         name = self.op_names.get(builtin)
         if name is None:
-            raise ModelFileError(f"the file uses operator code {builtin}, which the tflite package lacks")
+            raise ModelFileError(
+                f"the file uses operator code {builtin}, which the installed tflite package does not know",
+                help=["upgrade the package: pip install --upgrade tflite"],
+            )
         if name == "CUSTOM":
             name = _text(code.CustomCode()) or "CUSTOM"
         return name, int(code.Version())
@@ -231,7 +234,10 @@ class _Reader:
         if len(signature) != len(shape):
             signature = shape
         if len(shape) > _LARGEST_RANK or any(extent < -1 for extent in signature):
-            raise ModelFileError(f"tensor `{name}` has the shape {list(shape)}")
+            raise ModelFileError(
+                f"tensor `{name}` must have at most {_LARGEST_RANK} axes, none of negative extent but -1 "
+                f"for a dynamic one, but its shape is {list(shape[: _LARGEST_RANK + 1])}"
+            )
         where = tensor.Buffer()
         if not 0 <= where < len(buffers):
             raise ModelFileError(
@@ -278,7 +284,8 @@ class _Reader:
             if not any(scale):
                 return None  # what the converter writes for a tensor without quantization
             raise ModelFileError(
-                f"tensor `{name}` has {len(scale)} scales, {len(zero)} zero points; scales must be positive"
+                f"tensor `{name}` must have positive scales and as many zero points, but has {len(scale)} "
+                f"scales and {len(zero)} zero points"
             )
         if len(scale) > 1 and not 0 <= axis < rank:
             raise ModelFileError(f"tensor `{name}` is quantized along axis {axis}; it has {rank} axes")

@@ -17,9 +17,12 @@ def _float_only(op: Operation) -> None:
         if op.has(index) and op.dtype(index) != "float32":
             raise RelayError(
                 f"{op.name} with operands of {op.dtype(index)} cannot be imported: its kernel rounds "
-                "intermediate results in its own manner",
+                "intermediate results, and none of the operators of Relay does that in the same way",
                 help=["convert the model without quantization, or unroll the layer (`unroll=True`)"],
             )
+
+
+_GATES = ("input", "forget", "cell", "output")
 
 
 class _Lstm:
@@ -44,7 +47,7 @@ class _Lstm:
         """Return the sum of a gate before its activation function; `c` is what a peephole sees."""
         kernel, recurrent = self.kernels[place], self.recurrent[place]
         if kernel is None or recurrent is None:
-            raise RelayError("an LSTM lacks weights")
+            raise RelayError(f"{self.op.name} has no weights for its {_GATES[place]} gate")
         total = relay.add(relay.nn.dense(x, kernel), relay.nn.dense(h, recurrent))
         hole = self.peepholes[{0: 0, 1: 1, 3: 2}[place]] if place != 2 else None
         if hole is not None and c is not None:

@@ -8,6 +8,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
 from ..base.axes import normal_axis
+from ..base.errors import DynamicShapeError
 from .operation import Operation, converter
 
 _REDUCTIONS: dict[str, Callable[..., Expr]] = {
@@ -49,7 +50,7 @@ def _cumsum(op: Operation) -> Expr:
 def _segment_sum(op: Operation) -> Expr:
     ids = op.values(1)
     if ids is None:
-        raise RelayError("the segments of SEGMENT_SUM must be known at compile time")
+        raise DynamicShapeError("the segment ids of SEGMENT_SUM must be known at compile time")
     count = int(ids.max()) + 1 if ids.size else 0
     return _into_segments(op, count, "add")
 
@@ -69,7 +70,7 @@ def _unsorted_segment(op: Operation) -> Expr:
 def _into_segments(op: Operation, count: int, how: str) -> Expr:
     shape, dtype = op.context.static_shape(op[0]), op.context.dtype(op[0])
     if count < 0:
-        raise RelayError(f"the number of segments is {count}")
+        raise RelayError(f"the number of segments must not be negative, but is {count}")
     base = relay.full(const(_neutral(how, dtype), dtype), (count, *shape[op.rank(1) :]), dtype)
     return relay.scatter_nd(base, relay.expand_dims(op.stored(1), 0), op[0], how)
 

@@ -17,7 +17,9 @@ def reshaped(op: Operation, x: Expr, sizes: Sequence[int] | Expr) -> Expr:
     if isinstance(sizes, Expr):
         return relay.reshape(x, relay.cast(sizes, "int64"), allowzero=True)
     if any(size < -1 for size in sizes) or list(sizes).count(-1) > 1:
-        raise RelayError(f"a tensor cannot be reshaped to {list(sizes)}")
+        raise RelayError(
+            f"the shape {list(sizes)} is invalid: one extent can be -1, and no other may be negative"
+        )
     return relay.reshape(x, tuple(sizes), allowzero=0 in sizes)
 
 
@@ -96,7 +98,10 @@ def _split_v(op: Operation) -> Results:
         (extent,) = op.extents(0, (axis,))
         sizes[sizes.index(-1)] = extent - sum(size for size in sizes if size != -1)
     if any(size < 0 for size in sizes) or len(sizes) != len(op.operator.outputs):
-        raise RelayError(f"a tensor cannot be split into parts of the sizes {sizes}")
+        raise RelayError(
+            f"SPLIT_V requires a size that is not negative for each of its {len(op.operator.outputs)} "
+            f"outputs, not {sizes}"
+        )
     ends = [sum(sizes[: place + 1]) for place in range(len(sizes) - 1)]
     return _parts(op, 0, tuple(ends), axis) if ends else op[0]
 
@@ -130,7 +135,7 @@ def _pad(op: Operation) -> Expr:
 def _pairs(op: Operation, index: int, rank: int) -> list[tuple[int, int]]:
     flat = op.ints(index, "the padding")
     if len(flat) != 2 * rank:
-        raise RelayError(f"the padding has {len(flat)} elements; {rank} axes need {2 * rank}")
+        raise RelayError(f"the padding must have {2 * rank} elements for {rank} axes, not {len(flat)}")
     return list(zip(flat[::2], flat[1::2]))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base.errors import DynamicShapeError
 from .operation import Operation, converter
 
 _END = 2**31 - 1
@@ -20,7 +21,10 @@ def _slice(op: Operation) -> Expr:
     ends: list[int | None] = []
     for start, count in zip(begins, sizes):
         if (start or 0) < 0 or (count or 0) < -1:
-            raise RelayError(f"the slice from {begins} of the sizes {sizes} is invalid")
+            raise RelayError(
+                f"SLICE requires begins that are not negative and sizes of at least -1, not {begins} and "
+                f"{sizes}"
+            )
         if count == -1:
             ends.append(_END)
         else:
@@ -44,7 +48,7 @@ def _elements(op: Operation, index: int, count: int) -> list[int | None]:
     else:
         elements = [None] * count
     if len(elements) != count:
-        raise RelayError(f"the bounds of a slice have {len(elements)} elements; {count} are expected")
+        raise RelayError(f"the bounds of a slice must have {count} elements, not {len(elements)}")
     return elements
 
 
@@ -87,7 +91,7 @@ def _strided_slice(op: Operation) -> Expr:
     rank, count = op.rank(0), len(strides)
     begins, ends = _elements(op, 1, count), _elements(op, 2, count)
     if 0 in strides:
-        raise RelayError("a stride of a slice is zero")
+        raise RelayError("the strides of a slice must not be 0")
     if op.attr("offset", False):
         raise RelayError("STRIDED_SLICE with the option `offset` cannot be imported")
 
@@ -97,7 +101,10 @@ def _strided_slice(op: Operation) -> Expr:
     ellipses = [place for place in range(count) if has("ellipsis", place)]
     chosen = [place for place in range(count) if not has("new_axis", place) and place not in ellipses]
     if len(chosen) > rank or len(ellipses) > 1:
-        raise RelayError(f"a slice with {len(chosen)} indices, {len(ellipses)} ellipses of {rank} axes")
+        raise RelayError(
+            f"a slice of a tensor with {rank} axes has {len(chosen)} indices and {len(ellipses)} ellipses; "
+            f"at most {rank} and 1 are allowed"
+        )
     indices: list[_Index] = []
     result: list[int | None] = []  # the axes of the result; None is a new one
     axis = 0
@@ -135,7 +142,7 @@ def _check_exists(op: Operation, index: _Index) -> None:
     extent = op.shape(0)[index.axis]
     start = index.start
     if index.shrinks and isinstance(extent, int) and start is not None and not -extent <= start < extent:
-        raise RelayError(f"index {start} does not exist: axis {index.axis} has {extent} elements")
+        raise RelayError(f"index {start} is out of range for axis {index.axis} of {extent} elements")
 
 
 def _sliced(op: Operation, x: Expr, indices: list[_Index]) -> Expr:
@@ -144,7 +151,7 @@ def _sliced(op: Operation, x: Expr, indices: list[_Index]) -> Expr:
         steps, axes = [index.step for index in indices], [index.axis for index in indices]
         return relay.strided_slice(x, _ints(firsts), _ints(lasts), steps, axes)
     if any(index.step < 0 for index in indices):
-        raise RelayError("a slice whose bounds the model computes must have positive strides")
+        raise DynamicShapeError("a slice whose bounds the model computes must have positive strides")
     by_axis = {index.axis: index for index in indices}
     shape = relay.shape_of(x, dtype="int64")
     begin_of, end_of = (relay.cast(op.stored(operand), "int64") for operand in (1, 2))
@@ -175,7 +182,7 @@ def _dynamic_update_slice(op: Operation) -> Expr:
     extents, sizes = op.extents(0, range(op.rank(0))), op.extents(1, range(op.rank(1)))
     start = op.values(2)
     if start is None:
-        raise RelayError("the start of DYNAMIC_UPDATE_SLICE must be known at compile time")
+        raise DynamicShapeError("the start of DYNAMIC_UPDATE_SLICE must be known at compile time")
     first = [
         min(max(int(value), 0), extent - size)
         for value, extent, size in zip(start.reshape(-1), extents, sizes)

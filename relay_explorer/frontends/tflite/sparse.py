@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ...ir.show import counted
 from ..base.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -40,9 +41,16 @@ def dense(
         count *= extent
     size = count * kind.itemsize
     if dtype == "int4" or not 0 <= size <= min(_LARGEST, max(_SMALL, _EXPANSION * raw.size)):
-        raise ModelFileError(f"the sparse tensor `{name}` of shape {list(shape)} cannot be expanded")
+        raise ModelFileError(
+            f"the sparse tensor `{name}` of shape {list(shape)} and type {dtype} cannot be made dense: it "
+            "is too large, or of type int4"
+        )
     if sorted(order) != list(range(len(shape) + len(block_map))) or len(levels) != len(order):
-        raise ModelFileError(f"the sparse tensor `{name}` has the traversal order {list(order)}")
+        raise ModelFileError(
+            f"the traversal order of the sparse tensor `{name}` must be a permutation of its "
+            f"{len(shape) + len(block_map)} dimensions with a level for each, not {list(order)} with "
+            f"{counted(len(levels), 'level')}"
+        )
 
     compressed = {
         place: (_indices(level, "Segments", vector), _indices(level, "Indices", vector))
@@ -56,7 +64,9 @@ def dense(
         if place not in compressed:
             size = int(level.DenseSize())
             if size < 0 or len(positions) * size > most:
-                raise ModelFileError(f"the sparse tensor `{name}` has more values than its shape")
+                raise ModelFileError(
+                    f"the levels of the sparse tensor `{name}` have more positions than values"
+                )
             parents = np.repeat(np.arange(len(positions)), size)
             indices = np.tile(np.arange(size), len(positions))
         else:
@@ -69,7 +79,9 @@ def dense(
         positions = positions[parents]
         positions[:, dimension] = indices
     if len(values) != len(positions):
-        raise ModelFileError(f"the sparse tensor `{name}` has {len(values)} values for {len(positions)}")
+        raise ModelFileError(
+            f"the sparse tensor `{name}` has {len(values)} values for {counted(len(positions), 'position')}"
+        )
     block = {dimension: len(shape) + place for place, dimension in enumerate(block_map)}
     sizes = {dim: int(level.DenseSize()) for dim, level in zip(order, levels) if dim >= len(shape)}
     coordinates = [

@@ -154,7 +154,10 @@ def _check(value: Any) -> None:
     import torch
 
     if isinstance(value, torch.Tensor) and value.device.type != "cpu":
-        raise RelayError(f"a tensor is on the device {value.device}; the backend takes tensors on the CPU")
+        raise RelayError(
+            f"a tensor is on the device {value.device}, but the backend takes only tensors on the CPU",
+            help=["move the model and its inputs to the CPU: model.cpu(), x.cpu()"],
+        )
 
 
 def _is_parameter(value: Any) -> bool:
@@ -237,12 +240,12 @@ def _difference(results: Sequence[Any], expected: Sequence[Any], tolerance: floa
     for index, (result, wanted) in enumerate(zip(results, expected, strict=True)):
         if not isinstance(wanted, torch.Tensor):
             if result != wanted:
-                return f"its result {index} is {result}, but PyTorch computes {wanted}"
+                return f"result {index} of the compiled graph is {result}, but PyTorch computes {wanted}"
             continue
         if result.shape != wanted.shape or result.dtype != wanted.dtype:
             return (
-                f"its result {index} has shape {tuple(result.shape)} and type {result.dtype}, but PyTorch "
-                f"computes {tuple(wanted.shape)} and {wanted.dtype}"
+                f"result {index} of the compiled graph has shape {tuple(result.shape)} and type "
+                f"{result.dtype}, but PyTorch computes {tuple(wanted.shape)} and {wanted.dtype}"
             )
         limit = tolerance if tolerance is not None else 5e-2 if wanted.dtype.itemsize == 2 else 1e-3
         if wanted.dtype.is_floating_point:
@@ -251,5 +254,5 @@ def _difference(results: Sequence[Any], expected: Sequence[Any], tolerance: floa
             close = torch.equal(result, wanted)
         if not close and wanted.numel():
             worst = (result.double() - wanted.double()).abs().max().item()
-            return f"its result {index} differs from PyTorch's by up to {worst:.3g}"
+            return f"result {index} of the compiled graph differs from PyTorch's by up to {worst:.3g}"
     return ""

@@ -37,7 +37,7 @@ def translated(
     convert_map: Mapping[str, Converter] | None,
 ) -> Translation:
     """Import a graph. `frozen` maps the indices of inputs that become constants to their tensors."""
-    importer = Importer("torch.compile", True, convert_map)
+    importer = Importer("torch.compile", True, convert_map, "torch.compile(…, dynamic=False)")
     importer.check(graph, "torch.compile")
     placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
     values: dict[int, Value] = {}
@@ -102,5 +102,5 @@ def _output(importer: Importer, value: Value, fx_value: Any, exprs: list[Expr]) 
     if value is None and hasattr(fake, "shape"):
         if all(isinstance(extent, int) for extent in fake.shape) and 0 in fake.shape:
             return "empty", (tuple(fake.shape), fake.dtype)
-        raise RelayError(f"the graph returns `{fx_value.name}`, a result that is not computed")
+        raise RelayError(f"the graph returns `{fx_value.name}`, which the importer does not compute")
     return "value", value

@@ -85,15 +85,19 @@ def _flat_call(signature: Mapping[str, Any]) -> dict[str, Any]:
     return {"fqn": "", "signature": {"inputs": [], "outputs": [], **specs}}
 
 
+class _PlacedError(RelayError):
+    """A node that is not admitted; the message says which."""
+
+
 def _mapping(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise RelayError(f"{what} is malformed")
+        raise RelayError(f"{what} is not a JSON object")
     return value
 
 
 def _sequence(value: Any, what: str) -> Sequence[Any]:
     if not isinstance(value, list):
-        raise RelayError(f"{what} is malformed")
+        raise RelayError(f"{what} is not a JSON array")
     return value
 
 
@@ -102,52 +106,68 @@ def _check_range(name: str, limits: Any) -> None:
     if not _SYMBOL.fullmatch(name):
         raise RelayError(f"the size `{name:.60}` has a name that torch.export does not give")
     if name[0] in "uz" and int(re.sub(r"\D", "", name) or 0) > 100_000:
-        raise RelayError(f"the size `{name:.60}` has a number that is too large")
+        raise RelayError(f"the number in the name of the size `{name:.60}` exceeds 100,000")
     for bound in bounds.values():
         if bound is not None and type(bound) is not int:
             raise RelayError(f"the bounds of the size `{name}` are not integers")
 
 
 def _specs(signature: Mapping[str, Any]) -> None:
-    for spec in _sequence(signature.get("input_specs"), "the signature"):
+    for spec in _sequence(signature.get("input_specs"), "`input_specs` of the signature"):
         if isinstance(spec, dict) and "custom_obj" in spec:
             raise RelayError("the program uses a custom object, which is stored as a pickle and not loaded")
-    _sequence(signature.get("output_specs"), "the signature")
+    _sequence(signature.get("output_specs"), "`output_specs` of the signature")
 
 
 def _graph(value: Any, depth: int) -> dict[str, Any]:
     """Return a graph with its nodes checked and their metadata reduced to strings that are only shown."""
     graph = _mapping(value, "a graph")
     if depth > _DEEPEST:
-        raise RelayError("graphs are nested too deeply")
+        raise RelayError(f"graphs are nested more than {_DEEPEST} deep")
     if graph.get("custom_obj_values"):
         raise RelayError("the program uses a custom object, which is stored as a pickle and not loaded")
     result = dict(graph)
     for key in ("tensor_values", "sym_int_values", "sym_bool_values", "sym_float_values"):
-        for name, described in _mapping(graph.get(key, {}), key).items():
+        for name, described in _mapping(graph.get(key, {}), f"`{key}` of a graph").items():
             check_name(name)
-            _sizes(described, 0)
+            _sizes(described, name[:60], 0)
     for key in ("inputs", "outputs"):
-        result[key] = [_argument(argument, depth) for argument in _sequence(graph.get(key), key)]
-    result["nodes"] = [_node(node, depth) for node in _sequence(graph.get("nodes"), "a graph")]
+        listed = _sequence(graph.get(key), f"`{key}` of a graph")
+        result[key] = [_argument(argument, f"an element of `{key}` of a graph", depth) for argument in listed]
+    nodes = _sequence(graph.get("nodes"), "`nodes` of a graph")
+    result["nodes"] = [_placed_node(node, number, depth) for number, node in enumerate(nodes)]
     return result
 
 
+def _placed_node(value: Any, number: int, depth: int) -> dict[str, Any]:
+    """Return a checked node; an error names it by its number and its target."""
+    try:
+        return _node(value, depth)
+    except _PlacedError:
+        raise  # a node of a subgraph
+    except RelayError as error:
+        target = value.get("target") if isinstance(value, dict) else None
+        shown = f" ({target.removeprefix('torch.ops.')[:80]})" if isinstance(target, str) else ""
+        place = f"node {number}{shown}{' of a subgraph' if depth else ''}"
+        raise _PlacedError(f"{place}: {error.message}") from error
+
+
 def _node(value: Any, depth: int) -> dict[str, Any]:
-    node = _mapping(value, "a node")
+    node = _mapping(value, "the node")
     result = dict(node)
     check_target(node.get("target"))
     if node.get("name") is not None:
         check_name(node["name"])
     inputs = []
-    for entry in _sequence(node.get("inputs"), "a node"):
+    for entry in _sequence(node.get("inputs"), "`inputs`"):
         argument = _mapping(entry, "an argument")
         if argument.get("name"):
             check_name(argument["name"])
-        inputs.append({**argument, "arg": _argument(argument.get("arg"), depth)})
+        inputs.append({**argument, "arg": _argument(argument.get("arg"), "an argument", depth)})
     result["inputs"] = inputs
-    result["outputs"] = [_argument(output, depth) for output in _sequence(node.get("outputs"), "a node")]
-    metadata = _mapping(node.get("metadata", {}), "a node")
+    outputs = _sequence(node.get("outputs"), "`outputs`")
+    result["outputs"] = [_argument(output, "an output", depth) for output in outputs]
+    metadata = _mapping(node.get("metadata", {}), "`metadata`")
     result["metadata"] = {
         key: metadata[key]
         for key in ("stack_trace", "nn_module_stack")
@@ -164,10 +184,10 @@ def _is_module_stack(text: str) -> bool:
     return all(entry.count(",") == 2 for entry in flat.split(";"))
 
 
-def _argument(value: Any, depth: int) -> dict[str, Any]:
-    argument = _mapping(value, "an argument")
+def _argument(value: Any, what: str, depth: int) -> dict[str, Any]:
+    argument = _mapping(value, what)
     if len(argument) != 1:
-        raise RelayError("an argument is malformed")
+        raise RelayError(f"{what} is malformed: it must have one entry, its kind, not {len(argument)}")
     ((kind, content),) = argument.items()
     if kind == "as_graph":
         graph = _mapping(content, "a graph")
@@ -176,7 +196,7 @@ def _argument(value: Any, depth: int) -> dict[str, Any]:
     if kind in ("as_custom_obj", "as_operator"):
         raise RelayError("the program refers to an object other than a tensor, which is not loaded")
     if kind == "as_string_to_argument":
-        return {kind: {k: _argument(v, depth + 1) for k, v in _mapping(content, "an argument").items()}}
+        return {kind: {k: _argument(v, what, depth + 1) for k, v in _mapping(content, what).items()}}
     if kind not in ("as_string", "as_strings"):
         _strings(content, kind)
     return argument
@@ -185,7 +205,7 @@ def _argument(value: Any, depth: int) -> dict[str, Any]:
 def _strings(value: Any, what: str, depth: int = 0) -> None:
     """Check every string in an argument or the signature: a name of a value, or of a parameter."""
     if depth > _DEEPEST:
-        raise RelayError(f"{what} is nested too deeply")
+        raise RelayError(f"{what} is nested more than {_DEEPEST} deep")
     if isinstance(value, dict):
         for key, part in value.items():
             if key in ("parameter_name", "buffer_name", "tensor_constant_name") and isinstance(part, str):
@@ -228,32 +248,35 @@ def check_target(target: Any) -> None:
             operator = getattr(operator, part, None) if part is not None else operator
         if isinstance(operator, (torch._ops.OpOverload, torch._ops.HigherOrderOperator)):
             return
-    raise RelayError(f"it calls {str(target)[:80]!r}, which is not an operator that PyTorch has registered")
+    raise RelayError(f"its target {str(target)[:80]!r} is not an operator that PyTorch has registered")
 
 
-def _sizes(value: Any, depth: int) -> None:
-    """Check the description of a tensor or of a symbolic size."""
+def _sizes(value: Any, name: str, depth: int) -> None:
+    """Check the description of a tensor or of a symbolic size, the value `name`."""
     if depth > _DEEPEST:
-        raise RelayError("the description of a tensor is nested too deeply")
+        raise RelayError(f"the description of the value `{name}` is nested more than {_DEEPEST} deep")
     if isinstance(value, dict):
         for key, part in value.items():
             if key == "expr_str":
                 check_size(part)
             else:
-                _sizes(part, depth + 1)
+                _sizes(part, name, depth + 1)
     elif isinstance(value, list):
         for part in value:
-            _sizes(part, depth + 1)
+            _sizes(part, name, depth + 1)
     elif type(value) is int and abs(value) >= _LARGEST:
-        raise RelayError("a tensor has an extent of more than 64 bits")
+        raise RelayError(f"the description of the value `{name}` contains a number of more than 64 bits")
     elif isinstance(value, str) and value not in ("cpu", "cuda", "meta", "mps", "xpu"):
-        raise RelayError(f"a tensor is described by {value[:60]!r}")
+        raise RelayError(
+            f"the description of the value `{name}` contains {value[:60]!r}, which torch.export does not "
+            "write"
+        )
 
 
 def check_size(text: Any) -> None:
     """Raise a RelayError unless `text` is arithmetic with sizes, in SymPy's notation."""
     if not isinstance(text, str) or len(text) > _LONGEST_SIZE:
-        raise RelayError("a symbolic size is malformed")
+        raise RelayError(f"a symbolic size is not a text of at most {_LONGEST_SIZE:,} characters")
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -11,6 +11,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr, Var
 from ...ops import namespaces as relay
 from ..aten import Scalar, Value
+from ..base.errors import DynamicShapeError
 from ..base.loops import conditional, while_loop
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _scanned(
 ) -> list[Value]:
     """Apply `step` to one slice of `xs` after another."""
     if not xs:
-        raise RelayError("a scan over no tensors has no number of iterations")
+        raise RelayError("scan and map require at least one tensor to iterate over")
     ctx, count = importer.aten, importer.aten.shape(xs[0])[0]
 
     def sliced(index: Expr) -> list[Value]:
@@ -150,7 +151,7 @@ def _scanned(
 
 def _static(shape: Sequence[Anything]) -> list[int]:
     if not all(isinstance(extent, int) for extent in shape):
-        raise RelayError("the results of one iteration must have static shapes")
+        raise DynamicShapeError("scan and map require that the results of an iteration have static shapes")
     return [int(extent) for extent in shape]
 
 

@@ -73,7 +73,7 @@ def from_exported_program(
             f"{_NAME} takes a torch.export.ExportedProgram or the path of a .pt2 file, not a "
             f"{type(program).__name__}"
         )
-    importer = Importer(name, freeze_params, convert_map)
+    importer = Importer(name, freeze_params, convert_map, "export the program again without dynamic_shapes")
     program = prepared(program, importer)
     importer.check(program.graph_module, _NAME)
     return _converted(importer, program)

@@ -46,8 +46,14 @@ def is_supported(name: str, overload: str) -> bool:
 class Importer:
     """The import of one exported program, or of one graph that `torch.compile` captured."""
 
-    def __init__(self, name: str, freeze: bool, convert_map: Mapping[str, Converter] | None = None) -> None:
-        self.context = Context(name, "PyTorch", convert_map)
+    def __init__(
+        self,
+        name: str,
+        freeze: bool,
+        convert_map: Mapping[str, Converter] | None = None,
+        static_shapes: str = "",
+    ) -> None:
+        self.context = Context(name, "PyTorch", convert_map, static_shapes)
         self.aten = Aten(self.context)
         self.symbols = Symbols(self.aten)
         self._freeze = freeze
@@ -137,7 +143,10 @@ class Importer:
                     returned = _replaced(fx_node.args[0], values)
                     return list(returned) if isinstance(returned, (list, tuple)) else [returned]
                 case _:
-                    raise RelayError(f"the graph has a node of kind `{fx_node.op}`: export the model again")
+                    raise RelayError(
+                        f"the graph has a node of the unknown kind `{fx_node.op}`",
+                        help=["export the model again"],
+                    )
         return []
 
     def _call(self, fx_node: Anything, values: dict[Anything, Value]) -> Value:
@@ -212,7 +221,7 @@ class Importer:
             for extent in self.aten.sizes(tensor):
                 total = compute(self.aten, "operator::mul", [total, extent])
             return total
-        raise RelayError("strides and offsets of tensors have no meaning in Relay, whose tensors are dense")
+        raise RelayError(f"{name} cannot be imported: Relay's tensors have no strides and no storage offset")
 
     # -- types
 
@@ -236,7 +245,7 @@ class Importer:
         dtype = element_type(fake.dtype)
         if not isinstance(type_, TensorType) or not _agree(type_, wanted, dtype):
             raise RelayError(
-                f"its result has type {type_}, but PyTorch computes a tensor of shape "
+                f"the result has type {type_}, but PyTorch computes a tensor of shape "
                 f"({', '.join(map(str, fake.shape))}) and type {dtype}"
             )
         shape = [b if isinstance(a, Any) else a for a, b in zip(type_.shape, wanted)]
@@ -267,7 +276,7 @@ def _replaced(argument: Anything, values: Mapping[Anything, Value]) -> Anything:
     if type(argument).__name__ == "Node" and hasattr(argument, "op"):
         return values[argument]
     if isinstance(argument, slice):
-        raise RelayError("a slice is not an argument of an operator")
+        raise RelayError("an operator has a slice as an argument, which Relay cannot represent")
     return argument
 
 

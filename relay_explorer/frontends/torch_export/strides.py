@@ -10,6 +10,7 @@ from ...ir.expr import Constant, Expr
 from ...ir.ndarray import NDArray
 from ...ops import namespaces as relay
 from ..aten import Aten
+from ..base.errors import DynamicShapeError
 
 _MOST = 1 << 22  # elements of a result, which is taken by an index for each
 
@@ -25,9 +26,13 @@ def as_strided(
 
     numbers = [*size, *stride, offset or 0, *described.shape, *described.stride()]
     if not all(isinstance(number, int) for number in numbers):
-        raise RelayError("as_strided cannot be imported for a tensor with dynamic axes")
-    if int(np.prod(size, dtype=object)) > _MOST:
-        raise RelayError("as_strided cannot be imported for so large a tensor")
+        raise DynamicShapeError(
+            "as_strided requires that its sizes and strides, and those of its operand, are known at compile "
+            "time"
+        )
+    elements = int(np.prod(size, dtype=object))
+    if elements > _MOST:
+        raise RelayError(f"as_strided with {elements:,} elements exceeds the limit of {_MOST:,}")
     order = _memory_order(described)
     flat = relay.reshape(relay.transpose(x, order) if order != tuple(range(len(order))) else x, (-1,))
     first = (offset or 0) - described.storage_offset()
@@ -38,7 +43,7 @@ def as_strided(
         index += (np.arange(extent) * step).reshape(shape)
     count = int(np.prod(described.shape))
     if index.size and not (index.min() >= 0 and index.max() < count):
-        raise RelayError("as_strided reads outside of its operand")
+        raise RelayError("as_strided reads elements outside its operand")
     if index.size == count and (index.reshape(-1) == np.arange(count)).all():
         return relay.reshape(flat, tuple(size))
     return relay.take(flat, Constant(NDArray.from_numpy(index)), axis=0)
@@ -51,6 +56,10 @@ def _memory_order(described: Any) -> tuple[int, ...]:
     expected = 1
     for axis in reversed([axis for axis in order if extents[axis] > 1]):
         if strides[axis] != expected:
-            raise RelayError("as_strided cannot be imported for a view of another tensor")
+            raise RelayError(
+                "as_strided cannot be imported for a tensor with gaps in memory, such as a slice of another "
+                "one",
+                help=["call contiguous() on the tensor first"],
+            )
         expected *= extents[axis]
     return tuple(order)

@@ -23,11 +23,18 @@ def data_of(tensor: Any) -> NDArray:
     import torch
 
     if tensor.layout != torch.strided:
-        raise RelayError(f"a tensor with the layout {tensor.layout} cannot be imported: make it dense")
+        raise RelayError(
+            f"a tensor with the layout {tensor.layout} cannot be imported",
+            help=["make it dense with tensor.to_dense()"],
+        )
     if tensor.is_quantized:
-        raise RelayError("a quantized tensor cannot be imported: import the model before it is quantized")
+        raise RelayError(
+            "a quantized tensor cannot be imported", help=["import the model before it is quantized"]
+        )
     if tensor.device.type == "meta":
-        raise RelayError("a tensor on the device `meta` has no data: load the model's weights first")
+        raise RelayError(
+            "a tensor on the device `meta` has no data", help=["load the model's weights before importing it"]
+        )
     name = element_type(tensor.dtype)
     plain = tensor.detach().resolve_neg().cpu().contiguous()
     if name != "bfloat16":

@@ -104,7 +104,7 @@ def _judge_refusal(answer: Anything, case: Case) -> Failure | None:
         f"`axis` must be at least −{case.rank} and less than {case.rank}, the rank of x. Python's `%` and "
         "slices hide an axis out of range: compare it, and raise a `relay.RelayError`."
         if "axis" in attrs
-        else "`stash_type` asks for another precision of stage one than float32. Ignoring an attribute "
+        else "`stash_type` asks for another precision of the first stage than float32. Ignoring an attribute "
         "gives a model with other results: raise a `relay.RelayError` for what you do not convert."
     )
     got = f"a program whose result has the type {outcome.value.type}"
@@ -267,10 +267,16 @@ EXERCISE = {
             _property("axes", "the mean is over all axes from `axis` on, which may be negative", _axes),
             _property("epsilon", "`epsilon` is added to the mean of the squares", _epsilons),
             _property("scale", "`scale` is a constant or a parameter, and may be broadcast", _scales),
-            _property("types", "stage one is in float32, and the result in the type of `scale`", _types),
+            _property(
+                "types", "the first stage is in float32, and the result in the type of `scale`", _types
+            ),
             _property("sizes", "named and unknown sizes are kept", _sizes),
             _property(
-                "refuses", "what it does not convert is an error", _refused, _judge_refusal, lambda case: ()
+                "refuses",
+                "a node that it cannot convert is an error",
+                _refused,
+                _judge_refusal,
+                lambda case: (),
             ),
         ),
     )

@@ -15,8 +15,8 @@ DEFAULTS = (
     '`node.attrs.get("axis", -1)`.'
 )
 STAGES = (
-    'Stage one is computed in float32, whatever the type of x: `relay.cast(x, "float32")`. Its result is '
-    "converted to the type of x, and then to that of scale."
+    'The first stage is computed in float32, whatever the type of x: `relay.cast(x, "float32")`. Its result '
+    "is converted to the type of x, and then to that of scale."
 )
 SIZES = (
     "A dimension may be a name or `?`, which is known only when the model runs. Use operators that need no "

@@ -10,7 +10,7 @@ from .format import FusionView
 
 @declare(
     "fusion",
-    "kernels being formed",
+    "how operators are fused into kernels, step by step",
     accepts=("Inference", "Evaluation", "Fusion"),
     default_for=("Fusion",),
 )

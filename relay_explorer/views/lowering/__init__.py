@@ -11,7 +11,7 @@ from ..source import Source
 
 @declare(
     "lowering",
-    "one kernel of the compiled program at every level, or, with `measure`, a whole run",
+    "one kernel of the compiled program at every level, or, with --measure, a timed run",
     accepts=("Inference", "Evaluation", "Executable", "Kernel", "Measurement"),
     default_for=("Measurement",),
 )

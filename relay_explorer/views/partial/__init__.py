@@ -8,7 +8,7 @@ from ..source import Source
 from .format import PartialView
 
 
-@declare("partial", "what can be computed at compile time", accepts=("Inference", "Evaluation"))
+@declare("partial", "which parts are evaluated at compile time", accepts=("Inference", "Evaluation"))
 def build(source: Source, *, limit: int | None = None) -> PartialView:
     """Build the view of a partial evaluation, of which the first `limit` steps are recorded."""
     from .view import partial_view

@@ -78,6 +78,12 @@ class _Written(NamedTuple):
         return self.origins.items
 
 
+class _Annotation(NamedTuple):
+    """What is compared of a parameter: its type."""
+
+    text: str
+
+
 class _Builder:
     def __init__(self, times: bool) -> None:
         self.times = times
@@ -205,9 +211,12 @@ class _Builder:
     def _fate(self, expr: Expr, came: tuple[int, ...]) -> Fate:
         if not came:
             return Fate.ADDED
-        if isinstance(expr, (Var, Let)):  # a name for what it came from
-            return Fate.KEPT
+        if isinstance(expr, Let) or (isinstance(expr, Var) and expr.type_annotation is None):
+            return Fate.KEPT  # a name for what it came from
         same = len(came) == 1 and self.signatures[came[0]] == _signature(expr)
+        if isinstance(expr, Var):  # only a parameter whose type is another one is not the same
+            known = len(came) == 1 and isinstance(self.signatures[came[0]], _Annotation)
+            return Fate.REWRITTEN if known and not same else Fate.KEPT
         return Fate.KEPT if same else Fate.REWRITTEN
 
     def _aligned(self, before: _Written, after: _Written) -> tuple[Aligned, ...]:
@@ -287,6 +296,8 @@ def _signature(expr: Expr) -> Hashable:
             return "call", callee, len(expr.args), repr(expr.attrs.items()) if expr.attrs is not None else ""
         case Constant():
             return "constant", expr.data
+        case Var() if expr.type_annotation is not None:
+            return _Annotation(str(expr.type_annotation))
         case TupleGetItem():
             return "field", expr.index
         case Function():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...frontends.base.source import Node
 from ..format import Row, RowKind, Token, TokenClass
 from ..provenance import levels
-from ..words import counted
+from ..words import count, counted
 from .format import Module
 
 MAX_OPERANDS = 6  # names of operands in a row
@@ -66,7 +66,9 @@ class NodeList:
         scope = self._scopes[first]
         row = len(self._rows)
         name = ".".join(scope[level:inner])
-        size = Token(TokenClass.COMMENT, f"  {counted(end - first, 'node')}")
+        weights = self.nodes[end - 1].op == "weight"  # the heading says already what they are
+        number = count(end - first) if weights else counted(end - first, "node")
+        size = Token(TokenClass.COMMENT, f"  {number}")
         self._rows.append(Row(RowKind.FUNCTION, depth, (Token(TokenClass.GLOBAL, name), size)))
         self._headings.append((row, ".".join(scope[:inner]), first, end - 1))
         self._add(first, end, inner, depth + 1)

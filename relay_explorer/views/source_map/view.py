@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ...frontends.base.source import ModelSource, Node, node_of
@@ -47,6 +48,7 @@ def source_view(module: IRModule, title: str = "") -> SourceView:
                 "the view `source` shows what relay.frontend.from_onnx and the other importers return, also "
                 "after passes",
                 "the text format does not keep the nodes: show the module itself instead of its text",
+                "on the command line, give the model's file, such as model.onnx",
             ],
         )
     return _Builder(module, source, exprs).view(title)
@@ -58,6 +60,7 @@ class _Builder:
         self.program: ProgramRows = program_rows(module)
         self.provenance = Provenance()
         self.types = _types(module)
+        self.result = _result(module)
         self.list = NodeList(source.nodes)
         self.split = len(self.list.rows)
         self.nodes = self.list.nodes
@@ -152,13 +155,13 @@ class _Builder:
             return "{0} has no expression in the program.\n" + _WHY.get(node.outcome, _WHY[""]), what
         if fate is Fate.CONSTANT:
             whole = any(node_of(expr.span) is node for expr in self.exprs_of[number])
-            places = [f"`{_plain(self._name(row))}`" for row in rows]
-            where = f"\nIt is used in {_few(places)}." if places else ""
+            places = _plain(self._places(rows))
+            where = f"\nIt is used in {places}." if places else ""
             return f"{{0}} became {'a' if whole else 'part of a'} **constant**.{where}", what
         words = [_word(expr) for expr in computed]
         marks = [f"{{{index + 1}}}" for index in range(min(len(words), MAX_NAMED))]
         if len(words) > MAX_NAMED:
-            marks.append(f"{len(words) - MAX_NAMED} more")
+            marks.append(f"and {len(words) - MAX_NAMED} more")
         amount = "" if len(words) == 1 else f"{counted(len(words), 'expression')}: "
         template = f"{{0}} became {amount}{', '.join(marks)}."
         rows = [row for row in dict.fromkeys(map(self.program.row, computed)) if row >= 0]
@@ -169,26 +172,46 @@ class _Builder:
             template += f"\n{lines} from {_plain(names)}."
         return (template, what, *words[:MAX_NAMED])
 
-    def _name(self, row: int) -> str:
-        expr = self.program.defines(row)
-        return ("" if expr is None else self.program.name(expr)) or "the result"
+    def _places(self, rows: Sequence[int]) -> str:
+        """Return how a sentence names the expressions of these rows: only some have a name in the program."""
+        exprs = [self.program.defines(row) for row in rows]
+        names = [self.program.name(expr) if expr is not None else None for expr in exprs]
+        unnamed = [expr for expr, name in zip(exprs, names) if not name]
+        others = [expr for expr in unnamed if expr is None or expr is not self.result]
+        places = [_few([f"`{name}`" for name in names if name])]
+        if len(others) < len(unnamed):
+            places.append("the program's result")
+        if others:
+            places.append(f"{counted(len(others), 'expression')} without a name")
+        return " and in ".join(filter(None, places))
 
     def _summary(self, totals: SourceTotals) -> str:
+        leaves = Counter(node.op for node in self.nodes if node.op in ("input", "weight"))
+        kinds = [counted(number, op) for op, number in leaves.items()]
+        kinds.append(counted(len(self.nodes) - leaves.total(), "node"))
         parts = [f"{count(totals.expressions)} became expressions"]
         if totals.constants:
             parts.append(f"{count(totals.constants)} became constants")
         if totals.nothing:
             parts.append(f"{count(totals.nothing)} {'has' if totals.nothing == 1 else 'have'} no expression")
-        nodes = counted(len(self.nodes), "node")
-        return f"The {self.source.framework} model has {nodes}: {', '.join(parts)}."
+        return f"The {self.source.framework} model has {_joined(kinds)}. Of these, {_joined(parts)}."
 
 
-_NOTHING = {"constant": "folded", "same": "passed on", "": "no expression"}
+_NOTHING = {"constant": "folded", "same": "identity", "": "no expression"}
 _WHY = {
     "constant": "The importer computed its value, which is now part of another constant or unused.",
     "same": "It returns its operand unchanged, so it needs no expression of its own.",
     "": "Its result is unused, or a pass removed it.",
 }
+
+
+def _result(module: IRModule) -> Expr | None:
+    """Return the expression whose value `@main` returns."""
+    main = module.functions.get(module.get_global_var("main")) if "main" in module else None
+    body = main.body if isinstance(main, Function) else None
+    while isinstance(body, Let):
+        body = body.body
+    return body
 
 
 def _types(module: IRModule) -> dict[Expr, Type]:
@@ -211,7 +234,7 @@ def _word(expr: Expr) -> str:
     if isinstance(expr, Var):
         return f"%{expr.name_hint}"
     if isinstance(expr, Call) and isinstance(expr.op, Function) and "Primitive" in expr.op.attrs:
-        return "call of a kernel"
+        return "kernel call"
     return label(expr)
 
 
@@ -224,8 +247,12 @@ def _few(words: Sequence[str]) -> str:
     unique = list(dict.fromkeys(words))
     shown = unique[:MAX_NAMED]
     if len(unique) > MAX_NAMED:
-        shown.append(f"{len(unique) - MAX_NAMED} more")
+        shown.append(f"and {len(unique) - MAX_NAMED} more")
     return ", ".join(shown)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def _plain(text: str) -> str:

@@ -77,7 +77,7 @@ def test_dtype_gives_the_element_types_of_inputs() -> None:
 def test_refuses_shapes_of_unknown_inputs_and_of_another_rank() -> None:
     with pytest.raises(AssertionError, match="'z', which the model does not have"):
         from_onnx(layer(), {"z": (1, 2)})
-    with pytest.raises(RelayError, match="1 dimensions, but the model declares 2"):
+    with pytest.raises(RelayError, match="1 dimension, but the model declares 2"):
         from_onnx(layer(), {"x": (1,)})
 
 
@@ -193,6 +193,15 @@ def test_an_error_in_the_users_converter_names_the_node() -> None:
 
     with pytest.raises(RelayError, match=r"not today[\s\S]*while importing node `/encoder/layer.0/act/Relu`"):
         from_onnx(layer(), convert_map={"Relu": broken})
+
+
+def test_an_operator_that_needs_a_static_shape_names_the_input_and_the_option() -> None:
+    proto = model([helper.make_node("Hardmax", ["x"], ["y"], name="last")], [value("x", ["n"])], ["y"])
+    with pytest.raises(RelayError, match="Hardmax requires that the extent of its axis is known") as caught:
+        from_onnx(proto)
+    (text,) = caught.value.help
+    assert text.startswith("give `x` a static shape: from_onnx(…, shape={…}), or --shape INPUT=…")
+    assert main_type(from_onnx(proto, {"x": (3,)})[0]).endswith("Tensor[(3), float32]")
 
 
 # -- options

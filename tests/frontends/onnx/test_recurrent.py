@@ -180,10 +180,10 @@ def test_weights_that_are_inputs() -> None:
 
 
 def test_errors_name_the_layer_and_what_is_wrong() -> None:
-    with pytest.raises(RelayError, match="the activation function 'Swish' is not known"):
+    with pytest.raises(RelayError, match="the activation function 'Swish' is not supported"):
         from_onnx(layer("RNN", activations=["Swish"]))
     model = layer("LSTM", direction="reverse")
     for attribute in model.graph.node[0].attribute:
         attribute.s = b"bidirectional" if attribute.name == "direction" else attribute.s
-    with pytest.raises(RelayError, match="the weights of LSTM are for 1 directions, not bidirectional"):
+    with pytest.raises(RelayError, match="LSTM has direction=bidirectional, but weights for 1 direction"):
         from_onnx(model)

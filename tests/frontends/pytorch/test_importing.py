@@ -154,8 +154,8 @@ def test_a_traced_function_is_imported_like_a_module() -> None:
         ([], "describes 0 inputs"),
         ([("x", (2, 4)), ("y", (1,))], "describes 2 inputs"),
         ([("x",)], "name and its shape"),
-        ([("x", (2, -4))], "extent -4"),
-        ([("x", 3)], "no sequence of extents"),
+        ([("x", (2, -4))], "negative extent -4"),
+        ([("x", 3)], "must be a sequence of extents, not 3"),
     ],
 )
 def test_wrong_descriptions_of_inputs_are_explained(input_infos: Any, message: str) -> None:

@@ -52,7 +52,7 @@ def test_refuses_a_file_that_does_not_exist(tmp_path: Path) -> None:
 
 
 def test_refuses_what_is_no_model() -> None:
-    with pytest.raises(RelayError, match="a list is no model of TensorFlow"):
+    with pytest.raises(RelayError, match="a list is not a TensorFlow model"):
         from_tensorflow([1, 2])
 
 

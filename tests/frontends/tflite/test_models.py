@@ -112,7 +112,7 @@ def test_expressions_point_to_their_operator_and_module() -> None:
 
 
 def test_dynamic_range_quantization_is_refused_with_the_reason() -> None:
-    with pytest.raises(RelayError, match="quantizes the data anew in every run") as caught:
+    with pytest.raises(RelayError, match="quantizes the data in every run") as caught:
         from_tflite(path_of("dynamic_range"))
     assert "representative_dataset" in str(caught.value)
 

@@ -140,6 +140,16 @@ def test_never_evaluates_a_size(saved: Path, tmp_path: Path) -> None:
     assert not trap.exists()
 
 
+def test_names_the_node_that_is_malformed(saved: Path, tmp_path: Path) -> None:
+    def poison(data: Any) -> None:
+        node = data["graph_module"]["graph"]["nodes"][0]
+        assert node["target"] == "torch.ops.aten.sym_size.int"
+        node["inputs"][0]["arg"] = {}
+
+    with pytest.raises(ModelFileError, match=r"node 0 \(aten\.sym_size\.int\): an argument is malformed"):
+        from_exported_program(changed(saved, tmp_path, poison))
+
+
 def test_never_makes_code_of_a_name(saved: Path, tmp_path: Path) -> None:
     def poison(data: Any) -> None:
         text = json.dumps(data).replace('"x"', '"x=__import__(chr(111)+chr(115))"')

@@ -22,7 +22,7 @@ export function bindings(explorer) {
   );
   return [
     ...stepKeys(explorer, {
-      pages: `${page} steps back and forward`,
+      pages: `jump back or forward by ${page} steps`,
       unless: (event) => event.key.startsWith("Arrow") && explorer.inHeap(event),
     }),
     both(["o", "O"], "step over: to where this call returns, and back", (by) => explorer.jumpTo("over", by)),

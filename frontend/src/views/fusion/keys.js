@@ -16,7 +16,7 @@ export function bindings(explorer) {
       next: "next decision",
       previous: "previous decision",
       ends: "before the first decision, after the last",
-      pages: "a twentieth of the decisions back and forward",
+      pages: "jump back or forward by 5% of the decisions",
     }),
     playKey(explorer),
     both(["n", "N"], "next and previous refusal", (by) => explorer.nextMark(REFUSED, by)),

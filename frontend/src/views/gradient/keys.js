@@ -12,7 +12,7 @@ export function bindings(explorer) {
     ...stepKeys(explorer, {
       next: "next step of the backward pass",
       ends: "only the forward pass; all derivatives",
-      pages: "a twentieth of the steps back and forward",
+      pages: "jump back or forward by 5% of the steps",
     }),
     playKey(explorer),
     both(["s", "S"], "next and previous sum", (by) => explorer.nextMark(SUM, by)),

@@ -12,7 +12,7 @@ export function bindings(explorer) {
     ...stepKeys(explorer, {
       next: "next instruction",
       previous: "previous instruction",
-      pages: `${page} steps back and forward`,
+      pages: `jump back or forward by ${page} steps`,
     }),
     both(["o", "O"], "step over: to where this call returns, and back", (by) => explorer.jumpTo("over", by)),
     both(["u", "U"], "step out: to where the caller continues, and back to the call", (by) =>

@@ -11,7 +11,7 @@ export function bindings(explorer) {
   return [
     ...stepKeys(explorer, {
       ends: "before the first step, after the last",
-      pages: "a twentieth of the steps back and forward",
+      pages: "jump back or forward by 5% of the steps",
     }),
     playKey(explorer),
     key("p", "the peak", () => explorer.jump(explorer.variant.peak)),

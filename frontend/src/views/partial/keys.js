@@ -10,7 +10,7 @@ import { EFFECT, INLINED, KEPT, UNROLLED } from "./marks.js";
 export function bindings(explorer) {
   const { model } = explorer;
   return [
-    ...stepKeys(explorer, { pages: "a twentieth of the steps back and forward" }),
+    ...stepKeys(explorer, { pages: "jump back or forward by 5% of the steps" }),
     playKey(explorer),
     key("o", "step over the call that begins here", () => explorer.jump(model.over(explorer.step))),
     key("u", "step out of the function, to its result", () => explorer.jump(model.over(explorer.step, true))),

@@ -8,7 +8,6 @@ import { integer, parseList } from "../../core/links.js";
 import { createRows } from "../../core/rows.js";
 import { sentence } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
-import { createTabs } from "../../core/tabs.js";
 import { checkPartial } from "./check.js";
 import { programColumns, residualColumns } from "./columns.js";
 import { createFinder } from "./find.js";
@@ -54,14 +53,12 @@ export function mountPartial(root, view, ctx) {
 export class PartialExplorer extends Explorer {
   /** @type {{ calls: HTMLElement; store: HTMLElement; }} */
   panes = LATER;
-  /** @type {ReturnType<typeof createTabs>} */
+  /** @type {ReturnType<Explorer['partTabs']>} */
   tabs = LATER;
   /** @type {HTMLButtonElement} */
   allButton = LATER;
   /** @type {HTMLParagraphElement} */
   newest = LATER;
-  /** @type {HTMLDivElement} */
-  body = LATER;
   /** @type {ReturnType<typeof createLegend>} */
   legend = LATER;
   /** @type {ReturnType<typeof createRows>} */
@@ -95,7 +92,7 @@ export class PartialExplorer extends Explorer {
   // --- building -------------------------------------------------------------------------------------
 
   build() {
-    const { ctx, model } = this;
+    const { model } = this;
     this.frameOf("Partial evaluation, step by step");
     this.buildRows();
     this.finder = createFinder(this);
@@ -116,18 +113,7 @@ export class PartialExplorer extends Explorer {
       calls: h("section", { class: "pane", tabindex: 0, "aria-label": "inlined calls" }),
       store: h("section", { class: "pane", tabindex: 0, "aria-label": "cells, and totals" }),
     };
-    this.tabs = createTabs({
-      label: "what to show",
-      className: "narrow",
-      items: TABS,
-      onSelect: (id, byReader) => {
-        this.body?.setAttribute("data-on", id);
-        if (byReader) {
-          this.drawPanes();
-          ctx.changed();
-        }
-      },
-    });
+    this.tabs = this.partTabs(TABS, { redraw: () => this.drawPanes() });
     this.allButton = h("button", {
       class: "link all",
       type: "button",

@@ -8,7 +8,6 @@ import { integer } from "../../core/links.js";
 import { rowWords } from "../../core/finder.js";
 import { createSearch } from "../../core/search.js";
 import { addStyle } from "../../core/style.js";
-import { createTabs } from "../../core/tabs.js";
 import { checkSharing } from "./check.js";
 import { createForm } from "./form.js";
 import { createModel } from "./model.js";
@@ -47,7 +46,7 @@ export function mountSharing(root, view, ctx) {
 export class SharingExplorer extends Explorer {
   /** @type {any} */
   forms = LATER;
-  /** @type {ReturnType<typeof createTabs>} */
+  /** @type {ReturnType<Explorer['partTabs']>} */
   tabs = LATER;
   /** @type {HTMLDivElement} */
   body = LATER;
@@ -79,7 +78,7 @@ export class SharingExplorer extends Explorer {
   // --- building -------------------------------------------------------------------------------------
 
   build() {
-    const { ctx, model } = this;
+    const { model } = this;
     this.frameOf("Sharing: one computation in several forms");
     this.timeline = this.timelineOf({
       kinds: Array.from({ length: model.steps }, () => 0),
@@ -99,18 +98,11 @@ export class SharingExplorer extends Explorer {
       this.tools(),
     );
     this.forms = model.forms.map((_, index) => createForm(this, index));
-    this.tabs = createTabs({
-      label: "which form",
-      className: "form-tabs",
-      items: model.forms.map((form, i) => ({
-        id: String(i),
-        label: form.written ? `${form.name} · ${form.runs}` : form.name,
-      })),
-      onSelect: (id, byReader) => {
-        if (this.body) this.body.dataset.on = id;
-        if (byReader) ctx.changed();
-      },
-    });
+    const forms = model.forms.map((form, i) => ({
+      id: String(i),
+      label: form.written ? `${form.name} · ${form.runs}` : form.name,
+    }));
+    this.tabs = this.partTabs(forms, { label: "which form", className: "form-tabs" });
     this.body = h(
       "div",
       { class: "sharing-body", "data-on": "0" },

@@ -1,10 +1,13 @@
 // Everything about a node, a module or a line of the program, with links to what it belongs to.
 import { h } from "../../core/dom.js";
 import { rowText } from "../../core/rowmodel.js";
+import { hasWeights } from "./model.js";
 /** @import { Child } from "../../core/types.js" */
 /** @import { SourceModel } from "./model.js" */
 
 const MOST = 40; // links in a list before "and n more"
+
+export const UNLINKED = "This line does not come from a node of the model: the importer or a pass added it.";
 
 /**
  * @param {readonly (readonly [string, Child])[]} pairs
@@ -76,11 +79,15 @@ export function createDetails(model, go) {
   function moduleFacts(row) {
     const module = model.moduleAt.get(row);
     const nodes = model.nodesAt(row);
-    return [
-      h("p", { class: "head" }, "module ", h("code", null, module?.path ?? "")),
-      facts([["nodes", nodes.length.toLocaleString("en")]]),
-      list("lines of the program", model.rowsFrom(nodes), lineLink),
-    ];
+    const number = nodes.length.toLocaleString("en");
+    const heading =
+      module && hasWeights(module, model.nodes)
+        ? [h("p", { class: "head" }, `${number} weights`)]
+        : [
+            h("p", { class: "head" }, "module ", h("code", null, module?.path ?? "")),
+            facts([["nodes", number]]),
+          ];
+    return [...heading, list("lines of the program", model.rowsFrom(nodes), lineLink)];
   }
 
   /** @param {number} row */
@@ -89,14 +96,14 @@ export function createDetails(model, go) {
       h("p", { class: "head mono" }, rowText(model.program.rows[row])),
       model.nodesOf[row].length
         ? list("nodes of the model", model.nodesOf[row], nodeLink)
-        : h("p", null, "No node of the model became this line: the importer or a pass added it."),
+        : h("p", null, UNLINKED),
     ];
   }
 
   const hint = h(
     "p",
     { class: "soft" },
-    "Choose a node or a line of the program to see what it is linked with.",
+    "Choose a node to see what it became, or a line of the program to see where it came from.",
   );
   return { nodeFacts, moduleFacts, lineFacts, noFacts: () => [hint] };
 }

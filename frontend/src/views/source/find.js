@@ -4,7 +4,7 @@ import { Finder, rowWords } from "../../core/finder.js";
 /** @import { SourceExplorer } from "./view.js" */
 
 const SCOPES = [
-  { id: "all", label: "both" },
+  { id: "all", label: "nodes and program" },
   { id: "nodes", label: "nodes of the model" },
   { id: "program", label: "the Relay program" },
 ];

@@ -59,13 +59,21 @@ export function createModel(view) {
 }
 
 /**
+ * Whether a heading is that of the weights, which are no module.
+ * @param {Module} module
+ * @param {readonly Pick<SourceNode, "op">[]} nodes
+ */
+export const hasWeights = ({ first, last }, nodes) =>
+  nodes[first].op === "weight" && nodes[last].op === "weight";
+
+/**
  * The headings that are folded at the start: the weights, and below the outermost levels that leave few rows, all.
  * @param {readonly Module[]} modules
  * @param {readonly Row[]} list
  * @param {readonly Pick<SourceNode, "op">[]} nodes
  */
 export function foldedAtStart(modules, list, nodes) {
-  const weights = modules.filter(({ first }) => nodes[first].op === "weight").map(({ row }) => row);
+  const weights = modules.filter((module) => hasWeights(module, nodes)).map(({ row }) => row);
   if (shown(list, new Set(weights)) <= MANY) return weights;
   const deepest = modules.reduce((most, { row }) => Math.max(most, list[row].depth), 0);
   for (let depth = deepest; depth > 0; depth--) {

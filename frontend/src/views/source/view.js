@@ -10,12 +10,11 @@ import { formatList, integer, parseList } from "../../core/links.js";
 import { createRows } from "../../core/rows.js";
 import { sentence, sentenceText } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
-import { createTabs } from "../../core/tabs.js";
 import { checkSource } from "./check.js";
-import { createDetails } from "./details.js";
+import { createDetails, UNLINKED } from "./details.js";
 import { createFinder } from "./find.js";
 import { MARKS, NOTHING } from "./marks.js";
-import { createModel } from "./model.js";
+import { createModel, hasWeights } from "./model.js";
 import css from "./style.css";
 /** @import { SourceView } from "../../generated/source_map.js" */
 /** @import { Context, State } from "../../core/types.js" */
@@ -32,8 +31,8 @@ const TABS = [
 const KEYS = [
   [["←", "→"], "node"],
   [["↑", "↓"], "line"],
-  [["[", "]"], "side"],
-  [["l"], "linked line"],
+  [["[", "]"], "switch sides"],
+  [["l"], "next linked line"],
   [["n"], "no expression"],
   [["/"], "find"],
   [["?"], "keys"],
@@ -53,14 +52,12 @@ export function mountSource(root, view, ctx) {
 export class SourceExplorer extends Explorer {
   /** The Relay program; `rows` are the nodes. @type {ReturnType<typeof createRows>} */
   program = LATER;
-  /** @type {ReturnType<typeof createTabs>} */
+  /** @type {ReturnType<Explorer['partTabs']>} */
   tabs = LATER;
   /** @type {ReturnType<typeof createDetails>} */
   details = LATER;
   /** @type {HTMLElement} */
   pane = LATER;
-  /** @type {HTMLElement} */
-  body = LATER;
   /** Which of the lines linked with the choice was shown last. */
   at = -1;
 
@@ -86,7 +83,7 @@ export class SourceExplorer extends Explorer {
   // --- building -------------------------------------------------------------------------------------
 
   build() {
-    const { view, ctx, model } = this;
+    const { view, model } = this;
     this.frameOf("The model's nodes and the Relay program");
     this.details = createDetails(model, {
       node: (node) => this.jump(node),
@@ -108,15 +105,7 @@ export class SourceExplorer extends Explorer {
       this.tools(),
     );
     this.pane = h("section", { class: "map-details details", tabindex: 0, "aria-label": "details" });
-    this.tabs = createTabs({
-      label: "what to show",
-      className: "narrow",
-      items: TABS,
-      onSelect: (id, byReader) => {
-        this.body?.setAttribute("data-on", id);
-        if (byReader) ctx.changed();
-      },
-    });
+    this.tabs = this.partTabs(TABS);
     this.body = h(
       "div",
       { class: "map-body", "data-on": "nodes" },
@@ -134,12 +123,12 @@ export class SourceExplorer extends Explorer {
         next: "next node",
         previous: "previous node",
         ends: "first and last node",
-        pages: "a twentieth of the nodes back and forward",
+        pages: "jump back or forward by 5% of the nodes",
       }),
       playKey(this),
       rowKeys((by) => this.along(by), "move along the nodes, or along the program"),
-      key(["[", "]"], "to the nodes, to the program", (event) => this.toSide(event.key === "]")),
-      both(["l", "L"], "next and previous line linked with the choice", (by) => this.linked(by)),
+      key(["[", "]"], "go to the nodes, to the program", (event) => this.toSide(event.key === "]")),
+      both(["l", "L"], "next and previous line linked to the selection", (by) => this.linked(by)),
       both(["n", "N"], "next and previous node without an expression", (by) => this.nextMark(NOTHING, by)),
       ...commonKeys(this, { fold: () => this.fold() }),
     ]);
@@ -175,7 +164,7 @@ export class SourceExplorer extends Explorer {
       columns: [
         {
           id: "from",
-          title: "from the node",
+          title: "came from",
           width: "minmax(84px, 0.34fr)",
           draw: (row, cell) => this.drawFrom(row, cell),
         },
@@ -301,11 +290,19 @@ export class SourceExplorer extends Explorer {
     text(this.counter, `– / ${this.count}`);
     fill(
       this.shell.say,
-      "The module ",
-      h("code", null, module.path),
-      `: ${plural(nodes.length, "node")} became ${plural(lines.length, "line")} of the program.`,
+      hasWeights(module, model.nodes)
+        ? `The ${plural(nodes.length, "weight")} appear in ${plural(lines.length, "line")} of the program.`
+        : [
+            "The module ",
+            h("code", null, module.path),
+            `: ${plural(nodes.length, "node")} became ${plural(lines.length, "line")} of the program.`,
+          ],
       nothing > 0 &&
-        h("small", null, `${plural(nothing, "node")} ${nothing === 1 ? "has" : "have"} no expression.`),
+        h(
+          "small",
+          null,
+          `${nothing.toLocaleString("en")} of them ${nothing === 1 ? "has" : "have"} no expression.`,
+        ),
     );
     fill(this.pane, this.details.moduleFacts(row));
     this.marked(true);
@@ -334,7 +331,7 @@ export class SourceExplorer extends Explorer {
             ".",
             h("small", null, names[0].path && ["Its module is ", h("code", null, names[0].path), "."]),
           ]
-        : "No node of the model became this line: the importer or a pass added it.",
+        : UNLINKED,
     );
     fill(this.pane, this.details.lineFacts(row));
     this.marked(true);

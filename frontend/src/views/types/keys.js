@@ -9,7 +9,7 @@ import { both, commonKeys, enterKey, key, playKey, rowKeys, stepKeys } from "../
 export function bindings(explorer) {
   const page = Math.max(5, Math.round(explorer.count / 20));
   return [
-    ...stepKeys(explorer, { pages: `${page} steps back and forward` }),
+    ...stepKeys(explorer, { pages: `jump back or forward by ${page} steps` }),
     playKey(explorer),
     both(["]", "["], "next and previous wait, requeue or failure", (by) => explorer.nextRare(by)),
     rowKeys((by) => explorer.rows.move(by, explorer.rowNow())),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ....ir.errors import RelayError
 from ....ir.expr import Call, Expr, const
 from ....ir.types import Any
 from ....ops import namespaces as relay
 from ...base.context import Results
+from ...base.errors import DynamicShapeError
 from ...base.source import Node
 from ..importer import Importer
 from ..registry import converts
@@ -142,7 +142,7 @@ def _length(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
 def _element_shape(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     shape = tf.elements.slot(inputs[0]).shape
     if shape is None or not all(isinstance(extent, int) for extent in shape):
-        raise RelayError("the shape of the list's elements is not known at compile time")
+        raise DynamicShapeError("the shape of the list's elements must be known at compile time")
     return relay.cast(const(list(shape), "int64"), str(node.attrs.get("shape_type", "int32")))
 
 

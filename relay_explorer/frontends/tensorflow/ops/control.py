@@ -90,6 +90,10 @@ def _truth(tf: Importer, condition: Expr) -> Expr:
     type_ = tf.context.tensor(condition)
     if type_.shape:
         if not type_.is_static:
-            raise RelayError("whether a tensor of dynamic shape is empty cannot be a condition")
+            raise RelayError(
+                f"a condition of type {type_} is true if the tensor has elements, which is known only at "
+                "run time",
+                help=["use a boolean scalar as the condition"],
+            )
         return const(all(type_.concrete_shape), "bool")
     return condition if type_.dtype == "bool" else relay.not_equal(condition, const(0, type_.dtype))

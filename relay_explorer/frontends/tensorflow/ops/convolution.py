@@ -6,6 +6,7 @@ from ....ir.errors import RelayError
 from ....ir.expr import Expr
 from ....ops import namespaces as relay
 from ...base.context import Results
+from ...base.errors import DynamicShapeError
 from ...base.padding import same_total
 from ...base.source import Node
 from ..importer import Importer
@@ -22,9 +23,11 @@ def _convolution(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     padding = slide.padding(effective(window, dilation), strides)
     channels = slide.channels
     if not isinstance(channels, int):
-        raise RelayError("the number of channels of the data must be known")
+        raise DynamicShapeError("the number of channels of the data must be known at compile time")
     if depth < 1 or channels % depth:
-        raise RelayError(f"data with {channels} channels cannot be convolved with a filter for {depth}")
+        raise RelayError(
+            f"the number of channels of the data, {channels}, must be a multiple of the filter's, {depth}"
+        )
     weight, kernel_layout = inputs[1], f"{slide.spatial}IO"
     if not slide.layout.endswith("C"):
         weight = relay.transpose(weight, [slide.axes + 1, slide.axes, *range(slide.axes)])
@@ -86,14 +89,14 @@ def _transposed(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
         raise RelayError("a dilated transposed convolution is not supported")
     known = tf.context.known(sizes)
     if known is None:
-        raise RelayError("the output's shape must be known")
+        raise DynamicShapeError("the output's shape must be known at compile time")
     outputs = known if len(known) == slide.axes else known[1:-1] if slide.last else known[2:]
     before, after, extra = [], [], []
     extents = tf.context.shape(data)[2:]
     kind = node.attrs.get("padding", "VALID")
     for axis, (output, extent, size, stride) in enumerate(zip(outputs, extents, window, strides)):
         if not isinstance(output, int):
-            raise RelayError("the output's spatial extents must be known")
+            raise DynamicShapeError("the output's spatial extents must be known at compile time")
         if kind == "EXPLICIT":
             pairs = node.attrs["explicit_paddings"]
             first = 2 * (axis + (1 if slide.last else 2))
@@ -106,7 +109,10 @@ def _transposed(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
         if isinstance(extent, int):
             rest = output - ((extent - 1) * stride + size - low - high)
             if not 0 <= rest < max(stride, 1):
-                raise RelayError(f"the output extent {output} does not belong to the input extent {extent}")
+                raise RelayError(
+                    f"an input extent of {extent} cannot have the output extent {output} with these strides "
+                    "and padding"
+                )
             extra.append(rest)
         else:
             extra.append(0)

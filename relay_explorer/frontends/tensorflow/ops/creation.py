@@ -57,7 +57,7 @@ def _range(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     if all(value is not None for value in known):
         first, last, by = (value.item() for value in known)
         if by == 0:
-            raise RelayError("a range has step 0")
+            raise RelayError("the step of a range must not be 0")
         if (last - first) / by <= 0:
             return const(np.zeros((0,)), dtype)  # `arange` has no empty result
     return relay.arange(start, stop, step, dtype)
@@ -89,7 +89,10 @@ def _diagonal(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     if len(inputs) > 1:
         main = [tf.ints(operand, "the diagonal and the size") for operand in inputs[1:4]]
         if main != [[0], [-1], [-1]] or float(tf.need(inputs[4], "the padding").item()) != 0:
-            raise RelayError("only square matrices with a main diagonal and zeros elsewhere are supported")
+            raise RelayError(
+                f"{node.op} is supported only for the main diagonal of square matrices with zeros "
+                "elsewhere: k=0, num_rows=-1, num_cols=-1 and padding_value=0"
+            )
     shape = tf.context.static_shape(diagonal)
     extent = shape[-1]
     if node.op == "Diag":

@@ -10,6 +10,7 @@ from ....ir.types import Any, Dim
 from ....ops import namespaces as relay
 from ...base.axes import normal_axis
 from ...base.context import Results
+from ...base.errors import DynamicShapeError
 from ...base.source import Node
 from ..importer import MOST_ELEMENTS, Importer, bounded
 from ..registry import converts
@@ -92,7 +93,7 @@ def _axes(node: Node, rank: int, steps: Sequence[int]) -> tuple[list[_Axis], lis
     count = len(steps)
     used = sum(not (masks["new_axis"] >> i & 1 or masks["ellipsis"] >> i & 1) for i in range(count))
     if used > rank:
-        raise RelayError(f"a slice of {used} axes is taken of a tensor with {rank}")
+        raise RelayError(f"a slice has {used} indices, but the tensor has {rank} axes")
     axes: list[_Axis] = []
     new: list[int] = []
     produced = 0
@@ -112,7 +113,7 @@ def _axes(node: Node, rank: int, steps: Sequence[int]) -> tuple[list[_Axis], lis
             produced += 1
         else:
             if step == 0:
-                raise RelayError("a slice has step 0")
+                raise RelayError("the strides of a slice must not be 0")
             axis = _Axis(len(axes), i, step)
             axis.no_begin, axis.no_end = bool(masks["begin"] >> i & 1), bool(masks["end"] >> i & 1)
             axis.single = bool(masks["shrink_axis"] >> i & 1)
@@ -188,11 +189,11 @@ def _gather(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
 def _gather_nd(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     data, indices = inputs
     if int(node.attrs.get("batch_dims", 0)):
-        raise RelayError("GatherNd with batch axes is not supported")
+        raise RelayError("GatherNd with batch_dims is not supported")
     rank = tf.context.rank(indices)
     depth = tf.context.shape(indices)[-1]
     if not isinstance(depth, int):
-        raise RelayError("the number of coordinates of each index must be known")
+        raise DynamicShapeError("the extent of the last axis of the indices must be known at compile time")
     if rank > 1:
         indices = relay.transpose(indices, [rank - 1, *range(rank - 1)])
     return relay.gather_nd(data, indices, index_rank=depth)
@@ -239,7 +240,7 @@ def _diagonal_part(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     """Take the elements of a matrix whose row and column agree, through its flat rows."""
     shape = tf.context.static_shape(inputs[0])
     if len(inputs) > 1 and tf.ints(inputs[1], "the diagonal") != [0]:
-        raise RelayError("only the main diagonal is supported")
+        raise RelayError(f"{node.op} is supported only for the main diagonal, k=0")
     if node.op == "DiagPart" and len(shape) != 2:
         raise RelayError("DiagPart of tensors with more than 2 axes is not supported")
     rows, columns = shape[-2:]

@@ -9,6 +9,7 @@ from ....ir.expr import Expr
 from ....ir.types import Dim
 from ....ops import namespaces as relay
 from ...base.context import Results
+from ...base.errors import DynamicShapeError
 from ...base.source import Node
 from ..importer import Importer
 from ..registry import converts
@@ -30,7 +31,7 @@ def product(tf: Importer, a: Expr, b: Expr, transpose_a: bool, transpose_b: bool
     """Return the products of the matrices in the last two axes; the other axes broadcast."""
     ranks = tf.context.rank(a), tf.context.rank(b)
     if min(ranks) < 2:
-        raise RelayError(f"matrices are expected, not tensors with {min(ranks)} axes")
+        raise RelayError(f"a matrix product requires operands with at least 2 axes, not {min(ranks)}")
     if ranks == (2, 2):
         return _two(tf, a, b, transpose_a, transpose_b)
     if ranks[1] == 2 and not transpose_a:  # one matrix for all: the rows of all batches are one matrix
@@ -51,7 +52,7 @@ def product(tf: Importer, a: Expr, b: Expr, transpose_a: bool, transpose_b: bool
 def _known(tf: Importer, operand: Expr, axis: int) -> int:
     extent = tf.context.shape(operand)[axis]
     if not isinstance(extent, int):
-        raise RelayError("the inner extent of a matrix product must be known")
+        raise DynamicShapeError("the inner extent of a matrix product must be known at compile time")
     return extent
 
 
@@ -83,10 +84,13 @@ def _flat(tf: Importer, operand: Expr, batch: list[Extent]) -> Expr:
         wanted = [extent if isinstance(extent, int) else None for extent in batch]
         if any(o == 1 and w != 1 for o, w in zip(own, wanted)):
             if any(w is None for w in wanted):
-                raise RelayError("matrix products that broadcast over dynamic axes are not supported")
+                raise DynamicShapeError("matrix products cannot be broadcast over axes of dynamic extent")
             matrix = [extent for extent in shape[-2:] if isinstance(extent, int)]
             if len(matrix) != 2:
-                raise RelayError("matrix products that broadcast need matrices of known shape")
+                raise DynamicShapeError(
+                    "a matrix product that broadcasts requires that the shapes of the matrices are known at "
+                    "compile time"
+                )
             operand = relay.broadcast_to(operand, [*(w for w in wanted if w is not None), *matrix])
     elif not single:
         raise RelayError("matrix products of operands with different numbers of axes are not supported")

@@ -6,6 +6,7 @@ from ....ir.errors import RelayError
 from ....ir.expr import Expr, const
 from ....ops import namespaces as relay
 from ...base.context import Results
+from ...base.errors import DynamicShapeError
 from ...base.source import Node
 from ..importer import Importer
 from ..registry import converts
@@ -25,7 +26,10 @@ def _batch_norm(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     unbiased = variance
     if node.attrs.get("is_training", True):
         if float(node.attrs.get("exponential_avg_factor", 1.0)) != 1.0:
-            raise RelayError("running averages of batch normalization in training are not supported")
+            raise RelayError(
+                f"{node.op} in training mode is supported only with exponential_avg_factor=1",
+                help=["freeze the model for inference: is_training=False"],
+            )
         broadcast_mean = relay.mean(data, axis=[axis], keepdims=True, exclude=True)
         mean = relay.mean(data, axis=[axis], exclude=True)
         variance = relay.variance(data, axis=[axis], exclude=True, with_mean=broadcast_mean)
@@ -79,7 +83,7 @@ def _cross_entropy(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     if node.op.startswith("Sparse"):
         depth = tf.context.shape(logits)[-1]
         if not isinstance(depth, int):
-            raise RelayError("the number of classes must be known")
+            raise DynamicShapeError("the number of classes must be known at compile time")
         one, zero = const(1.0, dtype), const(0.0, dtype)
         labels = relay.one_hot(labels, one, zero, depth, -1, dtype)
     loss = relay.negative(relay.sum(relay.multiply(labels, relay.nn.log_softmax(logits)), axis=[-1]))

@@ -20,7 +20,7 @@ def _segment_sum(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
 def _unsorted_sum(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     data, ids, count = inputs
     if tf.context.rank(ids) != 1:
-        raise RelayError("segment numbers with more than one axis are not supported")
+        raise RelayError(f"{node.op} is supported only for segment_ids with one axis")
     return relay.segment_sum(data, ids, tf.integer(count, "the number of segments"))
 
 

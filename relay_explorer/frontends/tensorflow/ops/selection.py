@@ -68,7 +68,7 @@ def _suppress(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     if len(inputs) > 4:
         least = max(float(tf.need(inputs[4], "the threshold of the score").item()), least)
     if len(inputs) > 5 and float(tf.need(inputs[5], "sigma").item()) != 0.0:
-        raise RelayError("soft suppression (a sigma other than 0) is not supported")
+        raise RelayError(f"{node.op} with a soft_nms_sigma other than 0 is not supported")
     rows = relay.concatenate([relay.expand_dims(scores, -1), boxes], 1)
     valid = relay.vision.get_valid_counts(relay.expand_dims(rows, 0), least, id_index=-1, score_index=0)
     known = tf.value(most)
@@ -108,7 +108,7 @@ def _suppress_by_class(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     classes = tf.context.static_shape(scores)[2]
     bounded(count * classes, "the number of scored boxes", MOST_ELEMENTS)
     if groups != 1:
-        raise RelayError("boxes that differ by class are not supported")
+        raise RelayError(f"{node.op} with different boxes for each class is not supported")
     most = tf.integer(total, "the number of boxes")
     known = tf.value(per_class)
     every = relay.transpose(scores, [0, 2, 1])

@@ -10,6 +10,7 @@ from ....ir.types import Any
 from ....ops import namespaces as relay
 from ...base.axes import normal_axis
 from ...base.context import Results
+from ...base.errors import DynamicShapeError
 from ...base.source import Node
 from ..importer import Importer, bounded
 from ..registry import converts
@@ -89,7 +90,10 @@ def _squeeze(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     shape = tf.context.shape(inputs[0])
     if not axes:
         if any(isinstance(extent, Any) for extent in shape):
-            raise RelayError("which axes have extent 1 is unknown; `squeeze_dims` must say which to remove")
+            raise DynamicShapeError(
+                "Squeeze without squeeze_dims requires a static shape, because it removes the axes of "
+                "extent 1"
+            )
         axes = [axis for axis, extent in enumerate(shape) if extent == 1]
         if not axes:
             return inputs[0]
@@ -142,7 +146,9 @@ def _split(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
     if -1 in sizes:
         extent = tf.context.shape(data)[place]
         if not isinstance(extent, int):
-            raise RelayError("the size of a part depends on an axis of unknown extent")
+            raise DynamicShapeError(
+                f"SplitV with a size of -1 requires that the extent of axis {place} is known at compile time"
+            )
         sizes[sizes.index(-1)] = extent - sum(size for size in sizes if size >= 0)
     if len(sizes) == 1:
         return data
@@ -203,7 +209,7 @@ def _pad(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
         value = constant.item() if constant is not None else inputs[2]
     if widths is None:
         if node.op == "MirrorPad":
-            raise RelayError("the widths of mirrored padding must be constant")
+            raise DynamicShapeError("the paddings of MirrorPad must be known at compile time")
         if not isinstance(value, Expr):
             value = const(value, tf.context.dtype(inputs[0]))
         return relay.nn.pad(inputs[0], inputs[1], value)
@@ -245,7 +251,7 @@ def _roll(tf: Importer, node: Node, inputs: list[Expr]) -> Results:
         place = normal_axis(axis, rank)
         extent = tf.context.shape(result)[place]
         if not isinstance(extent, int):
-            raise RelayError("an axis of unknown extent cannot be rotated")
+            raise DynamicShapeError(f"Roll requires that the extent of axis {place} is known at compile time")
         if extent and shift % extent:
             end, begin = relay.split(result, [extent - shift % extent], place)
             result = relay.concatenate([begin, end], place)

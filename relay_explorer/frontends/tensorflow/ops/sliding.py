@@ -8,6 +8,7 @@ from ....ir.errors import RelayError
 from ....ir.expr import Expr, const
 from ....ir.types import Any, Dim
 from ....ops import namespaces as relay
+from ...base.errors import DynamicShapeError
 from ...base.padding import same_total
 from ...base.source import Node
 from ..importer import Importer
@@ -29,7 +30,7 @@ class Sliding:
         self.node = node
         self.axes = tf.context.rank(data) - 2
         if self.axes not in (1, 2, 3):
-            raise RelayError(f"the data has {self.axes + 2} axes, and 3 to 5 are supported")
+            raise RelayError(f"the data of {node.op} must have 3, 4 or 5 axes, not {self.axes + 2}")
         self.spatial = "DHW"[-self.axes :]
         self.last = str(node.attrs.get("data_format", "NHWC")).endswith("C")
         self.transposed = self.last and tf.layout == "NCHW"
@@ -90,11 +91,14 @@ class Sliding:
         if kind == "EXPLICIT":
             pairs = [int(value) for value in self.node.attrs.get("explicit_paddings", ())]
             if len(pairs) != 2 * (self.axes + 2) or any(value < 0 for value in pairs):
-                raise RelayError(f"the explicit padding {pairs} does not fit the data")
+                raise RelayError(
+                    f"explicit_paddings must have {2 * (self.axes + 2)} elements that are not negative, but "
+                    f"is {pairs}"
+                )
             pairs = pairs[2:-2] if self.last else pairs[4:]
             return [*pairs[0::2], *pairs[1::2]]
         if kind != "SAME":
-            raise RelayError(f"padding {kind!r} is none of SAME, VALID and EXPLICIT")
+            raise RelayError(f"padding must be SAME, VALID or EXPLICIT, not {kind!r}")
         before, after = [], []
         for extent, size, stride in zip(self.extents, window, strides):
             if isinstance(extent, int):
@@ -111,9 +115,9 @@ class Sliding:
     def _pad_dynamic(self, window: Sequence[int], strides: Sequence[int], fill: float | None) -> None:
         """Pad the data by amounts that the program computes."""
         if fill is None:
-            raise RelayError(
-                "average pooling with padding SAME and strides over a dynamic axis is not supported",
-                help=["give the shape of the input: from_tensorflow(…, shape={…})"],
+            raise DynamicShapeError(
+                "average pooling with SAME padding and strides requires that the spatial extents are known "
+                "at compile time"
             )
         shape = relay.shape_of(self.data, dtype="int32")
         first = 1 if self.layout.endswith("C") else 2
