@@ -89,7 +89,7 @@ def native_source(
     parts = [
         f"/* {prefix}: made from a Relay program; it is linked with the object files of its kernels. */\n",
         f"enum {{ FUNCTIONS_GO_OUT = {int(outside)}, FROM_OUTSIDE = {len(program.functions)} }};\n",
-        *[(here / name).read_text("utf-8") for name in ("runtime.c", "cells.c", "kernels.c")],
+        *[(here / name).read_text("utf-8") for name in ("runtime.c", "cells.c", "parallel.c", "kernels.c")],
         _kernels(program, prefix, names),
         *[(here / name).read_text("utf-8") for name in ("clock.c", "exchange.c", *names.parts)],
         "\n/* ---- the program */\n",

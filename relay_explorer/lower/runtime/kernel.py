@@ -25,6 +25,7 @@ from ..schedules import Scheduled
 from ..targets.device import Usage, lacks, on_device, usage
 from ..targets.target import Target
 from .arrays import aligned, aligned_copy, is_aligned, tensor_of
+from .thread_pool import connect
 
 
 class Kernel:
@@ -184,6 +185,8 @@ class Kernel:
                     "RELAY_EXPLORER_CACHE to another one; if it is damaged, delete it"
                 ],
             ) from None
+        if path.suffix == ".so":
+            connect(path)
         function: Callable[..., object] = self._library[self.symbol]
         return function
 
