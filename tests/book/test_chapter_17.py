@@ -136,10 +136,10 @@ def test_three_channels_are_not_blocked() -> None:
     assert output(PAGE, "blocked = T.InferType()") == "NCHW 1\nNCHW16c 19\n"
 
 
-def test_layouts_make_networks_six_times_as_fast() -> None:
+def test_layouts_make_networks_more_than_twice_as_fast() -> None:
     table = (BOOK.parent / "benchmarks" / "layers_of_passes.md").read_text("utf-8")
     folded, layouts = re.findall(r"([\d.]+)×", table[table.index("geometric mean") :])[1:3]
-    assert float(layouts) / float(folded) > 6
+    assert float(layouts) / float(folded) > 2.1
 
 
 def test_the_solution_leaves_two_transforms() -> None:

@@ -58,18 +58,18 @@ def test_layouts_are_the_step_that_counts() -> None:
         name: page["mean"]([t[step] / t[step + 1] for t in page["seconds"].values()])
         for step, name in enumerate(page["groups"])
     }
-    assert gains["+ layouts"] > 4 > 1.5 > max(gain for name, gain in gains.items() if name != "+ layouts")
-    assert gains["+ fusion"] < 1.05  # gains nothing on average
-    mobilenet = page["seconds"]["mobilenet"]
-    assert mobilenet[1] > 1.1 * mobilenet[0]  # fusion makes it slower on two threads
+    assert gains["+ layouts"] > 2 > 1.2 > max(gain for name, gain in gains.items() if name != "+ layouts")
+    assert gains["+ constant folding"] < 1.03  # gains nothing by itself
+    fused = {name: t[0] / t[1] for name, t in page["seconds"].items()}
+    assert fused["mobilenet"] > 1.1 > 1.06 > max(fused["resnet18"], fused["vgg16"])
 
 
 def test_few_steps_change_much() -> None:
     lines = output(PAGE, "steps = [").splitlines()
     faster, slower, count = (int(number) for line in lines for number in re.findall(r"\d+", line))
     assert count == 16
-    assert 5 <= faster <= 8
-    assert 1 <= slower <= 2
+    assert 4 < faster < 4 + 6
+    assert slower <= 1
 
 
 def test_vision_networks_are_competitive() -> None:
@@ -81,6 +81,9 @@ def test_vision_networks_are_competitive() -> None:
             assert (times["onnx"] < 0.95 * times["ours"]) == lost
         over_onnx = names(PAGE)["mean"]([t["onnx"] / t["ours"] for t in table.values()])
         assert 1 < over_onnx < 1.6
+    for table in (*DATA["networks"].values(), *DATA["imported"].values()):
+        assert 1.5 < names(PAGE)["mean"]([t["eager"] / t["ours"] for t in table.values()]) < 3
+        assert 1.05 < names(PAGE)["mean"]([t["onnx"] / t["ours"] for t in table.values()])
 
 
 def test_recurrent_models_are_faster() -> None:
@@ -131,6 +134,5 @@ def test_the_launch_is_short() -> None:
 
 def test_one_program_has_four_speedups() -> None:
     speedups = [float(n) for n in re.findall(r"([\d.]+)×", output(PAGE, 'table = data["networks"]'))]
-    assert 8.5 < speedups[0] < 9.9
-    assert min(speedups[1:3]) > 2
+    assert min(speedups[:3]) > 2
     assert 1.05 < speedups[3] < 1.6
