@@ -84,8 +84,9 @@ class _Static:
             if isinstance(node, Let):
                 parts[0] = self.vars.get(node.var, node.var)
             new = rebuild(node, parts)
-            if isinstance(new, Function) and _is_open(new.ret_type):
-                # Its result may have a more precise type.
+            if isinstance(new, Function) and _is_open(new.ret_type) and (new.params or node is root):
+                # Its result may have a more precise type. (A function without parameters may be there to
+                # declare a type: a branch of an `if` whose other branch has more elements.)
                 new = Function(new.params, new.body, None, new.type_params, new.attrs, new.span)
                 set_origin(new, (node,))
             result = self._known(node, new)

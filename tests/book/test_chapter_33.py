@@ -84,7 +84,7 @@ def test_vision_networks_are_competitive() -> None:
         assert 1 < over_onnx < 1.6
     for table in (*DATA["networks"].values(), *DATA["imported"].values()):
         assert 1.5 < names(PAGE)["mean"]([t["eager"] / t["ours"] for t in table.values()]) < 3
-        assert 1.05 < names(PAGE)["mean"]([t["onnx"] / t["ours"] for t in table.values()])
+        assert names(PAGE)["mean"]([t["onnx"] / t["ours"] for t in table.values()]) > 1.05
 
 
 def test_imported_networks_are_competitive() -> None:

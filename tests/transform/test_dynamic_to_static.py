@@ -207,3 +207,15 @@ def test_a_limit_that_allows_nothing_is_refused() -> None:
         "with at most 2 arguments, no two tensors of this `concatenate` can be joined"
     )
     assert refused.value.help == ("give max_function_args of 3 or more",)
+
+
+def test_keeps_the_type_that_a_branch_declares() -> None:
+    """A branch without elements must not become the type of the other branch, which has some."""
+    some = relay.TensorType((relay.Any(),), "int64")
+    condition = relay.var("c", shape=(), dtype="bool")
+    x = relay.var("x", relay.TensorType((relay.Any(),), "int32"))
+    none = relay.Function([], relay.const(np.zeros(0), "int64"), some)
+    choice = relay.If(condition, relay.Call(none, []), relay.cast(x, "int64"))
+    module = infer_types(IRModule.from_expr(relay.Function([condition, x], choice)))
+    result = infer_types(DynamicToStatic()(module))
+    assert as_func_type(result["main"].checked_type).ret_type == some

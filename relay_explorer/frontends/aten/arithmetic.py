@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any as Anything
 from typing import cast
@@ -273,7 +274,9 @@ def logaddexp(ctx: Aten, x: Expr, y: Expr) -> Value:
     a, b = ctx.operands(x, y)
     larger, smaller = relay.maximum(a, b), relay.minimum(a, b)
     one = const(1, ctx.dtype(a))
-    return relay.add(larger, relay.log(relay.add(one, relay.exp(relay.subtract(smaller, larger)))))
+    result = relay.add(larger, relay.log(relay.add(one, relay.exp(relay.subtract(smaller, larger)))))
+    twice = relay.add(larger, const(math.log(2), ctx.dtype(a)))  # also where both are infinite
+    return relay.where(relay.equal(larger, smaller), twice, result)
 
 
 @aten("divmod")

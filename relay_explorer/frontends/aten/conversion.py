@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ops import namespaces as relay
@@ -77,15 +79,20 @@ _cast("bool", "bool")
     "contiguous", "clone", "detach", "alias", "cpu", "cuda", "requires_grad_", "lift", "lift_fresh",
     "lift_fresh_copy", "resolve_conj", "resolve_neg", "conj", "real", "_conj", "detach_copy", "alias_copy",
     "_reshape_alias_copy", "pin_memory", "view_as_real_copy", "data", "sym_constrain_range",
-    "positive_copy", "_unsafe_view_copy", "to_dense", "copy", "retain_grad",
+    "positive_copy", "_unsafe_view_copy", "to_dense", "retain_grad",
 )  # fmt: skip
 def unchanged(ctx: Aten, x: Value, *rest: object) -> Value:
     return x
 
 
-@aten("copy_", "copy.default")
-def copy_(ctx: Aten, x: Expr, source: Expr, non_blocking: bool = False) -> Value:
-    """Return the elements of `source` in the shape and element type of `x`."""
+@aten("copy_", "copy")
+def copy_(ctx: Aten, x: Any, source: Any = None, non_blocking: bool = False) -> Value:
+    """Return the elements of `source` in the shape and element type of `x`; for a list or a dictionary, which
+    have no source, a copy.
+    """
+    if source is None:
+        copied: Value = x
+        return copied
     return ctx.broadcast_to(converted(ctx, ctx.tensor(source), ctx.dtype(x)), ctx.sizes(x))
 
 

@@ -134,11 +134,12 @@ def _with_indices(axes: int) -> Callable[..., Value]:
     ) -> Value:
         result = max_pool(ctx, axes, x, kernel, stride, padding, dilation, ceil)
         window = per_axis(ctx, kernel, axes, "kernel_size")
-        if ceil or any(by != 1 for by in per_axis(ctx, dilation, axes, "dilation")) or not ctx.is_static(x):
+        if not ctx.is_static(x):
             return result, None  # an import that uses the indices fails there
-        pads = per_axis(ctx, padding, axes, "padding")
-        indices = _argmax_indices(ctx, axes, x, window, _strides(ctx, stride, window, axes), pads)
-        return result, indices
+        strides, pads = _strides(ctx, stride, window, axes), per_axis(ctx, padding, axes, "padding")
+        spacing = per_axis(ctx, dilation, axes, "dilation")
+        counts = list(ctx.static_shape(result)[-axes:])
+        return result, _argmax_indices(ctx, axes, x, window, strides, pads, spacing, counts)
 
     return convert
 
@@ -149,9 +150,27 @@ aten("max_pool3d_with_indices")(_with_indices(3))
 
 
 def _argmax_indices(
-    ctx: Aten, axes: int, x: Expr, window: list[int], strides: list[int], pads: list[int]
+    ctx: Aten,
+    axes: int,
+    x: Expr,
+    window: list[int],
+    strides: list[int],
+    pads: list[int],
+    spacing: list[int],
+    counts: list[int],
 ) -> Expr:
-    """Return, for each window, the index of its maximum among the elements of its channel."""
+    """Return, for each window, the index of its maximum among the elements of its channel. `counts` are the
+    windows along each axis.
+    """
+    reach = [(size - 1) * by + 1 for size, by in zip(window, spacing)]
+
+    def windows(data: Expr) -> Expr:
+        """Return the elements of each window in the last axes."""
+        reached = relay.sliding_window(data, 2, tuple(reach), tuple(strides))
+        if reach == window:
+            return reached
+        inside = list(range(2 + axes, 2 + 2 * axes))
+        return relay.strided_slice(reached, [0] * axes, reach, spacing, axes=inside)
 
     def convert(data: Expr) -> Expr:
         n, c, *extents = ctx.static_shape(data)
@@ -160,12 +179,15 @@ def _argmax_indices(
         for extent in extents:
             total *= extent
         places = relay.reshape(relay.arange(const(total, "int64"), dtype="int64"), (1, 1, *extents))
-        border = ((0, 0), (0, 0), *[(pad, pad) for pad in pads])
+        around = [
+            (pad, max(0, (count - 1) * by + far - pad - extent))
+            for pad, count, by, far, extent in zip(pads, counts, strides, reach, extents)
+        ]
+        border = ((0, 0), (0, 0), *around)
         least = const(float("-inf") if dtype.startswith(("float", "bfloat")) else -(1 << 31), dtype)
-        padded = relay.nn.pad(data, border, least) if any(pads) else data
-        numbered = relay.nn.pad(places, border) if any(pads) else places
-        values = relay.sliding_window(padded, 2, tuple(window), tuple(strides))
-        shown = relay.sliding_window(numbered, 2, tuple(window), tuple(strides))
+        padded = relay.nn.pad(data, border, least) if any(map(any, around)) else data
+        numbered = relay.nn.pad(places, border) if any(map(any, around)) else places
+        values, shown = windows(padded), windows(numbered)
         rest = ctx.static_shape(values)[2 : 2 + axes]
         values = relay.reshape(values, (n, c, *rest, -1))
         shown = relay.broadcast_to(relay.reshape(shown, (1, 1, *rest, -1)), ctx.static_shape(values))

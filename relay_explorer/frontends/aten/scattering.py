@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...ir import const
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
@@ -40,7 +42,7 @@ def scatter(ctx: Aten, x: Expr, dim: int, index: Expr, source: Value) -> Value:
 
 @aten("scatter.reduce", "scatter.value_reduce")
 def scatter_by(ctx: Aten, x: Expr, dim: int, index: Expr, source: Value, reduce: str) -> Value:
-    return _scattered(ctx, x, dim, index, source, _reduction(reduce))
+    return _scattered(ctx, x, dim, index, source, _reduction(reduce))  # a sum or a product
 
 
 @aten("scatter_add")
@@ -52,13 +54,41 @@ def scatter_add(ctx: Aten, x: Expr, dim: int, index: Expr, source: Expr) -> Valu
 def scatter_reduce(
     ctx: Aten, x: Expr, dim: int, index: Expr, source: Expr, reduce: str, include_self: bool = True
 ) -> Value:
-    reduction = _reduction(reduce)
+
+    def combine(data: Expr, value: Value, reduction: str) -> Expr:
+        return _scattered(ctx, data, dim, index, value, reduction)
+
+    return _combined(ctx, combine, x, source, _reduction(reduce), include_self)
+
+
+def _combined(
+    ctx: Aten,
+    combine: Callable[[Expr, Value, str], Expr],
+    x: Expr,
+    source: Expr,
+    reduction: str,
+    include_self: bool,
+) -> Expr:
+    """Combine the elements of `x` with those of `source`, which `combine(data, value, reduction)` writes;
+    without `include_self`, what the written elements were before does not count.
+    """
+    dtype = ctx.dtype(x)
+    if dtype == "bool":  # a sum is true if an element is, a product if all are
+        whole = _combined(
+            ctx, combine, ctx.cast(x, "int32"), ctx.cast(source, "int32"), reduction, include_self
+        )
+        return relay.not_equal(whole, const(0, "int32"))
     if not include_self:
-        # What the elements have before does not count: overwrite those that are written with what is neutral.
-        if reduction == "mean":
-            raise RelayError("scatter_reduce with reduce='mean' and include_self=False cannot be imported")
-        x = _scattered(ctx, x, dim, index, ctx.tensor(_neutral(ctx, x, reduction), ctx.dtype(x)), "update")
-    return _scattered(ctx, x, dim, index, source, reduction)
+        x = combine(x, _neutral(ctx, x, reduction), "update")
+    if reduction != "mean":
+        return combine(x, source, reduction)
+    counts = ctx.full(ctx.sizes(x), 1, dtype)
+    if not include_self:
+        counts = combine(counts, 0, "update")
+    counts = combine(counts, 1, "add")
+    total = combine(x, source, "add")
+    divide = relay.divide if dtype.startswith(("float", "bfloat")) else relay.floor_divide
+    return divide(total, counts)
 
 
 def _reduction(name: str) -> str:
@@ -69,8 +99,8 @@ def _reduction(name: str) -> str:
 
 def _neutral(ctx: Aten, x: Expr, reduction: str) -> float | int:
     """Return the number that leaves others unchanged."""
-    if reduction in ("add", "mul"):
-        return 0 if reduction == "add" else 1
+    if reduction in ("add", "mean", "mul"):
+        return 1 if reduction == "mul" else 0
     dtype = ctx.dtype(x)
     if dtype.startswith(("float", "bfloat")):
         return float("inf") if reduction == "min" else float("-inf")
@@ -89,6 +119,9 @@ def _like(ctx: Aten, x: Expr, axis: int, index: Expr, source: Expr) -> Expr:
 
 def _along(ctx: Aten, x: Expr, dim: int, index: Expr, source: Expr, reduction: str) -> Expr:
     """Combine the slices of `x` at indices along an axis with those of `source`."""
+    if not ctx.rank(x):
+        whole = _along(ctx, relay.reshape(x, (1,)), 0, index, relay.reshape(source, (-1,)), reduction)
+        return relay.reshape(whole, ())
     axis = ctx.axis(dim, ctx.rank(x))
     source = ctx.cast(source, ctx.dtype(x))
     return relay.scatter_elements(x, _like(ctx, x, axis, index, source), source, axis, reduction)
@@ -110,7 +143,7 @@ def index_copy(ctx: Aten, x: Expr, dim: int, index: Expr, source: Expr) -> Value
 def index_fill(ctx: Aten, x: Expr, dim: int, index: Expr, value: Value) -> Value:
     axis = ctx.axis(dim, ctx.rank(x))
     index = relay.reshape(index, (1,)) if not ctx.rank(index) else index
-    sizes = ctx.sizes(x)
+    sizes = ctx.sizes(x) or [1]
     sizes[axis] = ctx.size(index, 0)
     return _along(ctx, x, axis, index, ctx.full(sizes, value, ctx.dtype(x)), "update")
 
@@ -119,9 +152,13 @@ def index_fill(ctx: Aten, x: Expr, dim: int, index: Expr, value: Value) -> Value
 def index_reduce(
     ctx: Aten, x: Expr, dim: int, index: Expr, source: Expr, reduce: str, include_self: bool = True
 ) -> Value:
-    if not include_self:
-        raise RelayError("index_reduce with include_self=False cannot be imported")
-    return _along(ctx, x, dim, index, source, _reduction(reduce))
+    sizes = ctx.sizes(source)
+
+    def combine(data: Expr, value: Value, reduction: str) -> Expr:
+        updates = value if isinstance(value, Expr) else ctx.full(sizes, value, ctx.dtype(data))
+        return _along(ctx, data, dim, index, updates, reduction)
+
+    return _combined(ctx, combine, x, source, _reduction(reduce), include_self)
 
 
 @aten("select_scatter")

@@ -161,7 +161,8 @@ def erfc(ctx: Aten, x: Expr) -> Value:
 def logit(ctx: Aten, x: Expr, eps: float | None = None) -> Value:
     x = ctx.floating(x)
     if eps is not None:
-        x = relay.clip(x, eps, 1 - eps)
+        low, high = const(eps, ctx.dtype(x)), const(1 - eps, ctx.dtype(x))
+        x = relay.where(relay.less(x, low), low, relay.minimum(x, high))
     return relay.log(relay.divide(x, relay.subtract(const(1, ctx.dtype(x)), x)))
 
 

@@ -13,6 +13,8 @@ from typing import Any
 from ...ir.span import Source, Span
 
 _LONGEST = 60  # characters of one attribute in a line
+_PACKAGE = __name__.partition(".")[0]
+_DEEPEST = 4  # containers within one another in an attribute
 _LEAVES = ("input", "weight")
 _NAMED_BY_USER = ("ONNX", "PyTorch")
 
@@ -141,5 +143,21 @@ def line_of(file: str, line: int | str) -> str:
 
 
 def _short(value: object) -> str:
-    text = f"<{type(value).__name__} {value.shape}>" if hasattr(value, "shape") else repr(value)
+    """Return an attribute's value as text, without the programs and arrays in it."""
+    text = _written(value, _DEEPEST)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _written(value: object, depth: int) -> str:
+    if type(value).__module__.startswith(_PACKAGE):  # an expression, or a list or an object made of some
+        return "<value>"
+    if isinstance(value, (list, tuple, dict)) and not depth:
+        return "…"
+    if isinstance(value, dict):
+        parts = [f"{key!r}: {_written(part, depth - 1)}" for key, part in list(value.items())[:_LONGEST]]
+        return f"{{{', '.join(parts)}}}"
+    if isinstance(value, (list, tuple)):
+        parts = [_written(part, depth - 1) for part in value[:_LONGEST]]
+        text = ", ".join(parts)
+        return f"[{text}]" if isinstance(value, list) else f"({text}{',' * (len(value) == 1)})"
+    return f"<{type(value).__name__} {value.shape}>" if hasattr(value, "shape") else repr(value)

@@ -178,6 +178,7 @@ class Importer:
 
         def converter(node: Node, inputs: list[Expr]) -> list[Expr]:
             result = self._result(fx_node, name, overload, args, kwargs)
+            _check_used(fx_node, result)
             exprs, structure[0] = flattened(self._refined(result, expected))
             return exprs
 
@@ -253,6 +254,20 @@ class Importer:
             return expr
         refined = Var("sized", TensorType(shape, type_.dtype))
         return Let(refined, expr, refined)
+
+
+def _check_used(fx_node: Anything, result: Value) -> None:
+    """Raise a RelayError if the program uses a result of an operator that its converter does not give."""
+    if not isinstance(result, (list, tuple)):
+        return
+    for user in fx_node.users:
+        if operator_name(user.target)[0] == "operator::getitem" and user.users:
+            index = user.args[1]
+            if isinstance(index, int) and index < len(result) and result[index] is None:
+                raise RelayError(
+                    f"the program uses result {index} of {fx_node.target}, which cannot be imported",
+                    help=["change the model so that it does not need this result, or give a converter"],
+                )
 
 
 def _agree(type_: TensorType, wanted: Sequence[Dim], dtype: str) -> bool:

@@ -10,7 +10,11 @@ import torch
 import torch.nn.functional as F  # PyTorch's own name for it
 from torch import Tensor, nn
 
-from tests.frontends.torch_export.exporting import check
+from relay_explorer.frontends.torch_export import from_exported_program
+from relay_explorer.ir.errors import RelayError
+from tests.frontends.torch_export.exporting import check, exported
+
+DYNAMIC = torch.export.Dim.AUTO
 
 torch.manual_seed(0)
 X = torch.randn(2, 4, 6, 6)
@@ -293,3 +297,62 @@ def changed_in_place(x: Tensor) -> Tensor:
 
 def test_translates_changes_in_place() -> None:
     check(changed_in_place, ROWS)
+
+
+def shifted(x: Tensor) -> Tensor:
+    """Write into views: all elements one place to the right, and a constant before them."""
+    y = x.new_zeros(x.shape)
+    y[:, 1:] = x[:, :-1].clone()
+    y[:, 0] = 2
+    return y
+
+
+def test_translates_changes_of_views() -> None:
+    check(shifted, ROWS)
+    check(shifted, ROWS, dynamic=({0: DYNAMIC, 1: DYNAMIC},), others=[(torch.randn(4, 2),)])
+
+
+@pytest.mark.parametrize("ceil", [False, True])
+@pytest.mark.parametrize("spacing", [1, 2])
+def test_finds_the_places_of_maxima(ceil: bool, spacing: int) -> None:
+    image = torch.sin(torch.arange(2 * 3 * 8 * 9.0)).reshape(2, 3, 8, 9)
+    pool = nn.MaxPool2d(3, stride=2, padding=1, dilation=spacing, return_indices=True, ceil_mode=ceil)
+    check(pool, image)
+
+
+AGAIN = torch.tensor([[0, 2, 0, 0, 1], [2, 0, 0, 1, 0], [0, 2, 0, 0, 2]])
+
+
+@pytest.mark.parametrize("include_self", [False, True])
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
+def test_reduces_what_is_written_to_the_same_place(reduce: str, include_self: bool) -> None:
+    def scattered(x: Tensor) -> Any:
+        whole = (x * 10).to(torch.int64)
+        return [
+            torch.scatter_reduce(part, 0, AGAIN, part, reduce, include_self=include_self)
+            for part in (x, whole, whole > 0)[: 2 if reduce == "mean" else 3]
+        ]
+
+    check(scattered, ROWS)
+    if reduce != "sum":
+        rows = torch.tensor([0, 2, 0])
+        check(lambda x: torch.index_reduce(x, 0, rows, x, reduce, include_self=include_self), ROWS)
+
+
+def test_writes_into_a_scalar() -> None:
+    zero = torch.tensor([0])
+    check(lambda x: torch.index_add(x, 0, zero[0], x), torch.tensor(1.5))
+    check(lambda x: torch.index_fill(x, 0, zero, 2.0), torch.tensor(1.5))
+
+
+def test_computes_at_the_limits() -> None:
+    extremes = torch.tensor([-torch.inf, torch.inf, -1.0, 0.5, 2.0])
+    check(lambda x: torch.logaddexp(x, x), extremes)
+    check(lambda x: torch.logaddexp(x, -x), extremes)
+    check(lambda x: torch.logit(x, 0.6), extremes)
+
+
+def test_refuses_results_that_no_converter_gives() -> None:
+    program = exported(nn.AdaptiveMaxPool1d(2, return_indices=True), (SIGNAL,))
+    with pytest.raises(RelayError, match=r"uses result 1 of aten\.adaptive_max_pool1d"):
+        from_exported_program(program)
