@@ -23,6 +23,15 @@ def ints(*shape: int, name: str = "i") -> Any:
     return t(*shape, dtype="int32", name=name)
 
 
+def stacked_and_reflected(count: int) -> Any:
+    """A kernel whose operand of a reflecting pad is computed first, because it has so many parts."""
+    parts = [t(1, 16, name=f"x{number}") for number in range(count)]
+    whole = relay.transpose(relay.stack([relay.exp(parts[0]), *parts[1:]], 0), (1, 2, 0))
+    zero, one = relay.const(0.0), relay.const(1.0)
+    kept = relay.where(whole > zero, whole, relay.exp(relay.minimum(whole, zero)) - one)
+    return nn.pad(kept, ((0, 0), (0, 0), (6, 0)), pad_mode="reflect")
+
+
 def elements() -> list[Case]:
     x, scalar, column = t(2, 3), t(), t(2, 1, name="y")
     small = t(4, dtype="int8")
@@ -247,6 +256,7 @@ def surroundings() -> list[Case]:
         case(nn.pad(x, ((1, 0), (0, 2)), 3.5)), case(nn.pad(x, ((-1, 1), (2, -1)))), case(nn.pad(x, ((0, 0),
         (0, 0)))), case(nn.pad(x, ((2, 1), (1, 2)), pad_mode="edge")),
         case(nn.pad(x, ((3, 4), (5, 3)), pad_mode="reflect")),
+        case(stacked_and_reflected(50)),
         case(nn.pad(t(2, dtype="int8"), ((1, 1),), relay.const(7, "int8"))),
         case(nn.mirror_pad(x, ((2, 1), (3, 2)))),
         case(nn.mirror_pad(x, ((1, 1), (2, 2)), "REFLECT")), case(nn.dilate(x, [3, 2], 0.5)),

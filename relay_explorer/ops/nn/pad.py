@@ -176,7 +176,9 @@ def _reflected(at: Value, dim: Anything) -> Value:
         return at * 0
     period = 2 * (dim - 1)
     within = te.floormod(at, period)
-    return tirx.min(within, period - within)
+    # The last minimum changes nothing, but without it TVM does not see which indices are read, and computes
+    # the extents of an operand from the position in the result, which fails.
+    return tirx.min(tirx.min(within, period - within), dim - 1)
 
 
 def _pad_layout(question: Question) -> Answer:
