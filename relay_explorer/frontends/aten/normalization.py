@@ -103,8 +103,23 @@ def batch_norm_no_training(
     return normalized_batch(ctx, x, weight, bias, mean, variance, False, eps), None, None
 
 
-@aten("native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_functional")
+@aten("native_batch_norm", "_native_batch_norm_legit")
 def native_batch_norm(
+    ctx: Aten, x: Expr, weight: Expr | None, bias: Expr | None, mean: Expr | None, variance: Expr | None,
+    training: bool, momentum: float, eps: float,
+) -> Value:  # fmt: skip
+    """Normalize; the running statistics must not change."""
+    if training and mean is not None:
+        raise RelayError(
+            "batch_norm is in training mode, in which it updates its running statistics",
+            help=_EVAL,
+        )
+    whole = batch_norm_functional(ctx, x, weight, bias, mean, variance, training, momentum, eps)
+    return tuple(cast("Sequence[Value]", whole)[:3])
+
+
+@aten("_native_batch_norm_legit_functional")
+def batch_norm_functional(
     ctx: Aten,
     x: Expr,
     weight: Expr | None,

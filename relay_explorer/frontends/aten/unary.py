@@ -119,7 +119,7 @@ def reciprocal(ctx: Aten, x: Expr) -> Value:
 
 @aten("square")
 def square(ctx: Aten, x: Expr) -> Value:
-    return mul(ctx, x, x)
+    return mul(ctx, ctx.cast(x, "int64") if ctx.dtype(x) == "bool" else x, x)
 
 
 @aten("exp2", "special_exp2")

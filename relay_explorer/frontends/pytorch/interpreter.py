@@ -108,7 +108,15 @@ class Interpreter:
             environment[outputs[0].debugName()] = result
         elif outputs:
             result = result.items if isinstance(result, List) else result
-            for output, part in zip(outputs, cast("Sequence[object]", result), strict=True):
+            parts = cast("Sequence[object]", result)
+            if len(parts) != len(outputs):
+                raise RelayError(f"{kind} has {len(outputs)} results, but its converter returns {len(parts)}")
+            for index, (output, part) in enumerate(zip(outputs, parts)):
+                if part is None and output.uses() and output.type().kind() == "TensorType":
+                    raise RelayError(
+                        f"the program uses result {index} of {kind}, which cannot be imported",
+                        help=["change the model so that it does not need this result, or give a converter"],
+                    )
                 environment[output.debugName()] = part
 
     def list_method(self, kind: str, inputs: Sequence[object]) -> Prim | None:

@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from relay_explorer.frontends.pytorch import from_pytorch
 from relay_explorer.ir.errors import RelayError
 from tests.frontends.pytorch.helpers import Calls, infos, operators, same_traced, traced
 
@@ -239,3 +240,13 @@ def test_what_relay_cannot_compute_is_refused_with_a_reason(
 
     with pytest.raises(RelayError, match=reason):
         from_pytorch(traced(Calls(function), [X]), infos([X]))
+
+
+def test_squares_of_bools_are_numbers() -> None:
+    same_traced(torch.square, B)
+
+
+def test_refuses_results_that_no_converter_gives() -> None:
+    script = traced(torch.nn.AdaptiveMaxPool1d(2, return_indices=True), [X[None]])
+    with pytest.raises(RelayError, match="the program uses result 1 of aten::adaptive_max_pool1d"):
+        from_pytorch(script, infos([X[None]]))
