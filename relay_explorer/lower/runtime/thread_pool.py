@@ -11,6 +11,7 @@ import _ctypes
 import ctypes
 import hashlib
 import platform
+import shutil
 import sys
 import tempfile
 from contextlib import suppress
@@ -60,13 +61,23 @@ def _library(compiler: str) -> str:
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
     if (entry := store.get(key)) is not None:
         return str(entry["path"])
+    place = Path(tempfile.mkdtemp(prefix="relay_explorer_"))
+    output = place / "thread_pool.so"
     with as_file(shared) as source, as_file(loops) as included:
-        output = Path(tempfile.mkdtemp(prefix="relay_explorer_")) / "thread_pool.so"
-        called(
-            [compiler, *FLAGS, "-I", included.parent, "-o", output, source, "-lpthread"],
-            "compile the thread pool",
-        )
+        command: list[str | Path] = [
+            compiler,
+            *FLAGS,
+            "-I",
+            included.parent,
+            "-o",
+            output,
+            source,
+            "-lpthread",
+        ]
+        called(command, "compile the thread pool")
     try:
-        return str(store.put(key, output.read_bytes(), ".so", {"name": "thread_pool"})["path"])
+        path = str(store.put(key, output.read_bytes(), ".so", {"name": "thread_pool"})["path"])
     except RelayError:  # the cache cannot be written to
         return str(output)
+    shutil.rmtree(place, ignore_errors=True)
+    return path
