@@ -31,8 +31,8 @@ def _first(model: Any, field: str, **fixed: Any) -> Any:
 def _scaled(model: Any) -> Any:
     """Initialize convolutions and batch normalizations so that values keep their size from layer to layer.
 
-    As `transformers` initializes them, values shrink from layer to layer until they are denormal, on which
-    some programs compute a hundred times as slowly.
+    As `transformers` initializes them, the outputs of EfficientNet are so close to 0 that they cannot be
+    compared.
     """
     import torch
 
