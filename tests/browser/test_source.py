@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -42,6 +43,18 @@ def test_choosing_a_node_marks_the_lines_that_it_became(open_view: Opener) -> No
     assert say(page).startswith("BatchNorm /net/layer/0/norm became 2 expressions: nn.batch_norm, .0.")
     assert [line.strip()[:17] for line in marked(page, "program")] == ["%1 = nn.batch_nor", "%2 = %1.0;"]
     expect(page.locator(".map-details")).to_contain_text("net.layer.0")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_keys_work_on_while_rows_unfold_and_sides_change(open_view: Opener, width: int) -> None:
+    """The focus stays in the explorer, and what is chosen stays in sight."""
+    page = open_view(sample("encoder"), width=width)
+    nodes(page).first.click()
+    for key in ("ArrowRight", "ArrowRight", "End", "l", "ArrowLeft", "]", "ArrowDown", "[", "Home", "End"):
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement !== document.body"), key
+    expect(page.locator(".count").first).to_have_text(re.compile(r"^(\d+) / \1$"))
+    expect(nodes(page).and_(page.locator("[aria-selected=true]"))).to_be_in_viewport()
 
 
 def test_choosing_a_line_marks_its_nodes(open_view: Opener) -> None:

@@ -144,6 +144,7 @@ export class Explorer {
       items,
       onSelect: (id, byReader) => {
         this.body?.setAttribute("data-on", id);
+        if (this.active?.offsetParent === null) this.focus(); // what had the focus is hidden now
         if (!byReader) return;
         redraw();
         this.ctx.changed();

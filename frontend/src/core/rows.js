@@ -1,6 +1,6 @@
 // The program as the axis: one row a binding, every other column aligned to it. A grid to assistive
 // technology; rows outside the window leave the page only in large programs.
-import { fill, h } from "./dom.js";
+import { activeIn, fill, h } from "./dom.js";
 import { CHOSEN, importedText } from "./imported.js";
 import { tokenElement } from "./operators.js";
 import { enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } from "./rowmodel.js";
@@ -212,6 +212,7 @@ export function createRows({
     for (const entry of marks.values())
       entry.shown = new Set(entry.asked.map(anchor).filter((row) => row >= 0));
     y = offsets(visible, heightOf);
+    const focused = focusedRow();
     for (const node of mounted.values()) node.remove();
     mounted.clear();
     inner.style.height = `${y[visible.length]}px`;
@@ -219,12 +220,20 @@ export function createRows({
     look();
     // Where the page's order must be the rows' order, start from nothing: it is cheap and right.
     render();
+    if (focused >= 0) mounted.get(anchor(focused))?.focus({ preventScroll: true });
     if (visible.length === 0)
       fill(
         inner,
         h("p", { class: "empty-note" }, rows.length === 0 ? "The program is empty." : "No row matches."),
       );
     else inner.querySelector(".empty-note")?.remove();
+  }
+
+  /** The row that has the focus, itself or in a part of it; -1 for none. */
+  function focusedRow() {
+    const active = activeIn(inner);
+    const node = active && inner.contains(active) ? active.closest(".row") : null;
+    return node instanceof HTMLElement ? Number(node.dataset.row) : -1;
   }
 
   /**
@@ -271,6 +280,7 @@ export function createRows({
    */
   function select(row, { focus = false, byReader = false, quiet = false } = {}) {
     const previous = selected;
+    const follow = focusedRow() >= 0; // the row that has the focus may leave the page
     selected = row;
     for (const at of [previous, row]) {
       const on = at === row;
@@ -284,7 +294,7 @@ export function createRows({
     if (isImported)
       el.dispatchEvent(new CustomEvent(CHOSEN, { bubbles: true, detail: rows[row]?.imported ?? null }));
     if (row >= 0) scrollTo(row);
-    if (focus) mounted.get(row)?.focus({ preventScroll: true });
+    if (focus || follow) mounted.get(row)?.focus({ preventScroll: true });
     if (!quiet) hooks.select?.(row, byReader);
   }
 

@@ -270,7 +270,7 @@ EXERCISE = {
             _property(
                 "types", "the first stage is in float32, and the result in the type of `scale`", _types
             ),
-            _property("sizes", "named and unknown sizes are kept", _sizes),
+            _property("sizes", "dimensions that are known only at run time are kept", _sizes),
             _property(
                 "refuses",
                 "a node that it cannot convert is an error",

@@ -1,8 +1,9 @@
 """Runs kernels in a forked process.
 
-TVM's worker threads belong to the thread that first ran a kernel, and a fork does not copy them. A kernel
-that the forked process runs on the same thread would wait for them forever, so kernels run on another thread
-there, which gets its own worker threads.
+The thread pool of this package starts new threads in a forked process. But where kernels run on TVM's pool
+(see `thread_pool`), its worker threads belong to the thread that first ran a kernel, and a fork does not copy
+them. A kernel that the forked process runs on the same thread would wait for them forever, so kernels run on
+another thread there, which gets its own worker threads.
 """
 
 from __future__ import annotations

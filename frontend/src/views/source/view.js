@@ -105,7 +105,7 @@ export class SourceExplorer extends Explorer {
       this.tools(),
     );
     this.pane = h("section", { class: "map-details details", tabindex: 0, "aria-label": "details" });
-    this.tabs = this.partTabs(TABS);
+    this.tabs = this.partTabs(TABS, { redraw: () => this.shown() });
     this.body = h(
       "div",
       { class: "map-body", "data-on": "nodes" },
@@ -372,10 +372,8 @@ export class SourceExplorer extends Explorer {
    * @param {boolean} show
    */
   marked(show = false) {
-    const { model, rows, program } = this;
-    const lines = rows.selected >= 0 ? model.rowsFrom(model.nodesAt(rows.selected)) : [];
-    const nodes = program.selected >= 0 ? model.nodesOf[program.selected] : [];
-    const list = nodes.map((node) => model.nodes[node].row);
+    const { rows, program } = this;
+    const { lines, list } = this.links();
     program.mark("now", program.selected >= 0 ? [program.selected] : []);
     rows.mark("now", rows.selected >= 0 ? [rows.selected] : []);
     program.mark("same", lines);
@@ -384,6 +382,26 @@ export class SourceExplorer extends Explorer {
     if (!show) return;
     if (lines.length) program.scrollTo(lines[0]);
     if (list.length) rows.scrollTo(list[0]);
+  }
+
+  /** The rows on the other side that are linked with the choice: lines of the program, or rows of the node list. */
+  links() {
+    const { model, rows, program } = this;
+    const nodes = program.selected >= 0 ? model.nodesOf[program.selected] : [];
+    return {
+      lines: rows.selected >= 0 ? model.rowsFrom(model.nodesAt(rows.selected)) : [],
+      list: nodes.map((node) => model.nodes[node].row),
+    };
+  }
+
+  /** Scrolls to the choice, or to what is linked with it, in the list that a tab has shown: hidden, it could not scroll. */
+  shown() {
+    const { rows, program } = this;
+    const { lines, list } = this.links();
+    const row = rows.selected >= 0 ? rows.selected : list[0];
+    const line = program.selected >= 0 ? program.selected : lines[0];
+    if (row !== undefined) rows.scrollTo(row, true);
+    if (line !== undefined) program.scrollTo(line, true);
   }
 
   /**
@@ -446,6 +464,7 @@ export class SourceExplorer extends Explorer {
     if (this.narrow) this.tabs.select(program ? "program" : "nodes");
     if (to !== undefined) side.reveal(to);
     side.select(to ?? Math.max(0, side.selected), { focus: true, byReader: true });
+    if (this.narrow) this.shown();
   }
 
   /**
@@ -453,16 +472,14 @@ export class SourceExplorer extends Explorer {
    * @param {number} by
    */
   linked(by) {
-    const { model, rows, program } = this;
-    const [side, list] =
-      program.selected >= 0
-        ? [rows, model.nodesOf[program.selected].map((node) => model.nodes[node].row)]
-        : [program, rows.selected >= 0 ? model.rowsFrom(model.nodesAt(rows.selected)) : []];
+    const { rows, program } = this;
+    const links = this.links();
+    const [side, list] = program.selected >= 0 ? [rows, links.list] : [program, links.lines];
     if (!list.length) return false;
     this.at = (this.at + by + list.length) % list.length;
+    if (this.narrow) this.tabs.select(side === program ? "program" : "nodes");
     side.reveal(list[this.at]);
     side.scrollTo(list[this.at], true);
-    if (this.narrow) this.tabs.select(side === program ? "program" : "nodes");
     return undefined;
   }
 
