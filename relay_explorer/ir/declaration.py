@@ -35,6 +35,11 @@ class Gradient:
     rule: GradientRule
 
 
+# A function of a typed call and of the operands to use in its place (those of the call, possibly rewritten), which
+# returns the operator's canonical form: an expression of operators without one, of the call's type and value.
+Canonical = Callable[["Call", "Sequence[Expr]"], "Expr"]
+
+
 @dataclass(frozen=True)
 class NotApplicable:
     """States that a question does not apply to an operator, and why."""
@@ -58,6 +63,7 @@ class Trait(Enum):
     TRANSPOSE = "the elements stay; their order in memory changes"
     CAST = "the elements stay; their type changes"
     COPY = "every element of the result is one of the first operand's, which may occur several times"
+    SELECTION = "it selects elements by index or by comparison: op(f(x)) = f(op(x)) for every increasing f"
     ZEROS = "every element of the result is 0"
     ONES = "every element of the result is 1"
     DISPLACED = "an element of the result need not be made of the elements at its own index"

@@ -8,7 +8,7 @@ from typing import Any as Anything
 from typing import ClassVar, NamedTuple, Protocol
 
 from .attrs import Attrs
-from .declaration import Gradient, NotApplicable, Precision, Trait
+from .declaration import Canonical, Gradient, NotApplicable, Precision, Trait
 from .errors import RelayError, UnknownOperatorError
 from .expr import Expr
 from .hooks import hook
@@ -136,14 +136,15 @@ class Op(Expr):
     number of floating-point operations of a call, as a function of its attributes, operand types and result
     type; `reference`, its reference implementation in NumPy, or None; `family`, the group by which explorers
     colour it; `level`, its support level in TVM's list; `lenient_in_tvm`, the cases that TVM's relation
-    accepted and this one rejects; `gradient`, `lowering`, `layout`, `precision`, `traits` and `example`,
-    which passes, code generators and the book read (see `relay_explorer.ops.operator`), each None where
+    accepted and this one rejects; `gradient`, `lowering`, `canonical`, `layout`, `precision`, `traits` and
+    `example`, which passes, code generators and the book read (see `relay_explorer.ops.operator`), each None where
     nothing was declared.
     """
 
     __slots__ = (
         "_attrs",
         "_schema",
+        "canonical",
         "description",
         "example",
         "family",
@@ -185,6 +186,7 @@ class Op(Expr):
         lenient_in_tvm: str = "",
         gradient: Gradient | NotApplicable | None = None,
         lowering: Callable[[Anything], Sequence[Anything]] | str = "",
+        canonical: Canonical | None = None,
         layout: Callable[[Anything], Anything] | NotApplicable | None = None,
         precision: Precision | None = None,
         kernel_layouts: Mapping[str, str] | None = None,
@@ -204,6 +206,7 @@ class Op(Expr):
         self.reference = reference
         self.gradient = gradient
         self.lowering = lowering
+        self.canonical = canonical
         self.layout = layout
         self.precision = precision
         self.kernel_layouts: Mapping[str, str] = kernel_layouts or {}

@@ -39,7 +39,7 @@ __all__ = [
     "required", "slope", "t", "tensor", "tvm",
 ]  # fmt: skip
 
-NAMESPACES = ("", "nn", "image", "vision", "random", "annotation")  # of `relay`: `ops.namespaces`
+NAMESPACES = ("", "nn", "image", "vision", "random", "annotation", "qnn")  # of `relay`: `ops.namespaces`
 
 
 def load_all() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from ..ir.attrs import Attrs, attr, required
+from ..ir.attrs import Attrs, DType, attr, required
 from ..ir.declaration import NotApplicable, Precision, Trait
 from ..ir.expr import Call
 from ..ir.nest import leaves
@@ -20,7 +20,7 @@ from .relation import SAME_TYPE
 from .te.lowered import Lowered
 from .te.tensors import Tensor
 
-__all__ = ["checkpoint", "compiler_begin", "compiler_end", "on_device", "stop_fusion"]
+__all__ = ["cast_hint", "checkpoint", "compiler_begin", "compiler_end", "on_device", "stop_fusion"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,6 +28,10 @@ R = TypeVar("R")
 
 class CompilerAttrs(Attrs, key="relay.attrs.CompilerAttrs"):
     compiler: str = required("The compiler that receives this part of the program.")
+
+
+class CastHintAttrs(Attrs, key="relay.attrs.CastHintAttrs"):
+    dtype: DType = required("The element type that the quantized value is to have.")
 
 
 class OnDeviceAttrs(Attrs, key="relay.attrs.OnDeviceAttrs"):
@@ -94,6 +98,17 @@ def compiler_end(data: Operand, compiler: str) -> Call:
 )
 def stop_fusion(data: Operand) -> Call:
     """Mark `data`, so that FuseOps does not fuse the operator that computes it with those that use it."""
+
+
+@_mark(
+    "annotation.cast_hint",
+    "Marks a value that automatic quantization is to store in a narrow type.",
+    lambda build: build(X, "int8"),
+    CastHintAttrs,
+    layout=elementwise_layout,
+)
+def cast_hint(data: Operand, dtype: str) -> Call:
+    """Mark `data` as a value that quantization is to store with the element type `dtype`."""
 
 
 @_mark(

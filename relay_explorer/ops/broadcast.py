@@ -123,6 +123,7 @@ def _broadcast_to(attrs: InitOpAttrs, data: Type) -> Type:
     level=4,
     reference=lambda attrs, x: np.broadcast_to(x, attrs.shape),
     shape=lambda lowered: lowered.out_shape,
+    traits=(Trait.SELECTION,),
     example=lambda build: [build(V, (2, 6)), build(X, ints(2))],
 )
 def broadcast_to(data: Operand, shape: int | Sequence[int] | Expr) -> Call:

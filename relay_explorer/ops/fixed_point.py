@@ -17,13 +17,13 @@ from ..ir.show import show_shape
 from ..ir.types import TensorType, Type
 from .arguments import Operand
 from .examples import ints
-from .layouts.layout import NO_LAYOUT_RULE
+from .layouts.layout import Answer, InferCorrectLayoutOutput, Layout, Question
 from .layouts.same import elementwise_layout
 from .numeric import Array, np
 from .operator import operator
 from .relation import forward, normal_axes, same_dim, tensor
 from .te.lowered import Lowered
-from .te.tensors import Tensor, Value, number, stage
+from .te.tensors import Tensor, Value, dtype_of, number, stage
 
 __all__ = ["fixed_point_multiply", "fixed_point_multiply_per_axis"]
 
@@ -41,16 +41,22 @@ def _int32(type_: Type, operand: int, name: str) -> TensorType:
     return result
 
 
+def _integers(type_: Type) -> TensorType:
+    """Return the type of the data, whose elements have 32 or 64 bits."""
+    data = tensor(type_, 0, "data")
+    return data if data.dtype == "int64" else _int32(data, 0, "data")
+
+
 def _scaled(attrs: Anything, data: Type) -> Type:
     if not 0 <= attrs.multiplier < 2**31:
         raise RelationError(f"multiplier={attrs.multiplier} is a fraction of 2³¹, from 0 to {2**31 - 1}")
     if not -31 < attrs.shift < 32:
         raise RelationError(f"shift={attrs.shift} shifts all 32 bits out", "it is from -30 to 31")
-    return _int32(data, 0, "data")
+    return _integers(data)
 
 
 def _scaled_per_axis(attrs: Anything, data: Type, multiplier: Type, lshift: Type, rshift: Type) -> Type:
-    x = _int32(data, 0, "data")
+    x = _integers(data)
     axes = normal_axes(attrs.axes, len(x.shape), "fixed_point_multiply_per_axis")
     expected = tuple([x.shape[axis] for axis in axes])
     for operand, (name, type_) in enumerate(
@@ -67,10 +73,12 @@ def _scaled_per_axis(attrs: Anything, data: Type, multiplier: Type, lshift: Type
 
 
 def _product(x: Array, multiplier: Array, left: Array, right: Array) -> Array:
-    """Compute x · 2^left · multiplier · 2^-(31 + right), halves rounded up, wrapped into 32 bits."""
+    """Compute x · 2^left · multiplier · 2^-(31 + right), halves rounded up, wrapped into 64 bits and then
+    into those of x.
+    """
     product = (x.astype("int64") << left) * multiplier
     shift = right + _FRACTION
-    return ((product + (np.int64(1) << (shift - 1))) >> shift).astype("int32")
+    return ((product + (np.int64(1) << (shift - 1))) >> shift).astype(x.dtype)
 
 
 def _whole(attrs: Anything, x: Array) -> Array:
@@ -99,11 +107,12 @@ _FORMULA = r"y_i = \left\lfloor x_i\, m\, 2^{s - 31} + \tfrac12 \right\rfloor"
 
 
 def _product_te(x: Value, multiplier: Value, left: Value, right: Value) -> Value:
-    """Compute x · 2^left · multiplier · 2^-(31 + right), halves rounded up, wrapped into 32 bits."""
+    """Compute x · 2^left · multiplier · 2^-(31 + right), halves rounded up, in the type of x."""
+    dtype = dtype_of(x)
     product = (x.astype("int64") << left) * multiplier
     shift = right + number(31, "int64")
     half = number(1, "int64") << (shift - number(1, "int64"))
-    return ((product + half) >> shift).astype("int32")
+    return ((product + half) >> shift).astype(dtype)
 
 
 def _fixed_point_multiply_te(call: Lowered) -> list[Tensor]:
@@ -127,12 +136,34 @@ def _per_axis_te(call: Lowered) -> list[Tensor]:
     return [stage(x.shape, value, call.name)]
 
 
+def _per_axis_layout(question: Question) -> Answer:
+    """Let the result follow the data. The factors lie along its axes in the order of the data, blocks of an
+    axis after it.
+    """
+    old, attrs = question.old[0], question.attrs
+    assert attrs is not None
+    if old is None:
+        return None
+    letters = [old[axis] for axis in normal_axes(attrs["axes"], len(old))]
+    if any(letter.islower() or old.splits(letter) for letter in letters):
+        return None
+    factors, data = Layout.of([(letter, 0) for letter in letters]), old
+    if question.new is not None:
+        data = question.new[0]
+        if any(letter not in data for letter in letters):
+            return None
+        parts = [part for letter in letters for part in data.axes if part[0].upper() == letter]
+        factors = Layout.of(parts)
+        attrs = attrs.replace(axes=[data.axes.index(part) for part in parts])
+    return InferCorrectLayoutOutput([data, factors, factors, factors], [data], attrs)
+
+
 @operator(
     "fixed_point_multiply",
     description="Multiplies integers by one factor, stored as a 31-bit fraction and a power of two.",
     formula=_FORMULA,
     family="arithmetic",
-    relation=forward("FixedPointMultiply", "{out} = {0}, of int32", _scaled),
+    relation=forward("FixedPointMultiply", "{out} = {0}, of int32 or int64", _scaled),
     pattern=OpPattern.ELEMENTWISE,
     flops=_two_per_output,
     reference=_whole,
@@ -148,7 +179,7 @@ def fixed_point_multiply(
     multiplier: Annotated[int, required("The factor's fraction, as a multiple of 2⁻³¹.")],
     shift: Annotated[int, required("The factor's power of two.")],
 ) -> Call:
-    """Compute `data` · `multiplier` · 2 ** (`shift` - 31), rounded, in int32."""
+    """Compute `data` · `multiplier` · 2 ** (`shift` - 31), rounded, in the data's type: int32 or int64."""
 
 
 @operator(
@@ -169,7 +200,7 @@ def fixed_point_multiply(
     gradient=NotApplicable("it computes with integers, which have no derivatives"),
     lowering=_per_axis_te,
     traits={Trait.DISPLACED},
-    layout=NO_LAYOUT_RULE,
+    layout=_per_axis_layout,
     precision=Precision.UNLISTED,
     example=lambda build: build(
         ints(2, 6), ints(2, name="m"), ints(2, name="l"), ints(2, name="r"), True, True, [0]
@@ -196,5 +227,5 @@ def fixed_point_multiply_per_axis(
     ],
 ) -> Call:
     """Compute `data` · 2 ** `lshift` · `multiplier` · 2 ** (-31 - `rshift`), each along `axes`, rounded, in
-    int32.
+    the data's type: int32 or int64.
     """

@@ -9,7 +9,7 @@ from typing import Annotated
 from typing import Any as Anything
 
 from ..ir.attrs import attr
-from ..ir.declaration import Gradient, Precision
+from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call, Expr
 from ..ir.op import OpPattern, RelationError, no_flops
 from ..ir.show import show_shape
@@ -88,6 +88,7 @@ def _gather_te(lowered: Lowered) -> list[Tensor]:
     lowering=_gather_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
+    traits={Trait.SELECTION},
     example=lambda build: build(X, 1, ints(2, 2)),
 )
 def gather(

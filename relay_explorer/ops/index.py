@@ -155,6 +155,7 @@ def _take_te(lowered: Lowered) -> list[Tensor]:
     gradient=MOVED,
     lowering=_take_te,
     precision=Precision.FOLLOW,
+    traits=(Trait.SELECTION,),
     example=lambda build: build(X, ints(3), 1, mode="wrap"),
     lenient_in_tvm="It did not compare the batch axes of data and indices.",
 )

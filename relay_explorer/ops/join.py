@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Annotated, ParamSpec, TypeVar
 from typing import Any as Anything
 
 from ..ir.attrs import Attrs, Ints, attr, required
-from ..ir.declaration import Gradient, Precision
+from ..ir.declaration import Gradient, Precision, Trait
 from ..ir.expr import Call, Expr, Tuple
 from ..ir.op import OpPattern, Reference, Relation, RelationError, no_flops
 from ..ir.show import show_shape
@@ -53,6 +53,7 @@ def _joining(
     level: int = 3,
     layout: LayoutRule | None = None,
     precision: Precision = Precision.UNLISTED,
+    traits: Iterable[Trait] = (),
     lenient_in_tvm: str = "",
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare an operator that joins tensors or splits one."""
@@ -71,6 +72,7 @@ def _joining(
         lowering=lowering,
         layout=NO_LAYOUT_RULE if layout is None else layout,
         precision=precision,
+        traits=traits,
         example=example,
         lenient_in_tvm=lenient_in_tvm,
     )
@@ -181,7 +183,7 @@ def _concatenate_te(lowered: Lowered) -> list[Tensor]:
     return [stage((*first[:axis], starts[-1], *first[axis + 1 :]), value, lowered.name)]
 
 
-def _concatenate_layout(question: Question) -> Answer:
+def concatenate_layout(question: Question) -> Answer:
     """Infer one layout for all fields: the new one, where it is the same for all of them."""
     attrs, old = question.attrs, question.old
     assert attrs is not None
@@ -206,7 +208,7 @@ def _concatenate_layout(question: Question) -> Answer:
     reference=lambda attrs, data: np.concatenate(data, attrs.axis),
     gradient=Gradient("dy is split at the boundaries of the joined tensors", _concatenate_gradient),
     lowering=_concatenate_te,
-    layout=_concatenate_layout,
+    layout=concatenate_layout,
     precision=Precision.FOLLOW,
     example=lambda build: build([X, Y], 1),
 )
@@ -378,6 +380,7 @@ def _split_layout(question: Question) -> Answer:
     lowering=_split_te,
     layout=_split_layout,
     precision=Precision.FOLLOW,
+    traits={Trait.SELECTION},
     example=lambda build: [build(X, 3, 1), build(X, (1, 4), 1)],
 )
 def split(data: Operand, indices_or_sections: int | Sequence[int], axis: int = 0) -> TupleWrapper:

@@ -11,7 +11,6 @@ _KERNELS = "it is one backend's own algorithm for {instead}"
 _PLACES = "it names the device of a value; here a program runs in this process"
 _MEMORY = "it is the code of TVM's virtual machine or of its memory planning, not of a program"
 _TUNING = "auto-tuning inserted it, for layouts that its search had chosen"
-_QUANTIZED = "quantized operators (level 11) are a separate dialect, which this package does not have"
 _MARKS = "it marks a program for one of TVM's passes, and computes nothing"
 
 LEFT_OUT: dict[str, str] = {
@@ -32,9 +31,7 @@ LEFT_OUT: dict[str, str] = {
     "call_lowered": _MEMORY,
     "annotation.bitpack_start": _MARKS,
     "annotation.bitpack_end": _MARKS,
-    "annotation.cast_hint": _MARKS,
     "debug": "it stops in a debugger of C++; relay_explorer.explore shows a program's values",
-    "qnn.": _QUANTIZED,
     "contrib.ethosu.": _KERNELS.format(instead="a convolution or a pool"),
 }
 

@@ -36,7 +36,7 @@ from typing import Any as Anything
 from typing import ParamSpec, TypeVar
 
 from ..ir.attrs import Attrs, derived_schema
-from ..ir.declaration import Gradient, NotApplicable, Precision, Trait
+from ..ir.declaration import Canonical, Gradient, NotApplicable, Precision, Trait
 from ..ir.expr import Call, Expr
 from ..ir.op import Flops, Op, OpPattern, Reference, Relation
 from ..ir.tuple_wrapper import TupleWrapper
@@ -44,14 +44,14 @@ from .arguments import expr
 from .builder import Builder, is_empty
 from .layouts.layout import LayoutRule
 from .numeric import checked
-from .te.lowered import Lowering
+from .te.lowered import CANONICAL, Lowering
 
 P = ParamSpec("P")
 R = TypeVar("R")
 DECLARED: set[str] = set()  # the package's own operators, which the book's reference describes
 FAMILIES = (
     "arithmetic", "activation", "comparison", "reduction", "matmul", "convolution", "pooling",
-    "normalization", "shape", "index", "creation", "image", "training", "other",
+    "normalization", "shape", "index", "creation", "image", "training", "quantization", "other",
 )  # fmt: skip
 Example = Callable[[Callable[..., Anything]], "Expr | TupleWrapper | Sequence[Expr | TupleWrapper]"]
 
@@ -69,6 +69,7 @@ def operator(
     reference: Reference | None = None,
     gradient: Gradient | NotApplicable | None = None,
     lowering: Lowering | str = "",
+    canonical: Canonical | None = None,
     layout: LayoutRule | NotApplicable | None = None,
     precision: Precision | None = None,
     kernel_layouts: Mapping[str, str] | None = None,
@@ -91,7 +92,9 @@ def operator(
     `reference` is its reference implementation: a function of the attributes and of the operands' NumPy
     arrays (tuples of them for tuples), which returns an array, or a tuple of them, of the shape and element
     type that `relation` infers. `lowering` builds the computation of its kernel from a
-    `relay_explorer.ops.te.lowered.Lowered`, or is HOST where Python runs the reference implementation.
+    `relay_explorer.ops.te.lowered.Lowered`, or is HOST where Python runs the reference implementation. An
+    operator with a `canonical` form needs none: the compiler replaces each call by that form, an equivalent
+    expression of other operators (`relay_explorer.ops.canonical`), which computes the same elements.
     Passes read `gradient`, `layout` (a rule of `relay_explorer.ops.layouts`), `precision` and `traits`, which
     may be NotApplicable(reason); `kernel_layouts` gives ConvertLayout the default layout of a layer's weight
     for each layout of its data. `example` is a function of the builder that returns a well-typed call, or
@@ -126,7 +129,8 @@ def operator(
             level=level,
             lenient_in_tvm=lenient_in_tvm,
             gradient=gradient,
-            lowering=lowering,
+            lowering=CANONICAL if canonical is not None and not lowering else lowering,
+            canonical=canonical,
             layout=layout,
             precision=precision,
             kernel_layouts=kernel_layouts,

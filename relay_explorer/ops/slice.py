@@ -237,6 +237,7 @@ def _in_blocks(cut: tuple[int, int, int], factor: int, size: object) -> tuple[in
     lowering=_strided_slice_te,
     layout=_strided_slice_layout,
     precision=Precision.FOLLOW,
+    traits={Trait.SELECTION},
     example=lambda build: [
         build(X, [0, 1], [2, 5], [1, 2]),
         build(X, [1], [2], axes=[1], slice_mode="size"),

@@ -148,6 +148,7 @@ _LENIENT = "It did not check that the tensor has the axis."
         "each element of dy is moved back to its element's index: dx[π(i)] = dy[i]", _sort_gradient
     ),
     lowering=lambda call: [_ordered(call, None)[0]],
+    traits={Trait.SELECTION},
     example=lambda build: build(X),
     lenient_in_tvm=_LENIENT,
 )
@@ -262,7 +263,7 @@ def _topk_layout(question: Question) -> Answer:
     gradient=TOPK_GRADIENT,
     lowering=_topk_te,
     layout=_topk_layout,
-    traits={Trait.SIZED_BY_VALUES},
+    traits={Trait.SELECTION, Trait.SIZED_BY_VALUES},
     example=lambda build: build(X, 2),
     lenient_in_tvm="It allowed k to exceed the axis.",
 )

@@ -18,6 +18,7 @@ from .. import dataflow_pattern as dataflow_pattern
 from .. import frontends as _frontends
 from .. import ir as ir
 from .. import prelude as prelude
+from .. import quantize as quantize
 from .. import transform as transform
 from ..execute import Executor as Executor
 from ..ir import adt as adt
@@ -95,6 +96,8 @@ from ..text import parse_expr as parse_expr
 from . import backend as backend
 from . import build_module as build_module
 from . import op as op
+from . import qnn as qnn
+from .qnn import transform as _passes_of_qnn  # loads relay.qnn
 
 frontend = _frontends
 ty = _types
@@ -124,5 +127,8 @@ for _path, _module in (
     ("relay.random", random),
     ("relay.annotation", annotation),
     ("relay.op", op),
+    ("relay.qnn", qnn),
+    ("relay.qnn.op", qnn.op),
+    ("relay.qnn.transform", qnn.transform),
 ):
     _explain_missing_names(_path, _module)

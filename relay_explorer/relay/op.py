@@ -20,5 +20,11 @@ from ..ops.register import register_mixed_precision_conversion as register_mixed
 from ..ops.register import register_op_attr as register_op_attr
 from ..ops.register import register_pattern as register_pattern
 from ..ops.register import register_stateful as register_stateful
+from ..transform.fake_quantization import (
+    register_fake_quantization_to_integer as register_fake_quantization_to_integer,
+)
+from ..transform.fake_quantization import (
+    register_optional_fake_quantization_to_integer as register_optional_fake_quantization_to_integer,
+)
 
 get = Op.get

@@ -53,9 +53,15 @@ def test_an_entry_says_what_the_operator_declares(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_types_that_are_shown_hold(name: str) -> None:
-    (program,) = re.findall(r"^```\{code-block\} text\n(.*?)^```$", entry(name), re.DOTALL | re.MULTILINE)
-    if "meta[" not in program:  # the constants that stand in a section at the end are not shown
-        assert str(infer_types(parse(program))["main"].checked_type).startswith("fn (")
+    text = entry(name)
+    programs = re.findall(r"^```\{code-block\} text\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    has_form = Op.get(name).canonical is not None
+    assert len(programs) == 1 + has_form
+    assert text.count("**Canonical form.**") == has_form
+    for program in programs:
+        if "meta[" not in program:  # the constants that stand in a section at the end are not shown
+            assert str(infer_types(parse(program))["main"].checked_type).startswith("fn (")
+    assert len({program.partition("{\n")[0] for program in programs}) == 1  # of the same type
 
 
 def test_anchors_are_different_and_are_what_html_makes_of_them() -> None:

@@ -18,7 +18,7 @@ def test_every_question_is_answered(op: Op) -> None:
     assert op.description
     assert op.formula
     assert op.relation.formula
-    assert op.lowering, "a function, or HOST"
+    assert op.lowering, "a function, HOST, or CANONICAL"
     assert op.reference is not None
     assert op.layout is not None, "a rule, or NO_LAYOUT_RULE"
     assert isinstance(op.precision, Precision)

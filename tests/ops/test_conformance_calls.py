@@ -21,7 +21,7 @@ BUILDERS = {
     ("nn." if namespace == "nn" else "") + name: build
     for namespace in NAMESPACES
     for name, build in builders(namespace).items()
-    if namespace != "image"
+    if namespace not in ("image", "qnn")
 }
 
 

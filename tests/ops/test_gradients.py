@@ -35,7 +35,12 @@ def smooth(name: str) -> bool:
 
 SMOOTH = [call for call in EXAMPLES if smooth(name_of(call))]
 # What their examples ask for has no gradient: greatest of what is put in one place; the type that was set.
-OTHER_EXAMPLE = {"scatter_nd", "full", "dyn.full", "arange"}
+# The gradient of a simulated quantization ignores its steps: see tests/quantize/test_simulated_quantize.py.
+# Scales of quantized tensors are float32; their gradients are in tests/ops/qnn/test_quantize.py.
+OTHER_EXAMPLE = {
+    "scatter_nd", "full", "dyn.full", "arange", "relay.op.annotation.simulated_quantize",
+    "qnn.dequantize", "qnn.simulated_quantize", "qnn.simulated_dequantize",
+}  # fmt: skip
 
 
 def value_for(type_: Type, given: Anything, random: np.random.Generator) -> Anything:

@@ -20,14 +20,14 @@ def test_none_of_them_is_here() -> None:
 
 
 def test_a_prefix_stands_for_all_that_begin_with_it() -> None:
-    assert reason("qnn.conv2d") == reason("qnn") == LEFT_OUT["qnn."]
-    assert reason("qnnx") is None
+    assert reason("contrib.ethosu.conv2d") == reason("contrib.ethosu") == LEFT_OUT["contrib.ethosu."]
+    assert reason("contrib.ethosux") is None
     assert reason("nn.conv2d") is None
     assert reason("nn.sparse_conv2d") == LEFT_OUT["nn.sparse_conv2d"]
 
 
 @pytest.mark.parametrize(
-    "path", ["device_copy", "nn.sparse_conv2d", "annotation.cast_hint", "qnn", "op.memory"]
+    "path", ["device_copy", "nn.sparse_conv2d", "annotation.bitpack_start", "vm", "op.memory"]
 )
 def test_the_namespace_says_why(path: str) -> None:
     *parts, last = path.split(".")

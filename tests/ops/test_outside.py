@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,12 @@ import pytest
 import relay_explorer
 from relay_explorer import relay
 from relay_explorer.ir.errors import AttributeSchemaError, RelayError, TypeInferenceError
-from relay_explorer.ir.expr import Function
+from relay_explorer.ir.expr import Call, Expr, Function
 from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import Op
 from relay_explorer.lower.executor import create_executor
+from relay_explorer.ops import IDENTITY, Attrs, Operand, attr, operator
+from relay_explorer.ops import call as call_of
 from relay_explorer.text import astext, parse
 from relay_explorer.transform import FuseOps, InferType, Sequential, SimplifyInference, gradient
 from relay_explorer.typing import infer_types
@@ -165,3 +167,41 @@ def test_an_operator_can_be_declared_in_a_namespace_without_a_name() -> None:
         assert Op.get("bare.same").module == ""
     finally:
         Op.unregister("bare.same")
+
+
+def test_an_operator_that_is_shorthand_needs_no_kernel() -> None:
+    """The compiler replaces it by its canonical form; the interpreter evaluates its reference."""
+    replaced: list[Call] = []
+
+    def clipped(call: Call, operands: Sequence[Expr]) -> Expr:
+        replaced.append(call)
+        assert call.attrs is not None
+        return relay.clip(operands[0], -1e30, call.attrs["most"])
+
+    @operator(
+        "my.at_most",
+        formula=r"y = \min(x, m)",
+        relation=IDENTITY,
+        reference=lambda attrs, x: np.minimum(x, x.dtype.type(attrs.most)),
+        canonical=clipped,
+        attrs=AtMostAttrs,
+    )
+    def at_most(data: Operand, most: float = 1.0) -> Call:
+        """Replace greater elements by `most`."""
+        return call_of("my.at_most", [data], most=most)
+
+    try:
+        x = relay.var("x", shape=(3,))
+        module = IRModule.from_expr(Function([x], at_most(relay.exp(x), 2.0)))
+        values = np.array([-1, 0, 5], "float32")
+        found = create_executor("graph", mod=module).evaluate()(values).numpy()
+        assert len(replaced) == 1
+        expected = create_executor("debug", mod=module).evaluate()(values).numpy()
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+        assert expected[2] == 2
+    finally:
+        Op.unregister("my.at_most")
+
+
+class AtMostAttrs(Attrs, key="my.attrs.AtMostAttrs"):
+    most: float = attr(1.0, "The greatest number.")

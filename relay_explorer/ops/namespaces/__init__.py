@@ -52,5 +52,6 @@ from ..windows import *
 from . import annotation as annotation
 from . import image as image
 from . import nn as nn
+from . import qnn  # without "as": the façade exports another `qnn`
 from . import random as random
 from . import vision as vision

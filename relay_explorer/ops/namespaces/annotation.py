@@ -3,3 +3,4 @@
 from __future__ import annotations
 
 from ..annotation import *
+from ..simulated_quantize import *

@@ -15,6 +15,7 @@ from ..nn.convolution.packed import *
 from ..nn.convolution.transposed import *
 from ..nn.convolution.winograd import *
 from ..nn.dense import *
+from ..nn.dense_nbits import *
 from ..nn.dropout import *
 from ..nn.loss import *
 from ..nn.matmul import *

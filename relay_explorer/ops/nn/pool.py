@@ -262,7 +262,7 @@ def _pool(
         lowering=_maximum_te if kind == "max" else _mean_te,
         layout=pool_layout,
         precision=Precision.FOLLOW,
-        traits={Trait.POOL},
+        traits={Trait.POOL, Trait.SELECTION} if kind == "max" else {Trait.POOL},
         example=example,
         attrs=attrs,
         lenient_in_tvm=_LENIENT,

@@ -268,7 +268,7 @@ def _adaptive(
         lowering=_adaptive_te(kind),
         layout=pool_layout,
         precision=Precision.FOLLOW if kind == "max" else Precision.NEVER,
-        traits={Trait.POOL},
+        traits={Trait.POOL, Trait.SELECTION} if kind == "max" else {Trait.POOL},
         example=example,
         attrs=attrs,
     )
@@ -291,7 +291,7 @@ def _global(kind: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         lowering=_adaptive_te(kind),
         layout=pool_layout,
         precision=Precision.FOLLOW if kind == "max" else Precision.NEVER,
-        traits={Trait.POOL},
+        traits={Trait.POOL, Trait.SELECTION} if kind == "max" else {Trait.POOL},
         example=lambda build: build(IMAGE),
         attrs=GlobalPool2DAttrs,
     )

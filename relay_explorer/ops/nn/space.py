@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any as Anything
 
 from ...ir.attrs import Attrs, attr
-from ...ir.declaration import Precision
+from ...ir.declaration import Precision, Trait
 from ...ir.expr import Call
 from ...ir.op import OpPattern, Relation, RelationError, Reporter, no_flops
 from ...ir.types import IncompleteType, TensorType, Type
@@ -139,6 +139,7 @@ def _space_to_depth_te(call: Lowered) -> list[Tensor]:
     lowering=_depth_to_space_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.FOLLOW,
+    traits={Trait.SELECTION},
     example=lambda build: build(IMAGE, 2),
     attrs=SubPixelAttrs,
     lenient_in_tvm=LENIENT_BLOCKS,
@@ -162,6 +163,7 @@ def depth_to_space(data: Operand, block_size: int, layout: str = "NCHW", mode: s
     lowering=_space_to_depth_te,
     layout=NO_LAYOUT_RULE,
     precision=Precision.UNLISTED,
+    traits={Trait.SELECTION},
     example=lambda build: build(IMAGE, 2),
     attrs=SubPixelAttrs,
     lenient_in_tvm=LENIENT_BLOCKS,

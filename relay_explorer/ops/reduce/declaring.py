@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod as product
 from typing import Any as Anything
 from typing import ParamSpec, TypeVar
 
 from ...ir.attrs import Attrs, Ints, attr
-from ...ir.declaration import Gradient, Precision
+from ...ir.declaration import Gradient, Precision, Trait
 from ...ir.expr import Call, Expr
 from ...ir.op import Flops, OpPattern, Reference, Relation, flops_per_input
 from ...ir.typed import tensor_type
@@ -101,6 +101,7 @@ def reduction(
     flops: Flops = flops_per_input,
     inputs: tuple[str, ...] | str = "",
     precision: Precision = Precision.UNLISTED,
+    traits: Iterable[Trait] = (),
     lenient_in_tvm: str = "",
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare an operator that reduces the axes that its attributes name (see `operator`)."""
@@ -119,6 +120,7 @@ def reduction(
         lowering=lowering,
         layout=_reduction_layout,
         precision=precision,
+        traits=traits,
         example=example,
         inputs=inputs,
         lenient_in_tvm=lenient_in_tvm,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.declaration import Gradient, Precision
+from ...ir.declaration import Gradient, Precision, Trait
 from ...ir.expr import Call, Expr
 from ...ir.op import Reference, RelationError
 from ...ir.typed import tensor_type
@@ -169,6 +169,7 @@ def mean(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool
     gradient=Gradient("dy goes to the extreme element; equal ones share it evenly", _extreme_gradient),
     lowering=fold_lowering("max", "any"),
     precision=Precision.FOLLOW,
+    traits={Trait.SELECTION},
     example=lambda build: build(X, 1),
 )
 def max(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:
@@ -183,6 +184,7 @@ def max(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool 
     gradient=Gradient("dy goes to the extreme element; equal ones share it evenly", _extreme_gradient),
     lowering=fold_lowering("min", "all"),
     precision=Precision.FOLLOW,
+    traits={Trait.SELECTION},
     example=lambda build: build(X, 1),
 )
 def min(data: Operand, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> Call:

@@ -7,7 +7,8 @@ their values those of its reference implementation:
     def dense(call: Lowered) -> list[te.Tensor]: ...
 
 HOST in place of a function means that no tensor expression can describe the operator, for example because
-the size of its result depends on data: Python runs its reference implementation.
+the size of its result depends on data: Python runs its reference implementation. CANONICAL means that the
+compiler replaces the operator by its canonical form before it makes kernels.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Target(Protocol):
 
 
 HOST = "host"
+CANONICAL = "canonical"
 MATERIALIZED = "relay_explorer.materialized"  # marks a stage that schedules must not inline
 
 Tensors = Anything  # a te.Tensor, or a tuple of Tensors, as Relay nests them

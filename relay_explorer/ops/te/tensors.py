@@ -113,9 +113,12 @@ def cast(value: Value, dtype: str) -> Value:
         return value.astype("float32").astype(dtype)
     if is_float(before) and dtype in _SMALL:  # so that values beyond the type wrap, as in NumPy
         return value.astype(_SMALL[dtype]).astype(dtype)
+    if _OTHER_SIGN.get(before) == dtype:  # TVM's simplifier assumes that a cast keeps bounds: no uint8 is < 0
+        return tirx.reinterpret(dtype, value)
     return value.astype(dtype)
 
 
+_OTHER_SIGN = {"int8": "uint8", "uint8": "int8", "int16": "uint16", "uint16": "int16"}
 _SMALL = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
 
 
@@ -177,6 +180,20 @@ def lesser_of(a: Value, b: Value) -> Value:
     if not is_float(dtype_of(a)):
         return te.min(a, b)
     return select(some([a <= b, is_nan(a)]), a, b)
+
+
+def between(value: Value, low: Value, high: Value) -> Value:
+    """Clamp a floating-point value to bounds that are not NaN; NaN stays NaN. Each comparison and its choice
+    are one vector instruction, and the value, which may be a long expression, is computed once.
+    """
+    above = named(value, lambda x: tirx.Select(x < low, low, x))
+    return named(above, lambda x: tirx.Select(x > high, high, x))
+
+
+def named(value: Value, body: Callable[[Value], Value]) -> Value:
+    """Bind a value to a variable by `let`, and return the binding with `body` of the variable."""
+    name = tirx.Var("x", value.ty)
+    return tirx.Let(name, value, body(name))
 
 
 def clamp(value: Extent, low: Extent, high: Extent) -> Value:

@@ -24,6 +24,7 @@ from ..te.lowered import Lowered
 from ..te.tensors import (
     Tensor,
     Value,
+    between,
     dtype_of,
     greater_of,
     lesser_of,
@@ -117,6 +118,7 @@ def negative(data: Operand) -> Call:
     level=3,
     gradient=ZERO,
     lowering=rounding(lambda x: te.floor(x)),
+    traits={Trait.ACTIVATION},
 )
 def floor(data: Operand) -> Call:
     """Round each element down to the largest integer not above it."""
@@ -143,6 +145,7 @@ def ceil(data: Operand) -> Call:
     level=3,
     gradient=ZERO,
     lowering=rounding(lambda x: te.round(x)),
+    traits={Trait.ACTIVATION},
 )
 def round(data: Operand) -> Call:
     """Round each element to the nearest integer; ties go to the even one."""
@@ -172,6 +175,7 @@ def trunc(data: Operand) -> Call:
     gradient=SAME,
     lowering=mapped(lambda x: x),
     precision=Precision.FOLLOW,
+    traits={Trait.SELECTION},
 )
 def copy(data: Operand) -> Call:
     """Copy the tensor into a buffer of its own."""
@@ -205,7 +209,7 @@ def _clip_te(call: Lowered) -> list[Tensor]:
     dtype = dtype_of(x)
     if is_float_type(dtype):
         low, high = te_number(attrs.a_min, dtype), te_number(attrs.a_max, dtype)
-        return [stage(x.shape, lambda *i: lesser_of(greater_of(x(*i), low), high), call.name)]
+        return [stage(x.shape, lambda *i: between(x(*i), low, high), call.name)]
     if dtype == "bool":
         low, high = (te_number(bool(min(max(int(v), 0), 1)), "bool") for v in (attrs.a_min, attrs.a_max))
         return [stage(x.shape, lambda *i: lesser_of(greater_of(x(*i), low), high), call.name)]

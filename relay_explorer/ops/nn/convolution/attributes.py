@@ -47,6 +47,10 @@ class Conv2DAttrs(Attrs, key="relay.attrs.Conv2DAttrs"):
     out_dtype: DType = attr("", OUT_DTYPE)
 
 
+class PackedConv2DAttrs(Conv2DAttrs, key="relay.attrs.PackedConv2DAttrs"):
+    pad_value: int = attr(0, "The value of the padding: the zero point, where the data is quantized.")
+
+
 class Conv3DAttrs(Attrs, key="relay.attrs.Conv3DAttrs"):
     strides: Ints = attr((1, 1, 1), STRIDES, normal=partial(per_axis, axes=3))
     padding: Ints = attr((0, 0, 0), PADDING, normal=partial(both_sides, axes=3))

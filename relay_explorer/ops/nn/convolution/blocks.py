@@ -37,6 +37,10 @@ class Split:
             return self
         if factor == 1:
             return Split(self.whole, 0, 1)
+        if factor % self.factor == 0:
+            count = factor // self.factor
+            inner = te.floormod(self.outer, count) * self.factor
+            return Split(te.floordiv(self.outer, count), inner + self.inner, factor)
         return Split(te.floordiv(self.whole, factor), te.floormod(self.whole, factor), factor)
 
 
@@ -81,7 +85,9 @@ def shape_in(layout: str, sizes: Sequence[Any]) -> list[Any]:
 
 
 def padded(call: Lowered, least: tuple[Any, Any] | None = None) -> Any:
-    """Pad the rows and columns of the data with zeros, to at least `least` of each."""
+    """Pad the rows and columns of the data with the attribute `pad_value`, by default 0, to at least `least`
+    of each.
+    """
     data, attrs = call.inputs[0], call.attrs
     bottom: Extent
     right: Extent
@@ -94,6 +100,7 @@ def padded(call: Lowered, least: tuple[Any, Any] | None = None) -> Any:
         right = longer(right, least[1] - shape[columns] - left)
     if all(known(width) == 0 for width in (top, left, bottom, right)):
         return data
+    border = getattr(attrs, "pad_value", 0)
     wide = list(shape)
     wide[rows] += top + bottom
     wide[columns] += left + right
@@ -107,6 +114,6 @@ def padded(call: Lowered, least: tuple[Any, Any] | None = None) -> Any:
                 conditions.append(at[axis] >= before)
             if known(behind) != 0:
                 conditions.append(at[axis] < shape[axis] + before)
-        return tirx.if_then_else(tirx.all(*conditions), data(*inner), tirx.const(0, data.dtype))
+        return tirx.if_then_else(tirx.all(*conditions), data(*inner), tirx.const(border, data.dtype))
 
     return te.compute(wide, value, name=f"{call.name}_pad")

@@ -2,7 +2,8 @@
 replaces `nn.conv2d` and `nn.dense` by them once it knows the target's vector width.
 
 Source programs do not contain these operators; AlterOpLayout introduces them, and FoldConstant packs the
-weights.
+weights. A weight of small integers also has blocks of input channels innermost, as in "OIHW16o4i": as many as
+one lane of the processor's dot instruction multiplies at a time.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from ...te.windows import positions
 from ..layout import layout_map
 from ..product import OUT_DTYPE
 from ..window import Sizes
-from .attributes import Conv2DAttrs
+from .attributes import PackedConv2DAttrs
 from .blocks import Split, factor_of, indices_of, padded, shape_in, shape_of, subscripts
 from .layouts import follow_attributes
 from .reference import convolution
@@ -58,7 +59,8 @@ def _convolution_te(call: Lowered) -> list[Anything]:
         positions(size, kernel, stride, step, (0, 0))
         for size, kernel, stride, step in zip(space, (height, width), attrs.strides, attrs.dilation)
     ]
-    block = factor_of(attrs.data_layout, "C")
+    block = factor_of(attrs.kernel_layout, "I")
+    block = block if block > 1 else factor_of(attrs.data_layout, "C")
     block = block if known(channels) is not None and channels % block == 0 else 1
     reduced = {"rc": quotient(channels, block), "rh": height, "rw": width, "ri": block}
     used = [name for name, n in reduced.items() if known(n) != 1] or ["rc"]
@@ -123,7 +125,7 @@ def _blocked(
         layout=follow_attributes,
         precision=Precision.UNLISTED,
         example=example,
-        attrs=Conv2DAttrs,
+        attrs=PackedConv2DAttrs,
         lenient_in_tvm="It did not compare the channels of data and weight.",
     )
 
@@ -153,6 +155,7 @@ def contrib_conv2d_nchwc(
     kernel_layout: str = "OIHW",
     out_layout: str = "",
     out_dtype: str = "",
+    pad_value: int = 0,
 ) -> Call:
     """Convolve `data`, (N, C / b, H, W, b) for "NCHW8c", with `kernel` in the layout `kernel_layout`."""
 
@@ -182,6 +185,7 @@ def contrib_depthwise_conv2d_nchwc(
     kernel_layout: str = "OIHW",
     out_layout: str = "",
     out_dtype: str = "",
+    pad_value: int = 0,
 ) -> Call:
     """Convolve each channel separately: `groups` is the number of channels."""
 
@@ -239,16 +243,19 @@ def _dense_te(call: Lowered) -> list[Anything]:
     """Multiply each row of the data by the weight, read one block of output features at a time."""
     data, weight = call.inputs
     layout = call.attrs.weight_layout
-    block = factor_of(layout, "N")
+    block, within = factor_of(layout, "N"), factor_of(layout, "C")
     *rows, features = dims(data)
     units = layout_map(layout, "NC").forward(dims(weight), 1, "the weight")[0]
-    k = te.reduce_axis((0, features), "k")
+    axes = [te.reduce_axis((0, quotient(features, within)), "k")]
+    if within > 1:
+        axes.append(te.reduce_axis((0, within), "ki"))
+    k = Split(axes[0], axes[1] if within > 1 else 0, within)
 
     def value(*at: Anything) -> Anything:
         *lead, unit = at
         feature = Split(unit, 0, 1).blocked(block)
         w = weight(*subscripts(layout, {"N": feature, "C": k}))
-        return te.sum(data(*lead, k).astype(call.out.dtype) * w.astype(call.out.dtype), axis=k)
+        return te.sum(data(*lead, k.whole).astype(call.out.dtype) * w.astype(call.out.dtype), axis=axes)
 
     return [te.compute((*rows, units), value, name=call.name)]
 

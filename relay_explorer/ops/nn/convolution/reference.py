@@ -43,7 +43,7 @@ def convolution(axes: str) -> Reference:
             kernel_layout.unpack(weight).astype(dtype, copy=False),
         )
         size = kernel.shape[2:]
-        data = padded(data, sides(attrs.padding, len(axes)), 0)
+        data = padded(data, sides(attrs.padding, len(axes)), getattr(attrs, "pad_value", 0))
         # a depthwise weight may also be (input channels, outputs of each): the same elements in order
         kernel = kernel.reshape(attrs.channels or len(kernel), data.shape[1] // attrs.groups, *size)
         patches = windows(data, size, attrs.strides, attrs.dilation)
