@@ -41,7 +41,6 @@ REMEDIES = {
     "tvm.driver": "the command relay-explorer compiles, runs and profiles models: relay-explorer --help",
     "tvm.relay.backend.te_compiler": _COMPILER,
     "tvm.relay.frontend": _IMPORTERS,
-    "tvm.relay.quantize": "relay_explorer does not quantize programs yet",
     "tvm.relay.collage": _COMPILER,
     "tvm.te": _TENSORS,
     "tvm.topi": _TENSORS,

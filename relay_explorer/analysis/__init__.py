@@ -1,9 +1,8 @@
 """Static analyses of programs: cost, scopes, repeated blocks, well-formedness, kinds, features, call graphs,
 operators, dominators, and memory planning.
 
-Of `tvm.relay.analysis`, the analyses of devices and of operator fusion are not here, nor are the counting of
-operators in quantized regions (`list_fake_quantized_op_freqs`) and the search for transposed weights
-(`search_fc_transpose`).
+Of `tvm.relay.analysis`, the analyses of devices and of operator fusion are not here, nor is the search for
+transposed weights (`search_fc_transpose`).
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from .basic_block import check_basic_block_normal_form
 from .call_graph import CallGraph
 from .cost import Cost, call_cost, costs, total_cost, weights
 from .dominators import DominatorTree, dominator_tree, post_dominators
+from .fake_quantized import list_fake_quantized_op_freqs
 from .feature import Feature, detect_feature
 from .kinds import check_kind
 from .operators import count_layers, get_total_mac_number, list_op_freqs
@@ -32,6 +32,6 @@ __all__ = [
     "bound_type_vars", "bound_vars", "call_cost", "check_basic_block_normal_form",
     "check_constant", "check_kind", "costs", "count_layers",
     "detect_feature", "dominator_tree", "free_type_vars", "free_vars", "get_total_mac_number", "let_scopes",
-    "list_op_freqs", "plan_memory", "post_dominators", "post_order_visit", "repeated_blocks", "total_cost",
-    "unmatched_cases", "weights", "well_formed", "why_ill_formed",
+    "list_fake_quantized_op_freqs", "list_op_freqs", "plan_memory", "post_dominators", "post_order_visit",
+    "repeated_blocks", "total_cost", "unmatched_cases", "weights", "well_formed", "why_ill_formed",
 ]  # fmt: skip

@@ -55,6 +55,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "tvm.topi.cuda.conv3d_winograd": ("compat.tuning:_infer_tile_size",),
     "tvm.topi.image": ("compat.forwarded.topi_image",),
     "tvm.topi.nn": ("compat.forwarded.topi_nn",),
+    "tvm.topi.nn.qnn": ("compat.qnn_tables",),
     "tvm.topi.vision": ("compat.forwarded.topi_vision",),
     "tvm.topi.testing": _TOPI_TESTING,
     "tvm.topi.utils": ("compat.topi_utils",),

@@ -17,6 +17,10 @@ from ..ops.register import (
     register_pattern,
     register_stateful,
 )
+from ..transform.fake_quantization import (
+    register_fake_quantization_to_integer,
+    register_optional_fake_quantization_to_integer,
+)
 
 
 def _setter(key: str, what: str) -> Callable[..., Any]:
@@ -32,7 +36,8 @@ register_compute = _setter("FTVMCompute", "the tensor expression")
 register_strategy = _setter("FTVMStrategy", "the choice of implementations")
 register_schedule = _setter("FTVMSchedule", "the schedule")
 register_shape_func = _setter("FShapeFunc", "the function of shapes")
-register_fake_quantization_to_integer = _setter("FTVMFakeQuantizationToInteger", "its integer form")
+register_qnn_legalize = _setter("FTVMQnnLegalize", "the replacement on a target, for the dialect `qnn`,")
+register_qnn_canonicalize = _setter("FTVMQnnCanonicalize", "the plain form of an operator of `qnn`")
 
 
 class TempOpAttr:
@@ -60,6 +65,7 @@ __all__ = [
     "TempOpAttr", "register", "register_alter_op_layout", "register_compute", "register_convert_op_layout",
     "register_fake_quantization_to_integer", "register_gradient", "register_infer_correct_layout",
     "register_legalize", "register_mixed_precision_conversion", "register_op_attr",
+    "register_optional_fake_quantization_to_integer",
     "register_pattern", "register_schedule", "register_shape_func",
     "register_stateful", "register_strategy",
 ]  # fmt: skip

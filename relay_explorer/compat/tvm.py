@@ -18,12 +18,13 @@ from . import below as _below
 from . import frontend as _frontend
 from . import legacy_methods as _legacy_methods
 from . import namespace as _namespace
+from . import qnn_legalize as _qnn_legalize
 from . import typed_numbers as _typed_numbers
 from . import virtual_devices as _virtual_devices
 
 _WORKLOADS = (
     "dcgan", "densenet", "dqn", "inception_v3", "lstm", "mlp", "mobilenet", "resnet", "resnet_3d",
-    "squeezenet", "vgg",
+    "squeezenet", "synthetic", "vgg",
 )  # fmt: skip
 
 _PLACES: dict[str, tuple[str, ...]] = {
@@ -44,8 +45,10 @@ _PLACES: dict[str, tuple[str, ...]] = {
         "ir.types:TypeConstraint", "ir.types:RefType as RelayRefType", "ir.expr:Function as BaseFunc",
         "compat.containers", "compat.nodes:make_node", "compat.nodes:EnvFunc",
         "compat.op_attributes:register_op_attr", "compat.older:Node", "ir.expr:Expr as BaseExpr",
+        "ir.affine_type",
     ),
     "tvm.ir.adt": ("ir.adt",),
+    "tvm.ir.affine_type": ("ir.affine_type",),
     "tvm.ir.attrs": ("ir.attrs",),
     "tvm.ir.base": (
         "ir.span", "compat.nodes:make_node", "compat.nodes:EnvFunc", "ir.equal",
@@ -162,10 +165,25 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.param_dict": ("compat.parameters",),
     "tvm.relay.parser": ("compat.parsing",),
     "tvm.relay.prelude": ("prelude",),
-    "tvm.relay.quantize": (),
-    "tvm.relay.quantize._annotate": (
-        "compat.quantizing:QAnnotateKind", "compat.quantizing:attach_simulated_quantize",
+    "tvm.relay.qnn": (),
+    "tvm.relay.qnn.op": ("ops.namespaces.qnn", "ops.qnn.config", "compat.op_attributes"),
+    "tvm.relay.qnn.op.qnn": ("ops.namespaces.qnn", "ops.qnn.config"),
+    "tvm.relay.qnn.op.op": ("compat.op_attributes",),
+    "tvm.relay.qnn.op.canonicalizations": ("compat.qnn_tables",),
+    "tvm.relay.qnn.op.legalizations": ("compat.qnn_legalize", "compat.qnn_tables:hardswish_func"),
+    "tvm.relay.qnn.transform": (
+        "transform.qnn:QnnCanonicalizeOps as CanonicalizeOps", "compat.qnn_legalize:Legalize",
     ),
+    "tvm.relay.quantize": ("compat.quantizing", "quantize", "quantize:annotate", "quantize:realize"),
+    "tvm.relay.quantize._annotate": ("compat.quantizing", "quantize"),
+    "tvm.relay.quantize._calibrate": (
+        "compat.quantizing", "compat.quantizing:_find_scale_by_kl",
+        "compat.quantizing:_find_scale_by_percentile",
+    ),
+    "tvm.relay.quantize._partition": ("quantize",),
+    "tvm.relay.quantize._partition_conversions": ("quantize.conversions",),
+    "tvm.relay.quantize._quantize": ("compat.quantizing",),
+    "tvm.relay.quantize.kl_divergence": ("compat.quantizing:_find_scale_by_kl",),
     "tvm.relay.scope_builder": ("relay:ScopeBuilder",),
     "tvm.relay.testing": ("compat.relay_testing", "compat.op_attributes:TempOpAttr"),
     **{
@@ -186,6 +204,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "tvm.relay.transform": (
         "transform:Pass as FunctionPass", "transform", "compat.older:PrintIR", "compat.older:DivToMul",
     ),
+    "tvm.relay.transform.fake_quantization_to_integer": ("transform.fake_quantization",),
     "tvm.relay.transform.infer_layout_utils": ("ops.layouts.layout:InferCorrectLayoutOutput",),
     "tvm.relay.transform.mixed_precision": (
         "transform.mixed_precision.categories", "compat.mixed_precision",

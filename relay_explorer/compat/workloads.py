@@ -14,10 +14,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import relay
 from ..ir.bind import bind
 from ..ir.expr import Expr, Function, Var
 from ..ir.module import IRModule
 from ..ir.types import TensorType
+from ..ir.walk import free_vars
 from ..models import dcgan as _dcgan
 from ..models import densenet as _densenet
 from ..models import dqn as _dqn
@@ -31,6 +33,7 @@ from ..models import squeezenet as _squeezenet
 from ..models import vgg as _vgg
 from ..ops.create import zeros
 from ..transform import InferType
+from . import relay_layers as _layers
 from .arrays import DeviceArray, array
 
 Workload = tuple[IRModule, dict[str, DeviceArray]]
@@ -255,6 +258,30 @@ def lstm_net(iterations: int, num_hidden: int, batch_size: int = 1, dtype: str =
     bound = bind(net, values)
     assert isinstance(bound, Function)
     return Function([*inputs, *rest], bound.body, net.ret_type, net.type_params, net.attrs)
+
+
+def synthetic_net(
+    input_shape: Shape = (1, 3, 24, 12), dtype: str = "float32", wtype: str | None = None
+) -> Function:
+    """Build a small network of the operators that quantization and layouts treat differently.
+
+    Two blocks add a dense layer along the image's rows to a convolution of the image, and a bias and batch
+    normalization are between them. `wtype` is the element type of the weights, `dtype` unless it is given.
+    """
+    wtype, (_, channels, _, width) = wtype or dtype, input_shape
+
+    def block(image: Expr, dense: str, conv: str) -> Expr:
+        rows = relay.reshape(image, (-1, width))
+        by_rows = relay.nn.relu(relay.nn.dense(rows, relay.var(dense, shape=(width, width), dtype=wtype)))
+        kernel = relay.var(conv, shape=(channels, channels, 3, 3), dtype=wtype)
+        by_windows = relay.nn.conv2d(image, kernel, padding=(1, 1), kernel_size=(3, 3))
+        return relay.reshape_like(by_rows, image) + relay.nn.softmax(by_windows)
+
+    data = relay.var("data", shape=input_shape, dtype=dtype)
+    first = block(data, "dense_weight", "conv_weight")
+    biased = relay.nn.bias_add(first, relay.var("bias", dtype=wtype))
+    result = block(_layers.batch_norm_infer(biased, name="batch_norm"), "dense2_weight", "conv2_weight")
+    return Function(free_vars(result), result)
 
 
 NETS: dict[str, Callable[..., Function]] = {

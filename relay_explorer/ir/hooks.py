@@ -1,7 +1,7 @@
-"""The functions that `ir` needs from the layers above it: print, parse, declare operators, import a library.
+"""The functions that a layer needs from layers above it: print, parse, declare operators, run a program.
 
 `ir` imports none of these layers. Each registers its functions here when it is loaded, and `hook` loads the
-layer that provides a function when the function is first requested: the only upward import of `ir`.
+layer that provides a function when the function is first requested: the only upward import of the package.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ PROVIDERS = {
     "load_operators": "ops",  # declare every operator of the package
     "why_left_out": "ops.left_out",  # why an operator of TVM is not declared
     "import_library": "prelude",  # add a library, such as prelude.rly, to a module
+    "run_observed": "execute.observe",  # run a program and receive the values of its operator calls
+    "create_executor": "lower.executor",  # run programs that are compiled
+    "executor": "execute.executor",  # run programs in the interpreter, to calibrate their quantization
 }
 _functions: dict[str, Callable[..., Anything]] = {}
 
@@ -24,7 +27,7 @@ _functions: dict[str, Callable[..., Anything]] = {}
 def provide(name: str, function: Callable[..., Anything]) -> None:
     """Register the function that `hook(name)` returns."""
     if name not in PROVIDERS:
-        raise KeyError(f"ir asks for no `{name}`, only for {', '.join(PROVIDERS)}")
+        raise KeyError(f"no layer asks for `{name}`, only for {', '.join(PROVIDERS)}")
     _functions[name] = function
 
 

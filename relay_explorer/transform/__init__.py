@@ -24,7 +24,9 @@ from .differentiation.lazy_gradient_init import LazyGradientInit
 from .dynamic_to_static import DynamicToStatic
 from .eliminate_common_subexpr import EliminateCommonSubexpr
 from .eta_expand import EtaExpand
+from .fake_quantization.to_integer import FakeQuantizationToInteger
 from .fast_math import FastMath
+from .flatten_atrous_conv import FlattenAtrousConv
 from .fold_constant import FoldConstant
 from .fold_explicit_padding import FoldExplicitPadding
 from .fold_scale_axis import FoldScaleAxis
@@ -63,6 +65,7 @@ from .partitioning.annotate_target import AnnotateTarget
 from .partitioning.merge_compiler_regions import MergeCompilerRegions
 from .partitioning.merge_composite import MergeComposite
 from .partitioning.partition_graph import PartitionGraph
+from .qnn import QnnCanonicalizeOps, QnnLegalize
 from .remove_unused_functions import RemoveUnusedFunctions
 from .simplify_expr import SimplifyExpr, SimplifyExprPostAlterOp
 from .simplify_inference import SimplifyInference
@@ -90,8 +93,10 @@ __all__ = [
     "DynamicToStatic",
     "EliminateCommonSubexpr",
     "EtaExpand",
+    "FakeQuantizationToInteger",
     "FastMath",
     "FirstOrderGradient",
+    "FlattenAtrousConv",
     "FoldConstant",
     "FoldExplicitPadding",
     "FoldScaleAxis",
@@ -112,6 +117,8 @@ __all__ = [
     "Pass",
     "PassContext",
     "PassInfo",
+    "QnnCanonicalizeOps",
+    "QnnLegalize",
     "RemoveUnusedFunctions",
     "Sequential",
     "SimplifyExpr",

@@ -33,8 +33,9 @@ class FoldConstant(TypedPass):
     A `let` of a constant is inlined, a projection of an explicit tuple is replaced by the field unless
     evaluating the tuple has side effects, an `if` with a constant condition is replaced by its branch, and
     `shape_of` a tensor of static shape by that shape. A call without arguments, such as `zeros`, stays,
-    because it is smaller than its result. So does a call whose type has a `?`, because its type would change.
-    Kernels (functions with `Primitive`) stay as they are.
+    because it is smaller than its result. So does a call whose type has a `?`, because its type would change,
+    and, without `fold_qnn`, one of an operator that has a canonical form, as quantized operators have: passes
+    still match them. Kernels (functions with `Primitive`) stay as they are.
     """
 
     name = "FoldConstant"
@@ -43,11 +44,11 @@ class FoldConstant(TypedPass):
     fold_qnn: bool = False
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
-        return rewritten(function, fold(function, mod))
+        return rewritten(function, fold(function, mod, self.fold_qnn))
 
 
-def fold(expr: Expr, mod: IRModule) -> Expr:
-    """Fold the constants in `expr`, a typed function of `mod`."""
+def fold(expr: Expr, mod: IRModule, fold_qnn: bool = False) -> Expr:
+    """Fold the constants in `expr`, a typed function of `mod`; with `fold_qnn`, quantized ones, too."""
     order = post_order(expr)
 
     @cache
@@ -89,6 +90,8 @@ def fold(expr: Expr, mod: IRModule) -> Expr:
                         folded = _field(node, new, fields)
                     else:
                         folded = new
+                case _, Call(op=Op() as op) if op.canonical is not None and not fold_qnn:
+                    folded = new
                 case _:
                     folded = _folded(node, new)
             if folded is not new and not folded.origin:

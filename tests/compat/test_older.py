@@ -7,7 +7,6 @@ import pytest
 
 from relay_explorer.compat import tvm
 from relay_explorer.compat.tvm import relay
-from relay_explorer.ir.errors import RelayError
 
 
 def test_everything_in_a_program_is_an_object() -> None:
@@ -77,9 +76,3 @@ def test_initial_values_of_ones_own() -> None:
 
     _, params = relay.testing.create_workload(net, Counting())
     assert params["w"].numpy().tolist() == [0, 1]
-
-
-def test_files_that_import_quantization_can_be_read() -> None:
-    annotate = tvm.relay.quantize._annotate
-    with pytest.raises(RelayError, match="attach_simulated_quantize: relay_explorer does not quantize"):
-        annotate.attach_simulated_quantize(relay.const(1.0), annotate.QAnnotateKind.INPUT)

@@ -179,8 +179,8 @@ def test_what_compat_does_not_have_says_so() -> None:
         (relay.nn, "conv2dd", "did you mean tvm.relay.nn.conv2d"),
         (
             relay.transform,
-            "FakeQuantizationToInteger",
-            "there is no pass or tool called relay.transform.FakeQuantizationToInteger yet",
+            "PlanDevices",
+            "there is no pass or tool called relay.transform.PlanDevices yet",
         ),
     ],
 )

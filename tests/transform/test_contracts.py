@@ -48,7 +48,9 @@ from relay_explorer.transform import (
     DynamicToStatic,
     EliminateCommonSubexpr,
     EtaExpand,
+    FakeQuantizationToInteger,
     FastMath,
+    FlattenAtrousConv,
     FoldConstant,
     FoldExplicitPadding,
     FoldScaleAxis,
@@ -61,6 +63,8 @@ from relay_explorer.transform import (
     PartialEvaluate,
     Pass,
     PassContext,
+    QnnCanonicalizeOps,
+    QnnLegalize,
     RemoveUnusedFunctions,
     SimplifyExpr,
     SimplifyExprPostAlterOp,
@@ -84,7 +88,8 @@ PASSES: list[Pass] = [
     DefuseOps(), EliminateCommonSubexpr(), EtaExpand(True, True), FastMath(), FoldConstant(), FuseOps(2),
     FuseOps(0), InferType(), LazyGradientInit(), Inline(), LambdaLift(), PartialEvaluate(),
     RemoveUnusedFunctions(), SimplifyInference(), ToANormalForm(), ToBasicBlockNormalForm(),
-    ToGraphNormalForm(),
+    ToGraphNormalForm(), FakeQuantizationToInteger(use_qat=True), FlattenAtrousConv(), QnnCanonicalizeOps(),
+    QnnLegalize(),
 ]  # fmt: skip
 COUNT = 80
 

@@ -118,6 +118,8 @@ def _layer(call: Call, op: Op, types: Sequence[Anything], preferred: Sequence[st
         return None
     if name == "nn.conv2d" and attrs["groups"] == 1 and data.startswith("NCHW") and layout.splits("C"):
         op = Op.get("nn.contrib_conv2d_NCHWc")
+        assert op.attrs_class is not None
+        attrs = op.attrs_class(**{field: attrs[field] for field in attrs})
     return Call(op, call.args, attrs.replace(data_layout=data, kernel_layout=kernel), None, call.span)
 
 

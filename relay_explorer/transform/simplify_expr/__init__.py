@@ -1,7 +1,7 @@
 """SimplifyExpr: simplify calls algebraically, with one rule per simplification.
 
-The rules are in `shapes` (`…_like` operators, reshapes, transposes), `casts` and `arithmetic`. Each receives
-a call whose arguments are simplified already.
+The rules are in `shapes` (`…_like` operators, reshapes, transposes), `casts`, `arithmetic` and `quantized`.
+Each receives a call whose arguments are simplified already.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ...typing import infer_types
 from ..infrastructure import Contract, PassContext
 from ..infrastructure.function_passes import TypedPass, rewritten
 from ..tools.typed_rewrite import call as untyped
-from . import arithmetic, casts, shapes
+from . import arithmetic, casts, quantized, shapes
 
 Rule = Callable[["Simplifier", Call], Expr | None]
 Rules = Mapping[str | Trait, Sequence[Rule]]  # by the name of an operator, or a trait of several
@@ -138,7 +138,9 @@ def _together(*tables: Rules) -> Rules:
     return rules_of
 
 
-SimplifyExpr.rules = _together(shapes.RULES, casts.RULES, arithmetic.IDENTITIES, arithmetic.RULES)
+SimplifyExpr.rules = _together(
+    shapes.RULES, casts.RULES, arithmetic.IDENTITIES, arithmetic.RULES, quantized.RULES
+)
 SimplifyExprPostAlterOp.rules = _together(
     {"reshape": shapes.RULES["reshape"]}, casts.EXACT, arithmetic.IDENTITIES
 )
