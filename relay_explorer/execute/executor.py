@@ -8,6 +8,7 @@ from typing import Any
 
 from ..ir.errors import RelayError, TypeInferenceError
 from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Var, as_expr
+from ..ir.hooks import provide
 from ..ir.module import IRModule
 from ..ir.show import ordinal
 from ..ir.types import TensorType, TupleType, Type, is_complete
@@ -64,6 +65,9 @@ class Executor:
             _check(self.mod, Function([], expr))
         result = interpreter.evaluate(expr, values)
         return to_result(result, lambda closure: FunctionValue(interpreter, closure))
+
+
+provide("executor", Executor)
 
 
 class FunctionValue(Wrapper):

@@ -21,7 +21,7 @@ def prepared(module: IRModule, opt_level: int = 3, entry: str = "main") -> IRMod
     """Optimize the functions that `entry` needs, independently of the target, and infer their types."""
     module = RemoveUnusedFunctions((entry,))(module)
     with context_within(opt_level, ["RemoveUnusedFunctions"]):
-        return infer_types(FuseOps()(InferType()(pipeline(fuse=False)(module))))
+        return infer_types(FuseOps()(InferType()(pipeline(fuse=False, mod=module)(module))))
 
 
 def compile_program(

@@ -1,0 +1,181 @@
+"""Calibrators: from the values that were seen to a range, and from the range to scale and zero point.
+
+Each is a frozen dataclass whose instances are called with statistics and a quantizer. A function of the same
+two arguments, which returns `Parameters`, is a calibrator as well:
+
+    def median(statistics, quantizer):
+        bound = statistics.quantile(0.5)
+        return parameters(quantizer, -bound, bound, "median", f"half of the values are below {bound:.3g}")
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..ir.errors import RelayError
+from ..ir.lazy_dataclass import dataclass
+from ..ops.numeric import Array, np
+from .kl_divergence import divergences
+from .quantizer import Parameters, Quantizer, parameters, to_integers, to_reals
+from .statistics import Statistics
+
+
+@dataclass(frozen=True)
+class GlobalScale:
+    """Use one threshold for all sites, without looking at any value."""
+
+    threshold: float = 8.0
+
+    needs_data = False
+
+    def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
+        why = f"every site is clipped at the same {self.threshold:g}"
+        return parameters(quantizer, -self.threshold, self.threshold, "global scale", why)
+
+
+@dataclass(frozen=True)
+class MinMax:
+    """Cover every value that was seen: from the least to the greatest, of each channel or group."""
+
+    needs_data = True
+
+    def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
+        low, high = statistics.low, statistics.high
+        why = f"nothing is clipped: {_channels(low)}from {float(low.min()):.4g} to {float(high.max()):.4g}"
+        return parameters(quantizer, low, high, "min and max", why)
+
+
+@dataclass(frozen=True)
+class MaxAbs:
+    """Cover the greatest magnitude on both sides of 0, of each channel or group."""
+
+    needs_data = True
+
+    def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
+        bound = _magnitude(statistics)
+        why = f"the greatest magnitude {_channels(bound)}is {float(bound.max()):.4g}"
+        return parameters(quantizer, -bound, bound, "max", why)
+
+
+@dataclass(frozen=True)
+class PowerOfTwo:
+    """Round the greatest magnitude up to a power of two, so that rescaling is a shift."""
+
+    needs_data = True
+
+    def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
+        bound = _magnitude(statistics)
+        rounded = np.asarray([2.0 ** math.ceil(math.log2(b)) if b > 0 else 1.0 for b in bound.reshape(-1)])
+        rounded = rounded.reshape(bound.shape)
+        why = f"{float(bound.max()):.4g} is rounded up to {float(rounded.max()):g}, a power of two"
+        return parameters(quantizer, -rounded, rounded, "power of two", why)
+
+
+@dataclass(frozen=True)
+class Percentile:
+    """Clip the few greatest magnitudes: `fraction` of all values are at most the threshold."""
+
+    fraction: float = 0.99999
+
+    needs_data = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.fraction <= 1:
+            raise RelayError(f"a fraction of the values is above 0 and at most 1, not {self.fraction:g}")
+
+    def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
+        bound = statistics.quantile(self.fraction)
+        largest = statistics.largest
+        why = f"{self.fraction:.5%} of the magnitudes are at most {bound:.4g}; the greatest is {largest:.4g}"
+        low, high = np.maximum(statistics.low, -bound), np.minimum(statistics.high, bound)
+        if quantizer.symmetric:
+            low, high = np.full_like(low, -bound), np.full_like(high, bound)
+        return parameters(quantizer, low, high, "percentile", why)
+
+
+@dataclass(frozen=True)
+class KLDivergence:
+    """Choose the threshold at which clipping and rounding change the distribution least (`kl_divergence`)."""
+
+    needs_data = True
+
+    def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
+        levels = 2 * quantizer.highest + 1
+        if quantizer.axis is not None or quantizer.group is not None or levels > len(statistics.counts):
+            raise RelayError(
+                f"KL divergence needs one histogram for the tensor, finer than its levels; not {quantizer}",
+                help=["use MaxAbs or MinMax for scales per channel, and for more than 8 bits"],
+            )
+        thresholds, losses = divergences(statistics.counts, statistics.edges, levels)
+        best = int(np.argmin(losses))
+        bound = float(thresholds[best])
+        loss, largest = float(losses[best]), statistics.largest
+        why = f"clipping at {bound:.4g} loses {loss:.3g} nats; the greatest magnitude is {largest:.4g}"
+        low, high = max(float(statistics.low), -bound), min(float(statistics.high), bound)
+        if quantizer.symmetric:
+            low, high = -bound, bound
+        return parameters(
+            quantizer, np.asarray(low), np.asarray(high), "KL divergence", why, (thresholds, losses)
+        )
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """Choose the threshold, of each channel or group, at which rounding and clipping have the least mean
+    square error.
+
+    `candidates` fractions of the greatest magnitude are tried. With few levels, such as those of ternary
+    weights, the best threshold lies far below the greatest magnitude.
+    """
+
+    candidates: int = 60
+
+    needs_data = True
+
+    def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
+        x, weights = _samples(statistics, quantizer)
+        bound = np.asarray(_magnitude(statistics), "float64")
+        least, chosen = np.full(bound.shape, np.inf), bound
+        fractions = np.arange(1, self.candidates + 1) / self.candidates
+        losses = []
+        for fraction in fractions:
+            trial = parameters(quantizer, -bound * fraction, bound * fraction)
+            error = (to_reals(to_integers(x, quantizer, trial), quantizer, trial) - x) ** 2 * weights
+            loss = _sums(error, quantizer)
+            chosen = np.where(loss < least, bound * fraction, chosen)
+            least = np.minimum(least, loss)
+            losses.append(float(loss.sum()))
+        mean = float(least.sum()) / max(statistics.count, 1)
+        why = f"the mean square error is least, {mean:.3g}, when clipping at {float(chosen.max()):.4g}"
+        curve = (fractions * float(bound.max()), np.asarray(losses))
+        return parameters(quantizer, -chosen, chosen, "least squares", why, curve)
+
+
+def _samples(statistics: Statistics, quantizer: Quantizer) -> tuple[Array, Array]:
+    """Return values and how often each occurs: those of a constant, or the middles of the bins."""
+    if statistics.values is not None:
+        return statistics.values, np.ones((), "float64")
+    if quantizer.axis is not None or quantizer.group is not None:
+        raise RelayError(
+            f"least squares needs the values themselves to find scales {quantizer}, but keeps only constants",
+            help=["use MaxAbs or MinMax for activations with a scale per channel"],
+        )
+    edges = statistics.edges
+    return (edges[:-1] + edges[1:]) / 2, statistics.counts
+
+
+def _sums(error: Array, quantizer: Quantizer) -> Array:
+    """Sum errors over the elements that share a scale."""
+    if quantizer.axis is not None:
+        return error.sum(axis=tuple([a for a in range(error.ndim) if a != quantizer.axis % error.ndim]))
+    if quantizer.group is not None:
+        return np.add.reduceat(error, np.arange(0, error.shape[-1], quantizer.group), axis=-1)
+    return np.asarray(error.sum())
+
+
+def _magnitude(statistics: Statistics) -> Array:
+    return np.maximum(np.abs(statistics.low), np.abs(statistics.high))
+
+
+def _channels(values: Array) -> str:
+    return f"of {values.size:,} ranges " if values.ndim else ""
